@@ -1,0 +1,72 @@
+/* Diagnostics: errors and warnings with a place in a source file.
+ *
+ *   Diag d = diag_error(ds, "E0204", span, "`as` cannot make [B, T] from [B, T, D]");
+ *   diag_note(&d, other_span, "D is declared here");
+ *   diag_help(&d, "...");
+ *   diag_emit(&d);
+ *
+ * Rendering is that of rustc: `error[E0204]: message`, ` --> file:line:col`, the source line, a
+ * caret run under the whole span, notes with their own places, `= help:`. Every code is a row of
+ * diag_codes.def (code, one-line title, long text), which is what `fsdpc explain` prints.
+ */
+#ifndef FSDPC_DIAG_H
+#define FSDPC_DIAG_H
+
+#include "util.h"
+
+/* A range of source text. file is an index into the set's file table; 0 = no place. Lines and
+ * columns count from 1, columns in bytes; end_col is one behind the last byte. */
+typedef struct Span {
+    uint32_t file, line, col, end_line, end_col;
+} Span;
+
+typedef struct SourceFile {
+    const char *name;  /* as the user wrote it: for messages */
+    const char *base;  /* without directories: for plans */
+    const char *text;  /* NUL-terminated contents */
+    size_t size;
+    uint64_t hash;
+} SourceFile;
+
+typedef enum DiagFormat { DIAG_TEXT, DIAG_JSON } DiagFormat;
+typedef enum DiagSeverity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagSeverity;
+
+typedef struct DiagSet {
+    Arena *arena;
+    VEC(SourceFile) files; /* [0] is the empty "no place" file */
+    DiagFormat format;
+    bool color;
+    int errors, warnings;
+    /* Where rendered text goes; default writes to stderr. */
+    void (*write)(void *context, const char *text, size_t n);
+    void *write_context;
+} DiagSet;
+
+typedef struct DiagNote {
+    Span span;
+    const char *text;
+} DiagNote;
+
+typedef struct Diag {
+    DiagSet *set;
+    DiagSeverity severity;
+    const char *code, *message, *help;
+    Span span;
+    DiagNote notes[8];
+    int n_notes;
+} Diag;
+
+/* diag.c */
+void diag_init(DiagSet *ds, Arena *a);
+uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size);
+Diag diag_error(DiagSet *ds, const char *code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+Diag diag_warning(DiagSet *ds, const char *code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void diag_emit(Diag *d);                       /* renders now and counts */
+const char *diag_explain(const char *code);    /* long text, or NULL when there is no such code */
+const char *const *diag_code_list(size_t *n);  /* every code, sorted */
+
+#endif

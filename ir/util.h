@@ -1,0 +1,92 @@
+/* Small utilities that every room may use: arena, growing arrays, strings, hashing, errors.
+ *
+ * Sizes are bytes unless a name says otherwise. None of these functions returns NULL: running out
+ * of memory in the compiler is an environment error (message, exit code 2).
+ */
+#ifndef FSDPC_UTIL_H
+#define FSDPC_UTIL_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Exit codes of both programs; the meanings are in README.md. */
+enum {
+    EXIT_DONE = 0,
+    EXIT_USER = 1,        /* the user's mistake: command line, model, shape, ranks */
+    EXIT_ENVIRONMENT = 2, /* the machine or this build: no file, no memory, no device */
+    EXIT_CORRUPT = 3,     /* an input that is not what it claims to be */
+    EXIT_RANK = 4,        /* a rank failed or stopped answering */
+    EXIT_TRAINING = 5,    /* loss not finite under on_nan = stop */
+    EXIT_INTERRUPTED = 130
+};
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
+
+/* util.c: arena. Memory is zeroed, aligned to 16, lives until arena_free. */
+typedef struct Arena Arena;
+Arena *arena_new(void);
+void arena_free(Arena *a);
+void *arena_alloc(Arena *a, size_t bytes);
+char *arena_strdup(Arena *a, const char *s);
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+/* util.c: growing array in an arena: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n */
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        uint32_t n, capacity;                                                                      \
+    }
+void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t element);
+#define vec_push(a, v, x)                                                                          \
+    do {                                                                                           \
+        if ((v)->n == (v)->capacity)                                                               \
+            (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at);             \
+        (v)->at[(v)->n++] = (x);                                                                   \
+    } while (0)
+
+/* util.c: growing text buffer (malloc'ed; buf_free, or buf_take to keep the text). */
+typedef struct Buf {
+    char *at;
+    size_t n, capacity;
+} Buf;
+void buf_printf(Buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buf_vprintf(Buf *b, const char *format, va_list args);
+void buf_write(Buf *b, const void *bytes, size_t n);
+char *buf_take(Buf *b); /* NUL-terminated, caller frees; b is empty again */
+void buf_free(Buf *b);
+/* Shortest decimal text that strtod reads back to exactly x ("0.1", "1e-05", "inf", "nan"). */
+const char *double_text(double x, char out[40]);
+
+/* util.c: strings and files. */
+uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */
+/* Glob over dot-separated paths: '*' matches any run of characters, dots included. Returns
+ * whether text matches; captures (may be NULL) receives the text that each '*' matched. */
+bool glob_match(const char *pattern, const char *text, Arena *a, const char **captures, int max);
+/* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. */
+const char *nearest_name(const char *word, const char *const *candidates, size_t n);
+/* Whole file into malloc'ed memory with a NUL behind it; NULL and errno on failure. */
+char *read_file(const char *path, size_t *size);
+/* Writes path atomically: temporary file beside it, fsync, rename. 0, or -1 with errno. */
+int write_file_atomic(const char *path, const void *bytes, size_t n);
+
+/* util.c: the two kinds of failure that have no place in a model file. User mistakes that do have
+ * one go through diag.h. */
+_Noreturn void fail_environment(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void bug_at(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
+#define CHECK(c)                                                                                   \
+    do {                                                                                           \
+        if (!(c)) bug_at(__FILE__, __LINE__, "check failed: %s", #c);                              \
+    } while (0)
+
+#endif
