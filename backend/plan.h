@@ -1,0 +1,246 @@
+/* The plan: the file that fsdpc writes and fsdp-run executes, and its two guards, the reader
+ * (plan_read: every index, size and string is inside the file) and the checker (plan_check: the
+ * program does what it must, in every order that its streams allow).
+ *
+ * Layout of the file, little-endian, every section aligned to 16 bytes:
+ *   PlanHeader | PlanSection[n_sections] | sections
+ * A section is an array of one of the structs below, or the string table. Structs are used in place:
+ * a Plan is pointers into the bytes. Strings are offsets into the string section, NUL-terminated;
+ * offset 0 is "". Sections of unknown kind are ignored, so a later writer can add some;
+ * `oldest_reader` says from which format version on a reader can still read this file.
+ *
+ * Part of both programs: depends on op.h and util.h only.
+ */
+#ifndef FSDPC_PLAN_H
+#define FSDPC_PLAN_H
+
+#include "op.h"
+#include "util.h"
+
+#define PLAN_MAGIC "FSDPLAN1"
+enum { PLAN_VERSION = 1, PLAN_ALIGN = 256 };
+
+typedef struct PlanHeader {
+    char magic[8];
+    uint32_t version, oldest_reader;
+    uint64_t size;        /* of the whole file */
+    uint64_t checksum;    /* XXH3 of the file with this field zero */
+    uint64_t fingerprint; /* of source + options + compiler version */
+    uint32_t n_sections, pad;
+} PlanHeader;
+
+typedef struct PlanSection {
+    uint32_t kind, element; /* PlanSectionKind; bytes of one element */
+    uint64_t offset, count; /* offset from the start of the file; elements */
+} PlanSection;
+
+/* SECTION(field of Plan, struct, name in dumps). Order = kind = order in the file. */
+#define PLAN_SECTIONS(SECTION)                                                                     \
+    SECTION(strings, char, "strings")                                                              \
+    SECTION(settings, PlanSettings, "settings") /* exactly one */                                  \
+    SECTION(axes, PlanAxis, "mesh")                                                                \
+    SECTION(files, PlanFile, "files")                                                              \
+    SECTION(params, PlanParam, "parameters")                                                       \
+    SECTION(aliases, PlanAlias, "aliases")                                                         \
+    SECTION(units, PlanUnit, "units")                                                              \
+    SECTION(groups, PlanGroup, "groups")                                                           \
+    SECTION(group_params, PlanGroupParam, "group parameters")                                      \
+    SECTION(states, PlanState, "states")                                                           \
+    SECTION(fields, PlanField, "fields")                                                           \
+    SECTION(sources, PlanSource, "data sources")                                                   \
+    SECTION(source_fields, PlanSourceField, "source fields")                                       \
+    SECTION(programs, PlanProgram, "programs")                                                     \
+    SECTION(calls, PlanCall, "calls")                                                              \
+    SECTION(roles, PlanRole, "roles")                                                              \
+    SECTION(values, PlanValue, "values")                                                           \
+    SECTION(instrs, PlanInstr, "instructions")                                                     \
+    SECTION(operands, uint32_t, "operands") /* value numbers */                                    \
+    SECTION(edges, uint32_t, "edges")       /* instruction numbers */
+
+typedef uint32_t PlanString;
+
+typedef enum PlanOrder { ORDER_SHUFFLE, ORDER_SEQUENTIAL } PlanOrder;
+typedef enum PlanSchedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_LINEAR } PlanSchedule;
+typedef enum PlanOptimizer { PLAN_SGD, PLAN_ADAM, PLAN_ADAMW } PlanOptimizer;
+
+typedef struct PlanSettings {
+    PlanString model, compiler;  /* base name of the .fsd; version of fsdpc */
+    uint32_t ranks, pad0;
+    int64_t batch, micro_batches; /* samples a step, global; M */
+    int64_t local_batch;          /* samples of one program call on one rank */
+    int64_t length;               /* tokens a sample; 0 for npy */
+    int64_t vocabulary;           /* ids must be below; 0 = no embedding reads the data */
+    int64_t steps, epochs;        /* one of them is 0 */
+    int64_t eval_every, eval_steps;
+    uint64_t seed;
+    uint32_t order;               /* PlanOrder */
+    uint32_t on_nan;              /* OnNan */
+    uint32_t optimizer, schedule; /* PlanOptimizer, PlanSchedule */
+    double lr, beta1, beta2;
+    double warmup, final;         /* steps; factor of lr */
+    int64_t loss_exponent;
+    uint64_t persistent_bytes, arena_bytes; /* states first; peak without workspaces */
+    uint64_t workspace_offset;              /* = align_up(arena_bytes, PLAN_ALIGN) */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + bytes */
+    uint64_t sent_bytes;          /* predicted bytes that a rank sends a step (ring) */
+    int64_t parameters;           /* distinct elements */
+    uint64_t reserved[8];
+} PlanSettings;
+
+typedef struct PlanAxis {
+    PlanString name;
+    uint32_t pad;
+    int64_t size;
+} PlanAxis;
+
+typedef struct PlanFile { /* source map: row 0 is "no place" */
+    PlanString base;
+    uint32_t pad;
+    uint64_t hash;
+} PlanFile;
+
+typedef struct PlanParam {
+    PlanString name, key, checkpoint; /* path; name in --save; that through the names table */
+    uint32_t init;                    /* InitKind: 0 zeros, 1 ones, 2 normal */
+    uint32_t flags;                   /* PARAM_* */
+    uint32_t first_alias, n_alias;
+    uint32_t pad;
+    double init_std;
+    Type type; /* master dtype, full shape */
+} PlanParam;
+enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4 };
+
+typedef struct PlanAlias {
+    PlanString name, checkpoint;
+} PlanAlias;
+
+typedef struct PlanUnit {
+    PlanString name, class_name;
+    uint32_t first_group, n_group;
+    int64_t below, owned;
+} PlanUnit;
+
+typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
+    uint32_t unit, flags;  /* GROUP_* */
+    uint32_t first_param, n_param;
+    uint32_t master_dtype, compute_dtype, reduce_dtype, pad;
+    int64_t unpadded, padded, shard;
+} PlanGroup;
+enum { GROUP_TRAINABLE = 1, GROUP_REPLICATED = 2 };
+
+typedef struct PlanGroupParam {
+    uint32_t param, pad;
+    int64_t offset; /* elements */
+} PlanGroupParam;
+
+typedef struct PlanState { /* persistent buffer; role: StateRole of ir.h, names below */
+    PlanString name;
+    uint32_t role;
+    int32_t param, group;
+    uint64_t address;
+    Type type;
+} PlanState;
+enum { PLAN_STATE_STEP, PLAN_STATE_STAGING, PLAN_STATE_SCALE, PLAN_STATE_METRIC, PLAN_STATE_PARAM,
+       PLAN_STATE_MOMENT1, PLAN_STATE_MOMENT2, PLAN_STATE_GRADIENT, PLAN_STATE_GATHERED,
+       PLAN_STATE_ROLES };
+
+typedef struct PlanField {
+    PlanString name;
+    uint32_t pad;
+    uint64_t staging; /* offset in a staging slot */
+    Type type;        /* of one call on one rank */
+} PlanField;
+
+typedef enum PlanSourceKind { SOURCE_TEXT, SOURCE_TOKENS, SOURCE_NPY } PlanSourceKind;
+typedef struct PlanSource {
+    PlanString name; /* "train" or "val" */
+    uint32_t kind;
+    PlanString path; /* text: file; tokens: glob; as written in the .fsd */
+    uint32_t first_field, n_field; /* npy */
+    uint32_t pad;
+    double from, to; /* text */
+} PlanSource;
+typedef struct PlanSourceField {
+    PlanString name, path;
+} PlanSourceField;
+
+/* Programs and the step: for each role a list of calls. A step of a role is its calls of kind
+ * PLAN_STEP in order, each `times` times; an evaluation batch its calls of kind PLAN_EVALUATION. */
+typedef struct PlanProgram {
+    uint32_t kind; /* ProgramKind of ir.h: 0 train, 1 eval, 2 first, 3 micro, 4 last */
+    uint32_t first_instr, n_instr, pad;
+    uint64_t peak; /* bytes of the arena in use at most */
+} PlanProgram;
+typedef enum PlanCallKind { PLAN_STEP, PLAN_EVALUATION } PlanCallKind;
+typedef struct PlanCall {
+    uint32_t role, kind, program, pad;
+    int64_t times;
+} PlanCall;
+typedef struct PlanRole { /* ranks [first, first + count) */
+    uint32_t first_rank, n_ranks;
+} PlanRole;
+
+/* A value: a typed range of the arena. Values of one program only; states enter through instruction
+ * `state`. An address is (place, offset): place 0 = the device. */
+typedef struct PlanValue {
+    uint32_t def; /* number of the instruction that writes it */
+    uint32_t place;
+    uint64_t address; /* meaningless for tokens */
+    Type type;
+} PlanValue;
+
+/* An instruction. Numbers of instructions, values, operands and edges count over the whole plan;
+ * a program is a contiguous range of instructions, in issue order. */
+typedef struct PlanInstr {
+    uint16_t op;
+    uint8_t stream, phase;
+    uint32_t first_in, n_in;   /* ranges of the operand table */
+    uint32_t first_out, n_out;
+    uint32_t first_edge, n_edge; /* earlier instructions of the same program on other streams */
+    int32_t unit;              /* row of units, or -1 */
+    PlanString path;           /* module path */
+    uint32_t file, line, col, end_line, end_col;
+    uint32_t pad;
+    uint64_t flops, bytes;     /* predicted work */
+    uint64_t live_bytes;       /* predicted bytes live while it runs, in issue order */
+    Attrs attr;
+} PlanInstr;
+
+typedef struct Plan {
+    const PlanHeader *header;
+#define SECTION(field, type, name)                                                                 \
+    const type *field;                                                                             \
+    uint64_t n_##field;
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+    void *owned; /* the bytes, when plan_read copied or read them */
+} Plan;
+
+/* plan_read.c: validates everything that later code indexes by. bytes must be aligned to 16 and
+ * outlive the plan (unless owned). Returns 0, or EXIT_CORRUPT with a message of one line that says
+ * what is wrong where. A plan of a newer format names the version it needs. */
+int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
+/* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
+int plan_open(Plan *p, const char *path, char *message, size_t message_size);
+void plan_close(Plan *p);
+const char *plan_string(const Plan *p, PlanString s);
+uint64_t plan_checksum(const void *bytes, size_t size);
+/* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
+void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);
+
+/* plan_check.c and check_*.c: the seven proofs, from the plan alone. Rules are "check-1" ..
+ * "check-7" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
+typedef struct PlanFault {
+    char rule[16];      /* check-2a */
+    uint64_t instr;     /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
+    char message[512];  /* the claim that fails, with values and addresses */
+} PlanFault;
+int plan_check(const Plan *p, PlanFault *fault);
+/* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. */
+typedef struct PlanCheckResult {
+    uint64_t peak;           /* high-water mark of the arena, from instructions alone */
+    uint32_t live_units[8];  /* by program: most non-root units unsharded at once */
+} PlanCheckResult;
+int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);
+
+#endif

@@ -1,0 +1,272 @@
+/* The graph: what frontend builds, passes rewrite and backend turns into a plan.
+ *
+ * A graph is the SPMD program of one rank; every rank runs the same list. It has tables (modules,
+ * parameters, states, batch fields, units, groups) and programs over them: `train` and `eval`;
+ * from pass `comm` on, with M > 1 micro-batches, `first`, `micro` and `last` in place of `train`.
+ * A program is one flat list of ops in SSA form. Values and ops are 32-bit indices into arrays that
+ * the graph's arena owns; a pass makes a new op list for a program and swaps it in.
+ *
+ * Every op keeps the path of the module it came from and its place in the .fsd file to the end.
+ */
+#ifndef FSDPC_IR_H
+#define FSDPC_IR_H
+
+#include "diag.h"
+#include "op.h"
+#include "util.h"
+
+typedef uint32_t ValueId;
+typedef uint32_t OpId;
+#define NO_VALUE UINT32_MAX
+#define NO_OP UINT32_MAX
+#define NO_ADDRESS UINT64_MAX
+
+typedef struct Value {
+    Type type;
+    OpId def;         /* the op that produces it */
+    uint32_t result;  /* which of that op's results */
+    uint64_t address; /* level sched: bytes from the start of the arena; NO_ADDRESS before, and for
+                         tokens */
+} Value;
+
+typedef struct Op {
+    OpKind kind;
+    uint32_t n_in, n_out;
+    ValueId *in;       /* operands */
+    ValueId out;       /* results are out, out + 1, .. out + n_out - 1 */
+    Attrs attr;
+    const char *path;  /* module path, "" = root; never NULL */
+    Span span;
+    int32_t unit;      /* from wrap on: the unit whose computation this is; NO_INDEX before */
+    uint8_t phase;     /* Phase */
+    uint8_t stream;    /* level sched: StreamKind */
+    uint32_t n_edge;   /* level sched: ops of other streams that must have finished */
+    OpId *edge;        /* earlier ops of the same program, ascending */
+} Op;
+
+typedef enum ProgramKind {
+    PROGRAM_TRAIN, /* one whole step: forward, backward, update (the only one when M = 1) */
+    PROGRAM_EVAL,
+    PROGRAM_FIRST, /* forward, backward of the first micro-batch: gradients are stored */
+    PROGRAM_MICRO, /* of one in the middle: gradients are added */
+    PROGRAM_LAST,  /* of the last one: added, then the update */
+    PROGRAM_KINDS
+} ProgramKind;
+
+typedef struct Program {
+    ProgramKind kind;
+    VEC(OpId) ops;
+    uint64_t peak; /* level sched: bytes of the arena that this program touches, persistent ones
+                      included, workspaces not */
+} Program;
+
+/* One instance of a module of the .fsd file, in pre-order; [0] is the root, path "". */
+typedef struct Module {
+    const char *path, *class_name; /* class "" = an array of submodules (a container) */
+    int32_t parent;                /* index, NO_INDEX for the root */
+    Span span;                     /* its field in the parent */
+} Module;
+
+typedef enum InitKind { INIT_ZEROS, INIT_ONES, INIT_NORMAL } InitKind;
+
+typedef struct ParamName {
+    const char *path; /* wte.weight */
+    int32_t module;   /* row of the modules table that declares it */
+    Span span;
+} ParamName;
+
+typedef struct Param {
+    ParamName name;           /* first occurrence in pre-order: decides the place in flat layouts */
+    VEC(ParamName) aliases;   /* further names (tie a = b), in pre-order */
+    const char *key;          /* name that --save writes and Philox is keyed by: the path on the
+                                 right of `=` for a tied one, else name.path */
+    const char *checkpoint;   /* key through the model's names table */
+    bool checkpoint_transposed;
+    Type type;                /* dtype = master dtype */
+    int compute_dtype;        /* set by precision: what the computation reads; frontend: = master */
+    int reduce_dtype;         /* set by precision: of its gradient */
+    InitKind init;
+    double init_std;
+    bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
+} Param;
+
+typedef enum StateRole {
+    STATE_STEP,    /* f64[STEP_SLOTS], written by the host before each call */
+    STATE_STAGING, /* u8[2, bytes]: two batches, written by the host */
+    STATE_SCALE,   /* f64[SCALE_SLOTS], read by the host after a step */
+    STATE_METRIC,  /* exact accumulator, read by the host; name says which */
+    STATE_PARAM,   /* from shard on: a group's master weights */
+    STATE_MOMENT1, /* Adam m, SGD momentum buffer */
+    STATE_MOMENT2, /* Adam v */
+    STATE_GRADIENT,/* gradients kept between micro-batches */
+    STATE_GATHERED,/* unsharded parameters kept between micro-batches */
+    STATE_ROLES
+} StateRole;
+
+/* A persistent buffer. Before shard, moments belong to a parameter; from shard on, everything
+ * belongs to a group. */
+typedef struct State {
+    StateRole role;
+    const char *name; /* "step", "loss", "eval.loss", "eval.accuracy", "h.0.m", .. unique */
+    Type type;
+    int32_t param, group; /* NO_INDEX unless it belongs to one */
+    uint64_t address;     /* level sched */
+} State;
+
+/* One field of the batch, as the data source declares it. type is that of one call on one rank:
+ * the first axis is the local batch. */
+typedef struct Field {
+    const char *name;
+    Type type;
+    uint64_t staging; /* offset in a staging slot, multiple of 64 */
+} Field;
+
+/* A unit: what one unshard and one reduction move. From wrap on. Order: as wrap.json, inner before
+ * outer, the root last. A unit without parameters does not exist. */
+typedef struct Unit {
+    const char *name;       /* module paths joined by "+"; "" = root */
+    const char *class_name; /* of its first module */
+    VEC(int32_t) modules;
+    int64_t below;          /* elements of distinct parameters below its modules */
+    int64_t owned;          /* elements that it owns */
+    VEC(int32_t) groups;
+    bool is_root;
+} Unit;
+
+typedef struct GroupParam {
+    int32_t param;
+    int64_t offset; /* elements from the start of the flat parameter */
+} GroupParam;
+
+/* A flat parameter: the parameters of a unit that agree in compute dtype and in being trainable.
+ * Rank r holds elements [r * shard, (r + 1) * shard) of it. */
+typedef struct Group {
+    int32_t unit;
+    bool trainable;
+    int master_dtype, compute_dtype, reduce_dtype;
+    VEC(GroupParam) params;
+    int64_t unpadded; /* end of the last parameter, inner padding included */
+    int64_t padded;   /* ranks * shard */
+    int64_t shard;
+    bool replicated;  /* strategy none or one rank: every rank holds all of it (shard = padded) */
+} Group;
+
+typedef enum Strategy { STRATEGY_FULL, STRATEGY_GRADS, STRATEGY_NONE } Strategy;
+typedef enum UnitPolicy { UNIT_ROOT, UNIT_CLASS, UNIT_SIZE, UNIT_MANUAL } UnitPolicy;
+typedef enum OptimizerKind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } OptimizerKind;
+
+typedef struct StringList {
+    VEC(const char *) at;
+} StringList;
+
+/* Everything that passes read besides the ops. Printed in the header of a graph. */
+typedef struct Policy {
+    /* mesh: outermost axis first. Axis "dp" shards. */
+    int n_axes;
+    struct {
+        const char *name;
+        int64_t size;
+    } mesh[4];
+    /* shard */
+    Strategy strategy;
+    UnitPolicy unit;
+    StringList unit_classes;        /* UNIT_CLASS */
+    int64_t unit_size;              /* UNIT_SIZE: elements */
+    StringList unit_leaf;           /* UNIT_SIZE: leaf classes */
+    VEC(StringList) unit_manual;    /* UNIT_MANUAL: each a list of module paths */
+    Span unit_span;                 /* for errors of wrap */
+    bool reshard, reshard_root;
+    bool accumulate_local;          /* gradients of micro-batches are kept unsharded */
+    int64_t prefetch_forward, prefetch_backward;
+    bool prefetch_post;
+    int64_t inflight;
+    int64_t align;                  /* bytes of the compute dtype; 0 = parameters back to back */
+    /* train */
+    int64_t micro_batches;          /* M */
+    int64_t batch;                  /* samples a step, global */
+    int compute_dtype, reduce_dtype;
+    OptimizerKind optimizer;
+    double beta1, beta2, eps, weight_decay, momentum;
+    bool nesterov;
+    double clip, clip_value;        /* 0 = none */
+    OnNan on_nan;
+    int64_t loss_exponent;          /* backward is seeded with 2^loss_exponent, near 1/targets */
+} Policy;
+
+typedef struct Graph {
+    Arena *arena;
+    DiagSet *diags;
+    OpLevel level;
+    Policy policy;
+    VEC(Module) modules;
+    VEC(Param) params;
+    VEC(State) states;
+    VEC(Field) fields;
+    VEC(Unit) units;
+    VEC(Group) groups;
+    VEC(Op) ops;       /* every op ever made; programs say which are in use */
+    VEC(Value) values;
+    VEC(Program) programs;
+    /* level sched */
+    uint64_t persistent_bytes;             /* states lie in [0, persistent_bytes) */
+    uint64_t arena_bytes;                  /* peak over programs, without workspaces */
+    uint64_t workspace_bytes[DEVICE_KINDS];/* behind arena_bytes, one for all programs */
+} Graph;
+
+/* graph.c: building */
+Graph *graph_new(Arena *a, DiagSet *ds);
+/* Where the ops that a pass adds come from, and which program they go to. */
+typedef struct Builder {
+    Graph *g;
+    uint32_t program;
+    const char *path;
+    Span span;
+    uint8_t phase;
+    int32_t unit;
+} Builder;
+/* Appends an op to the builder's program and infers its result types; `given` must be there for
+ * ops whose shape rule is `given` (one type a result), else NULL. The result type follows the
+ * operands' dtypes. A failure is a bug of the caller: use op_infer first on user input. */
+OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+             const Type *given);
+/* The same with a single result, returning that value. */
+ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+             const Type *given);
+uint32_t graph_add_program(Graph *g, ProgramKind kind);
+int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */
+int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */
+int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
+                        int32_t group);
+int32_t graph_find_module(const Graph *g, const char *path);
+int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such axis */
+int64_t mesh_ranks(const Policy *p);
+Type type_of(int dtype, int rank, const int64_t *dim);
+bool type_equal(const Type *a, const Type *b);
+const char *type_text(Arena *a, const Type *t); /* f32[2, 32, 64] */
+const char *program_name(ProgramKind k);        /* train, eval, first, micro, last */
+const char *level_name(OpLevel l);
+const char *state_role_name(StateRole r);
+
+/* shape.c: result types from operands. Returns NULL and fills out[], or a message (in the arena)
+ * that says what does not fit. n_out in: capacity; out: number of results. g may be NULL for ops
+ * that read no table. */
+const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in, const Type *in,
+                     uint32_t *n_out, Type *out, Arena *arena);
+/* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
+int op_alias_must(const Op *op, uint32_t j);
+
+/* print.c, parse.c: canonical text. Printing, parsing, printing is the identity at every level. */
+void graph_print(const Graph *g, Buf *out);
+/* NULL after reporting errors. name is for messages. */
+Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, size_t n);
+
+/* verify.c: numbered rules per level ("model-1", "shard-2", ..). Read-only. Returns the number of
+ * broken rules; each is reported through g->diags with its id, the op and its source line. */
+int graph_verify(const Graph *g);
+typedef struct VerifyRule {
+    const char *id, *claim;
+} VerifyRule;
+extern const VerifyRule verify_rules[];
+extern const int n_verify_rules;
+
+#endif

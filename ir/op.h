@@ -1,0 +1,180 @@
+/* Ops, types and attributes: what the compiler, the plan and the runtime have in common.
+ *
+ * Nothing here knows a graph. The three tables behind it are ops.def (one row an op), attrs.def (one
+ * row an attribute) and the enums below. All structs are plain data of fixed layout, little-endian,
+ * so that a plan can hold them as they are.
+ */
+#ifndef FSDPC_OP_H
+#define FSDPC_OP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
+
+typedef enum DType { DT_NONE, DT_F32, DT_BF16, DT_F64, DT_I32, DT_I64, DT_U8, DT_TOKEN, DT_COUNT } DType;
+/* DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
+
+/* The type of a value. dim[0] is the slowest axis; layouts are always dense and row-major. rank 0
+ * is a scalar of one element. */
+typedef struct Type {
+    uint8_t dtype;
+    uint8_t rank;
+    uint8_t pad[6];
+    int64_t dim[MAX_RANK];
+} Type;
+
+static inline uint32_t dtype_bytes(int dtype) {
+    static const uint8_t bytes[DT_COUNT] = {0, 4, 2, 8, 4, 8, 1, 0};
+    return dtype >= 0 && dtype < DT_COUNT ? bytes[dtype] : 0;
+}
+static inline int64_t type_elements(const Type *t) {
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+static inline int64_t type_bytes(const Type *t) { return type_elements(t) * dtype_bytes(t->dtype); }
+
+/* Exact accumulators. A sum that must not depend on how its terms are cut into shards, ranks or
+ * blocks is kept in integers: bin k counts multiples of 2^(28k - 300), so that the bins together
+ * hold any sum of up to 2^34 squares of f32 numbers without rounding. Type i64[EXACT_WORDS]. Adding
+ * two accumulators word by word adds the sums; an all-reduce of them is exact in any order. */
+enum {
+    EXACT_BINS = 20,
+    EXACT_BIN_BITS = 28,
+    EXACT_LOWEST_EXPONENT = -300,
+    EXACT_COUNT = 20,     /* number of terms (targets, or correct answers' denominators) */
+    EXACT_NONFINITE = 21, /* terms that were inf or nan, which the bins leave out */
+    EXACT_WORDS = 24
+};
+
+/* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
+ * before each program call. Integers up to 2^53 are exact in it. */
+enum {
+    STEP_INDEX,        /* optimizer step, from 0 */
+    STEP_MICRO,        /* micro-batch within the step, from 0 */
+    STEP_LR,           /* learning rate of this step */
+    STEP_BIAS1,        /* 1 - beta1^(step + 1) */
+    STEP_BIAS2,        /* 1 - beta2^(step + 1) */
+    STEP_SEED_LOW,     /* low and high 32 bits of the seed */
+    STEP_SEED_HIGH,
+    STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
+    STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
+    STEP_SLOTS = 16
+};
+
+/* The state `scale`, f64[SCALE_SLOTS], written by op step_scale and read by the updates. */
+enum {
+    SCALE_GRADIENT,  /* factor from the reduced gradient to the one that the update uses (with clip) */
+    SCALE_UNCLIPPED, /* the same without clipping: reduced gradient -> true gradient */
+    SCALE_APPLY,     /* 1: update; 0: leave parameters and moments as they are */
+    SCALE_LOSS,      /* mean loss over the global batch */
+    SCALE_NORM,      /* global 2-norm of the true gradient, before clipping */
+    SCALE_COUNT,     /* targets that were not ignored, global */
+    SCALE_FINITE,    /* 1 if loss and norm are finite */
+    SCALE_SLOTS = 8
+};
+
+typedef enum OpLevel { LEVEL_MODEL, LEVEL_TRAIN, LEVEL_SHARD, LEVEL_SCHED, LEVEL_COUNT } OpLevel;
+/* masks for the level column of ops.def */
+enum {
+    L_MODEL = 1 << LEVEL_MODEL,
+    L_TRAIN = 1 << LEVEL_TRAIN,
+    L_SHARD = 1 << LEVEL_SHARD,
+    L_SCHED = 1 << LEVEL_SCHED,
+    L_PLANNED = L_SHARD | L_SCHED,
+    L_GRADED = L_TRAIN | L_SHARD | L_SCHED,
+    L_ALL = L_MODEL | L_GRADED
+};
+
+typedef enum OpEffect {
+    EFFECT_PURE,  /* reads its inputs, writes its outputs, nothing else */
+    EFFECT_COMM,  /* a collective: every rank of the group must issue it */
+    EFFECT_MEMORY /* declares where a value lives or ends; keeps its place in the order */
+} OpEffect;
+
+/* How outputs may share memory with inputs. */
+typedef enum OpAlias {
+    ALIAS_NONE,
+    ALIAS_VIEW, /* output 0 is input 0's memory at byte attr.offset; no data moves */
+    ALIAS_PACK, /* inputs live inside output 0, at their group's offsets; see op pack */
+    ALIAS_MAY,  /* output 0 may take the memory of one input of the mask if that ends here and has
+                   the same size; the kernel is correct either way */
+    ALIAS_MUST, /* output j is input j's memory, for each j of the mask that exists */
+    ALIAS_ACC   /* if the last optional input is there, output 0 must be its memory */
+} OpAlias;
+
+/* What `precision` does with the outputs under a 16-bit compute dtype. */
+typedef enum OpPrecision {
+    PRECISION_SAME,    /* types are not the pass's business (integers, states, tokens) */
+    PRECISION_COMPUTE, /* output 0 in the compute dtype, further outputs are f32 statistics */
+    PRECISION_F32,     /* every output stays f32 (or exact integer) */
+    PRECISION_REDUCE   /* a weight's gradient: the reduce dtype */
+} OpPrecision;
+
+/* How an op may be cut when its inputs are shards of flat parameters. */
+typedef enum OpShard { SHARD_WHOLE, SHARD_ELEMENT, SHARD_SUM } OpShard;
+
+typedef enum DeviceKind { DEVICE_CPU, DEVICE_CUDA, DEVICE_KINDS } DeviceKind;
+typedef enum StreamKind { STREAM_COMPUTE, STREAM_GATHER, STREAM_REDUCE, STREAM_KINDS } StreamKind;
+typedef enum Phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE, PHASE_COUNT } Phase;
+typedef enum GeluForm { GELU_ERF, GELU_TANH } GeluForm;
+typedef enum OnNan { ON_NAN_STOP, ON_NAN_SKIP, ON_NAN_CONTINUE } OnNan;
+/* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
+typedef enum CommPurpose { COMM_GATHER, COMM_REDUCE, COMM_PURPOSES } CommPurpose;
+
+/* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
+ * All fields are 8 bytes so that a plan holds the struct as it is. */
+#define ATTR(field, name, ctype, kind) ctype field;
+typedef struct Attrs {
+#include "attrs.def"
+} Attrs;
+#undef ATTR
+
+enum {
+#define ATTR(field, name, ctype, kind) ATTR_BIT_##field,
+#include "attrs.def"
+#undef ATTR
+    ATTR_COUNT
+};
+enum {
+#define ATTR(field, name, ctype, kind) A_##field = 1 << ATTR_BIT_##field,
+#include "attrs.def"
+#undef ATTR
+    A_none = 0
+};
+
+typedef enum OpKind {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    OP_##id,
+#include "ops.def"
+#undef OP
+    OP_COUNT
+} OpKind;
+
+/* Row of the table, for code that loops over ops. */
+typedef struct OpInfo {
+    const char *name;
+    uint8_t in_min, in_max, out_min, out_max; /* 255 = any number */
+    uint8_t levels, effect, shard, alias, precision;
+    uint32_t alias_mask, attrs;
+    const char *kernel; /* "" = the executor handles it itself, nothing is launched */
+} OpInfo;
+
+/* op.c */
+extern const OpInfo op_info[OP_COUNT];
+const char *dtype_name(int dtype);       /* "f32"; "?" when unknown */
+int dtype_by_name(const char *name);     /* DT_NONE when unknown */
+int op_by_name(const char *name);        /* OP_COUNT when unknown */
+const char *phase_name(int phase);       /* forward, backward, update */
+const char *stream_name(int stream);     /* compute, gather, reduce */
+/* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
+ * an add count as two. bytes: read plus written. */
+int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
+int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
+/* Upper bound in bytes of the scratch memory that the op's kernel may ask for on that device. */
+int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,
+                     int n_out, const Type *out);
+
+#endif

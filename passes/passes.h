@@ -1,0 +1,40 @@
+/* Passes: graph in, graph out. One pass, one file, one function of its name.
+ *
+ * A pass assumes a verified graph of its input level and leaves a verified one of its output level.
+ * User mistakes that only a pass can see (an unknown unit class, a parameter without gradient) are
+ * reported through g->diags; the pass then returns false and the driver stops.
+ */
+#ifndef FSDPC_PASSES_H
+#define FSDPC_PASSES_H
+
+#include "ir.h"
+
+typedef bool (*PassFunction)(Graph *g);
+
+#define PASS(name, in, out, doc) bool pass_##name(Graph *g);
+#include "passes.def"
+#undef PASS
+
+typedef struct PassInfo {
+    const char *name, *doc;
+    OpLevel in, out;
+    PassFunction run;
+} PassInfo;
+
+/* pipeline.c */
+extern const PassInfo pass_table[];
+extern const int n_passes;
+const PassInfo *pass_by_name(const char *name);
+
+typedef struct PipelineOptions {
+    const char *print_after; /* name of a pass, or NULL */
+    bool print_after_all, print_after_change, timing;
+    void (*print)(void *context, const char *pass, const char *text, size_t n);
+    void *print_context;
+} PipelineOptions;
+
+/* Runs every pass whose input level is at least the graph's level and whose output level is at most
+ * `to`, verifying after each. false after a reported error. */
+bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options);
+
+#endif

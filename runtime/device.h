@@ -1,0 +1,82 @@
+/* What a device module (device_cpu.so, device_cuda.so) offers to fsdp-run: memory, streams, and one
+ * kernel for each op whose row in ops.def names one.
+ *
+ * Each rank opens a device of its own; several ranks may open the same physical one. The executor
+ * issues the plan's instructions in order and never looks inside a kernel. All functions return 0 or
+ * an exit code of util.h after writing a message of one line to `error` (ERROR_BYTES).
+ */
+#ifndef FSDPC_DEVICE_H
+#define FSDPC_DEVICE_H
+
+#include "op.h"
+#include "plan.h"
+
+enum { DEVICE_ABI = 1, ERROR_BYTES = 512, MAX_OPERANDS = 256 };
+
+typedef struct DeviceContext DeviceContext;
+
+/* What every kernel of a rank may read besides its operands. */
+typedef struct RankInfo {
+    const Plan *plan;
+    int32_t rank, ranks;
+    int32_t threads; /* CPU threads of this rank */
+} RankInfo;
+
+/* One launch. Pointers are device addresses; types are those of the plan's values. A kernel writes
+ * all of every output, reads nothing behind an operand's last byte, uses at most workspace_bytes
+ * (the bound of op_workspace) and allocates nothing. */
+typedef struct KernelCall {
+    const RankInfo *rank;
+    OpKind op;
+    const Attrs *attr;
+    uint32_t n_in, n_out;
+    const void *const *in;
+    void *const *out;
+    const Type *const *in_type;
+    const Type *const *out_type;
+    void *workspace;
+    uint64_t workspace_bytes;
+} KernelCall;
+
+typedef struct DeviceOptions {
+    RankInfo rank;
+    int32_t local_rank;
+    const char *plan_path; /* tuned choices may be kept beside it */
+} DeviceOptions;
+
+typedef struct Device {
+    uint32_t abi; /* DEVICE_ABI */
+    const char *name;
+    DeviceKind kind;
+    /* Is there such a device on this machine? 0, or EXIT_ENVIRONMENT with the reason. */
+    int (*probe)(char *error);
+    int (*open)(const DeviceOptions *options, DeviceContext **out, char *error);
+    void (*close)(DeviceContext *c);
+    /* The one arena; zero-filled. EXIT_ENVIRONMENT when it does not fit, with both numbers. */
+    int (*arena_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);
+    void (*arena_free)(DeviceContext *c, void *arena);
+    /* Issue a kernel on a stream of the plan. */
+    int (*launch)(DeviceContext *c, int stream, const KernelCall *call, char *error);
+    /* Order streams: record(s, i) after instruction i; wait(s, i) before the next one. */
+    int (*record)(DeviceContext *c, int stream, uint32_t instr, char *error);
+    int (*wait)(DeviceContext *c, int stream, uint32_t instr, char *error);
+    /* Host <-> arena, ordered on a stream; complete when `synchronize` returns. */
+    int (*copy_in)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
+    int (*copy_out)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
+    int (*synchronize)(DeviceContext *c, char *error);
+    /* Collectives between ranks that share one process: element-wise work on peers' memory.
+     * to[i] = sum over k of from[k][i], k in order, in f32 (i64 exactly), rounded once. */
+    int (*reduce)(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
+                  int n_from, int64_t elements, char *error);
+    int (*copy)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
+    /* Host memory through which the arena can be read and written directly (cpu), else NULL. */
+    bool arena_is_host;
+    /* Bytes that libraries allocated inside kernels since open, when the module can know. */
+    uint64_t (*library_bytes)(DeviceContext *c);
+} Device;
+
+/* The one symbol that a module exports. */
+#define DEVICE_ENTRY "fsdp_device"
+typedef const Device *(*DeviceEntry)(void);
+
+#endif
