@@ -21,9 +21,9 @@ typedef struct Span {
 } Span;
 
 typedef struct SourceFile {
-    const char *name;  /* as the user wrote it: for messages */
-    const char *base;  /* without directories: for plans */
-    const char *text;  /* NUL-terminated contents */
+    const char *name; /* as the user wrote it: for messages */
+    const char *base; /* without directories: for plans */
+    const char *text; /* NUL-terminated contents */
     size_t size;
     uint64_t hash;
 } SourceFile;
@@ -53,11 +53,12 @@ typedef struct Diag {
     const char *code, *message, *help;
     Span span;
     DiagNote notes[8];
-    int n_notes;
+    int n_notes; /* may exceed the array: the rest is only counted, and the text says so */
 } Diag;
 
-/* diag.c */
+/* diag.c. The text of a message ends at diag_emit at the earliest: it lives in the arena. */
 void diag_init(DiagSet *ds, Arena *a);
+/* text is not copied and must outlive the set. The result is the index for Span.file. */
 uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size);
 Diag diag_error(DiagSet *ds, const char *code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -65,8 +66,15 @@ Diag diag_warning(DiagSet *ds, const char *code, Span at, const char *format, ..
     __attribute__((format(printf, 4, 5)));
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void diag_emit(Diag *d);                       /* renders now and counts */
-const char *diag_explain(const char *code);    /* long text, or NULL when there is no such code */
-const char *const *diag_code_list(size_t *n);  /* every code, sorted */
+void diag_emit(Diag *d);                      /* renders now and counts */
+const char *diag_explain(const char *code);   /* long text, or NULL when there is no such code */
+const char *diag_title(const char *code);     /* one-line title, or NULL */
+const char *const *diag_code_list(size_t *n); /* every code, sorted */
+
+/* diag_text.c: the text form of one diagnostic, a blank line behind it. */
+void diag_render_text(const Diag *d, Buf *out);
+/* Appends text as well-formed UTF-8 that cannot steer a terminal: bad bytes, control characters
+ * (tab and newline stay) and direction overrides become U+FFFD. */
+void diag_clean(Buf *out, const char *text, size_t n);
 
 #endif

@@ -23,8 +23,8 @@ enum {
 };
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b)    ((a) < (b) ? (a) : (b))
+#define MAX(a, b)    ((a) > (b) ? (a) : (b))
 
 static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
@@ -33,27 +33,30 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
 void *arena_alloc(Arena *a, size_t bytes);
+#define arena_new_of(a, T)   ((T *)arena_alloc((a), sizeof(T)))
+#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+/* strings.c: text in an arena. */
 char *arena_strdup(Arena *a, const char *s);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-#define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
-#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+char *arena_vprintf(Arena *a, const char *format, va_list args);
 
 /* util.c: growing array in an arena: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n */
-#define VEC(T)                                                                                     \
-    struct {                                                                                       \
-        T *at;                                                                                     \
-        uint32_t n, capacity;                                                                      \
+#define VEC(T)                \
+    struct {                  \
+        T *at;                \
+        uint32_t n, capacity; \
     }
 void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t element);
-#define vec_push(a, v, x)                                                                          \
-    do {                                                                                           \
-        if ((v)->n == (v)->capacity)                                                               \
-            (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at);             \
-        (v)->at[(v)->n++] = (x);                                                                   \
+#define vec_push(a, v, x)                                                              \
+    do {                                                                               \
+        if ((v)->n == (v)->capacity)                                                   \
+            (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at); \
+        (v)->at[(v)->n++] = (x);                                                       \
     } while (0)
 
-/* util.c: growing text buffer (malloc'ed; buf_free, or buf_take to keep the text). */
+/* strings.c: growing text buffer (malloc'ed; buf_free, or buf_take to keep the text). */
 typedef struct Buf {
     char *at;
     size_t n, capacity;
@@ -66,13 +69,17 @@ void buf_free(Buf *b);
 /* Shortest decimal text that strtod reads back to exactly x ("0.1", "1e-05", "inf", "nan"). */
 const char *double_text(double x, char out[40]);
 
-/* util.c: strings and files. */
-uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */
+/* strings.c: the code point at text (n > 0 bytes) and its length in bytes; for a byte that belongs
+ * to no well-formed UTF-8 the answer is U+FFFD and length 1. */
+#define UTF8_BAD 0xfffdu
+uint32_t utf8_next(const char *text, size_t n, size_t *length);
 /* Glob over dot-separated paths: '*' matches any run of characters, dots included. Returns
  * whether text matches; captures (may be NULL) receives the text that each '*' matched. */
 bool glob_match(const char *pattern, const char *text, Arena *a, const char **captures, int max);
 /* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. */
 const char *nearest_name(const char *word, const char *const *candidates, size_t n);
+/* util.c: hashing and files. */
+uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */
 /* Whole file into malloc'ed memory with a NUL behind it; NULL and errno on failure. */
 char *read_file(const char *path, size_t *size);
 /* Writes path atomically: temporary file beside it, fsync, rename. 0, or -1 with errno. */
@@ -84,9 +91,9 @@ _Noreturn void fail_environment(const char *format, ...) __attribute__((format(p
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
-#define CHECK(c)                                                                                   \
-    do {                                                                                           \
-        if (!(c)) bug_at(__FILE__, __LINE__, "check failed: %s", #c);                              \
+#define CHECK(c)                                                      \
+    do {                                                              \
+        if (!(c)) bug_at(__FILE__, __LINE__, "check failed: %s", #c); \
     } while (0)
 
 #endif

@@ -1,0 +1,160 @@
+/* The set of source files, the making of diagnostics, their codes, and the JSON form.
+ *
+ * JSON: one object a line with the keys of cli.md. Without a place file is null and the numbers
+ * are 0. end_col is one behind the last byte, as in Span. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "diag.h"
+
+static const struct {
+    const char *code, *title, *text;
+} codes[] = {
+#define DIAG(code, title, text) {code, title, text},
+#include "diag_codes.def"
+#undef DIAG
+};
+
+const char *diag_explain(const char *code) {
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (!strcmp(codes[i].code, code)) return codes[i].text;
+    return NULL;
+}
+
+const char *diag_title(const char *code) {
+    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+        if (!strcmp(codes[i].code, code)) return codes[i].title;
+    return NULL;
+}
+
+const char *const *diag_code_list(size_t *n) {
+    static const char *const list[] = {
+#define DIAG(code, title, text) code,
+#include "diag_codes.def"
+#undef DIAG
+    };
+    *n = ARRAY_LEN(list);
+    return list;
+}
+
+static void write_stderr(void *context, const char *text, size_t n) {
+    (void)context;
+    fwrite(text, 1, n, stderr);
+    fflush(stderr);
+}
+
+void diag_init(DiagSet *ds, Arena *a) {
+    *ds = (DiagSet){.arena = a, .write = write_stderr};
+    SourceFile none = {.name = "", .base = "", .text = ""};
+    vec_push(a, &ds->files, none);
+}
+
+uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size) {
+    SourceFile file = {.name = arena_strdup(ds->arena, name), .text = text, .size = size};
+    const char *slash = strrchr(file.name, '/');
+    file.base = slash ? slash + 1 : file.name;
+    file.hash = hash_bytes(text, size, 0);
+    vec_push(ds->arena, &ds->files, file);
+    return ds->files.n - 1;
+}
+
+static Diag diag_make(DiagSet *ds, DiagSeverity severity, const char *code, Span at,
+                      const char *format, va_list args) {
+    return (Diag){.set = ds,
+                  .severity = severity,
+                  .code = code,
+                  .span = at,
+                  .message = arena_vprintf(ds->arena, format, args)};
+}
+
+Diag diag_error(DiagSet *ds, const char *code, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag d = diag_make(ds, DIAG_ERROR, code, at, format, args);
+    va_end(args);
+    return d;
+}
+
+Diag diag_warning(DiagSet *ds, const char *code, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag d = diag_make(ds, DIAG_WARNING, code, at, format, args);
+    va_end(args);
+    return d;
+}
+
+void diag_note(Diag *d, Span at, const char *format, ...) {
+    int i = d->n_notes++;
+    if (i >= (int)ARRAY_LEN(d->notes)) return;
+    va_list args;
+    va_start(args, format);
+    d->notes[i] = (DiagNote){at, arena_vprintf(d->set->arena, format, args)};
+    va_end(args);
+}
+
+void diag_help(Diag *d, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    d->help = arena_vprintf(d->set->arena, format, args);
+    va_end(args);
+}
+
+static json_t *json_text(const char *text) {
+    if (!text) return json_null();
+    Buf clean = {0};
+    diag_clean(&clean, text, strlen(text));
+    json_t *j = json_stringn(clean.at ? clean.at : "", clean.n);
+    buf_free(&clean);
+    return j;
+}
+
+static void json_put(json_t *object, const char *key, json_t *value) {
+    if (!value || json_object_set_new(object, key, value)) fail_environment("out of memory");
+}
+
+static void json_put_span(const DiagSet *ds, json_t *object, Span at) {
+    if (at.file >= ds->files.n) at = (Span){0};
+    json_put(object, "file", at.file ? json_text(ds->files.at[at.file].name) : json_null());
+    json_put(object, "line", json_integer(at.file ? at.line : 0));
+    json_put(object, "col", json_integer(at.file ? at.col : 0));
+    json_put(object, "end_line", json_integer(at.file ? at.end_line : 0));
+    json_put(object, "end_col", json_integer(at.file ? at.end_col : 0));
+}
+
+static void render_json(const Diag *d, Buf *out) {
+    static const char *const severities[] = {"error", "warning", "note"};
+    json_t *object = json_object(), *notes = json_array();
+    if (!object || !notes) fail_environment("out of memory");
+    json_put(object, "code", json_text(d->code));
+    json_put(object, "severity", json_text(severities[d->severity]));
+    json_put(object, "message", json_text(d->message));
+    json_put_span(d->set, object, d->span);
+    for (int i = 0; i < MIN(d->n_notes, (int)ARRAY_LEN(d->notes)); i++) {
+        json_t *note = json_object();
+        if (!note || json_array_append_new(notes, note)) fail_environment("out of memory");
+        json_put(note, "message", json_text(d->notes[i].text));
+        json_put_span(d->set, note, d->notes[i].span);
+    }
+    json_put(object, "notes", notes);
+    json_put(object, "help", json_text(d->help));
+    char *line = json_dumps(object, JSON_COMPACT);
+    if (!line) fail_environment("out of memory");
+    buf_printf(out, "%s\n", line);
+    free(line);
+    json_decref(object);
+}
+
+void diag_emit(Diag *d) {
+    DiagSet *ds = d->set;
+    if (d->severity == DIAG_ERROR) ds->errors++;
+    if (d->severity == DIAG_WARNING) ds->warnings++;
+    Buf out = {0};
+    if (ds->format == DIAG_JSON)
+        render_json(d, &out);
+    else
+        diag_render_text(d, &out);
+    ds->write(ds->write_context, out.at, out.n);
+    buf_free(&out);
+}
