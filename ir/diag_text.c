@@ -26,12 +26,12 @@ enum {
     SHOWN_LINES = 6 /* of a multi-line span; the middle of a longer one is left out */
 };
 
-#define RED    "\033[1;31m"
+#define RED "\033[1;31m"
 #define YELLOW "\033[1;33m"
-#define BLUE   "\033[1;34m"
-#define GREEN  "\033[1;32m"
-#define BOLD   "\033[1m"
-#define RESET  "\033[0m"
+#define BLUE "\033[1;34m"
+#define GREEN "\033[1;32m"
+#define BOLD "\033[1m"
+#define RESET "\033[0m"
 
 typedef struct Renderer {
     Buf *out;

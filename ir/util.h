@@ -23,8 +23,8 @@ enum {
 };
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-#define MIN(a, b)    ((a) < (b) ? (a) : (b))
-#define MAX(a, b)    ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) / to * to; }
 
@@ -33,7 +33,7 @@ typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
 void *arena_alloc(Arena *a, size_t bytes);
-#define arena_new_of(a, T)   ((T *)arena_alloc((a), sizeof(T)))
+#define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
 /* strings.c: text in an arena. */
@@ -43,17 +43,17 @@ char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(prin
 char *arena_vprintf(Arena *a, const char *format, va_list args);
 
 /* util.c: growing array in an arena: VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.n */
-#define VEC(T)                \
-    struct {                  \
-        T *at;                \
-        uint32_t n, capacity; \
+#define VEC(T)                                                                                     \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        uint32_t n, capacity;                                                                      \
     }
 void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t element);
-#define vec_push(a, v, x)                                                              \
-    do {                                                                               \
-        if ((v)->n == (v)->capacity)                                                   \
-            (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at); \
-        (v)->at[(v)->n++] = (x);                                                       \
+#define vec_push(a, v, x)                                                                          \
+    do {                                                                                           \
+        if ((v)->n == (v)->capacity)                                                               \
+            (v)->at = vec_grow((a), (v)->at, (v)->n, &(v)->capacity, sizeof *(v)->at);             \
+        (v)->at[(v)->n++] = (x);                                                                   \
     } while (0)
 
 /* strings.c: growing text buffer (malloc'ed; buf_free, or buf_take to keep the text). */
@@ -91,9 +91,9 @@ _Noreturn void fail_environment(const char *format, ...) __attribute__((format(p
 _Noreturn void bug_at(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define BUG(...) bug_at(__FILE__, __LINE__, __VA_ARGS__)
-#define CHECK(c)                                                      \
-    do {                                                              \
-        if (!(c)) bug_at(__FILE__, __LINE__, "check failed: %s", #c); \
+#define CHECK(c)                                                                                   \
+    do {                                                                                           \
+        if (!(c)) bug_at(__FILE__, __LINE__, "check failed: %s", #c);                              \
     } while (0)
 
 #endif
