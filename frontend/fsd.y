@@ -1,0 +1,343 @@
+/* Grammar of the .fsd language: a file, or one expression for the value of `-s`.
+ *
+ * The parser is pure; its state is in Parser (parser.h). Tokens come through layout.c, which turns
+ * line ends into NL where they end a statement and repairs unbalanced brackets, so brackets always
+ * balance here. Each list recovers at `error NL`; layout.c skips nested blocks until that NL.
+ */
+%code requires {
+#include "parser.h"
+}
+%define parse.error custom
+%define parse.lac full
+%define api.pure full
+%define api.prefix {fsd_}
+%define api.location.type {Span}
+%locations
+%expect 0
+%param { void *scanner }
+%parse-param { Parser *p }
+%initial-action { @$ = (Span){.file = p->file, .line = 1, .col = 1, .end_line = 1, .end_col = 1}; }
+
+%code {
+#include <string.h>
+
+#include "layout.h"
+
+#define YYINITDEPTH 200
+#define YYMAXDEPTH 20000
+#define YYLLOC_DEFAULT(current, rhs, n)                                                            \
+    do {                                                                                           \
+        if (n) {                                                                                   \
+            (current) = span_join(YYRHSLOC(rhs, 1), YYRHSLOC(rhs, n));                             \
+        } else {                                                                                   \
+            (current) = YYRHSLOC(rhs, 0);                                                          \
+            (current).line = (current).end_line;                                                   \
+            (current).col = (current).end_col;                                                     \
+        }                                                                                          \
+    } while (0)
+
+#define fsd_lex(value, place, scanner) layout_next((value), (place), (scanner))
+
+static void fsd_error(Span *at, void *scanner, Parser *p, const char *message);
+static Node *make(Parser *p, NodeKind kind, Span span, const char *text);
+static Node *add(Parser *p, Node *parent, Node *kid);
+static Node *unary(Parser *p, NodeKind kind, Span span, Node *operand);
+static Node *binary(Parser *p, Span span, const char *operator, Node *left, Node *right);
+static void recovered(Parser *p);
+
+#define ADD(parent, kid)                                                                           \
+    add(p, (parent), (kid));                                                                       \
+    if (p->abandoned) YYABORT
+}
+
+%union {
+    Node *node;
+    const char *text;
+}
+
+%token START_FILE START_EXPRESSION
+%token <text> ID "name" NUM "number" STR "string"
+%token NL "end of line" MODULE "`module`" CONFIG "`config`" PRESET "`preset`" USE "`use`"
+%token MODEL "`model`" TIE "`tie`" REQUIRE "`require`" FOR "`for`" IN "`in`" IF "`if`"
+%token ELSE "`else`" RETURN "`return`" AS "`as`" TRUE "`true`" FALSE "`false`" NONE "`none`"
+%token AND "`and`" OR "`or`" NOT "`not`" PLUSEQ "`+=`" EQ "`==`" NE "`!=`" LE "`<=`" GE "`>=`"
+%token IDIV "`//`" POW "`**`"
+%type <node> items item entries entry params paramlist param shape members member fields idlist
+%type <node> type opt_args opt_dims opt_init attrs attr block stmts stmt args arglist arg
+%type <node> exprlist expr opt_else
+%type <text> opt_doc opt_label
+
+%left OR
+%left AND
+%precedence NOT
+%nonassoc EQ NE '<' '>' LE GE
+%left '+' '-'
+%left '*' '/' '%' IDIV
+%precedence AS
+%precedence UMINUS
+%right POW
+%precedence '(' '[' '.'
+
+%%
+start: START_FILE opt_nl items             { p->root = $3; }
+     | START_EXPRESSION opt_nl expr NL     { p->root = $3; }
+     ;
+opt_nl: %empty
+     | opt_nl NL
+     ;
+items: %empty                              { $$ = make(p, NODE_FILE, @$, NULL); }
+     | items item opt_nl                   { $$ = ADD($1, $2); }
+     | items error NL opt_nl               { $$ = $1; yyerrok; recovered(p); }
+     ;
+item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1, @2), $2); $$->text_span = @2; }
+     | CONFIG '{' opt_nl entries '}' NL    { $$ = $4; $$->kind = NODE_CONFIG; $$->span = @1; }
+     | PRESET STR '{' opt_nl entries '}' NL
+           { $$ = $5; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
+     | MODULE ID params '{' opt_nl members '}' NL
+           { $$ = make(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $6); }
+     | MODEL '=' expr NL                   { $$ = make(p, NODE_MODEL, @3, NULL); ADD($$, $3); }
+     | ID opt_label '{' opt_nl entries '}' NL
+           { $$ = $5; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1; $$->text_span = @1; }
+     ;
+opt_label: %empty                          { $$ = NULL; }
+     | ID                                  { $$ = $1; }
+     ;
+entries: %empty                            { $$ = make(p, NODE_SECTION, @$, NULL); }
+     | entries entry opt_nl                { $$ = ADD($1, $2); }
+     | entries error NL opt_nl             { $$ = $1; yyerrok; recovered(p); }
+     ;
+entry: ID '=' expr opt_doc NL
+           { $$ = make(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4; ADD($$, $3); }
+     | STR '=' expr opt_doc NL
+           { $$ = make(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4; ADD($$, $3); }
+     | REQUIRE expr opt_doc NL
+           { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
+     | ID '{' opt_nl entries '}' NL
+           { $$ = $4; $$->text = $1; $$->span = $$->text_span = @1; }
+     ;
+opt_doc: %empty                            { $$ = NULL; }
+     | STR                                 { $$ = $1; }
+     ;
+params: %empty                             { $$ = make(p, NODE_PARAMS, @$, NULL); }
+     | '(' ')'                             { $$ = make(p, NODE_PARAMS, @$, NULL); }
+     | '(' paramlist ')'                   { $$ = $2; }
+     ;
+paramlist: param                           { $$ = make(p, NODE_PARAMS, @$, NULL); ADD($$, $1); }
+     | paramlist ',' param                 { $$ = ADD($1, $3); }
+     ;
+param: ID                                  { $$ = make(p, NODE_PARAM, @1, $1); }
+     | ID '=' expr                         { $$ = make(p, NODE_PARAM, @1, $1); $$->value = $3; }
+     | ID ':' shape                        { $$ = make(p, NODE_PARAM, @1, $1); $$->shape = $3; }
+     | ID ':' shape '=' expr
+           { $$ = make(p, NODE_PARAM, @1, $1); $$->shape = $3; $$->value = $5; }
+     ;
+shape: '[' exprlist ']'                    { $$ = $2; $$->kind = NODE_SHAPE; $$->span = @$; }
+     | '[' ']'                             { $$ = make(p, NODE_SHAPE, @$, NULL); }
+     ;
+members: %empty                            { $$ = make(p, NODE_MEMBERS, @$, NULL); }
+     | members member opt_nl               { $$ = ADD($1, $2); }
+     | members error NL opt_nl             { $$ = $1; yyerrok; recovered(p); }
+     ;
+member: fields NL                          { $$ = $1; }
+     | TIE expr '=' expr NL
+           { $$ = make(p, NODE_TIE, span_join(@1, @4), NULL); ADD($$, $2); ADD($$, $4); }
+     | REQUIRE expr opt_doc NL
+           { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
+     | IF expr '{' opt_nl members '}' NL
+           { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $5); }
+     | ID '(' ')' block NL
+           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL)); ADD($$, $4); }
+     | ID '(' paramlist ')' block NL
+           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, $3); ADD($$, $5); }
+     | ID '(' ')' '=' expr NL
+           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL));
+             Node *body = unary(p, NODE_RETURN, @5, $5); ADD($$, body); }
+     | ID '(' paramlist ')' '=' expr NL
+           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, $3);
+             Node *body = unary(p, NODE_RETURN, @6, $6); ADD($$, body); }
+     ;
+fields: idlist ':' type opt_init attrs
+           { $$ = make(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4); ADD($$, $5); }
+     ;
+idlist: ID                                 { $$ = make(p, NODE_NAMES, @$, NULL); ADD($$, make(p, NODE_NAME, @1, $1)); }
+     | idlist ',' ID                       { $$ = ADD($1, make(p, NODE_NAME, @3, $3)); $$->span = @$; }
+     ;
+type: ID opt_args opt_dims
+           { $$ = make(p, NODE_TYPE, @$, $1); $$->text_span = @1; ADD($$, $2); ADD($$, $3); }
+     ;
+opt_args: %empty                           { $$ = NULL; }
+     | '(' args ')'                        { $$ = $2; $$->span = @$; }
+     ;
+opt_dims: %empty                           { $$ = NULL; }
+     | shape                               { $$ = $1; }
+     ;
+opt_init: %empty                           { $$ = NULL; }
+     | '=' expr                            { $$ = $2; }
+     ;
+attrs: %empty                              { $$ = make(p, NODE_ATTRIBUTES, @$, NULL); }
+     | attrs attr                          { $$ = ADD($1, $2); }
+     ;
+attr: '@' ID opt_args                      { $$ = make(p, NODE_ATTRIBUTE, @$, $2); ADD($$, $3); }
+     ;
+block: '{' opt_nl stmts '}'                { $$ = $3; }
+     ;
+stmts: %empty                              { $$ = make(p, NODE_BLOCK, @$, NULL); }
+     | stmts stmt opt_nl                   { $$ = ADD($1, $2); }
+     | stmts error NL opt_nl               { $$ = $1; yyerrok; recovered(p); }
+     ;
+stmt: idlist '=' expr NL
+           { $$ = make(p, NODE_LET, span_join(@1, @3), NULL); ADD($$, $1); ADD($$, $3); }
+     | ID PLUSEQ expr NL
+           { $$ = make(p, NODE_ADD_TO, span_join(@1, @3), $1); $$->text_span = @1; ADD($$, $3); }
+     | RETURN expr NL                      { $$ = unary(p, NODE_RETURN, span_join(@1, @2), $2); }
+     | FOR ID IN expr block NL
+           { $$ = make(p, NODE_FOR, span_join(@1, @4), $2); $$->text_span = @2; ADD($$, $4); ADD($$, $5); }
+     | IF expr block opt_else NL
+           { $$ = make(p, NODE_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $3); ADD($$, $4); }
+     | ID '(' args ')' NL
+           { Node *call = make(p, NODE_CALL, span_join(@1, @4), NULL);
+             ADD(call, make(p, NODE_REF, @1, $1)); ADD(call, $3);
+             $$ = unary(p, NODE_DO, call->span, call); }
+     ;
+opt_else: %empty                           { $$ = NULL; }
+     | ELSE block                          { $$ = $2; }
+     ;
+args: %empty                               { $$ = make(p, NODE_ARGS, @$, NULL); }
+     | arglist                             { $$ = $1; }
+     | arglist ','                         { $$ = $1; }
+     ;
+arglist: arg                               { $$ = make(p, NODE_ARGS, @$, NULL); ADD($$, $1); }
+     | arglist ',' arg                     { $$ = ADD($1, $3); $$->span = @$; }
+     ;
+arg: expr                                  { $$ = $1; }
+     | ID '=' expr
+           { $$ = make(p, NODE_NAMED, @$, $1); $$->text_span = @1; ADD($$, $3); }
+     ;
+exprlist: expr                             { $$ = make(p, NODE_LIST, @$, NULL); ADD($$, $1); }
+     | exprlist ',' expr                   { $$ = ADD($1, $3); $$->span = @$; }
+     ;
+expr: NUM                                  { $$ = make(p, NODE_NUMBER, @$, $1); }
+     | STR                                 { $$ = make(p, NODE_STRING, @$, $1); }
+     | TRUE                                { $$ = make(p, NODE_TRUE, @$, NULL); }
+     | FALSE                               { $$ = make(p, NODE_FALSE, @$, NULL); }
+     | NONE                                { $$ = make(p, NODE_NONE, @$, NULL); }
+     | ID                                  { $$ = make(p, NODE_REF, @$, $1); }
+     | MODEL                               { $$ = make(p, NODE_REF, @$, "model"); }
+     | '(' args ')'                        { $$ = $2; $$->kind = NODE_TUPLE; $$->span = @$; }
+     | '[' exprlist ']'                    { $$ = $2; $$->span = @$; }
+     | '[' ']'                             { $$ = make(p, NODE_LIST, @$, NULL); }
+     | expr '(' args ')'
+           { $$ = make(p, NODE_CALL, @$, NULL); ADD($$, $1); ADD($$, $3); }
+     | expr '[' exprlist ']'
+           { $$ = make(p, NODE_INDEX, @$, NULL); ADD($$, $1); ADD($$, $3); }
+     | expr '.' ID
+           { $$ = make(p, NODE_MEMBER, @$, $3); $$->text_span = @3; ADD($$, $1); }
+     | expr AS shape                       { $$ = make(p, NODE_AS, @$, NULL); ADD($$, $1); ADD($$, $3); }
+     | '-' expr %prec UMINUS               { $$ = unary(p, NODE_NEGATE, @$, $2); if (!$$) YYABORT; }
+     | NOT expr                            { $$ = unary(p, NODE_NOT, @$, $2); if (!$$) YYABORT; }
+     | expr '+' expr                       { $$ = binary(p, @$, "+", $1, $3); if (!$$) YYABORT; }
+     | expr '-' expr                       { $$ = binary(p, @$, "-", $1, $3); if (!$$) YYABORT; }
+     | expr '*' expr                       { $$ = binary(p, @$, "*", $1, $3); if (!$$) YYABORT; }
+     | expr '/' expr                       { $$ = binary(p, @$, "/", $1, $3); if (!$$) YYABORT; }
+     | expr IDIV expr                      { $$ = binary(p, @$, "//", $1, $3); if (!$$) YYABORT; }
+     | expr '%' expr                       { $$ = binary(p, @$, "%", $1, $3); if (!$$) YYABORT; }
+     | expr POW expr                       { $$ = binary(p, @$, "**", $1, $3); if (!$$) YYABORT; }
+     | expr EQ expr                        { $$ = binary(p, @$, "==", $1, $3); if (!$$) YYABORT; }
+     | expr NE expr                        { $$ = binary(p, @$, "!=", $1, $3); if (!$$) YYABORT; }
+     | expr '<' expr                       { $$ = binary(p, @$, "<", $1, $3); if (!$$) YYABORT; }
+     | expr '>' expr                       { $$ = binary(p, @$, ">", $1, $3); if (!$$) YYABORT; }
+     | expr LE expr                        { $$ = binary(p, @$, "<=", $1, $3); if (!$$) YYABORT; }
+     | expr GE expr                        { $$ = binary(p, @$, ">=", $1, $3); if (!$$) YYABORT; }
+     | expr AND expr                       { $$ = binary(p, @$, "and", $1, $3); if (!$$) YYABORT; }
+     | expr OR expr                        { $$ = binary(p, @$, "or", $1, $3); if (!$$) YYABORT; }
+     ;
+%%
+
+static Node *make(Parser *p, NodeKind kind, Span span, const char *text)
+{
+    return node_new(p->arena, kind, span, text);
+}
+
+/* Adds a kid and keeps the tree low enough for recursive walks: beyond the limit the parse is
+ * abandoned with one error. */
+static Node *add(Parser *p, Node *parent, Node *kid)
+{
+    node_add(p->arena, parent, kid);
+    if (parent->depth > AST_MAX_DEPTH && !p->abandoned) layout_too_deep(p, kid ? kid->span : parent->span);
+    return parent;
+}
+
+static Node *unary(Parser *p, NodeKind kind, Span span, Node *operand)
+{
+    Node *e = add(p, make(p, kind, span, NULL), operand);
+    return p->abandoned ? NULL : e;
+}
+
+static Node *binary(Parser *p, Span span, const char *operator, Node *left, Node *right)
+{
+    Node *e = make(p, NODE_BINARY, span, operator);
+    add(p, e, left);
+    if (!p->abandoned) add(p, e, right);
+    return p->abandoned ? NULL : e;
+}
+
+static void recovered(Parser *p)
+{
+    p->recovering = false;
+    if (p->errors >= MAX_SYNTAX_ERRORS) p->abandoned = true;
+}
+
+/* Called by bison itself only when its stack would pass YYMAXDEPTH. */
+static void fsd_error(Span *at, void *scanner, Parser *p, const char *message)
+{
+    (void)scanner, (void)message;
+    if (!p->abandoned) layout_too_deep(p, *at);
+}
+
+/* Operators are never the useful half of "expected ..."; anything that starts an expression is
+ * summed up in one word. */
+static bool worth_naming(yysymbol_kind_t symbol)
+{
+    const char *name = yysymbol_name(symbol);
+    if (name[0] == '\'') return strchr("(){}[]:=,", name[1]);
+    return symbol == YYSYMBOL_ID || symbol == YYSYMBOL_STR || symbol == YYSYMBOL_NL ||
+           symbol == YYSYMBOL_MODULE || symbol == YYSYMBOL_CONFIG || symbol == YYSYMBOL_IN;
+}
+
+static const char *symbol_text(yysymbol_kind_t symbol)
+{
+    const char *name = yysymbol_name(symbol);
+    static const char *const quoted[] = {"`(`", "`)`", "`[`", "`]`", "`{`", "`}`", "`:`", "`=`",
+                                         "`,`", "`.`", "`+`", "`-`", "`*`", "`/`", "`%`", "`<`",
+                                         "`>`", "`@`", "`;`"};
+    if (name[0] == '\'')
+        for (size_t i = 0; i < ARRAY_LEN(quoted); i++)
+            if (quoted[i][1] == name[1]) return quoted[i];
+    if (symbol == YYSYMBOL_YYEOF) return "end of file";
+    return name;
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p)
+{
+    (void)scanner;
+    yysymbol_kind_t expected[YYNTOKENS], found = yypcontext_token(context);
+    int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
+    bool expression = false;
+    Buf text = {0};
+    const Span *at = yypcontext_location(context);
+    buf_printf(&text, "unexpected %s", found == YYSYMBOL_YYEMPTY ? "input" : symbol_text(found));
+    if ((found == YYSYMBOL_ID || found == YYSYMBOL_NUM) && at->end_col - at->col <= 40)
+        buf_printf(&text, " `%s`", layout_token_text(p, *at));
+    for (int i = 0; i < n; i++) expression |= expected[i] == YYSYMBOL_NUM;
+    if (expression) {
+        buf_printf(&text, ", expected an expression");
+    } else {
+        for (int i = 0, shown = 0; i < n && shown < 5; i++)
+            if (worth_naming(expected[i]))
+                buf_printf(&text, "%s%s", shown++ ? " or " : ", expected ", symbol_text(expected[i]));
+    }
+    layout_syntax_error(p, *at, text.at, found == YYSYMBOL_NL,
+                        !strcmp(yysymbol_name(found), "'{'"));
+    buf_free(&text);
+    return 0;
+}

@@ -1,0 +1,269 @@
+/* Line ends and brackets, between the lexer and the parser.
+ *
+ * In: raw tokens, with every line end, in any order of brackets. Out: tokens whose brackets balance
+ * and where NL appears only at the end of a statement: after a token that can end one, outside
+ * ( ) and [ ], and always before `}` and the end of the file.
+ *
+ * A bracket that cannot be meant to stay open is closed here, with an error that points at it: an
+ * open `(` when a keyword that starts a statement, a brace or `;` comes; an open `{` when `module`
+ * or its like stands in the first column, or the file ends. The parser then sees balanced input
+ * and goes on, so one missing bracket is one error.
+ *
+ * After a syntax error the parser drops tokens up to the next NL. Blocks that open meanwhile are
+ * skipped here with everything in them, so that NL is the end of the statement in error and not of
+ * some line inside its block.
+ */
+#include "layout.h"
+
+#include "lexer.h"
+
+static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->open.n - 1] : NULL; }
+
+static bool in_parentheses(Parser *p) { return p->open.n && innermost(p)->kind != '{'; }
+
+static uint32_t open_braces(const Parser *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->open.n; i++) n += p->open.at[i].kind == '{';
+    return n;
+}
+
+static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
+
+/* Silent while recovering: the statement has its error already. */
+static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const char *what)
+{
+    if (p->recovering) return;
+    Diag d = parser_error(p, "E0104", b->span, "`%c` is not closed", b->kind);
+    diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), what);
+    parser_emit(p, &d);
+}
+
+/* Queues tokens so that the first of them comes out first. */
+static void deliver(Parser *p, const int *tokens, uint32_t n)
+{
+    for (uint32_t i = n; i > 0; i--) vec_push(p->arena, &p->pending, tokens[i - 1]);
+}
+
+static bool starts_statement(int token)
+{
+    switch (token) {
+    case MODULE: case CONFIG: case PRESET: case USE: case TIE: case REQUIRE: case FOR: case RETURN:
+    case IF: case ELSE: case '{': case '}': case ';': return true;
+    default: return false;
+    }
+}
+
+static bool starts_item(int token)
+{
+    return token == MODULE || token == CONFIG || token == PRESET || token == USE || token == MODEL;
+}
+
+static const char *token_name(int token)
+{
+    switch (token) {
+    case MODULE: return "`module`";
+    case CONFIG: return "`config`";
+    case PRESET: return "`preset`";
+    case USE: return "`use`";
+    case MODEL: return "`model`";
+    case '{': return "this `{`";
+    case '}': return "this `}`";
+    case ';': return "this `;`";
+    case 0: return "the end of the file";
+    default: return "the statement that starts here";
+    }
+}
+
+/* Closes brackets that must not stay open before `token`; the closers and then the token itself
+ * are queued. Returns false when nothing had to be closed. */
+static bool repair(Parser *p, int token, Span at)
+{
+    VEC(int) closers = {0};
+    bool in_brackets = starts_statement(token) || token == 0;
+    bool whole_item = token == 0 || (starts_item(token) && at.col == 1);
+    while (in_brackets && in_parentheses(p)) {
+        report_unclosed(p, innermost(p), at, token_name(token));
+        vec_push(p->arena, &closers, closer(innermost(p)->kind));
+        p->open.n--;
+    }
+    if (whole_item && p->open.n) {
+        report_unclosed(p, innermost(p), at, token_name(token));
+        while (p->open.n) {
+            if (!p->recovering || open_braces(p) <= p->recover_depth) {
+                vec_push(p->arena, &closers, NL);
+                vec_push(p->arena, &closers, closer(innermost(p)->kind));
+            }
+            p->open.n--;
+        }
+        p->recover_depth = 0;
+        vec_push(p->arena, &closers, NL);
+    }
+    if (!closers.n) return false;
+    if (token == '}' || token == ';' || token == 0 || (starts_statement(token) && token != '{'))
+        if (closers.at[closers.n - 1] != NL) vec_push(p->arena, &closers, NL);
+    vec_push(p->arena, &closers, token == ';' ? NL : token);
+    if (token == '{') {
+        OpenBracket b = {'{', at};
+        vec_push(p->arena, &p->open, b);
+    } else if (token == '}' && p->open.n) {
+        p->open.n--;
+    }
+    deliver(p, closers.at, closers.n);
+    return true;
+}
+
+/* `)` or `]`: closes the brackets inside that were forgotten. False when nothing is open that it
+ * could close; then it is reported and dropped. */
+static bool close_parenthesis(Parser *p, int token, Span at)
+{
+    char open = token == ')' ? '(' : '[';
+    uint32_t i = p->open.n;
+    while (i > 0 && p->open.at[i - 1].kind != '{' && p->open.at[i - 1].kind != open) i--;
+    if (i == 0 || p->open.at[i - 1].kind == '{') {
+        if (p->recovering) return false;
+        Diag d = parser_error(p, "E0104", at, "`%c` closes nothing", token);
+        parser_emit(p, &d);
+        return false;
+    }
+    VEC(int) closers = {0};
+    for (uint32_t k = p->open.n; k > i; k--) {
+        vec_push(p->arena, &closers, closer(p->open.at[k - 1].kind));
+        if (p->recovering) continue;
+        Diag d = parser_error(p, "E0104", at, "`%c` is expected before this `%c`",
+                              closer(p->open.at[k - 1].kind), token);
+        diag_note(&d, p->open.at[k - 1].span, "`%c` opened here is not closed",
+                  p->open.at[k - 1].kind);
+        parser_emit(p, &d);
+    }
+    p->open.n = i - 1;
+    vec_push(p->arena, &closers, token);
+    deliver(p, closers.at, closers.n);
+    return true;
+}
+
+/* Remembers what the parser gets, which decides about the next line end. */
+static int hand_over(Parser *p, int token)
+{
+    switch (token) {
+    case ID: case NUM: case STR: case TRUE: case FALSE: case NONE: case MODEL:
+    case ')': case ']': case '}': p->can_end = true; break;
+    default: p->can_end = false; break;
+    }
+    p->fresh = token == NL || token == '{' || token == START_FILE || token == START_EXPRESSION;
+    return token;
+}
+
+/* While recovering, whether this token belongs to a block of the statement in error. */
+static bool skipped(Parser *p, int token)
+{
+    if (!p->recovering) return false;
+    uint32_t depth = open_braces(p);
+    if (token == NL && depth <= p->recover_depth) p->recovering = false;
+    if (token == '}') {
+        if (depth < p->recover_depth) p->recovering = false;
+        if (depth == p->recover_depth) p->can_end = true, p->fresh = false;
+        return depth >= p->recover_depth;
+    }
+    return depth > p->recover_depth;
+}
+
+/* The next raw token after repairs: 0 at the end, -1 when the caller must ask again. */
+static int arrange(Parser *p, int token, Span at)
+{
+    if (token == NL && in_parentheses(p)) return -1;
+    if (repair(p, token, at)) return -1;
+    switch (token) {
+    case NL:
+    case ';': return p->can_end || (token == ';' && !p->fresh) ? NL : -1;
+    case '(':
+    case '[':
+    case '{': {
+        OpenBracket b = {(char)token, at};
+        vec_push(p->arena, &p->open, b);
+        return token;
+    }
+    case ')':
+    case ']': close_parenthesis(p, token, at); return -1;
+    case '}':
+        if (!p->open.n) {
+            Diag d = parser_error(p, "E0104", at, "`}` closes nothing");
+            parser_emit(p, &d);
+            return -1;
+        }
+        p->open.n--;
+        if (p->fresh) return token;
+        deliver(p, (int[]){NL, '}'}, 2);
+        return -1;
+    case 0:
+        if (p->fresh) return 0;
+        deliver(p, (int[]){NL, 0}, 2);
+        return -1;
+    default: return token;
+    }
+}
+
+int layout_next(FSD_STYPE *value, Span *at, void *scanner)
+{
+    Parser *p = lexer_parser(scanner);
+    if (p->start_token) {
+        int token = p->start_token;
+        p->start_token = 0;
+        at->file = p->file;
+        return hand_over(p, token);
+    }
+    for (;;) {
+        int token;
+        if (p->pending.n) {
+            token = p->pending.at[--p->pending.n];
+            *at = p->pending_span;
+        } else {
+            token = lexer_raw(value, at, scanner);
+            if (token == 0) {
+                *at = (Span){p->file, p->line, p->col, p->line, p->col};
+                if (p->col == 1 && p->line > 1) *at = p->last_span;
+            }
+            p->last_token = lexer_text(scanner);
+            p->pending_span = *at;
+            token = arrange(p, token, *at);
+            if (token < 0) continue;
+        }
+        if (skipped(p, token)) continue;
+        if (token == NL || token == 0) {
+            /* Point behind the last token, on the line that it ends. */
+            Span end = p->last_span;
+            *at = (Span){end.file, end.end_line, end.end_col, end.end_line, end.end_col + 1};
+        } else {
+            p->last_span = *at;
+        }
+        return hand_over(p, token);
+    }
+}
+
+void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace)
+{
+    Diag d = parser_error(p, "E0100", at, "%s", message);
+    OpenBracket *b = innermost(p);
+    if (b && b->kind != '{')
+        diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);
+    else if (at_line_end)
+        diag_help(&d, "a line break ends a statement; break lines inside ( ) or after an operator");
+    parser_emit(p, &d);
+    if (at_line_end) return;
+    p->recovering = true;
+    p->recover_depth = open_braces(p) - (at_brace ? 1 : 0);
+}
+
+void layout_too_deep(Parser *p, Span at)
+{
+    Diag d = parser_error(p, "E0106", at, "this nests too deeply");
+    diag_help(&d, "at most %d brackets, blocks or operators may stand inside one another",
+              AST_MAX_DEPTH);
+    parser_emit(p, &d);
+    p->abandoned = true;
+}
+
+const char *layout_token_text(Parser *p, Span at)
+{
+    return arena_strndup(p->arena, p->last_token, at.end_col - at.col);
+}

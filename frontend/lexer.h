@@ -1,0 +1,15 @@
+/* The flex scanner as layout.c and parse.c use it. Private to the frontend. */
+#ifndef FSDPC_LEXER_H
+#define FSDPC_LEXER_H
+
+#include "parser.h"
+#include "fsd.tab.h"
+
+/* fsd.l */
+void *lexer_open(Parser *p, const char *text, size_t size);
+void lexer_close(void *scanner);
+int lexer_raw(FSD_STYPE *value, Span *at, void *scanner); /* 0 at the end */
+Parser *lexer_parser(void *scanner);
+const char *lexer_text(void *scanner); /* bytes of the last raw token */
+
+#endif

@@ -1,0 +1,40 @@
+/* What lexer and parser share: the state of one parse. Private to fsd.l, fsd.y and parse.c. */
+#ifndef FSDPC_PARSER_H
+#define FSDPC_PARSER_H
+
+#include "ast.h"
+
+enum { MAX_SYNTAX_ERRORS = 20, MAX_SOURCE_BYTES = 64 << 20 };
+
+typedef struct OpenBracket {
+    char kind; /* '(', '[' or '{' */
+    Span span;
+} OpenBracket;
+
+typedef struct Parser {
+    DiagSet *ds;
+    Arena *arena;
+    uint32_t file;
+    uint32_t line, col;      /* of the next byte */
+    Span last_span;          /* of the last token that was no line end */
+    const char *last_token;  /* its bytes, while it is the lookahead */
+    Span pending_span;       /* of the raw token that filled pending */
+    VEC(OpenBracket) open;
+    VEC(int) pending;        /* tokens to deliver before the next byte, last first */
+    int start_token;         /* delivered first, 0 once delivered */
+    bool can_end;            /* the last token may end a statement */
+    bool fresh;              /* the last token was a line end or `{`, or there was none */
+    bool recovering;         /* skip nested blocks until the statement in error ends */
+    uint32_t recover_depth;  /* open braces when the error was found */
+    bool abandoned;
+    int errors;
+    Node *root;
+} Parser;
+
+/* parse.c */
+Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void parser_emit(Parser *p, Diag *d);
+bool text_is_utf8(const char *s, size_t n);
+
+#endif
