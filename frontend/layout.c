@@ -75,40 +75,32 @@ static const char *token_name(int token)
     }
 }
 
-/* Closes brackets that must not stay open before `token`; the closers and then the token itself
- * are queued. Returns false when nothing had to be closed. */
+/* Closes brackets that must not stay open before `token`: the closers are queued, and the token is
+ * kept to be looked at again behind them. Returns false when nothing had to be closed. */
 static bool repair(Parser *p, int token, Span at)
 {
     VEC(int) closers = {0};
-    bool in_brackets = starts_statement(token) || token == 0;
-    bool whole_item = token == 0 || (starts_item(token) && at.col == 1);
-    while (in_brackets && in_parentheses(p)) {
+    bool ends_brackets = starts_statement(token) || token == 0;
+    bool ends_blocks = token == 0 || (starts_item(token) && at.col == 1);
+    if (!(ends_brackets && in_parentheses(p)) && !(ends_blocks && p->open.n)) return false;
+    while (ends_brackets && in_parentheses(p)) {
         report_unclosed(p, innermost(p), at, token_name(token));
         vec_push(p->arena, &closers, closer(innermost(p)->kind));
         p->open.n--;
     }
-    if (whole_item && p->open.n) {
+    if (token != '{') vec_push(p->arena, &closers, NL);
+    if (ends_blocks && p->open.n) {
         report_unclosed(p, innermost(p), at, token_name(token));
         while (p->open.n) {
             if (!p->recovering || open_braces(p) <= p->recover_depth) {
-                vec_push(p->arena, &closers, NL);
                 vec_push(p->arena, &closers, closer(innermost(p)->kind));
+                vec_push(p->arena, &closers, NL);
             }
             p->open.n--;
         }
         p->recover_depth = 0;
-        vec_push(p->arena, &closers, NL);
     }
-    if (!closers.n) return false;
-    if (token == '}' || token == ';' || token == 0 || (starts_statement(token) && token != '{'))
-        if (closers.at[closers.n - 1] != NL) vec_push(p->arena, &closers, NL);
-    vec_push(p->arena, &closers, token == ';' ? NL : token);
-    if (token == '{') {
-        OpenBracket b = {'{', at};
-        vec_push(p->arena, &p->open, b);
-    } else if (token == '}' && p->open.n) {
-        p->open.n--;
-    }
+    p->again = token;
     deliver(p, closers.at, closers.n);
     return true;
 }
@@ -160,12 +152,28 @@ static bool skipped(Parser *p, int token)
     if (!p->recovering) return false;
     uint32_t depth = open_braces(p);
     if (token == NL && depth <= p->recover_depth) p->recovering = false;
-    if (token == '}') {
-        if (depth < p->recover_depth) p->recovering = false;
-        if (depth == p->recover_depth) p->can_end = true, p->fresh = false;
-        return depth >= p->recover_depth;
-    }
     return depth > p->recover_depth;
+}
+
+/* `}` gives NL and `}`; one that ends a block being skipped gives nothing, but the line end behind
+ * it will count. */
+static int close_block(Parser *p, Span at)
+{
+    if (!p->open.n) {
+        Diag d = parser_error(p, "E0104", at, "`}` closes nothing");
+        parser_emit(p, &d);
+        return -1;
+    }
+    p->open.n--;
+    if (p->recovering && open_braces(p) >= p->recover_depth) {
+        p->can_end = true;
+        p->fresh = false;
+        return -1;
+    }
+    p->recovering = false;
+    if (p->fresh) return '}';
+    deliver(p, (int[]){NL, '}'}, 2);
+    return -1;
 }
 
 /* The next raw token after repairs: 0 at the end, -1 when the caller must ask again. */
@@ -185,22 +193,22 @@ static int arrange(Parser *p, int token, Span at)
     }
     case ')':
     case ']': close_parenthesis(p, token, at); return -1;
-    case '}':
-        if (!p->open.n) {
-            Diag d = parser_error(p, "E0104", at, "`}` closes nothing");
-            parser_emit(p, &d);
-            return -1;
-        }
-        p->open.n--;
-        if (p->fresh) return token;
-        deliver(p, (int[]){NL, '}'}, 2);
-        return -1;
+    case '}': return close_block(p, at);
     case 0:
         if (p->fresh) return 0;
         deliver(p, (int[]){NL, 0}, 2);
         return -1;
     default: return token;
     }
+}
+
+static int read_token(Parser *p, FSD_STYPE *value, void *scanner)
+{
+    Span at = {0};
+    int token = lexer_raw(value, &at, scanner);
+    p->pending_span = token ? at : p->last_span;
+    p->last_token = lexer_text(scanner);
+    return token;
 }
 
 int layout_next(FSD_STYPE *value, Span *at, void *scanner)
@@ -218,13 +226,10 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner)
             token = p->pending.at[--p->pending.n];
             *at = p->pending_span;
         } else {
-            token = lexer_raw(value, at, scanner);
-            if (token == 0) {
-                *at = (Span){p->file, p->line, p->col, p->line, p->col};
-                if (p->col == 1 && p->line > 1) *at = p->last_span;
-            }
-            p->last_token = lexer_text(scanner);
-            p->pending_span = *at;
+            token = p->again;
+            p->again = -1;
+            if (token < 0) token = read_token(p, value, scanner);
+            *at = p->pending_span;
             token = arrange(p, token, *at);
             if (token < 0) continue;
         }

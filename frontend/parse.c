@@ -51,6 +51,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
                 .line = 1,
                 .col = (uint32_t)offset + 1,
                 .start_token = start == PARSE_FILE ? START_FILE : START_EXPRESSION,
+                .again = -1,
                 .fresh = true};
     p.last_span = (Span){file, 1, p.col, 1, p.col};
     if (source->size - offset > MAX_SOURCE_BYTES) {

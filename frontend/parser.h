@@ -21,6 +21,7 @@ typedef struct Parser {
     Span pending_span;       /* of the raw token that filled pending */
     VEC(OpenBracket) open;
     VEC(int) pending;        /* tokens to deliver before the next byte, last first */
+    int again;               /* a raw token to be looked at again, or -1 */
     int start_token;         /* delivered first, 0 once delivered */
     bool can_end;            /* the last token may end a statement */
     bool fresh;              /* the last token was a line end or `{`, or there was none */
