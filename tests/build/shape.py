@@ -1,0 +1,53 @@
+"""Prints every source that breaks the measures of the house: files over 900 lines, functions over
+80, lines over 100 columns (tables with a row a line get more room). argv: repository.
+
+A function is what starts at the margin with a parameter list and ends with a brace at the margin;
+tables are not functions, and the executor's loop over instructions is allowed to be long."""
+import os
+import re
+import sys
+
+ROOMS = ("ir", "frontend", "passes", "backend", "runtime", "tests")
+ENDINGS = (".c", ".h", ".l", ".y", ".cu", ".cuh", ".def", ".py")
+COLUMNS = {".def": 160, ".y": 120, ".l": 120}
+LONG_FUNCTIONS = {"runtime/executor.c:run_instructions"}
+
+
+def functions(lines):
+    """(name, first line, last line), lines from 1."""
+    start, name = None, None
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            match = re.match(r"[A-Za-z_][\w *]*?(\w+)\(", line)
+            if match and not line.endswith(";") and not line.startswith(("typedef", "#")):
+                start, name = number, match[1]
+        elif line.endswith(";") and not line.startswith((" ", "\t")) and line != "};":
+            start = None
+        elif re.match(r"[^ \t}]", line) and re.match(r"[A-Za-z_][\w *]*?(\w+)\(", line):
+            start, name = number, re.match(r"[A-Za-z_][\w *]*?(\w+)\(", line)[1]
+        elif line == "}":
+            yield name, start, number
+            start = None
+
+
+root = sys.argv[1]
+for room in ROOMS:
+    for folder, folders, files in sorted(os.walk(os.path.join(root, room))):
+        folders[:] = sorted(f for f in folders if f != "corpus")
+        for file in sorted(files):
+            if not file.endswith(ENDINGS) and file != "run":
+                continue
+            path = os.path.relpath(os.path.join(folder, file), root)
+            with open(os.path.join(folder, file), encoding="utf-8", errors="replace") as f:
+                lines = f.read().split("\n")[:-1]
+            if len(lines) > 900:
+                print(f"{path}: {len(lines)} lines")
+            width = COLUMNS.get(os.path.splitext(file)[1], 100)
+            for number, line in enumerate(lines, 1):
+                if len(line) > width:
+                    print(f"{path}:{number}: {len(line)} columns")
+            if not file.endswith((".c", ".cu")):
+                continue
+            for name, first, last in functions(lines):
+                if last - first + 1 > 80 and f"{path}:{name}" not in LONG_FUNCTIONS:
+                    print(f"{path}:{first}: function {name} has {last - first + 1} lines")
