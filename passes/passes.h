@@ -36,5 +36,8 @@ typedef struct PipelineOptions {
 /* Runs every pass whose input level is at least the graph's level and whose output level is at most
  * `to`, verifying after each. false after a reported error. */
 bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options);
+/* Runs one pass on a verified graph of its input level and verifies the result; options may be
+ * NULL. false after a reported error. */
+bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *options);
 
 #endif

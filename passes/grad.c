@@ -1,0 +1,192 @@
+/* grad: reverse mode.
+ *
+ * In: a graph of level model. Out: level train; program train has its backward behind its forward,
+ * all of it phase backward, every op with path and span of the forward op that it differentiates,
+ * and `set_grad {index}` for each trainable parameter.
+ *
+ * 1. Forwards: a value needs a gradient if a trainable parameter reaches it through ops that have a
+ *    gradient rule. 2. Backwards from the losses: which of those reach a loss, and how many
+ *    contributions each will get. Only these exist, so nothing is computed that no trainable
+ *    parameter needs, and when the last contribution is there is known in advance. 3. Backwards
+ *    again, calling the rule of each op on that way.
+ *
+ * Order. Ops are visited in the reverse of the forward order, so saved activations die in the
+ * reverse order of their birth; a rule makes the gradients of weights before that of its input,
+ * which may then take the memory of the activation that the weight's gradient has just read last.
+ * Contributions are added as they come, never kept side by side, and `set_grad` stands right behind
+ * a parameter's last contribution, so its reduction can start there.
+ *
+ * Ownership. A gradient may be dy itself, or a view of it, which other ops read. Such a value must
+ * not be added to in place, nor be moved into a flat gradient (pass shard does that with operands
+ * of set_grad): a parameter's gradient that is not its own is copied first.
+ *
+ * Not here: second derivatives, gradients of integer values, losses other than the sum that
+ * cross_entropy states (scaling and the mean are step_scale's business).
+ */
+#include "grad.h"
+#include "passes.h"
+
+uint32_t grad_outputs(const Op *op) { return op->kind == OP_split ? op->n_out : 1; }
+
+bool grad_wanted(const Grad *c, const Op *op, uint32_t j) {
+    return j < op->n_in && c->sums[op->in[j]].missing > 0;
+}
+
+/* Marks the end of a parameter's gradient. Its place in the model is that of the parameter. */
+static void finish_param(Grad *c, const Op *param, GradSum *s) {
+    Builder at = c->b;
+    if (!s->owned) {
+        Attrs copy = {.alpha = 1.0};
+        s->sum = emit(&at, OP_scale, &copy, 1, &s->sum, NULL);
+        s->owned = true;
+    }
+    at.path = param->path;
+    at.span = param->span;
+    at.unit = param->unit;
+    Attrs which = {.index = param->attr.index};
+    op_emit(&at, OP_set_grad, &which, 1, &s->sum, NULL);
+}
+
+static void contributed(Grad *c, ValueId x) {
+    GradSum *s = &c->sums[x];
+    CHECK(s->missing > 0);
+    if (--s->missing > 0) return;
+    Op def = c->g->ops.at[c->g->values.at[x].def];
+    if (def.kind == OP_param) finish_param(c, &def, s);
+}
+
+static void contribute(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned) {
+    GradSum *s = &c->sums[op->in[j]];
+    if (s->sum == NO_VALUE) {
+        s->sum = dx;
+        s->owned = owned;
+    } else {
+        ValueId both[2] = {s->sum, dx};
+        s->sum = emit(&c->b, OP_add, &(Attrs){0}, 2, both, NULL);
+        s->owned = true;
+    }
+    contributed(c, op->in[j]);
+}
+
+void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, true); }
+
+void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, false); }
+
+void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
+                     const Type *given) {
+    GradSum *s = &c->sums[op->in[j]];
+    if (s->sum != NO_VALUE && s->owned) {
+        in[n_in] = s->sum;
+        s->sum = emit(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
+        contributed(c, op->in[j]);
+    } else {
+        contribute(c, op, j, emit(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
+    }
+}
+
+static bool is_loss(const Graph *g, const Op *op) {
+    return op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
+           g->ops.at[g->values.at[op->in[0]].def].kind == OP_cross_entropy;
+}
+
+/* By value: does a trainable parameter reach it? */
+static bool *trainable_values(const Graph *g, const Program *p) {
+    bool *needs = arena_array(g->arena, bool, g->values.n);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_param) {
+            needs[op->out] = !g->params.at[op->attr.index].frozen;
+            continue;
+        }
+        if (grad_rules[op->kind] == grad_none) continue;
+        bool any = false;
+        for (uint32_t j = 0; j < op->n_in; j++) any |= needs[op->in[j]];
+        for (uint32_t j = 0; j < grad_outputs(op); j++) needs[op->out + j] = any;
+    }
+    return needs;
+}
+
+/* Counts the contributions of each value on a way from a trainable parameter to a loss. The result
+ * says, by op of the program, whether it lies on such a way. */
+static bool *count_contributions(Grad *c, const Program *p) {
+    const Graph *g = c->g;
+    const bool *needs = trainable_values(g, p);
+    bool *reached = arena_array(g->arena, bool, g->values.n);
+    bool *on_way = arena_array(g->arena, bool, p->ops.n);
+    for (uint32_t i = p->ops.n; i-- > 0;) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (is_loss(g, op)) reached[op->in[0]] = true;
+        if (grad_rules[op->kind] == grad_none) continue;
+        for (uint32_t j = 0; j < grad_outputs(op); j++)
+            on_way[i] |= reached[op->out + j] && needs[op->out + j];
+        for (uint32_t j = 0; on_way[i] && j < op->n_in; j++) {
+            if (!needs[op->in[j]]) continue;
+            reached[op->in[j]] = true;
+            c->sums[op->in[j]].missing++;
+        }
+    }
+    return on_way;
+}
+
+static void report_untrained(const Graph *g, const Param *param, const Op *use) {
+    Diag d = diag_error(g->diags, "E0420", param->name.span,
+                        "%s gets no gradient; mark it @frozen or use it", param->name.path);
+    if (use) diag_note(&d, use->span, "it is used here, but nothing leads from here to the loss");
+    diag_emit(&d);
+}
+
+/* Every trainable parameter must get a gradient, and there must be one. */
+static bool check_params(const Grad *c, const Program *p) {
+    const Graph *g = c->g;
+    const Op **use = arena_array(g->arena, const Op *, g->params.n);
+    bool *trained = arena_array(g->arena, bool, g->params.n);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind != OP_param) continue;
+        use[op->attr.index] = op;
+        trained[op->attr.index] |= c->sums[op->out].missing > 0;
+    }
+    bool good = true, any = false;
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        if (g->params.at[k].frozen) continue;
+        any = true;
+        if (trained[k]) continue;
+        report_untrained(g, &g->params.at[k], use[k]);
+        good = false;
+    }
+    if (any) return good;
+    Diag d = diag_error(g->diags, "E0421", g->modules.n ? g->modules.at[0].span : (Span){0},
+                        "nothing to train");
+    diag_help(&d, g->params.n ? "every parameter is @frozen" : "the model has no parameters");
+    diag_emit(&d);
+    return false;
+}
+
+static void differentiate(Grad *c, OpId id) {
+    Op op = c->g->ops.at[id]; /* a copy: the table grows under the rule */
+    ValueId *dy = arena_array(c->g->arena, ValueId, op.n_out);
+    for (uint32_t j = 0; j < op.n_out; j++) {
+        CHECK(c->sums[op.out + j].missing == 0);
+        dy[j] = c->sums[op.out + j].sum;
+    }
+    c->b.path = op.path;
+    c->b.span = op.span;
+    c->b.unit = op.unit;
+    grad_rules[op.kind](c, &op, dy);
+}
+
+bool pass_grad(Graph *g) {
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    CHECK(train != NO_INDEX);
+    Grad c = {.g = g, .n_values = g->values.n};
+    c.b = (Builder){.g = g, .program = (uint32_t)train, .phase = PHASE_BACKWARD};
+    c.sums = arena_array(g->arena, GradSum, c.n_values);
+    for (uint32_t v = 0; v < c.n_values; v++) c.sums[v].sum = NO_VALUE;
+    const bool *on_way = count_contributions(&c, &g->programs.at[train]);
+    if (!check_params(&c, &g->programs.at[train])) return false;
+    for (uint32_t i = g->programs.at[train].ops.n; i-- > 0;)
+        if (on_way[i]) differentiate(&c, g->programs.at[train].ops.at[i]);
+    for (uint32_t v = 0; v < c.n_values; v++) CHECK(c.sums[v].missing == 0);
+    g->level = LEVEL_TRAIN;
+    return true;
+}

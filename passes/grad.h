@@ -1,0 +1,45 @@
+/* What the gradient rules (grad_rules.c) and the walk that calls them (grad.c) share.
+ *
+ * A rule gets the forward op and the gradients of its outputs, emits backward ops through c->b and
+ * hands over one gradient for each operand that wants one. It never looks at another op.
+ */
+#ifndef FSDPC_GRAD_H
+#define FSDPC_GRAD_H
+
+#include "ir.h"
+
+/* The gradient of a forward value while backward is being built. */
+typedef struct GradSum {
+    ValueId sum;      /* of the contributions so far; NO_VALUE before the first */
+    bool owned;       /* nothing else reads sum, so an op may add to it in its memory */
+    uint32_t missing; /* contributions that are still to come; 0 from the start: none wanted */
+} GradSum;
+
+typedef struct Grad {
+    Graph *g;
+    Builder b;     /* path, span and unit of the forward op whose rule runs */
+    GradSum *sums; /* by forward value */
+    uint32_t n_values;
+} Grad;
+
+/* dy: by output, NO_VALUE where no gradient arrived; of the loss, all are NO_VALUE. */
+typedef void (*GradRule)(Grad *c, const Op *op, const ValueId *dy);
+/* By op, from the gradient column of ops.def; grad_none where nothing flows back. */
+extern const GradRule grad_rules[OP_COUNT];
+void grad_none(Grad *c, const Op *op, const ValueId *dy);
+/* Outputs 0 .. n-1 of an op carry gradients, the others are statistics. */
+uint32_t grad_outputs(const Op *op);
+
+/* grad.c, for rules. */
+/* Does operand j want a gradient? */
+bool grad_wanted(const Grad *c, const Op *op, uint32_t j);
+/* A contribution to operand j that was made for it alone. */
+void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx);
+/* A contribution that others read too: dy itself, or a view of it. */
+void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx);
+/* Emits a contribution to operand j whose op can take the sum so far as a last operand and add to
+ * it. n_in operands in `in`, which has room for one more; `given` as for emit. */
+void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
+                     const Type *given);
+
+#endif

@@ -1,0 +1,200 @@
+/* The gradient rules, one function a name in the gradient column of ops.def.
+ *
+ * Each gets dy, the gradient of the loss by the op's outputs, and hands over the gradient by each
+ * operand that wants one (grad.h). Weights come first, the input last: see grad.c on the order.
+ *
+ * Letters as in ops.def: B batch, T position, H heads, h head width, D width, O output width, V
+ * vocabulary, R all leading axes together.
+ */
+#include "grad.h"
+
+static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
+
+static bool same_shape(const Type *a, const Type *b) {
+    if (a->rank != b->rank) return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i] != b->dim[i]) return false;
+    return true;
+}
+
+static ValueId emit1(Grad *c, OpKind kind, const Attrs *a, ValueId x) {
+    return emit(&c->b, kind, a, 1, &x, NULL);
+}
+
+static ValueId emit2(Grad *c, OpKind kind, const Attrs *a, ValueId x, ValueId y) {
+    ValueId in[2] = {x, y};
+    return emit(&c->b, kind, a, 2, in, NULL);
+}
+
+/* dx has the shape of the result; operand j may be the suffix that was broadcast over it. */
+static void give_summed(Grad *c, const Op *op, uint32_t j, ValueId dx, bool own) {
+    Type to = *type_of_value(c, op->in[j]);
+    if (!same_shape(&to, type_of_value(c, dx))) {
+        ValueId in[2] = {dx};
+        grad_accumulate(c, op, j, OP_sum_leading, 1, in, &to);
+    } else if (own) {
+        grad_give(c, op, j, dx);
+    } else {
+        grad_share(c, op, j, dx);
+    }
+}
+
+void grad_none(Grad *c, const Op *op, const ValueId *dy) {
+    (void)c, (void)dy;
+    BUG("op %s has no gradient", op_info[op->kind].name);
+}
+
+/* A parameter: grad.c ends its gradient with set_grad when the last contribution is there. */
+static void grad_leaf(Grad *c, const Op *op, const ValueId *dy) { (void)c, (void)op, (void)dy; }
+
+/* ---- layout ---- */
+
+static void grad_reshape(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    grad_share(c, op, 0, emit(&c->b, OP_reshape, &(Attrs){0}, 1, dy, &to));
+}
+
+static void grad_split(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId *parts = arena_array(c->g->arena, ValueId, op->n_out);
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        Type t = *type_of_value(c, op->out + j);
+        parts[j] = dy[j] != NO_VALUE ? dy[j] : emit(&c->b, OP_fill, &(Attrs){0}, 0, NULL, &t);
+    }
+    grad_give(c, op, 0, emit(&c->b, OP_stack, &op->attr, op->n_out, parts, NULL));
+}
+
+static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
+    OpId split = op_emit(&c->b, OP_split, &op->attr, 1, dy, NULL);
+    ValueId part = c->g->ops.at[split].out;
+    for (uint32_t j = 0; j < op->n_in; j++)
+        if (grad_wanted(c, op, j)) grad_give(c, op, j, part + j);
+}
+
+/* ---- elementwise ---- */
+
+static void grad_add(Grad *c, const Op *op, const ValueId *dy) {
+    if (grad_wanted(c, op, 1)) give_summed(c, op, 1, dy[0], false);
+    if (grad_wanted(c, op, 0)) grad_share(c, op, 0, dy[0]);
+}
+
+static void grad_sub(Grad *c, const Op *op, const ValueId *dy) {
+    Attrs minus = {.alpha = -1.0};
+    if (grad_wanted(c, op, 1)) give_summed(c, op, 1, emit1(c, OP_scale, &minus, dy[0]), true);
+    if (grad_wanted(c, op, 0)) grad_share(c, op, 0, dy[0]);
+}
+
+static void grad_mul(Grad *c, const Op *op, const ValueId *dy) {
+    Attrs none = {0};
+    if (grad_wanted(c, op, 1))
+        give_summed(c, op, 1, emit2(c, OP_mul, &none, dy[0], op->in[0]), true);
+    if (grad_wanted(c, op, 0)) grad_give(c, op, 0, emit2(c, OP_mul, &none, dy[0], op->in[1]));
+}
+
+static void grad_scale(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit1(c, OP_scale, &op->attr, dy[0]));
+}
+
+static void grad_relu(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, OP_relu_grad, &op->attr, dy[0], op->out));
+}
+
+static void grad_gelu(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, OP_gelu_grad, &op->attr, dy[0], op->in[0]));
+}
+
+static void grad_silu(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, OP_silu_grad, &op->attr, dy[0], op->in[0]));
+}
+
+/* The mask is drawn again from the same salt: dropout is its own gradient. */
+static void grad_dropout(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, OP_dropout, &op->attr, dy[0], op->in[1]));
+}
+
+/* ---- products ---- */
+
+static void grad_linear(Grad *c, const Op *op, const ValueId *dy) {
+    if (grad_wanted(c, op, 2)) {
+        Type to = *type_of_value(c, op->in[2]);
+        ValueId in[2] = {dy[0]};
+        grad_accumulate(c, op, 2, OP_sum_leading, 1, in, &to);
+    }
+    if (grad_wanted(c, op, 1)) {
+        ValueId in[3] = {dy[0], op->in[0]};
+        grad_accumulate(c, op, 1, OP_linear_grad_weight, 2, in, NULL);
+    }
+    if (grad_wanted(c, op, 0))
+        grad_give(c, op, 0, emit2(c, OP_linear_grad_input, &(Attrs){0}, dy[0], op->in[1]));
+}
+
+static void grad_embedding(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    ValueId in[3] = {dy[0], op->in[1]};
+    grad_accumulate(c, op, 0, OP_embedding_grad, 2, in, &to);
+}
+
+/* ---- normalisation ---- */
+
+static void grad_layer_norm(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId x = op->in[0], mean = op->out + 1, rstd = op->out + 2;
+    if (grad_wanted(c, op, 2)) {
+        Type to = *type_of_value(c, op->in[2]);
+        ValueId in[2] = {dy[0]};
+        grad_accumulate(c, op, 2, OP_sum_leading, 1, in, &to);
+    }
+    if (grad_wanted(c, op, 1)) {
+        ValueId in[4] = {dy[0], x, mean, rstd};
+        grad_give(c, op, 1, emit(&c->b, OP_layer_norm_grad_weight, &(Attrs){0}, 4, in, NULL));
+    }
+    if (grad_wanted(c, op, 0)) {
+        ValueId in[5] = {dy[0], x, op->in[1], mean, rstd};
+        grad_give(c, op, 0, emit(&c->b, OP_layer_norm_grad_input, &(Attrs){0}, 5, in, NULL));
+    }
+}
+
+static void grad_rms_norm(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId x = op->in[0], rstd = op->out + 1;
+    if (grad_wanted(c, op, 1)) {
+        ValueId in[3] = {dy[0], x, rstd};
+        grad_give(c, op, 1, emit(&c->b, OP_rms_norm_grad_weight, &(Attrs){0}, 3, in, NULL));
+    }
+    if (grad_wanted(c, op, 0)) {
+        ValueId in[4] = {dy[0], x, op->in[1], rstd};
+        grad_give(c, op, 0, emit(&c->b, OP_rms_norm_grad_input, &(Attrs){0}, 4, in, NULL));
+    }
+}
+
+/* ---- attention ---- */
+
+static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId in[6] = {dy[0], op->in[0], op->in[1], op->in[2], op->out, op->out + 1};
+    OpId id = op_emit(&c->b, OP_attention_grad, &op->attr, 6, in, NULL);
+    ValueId dq = c->g->ops.at[id].out;
+    for (uint32_t j = 0; j < 3; j++)
+        if (grad_wanted(c, op, j)) grad_give(c, op, j, dq + j);
+}
+
+static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId in[4] = {dy[0], op->in[0], op->out, op->out + 1};
+    grad_give(c, op, 0, emit(&c->b, OP_attention_packed_grad, &op->attr, 4, in, NULL));
+}
+
+/* ---- loss ---- */
+
+/* Where backward starts: the seed is a power of two near 1 / targets, and what is left of the mean
+ * is applied once, in the update. */
+static void grad_cross_entropy(Grad *c, const Op *op, const ValueId *dy) {
+    (void)dy;
+    Attrs a = op->attr;
+    a.exponent = c->g->policy.loss_exponent;
+    ValueId in[3] = {op->in[0], op->in[1], op->out + 1};
+    grad_give(c, op, 0, emit(&c->b, OP_cross_entropy_grad, &a, 3, in, NULL));
+}
+
+const GradRule grad_rules[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = grad_##grad,
+#include "ops.def"
+#undef OP
+};

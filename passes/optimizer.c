@@ -1,0 +1,151 @@
+/* optimizer: the update.
+ *
+ * In: a graph of level train with a set_grad for each trainable parameter. Out: program train ends
+ * with, all of phase update,
+ *   1. grad_norm of each gradient, added up by metric_add, exactly, so in any order;
+ *   2. step_scale(loss, norm, step) -> state "scale": what turns a reduced gradient into the one
+ *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
+ *   3. for each trainable parameter in the table's order: master, its moments, the update, and
+ *      set_param and set_state of what comes out.
+ * Moments are new states "<parameter>.m" and "<parameter>.v" of the parameter's type. SGD without
+ * momentum keeps none. Parameters that are frozen have neither moments nor an update.
+ */
+#include "passes.h"
+
+typedef struct Update {
+    Graph *g;
+    Builder b;
+    ValueId *gradient; /* by parameter; NO_VALUE = not trained */
+    ValueId step, scale;
+} Update;
+
+static ValueId read_state(Builder *b, int32_t state) {
+    Attrs a = {.index = state};
+    return emit(b, OP_state, &a, 0, NULL, NULL);
+}
+
+static void write_state(Builder *b, int32_t state, ValueId v) {
+    Attrs a = {.index = state};
+    op_emit(b, OP_set_state, &a, 1, &v, NULL);
+}
+
+/* The contribution of this call to the loss, and `step` as the program has read it already. */
+static ValueId find_inputs(Update *u, const Program *p) {
+    const Graph *g = u->g;
+    ValueId loss = NO_VALUE;
+    u->step = NO_VALUE;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_set_grad) u->gradient[op->attr.index] = op->in[0];
+        if (op->kind == OP_state && g->states.at[op->attr.index].role == STATE_STEP)
+            u->step = op->out;
+        if (op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
+            g->ops.at[g->values.at[op->in[0]].def].kind == OP_cross_entropy)
+            loss = op->in[0];
+    }
+    return loss;
+}
+
+/* Ops about a parameter come from where it is declared. */
+static void place_at(Update *u, const Param *p) {
+    u->b.path = p->name.module >= 0 ? u->g->modules.at[p->name.module].path : "";
+    u->b.span = p->name.span;
+}
+
+static ValueId total_norm(Update *u) {
+    ValueId norm = NO_VALUE;
+    for (uint32_t k = 0; k < u->g->params.n; k++) {
+        if (u->gradient[k] == NO_VALUE) continue;
+        place_at(u, &u->g->params.at[k]);
+        Attrs a = {.group = NO_INDEX};
+        ValueId one = emit(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
+        ValueId both[2] = {norm, one};
+        norm = norm == NO_VALUE ? one : emit(&u->b, OP_metric_add, &(Attrs){0}, 2, both, NULL);
+    }
+    return norm;
+}
+
+static void emit_scale(Update *u, ValueId loss, ValueId norm) {
+    Graph *g = u->g;
+    u->b.path = "";
+    u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
+    Attrs a = {
+        .exponent = g->policy.loss_exponent, .clip = g->policy.clip, .on_nan = g->policy.on_nan};
+    ValueId in[3] = {loss, norm, u->step};
+    u->scale = emit(&u->b, OP_step_scale, &a, 3, in, NULL);
+    int32_t state =
+        graph_add_state(g, STATE_SCALE, "scale", g->values.at[u->scale].type, NO_INDEX, NO_INDEX);
+    write_state(&u->b, state, u->scale);
+}
+
+static int32_t add_moment(Graph *g, StateRole role, uint32_t param) {
+    const Param *p = &g->params.at[param];
+    const char *name =
+        arena_printf(g->arena, "%s.%s", p->name.path, role == STATE_MOMENT1 ? "m" : "v");
+    return graph_add_state(g, role, name, p->type, (int32_t)param, NO_INDEX);
+}
+
+static OpKind update_kind(const Policy *p) {
+    if (p->optimizer != OPTIMIZER_SGD) return OP_adam;
+    return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
+}
+
+static Attrs update_attrs(const Policy *p, OpKind kind, uint32_t param, bool no_decay) {
+    Attrs a = {.group = NO_INDEX,
+               .index = param,
+               .weight_decay = no_decay ? 0 : p->weight_decay,
+               .clip_value = p->clip_value};
+    if (kind == OP_sgd_momentum) {
+        a.momentum = p->momentum;
+        a.nesterov = p->nesterov;
+    } else if (kind == OP_adam) {
+        a.beta1 = p->beta1;
+        a.beta2 = p->beta2;
+        a.eps = p->eps;
+        a.decoupled = p->optimizer == OPTIMIZER_ADAMW;
+    }
+    return a;
+}
+
+static void emit_update(Update *u, uint32_t param) {
+    Graph *g = u->g;
+    place_at(u, &g->params.at[param]);
+    OpKind kind = update_kind(&g->policy);
+    uint32_t n_moments = kind == OP_adam ? 2 : kind == OP_sgd_momentum ? 1 : 0;
+    Attrs a = update_attrs(&g->policy, kind, param, g->params.at[param].no_decay);
+    Attrs which = {.index = param};
+    ValueId in[6];
+    int32_t moment[2];
+    uint32_t n = 0;
+    in[n++] = emit(&u->b, OP_master, &which, 0, NULL, NULL);
+    for (uint32_t j = 0; j < n_moments; j++) {
+        moment[j] = add_moment(g, j ? STATE_MOMENT2 : STATE_MOMENT1, param);
+        in[n++] = read_state(&u->b, moment[j]);
+    }
+    in[n++] = u->gradient[param];
+    in[n++] = u->scale;
+    in[n++] = u->step;
+    ValueId out = g->ops.at[op_emit(&u->b, kind, &a, n, in, NULL)].out;
+    op_emit(&u->b, OP_set_param, &which, 1, &out, NULL);
+    for (uint32_t j = 0; j < n_moments; j++) write_state(&u->b, moment[j], out + 1 + j);
+}
+
+bool pass_optimizer(Graph *g) {
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    CHECK(train != NO_INDEX);
+    Update u = {.g = g, .gradient = arena_array(g->arena, ValueId, g->params.n)};
+    u.b = (Builder){
+        .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
+    for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;
+    ValueId loss = find_inputs(&u, &g->programs.at[train]);
+    CHECK(loss != NO_VALUE);
+    if (u.step == NO_VALUE) {
+        int32_t step = graph_find_state(g, "step");
+        CHECK(step != NO_INDEX);
+        u.step = read_state(&u.b, step);
+    }
+    emit_scale(&u, loss, total_norm(&u));
+    for (uint32_t k = 0; k < g->params.n; k++)
+        if (u.gradient[k] != NO_VALUE) emit_update(&u, k);
+    return true;
+}

@@ -1,0 +1,77 @@
+/* The pipeline: passes.def in its order, each pass verified, printed on request and timed.
+ *
+ * In: a verified graph of any level. Out: a verified graph of level `to`, or false after an error
+ * that a pass reported. The list has no conditions: a pass that has nothing to do leaves the graph
+ * as it is. A graph that breaks a rule behind a pass is a mistake of the pass, never the user's, so
+ * it ends the process; the rules that it breaks are printed first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "passes.h"
+
+const PassInfo pass_table[] = {
+#define PASS(name, in, out, doc) {#name, doc, in, out, pass_##name},
+#include "passes.def"
+#undef PASS
+};
+const int n_passes = ARRAY_LEN(pass_table);
+
+const PassInfo *pass_by_name(const char *name) {
+    for (int i = 0; i < n_passes; i++)
+        if (strcmp(pass_table[i].name, name) == 0) return &pass_table[i];
+    return NULL;
+}
+
+static double milliseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+/* Prints the graph if the options ask for it. `before` is its text in front of the pass, read only
+ * under print_after_change. */
+static void print_after(const Graph *g, const PassInfo *pass, const PipelineOptions *o,
+                        const Buf *before) {
+    bool named = o->print_after && strcmp(o->print_after, pass->name) == 0;
+    if (!named && !o->print_after_all && !o->print_after_change) return;
+    Buf text = {0};
+    graph_print(g, &text);
+    bool changed = text.n != before->n || memcmp(text.at, before->at, text.n) != 0;
+    if (named || o->print_after_all || (o->print_after_change && changed))
+        o->print(o->print_context, pass->name, text.at, text.n);
+    buf_free(&text);
+}
+
+bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *options) {
+    static const PipelineOptions quiet;
+    const PipelineOptions *o = options ? options : &quiet;
+    if (g->level != pass->in)
+        BUG("pass %s wants a graph of level %s, this one is of level %s", pass->name,
+            level_name(pass->in), level_name(g->level));
+    Buf before = {0};
+    if (o->print_after_change) graph_print(g, &before);
+    double start = milliseconds();
+    bool done = pass->run(g);
+    if (o->timing) fprintf(stderr, "%-10s %9.3f ms\n", pass->name, milliseconds() - start);
+    if (done) {
+        g->level = pass->out;
+        int broken = graph_verify(g);
+        if (broken) BUG("pass %s broke %d of the verifier's rules", pass->name, broken);
+        print_after(g, pass, o, &before);
+    }
+    buf_free(&before);
+    return done;
+}
+
+bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options) {
+    OpLevel from = g->level;
+    for (int i = 0; i < n_passes; i++) {
+        const PassInfo *pass = &pass_table[i];
+        if (pass->in < from || pass->out > to) continue;
+        if (!pipeline_run_pass(g, pass, options)) return false;
+    }
+    return true;
+}
