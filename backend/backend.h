@@ -1,0 +1,28 @@
+/* The compiler's side of the backend: from a scheduled graph to a plan, and reports.
+ *
+ * plan.h is what the runtime shares; this header is for the driver and the tests.
+ */
+#ifndef FSDPC_BACKEND_H
+#define FSDPC_BACKEND_H
+
+#include "frontend.h"
+#include "ir.h"
+#include "plan.h"
+
+/* plan_emit.c */
+/* The plan file of a graph at level sched. Appends to out. Deterministic: depends on nothing but
+ * the arguments. */
+void plan_emit(const Graph *g, const Settings *s, const char *compiler, uint64_t fingerprint,
+               Buf *out);
+
+/* traffic.c: what leaves a rank. */
+/* Bytes that a rank sends for this collective, on a ring; 0 for other instructions. */
+uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,
+                      const Type *out);
+
+/* dump_text.c */
+void dump_plan_text(const Plan *p, Buf *out);
+/* dump_json.c: the object of cli.md. rank < 0: no pieces. */
+void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
+
+#endif

@@ -1,0 +1,169 @@
+/* fsdpc: the command line. Finds the command, has its options read, runs it.
+ *
+ * Mistakes on the command line are diagnostics like those in a model file, without a place, so
+ * that --error-format=json covers them too.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+static const CommandInfo commands[] = {
+    {"compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
+     "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
+     OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1,
+     driver_compile},
+    {"dump", "dump [--stage=STAGE] [options] FILE", "any stage of a model, or a plan, as text",
+     "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n",
+     OPTION_STAGE | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL | OPTION_ERROR_FORMAT, 1, 1,
+     driver_dump},
+    {"opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
+     "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
+     "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
+     OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, driver_opt},
+    {"check", "check plan.bin", "prove a plan correct",
+     "Silent when all seven proofs succeed; else the rule, the instruction and the source line.\n",
+     OPTION_ERROR_FORMAT, 1, 1, driver_check},
+    {"explain", "explain CODE", "the long form of a diagnostic",
+     "Without a code: all codes with their titles.\n", 0, 0, 1, driver_explain},
+    {"help", "help [SECTION[.KEY]]", "the sections and keys of a model file",
+     "The vocabulary with types, defaults and a line of doc each.\n", 0, 0, 1, driver_help},
+};
+
+int driver_mistake(Driver *d, const char *code, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(d->arena, format, args);
+    va_end(args);
+    Diag diag = diag_error(&d->diags, code, (Span){0}, "%s", message);
+    if (help) diag_help(&diag, "%s", help);
+    diag_emit(&diag);
+    return EXIT_USER;
+}
+
+static char *read_standard_input(Driver *d, size_t *size) {
+    Buf text = {0};
+    char chunk[65536];
+    ssize_t n;
+    while ((n = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) fail_environment("cannot read standard input: %s", strerror(errno));
+        buf_write(&text, chunk, (size_t)n);
+    }
+    char *copy = arena_strndup(d->arena, text.n ? text.at : "", text.n);
+    *size = text.n;
+    buf_free(&text);
+    return copy;
+}
+
+char *driver_read(Driver *d, const char *name, size_t *size) {
+    if (!strcmp(name, "-")) return read_standard_input(d, size);
+    char *text = read_file(name, size);
+    if (!text) fail_environment("cannot read %s: %s", name, strerror(errno));
+    return text;
+}
+
+void driver_print(const void *text, size_t n) {
+    if (fwrite(text, 1, n, stdout) != n || fflush(stdout))
+        fail_environment("cannot write to standard output: %s", strerror(errno));
+}
+
+int driver_check(Driver *d) {
+    Plan plan;
+    PlanFault fault;
+    char message[1024];
+    const char *file = d->options.files.at[0];
+    int status = plan_open(&plan, file, message, sizeof message);
+    if (status == EXIT_ENVIRONMENT) fail_environment("%s", message);
+    if (!status) {
+        status = plan_check(&plan, &fault);
+        char where[512] = "the plan as a whole";
+        if (status && fault.instr < plan.n_instrs)
+            plan_instr_text(&plan, fault.instr, where, sizeof where);
+        if (status)
+            snprintf(message, sizeof message, "%s: %s: %s", fault.rule, where, fault.message);
+    }
+    if (status) {
+        Diag diag = diag_error(&d->diags, "E0510", (Span){0}, "%s: %s", file, message);
+        diag_emit(&diag);
+    }
+    plan_close(&plan);
+    return status;
+}
+
+static void print_usage(void) {
+    Buf out = {0};
+    buf_printf(&out, "fsdpc " FSDPC_VERSION ": compiles models to plans for sharded training\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        buf_printf(&out, "    fsdpc %-42s %s\n", commands[i].usage, commands[i].doc);
+    buf_printf(&out,
+               "\nfsdpc COMMAND --help says more, fsdpc help lists what a model file can say.\n");
+    driver_print(out.at, out.n);
+    buf_free(&out);
+}
+
+static void print_command_help(const CommandInfo *c) {
+    Buf out = {0};
+    buf_printf(&out, "usage: fsdpc %s\n\n%s", c->usage, c->more);
+    buf_printf(&out, "\noptions:\n");
+    driver_option_help(c->options | OPTION_HELP, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+}
+
+static const CommandInfo *find_command(Driver *d, const char *name) {
+    const char *names[ARRAY_LEN(commands)];
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (!strcmp(commands[i].name, name)) return &commands[i];
+        names[i] = commands[i].name;
+    }
+    const char *nearest = nearest_name(name, names, ARRAY_LEN(names));
+    const char *help = "commands: compile, dump, opt, check, explain, help";
+    if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
+    if (name[0] == '-')
+        driver_mistake(d, "E0502", help, "the first word is a command, not `%s`", name);
+    else
+        driver_mistake(d, "E0501", help, "there is no command `%s`", name);
+    return NULL;
+}
+
+static bool count_files(Driver *d) {
+    const CommandInfo *c = d->command;
+    int n = (int)d->options.files.n;
+    const char *help = arena_printf(d->arena, "usage: fsdpc %s", c->usage);
+    if (n < c->min_files)
+        driver_mistake(d, "E0504", help, "`fsdpc %s` wants a file", c->name);
+    else if (n > c->max_files)
+        driver_mistake(d, "E0504", help, "`%s` is one argument too many for `fsdpc %s`",
+                       d->options.files.at[c->max_files], c->name);
+    return n >= c->min_files && n <= c->max_files;
+}
+
+int main(int argc, char **argv) {
+    Driver d = {.arena = arena_new()};
+    diag_init(&d.diags, d.arena);
+    d.diags.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
+    d.options.stage = STAGE_COUNT;
+    if (argc < 2) return driver_mistake(&d, "E0501", "fsdpc --help lists them", "no command given");
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        print_usage();
+        return EXIT_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        driver_print("fsdpc " FSDPC_VERSION "\n", strlen("fsdpc " FSDPC_VERSION "\n"));
+        return EXIT_DONE;
+    }
+    for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
+        if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
+    d.command = find_command(&d, argv[1]);
+    if (!d.command || !driver_options(&d, argc - 2, argv + 2)) return EXIT_USER;
+    if (d.options.given & OPTION_HELP) {
+        print_command_help(d.command);
+        return EXIT_DONE;
+    }
+    if (!count_files(&d)) return EXIT_USER;
+    return d.command->run(&d);
+}

@@ -1,0 +1,107 @@
+/* The inside of fsdpc: what the files of the driver share. Nobody else includes this.
+ *
+ * main reads the command line into a Driver and calls the command. A command returns the exit code;
+ * results go to stdout, everything else through diags to stderr.
+ */
+#ifndef FSDPC_DRIVER_H
+#define FSDPC_DRIVER_H
+
+#include "frontend.h"
+#include "ir.h"
+#include "passes.h"
+#include "plan.h"
+
+#define FSDPC_VERSION "0.1.0"
+
+/* One bit an option: which ones a command takes is a mask in its row. */
+enum {
+    OPTION_OUTPUT = 1 << 0,
+    OPTION_RANKS = 1 << 1,
+    OPTION_MESH = 1 << 2,
+    OPTION_PRESET = 1 << 3,
+    OPTION_SET = 1 << 4,
+    OPTION_STAGE = 1 << 5,
+    OPTION_FORMAT = 1 << 6,
+    OPTION_RANK = 1 << 7,
+    OPTION_PASS = 1 << 8,
+    OPTION_PRINT_AFTER = 1 << 9,
+    OPTION_PRINT_AFTER_ALL = 1 << 10,
+    OPTION_PRINT_AFTER_CHANGE = 1 << 11,
+    OPTION_PASS_TIMING = 1 << 12,
+    OPTION_ERROR_FORMAT = 1 << 13,
+    OPTION_QUIET = 1 << 14,
+    OPTION_HELP = 1 << 15,
+    OPTION_VERSION = 1 << 16,
+    OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
+    OPTIONS_PRINT =
+        OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING
+};
+
+typedef enum DumpStage {
+    STAGE_CONFIG,
+    STAGE_MODEL,
+    STAGE_TRAIN,
+    STAGE_SHARD,
+    STAGE_SCHED,
+    STAGE_PLAN,
+    STAGE_COUNT
+} DumpStage;
+
+typedef struct Options {
+    uint32_t given; /* OPTION_* bits */
+    const char *output, *mesh, *preset, *passes, *print_after;
+    int64_t ranks, rank;
+    DumpStage stage;
+    bool json;               /* --format=json */
+    VEC(const char *) sets;  /* -s, left to right */
+    VEC(const char *) files; /* what is not an option, `-` included */
+} Options;
+
+typedef struct Driver Driver;
+typedef struct CommandInfo {
+    const char *name, *usage, *doc, *more;
+    uint32_t options;
+    int min_files, max_files;
+    int (*run)(Driver *d);
+} CommandInfo;
+
+struct Driver {
+    Arena *arena;
+    DiagSet diags;
+    const CommandInfo *command; /* NULL until it is known */
+    Options options;
+};
+
+/* driver_options.c */
+/* Reads what follows the command's name. false after a reported error. */
+bool driver_options(Driver *d, int argc, char **argv);
+void driver_option_help(uint32_t options, Buf *out);
+extern const char *const dump_stage_names[STAGE_COUNT];
+
+/* driver_compile.c */
+/* Loads FILE with the options and runs the passes up to level `to`. NULL after reported errors,
+ * with the exit code in *status. whole: everything that a plan needs has to be there. */
+Frontend *driver_load(Driver *d, const char *file, OpLevel to, bool whole, int *status);
+/* The plan of a graph at level sched, as bytes of a file; out is filled. */
+void driver_emit(Driver *d, const Frontend *f, Buf *out);
+int driver_compile(Driver *d);
+
+/* driver_dump.c */
+int driver_dump(Driver *d);
+/* driver_opt.c */
+int driver_opt(Driver *d);
+/* driver_help.c */
+int driver_explain(Driver *d);
+int driver_help(Driver *d);
+
+/* driver.c */
+int driver_check(Driver *d);
+/* Reports a mistake on the command line; the result is EXIT_USER. help may be NULL. */
+int driver_mistake(Driver *d, const char *code, const char *help, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The contents of a file, or of standard input when the name is `-`. Fails with exit code 2. */
+char *driver_read(Driver *d, const char *name, size_t *size);
+/* Writes results to stdout; fails with exit code 2 when they cannot be written (a full disk). */
+void driver_print(const void *text, size_t n);
+
+#endif

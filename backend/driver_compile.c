@@ -1,0 +1,140 @@
+/* fsdpc compile: model file to plan, through every pass, and the short summary.
+ *
+ * The plan is written only when everything succeeded, and then as a whole (a file beside it that
+ * is renamed), so that no half-written plan is ever found under the name. Before that it is read
+ * back and checked, as fsdp-run will: a plan that fails there is our bug.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "driver.h"
+
+static void print_graph(void *context, const char *pass, const char *text, size_t n) {
+    (void)context;
+    fprintf(stderr, "# after %s\n", pass);
+    fwrite(text, 1, n, stderr);
+}
+
+static bool known_pass(Driver *d, const char *name) {
+    if (!name || pass_by_name(name)) return true;
+    const char **names = arena_array(d->arena, const char *, n_passes);
+    for (int i = 0; i < n_passes; i++) names[i] = pass_table[i].name;
+    const char *nearest = nearest_name(name, names, (size_t)n_passes);
+    driver_mistake(d, "E0505",
+                   nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : NULL,
+                   "there is no pass `%s`", name);
+    return false;
+}
+
+Frontend *driver_load(Driver *d, const char *file, OpLevel to, bool whole, int *status) {
+    const Options *o = &d->options;
+    CompileOptions compile = {.preset = o->preset,
+                              .set = o->sets.at,
+                              .n_set = (int)o->sets.n,
+                              .ranks = o->ranks,
+                              .mesh = o->mesh,
+                              .to_plan = whole};
+    *status = EXIT_USER;
+    if (!known_pass(d, o->print_after)) return NULL;
+    Frontend *f = frontend_open(&d->diags, file, &compile);
+    if (f->exit_code || !frontend_elaborate(f)) {
+        *status = f->exit_code ? f->exit_code : EXIT_USER;
+        return NULL;
+    }
+    if (graph_verify(f->graph)) BUG("the frontend made a graph that breaks the rules above");
+    PipelineOptions pipeline = {.print_after = o->print_after,
+                                .print_after_all = o->given & OPTION_PRINT_AFTER_ALL,
+                                .print_after_change = o->given & OPTION_PRINT_AFTER_CHANGE,
+                                .timing = o->given & OPTION_PASS_TIMING,
+                                .print = print_graph};
+    if (!pipeline_run(f->graph, to, &pipeline)) return NULL;
+    *status = EXIT_DONE;
+    return f;
+}
+
+/* Source texts, then the options as given: the plan of the same fingerprint is the same plan. */
+static uint64_t fingerprint(const Driver *d) {
+    const Options *o = &d->options;
+    Buf text = {0};
+    buf_printf(&text, "fsdpc %s plan %d\n", FSDPC_VERSION, PLAN_VERSION);
+    for (uint32_t i = 1; i < d->diags.files.n; i++)
+        buf_printf(&text, "file %s %016llx\n", d->diags.files.at[i].base,
+                   (unsigned long long)d->diags.files.at[i].hash);
+    buf_printf(&text, "ranks %lld mesh %s preset %s\n", (long long)o->ranks,
+               o->mesh ? o->mesh : "-", o->preset ? o->preset : "-");
+    for (uint32_t i = 0; i < o->sets.n; i++) buf_printf(&text, "set %s\n", o->sets.at[i]);
+    uint64_t hash = hash_bytes(text.at, text.n, 0);
+    buf_free(&text);
+    return hash;
+}
+
+void driver_emit(Driver *d, const Frontend *f, Buf *out) {
+    plan_emit(f->graph, &f->settings, "fsdpc " FSDPC_VERSION, fingerprint(d), out);
+}
+
+static void check_emitted(const Buf *bytes, Plan *plan) {
+    char message[512];
+    PlanFault fault;
+    if (plan_read(plan, bytes->at, bytes->n, message, sizeof message))
+        BUG("the emitted plan cannot be read: %s", message);
+    if (!plan_check(plan, &fault)) return;
+    char where[512] = "the plan as a whole";
+    if (fault.instr < plan->n_instrs) plan_instr_text(plan, fault.instr, where, sizeof where);
+    BUG("the emitted plan is wrong: %s: %s: %s", fault.rule, where, fault.message);
+}
+
+/* 1234567 -> "1,234,567" */
+static const char *with_commas(Arena *a, int64_t n) {
+    char *digits = arena_printf(a, "%lld", (long long)n);
+    size_t length = strlen(digits);
+    char *out = arena_alloc(a, length + length / 3 + 1), *to = out;
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-') *to++ = ',';
+        *to++ = digits[i];
+    }
+    return out;
+}
+
+static const char *size_text(Arena *a, uint64_t bytes) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double x = (double)bytes;
+    size_t unit = 0;
+    for (; x >= 1024 && unit + 1 < ARRAY_LEN(units); unit++) x /= 1024;
+    return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", x, units[unit]);
+}
+
+static void print_summary(const Driver *d, const Plan *plan) {
+    const PlanSettings *s = plan->settings;
+    Arena *a = d->arena;
+    fprintf(stderr, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
+            with_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
+            (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
+    fprintf(stderr, "a rank: peak %s on cpu, %s on cuda; sends %s a step\n",
+            size_text(a, s->workspace_offset + s->workspace_bytes[DEVICE_CPU]),
+            size_text(a, s->workspace_offset + s->workspace_bytes[DEVICE_CUDA]),
+            size_text(a, s->sent_bytes));
+}
+
+int driver_compile(Driver *d) {
+    const char *output = d->options.output;
+    int status;
+    if (!output)
+        return driver_mistake(d, "E0504", "`-o -` writes it to standard output",
+                              "`fsdpc compile` wants -o FILE for the plan");
+    Frontend *f = driver_load(d, d->options.files.at[0], LEVEL_SCHED, true, &status);
+    if (!f) return status;
+    Buf bytes = {0};
+    Plan plan;
+    driver_emit(d, f, &bytes);
+    check_emitted(&bytes, &plan);
+    if (!strcmp(output, "-"))
+        driver_print(bytes.at, bytes.n);
+    else if (write_file_atomic(output, bytes.at, bytes.n))
+        fail_environment("cannot write %s: %s", output, strerror(errno));
+    if (!(d->options.given & OPTION_QUIET)) print_summary(d, &plan);
+    plan_close(&plan);
+    buf_free(&bytes);
+    return EXIT_DONE;
+}

@@ -1,0 +1,92 @@
+/* fsdpc dump: a stage of a model file, or a plan, as text or as the JSON object of cli.md.
+ *
+ * The graphs of the stages model to sched print in their canonical text form. A file that begins
+ * with the plan's magic is a plan, whatever its name.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "backend.h"
+#include "driver.h"
+
+static bool is_plan(const char *text, size_t n) {
+    return n >= strlen(PLAN_MAGIC) && !memcmp(text, PLAN_MAGIC, strlen(PLAN_MAGIC));
+}
+
+static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
+    Plan plan;
+    char message[512];
+    Buf out = {0};
+    if (plan_read(&plan, bytes, n, message, sizeof message)) {
+        driver_mistake(d, "E0510", NULL, "%s: %s", name, message);
+        return EXIT_CORRUPT;
+    }
+    int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : -1;
+    if (rank >= (int64_t)plan.settings->ranks)
+        return driver_mistake(d, "E0503", NULL, "there is no rank %lld, the plan is for %u",
+                              (long long)rank, plan.settings->ranks);
+    if (d->options.json)
+        dump_plan_json(&plan, rank, &out);
+    else
+        dump_plan_text(&plan, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+    plan_close(&plan);
+    return EXIT_DONE;
+}
+
+static int dump_config(Driver *d, const char *file) {
+    const Options *o = &d->options;
+    CompileOptions compile = {.preset = o->preset,
+                              .set = o->sets.at,
+                              .n_set = (int)o->sets.n,
+                              .ranks = o->ranks,
+                              .mesh = o->mesh};
+    Frontend *f = frontend_open(&d->diags, file, &compile);
+    if (f->exit_code) return f->exit_code;
+    Buf out = {0};
+    frontend_print_config(f, o->json, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+    return EXIT_DONE;
+}
+
+static int dump_model(Driver *d, const char *file, DumpStage stage) {
+    static const OpLevel level_of[STAGE_COUNT] = {LEVEL_MODEL, LEVEL_MODEL, LEVEL_TRAIN,
+                                                  LEVEL_SHARD, LEVEL_SCHED, LEVEL_SCHED};
+    if (stage == STAGE_CONFIG) return dump_config(d, file);
+    int status;
+    Frontend *f = driver_load(d, file, level_of[stage], stage == STAGE_PLAN, &status);
+    if (!f) return status;
+    Buf out = {0};
+    if (stage == STAGE_PLAN) {
+        driver_emit(d, f, &out);
+        return dump_plan(d, file, out.at, out.n);
+    }
+    graph_print(f->graph, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+    return EXIT_DONE;
+}
+
+int driver_dump(Driver *d) {
+    const Options *o = &d->options;
+    const char *file = o->files.at[0];
+    DumpStage stage = o->stage == STAGE_COUNT ? STAGE_PLAN : o->stage;
+    if (o->json && stage != STAGE_PLAN && stage != STAGE_CONFIG)
+        return driver_mistake(d, "E0507", "leave out --stage, or --format=json",
+                              "stage `%s` has no JSON form", dump_stage_names[stage]);
+    if (o->given & OPTION_RANK && (!o->json || stage != STAGE_PLAN))
+        return driver_mistake(d, "E0507", NULL, "--rank goes with --format=json of a plan");
+    size_t n;
+    char *text = read_file(file, &n);
+    if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
+    if (!is_plan(text, n)) return dump_model(d, file, stage);
+    if (stage != STAGE_PLAN)
+        return driver_mistake(d, "E0507", "dump the model file that it was compiled from",
+                              "%s is a plan, it has no stage `%s`", file, dump_stage_names[stage]);
+    if (o->given & OPTIONS_MODEL)
+        return driver_mistake(d, "E0507", "compile the model file with them",
+                              "%s is a plan; -n, --mesh, --preset and -s are in it already", file);
+    return dump_plan(d, file, text, n);
+}

@@ -1,0 +1,55 @@
+/* fsdpc opt: graph text in, passes, graph text out. Every pass is tested alone through this.
+ *
+ * The graph is verified before the first pass and after each one. A graph that is wrong at the
+ * start is the user's mistake; one that a pass left wrong is a bug of that pass. Passes run in the
+ * order given, each only on a graph of its input level.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+
+static const PassInfo *find_pass(Driver *d, const char *name) {
+    const PassInfo *pass = pass_by_name(name);
+    if (pass) return pass;
+    const char **names = arena_array(d->arena, const char *, n_passes);
+    Buf list = {0};
+    for (int i = 0; i < n_passes; i++) {
+        names[i] = pass_table[i].name;
+        buf_printf(&list, "%s%s", i ? ", " : "passes: ", names[i]);
+    }
+    const char *nearest = nearest_name(name, names, (size_t)n_passes);
+    const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
+                               : arena_strndup(d->arena, list.at, list.n);
+    buf_free(&list);
+    driver_mistake(d, "E0505", help, "there is no pass `%s`", name);
+    return NULL;
+}
+
+static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
+    if (pass->in == g->level) return pipeline_run_pass(g, pass, NULL);
+    driver_mistake(d, "E0506", NULL, "pass `%s` reads a graph of level %s, but this one is at %s",
+                   pass->name, level_name(pass->in), level_name(g->level));
+    return false;
+}
+
+int driver_opt(Driver *d) {
+    if (!(d->options.given & OPTION_PASS))
+        return driver_mistake(d, "E0504", "`--pass=` alone reads and prints the graph",
+                              "`fsdpc opt` wants --pass=NAME[,NAME]");
+    const char *file = d->options.files.n ? d->options.files.at[0] : "-";
+    size_t size;
+    const char *text = driver_read(d, file, &size);
+    Graph *g = graph_parse(d->arena, &d->diags, strcmp(file, "-") ? file : "<stdin>", text, size);
+    if (!g || graph_verify(g)) return EXIT_USER;
+    char *names = arena_strdup(d->arena, d->options.passes), *rest = names;
+    for (char *name; *names && (name = strsep(&rest, ","));) {
+        const PassInfo *pass = find_pass(d, name);
+        if (!pass || !run_pass(d, g, pass)) return EXIT_USER;
+    }
+    Buf out = {0};
+    graph_print(g, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+    return EXIT_DONE;
+}

@@ -1,0 +1,172 @@
+/* The options of fsdpc, as one table: letter, word, argument, doc. Both `--word=value` and
+ * `--word value`, `-lvalue` and `-l value` are understood; `--` ends the options. Every command
+ * has a mask of those that it takes, and one that it does not take is an error with the nearest
+ * name. An option given twice keeps the last value, except -s, which adds up.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+typedef struct OptionInfo {
+    uint32_t bit;
+    char letter; /* 0 = none */
+    const char *name, *argument, *doc;
+} OptionInfo;
+
+static const OptionInfo option_table[] = {
+    {OPTION_OUTPUT, 'o', "output", "FILE", "write the plan to FILE; `-` is standard output"},
+    {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes"},
+    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4"},
+    {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file"},
+    {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable"},
+    {OPTION_STAGE, 0, "stage", "STAGE", "config, model, train, shard, sched or plan (default)"},
+    {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json"},
+    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds"},
+    {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas"},
+    {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr"},
+    {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass"},
+    {OPTION_PRINT_AFTER_CHANGE, 0, "print-after-change", NULL, "after passes that changed it"},
+    {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr"},
+    {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line"},
+    {OPTION_QUIET, 'q', "quiet", NULL, "no summary"},
+    {OPTION_HELP, 'h', "help", NULL, "this text"},
+};
+
+const char *const dump_stage_names[STAGE_COUNT] = {"config", "model", "train",
+                                                   "shard",  "sched", "plan"};
+
+void driver_option_help(uint32_t options, Buf *out) {
+    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+        const OptionInfo *o = &option_table[i];
+        if (!(options & o->bit)) continue;
+        char word[64], letter[8] = "    ";
+        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(word, sizeof word, "--%s%s%s", o->name, o->argument ? " " : "",
+                 o->argument ? o->argument : "");
+        buf_printf(out, "  %s%-22s %s\n", letter, word, o->doc);
+    }
+}
+
+static bool unknown_option(Driver *d, const char *text, size_t n) {
+    const char *names[ARRAY_LEN(option_table)];
+    size_t n_names = 0;
+    const char *word = arena_strndup(d->arena, text, n);
+    const char *bare = word + strspn(word, "-");
+    const char *help = arena_printf(d->arena, "fsdpc %s --help lists them", d->command->name);
+    const char *code = "E0502";
+    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+        const OptionInfo *o = &option_table[i];
+        if ((d->command->options | OPTION_HELP) & o->bit) names[n_names++] = o->name;
+    }
+    const char *nearest = strlen(bare) > 1 ? nearest_name(bare, names, n_names) : NULL;
+    if (nearest) help = arena_printf(d->arena, "did you mean `--%s`?", nearest);
+    driver_mistake(d, code, help, "`fsdpc %s` has no option `%s`", d->command->name, word);
+    return false;
+}
+
+static bool wrong_value(Driver *d, const OptionInfo *o, const char *value, const char *wanted) {
+    driver_mistake(d, "E0503", NULL, "`--%s` wants %s, not `%s`", o->name, wanted, value);
+    return false;
+}
+
+static bool whole_number(const char *value, int64_t lowest, int64_t highest, int64_t *out) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(value, &end, 10);
+    if (!*value || *end || errno || n < lowest || n > highest) return false;
+    *out = n;
+    return true;
+}
+
+static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
+    for (int i = 0; i < STAGE_COUNT; i++)
+        if (!strcmp(dump_stage_names[i], value)) {
+            d->options.stage = (DumpStage)i;
+            return true;
+        }
+    const char *nearest = nearest_name(value, dump_stage_names, STAGE_COUNT);
+    const char *help = "config, model, train, shard, sched and plan are the stages";
+    if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
+    driver_mistake(d, "E0503", help, "`--%s` knows no stage `%s`", o->name, value);
+    return false;
+}
+
+static bool set_word(Driver *d, const OptionInfo *o, const char *value, bool *json) {
+    *json = !strcmp(value, "json");
+    return *json || !strcmp(value, "text") || wrong_value(d, o, value, "`text` or `json`");
+}
+
+static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
+    Options *p = &d->options;
+    bool json = false;
+    p->given |= o->bit;
+    switch (o->bit) {
+    case OPTION_OUTPUT: p->output = value; break;
+    case OPTION_MESH: p->mesh = value; break;
+    case OPTION_PRESET: p->preset = value; break;
+    case OPTION_PASS: p->passes = value; break;
+    case OPTION_SET: vec_push(d->arena, &p->sets, value); break;
+    case OPTION_STAGE: return set_stage(d, o, value);
+    case OPTION_FORMAT: return set_word(d, o, value, &p->json);
+    case OPTION_ERROR_FORMAT:
+        if (!set_word(d, o, value, &json)) return false;
+        d->diags.format = json ? DIAG_JSON : DIAG_TEXT;
+        break;
+    case OPTION_RANKS:
+        return whole_number(value, 1, 1 << 20, &p->ranks) ||
+               wrong_value(d, o, value, "a number of ranks, 1 or more");
+    case OPTION_RANK:
+        return whole_number(value, 0, 1 << 20, &p->rank) ||
+               wrong_value(d, o, value, "the number of a rank, 0 or more");
+    case OPTION_PRINT_AFTER: p->print_after = value; break;
+    default: break;
+    }
+    return true;
+}
+
+/* Finds the row of `word` (n bytes; with one letter and short_form: of that letter). */
+static const OptionInfo *find_option(const Driver *d, const char *word, size_t n, bool short_form) {
+    uint32_t legal = d->command->options | OPTION_HELP;
+    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+        const OptionInfo *o = &option_table[i];
+        if (!(legal & o->bit)) continue;
+        if (short_form ? o->letter && o->letter == *word
+                       : strlen(o->name) == n && !memcmp(o->name, word, n))
+            return o;
+    }
+    return NULL;
+}
+
+bool driver_options(Driver *d, int argc, char **argv) {
+    bool more = true;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (!more || word[0] != '-' || !word[1]) {
+            vec_push(d->arena, &d->options.files, word);
+            continue;
+        }
+        if (!strcmp(word, "--")) {
+            more = false;
+            continue;
+        }
+        bool short_form = word[1] != '-';
+        const char *name = word + (short_form ? 1 : 2);
+        size_t n = short_form ? 1 : strcspn(name, "=");
+        const OptionInfo *o = find_option(d, name, n, short_form);
+        if (!o || (short_form && !o->argument && name[1]))
+            return unknown_option(d, word, (size_t)(name - word) + (short_form ? strlen(name) : n));
+        const char *value = name[n] ? name + n + !short_form : NULL;
+        if (value && short_form && *value == '=') value++;
+        if (!o->argument && value) return wrong_value(d, o, value, "no value");
+        if (o->argument && !value && i + 1 < argc) value = argv[++i];
+        if (o->argument && !value) {
+            driver_mistake(d, "E0503", NULL, "`%s` wants %s behind it", word, o->argument);
+            return false;
+        }
+        if (!set_option(d, o, value)) return false;
+    }
+    return true;
+}
