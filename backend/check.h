@@ -1,0 +1,55 @@
+/* The plan checker's inside: what its files share. Nobody else includes this.
+ *
+ * The checker takes the plan's tables (settings, groups, states, ..) as the statement of what must
+ * happen, and the instructions, edges and addresses as what does happen; it proves that the second
+ * does the first in every order that streams and edges allow. It uses nothing that a pass kept.
+ *
+ * Happens-before inside a program = order on a stream + edges. clock[i][s] is the number of
+ * instructions of stream s that have finished whenever instruction i starts.
+ */
+#ifndef FSDPC_CHECK_H
+#define FSDPC_CHECK_H
+
+#include "plan.h"
+
+#define NO_INSTR UINT64_MAX
+
+typedef struct Check {
+    const Plan *p;
+    PlanFault *fault;
+    /* by instruction of the whole plan */
+    uint32_t (*clock)[MAX_STREAMS];
+    uint32_t *position; /* place on its stream, within its program */
+    /* by value of the whole plan */
+    uint32_t *root;      /* the value whose memory a view shows; itself otherwise */
+    uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
+    uint32_t *use;       /* directly or through a view, ascending */
+    uint32_t *program;   /* by instruction: its program */
+} Check;
+
+/* plan_check.c */
+/* Files a fault and returns EXIT_CORRUPT. rule is "1a" for check-1a. */
+int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+uint32_t check_in(const Check *c, uint64_t instr, uint32_t k); /* value number of operand k */
+uint32_t check_out(const Check *c, uint64_t instr, uint32_t k);
+bool check_before(const Check *c, uint64_t a, uint64_t b); /* a happens before b */
+uint64_t check_bytes(const Check *c, uint32_t value);
+/* Row of the states table whose entry version the value is, or -1. */
+int64_t check_entry_state(const Check *c, uint32_t value);
+bool check_is_collective(const Check *c, uint64_t instr);
+int64_t check_mesh_size(const Check *c, int64_t axis);
+
+/* check_order.c: rules 1 and 3 of one program */
+int check_reads(Check *c, uint32_t program);
+int check_unsharded(Check *c, uint32_t program, uint32_t *live_units);
+/* check_memory.c: rule 2 of one program; rule 6 of the plan */
+int check_overlaps(Check *c, uint32_t program);
+int check_peak(Check *c, uint64_t *peak);
+/* check_gradients.c: rule 4 of one role's step */
+int check_gradients(Check *c, uint32_t role);
+/* check_collectives.c: rules 5 and 7 of the plan */
+int check_cycles(Check *c);
+int check_collectives(Check *c);
+
+#endif

@@ -1,0 +1,308 @@
+/* Proofs 5 and 7.
+ *
+ * check-5: all ranks issue the same collectives on each communicator in the same order. Ranks of one
+ * role run the same program, so it remains to show:
+ *   5a  roles make the same calls, with the same sequence on each communicator (kind, elements, dtype)
+ *   5b  collectives of one communicator are ordered by happens-before, so that the sequence does not
+ *       depend on how streams run
+ *   5c  gathers use the gather communicator, reductions the other; the mesh axis exists
+ *   5d  element counts fit the number of ranks on the axis
+ *
+ * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each call
+ * of a step the programs of all roles become one graph in which the k-th collective of a communicator
+ * is one node (it ends on no rank before it began on all); ranks of a role are alike, so one of each
+ * will do. Arcs: order on a stream, edges, order on a communicator.
+ *   7a  an edge points to a later instruction, or to its own stream (the list must be a legal order)
+ *   7b  a cycle
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMMS = 8 }; /* mesh axes (4) x purposes (2) */
+
+static int comm_of(const PlanInstr *in) {
+    return (int)((in->attr.mesh_axis & 3) * COMM_PURPOSES + (in->attr.comm & 1));
+}
+
+/* ---- 7 ---- */
+
+static int check_edges_backwards(Check *c) {
+    const Plan *p = c->p;
+    for (uint64_t i = 0; i < p->n_instrs; i++)
+        for (uint32_t k = 0; k < p->instrs[i].n_edge; k++) {
+            uint32_t e = p->edges[p->instrs[i].first_edge + k];
+            if (e >= i || p->instrs[e].stream == p->instrs[i].stream)
+                return check_fail(c, "7a", i, "waits for instruction %u, which is %s", e,
+                                  e >= i ? "issued later" : "on its own stream");
+        }
+    return 0;
+}
+
+/* One graph over the programs that the roles run in the same call. */
+typedef struct Union {
+    Check *c;
+    uint32_t n_programs, n_nodes;
+    const PlanProgram **program;
+    uint32_t *first;  /* by program: its first node */
+    uint32_t *same;   /* by node: the node that stands for it */
+    uint32_t *waits;  /* by node: arcs into it */
+    uint32_t *start, *arc; /* arcs out of a node: arc[start[n] .. start[n + 1]) */
+    uint64_t n_arcs;
+} Union;
+
+static uint64_t node_instr(const Union *u, uint32_t node) {
+    uint32_t r = u->n_programs - 1;
+    while (node < u->first[r]) r--;
+    return u->program[r]->first_instr + (uint64_t)(node - u->first[r]);
+}
+
+/* Calls visit for every arc from -> to, both being the nodes that stand for others. */
+static void each_arc(Union *u, void (*visit)(Union *, uint32_t from, uint32_t to)) {
+    const Plan *p = u->c->p;
+    for (uint32_t r = 0; r < u->n_programs; r++) {
+        const PlanProgram *pr = u->program[r];
+        uint32_t last[MAX_STREAMS], last_comm[COMMS];
+        memset(last, 0xff, sizeof last);
+        memset(last_comm, 0xff, sizeof last_comm);
+        for (uint32_t k = 0; k < pr->n_instr; k++) {
+            uint64_t i = pr->first_instr + (uint64_t)k;
+            const PlanInstr *in = &p->instrs[i];
+            uint32_t node = u->same[u->first[r] + k];
+            if (last[in->stream] != UINT32_MAX) visit(u, last[in->stream], node);
+            last[in->stream] = node;
+            if (check_is_collective(u->c, i)) {
+                uint32_t *before = &last_comm[comm_of(in)];
+                if (*before != UINT32_MAX) visit(u, *before, node);
+                *before = node;
+            }
+            for (uint32_t e = 0; e < in->n_edge; e++) {
+                uint32_t from = p->edges[in->first_edge + e];
+                visit(u, u->same[u->first[r] + (from - pr->first_instr)], node);
+            }
+        }
+    }
+}
+
+static void count_arc(Union *u, uint32_t from, uint32_t to) {
+    u->start[from + 1]++;
+    u->waits[to]++;
+    u->n_arcs++;
+}
+
+static void store_arc(Union *u, uint32_t from, uint32_t to) { u->arc[u->start[from]++] = to; }
+
+/* The k-th collective of a communicator is one node in all programs. */
+static int match_collectives(Union *u) {
+    const Plan *p = u->c->p;
+    uint32_t *node_of = calloc((size_t)COMMS * (u->n_nodes + 1), sizeof *node_of);
+    if (!node_of) return EXIT_ENVIRONMENT;
+    for (uint32_t r = 0; r < u->n_programs; r++) {
+        uint32_t sequence[COMMS] = {0};
+        for (uint32_t k = 0; k < u->program[r]->n_instr; k++) {
+            uint64_t i = u->program[r]->first_instr + (uint64_t)k;
+            uint32_t node = u->first[r] + k;
+            u->same[node] = node;
+            if (!check_is_collective(u->c, i)) continue;
+            int comm = comm_of(&p->instrs[i]);
+            uint32_t *first = &node_of[(size_t)comm * (u->n_nodes + 1) + sequence[comm]++];
+            if (*first) u->same[node] = *first - 1;
+            else *first = node + 1;
+        }
+    }
+    free(node_of);
+    return 0;
+}
+
+static int find_cycle(Union *u) {
+    uint32_t *queue = calloc((size_t)u->n_nodes + 1, sizeof *queue);
+    u->arc = calloc(u->n_arcs + 1, sizeof *u->arc);
+    if (!queue || !u->arc) {
+        free(queue);
+        return EXIT_ENVIRONMENT;
+    }
+    for (uint32_t n = 0; n < u->n_nodes; n++) u->start[n + 1] += u->start[n];
+    each_arc(u, store_arc);
+    for (uint32_t n = u->n_nodes; n > 0; n--) u->start[n] = u->start[n - 1];
+    u->start[0] = 0;
+    uint32_t head = 0, tail = 0, nodes = 0;
+    for (uint32_t n = 0; n < u->n_nodes; n++) {
+        if (u->same[n] != n) continue;
+        nodes++;
+        if (!u->waits[n]) queue[tail++] = n;
+    }
+    while (head < tail) {
+        uint32_t n = queue[head++];
+        for (uint32_t k = u->start[n]; k < u->start[n + 1]; k++)
+            if (--u->waits[u->arc[k]] == 0) queue[tail++] = u->arc[k];
+    }
+    free(queue);
+    if (tail == nodes) return 0;
+    uint32_t stuck = 0;
+    while (u->same[stuck] != stuck || !u->waits[stuck]) stuck++;
+    return check_fail(u->c, "7b", node_instr(u, stuck),
+                      "waits for itself: streams, edges and matched collectives form a cycle through "
+                      "it (%u instructions never start)", nodes - tail);
+}
+
+static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
+    Union u = {.c = c, .n_programs = n, .program = program};
+    u.first = calloc((size_t)n + 1, sizeof *u.first);
+    for (uint32_t r = 0; u.first && r < n; r++) {
+        u.first[r] = u.n_nodes;
+        u.n_nodes += program[r]->n_instr;
+    }
+    u.same = calloc((size_t)u.n_nodes + 1, sizeof *u.same);
+    u.waits = calloc((size_t)u.n_nodes + 1, sizeof *u.waits);
+    u.start = calloc((size_t)u.n_nodes + 2, sizeof *u.start);
+    int status = u.first && u.same && u.waits && u.start ? match_collectives(&u) : EXIT_ENVIRONMENT;
+    if (!status) {
+        each_arc(&u, count_arc);
+        status = find_cycle(&u);
+    }
+    if (status == EXIT_ENVIRONMENT) check_fail(c, "0", NO_INSTR, "no memory for the checker");
+    free(u.first);
+    free(u.same);
+    free(u.waits);
+    free(u.start);
+    free(u.arc);
+    return status;
+}
+
+/* The k-th call of a kind that role r makes; NULL behind the last. */
+static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uint32_t k) {
+    for (uint32_t i = 0; i < p->n_calls; i++)
+        if (p->calls[i].role == role && p->calls[i].kind == kind && k-- == 0) return &p->calls[i];
+    return NULL;
+}
+
+int check_cycles(Check *c) {
+    const Plan *p = c->p;
+    const PlanProgram **program = calloc(p->n_roles + 1, sizeof *program);
+    if (!program) return check_fail(c, "0", NO_INSTR, "no memory for the checker"), EXIT_ENVIRONMENT;
+    int status = 0;
+    for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
+        for (uint32_t k = 0; !status; k++) {
+            uint32_t n = 0;
+            for (uint32_t r = 0; r < p->n_roles; r++) {
+                const PlanCall *call = nth_call(p, r, kind, k);
+                if (call) program[n++] = &p->programs[call->program];
+            }
+            if (n == 0) break;
+            status = check_union(c, program, n);
+        }
+    free(program);
+    return status ? status : check_edges_backwards(c);
+}
+
+/* ---- 5 ---- */
+
+static int check_sizes(Check *c, uint64_t i) {
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    if (in->attr.mesh_axis < 0 || (uint64_t)in->attr.mesh_axis >= p->n_axes)
+        return check_fail(c, "5c", i, "mesh axis %lld does not exist", (long long)in->attr.mesh_axis);
+    CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
+    if (in->attr.comm != (int64_t)purpose)
+        return check_fail(c, "5c", i, "uses the %s communicator",
+                          in->attr.comm == COMM_GATHER ? "gather" : "reduce");
+    int64_t ranks = p->axes[in->attr.mesh_axis].size;
+    for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
+        const Type *a = &p->values[check_in(c, i, k)].type;
+        const Type *b = &p->values[check_out(c, i, k)].type;
+        const Type *full = in->op == OP_unshard ? b : a, *shard = in->op == OP_unshard ? a : b;
+        if (full->dtype != shard->dtype || type_elements(full) != ranks * type_elements(shard))
+            return check_fail(c, "5d", i, "pair %u: %lld elements are not %lld for each of %lld ranks",
+                              k, (long long)type_elements(full), (long long)type_elements(shard),
+                              (long long)ranks);
+    }
+    for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
+        const Type *a = &p->values[check_in(c, i, k)].type;
+        const Type *b = &p->values[check_out(c, i, k)].type;
+        if (a->dtype != b->dtype || type_elements(a) != type_elements(b))
+            return check_fail(c, "5d", i, "result %u differs from its operand in size", k);
+    }
+    return 0;
+}
+
+static int check_program(Check *c, const PlanProgram *pr) {
+    uint64_t last[COMMS];
+    for (int k = 0; k < COMMS; k++) last[k] = NO_INSTR;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+        if (!check_is_collective(c, i)) continue;
+        int status = check_sizes(c, i);
+        if (status) return status;
+        uint64_t *before = &last[comm_of(&c->p->instrs[i])];
+        if (*before != NO_INSTR && !check_before(c, *before, i))
+            return check_fail(c, "5b", i, "is not ordered behind instruction %llu, which uses the same "
+                              "communicator", (unsigned long long)*before);
+        *before = i;
+    }
+    return 0;
+}
+
+/* The next collective of the program at or behind *i; false at the end. */
+static bool next_collective(const Check *c, const PlanProgram *pr, uint64_t *i, int comm) {
+    while (*i < pr->first_instr + (uint64_t)pr->n_instr &&
+           !(check_is_collective(c, *i) && comm_of(&c->p->instrs[*i]) == comm))
+        ++*i;
+    return *i < pr->first_instr + (uint64_t)pr->n_instr;
+}
+
+static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b) {
+    const Plan *p = c->p;
+    for (int comm = 0; comm < COMMS; comm++) {
+        uint64_t i = a->first_instr, j = b->first_instr;
+        for (;; i++, j++) {
+            bool more = next_collective(c, a, &i, comm), other = next_collective(c, b, &j, comm);
+            if (!more && !other) break;
+            if (more != other)
+                return check_fail(c, "5a", more ? i : j, "has no partner in the program of another role");
+            const PlanInstr *x = &p->instrs[i], *y = &p->instrs[j];
+            bool same = x->op == y->op && x->n_out == y->n_out;
+            for (uint32_t k = 0; same && k < x->n_out; k++) {
+                const Type *s = &p->values[check_out(c, i, k)].type;
+                const Type *t = &p->values[check_out(c, j, k)].type;
+                same = s->dtype == t->dtype && type_elements(s) == type_elements(t);
+            }
+            if (!same)
+                return check_fail(c, "5a", j, "meets instruction %llu of another role, which is another "
+                                  "collective", (unsigned long long)i);
+        }
+    }
+    return 0;
+}
+
+static int check_roles(Check *c) {
+    const Plan *p = c->p;
+    uint64_t ranks = 0;
+    for (uint32_t r = 0; r < p->n_roles; r++) {
+        if (p->roles[r].first_rank != ranks || p->roles[r].n_ranks == 0)
+            return check_fail(c, "5a", NO_INSTR, "roles do not share out the ranks");
+        ranks += p->roles[r].n_ranks;
+    }
+    int64_t mesh = 1;
+    for (uint32_t k = 0; k < p->n_axes; k++) mesh *= p->axes[k].size;
+    if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
+        return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
+                          (unsigned long long)ranks, (long long)mesh, p->settings->ranks);
+    for (uint32_t r = 1; r < p->n_roles; r++)
+        for (uint32_t kind = PLAN_STEP; kind <= PLAN_EVALUATION; kind++)
+            for (uint32_t k = 0;; k++) {
+                const PlanCall *a = nth_call(p, 0, kind, k), *b = nth_call(p, r, kind, k);
+                if (!a && !b) break;
+                if (!a || !b || a->times != b->times)
+                    return check_fail(c, "5a", NO_INSTR, "roles 0 and %u make different calls", r);
+                int status = compare_programs(c, &p->programs[a->program], &p->programs[b->program]);
+                if (status) return status;
+            }
+    return 0;
+}
+
+int check_collectives(Check *c) {
+    int status = check_roles(c);
+    for (uint32_t k = 0; !status && k < c->p->n_programs; k++)
+        status = check_program(c, &c->p->programs[k]);
+    return status;
+}

@@ -1,0 +1,340 @@
+/* Proofs 2 and 6.
+ *
+ * check-2: two values whose addresses overlap are never live at the same time in happens-before
+ * order. The sweep goes over a program's values in issue order and keeps, for every address, who
+ * lives there; when value v is written over u, every access of u must happen before v's writer, or
+ * be that writer itself where its op may work in place. Only neighbours in time need comparing:
+ * v's writer is one of v's accesses, so the order is transitive.
+ *   2a  v overwrites u before u's last reader has surely finished
+ *   2b  the memory of a state is overwritten by something that is not its next version, or a
+ *       `state` op names other memory than the table
+ *   2c  a view, or a pack's operand, lies elsewhere than inside the value that it belongs to
+ *   2d  a result that must be in place is elsewhere
+ *   2e  at the program's end a state's memory does not hold the state
+ * Padding of a pack is written by the pack, so its whole range counts from there on.
+ *
+ * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
+ *   6a  the plan's arena_bytes: the largest peak of its programs
+ *   6b  a program's peak: the end of its highest value, never below the states' region
+ *   6c  workspaces: the largest bound of any instruction for that kind of device, behind the arena
+ *   6d  states: inside their region, disjoint, multiples of PLAN_ALIGN, the region ends with the last
+ */
+#include "check.h"
+#include "interval_map.h"
+
+#include <stdlib.h>
+
+typedef unsigned long long Llu;
+#define STATE_MARK 0x80000000u /* occupant = entry version of state (value & ~STATE_MARK) */
+
+typedef struct Sweep {
+    Check *c;
+    IntervalMap map;
+    uint32_t *first_of_state; /* by state: first `state` instruction of the program + 1; 0 = none */
+    uint32_t *next_of_state;  /* by instruction, relative to the program: the next one + 1 */
+    uint32_t first_instr;
+    uint64_t instr; /* the writer of the value being placed */
+    uint32_t result, value;
+} Sweep;
+
+/* May instruction i write result j over its operand k? */
+static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
+    const PlanInstr *in = &c->p->instrs[i];
+    const OpInfo *o = &op_info[in->op];
+    switch (o->alias) {
+    case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1);
+    case ALIAS_MUST: return j == k && (k >= 32 || (o->alias_mask >> k & 1));
+    case ALIAS_ACC: return j == 0 && k == o->in_max - 1u;
+    case ALIAS_PACK: return true;
+    default: return false;
+    }
+}
+
+static int64_t pack_offset(const Check *c, uint64_t i, uint32_t k) {
+    const PlanGroup *g = &c->p->groups[c->p->instrs[i].attr.group];
+    uint32_t v = check_out(c, i, 0);
+    return c->p->group_params[g->first_param + k].offset *
+           dtype_bytes(c->p->values[v].type.dtype);
+}
+
+/* Does the sweep's writer read root value u in place, legally? */
+static bool in_place(const Sweep *s, uint32_t u, uint32_t operand_of_instr) {
+    const Check *c = s->c;
+    const Plan *p = c->p;
+    uint32_t v = check_in(c, s->instr, operand_of_instr);
+    if (c->root[v] != u || !may_overwrite(c, s->instr, operand_of_instr, s->result)) return false;
+    uint64_t expected = p->values[s->value].address;
+    if (op_info[p->instrs[s->instr].op].alias == ALIAS_PACK)
+        expected += (uint64_t)pack_offset(c, s->instr, operand_of_instr);
+    else if (check_bytes(c, v) != check_bytes(c, s->value))
+        return false;
+    return p->values[v].address == expected;
+}
+
+/* Every access of root value u happens before the sweep's writer, or is that writer in place. */
+static int check_dead(Sweep *s, uint32_t u) {
+    Check *c = s->c;
+    uint64_t def = c->p->values[u].def;
+    bool entry = c->p->instrs[def].op == OP_state;
+    if (!entry && !check_before(c, def, s->instr))
+        return check_fail(c, "2a", s->instr,
+                          "value %u overwrites value %u, whose writer, instruction %llu, need not "
+                          "have finished", s->value, u, (Llu)def);
+    for (uint64_t k = c->first_use[u]; k < c->first_use[u + 1]; k++) {
+        uint64_t user = c->use[k];
+        if (user != s->instr) {
+            if (check_before(c, user, s->instr)) continue;
+            if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
+            if (c->p->instrs[user].op == OP_set_state && entry) continue;
+            return check_fail(c, "2a", s->instr,
+                              "value %u overwrites value %u, which instruction %llu may still read",
+                              s->value, u, (Llu)user);
+        }
+        bool legal = false;
+        for (uint32_t j = 0; j < c->p->instrs[user].n_in; j++) {
+            if (c->root[check_in(c, user, j)] != u) continue;
+            legal = in_place(s, u, j);
+            if (!legal) break;
+        }
+        if (!legal)
+            return check_fail(c, "2a", s->instr,
+                              "result value %u lies over operand value %u, and the op cannot work "
+                              "in place there", s->value, u);
+    }
+    return 0;
+}
+
+static int visit_occupant(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
+    Sweep *s = context;
+    (void)from;
+    (void)to;
+    if (!(occupant & STATE_MARK)) return check_dead(s, occupant);
+    uint32_t state = occupant & ~STATE_MARK;
+    if (s->first_of_state[state] == 0) return 0; /* never read here; the end decides (2e) */
+    for (uint32_t i = s->first_of_state[state]; i; i = s->next_of_state[i - 1 - s->first_instr]) {
+        int status = check_dead(s, check_out(s->c, i - 1, 0));
+        if (status) return status;
+    }
+    return 0;
+}
+
+static int check_places(Sweep *s, uint64_t i) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    const OpInfo *o = &op_info[in->op];
+    if (o->alias == ALIAS_VIEW) {
+        const PlanValue *base = &p->values[check_in(c, i, 0)], *v = &p->values[check_out(c, i, 0)];
+        uint64_t offset = in->op == OP_view ? (uint64_t)in->attr.offset : 0;
+        if (v->address != base->address + offset ||
+            offset + (uint64_t)type_bytes(&v->type) > (uint64_t)type_bytes(&base->type))
+            return check_fail(c, "2c", i, "the view does not lie inside its operand");
+    }
+    if (o->alias == ALIAS_PACK)
+        for (uint32_t k = 0; k < in->n_in; k++)
+            if (p->values[check_in(c, i, k)].address !=
+                p->values[check_out(c, i, 0)].address + (uint64_t)pack_offset(c, i, k))
+                return check_fail(c, "2c", i, "operand %u does not lie at its place in the group", k);
+    for (uint32_t k = 0; k < in->n_in; k++)
+        for (uint32_t j = 0; j < in->n_out; j++)
+            if ((o->alias == ALIAS_MUST || o->alias == ALIAS_ACC) && may_overwrite(c, i, k, j) &&
+                p->values[check_in(c, i, k)].address != p->values[check_out(c, i, j)].address)
+                return check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j, k);
+    return 0;
+}
+
+static int place_results(Sweep *s, uint64_t i) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    if (in->op == OP_state) {
+        const PlanState *st = &p->states[in->attr.index];
+        if (p->values[check_out(c, i, 0)].address != st->address)
+            return check_fail(c, "2b", i, "the value is not at the state's address %llu",
+                              (Llu)st->address);
+        return 0;
+    }
+    int status = check_places(s, i);
+    if (status || op_info[in->op].alias == ALIAS_VIEW) return status;
+    for (uint32_t j = 0; j < in->n_out; j++) {
+        uint32_t v = check_out(c, i, j);
+        uint64_t bytes = check_bytes(c, v), at = p->values[v].address;
+        if (bytes == 0) continue;
+        s->instr = i;
+        s->result = j;
+        s->value = v;
+        status = interval_map_replace(&s->map, at, at + bytes, v, visit_occupant, s);
+        if (status) return status;
+    }
+    return 0;
+}
+
+typedef struct StateEnd {
+    Check *c;
+    uint32_t state;
+    uint32_t final_root; /* root value that set_state names; UINT32_MAX = unchanged */
+    bool final_is_entry;
+} StateEnd;
+
+static int visit_end(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
+    StateEnd *e = context;
+    bool unchanged = occupant == (STATE_MARK | e->state);
+    if (e->final_root == UINT32_MAX || e->final_is_entry) {
+        if (unchanged) return 0;
+    } else if (occupant == e->final_root) {
+        return 0;
+    }
+    return check_fail(e->c, "2e", NO_INSTR,
+                      "state %s: at the end of a program bytes %llu to %llu of the arena hold "
+                      "something else", plan_string(e->c->p, e->c->p->states[e->state].name),
+                      (Llu)from, (Llu)to);
+}
+
+/* The set_state of each state in the program: instruction + 1, 0 = none. */
+static int find_sets(Sweep *s, const PlanProgram *pr, uint32_t *set) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        if (in->op != OP_set_state) continue;
+        const PlanState *st = &p->states[in->attr.index];
+        if (set[in->attr.index])
+            return check_fail(c, "2e", i, "state %s is set twice", plan_string(p, st->name));
+        set[in->attr.index] = (uint32_t)i + 1;
+        uint32_t v = check_in(c, i, 0);
+        if (p->values[v].address != st->address || check_bytes(c, v) != (uint64_t)type_bytes(&st->type))
+            return check_fail(c, "2e", i, "its operand is not the memory of state %s",
+                              plan_string(p, st->name));
+    }
+    return 0;
+}
+
+static int check_state_ends(Sweep *s, const PlanProgram *pr) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    uint32_t *set = calloc(p->n_states + 1, sizeof *set);
+    if (!set) return EXIT_ENVIRONMENT;
+    int status = find_sets(s, pr, set);
+    for (uint32_t k = 0; !status && k < p->n_states; k++) {
+        StateEnd e = {c, k, UINT32_MAX, false};
+        if (set[k]) {
+            e.final_root = c->root[check_in(c, set[k] - 1, 0)];
+            e.final_is_entry = check_entry_state(c, e.final_root) == (int64_t)k;
+        }
+        const PlanState *st = &p->states[k];
+        status = interval_map_walk(&s->map, st->address,
+                                   st->address + (uint64_t)type_bytes(&st->type), visit_end, &e);
+    }
+    free(set);
+    return status;
+}
+
+static int ignore_occupant(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
+    (void)context, (void)from, (void)to, (void)occupant;
+    return 0;
+}
+
+static int visit_any(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
+    (void)context, (void)from, (void)to, (void)occupant;
+    return 1;
+}
+
+int check_overlaps(Check *c, uint32_t program) {
+    const Plan *p = c->p;
+    const PlanProgram *pr = &p->programs[program];
+    Sweep s = {.c = c, .first_instr = pr->first_instr};
+    s.first_of_state = calloc(p->n_states + 1, sizeof *s.first_of_state);
+    s.next_of_state = calloc((size_t)pr->n_instr + 1, sizeof *s.next_of_state);
+    int status = s.first_of_state && s.next_of_state ? 0 : EXIT_ENVIRONMENT;
+    for (uint32_t k = 0; !status && k < p->n_states; k++)
+        status = interval_map_replace(&s.map, p->states[k].address,
+                                      p->states[k].address + (uint64_t)type_bytes(&p->states[k].type),
+                                      STATE_MARK | k, ignore_occupant, NULL);
+    for (uint64_t i = pr->first_instr + (uint64_t)pr->n_instr; !status && i-- > pr->first_instr;) {
+        if (p->instrs[i].op != OP_state) continue;
+        s.next_of_state[i - pr->first_instr] = s.first_of_state[p->instrs[i].attr.index];
+        s.first_of_state[p->instrs[i].attr.index] = (uint32_t)i + 1;
+    }
+    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        status = place_results(&s, i);
+    if (!status) status = check_state_ends(&s, pr);
+    if (status == EXIT_ENVIRONMENT) check_fail(c, "0", NO_INSTR, "no memory for the checker");
+    interval_map_free(&s.map);
+    free(s.first_of_state);
+    free(s.next_of_state);
+    return status;
+}
+
+static int check_state_region(Check *c) {
+    const Plan *p = c->p;
+    IntervalMap map = {0};
+    uint64_t end = 0;
+    int status = 0;
+    for (uint32_t k = 0; !status && k < p->n_states; k++) {
+        const PlanState *st = &p->states[k];
+        uint64_t to = st->address + (uint64_t)type_bytes(&st->type);
+        end = MAX(end, align_up(to, PLAN_ALIGN));
+        uint32_t before = map.n;
+        if (st->address % PLAN_ALIGN)
+            status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is no multiple of %d",
+                                plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
+        else if (interval_map_walk(&map, st->address, to, visit_any, NULL))
+            status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another one",
+                                plan_string(p, st->name));
+        else
+            status = interval_map_replace(&map, st->address, to, before, ignore_occupant, NULL);
+    }
+    interval_map_free(&map);
+    if (!status && end != p->settings->persistent_bytes)
+        return check_fail(c, "6d", NO_INSTR, "states end at %llu, the plan says %llu", (Llu)end,
+                          (Llu)p->settings->persistent_bytes);
+    return status;
+}
+
+static uint64_t instr_workspace(const Check *c, uint64_t i, int device) {
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    Type in_type[16], out_type[16];
+    uint32_t n_in = MIN(in->n_in, 16u), n_out = MIN(in->n_out, 16u);
+    for (uint32_t k = 0; k < n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
+    for (uint32_t k = 0; k < n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
+    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)n_in, in_type,
+                                  (int)n_out, out_type);
+}
+
+int check_peak(Check *c, uint64_t *peak) {
+    const Plan *p = c->p;
+    uint64_t arena = 0, workspace[DEVICE_KINDS] = {0};
+    int status = check_state_region(c);
+    if (status) return status;
+    for (uint32_t k = 0; k < p->n_programs; k++) {
+        const PlanProgram *pr = &p->programs[k];
+        uint64_t high = p->settings->persistent_bytes;
+        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+            for (uint32_t j = 0; j < p->instrs[i].n_out; j++) {
+                uint32_t v = check_out(c, i, j);
+                uint64_t bytes = check_bytes(c, v);
+                if (bytes) high = MAX(high, p->values[v].address + bytes);
+            }
+            for (int d = 0; d < DEVICE_KINDS; d++)
+                workspace[d] = MAX(workspace[d], instr_workspace(c, i, d));
+        }
+        if (high != pr->peak)
+            return check_fail(c, "6b", NO_INSTR, "program %u reaches byte %llu, the plan says %llu",
+                              k, (Llu)high, (Llu)pr->peak);
+        arena = MAX(arena, high);
+    }
+    if (arena != p->settings->arena_bytes)
+        return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
+                          (Llu)arena, (Llu)p->settings->arena_bytes);
+    if (p->settings->workspace_offset != align_up(arena, PLAN_ALIGN))
+        return check_fail(c, "6c", NO_INSTR, "workspaces begin at %llu, behind the arena would be %llu",
+                          (Llu)p->settings->workspace_offset, (Llu)align_up(arena, PLAN_ALIGN));
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        if (p->settings->workspace_bytes[d] != workspace[d])
+            return check_fail(c, "6c", NO_INSTR, "device kind %d needs %llu bytes of workspace, the "
+                              "plan says %llu", d, (Llu)workspace[d],
+                              (Llu)p->settings->workspace_bytes[d]);
+    *peak = arena;
+    return 0;
+}

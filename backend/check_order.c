@@ -1,0 +1,193 @@
+/* Proofs 1 and 3, by program.
+ *
+ * check-1: every read is preceded, in happens-before order, by the write it needs.
+ *   1a  the value is made by an instruction of this program, listed earlier
+ *   1b  that instruction happens before the reader
+ * The entry version of a state is there before the program starts, on every stream.
+ *
+ * check-3: a parameter is read only between its unshard and its reshard.
+ *   3a  an unshard gathers the unit's groups: operand j is the shard of group j as it was when the
+ *       program started (or its cast), its result that group, padded
+ *   3b  every reader of a gathered parameter happens before its reshard
+ *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
+ *   3d  a view of a group's flat value shows exactly one parameter of that group
+ *   3e  a flat gradient is freed only behind its last reader
+ * Along the way: how many non-root units are unsharded at once, in issue order.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long Llu;
+
+int check_reads(Check *c, uint32_t program) {
+    const Plan *p = c->p;
+    const PlanProgram *pr = &p->programs[program];
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+        for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
+            uint32_t v = check_in(c, i, k), def = p->values[v].def;
+            if (c->program[def] != program || def >= i)
+                return check_fail(c, "1a", i,
+                                  "operand %u (value %u) is made by instruction %u, which is not "
+                                  "listed before this one in its program",
+                                  k, v, def);
+            if (p->instrs[def].op == OP_state) continue;
+            if (!check_before(c, def, i))
+                return check_fail(c, "1b", i,
+                                  "operand %u (value %u) is written by instruction %u on stream %s, "
+                                  "which need not have finished: no edge or stream order puts it "
+                                  "before this one",
+                                  k, v, def, stream_name(p->instrs[def].stream));
+        }
+    }
+    return 0;
+}
+
+/* The group whose shard value v is: the entry version of its parameter state, or a cast of that.
+ * -1 when it is no such thing. */
+static int64_t shard_group(const Check *c, uint32_t v) {
+    const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
+    if (def->op == OP_cast) {
+        v = check_in(c, c->p->values[v].def, 0);
+        def = &c->p->instrs[c->p->values[v].def];
+    }
+    if (def->op != OP_state) return -1;
+    const PlanState *s = &c->p->states[def->attr.index];
+    return s->role == PLAN_STATE_PARAM ? s->group : -1;
+}
+
+static int check_unshard(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    if (in->attr.unit < 0 || (uint64_t)in->attr.unit >= c->p->n_units)
+        return check_fail(c, "3a", i, "unshard of unit %lld, which does not exist",
+                          (long long)in->attr.unit);
+    const PlanUnit *u = &c->p->units[in->attr.unit];
+    if (in->n_out != u->n_group)
+        return check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
+                          (long long)in->attr.unit, in->n_out, u->n_group);
+    for (uint32_t k = 0; k < u->n_group; k++) {
+        int64_t group = k < in->n_in ? shard_group(c, check_in(c, i, k)) : -1;
+        const PlanGroup *g = &c->p->groups[u->first_group + k];
+        const Type *out = &c->p->values[check_out(c, i, k)].type;
+        if (group != (int64_t)(u->first_group + k))
+            return check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
+                              u->first_group + k);
+        if (out->dtype != g->compute_dtype || type_elements(out) != g->padded)
+            return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
+                              u->first_group + k, (long long)g->padded);
+    }
+    return 0;
+}
+
+/* The instruction that ends root value v: its reshard or free; NO_INSTR if there is none. */
+static uint64_t ending(const Check *c, uint32_t v, uint16_t op) {
+    for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++)
+        if (c->p->instrs[c->use[k]].op == op) return c->use[k];
+    return NO_INSTR;
+}
+
+static int check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
+    for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++) {
+        uint64_t user = c->use[k];
+        if (user == end || check_before(c, user, end)) continue;
+        /* A view is a name, not a read: its readers are in this list themselves. */
+        if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
+        return check_fail(c, rule, user, "reads value %u, which instruction %llu %s; that need not "
+                          "be later", v, (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
+    }
+    return 0;
+}
+
+/* Is value v kept as a state of gathered parameters at the end of its program? */
+static bool is_kept(const Check *c, uint32_t v) {
+    uint64_t set = ending(c, v, OP_set_state);
+    return set != NO_INSTR &&
+           c->p->states[c->p->instrs[set].attr.index].role == PLAN_STATE_GATHERED;
+}
+
+static int check_gathered(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    for (uint32_t k = 0; k < in->n_out; k++) {
+        uint32_t v = check_out(c, i, k);
+        uint64_t end = ending(c, v, OP_reshard);
+        if (end == NO_INSTR) {
+            if (is_kept(c, v)) continue;
+            return check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
+        }
+        if (in->attr.unit != c->p->instrs[end].attr.unit)
+            return check_fail(c, "3c", end, "reshards unit %lld, but its operand belongs to unit %lld",
+                              (long long)c->p->instrs[end].attr.unit, (long long)in->attr.unit);
+    }
+    return 0;
+}
+
+/* The group that a flat value holds in compute dtype, or -1: a result of unshard, a cast of a
+ * replicated group, the parameter state itself, or a kept gathered state. */
+static int64_t flat_group(const Check *c, uint32_t v) {
+    uint64_t def = c->p->values[v].def;
+    const PlanInstr *in = &c->p->instrs[def];
+    if (in->op == OP_unshard) {
+        for (uint32_t k = 0; k < in->n_out; k++)
+            if (check_out(c, def, k) == v) return c->p->units[in->attr.unit].first_group + k;
+        return -1;
+    }
+    if (in->op == OP_state && c->p->states[in->attr.index].role == PLAN_STATE_GATHERED)
+        return c->p->states[in->attr.index].group;
+    int64_t group = shard_group(c, v);
+    return group >= 0 && (c->p->groups[group].flags & GROUP_REPLICATED) ? group : -1;
+}
+
+static bool same_shape(const Type *a, const Type *b) {
+    if (a->rank != b->rank) return false;
+    for (int k = 0; k < a->rank; k++)
+        if (a->dim[k] != b->dim[k]) return false;
+    return true;
+}
+
+static int check_view(Check *c, uint64_t i) {
+    int64_t group = flat_group(c, check_in(c, i, 0));
+    if (group < 0)
+        return check_fail(c, "3d", i, "views value %u, which is not the flat parameter of a group",
+                          check_in(c, i, 0));
+    const PlanGroup *g = &c->p->groups[group];
+    const Type *t = &c->p->values[check_out(c, i, 0)].type;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *gp = &c->p->group_params[g->first_param + k];
+        if (gp->offset * (int64_t)dtype_bytes((int)g->compute_dtype) != c->p->instrs[i].attr.offset) continue;
+        if (t->dtype == g->compute_dtype && same_shape(t, &c->p->params[gp->param].type)) return 0;
+    }
+    return check_fail(c, "3d", i, "byte %lld of group %lld is not the start of a parameter of the "
+                      "result's type", (long long)c->p->instrs[i].attr.offset, (long long)group);
+}
+
+static bool is_root(const Check *c, int64_t unit) {
+    return unit >= 0 && (uint64_t)unit < c->p->n_units &&
+           plan_string(c->p, c->p->units[unit].name)[0] == 0;
+}
+
+int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
+    const PlanProgram *pr = &c->p->programs[program];
+    uint32_t live = 0;
+    int status = 0;
+    for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + pr->n_instr; i++) {
+        const PlanInstr *in = &c->p->instrs[i];
+        bool root = is_root(c, in->attr.unit);
+        switch (in->op) {
+        case OP_unshard:
+            if (!(status = check_unshard(c, i))) status = check_gathered(c, i);
+            if (!root) *live_units = MAX(*live_units, ++live);
+            break;
+        case OP_view: status = check_view(c, i); break;
+        case OP_reshard:
+        case OP_free:
+            for (uint32_t k = 0; !status && k < in->n_in; k++)
+                status = check_ends(c, c->root[check_in(c, i, k)], i,
+                                    in->op == OP_free ? "3e" : "3b");
+            live -= in->op == OP_reshard && !root && live > 0;
+            break;
+        default: break;
+        }
+    }
+    return status;
+}
