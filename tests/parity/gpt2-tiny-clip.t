@@ -1,0 +1,8 @@
+# RUN: %python %root/tests/parity/parity.py %fsdpc %fsdp-run gpt2-tiny-clip -n 1
+# RUN: %python %root/tests/parity/parity.py %fsdpc %fsdp-run gpt2-tiny-clip -n 2
+# Case gpt2-tiny-clip trains to the numbers that PyTorch computed.
+# TIME: 120
+# NEEDS: build:device_cpu.so
+==== out
+gpt2-tiny-clip on 1 ranks: as PyTorch
+gpt2-tiny-clip on 2 ranks: as PyTorch
