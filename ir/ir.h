@@ -238,20 +238,36 @@ int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if the
 int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
                         int32_t group);
 int32_t graph_find_module(const Graph *g, const char *path);
+/* Attributes of an op before anyone sets them: index, unit and group are NO_INDEX where the op has
+ * them, the rest zero. op_emit takes NULL for these. */
+Attrs attrs_default(OpKind kind);
 int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such axis */
 int64_t mesh_ranks(const Policy *p);
 Type type_of(int dtype, int rank, const int64_t *dim);
 bool type_equal(const Type *a, const Type *b);
-const char *type_text(Arena *a, const Type *t); /* f32[2, 32, 64] */
+void type_print(const Type *t, Buf *out);        /* f32[2, 32, 64] */
+const char *type_text(Arena *a, const Type *t);
 const char *program_name(ProgramKind k);        /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);
 
 /* shape.c: result types from operands. Returns NULL and fills out[], or a message (in the arena)
  * that says what does not fit. n_out in: capacity; out: number of results. g may be NULL for ops
- * that read no table. */
+ * that read no table. Ops whose maker states the types (op_types_given) find them in out[0 ..
+ * n_out) and have them checked. Operand types must be sound (type_sound); the results are. */
 const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in, const Type *in,
                      uint32_t *n_out, Type *out, Arena *arena);
+/* Shape rule `given` or `reshape`: op_emit wants the result's type from its caller. */
+bool op_types_given(OpKind kind);
+/* How many results the op has at most, with these operands: the capacity that op_infer needs. */
+uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in);
+/* Whether these result types are what op_infer gives. Where `precision` may choose a dtype (results
+ * of classes COMPUTE and REDUCE, unshard and reduce_scatter) f32 and bf16 are both right. NULL or
+ * a message. */
+const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
+                           const Type *in, uint32_t n_out, const Type *out, Arena *arena);
+/* Known dtype, rank and dims in range, and a size in bytes that fits into 56 bits. */
+bool type_sound(const Type *t);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);
 

@@ -1,0 +1,186 @@
+/* What one execution of an op costs: operations, bytes moved, scratch memory.
+ *
+ * Every rule is a function of types and attributes alone, so that compiler, checker and runtime
+ * agree without asking each other. The columns `flops`, `bytes`, `ws_cpu` and `ws_cuda` of ops.def
+ * name the functions below by their second half: `norm` in column flops is flops_norm. Types come
+ * from a graph or a plan that was checked before; the counts of operands are those of the table.
+ */
+#include "op.h"
+#include "util.h"
+
+typedef struct Work {
+    const Attrs *a;
+    int n_in, n_out;
+    const Type *in, *out;
+} Work;
+
+typedef int64_t Rule(const Work *w);
+
+static int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
+
+/* ---- operations ---- */
+
+static int64_t flops_zero(const Work *w) {
+    (void)w;
+    return 0;
+}
+
+/* The largest operand or result that holds numbers: one operation for each of its elements. */
+static int64_t flops_element(const Work *w) {
+    int64_t most = 0;
+    for (int i = 0; i < w->n_in; i++) most = MAX(most, type_elements(&w->in[i]));
+    for (int i = 0; i < w->n_out; i++) most = MAX(most, type_elements(&w->out[i]));
+    return most;
+}
+
+/* exp, erf or tanh: about eight operations an element. */
+static int64_t flops_transcendental(const Work *w) { return 8 * flops_element(w); }
+
+/* Two passes over x for the statistics and one for the result, forward or backward. */
+static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); }
+
+/* x [R, D], w [O, D], b [O]? */
+static int64_t flops_linear(const Work *w) {
+    int64_t outputs = type_elements(&w->out[0]);
+    return 2 * outputs * last_dim(&w->in[1]) + (w->n_in > 2 ? outputs : 0);
+}
+
+/* dy [R, O], w [O, D] */
+static int64_t flops_linear_grad_input(const Work *w) {
+    return 2 * type_elements(&w->out[0]) * last_dim(&w->in[0]);
+}
+
+/* dy [R, O], x [R, D], acc [O, D]? */
+static int64_t flops_linear_grad_weight(const Work *w) {
+    int64_t outputs = type_elements(&w->out[0]), inner = MAX(last_dim(&w->in[0]), 1);
+    return 2 * type_elements(&w->in[0]) / inner * outputs + (w->n_in > 2 ? outputs : 0);
+}
+
+/* Multiply-adds of one product of attention, B * H * (pairs t, s that see each other) * h, and the
+ * pairs alone. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
+static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
+    bool packed = q->rank == 5;
+    int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2], seen = t * s;
+    if (w->a->causal) {
+        int64_t ramp = MIN(t, s);
+        seen = ramp * (ramp + 1) / 2 + (t - ramp) * s;
+    }
+    *pairs = q->dim[0] * heads * seen;
+    return *pairs * last_dim(q);
+}
+
+static int64_t flops_attention(const Work *w) {
+    int64_t pairs, product = attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
+    return 2 * 2 * product + 8 * pairs;
+}
+
+/* Operand 0 is the gradient of o; scores once more, then dv, dp, dq, dk. */
+static int64_t flops_attention_grad(const Work *w) {
+    int64_t pairs, product = attention_pairs(w, &w->in[1], &w->in[2], &pairs);
+    return 5 * 2 * product + 12 * pairs;
+}
+
+/* ---- bytes ---- */
+
+static int64_t bytes_zero(const Work *w) {
+    (void)w;
+    return 0;
+}
+
+static int64_t bytes_io(const Work *w) {
+    int64_t sum = 0;
+    for (int i = 0; i < w->n_in; i++) sum += type_bytes(&w->in[i]);
+    for (int i = 0; i < w->n_out; i++) sum += type_bytes(&w->out[i]);
+    return sum;
+}
+
+/* Reads of its large operand only what it writes: rows of a table, one slot of two. */
+static int64_t bytes_gather(const Work *w) { return 2 * type_bytes(&w->out[0]); }
+
+/* ---- scratch ---- */
+
+static int64_t ws_none(const Work *w) {
+    (void)w;
+    return 0;
+}
+
+enum { PACK_SLACK = 4 << 20, CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20 };
+
+/* f32 copies of everything that is bf16. */
+static int64_t converted(const Work *w) {
+    uint64_t sum = 0;
+    for (int i = 0; i < w->n_in; i++)
+        if (w->in[i].dtype == DT_BF16) sum += align_up((uint64_t)type_elements(&w->in[i]) * 4, 64);
+    for (int i = 0; i < w->n_out; i++)
+        if (w->out[i].dtype == DT_BF16)
+            sum += align_up((uint64_t)type_elements(&w->out[i]) * 4, 64);
+    return (int64_t)sum;
+}
+
+static int64_t ws_cpu_matmul(const Work *w) {
+    int64_t copies = converted(w);
+    return copies ? copies + PACK_SLACK : 0;
+}
+static int64_t ws_cuda_matmul(const Work *w) {
+    (void)w;
+    return CUBLASLT_WORKSPACE;
+}
+
+/* The tiles of f32 attention are on the threads' stacks. */
+static int64_t ws_cpu_attention(const Work *w) { return converted(w); }
+static int64_t ws_cuda_attention(const Work *w) { return ws_none(w); }
+
+/* f32[B, H, T]: for each row the dot product of o and its gradient. lse, the last operand, has that
+ * shape. */
+static int64_t row_products(const Work *w) {
+    return (int64_t)align_up((uint64_t)type_elements(&w->in[w->n_in - 1]) * 4, 64);
+}
+static int64_t ws_cpu_attention_grad(const Work *w) { return row_products(w) + converted(w); }
+static int64_t ws_cuda_attention_grad(const Work *w) { return row_products(w); }
+
+/* Partial sums of D columns: 64 rows of f64 on cpu, 256 of f32 on cuda. */
+static int64_t ws_cpu_sum_leading(const Work *w) { return 64 * type_elements(&w->out[0]) * 8; }
+static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
+
+static int64_t ws_exact(const Work *w) {
+    (void)w;
+    return 64 * EXACT_WORDS * 8;
+}
+
+/* The ids sorted by row, stable: 16 bytes an id; on cpu a row of f32 for each of 64 threads too. */
+static int64_t ws_cpu_embedding_grad(const Work *w) {
+    return 16 * type_elements(&w->in[1]) + 64 * last_dim(&w->out[0]) * 4;
+}
+static int64_t ws_cuda_embedding_grad(const Work *w) {
+    return 16 * type_elements(&w->in[1]) + SORT_SLACK;
+}
+
+#define ws_cpu_none ws_none
+#define ws_cuda_none ws_none
+#define ws_cpu_exact ws_exact
+#define ws_cuda_exact ws_exact
+
+/* ---- the columns ---- */
+
+static const struct {
+    Rule *flops, *bytes, *workspace[DEVICE_KINDS];
+} rules[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad,         \
+           flops_rule, bytes_rule, shard, alias, mask, precision, cpu_rule, cuda_rule, kernel)     \
+    [OP_##id] = {flops_##flops_rule, bytes_##bytes_rule, {ws_cpu_##cpu_rule, ws_cuda_##cuda_rule}},
+#include "ops.def"
+#undef OP
+};
+
+int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
+    return rules[op].flops(&(Work){a, n_in, n_out, in, out});
+}
+
+int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
+    return rules[op].bytes(&(Work){a, n_in, n_out, in, out});
+}
+
+int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,
+                     int n_out, const Type *out) {
+    return rules[op].workspace[device](&(Work){a, n_in, n_out, in, out});
+}

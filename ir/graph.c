@@ -1,0 +1,196 @@
+/* Building graphs: the tables, programs, and appending of ops.
+ *
+ * A graph owns everything through its arena; nothing is ever removed from `ops` or `values`, a
+ * program's list says what is in use. Attributes that an op does not have are zero in every op that
+ * comes from here, so that two ops with the same meaning are equal byte for byte.
+ */
+#include <string.h>
+
+#include "ir.h"
+
+Graph *graph_new(Arena *a, DiagSet *ds) {
+    Graph *g = arena_new_of(a, Graph);
+    g->arena = a;
+    g->diags = ds;
+    g->policy = (Policy){
+        .strategy = STRATEGY_FULL,
+        .unit = UNIT_ROOT,
+        .reshard = true,
+        .prefetch_forward = 1,
+        .prefetch_backward = 1,
+        .inflight = 2,
+        .align = 16,
+        .micro_batches = 1,
+        .batch = 1,
+        .compute_dtype = DT_F32,
+        .reduce_dtype = DT_F32,
+        .optimizer = OPTIMIZER_SGD,
+        .beta1 = 0.9,
+        .beta2 = 0.999,
+        .eps = 1e-8,
+    };
+    return g;
+}
+
+uint32_t graph_add_program(Graph *g, ProgramKind kind) {
+    Program p = {.kind = kind};
+    vec_push(g->arena, &g->programs, p);
+    return g->programs.n - 1;
+}
+
+int32_t graph_find_program(const Graph *g, ProgramKind kind) {
+    for (uint32_t i = 0; i < g->programs.n; i++)
+        if (g->programs.at[i].kind == kind) return (int32_t)i;
+    return NO_INDEX;
+}
+
+int32_t graph_find_state(const Graph *g, const char *name) {
+    for (uint32_t i = 0; i < g->states.n; i++)
+        if (!strcmp(g->states.at[i].name, name)) return (int32_t)i;
+    return NO_INDEX;
+}
+
+int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
+                        int32_t group) {
+    State s = {.role = role,
+               .name = arena_strdup(g->arena, name),
+               .type = t,
+               .param = param,
+               .group = group,
+               .address = NO_ADDRESS};
+    vec_push(g->arena, &g->states, s);
+    return (int32_t)g->states.n - 1;
+}
+
+int32_t graph_find_module(const Graph *g, const char *path) {
+    for (uint32_t i = 0; i < g->modules.n; i++)
+        if (!strcmp(g->modules.at[i].path, path)) return (int32_t)i;
+    return NO_INDEX;
+}
+
+int64_t mesh_size(const Policy *p, const char *axis) {
+    for (int i = 0; i < p->n_axes; i++)
+        if (!strcmp(p->mesh[i].name, axis)) return p->mesh[i].size;
+    return 1;
+}
+
+int64_t mesh_ranks(const Policy *p) {
+    int64_t n = 1;
+    for (int i = 0; i < p->n_axes; i++) n *= p->mesh[i].size;
+    return n;
+}
+
+Type type_of(int dtype, int rank, const int64_t *dim) {
+    CHECK(dtype > DT_NONE && dtype < DT_COUNT && rank >= 0 && rank <= MAX_RANK);
+    Type t = {.dtype = (uint8_t)dtype, .rank = (uint8_t)rank};
+    for (int i = 0; i < rank; i++) t.dim[i] = dim[i];
+    return t;
+}
+
+bool type_equal(const Type *a, const Type *b) {
+    return a->dtype == b->dtype && a->rank == b->rank &&
+           (a->rank == 0 || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
+}
+
+void type_print(const Type *t, Buf *out) {
+    buf_printf(out, "%s", dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++)
+        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
+    if (t->rank) buf_printf(out, "]");
+}
+
+const char *type_text(Arena *a, const Type *t) {
+    Buf b = {0};
+    type_print(t, &b);
+    const char *text = arena_strndup(a, b.at, b.n);
+    buf_free(&b);
+    return text;
+}
+
+const char *program_name(ProgramKind k) {
+    static const char *const names[PROGRAM_KINDS] = {"train", "eval", "first", "micro", "last"};
+    return (unsigned)k < PROGRAM_KINDS ? names[k] : "?";
+}
+
+const char *level_name(OpLevel l) {
+    static const char *const names[LEVEL_COUNT] = {"model", "train", "shard", "sched"};
+    return (unsigned)l < LEVEL_COUNT ? names[l] : "?";
+}
+
+const char *state_role_name(StateRole r) {
+    static const char *const names[STATE_ROLES] = {"step",    "staging",  "scale",
+                                                   "metric",  "param",    "moment1",
+                                                   "moment2", "gradient", "gathered"};
+    return (unsigned)r < STATE_ROLES ? names[r] : "?";
+}
+
+Attrs attrs_default(OpKind kind) {
+    Attrs a = {0};
+    if (op_info[kind].attrs & A_unit) a.unit = NO_INDEX;
+    if (op_info[kind].attrs & A_group) a.group = NO_INDEX;
+    if (op_info[kind].attrs & A_index) a.index = NO_INDEX;
+    return a;
+}
+
+/* What of a belongs to the op: fields outside its mask are zero. */
+static Attrs attrs_of(OpKind kind, const Attrs *a) {
+    if (!a) return attrs_default(kind);
+    Attrs own = {0};
+#define ATTR(field, name, ctype, word)                                                             \
+    if (op_info[kind].attrs & A_##field) own.field = a->field;
+#include "attrs.def"
+#undef ATTR
+    return own;
+}
+
+/* Result types of an op that is about to be made; the array lives in the graph's arena. */
+static Type *emit_types(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+                        const Type *given, uint32_t *n_out) {
+    Graph *g = b->g;
+    Type few[8], *types = n_in <= ARRAY_LEN(few) ? few : arena_array(g->arena, Type, n_in);
+    for (uint32_t i = 0; i < n_in; i++) {
+        CHECK(in[i] < g->values.n);
+        types[i] = g->values.at[in[i]].type;
+    }
+    CHECK(op_types_given(kind) == (given != NULL));
+    *n_out = op_results_max(kind, a, n_in, types);
+    Type *out = arena_array(g->arena, Type, MAX(*n_out, 1u));
+    if (given) memcpy(out, given, *n_out * sizeof *out);
+    const char *problem = op_infer(g, kind, a, n_in, types, n_out, out, g->arena);
+    if (problem) BUG("%s at \"%s\": %s", op_info[kind].name, b->path ? b->path : "", problem);
+    return out;
+}
+
+OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+             const Type *given) {
+    Graph *g = b->g;
+    CHECK(b->program < g->programs.n && (unsigned)kind < OP_COUNT);
+    Op op = {.kind = kind,
+             .n_in = n_in,
+             .attr = attrs_of(kind, a),
+             .path = b->path ? b->path : "",
+             .span = b->span,
+             .unit = b->unit,
+             .phase = b->phase,
+             .out = g->values.n};
+    Type *out = emit_types(b, kind, &op.attr, n_in, in, given, &op.n_out);
+    if (n_in) {
+        op.in = arena_array(g->arena, ValueId, n_in);
+        memcpy(op.in, in, n_in * sizeof *in);
+    }
+    OpId id = g->ops.n;
+    for (uint32_t j = 0; j < op.n_out; j++) {
+        Value v = {.type = out[j], .def = id, .result = j, .address = NO_ADDRESS};
+        vec_push(g->arena, &g->values, v);
+    }
+    vec_push(g->arena, &g->ops, op);
+    vec_push(g->arena, &g->programs.at[b->program].ops, id);
+    return id;
+}
+
+ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
+             const Type *given) {
+    const Op *op = &b->g->ops.at[op_emit(b, kind, a, n_in, in, given)];
+    CHECK(op->n_out == 1);
+    return op->out;
+}

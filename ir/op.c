@@ -1,0 +1,62 @@
+/* The op table and the words of the enums, for every room that prints or reads them. */
+#include <string.h>
+
+#include "op.h"
+
+/* KERNEL(word) is the word as text, and "" for `executor`: NOT_LAUNCHED_executor puts "" in second
+ * place, any other NOT_LAUNCHED_word is one unknown name in first place. */
+#define NOT_LAUNCHED_executor 0, ""
+#define SECOND(first, second, ...) second
+#define EXPANDED_SECOND(...) SECOND(__VA_ARGS__)
+#define KERNEL(word) EXPANDED_SECOND(NOT_LAUNCHED_##word, #word, 0)
+
+#define OP(id, text, in_low, in_high, out_low, out_high, level_mask, effect_kind, attr_mask,       \
+           shape, grad, flops, bytes, shard_kind, alias_kind, mask, precision_kind, ws_cpu,        \
+           ws_cuda, kernel_word)                                                                   \
+    [OP_##id] = {.name = text,                                                                     \
+                 .in_min = in_low,                                                                 \
+                 .in_max = in_high,                                                                \
+                 .out_min = out_low,                                                               \
+                 .out_max = out_high,                                                              \
+                 .levels = level_mask,                                                             \
+                 .effect = effect_kind,                                                            \
+                 .shard = shard_kind,                                                              \
+                 .alias = alias_kind,                                                              \
+                 .precision = precision_kind,                                                      \
+                 .alias_mask = (uint32_t)(mask),                                                   \
+                 .attrs = (uint32_t)(attr_mask),                                                   \
+                 .kernel = KERNEL(kernel_word)},
+const OpInfo op_info[OP_COUNT] = {
+#include "ops.def"
+};
+#undef OP
+
+static const char *const dtype_names[DT_COUNT] = {
+    [DT_NONE] = "?",  [DT_F32] = "f32", [DT_BF16] = "bf16", [DT_F64] = "f64",
+    [DT_I32] = "i32", [DT_I64] = "i64", [DT_U8] = "u8",     [DT_TOKEN] = "token"};
+
+const char *dtype_name(int dtype) {
+    return dtype >= 0 && dtype < DT_COUNT ? dtype_names[dtype] : "?";
+}
+
+int dtype_by_name(const char *name) {
+    for (int i = DT_NONE + 1; i < DT_COUNT; i++)
+        if (!strcmp(dtype_names[i], name)) return i;
+    return DT_NONE;
+}
+
+int op_by_name(const char *name) {
+    for (int i = 0; i < OP_COUNT; i++)
+        if (!strcmp(op_info[i].name, name)) return i;
+    return OP_COUNT;
+}
+
+const char *phase_name(int phase) {
+    static const char *const names[PHASE_COUNT] = {"forward", "backward", "update"};
+    return phase >= 0 && phase < PHASE_COUNT ? names[phase] : "?";
+}
+
+const char *stream_name(int stream) {
+    static const char *const names[STREAM_KINDS] = {"compute", "gather", "reduce"};
+    return stream >= 0 && stream < STREAM_KINDS ? names[stream] : "?";
+}
