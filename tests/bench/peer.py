@@ -1,0 +1,103 @@
+"""The peers of tests/bench/gpt2: GPT-2 124M trained by PyTorch, a line of JSON on stdout.
+
+    peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo)
+
+Shapes: 4 samples of 64 tokens a step over all ranks, f32, AdamW (foreach or fused, whichever PyTorch
+picks by default), no clipping, the same random tokens in every step. Prints the median step in
+milliseconds over the steps behind the second, and the peak resident memory of all ranks together.
+"""
+import json
+import os
+import resource
+import statistics
+import sys
+import time
+
+import torch
+import torch.multiprocessing as mp
+import torch.nn.functional as F
+from torch import nn
+
+L, D, H, V, T, B = 12, 768, 12, 50257, 64, 4
+STEPS = int(os.environ.get("BENCH_STEPS", "8"))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(D), nn.LayerNorm(D)
+        self.qkv, self.out = nn.Linear(D, 3 * D), nn.Linear(D, D)
+        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+
+    def forward(self, x):
+        b, t, _ = x.shape
+        q, k, v = self.qkv(self.ln_1(x)).view(b, t, 3, H, D // H).permute(2, 0, 3, 1, 4)
+        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(a.transpose(1, 2).reshape(b, t, D))
+        return x + self.down(F.gelu(self.up(self.ln_2(x)), approximate="tanh"))
+
+
+class GPT2(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(V, D), nn.Embedding(1024, D)
+        self.h = nn.ModuleList(Block() for _ in range(L))
+        self.ln_f = nn.LayerNorm(D)
+        self.head = nn.Linear(D, V, bias=False)
+        self.head.weight = self.wte.weight
+
+    def forward(self, ids, targets):
+        x = self.wte(ids) + self.wpe.weight[:ids.shape[1]]
+        for block in self.h:
+            x = block(x)
+        return F.cross_entropy(self.head(self.ln_f(x)).view(-1, V), targets.view(-1))
+
+
+def train(model, rows):
+    ids = torch.randint(0, V, (rows, T + 1), generator=torch.Generator().manual_seed(1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4, betas=(0.9, 0.95), weight_decay=0.1)
+    times = []
+    for _ in range(STEPS):
+        start = time.perf_counter()
+        loss = model(ids[:, :-1], ids[:, 1:])
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        times.append((time.perf_counter() - start) * 1e3)
+    return statistics.median(times[2:]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def rank_main(rank, world, port, results):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world))
+    torch.set_num_threads(1)
+    torch.distributed.init_process_group("gloo")
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+    torch.manual_seed(0)
+    model, mesh = GPT2(), init_device_mesh("cpu", (world,))
+    for block in model.h:
+        fully_shard(block, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    results.put(train(model, B // world))
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+
+
+def main():
+    mode = sys.argv[1]
+    if mode == "fsdp2":
+        results = mp.get_context("spawn").SimpleQueue()
+        context = mp.spawn(rank_main, (2, 29600 + os.getpid() % 1000, results), nprocs=2, join=False)
+        found = [results.get() for _ in range(2)]
+        context.join()
+        step, memory = max(s for s, _ in found), sum(m for _, m in found)
+    else:
+        torch.set_num_threads(2)
+        torch.manual_seed(0)
+        model = GPT2()
+        step, memory = train(torch.compile(model) if mode == "compile" else model, B)
+    print(json.dumps({"step_ms": step, "peak_bytes": memory, "torch": torch.__version__}))
+
+
+if __name__ == "__main__":
+    main()
