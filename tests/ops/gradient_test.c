@@ -1,0 +1,516 @@
+/* Every op's gradient against central differences.
+ *
+ * Each row of ops.def with a gradient rule has cases: small graphs around the op, with odd sizes,
+ * its optional operands present and absent, its operands used twice. A case is built once for each
+ * of its parameters (only that one is trainable) and once with all of them trainable; pass grad
+ * makes the backward, the cpu device's kernels run it, in memory of its own for each value and once
+ * more in place, and what comes out is compared, element by element, with central differences of a
+ * double-precision forward that shares no code with them (reference.c).
+ *
+ * The comparison must be sharp: a gradient that is 1 % too large, for any one parameter of any one
+ * case, has to fail it, and the test demands that of each. A row without a case fails too.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/kernels.h"
+#include "ops/reference.h"
+#include "passes.h"
+
+enum { MAX_PARAMS = 8, MAX_FIELDS = 8, MAX_ELEMENTS = 4096, LOSS_EXPONENT = -2, IGNORED = -100 };
+
+/* Largest error, as a part of the largest element. f32 kernels stay below TOLERANCE by a factor
+ * of more than 20; bf16 values carry 8 bits, a few roundings deep. */
+static const double TOLERANCE = 1e-3, TOLERANCE_BF16 = 6e-2;
+
+typedef struct Model {
+    Graph *g;
+    Builder b;
+    uint64_t random;
+    int trainable; /* parameter that is trained; NO_INDEX = all */
+    ValueId step;
+    bool used[OP_COUNT];
+    double *params[MAX_PARAMS], *fields[MAX_FIELDS];
+} Model;
+
+/* ---- building ---- */
+
+static double uniform(Model *m) {
+    m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(m->random >> 11) / 9007199254740992.0;
+}
+
+/* In the halves of [-2, 2] beyond 0.2, so that relu's kink is out of reach. Rounded to 8 bits:
+ * exact in f32 and in bf16, so what the kernels see is what the reference sees. */
+static double number(Model *m) {
+    double x = floor((0.2 + 1.8 * uniform(m)) * 64) / 64;
+    return uniform(m) < 0.5 ? -x : x;
+}
+
+#define DIMS(...)                                                                                  \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
+
+static ValueId new_param(Model *m, int rank, const int64_t *dim, bool frozen) {
+    Graph *g = m->g;
+    Type t = type_of(DT_F32, rank, dim);
+    uint32_t k = g->params.n;
+    CHECK(k < MAX_PARAMS && type_elements(&t) <= MAX_ELEMENTS);
+    Param p = {.type = t, .compute_dtype = DT_F32, .reduce_dtype = DT_F32, .frozen = frozen};
+    p.name = (ParamName){arena_printf(g->arena, "p%u", k), 0, {0}};
+    p.key = p.checkpoint = p.name.path;
+    vec_push(g->arena, &g->params, p);
+    m->params[k] = arena_array(g->arena, double, type_elements(&t));
+    for (int64_t i = 0; i < type_elements(&t); i++) m->params[k][i] = number(m);
+    Attrs which = {.index = k};
+    return emit(&m->b, OP_param, &which, 0, NULL, NULL);
+}
+
+static ValueId input(Model *m, int rank, const int64_t *dim) {
+    int k = (int)m->g->params.n;
+    return new_param(m, rank, dim, m->trainable != NO_INDEX && m->trainable != k);
+}
+
+/* Integers in [0, limit), some of them `ignored`, unless that is 0. */
+static ValueId ids(Model *m, int64_t limit, int ignored, int rank, const int64_t *dim) {
+    Graph *g = m->g;
+    uint32_t k = g->fields.n;
+    CHECK(k < MAX_FIELDS);
+    Field f = {arena_printf(g->arena, "f%u", k), type_of(DT_I32, rank, dim), 0};
+    vec_push(g->arena, &g->fields, f);
+    int64_t n = type_elements(&f.type);
+    m->fields[k] = arena_array(g->arena, double, n);
+    for (int64_t i = 0; i < n; i++)
+        m->fields[k][i] = ignored && i % 3 == 1 ? ignored : floor(uniform(m) * (double)limit);
+    Attrs staging = {.index = graph_find_state(g, "staging")}, which = {.index = k};
+    ValueId in[2] = {emit(&m->b, OP_state, &staging, 0, NULL, NULL), m->step};
+    return emit(&m->b, OP_field, &which, 2, in, NULL);
+}
+
+static OpId node(Model *m, OpKind kind, Attrs a, uint32_t n, const ValueId *in) {
+    m->used[kind] = true;
+    return op_emit(&m->b, kind, &a, n, in, NULL);
+}
+
+#define OPERANDS(...)                                                                              \
+    (uint32_t)(sizeof((ValueId[]){__VA_ARGS__}) / sizeof(ValueId)), (ValueId[]) { __VA_ARGS__ }
+
+static ValueId apply(Model *m, OpKind kind, Attrs a, uint32_t n, const ValueId *in) {
+    return m->g->ops.at[node(m, kind, a, n, in)].out;
+}
+
+static Type type_of_value(const Model *m, ValueId v) { return m->g->values.at[v].type; }
+
+static ValueId reshape(Model *m, ValueId x, int rank, const int64_t *dim) {
+    Type t = type_of(DT_F32, rank, dim);
+    m->used[OP_reshape] = true;
+    return emit(&m->b, OP_reshape, &(Attrs){0}, 1, &x, &t);
+}
+
+static void cross_entropy(Model *m, ValueId logits, int ignored) {
+    Type t = type_of_value(m, logits);
+    ValueId targets = ids(m, t.dim[t.rank - 1], ignored, t.rank - 1, t.dim);
+    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+
+/* A loss that depends on every element of y in another way. */
+static void loss(Model *m, ValueId y) {
+    Type t = type_of_value(m, y);
+    int64_t n = type_elements(&t);
+    CHECK(n > 1);
+    ValueId weight = new_param(m, t.rank, t.dim, true);
+    y = apply(m, OP_mul, (Attrs){0}, OPERANDS(y, weight));
+    cross_entropy(m, reshape(m, y, DIMS(n % 2 || n < 6 ? 1 : 2, n % 2 || n < 6 ? n : n / 2)), 0);
+}
+
+/* ---- cases ---- */
+
+static void case_param(Model *m) { loss(m, input(m, DIMS(3, 5))); }
+
+/* The parameter itself is the gradient's only way, twice: nothing may be shared. */
+static void case_param_alone(Model *m) {
+    cross_entropy(m, input(m, DIMS(4, 7)), IGNORED);
+    loss(m, input(m, DIMS(7)));
+}
+
+static void case_reshape(Model *m) { loss(m, reshape(m, input(m, DIMS(3, 10)), DIMS(5, 2, 3))); }
+
+static void split_parts(Model *m, int axis, int rank, const int64_t *dim, uint32_t skip) {
+    OpId split = node(m, OP_split, (Attrs){.axis = axis}, OPERANDS(input(m, rank, dim)));
+    ValueId part = m->g->ops.at[split].out;
+    for (uint32_t j = 0; j < dim[axis]; j++)
+        if (j != skip) loss(m, part + j);
+}
+static void case_split_first(Model *m) { split_parts(m, 0, DIMS(3, 5), 9); }
+static void case_split_middle(Model *m) { split_parts(m, 1, DIMS(5, 2, 3), 9); }
+static void case_split_last(Model *m) { split_parts(m, 2, DIMS(2, 3, 4), 9); }
+static void case_split_unread_part(Model *m) { split_parts(m, 1, DIMS(5, 3, 7), 1); }
+static void case_split_into_one(Model *m) { split_parts(m, 0, DIMS(1, 9), 9); }
+
+static void case_stack_first(Model *m) {
+    ValueId a = input(m, DIMS(3, 5)), b = input(m, DIMS(3, 5)), c = input(m, DIMS(3, 5));
+    loss(m, apply(m, OP_stack, (Attrs){.axis = 0}, OPERANDS(a, b, c)));
+}
+static void case_stack_middle(Model *m) {
+    ValueId a = input(m, DIMS(3, 5)), b = input(m, DIMS(3, 5));
+    loss(m, apply(m, OP_stack, (Attrs){.axis = 1}, OPERANDS(a, b)));
+}
+static void case_stack_same(Model *m) {
+    ValueId a = input(m, DIMS(7)), b = input(m, DIMS(7));
+    loss(m, apply(m, OP_stack, (Attrs){.axis = 1}, OPERANDS(a, b, a)));
+}
+
+static void binary(Model *m, OpKind kind, int rank, const int64_t *dim, int suffix) {
+    ValueId a = input(m, rank, dim), b = input(m, suffix, dim + rank - suffix);
+    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(a, b)));
+}
+static void both_same(Model *m, OpKind kind) {
+    ValueId a = input(m, DIMS(3, 7));
+    ValueId both = apply(m, kind, (Attrs){0}, OPERANDS(a, a));
+    loss(m, apply(m, OP_add, (Attrs){0}, OPERANDS(both, a)));
+}
+static void case_add(Model *m) { binary(m, OP_add, DIMS(3, 5), 2); }
+static void case_add_rows(Model *m) { binary(m, OP_add, DIMS(17, 33), 1); }
+static void case_add_batch(Model *m) { binary(m, OP_add, DIMS(2, 3, 5), 2); }
+static void case_add_same(Model *m) { both_same(m, OP_add); }
+static void case_sub(Model *m) { binary(m, OP_sub, DIMS(3, 5), 2); }
+static void case_sub_rows(Model *m) { binary(m, OP_sub, DIMS(3, 2, 7), 1); }
+static void case_sub_same(Model *m) { both_same(m, OP_sub); }
+static void case_mul(Model *m) { binary(m, OP_mul, DIMS(3, 5), 2); }
+static void case_mul_rows(Model *m) { binary(m, OP_mul, DIMS(5, 7), 1); }
+static void case_mul_batch(Model *m) { binary(m, OP_mul, DIMS(4, 3, 5), 2); }
+static void case_mul_same(Model *m) { both_same(m, OP_mul); }
+
+/* Broadcast twice, once shared as it is: the sum starts with a gradient that others read. */
+static void case_add_broadcast_again(Model *m) {
+    ValueId w = input(m, DIMS(7)), a = input(m, DIMS(7)), x = input(m, DIMS(5, 7));
+    ValueId y = apply(m, OP_add, (Attrs){0}, OPERANDS(x, w));
+    loss(m, apply(m, OP_add, (Attrs){0}, OPERANDS(y, w)));
+    loss(m, apply(m, OP_add, (Attrs){0}, OPERANDS(w, a)));
+}
+
+static void unary(Model *m, OpKind kind, Attrs a, int rank, const int64_t *dim) {
+    loss(m, apply(m, kind, a, OPERANDS(input(m, rank, dim))));
+}
+static void case_scale(Model *m) { unary(m, OP_scale, (Attrs){.alpha = -0.75}, DIMS(3, 7)); }
+static void case_relu(Model *m) { unary(m, OP_relu, (Attrs){0}, DIMS(5, 19)); }
+static void case_gelu_erf(Model *m) { unary(m, OP_gelu, (Attrs){.approx = GELU_ERF}, DIMS(5, 19)); }
+static void case_gelu_tanh(Model *m) {
+    unary(m, OP_gelu, (Attrs){.approx = GELU_TANH}, DIMS(5, 19));
+}
+static void case_silu(Model *m) { unary(m, OP_silu, (Attrs){0}, DIMS(5, 19)); }
+
+static void case_dropout(Model *m) {
+    ValueId x = input(m, DIMS(4, 37));
+    loss(m, apply(m, OP_dropout, (Attrs){.p = 0.25, .salt = 3}, OPERANDS(x, m->step)));
+}
+
+static void linear(Model *m, int64_t R, int64_t D, int64_t O, bool bias) {
+    ValueId x = input(m, DIMS(R, D)), w = input(m, DIMS(O, D));
+    if (bias)
+        loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, input(m, DIMS(O)))));
+    else
+        loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w)));
+}
+static void case_linear(Model *m) { linear(m, 3, 5, 7, false); }
+static void case_linear_bias(Model *m) { linear(m, 5, 2, 3, true); }
+static void case_linear_row(Model *m) { linear(m, 1, 1, 3, true); }
+static void case_linear_odd(Model *m) { linear(m, 17, 9, 19, true); }
+
+/* [B, T, D] rows, one weight and one bias for two products: the second adds to the first. */
+static void case_linear_twice(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
+    ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+    y = apply(m, OP_scale, (Attrs){.alpha = 0.125}, OPERANDS(y));
+    loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(y, w, b)));
+}
+
+static void case_embedding(Model *m) {
+    ValueId w = input(m, DIMS(7, 5));
+    loss(m, apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 7, 0, DIMS(3, 4)))));
+}
+
+/* GPT-2's ends: positions broadcast over the batch, a head that is the embedding's table. */
+static void case_embedding_tied(Model *m) {
+    ValueId w = input(m, DIMS(5, 3)), p = input(m, DIMS(6, 3));
+    Type t = type_of(DT_I32, DIMS(4));
+    ValueId positions = emit(&m->b, OP_iota, &(Attrs){0}, 0, NULL, &t);
+    ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 5, 0, DIMS(2, 4))));
+    ValueId at = apply(m, OP_embedding, (Attrs){0}, OPERANDS(p, positions));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, at));
+    x = apply(m, OP_gelu, (Attrs){0}, OPERANDS(x));
+    cross_entropy(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w)), IGNORED);
+}
+
+static void layer_norm(Model *m, int rank, const int64_t *dim, bool bias) {
+    ValueId x = input(m, rank, dim), w = input(m, 1, dim + rank - 1);
+    Attrs a = {.eps = 1e-5};
+    if (bias)
+        loss(m, apply(m, OP_layer_norm, a, OPERANDS(x, w, input(m, 1, dim + rank - 1))));
+    else
+        loss(m, apply(m, OP_layer_norm, a, OPERANDS(x, w)));
+}
+static void case_layer_norm(Model *m) { layer_norm(m, DIMS(3, 7), false); }
+static void case_layer_norm_bias(Model *m) { layer_norm(m, DIMS(2, 3, 5), true); }
+static void case_layer_norm_wide(Model *m) { layer_norm(m, DIMS(5, 67), true); }
+
+static void case_rms_norm(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 7)), w = input(m, DIMS(7));
+    loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
+}
+static void case_rms_norm_wide(Model *m) {
+    ValueId x = input(m, DIMS(5, 67)), w = input(m, DIMS(67));
+    loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
+}
+
+static void attention(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, int64_t h,
+                      bool causal) {
+    ValueId q = input(m, DIMS(2, T, H, h)), k = input(m, DIMS(2, S, K, h)),
+            v = input(m, DIMS(2, S, K, h));
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v)));
+}
+static void case_attention(Model *m) { attention(m, 3, 3, 2, 2, 5, false); }
+static void case_attention_causal(Model *m) { attention(m, 5, 5, 2, 2, 3, true); }
+static void case_attention_grouped(Model *m) { attention(m, 3, 3, 4, 2, 3, true); }
+static void case_attention_across(Model *m) { attention(m, 2, 5, 3, 1, 4, false); }
+static void case_attention_long(Model *m) { attention(m, 19, 19, 1, 1, 3, true); }
+static void case_attention_same(Model *m) {
+    ValueId x = input(m, DIMS(1, 4, 2, 3));
+    loss(m, apply(m, OP_attention, (Attrs){.causal = 1, .alpha = 0.5}, OPERANDS(x, x, x)));
+}
+
+static void packed(Model *m, int64_t B, int64_t T, int64_t H, int64_t h, bool causal) {
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    loss(m, apply(m, OP_attention_packed, a, OPERANDS(input(m, DIMS(B, T, 3, H, h)))));
+}
+static void case_packed(Model *m) { packed(m, 2, 3, 2, 5, false); }
+static void case_packed_causal(Model *m) { packed(m, 2, 5, 3, 4, true); }
+static void case_packed_long(Model *m) { packed(m, 1, 21, 1, 3, true); }
+
+static void case_cross_entropy(Model *m) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
+static void case_cross_entropy_ignored(Model *m) {
+    cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
+}
+
+typedef struct Case {
+    OpKind op;
+    void (*build)(Model *m);
+} Case;
+
+static const Case cases[] = {
+    {OP_param, case_param},
+    {OP_param, case_param_alone},
+    {OP_reshape, case_reshape},
+    {OP_split, case_split_first},
+    {OP_split, case_split_middle},
+    {OP_split, case_split_last},
+    {OP_split, case_split_unread_part},
+    {OP_split, case_split_into_one},
+    {OP_stack, case_stack_first},
+    {OP_stack, case_stack_middle},
+    {OP_stack, case_stack_same},
+    {OP_add, case_add},
+    {OP_add, case_add_rows},
+    {OP_add, case_add_batch},
+    {OP_add, case_add_same},
+    {OP_add, case_add_broadcast_again},
+    {OP_sub, case_sub},
+    {OP_sub, case_sub_rows},
+    {OP_sub, case_sub_same},
+    {OP_mul, case_mul},
+    {OP_mul, case_mul_rows},
+    {OP_mul, case_mul_batch},
+    {OP_mul, case_mul_same},
+    {OP_scale, case_scale},
+    {OP_relu, case_relu},
+    {OP_gelu, case_gelu_erf},
+    {OP_gelu, case_gelu_tanh},
+    {OP_silu, case_silu},
+    {OP_dropout, case_dropout},
+    {OP_linear, case_linear},
+    {OP_linear, case_linear_bias},
+    {OP_linear, case_linear_row},
+    {OP_linear, case_linear_odd},
+    {OP_linear, case_linear_twice},
+    {OP_embedding, case_embedding},
+    {OP_embedding, case_embedding_tied},
+    {OP_layer_norm, case_layer_norm},
+    {OP_layer_norm, case_layer_norm_bias},
+    {OP_layer_norm, case_layer_norm_wide},
+    {OP_rms_norm, case_rms_norm},
+    {OP_rms_norm, case_rms_norm_wide},
+    {OP_attention, case_attention},
+    {OP_attention, case_attention_causal},
+    {OP_attention, case_attention_grouped},
+    {OP_attention, case_attention_across},
+    {OP_attention, case_attention_long},
+    {OP_attention, case_attention_same},
+    {OP_attention_packed, case_packed},
+    {OP_attention_packed, case_packed_causal},
+    {OP_attention_packed, case_packed_long},
+    {OP_cross_entropy, case_cross_entropy},
+    {OP_cross_entropy, case_cross_entropy_ignored},
+};
+
+/* ---- running ---- */
+
+static Kernels kernels;
+
+/* A model of a case with one parameter trainable, or with all; its program is the forward. */
+static void build(Model *m, Arena *a, DiagSet *ds, const Case *c, int trainable) {
+    *m = (Model){.trainable = trainable, .random = 20261121u + (uint64_t)(c - cases)};
+    diag_init(ds, a);
+    m->g = graph_new(a, ds);
+    m->g->policy.loss_exponent = LOSS_EXPONENT;
+    Module root = {"", "Root", NO_INDEX, {0}};
+    vec_push(a, &m->g->modules, root);
+    uint32_t program = graph_add_program(m->g, PROGRAM_TRAIN);
+    m->b = (Builder){.g = m->g, .program = program, .path = "", .unit = NO_INDEX};
+    int32_t step = graph_add_state(m->g, STATE_STEP, "step", type_of(DT_F64, DIMS(STEP_SLOTS)),
+                                   NO_INDEX, NO_INDEX);
+    graph_add_state(m->g, STATE_STAGING, "staging", type_of(DT_U8, DIMS(2, 1 << 16)), NO_INDEX,
+                    NO_INDEX);
+    graph_add_state(m->g, STATE_METRIC, "loss", type_of(DT_I64, DIMS(EXACT_WORDS)), NO_INDEX,
+                    NO_INDEX);
+    m->step = emit(&m->b, OP_state, &(Attrs){.index = step}, 0, NULL, NULL);
+    c->build(m);
+}
+
+/* The largest error as a part of the largest element of what is right. */
+static double error_of(const double *right, const double *found, int64_t n) {
+    double error = 0, top = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(found[i])) return INFINITY;
+        error = fmax(error, fabs(found[i] - right[i]));
+        top = fmax(top, fabs(right[i]));
+    }
+    return top > 1e-3 ? error / top : INFINITY;
+}
+
+/* What pass grad and the kernels say, by parameter; NaN where nothing was said. */
+static void computed_gradients(const Model *m, bool in_place, double **gradient) {
+    for (uint32_t k = 0; k < m->g->params.n; k++)
+        for (int64_t i = 0; i < type_elements(&m->g->params.at[k].type); i++) gradient[k][i] = NAN;
+    KernelData data = {m->params, m->fields, in_place, gradient};
+    kernels_run(&kernels, m->g, &data);
+}
+
+static void check_param(const Model *m, const Case *c, uint32_t k, const double *found,
+                        const double *in_place, double tolerance) {
+    int64_t n = type_elements(&m->g->params.at[k].type);
+    if (m->g->params.at[k].frozen) {
+        assert_true(isnan(found[0]));
+        return;
+    }
+    if (memcmp(found, in_place, sizeof(double) * (size_t)n) != 0)
+        fail_msg("case %d (%s), parameter %u: other bits in place", (int)(c - cases),
+                 op_info[c->op].name, k);
+    double right[MAX_ELEMENTS], wrong[MAX_ELEMENTS];
+    ReferenceData data = {(double **)m->params, (double **)m->fields, kernels_dropout, &kernels};
+    reference_gradient(m->g, &data, k, right);
+    for (int64_t i = 0; i < n; i++) right[i] = ldexp(right[i], LOSS_EXPONENT);
+    double error = error_of(right, found, n);
+    if (!(error < tolerance))
+        fail_msg("case %d (%s), parameter %u: error %.2g of the largest element", (int)(c - cases),
+                 op_info[c->op].name, k, error);
+    for (int64_t i = 0; i < n; i++) wrong[i] = found[i] * 1.01;
+    if (tolerance == TOLERANCE && error_of(right, wrong, n) < tolerance)
+        fail_msg("case %d (%s), parameter %u: a factor of 1.01 is not noticed", (int)(c - cases),
+                 op_info[c->op].name, k);
+}
+
+/* Returns the number of parameters of the case that can be trained. */
+static int run_case(const Case *c, int trainable, int dtype) {
+    Arena *a = arena_new();
+    DiagSet ds;
+    Model m;
+    double *gradient[2][MAX_PARAMS];
+    build(&m, a, &ds, c, trainable);
+    assert_true(m.used[c->op] || c->op == OP_param);
+    assert_true(pass_grad(m.g));
+    m.g->policy.compute_dtype = dtype;
+    assert_true(pass_precision(m.g));
+    int n = 0;
+    for (int way = 0; way < 2; way++) {
+        for (uint32_t k = 0; k < m.g->params.n; k++)
+            gradient[way][k] = arena_array(a, double, MAX_ELEMENTS);
+        computed_gradients(&m, way == 1, gradient[way]);
+    }
+    for (uint32_t k = 0; k < m.g->params.n; k++) {
+        check_param(&m, c, k, gradient[0][k], gradient[1][k],
+                    dtype == DT_F32 ? TOLERANCE : TOLERANCE_BF16);
+        n += !m.g->params.at[k].frozen;
+    }
+    arena_free(a);
+    return n;
+}
+
+static void gradients_agree_with_differences(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        assert_true(run_case(&cases[i], NO_INDEX, DT_F32) > 0);
+        for (int k = 0; k < MAX_PARAMS; k++) {
+            Arena *a = arena_new();
+            DiagSet ds;
+            Model m;
+            build(&m, a, &ds, &cases[i], k);
+            bool exists = k < (int)m.g->params.n && !m.g->params.at[k].frozen;
+            arena_free(a);
+            if (exists) assert_int_equal(run_case(&cases[i], k, DT_F32), 1);
+        }
+    }
+}
+
+static void bf16_gradients_are_near(void **state) {
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) run_case(&cases[i], NO_INDEX, DT_BF16);
+}
+
+/* Table rows: those with a gradient rule have a case, and the reference knows them. */
+static void every_row_has_a_case(void **state) {
+    (void)state;
+    static const char *const rule[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = #grad,
+#include "ops.def"
+#undef OP
+    };
+    for (int op = 0; op < OP_COUNT; op++) {
+        if (strcmp(rule[op], "none") == 0) continue;
+        bool found = false;
+        for (size_t i = 0; i < ARRAY_LEN(cases); i++) found |= (int)cases[i].op == op;
+        if (!found) fail_msg("op %s has a gradient rule and no case", op_info[op].name);
+        assert_true(reference_has((OpKind)op));
+    }
+}
+
+static int open_device(void **state) {
+    (void)state;
+    kernels_open(&kernels);
+    return 0;
+}
+
+static int close_device(void **state) {
+    (void)state;
+    kernels_close(&kernels);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_row_has_a_case),
+        cmocka_unit_test(gradients_agree_with_differences),
+        cmocka_unit_test(bf16_gradients_are_near),
+    };
+    return cmocka_run_group_tests(tests, open_device, close_device);
+}

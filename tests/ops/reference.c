@@ -1,0 +1,267 @@
+/* See reference.h. Letters as in ops.def: B batch, T/S target/source position, H heads, K key-value
+ * heads, h head width, D width, O output width, V vocabulary, R rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/reference.h"
+
+typedef struct Run {
+    const Graph *g;
+    const ReferenceData *data;
+    double **value; /* by value */
+    double loss;
+} Run;
+
+typedef void (*Forward)(Run *r, const Op *op);
+
+static const Type *type_at(const Run *r, ValueId v) { return &r->g->values.at[v].type; }
+static int64_t elements(const Run *r, ValueId v) { return type_elements(type_at(r, v)); }
+static double *in(const Run *r, const Op *op, uint32_t j) { return r->value[op->in[j]]; }
+static double *out(const Run *r, const Op *op, uint32_t j) { return r->value[op->out + j]; }
+static int64_t last_dim(const Type *t) { return t->dim[t->rank - 1]; }
+
+static void run_param(Run *r, const Op *op) {
+    memcpy(out(r, op, 0), r->data->params[op->attr.index],
+           sizeof(double) * (size_t)elements(r, op->out));
+}
+
+static void run_field(Run *r, const Op *op) {
+    memcpy(out(r, op, 0), r->data->fields[op->attr.index],
+           sizeof(double) * (size_t)elements(r, op->out));
+}
+
+static void run_iota(Run *r, const Op *op) {
+    for (int64_t i = 0; i < elements(r, op->out); i++) out(r, op, 0)[i] = (double)i;
+}
+
+static void run_nothing(Run *r, const Op *op) { (void)r, (void)op; }
+
+static void run_set_state(Run *r, const Op *op) {
+    if (r->g->states.at[op->attr.index].role == STATE_METRIC) r->loss += in(r, op, 0)[0];
+}
+
+static void run_reshape(Run *r, const Op *op) {
+    memcpy(out(r, op, 0), in(r, op, 0), sizeof(double) * (size_t)elements(r, op->out));
+}
+
+/* The axis has n entries, each a block of `inner` elements, `outer` times. */
+static void axis_extent(const Type *t, int64_t axis, int64_t *outer, int64_t *inner) {
+    *outer = *inner = 1;
+    for (int64_t i = 0; i < axis; i++) *outer *= t->dim[i];
+    for (int64_t i = axis + 1; i < t->rank; i++) *inner *= t->dim[i];
+}
+
+static void run_split(Run *r, const Op *op) {
+    int64_t outer, inner;
+    axis_extent(type_at(r, op->in[0]), op->attr.axis, &outer, &inner);
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t j = 0; j < op->n_out; j++)
+            for (int64_t i = 0; i < inner; i++)
+                out(r, op, (uint32_t)j)[o * inner + i] =
+                    in(r, op, 0)[(o * op->n_out + j) * inner + i];
+}
+
+static void run_stack(Run *r, const Op *op) {
+    int64_t outer, inner;
+    axis_extent(type_at(r, op->out), op->attr.axis, &outer, &inner);
+    for (int64_t o = 0; o < outer; o++)
+        for (int64_t j = 0; j < op->n_in; j++)
+            for (int64_t i = 0; i < inner; i++)
+                out(r, op, 0)[(o * op->n_in + j) * inner + i] =
+                    in(r, op, (uint32_t)j)[o * inner + i];
+}
+
+static void run_binary(Run *r, const Op *op) {
+    int64_t n = elements(r, op->out), m = elements(r, op->in[1]);
+    for (int64_t i = 0; i < n; i++) {
+        double a = in(r, op, 0)[i], b = in(r, op, 1)[i % m];
+        out(r, op, 0)[i] = op->kind == OP_add ? a + b : op->kind == OP_sub ? a - b : a * b;
+    }
+}
+
+static double gelu_of(double x, GeluForm form) {
+    if (form == GELU_ERF) return 0.5 * x * (1 + erf(x / sqrt(2.0)));
+    return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+static void run_unary(Run *r, const Op *op) {
+    for (int64_t i = 0; i < elements(r, op->out); i++) {
+        double x = in(r, op, 0)[i], y = 0;
+        if (op->kind == OP_scale) y = x * op->attr.alpha;
+        if (op->kind == OP_relu) y = x > 0 ? x : 0;
+        if (op->kind == OP_gelu) y = gelu_of(x, (GeluForm)op->attr.approx);
+        if (op->kind == OP_silu) y = x / (1 + exp(-x));
+        out(r, op, 0)[i] = y;
+    }
+}
+
+static void run_dropout(Run *r, const Op *op) {
+    int64_t n = elements(r, op->out);
+    r->data->dropout(r->data->context, op, n, out(r, op, 0));
+    for (int64_t i = 0; i < n; i++) out(r, op, 0)[i] *= in(r, op, 0)[i];
+}
+
+static void run_linear(Run *r, const Op *op) {
+    const Type *w = type_at(r, op->in[1]);
+    int64_t O = w->dim[0], D = w->dim[1], R = elements(r, op->in[0]) / D;
+    for (int64_t i = 0; i < R; i++)
+        for (int64_t o = 0; o < O; o++) {
+            double sum = op->n_in > 2 ? in(r, op, 2)[o] : 0;
+            for (int64_t d = 0; d < D; d++)
+                sum += in(r, op, 0)[i * D + d] * in(r, op, 1)[o * D + d];
+            out(r, op, 0)[i * O + o] = sum;
+        }
+}
+
+static void run_embedding(Run *r, const Op *op) {
+    int64_t D = last_dim(type_at(r, op->in[0])), n = elements(r, op->in[1]);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t d = 0; d < D; d++)
+            out(r, op, 0)[i * D + d] = in(r, op, 0)[(int64_t)in(r, op, 1)[i] * D + d];
+}
+
+static void run_layer_norm(Run *r, const Op *op) {
+    int64_t D = last_dim(type_at(r, op->in[0])), R = elements(r, op->in[0]) / D;
+    for (int64_t i = 0; i < R; i++) {
+        const double *x = in(r, op, 0) + i * D;
+        double mean = 0, variance = 0;
+        for (int64_t d = 0; d < D; d++) mean += x[d] / (double)D;
+        for (int64_t d = 0; d < D; d++) variance += (x[d] - mean) * (x[d] - mean) / (double)D;
+        double rstd = 1 / sqrt(variance + op->attr.eps);
+        for (int64_t d = 0; d < D; d++)
+            out(r, op, 0)[i * D + d] =
+                (x[d] - mean) * rstd * in(r, op, 1)[d] + (op->n_in > 2 ? in(r, op, 2)[d] : 0);
+        out(r, op, 1)[i] = mean;
+        out(r, op, 2)[i] = rstd;
+    }
+}
+
+static void run_rms_norm(Run *r, const Op *op) {
+    int64_t D = last_dim(type_at(r, op->in[0])), R = elements(r, op->in[0]) / D;
+    for (int64_t i = 0; i < R; i++) {
+        const double *x = in(r, op, 0) + i * D;
+        double square = 0;
+        for (int64_t d = 0; d < D; d++) square += x[d] * x[d] / (double)D;
+        double rstd = 1 / sqrt(square + op->attr.eps);
+        for (int64_t d = 0; d < D; d++) out(r, op, 0)[i * D + d] = x[d] * rstd * in(r, op, 1)[d];
+        out(r, op, 1)[i] = rstd;
+    }
+}
+
+/* One row of attention: q [h] against S keys whose rows are `stride` apart. */
+static double attend(const double *q, const double *k, const double *v, double *o, int64_t h,
+                     int64_t S, int64_t stride, double alpha) {
+    double *p = malloc(sizeof(double) * (size_t)S), top = -INFINITY, sum = 0;
+    for (int64_t s = 0; s < S; s++) {
+        p[s] = 0;
+        for (int64_t i = 0; i < h; i++) p[s] += q[i] * k[s * stride + i] * alpha;
+        top = fmax(top, p[s]);
+    }
+    for (int64_t s = 0; s < S; s++) sum += exp(p[s] - top);
+    for (int64_t i = 0; i < h; i++) o[i] = 0;
+    for (int64_t s = 0; s < S; s++)
+        for (int64_t i = 0; i < h; i++) o[i] += exp(p[s] - top) / sum * v[s * stride + i];
+    free(p);
+    return top + log(sum);
+}
+
+static void run_attention(Run *r, const Op *op) {
+    const Type *q = type_at(r, op->in[0]), *k = type_at(r, op->in[1]);
+    int64_t B = q->dim[0], T = q->dim[1], H = q->dim[2], h = q->dim[3], S = k->dim[1],
+            K = k->dim[2];
+    for (int64_t b = 0; b < B; b++)
+        for (int64_t t = 0; t < T; t++)
+            for (int64_t i = 0; i < H; i++) {
+                int64_t row = ((b * T + t) * H + i) * h, other = (b * S * K + i / (H / K)) * h;
+                out(r, op, 1)[(b * H + i) * T + t] = attend(
+                    in(r, op, 0) + row, in(r, op, 1) + other, in(r, op, 2) + other,
+                    out(r, op, 0) + row, h, op->attr.causal ? t + 1 : S, K * h, op->attr.alpha);
+            }
+}
+
+static void run_attention_packed(Run *r, const Op *op) {
+    const Type *x = type_at(r, op->in[0]);
+    int64_t B = x->dim[0], T = x->dim[1], H = x->dim[3], h = x->dim[4], third = H * h;
+    for (int64_t b = 0; b < B; b++)
+        for (int64_t t = 0; t < T; t++)
+            for (int64_t i = 0; i < H; i++) {
+                const double *base = in(r, op, 0) + b * T * 3 * third + i * h;
+                out(r, op, 1)[(b * H + i) * T + t] =
+                    attend(base + t * 3 * third, base + third, base + 2 * third,
+                           out(r, op, 0) + ((b * T + t) * H + i) * h, h,
+                           op->attr.causal ? t + 1 : T, 3 * third, op->attr.alpha);
+            }
+}
+
+static void run_cross_entropy(Run *r, const Op *op) {
+    int64_t V = last_dim(type_at(r, op->in[0])), R = elements(r, op->in[1]);
+    double loss = 0;
+    for (int64_t i = 0; i < R; i++) {
+        const double *x = in(r, op, 0) + i * V;
+        double top = x[0], sum = 0;
+        for (int64_t v = 1; v < V; v++) top = fmax(top, x[v]);
+        for (int64_t v = 0; v < V; v++) sum += exp(x[v] - top);
+        int64_t target = (int64_t)in(r, op, 1)[i];
+        if (target != op->attr.ignore) loss += top + log(sum) - x[target];
+        out(r, op, 1)[i] = top + log(sum);
+    }
+    out(r, op, 0)[0] = loss;
+}
+
+static const Forward forward[OP_COUNT] = {
+    [OP_param] = run_param,
+    [OP_field] = run_field,
+    [OP_iota] = run_iota,
+    [OP_state] = run_nothing,
+    [OP_set_state] = run_set_state,
+    [OP_reshape] = run_reshape,
+    [OP_split] = run_split,
+    [OP_stack] = run_stack,
+    [OP_add] = run_binary,
+    [OP_sub] = run_binary,
+    [OP_mul] = run_binary,
+    [OP_scale] = run_unary,
+    [OP_relu] = run_unary,
+    [OP_gelu] = run_unary,
+    [OP_silu] = run_unary,
+    [OP_dropout] = run_dropout,
+    [OP_linear] = run_linear,
+    [OP_embedding] = run_embedding,
+    [OP_layer_norm] = run_layer_norm,
+    [OP_rms_norm] = run_rms_norm,
+    [OP_attention] = run_attention,
+    [OP_attention_packed] = run_attention_packed,
+    [OP_cross_entropy] = run_cross_entropy,
+};
+
+bool reference_has(OpKind op) { return forward[op] != NULL; }
+
+double reference_loss(const Graph *g, const ReferenceData *data) {
+    Run r = {.g = g, .data = data, .value = calloc(g->values.n, sizeof(double *))};
+    const Program *p = &g->programs.at[0];
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->phase != PHASE_FORWARD) break;
+        CHECK(forward[op->kind] != NULL);
+        for (uint32_t j = 0; j < op->n_out; j++)
+            r.value[op->out + j] = calloc((size_t)elements(&r, op->out + j) + 1, sizeof(double));
+        forward[op->kind](&r, op);
+    }
+    for (uint32_t v = 0; v < g->values.n; v++) free(r.value[v]);
+    free(r.value);
+    return r.loss;
+}
+
+void reference_gradient(const Graph *g, const ReferenceData *data, uint32_t param, double *out) {
+    double *x = data->params[param];
+    for (int64_t i = 0; i < type_elements(&g->params.at[param].type); i++) {
+        double at = x[i], step = 1e-5;
+        x[i] = at + step;
+        double above = reference_loss(g, data);
+        x[i] = at - step;
+        double below = reference_loss(g, data);
+        x[i] = at;
+        out[i] = (above - below) / (2 * step);
+    }
+}
