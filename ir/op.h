@@ -120,6 +120,8 @@ typedef enum StreamKind { STREAM_COMPUTE, STREAM_GATHER, STREAM_REDUCE, STREAM_K
 typedef enum Phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE, PHASE_COUNT } Phase;
 typedef enum GeluForm { GELU_ERF, GELU_TANH } GeluForm;
 typedef enum OnNan { ON_NAN_STOP, ON_NAN_SKIP, ON_NAN_CONTINUE } OnNan;
+/* What a collective carries, for counts in reports: metrics are counted apart. */
+typedef enum CommTag { TAG_PARAMETER, TAG_GRADIENT, TAG_METRIC, TAG_KINDS } CommTag;
 /* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
 typedef enum CommPurpose { COMM_GATHER, COMM_REDUCE, COMM_PURPOSES } CommPurpose;
 

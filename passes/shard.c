@@ -1,0 +1,367 @@
+/* shard: flat parameters.
+ *
+ * In: a graph of level shard straight behind wrap: parameters, gradients, moments and updates one
+ * by one. Out: groups, states by group, and programs written as if flat values were at hand.
+ *
+ * A group is the parameters of a unit that agree in compute, master and reduce dtype and in being
+ * trainable, in pre-order. Each starts at a multiple of align bytes of the compute dtype (align 0:
+ * where the one before it ends); the end is filled up to a multiple of the ranks N; rank r holds
+ * [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
+ *
+ * Programs: at the first parameter of a unit, `state`, `cast` where the compute dtype is another
+ * one, and `unshard` of its groups; each `param` becomes a `view` into the flat value. When the
+ * last gradient of a group is there, `pack` and `reduce_scatter`. The norm is that of the reduced
+ * gradients, the updates are one a group, on shards. Which of these collectives happen, when, and
+ * how often is comm's business.
+ *
+ * pack wants to be handed gradients that were written where they belong, so a gradient that cannot
+ * be (it has another dtype, is a view of something, or stands for two parameters) is copied first.
+ */
+#include <string.h>
+
+#include "passes.h"
+#include "units.h"
+
+typedef struct Shard {
+    Graph *g;
+    UnitMap map;
+    Builder b;
+    int64_t ranks;
+    /* by parameter */
+    int32_t *group;
+    ValueId *gradient;
+    /* by old state: its new number, or NO_INDEX when it belonged to a parameter */
+    int32_t *state;
+    /* by group */
+    int32_t *param_state, *moment_state[2];
+    uint32_t *waiting; /* parameters whose gradient is not there yet */
+    ValueId *flat, *shard_value, *reduced;
+    Op *update; /* that of its first parameter; n_in = 0: none */
+    /* by value of the old programs */
+    ValueId *became;
+    bool *norm, *packed;
+} Shard;
+
+/* ---- groups ---- */
+
+static bool belongs(const Group *group, const Param *p) {
+    return group->trainable == !p->frozen && group->master_dtype == p->type.dtype &&
+           group->compute_dtype == p->compute_dtype &&
+           (p->frozen || group->reduce_dtype == p->reduce_dtype);
+}
+
+static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
+    Graph *g = s->g;
+    Unit *u = &g->units.at[unit];
+    const Param *param = &g->params.at[p];
+    uint32_t k = 0;
+    while (k < u->groups.n && !belongs(&g->groups.at[u->groups.at[k]], param)) k++;
+    if (k == u->groups.n) {
+        Group group = {.unit = unit,
+                       .trainable = !param->frozen,
+                       .master_dtype = param->type.dtype,
+                       .compute_dtype = param->compute_dtype,
+                       .reduce_dtype = param->reduce_dtype,
+                       .replicated = s->ranks == 1};
+        vec_push(g->arena, &u->groups, (int32_t)g->groups.n);
+        vec_push(g->arena, &g->groups, group);
+    }
+    s->group[p] = u->groups.at[k];
+    Group *group = &g->groups.at[s->group[p]];
+    uint64_t unit_of_place = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype));
+    GroupParam place = {(int32_t)p, (int64_t)align_up((uint64_t)group->unpadded, unit_of_place)};
+    vec_push(g->arena, &group->params, place);
+    group->unpadded = place.offset + type_elements(&param->type);
+}
+
+static void make_groups(Shard *s) {
+    Graph *g = s->g;
+    typedef VEC(uint32_t) Owned;
+    Owned *owned = arena_array(g->arena, Owned, g->units.n);
+    for (uint32_t p = 0; p < g->params.n; p++) {
+        CHECK(s->map.owner[p] != NO_INDEX);
+        vec_push(g->arena, &owned[s->map.owner[p]], p);
+    }
+    g->groups.n = 0;
+    for (uint32_t u = 0; u < g->units.n; u++) {
+        g->units.at[u].groups.n = 0;
+        for (uint32_t k = 0; k < owned[u].n; k++) add_to_group(s, (int32_t)u, owned[u].at[k]);
+    }
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        Group *group = &g->groups.at[k];
+        group->shard = (group->unpadded + s->ranks - 1) / s->ranks;
+        group->padded = group->shard * s->ranks;
+    }
+}
+
+/* ---- states ---- */
+
+/* "param.h.0", for the root "param"; further groups of a unit get ".1", ".2", .. behind it. */
+static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint32_t k) {
+    Graph *g = s->g;
+    const Group *group = &g->groups.at[k];
+    const Unit *u = &g->units.at[group->unit];
+    const char *name = u->name[0] ? arena_printf(g->arena, "%s.%s", word, u->name) : word;
+    uint32_t number = k - (uint32_t)u->groups.at[0];
+    if (number) name = arena_printf(g->arena, "%s.%u", name, number);
+    Type t = type_of(group->master_dtype, 1, &group->shard);
+    return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
+}
+
+static OpKind update_kind(const Graph *g) {
+    if (g->policy.optimizer != OPTIMIZER_SGD) return OP_adam;
+    return g->policy.momentum != 0 ? OP_sgd_momentum : OP_sgd;
+}
+
+static void make_states(Shard *s) {
+    Graph *g = s->g;
+    uint32_t kept = 0, n = g->states.n;
+    s->state = arena_array(g->arena, int32_t, n);
+    for (uint32_t i = 0; i < n; i++) {
+        s->state[i] = g->states.at[i].param == NO_INDEX ? (int32_t)kept : NO_INDEX;
+        if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
+    }
+    g->states.n = kept;
+    uint32_t moments = update_kind(g) == OP_adam ? 2 : update_kind(g) == OP_sgd_momentum ? 1 : 0;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
+        if (g->groups.at[k].trainable && moments > 0)
+            s->moment_state[0][k] = add_group_state(s, STATE_MOMENT1, "m", k);
+        if (g->groups.at[k].trainable && moments > 1)
+            s->moment_state[1][k] = add_group_state(s, STATE_MOMENT2, "v", k);
+    }
+}
+
+/* ---- parameters ---- */
+
+static void place_like(Shard *s, const Op *op) {
+    s->b.path = op->path;
+    s->b.span = op->span;
+    s->b.phase = op->phase;
+    s->b.unit = op->unit;
+}
+
+static void place_at_unit(Shard *s, int32_t unit, uint8_t phase) {
+    const Module *m = &s->g->modules.at[s->g->units.at[unit].modules.at[0]];
+    s->b.path = m->path;
+    s->b.span = m->span;
+    s->b.phase = phase;
+    s->b.unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
+}
+
+static ValueId read_state(Shard *s, int32_t state) {
+    Attrs a = {.index = state};
+    return emit(&s->b, OP_state, &a, 0, NULL, NULL);
+}
+
+static ValueId shard_of(Shard *s, uint32_t k) {
+    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = read_state(s, s->param_state[k]);
+    return s->shard_value[k];
+}
+
+static void emit_unshard(Shard *s, int32_t unit, uint8_t phase) {
+    Graph *g = s->g;
+    place_at_unit(s, unit, phase);
+    uint32_t n = g->units.at[unit].groups.n;
+    ValueId *in = arena_array(g->arena, ValueId, n);
+    for (uint32_t j = 0; j < n; j++) {
+        uint32_t k = (uint32_t)g->units.at[unit].groups.at[j];
+        in[j] = shard_of(s, k);
+        Type t = g->values.at[in[j]].type;
+        t.dtype = (uint8_t)g->groups.at[k].compute_dtype;
+        if (t.dtype != g->groups.at[k].master_dtype)
+            in[j] = emit(&s->b, OP_cast, NULL, 1, &in[j], &t);
+    }
+    Attrs a = {.unit = unit, .comm = COMM_GATHER};
+    OpId id = op_emit(&s->b, OP_unshard, &a, n, in, NULL);
+    for (uint32_t j = 0; j < n; j++)
+        s->flat[g->units.at[unit].groups.at[j]] = g->ops.at[id].out + j;
+}
+
+static int64_t offset_of(const Graph *g, int32_t group, uint32_t param) {
+    const Group *at = &g->groups.at[group];
+    uint32_t low = 0, high = at->params.n;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (at->params.at[middle].param <= (int32_t)param)
+            low = middle;
+        else
+            high = middle;
+    }
+    CHECK(at->params.at[low].param == (int32_t)param);
+    return at->params.at[low].offset;
+}
+
+static void see_param(Shard *s, Op op) {
+    Graph *g = s->g;
+    uint32_t p = (uint32_t)op.attr.index;
+    int32_t k = s->group[p];
+    if (s->flat[k] == NO_VALUE) emit_unshard(s, g->groups.at[k].unit, op.phase);
+    place_like(s, &op);
+    Type t = g->params.at[p].type;
+    t.dtype = (uint8_t)g->groups.at[k].compute_dtype;
+    Attrs a = {.offset = offset_of(g, k, p) * dtype_bytes(t.dtype)};
+    s->became[op.out] = emit(&s->b, OP_view, &a, 1, &s->flat[k], &t);
+}
+
+/* ---- gradients ---- */
+
+/* The gradient as a value that may be written straight into its place in the flat one. */
+static ValueId own_gradient(Shard *s, ValueId v, int dtype) {
+    Graph *g = s->g;
+    Type t = g->values.at[v].type;
+    OpKind def = g->ops.at[g->values.at[v].def].kind;
+    if (t.dtype != dtype) {
+        t.dtype = (uint8_t)dtype;
+        return emit(&s->b, OP_cast, NULL, 1, &v, &t);
+    }
+    if (op_info[def].alias != ALIAS_VIEW && !s->packed[v]) {
+        s->packed[v] = true;
+        return v;
+    }
+    Attrs one = {.alpha = 1};
+    return emit(&s->b, OP_scale, &one, 1, &v, NULL);
+}
+
+static void emit_reduction(Shard *s, uint32_t k, uint8_t phase) {
+    Graph *g = s->g;
+    const Group *group = &g->groups.at[k];
+    ValueId *in = arena_array(g->arena, ValueId, group->params.n);
+    for (uint32_t j = 0; j < group->params.n; j++) in[j] = s->gradient[group->params.at[j].param];
+    place_at_unit(s, group->unit, phase);
+    Attrs a = {.unit = group->unit, .group = k, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
+    Type flat = type_of(group->reduce_dtype, 1, &group->padded);
+    ValueId pack = emit(&s->b, OP_pack, &a, group->params.n, in, &flat);
+    s->reduced[k] = emit(&s->b, OP_reduce_scatter, &a, 1, &pack, NULL);
+}
+
+static void see_gradient(Shard *s, Op op) {
+    uint32_t p = (uint32_t)op.attr.index, k = (uint32_t)s->group[p];
+    place_like(s, &op);
+    s->gradient[p] = own_gradient(s, s->became[op.in[0]], s->g->groups.at[k].reduce_dtype);
+    CHECK(s->waiting[k] > 0);
+    if (--s->waiting[k] == 0) emit_reduction(s, k, op.phase);
+}
+
+/* ---- update ---- */
+
+static ValueId total_norm(Shard *s) {
+    ValueId norm = NO_VALUE;
+    for (uint32_t k = 0; k < s->g->groups.n; k++) {
+        if (!s->g->groups.at[k].trainable) continue;
+        CHECK(s->reduced[k] != NO_VALUE);
+        place_at_unit(s, s->g->groups.at[k].unit, PHASE_UPDATE);
+        Attrs a = {.group = k};
+        ValueId one = emit(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
+        ValueId both[2] = {norm, one};
+        norm = norm == NO_VALUE ? one : emit(&s->b, OP_metric_add, NULL, 2, both, NULL);
+    }
+    return norm;
+}
+
+static void write_state(Shard *s, int32_t state, ValueId v) {
+    Attrs a = {.index = state};
+    op_emit(&s->b, OP_set_state, &a, 1, &v, NULL);
+}
+
+static void emit_update(Shard *s, uint32_t k) {
+    Graph *g = s->g;
+    Op like = s->update[k];
+    place_at_unit(s, g->groups.at[k].unit, PHASE_UPDATE);
+    ValueId in[6];
+    uint32_t n = 0, moments = like.n_in - 4;
+    in[n++] = shard_of(s, k);
+    for (uint32_t j = 0; j < moments; j++) in[n++] = read_state(s, s->moment_state[j][k]);
+    in[n++] = s->reduced[k];
+    in[n++] = s->became[like.in[like.n_in - 2]];
+    in[n++] = s->became[like.in[like.n_in - 1]];
+    like.attr.group = k;
+    like.attr.index = NO_INDEX;
+    like.attr.weight_decay = g->policy.weight_decay;
+    ValueId out = g->ops.at[op_emit(&s->b, like.kind, &like.attr, n, in, NULL)].out;
+    write_state(s, s->param_state[k], out);
+    for (uint32_t j = 0; j < moments; j++) write_state(s, s->moment_state[j][k], out + 1 + j);
+}
+
+/* ---- programs ---- */
+
+/* Does the op only serve single parameters, so that its group's ops stand for it? */
+static bool is_replaced(Shard *s, const Op *op) {
+    switch (op->kind) {
+    case OP_master:
+    case OP_set_param: return true;
+    case OP_state:
+    case OP_set_state: return s->state[op->attr.index] == NO_INDEX;
+    case OP_grad_norm: return s->norm[op->out] = true;
+    case OP_metric_add: return s->norm[op->out] = s->norm[op->in[0]] && s->norm[op->in[1]];
+    case OP_sgd:
+    case OP_sgd_momentum:
+    case OP_adam: {
+        uint32_t k = (uint32_t)s->group[op->attr.index];
+        if (!s->update[k].n_in) s->update[k] = *op;
+        return true;
+    }
+    default: return false;
+    }
+}
+
+static void see_op(Shard *s, OpId id) {
+    Graph *g = s->g;
+    Op op = g->ops.at[id];
+    if (op.kind == OP_param) {
+        see_param(s, op);
+        return;
+    }
+    if (op.kind == OP_set_grad) {
+        see_gradient(s, op);
+        return;
+    }
+    if (is_replaced(s, &op)) return;
+    if (op.kind == OP_step_scale && s->norm[op.in[1]]) s->became[op.in[1]] = total_norm(s);
+    for (uint32_t j = 0; j < op.n_in; j++) op.in[j] = s->became[op.in[j]];
+    if (op.kind == OP_state || op.kind == OP_set_state)
+        g->ops.at[id].attr.index = s->state[op.attr.index];
+    vec_push(g->arena, &g->programs.at[s->b.program].ops, id);
+}
+
+static void shard_program(Shard *s, uint32_t program) {
+    Graph *g = s->g;
+    s->b.program = program;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        s->flat[k] = s->shard_value[k] = s->reduced[k] = NO_VALUE;
+        s->waiting[k] = g->groups.at[k].params.n;
+        s->update[k].n_in = 0;
+    }
+    Program *p = &g->programs.at[program];
+    uint32_t n = p->ops.n;
+    const OpId *old = p->ops.at;
+    p->ops.at = NULL;
+    p->ops.n = p->ops.capacity = 0;
+    for (uint32_t i = 0; i < n; i++) see_op(s, old[i]);
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        if (s->update[k].n_in) emit_update(s, k);
+}
+
+bool pass_shard(Graph *g) {
+    Arena *a = g->arena;
+    Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
+    s.ranks = g->policy.strategy == STRATEGY_NONE ? 1 : mesh_size(&g->policy, "dp");
+    s.group = arena_array(a, int32_t, g->params.n);
+    s.gradient = arena_array(a, ValueId, g->params.n);
+    make_groups(&s);
+    uint32_t n = g->groups.n;
+    s.param_state = arena_array(a, int32_t, n);
+    for (int j = 0; j < 2; j++) s.moment_state[j] = arena_array(a, int32_t, n);
+    s.waiting = arena_array(a, uint32_t, n);
+    s.flat = arena_array(a, ValueId, n);
+    s.shard_value = arena_array(a, ValueId, n);
+    s.reduced = arena_array(a, ValueId, n);
+    s.update = arena_array(a, Op, n);
+    make_states(&s);
+    s.became = arena_array(a, ValueId, g->values.n);
+    s.norm = arena_array(a, bool, g->values.n);
+    s.packed = arena_array(a, bool, g->values.n);
+    for (uint32_t v = 0; v < g->values.n; v++) s.became[v] = v;
+    for (uint32_t i = 0; i < g->programs.n; i++) shard_program(&s, i);
+    return true;
+}

@@ -1,0 +1,140 @@
+/* Units over the tree of modules.
+ *
+ * A module belongs to the innermost unit one of whose modules is the module itself or above it. The
+ * units around a module, from the inside out, are its chain; the root unit, where there is one,
+ * ends every chain. A parameter is owned by the innermost unit that is in the chains of all its
+ * names: with one name that is the unit around the module that declares it, with several (a tied
+ * one) the lowest common one, so that it is gathered whenever any of its readers runs, and is never
+ * stored twice. A unit that owns nothing can be taken out of the table without changing another
+ * one's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "units.h"
+
+static void map_modules(const Graph *g, UnitMap *m) {
+    for (uint32_t i = 0; i < g->modules.n; i++) m->innermost[i] = m->entrance[i] = NO_INDEX;
+    for (uint32_t u = 0; u < g->units.n; u++)
+        for (uint32_t k = 0; k < g->units.at[u].modules.n; k++) {
+            int32_t module = g->units.at[u].modules.at[k];
+            m->innermost[module] = (int32_t)u;
+            m->entrance[module] = module;
+        }
+    for (uint32_t i = 0; i < g->modules.n; i++) {
+        int32_t parent = g->modules.at[i].parent;
+        if (m->innermost[i] != NO_INDEX || parent == NO_INDEX) continue;
+        m->innermost[i] = m->innermost[parent];
+        m->entrance[i] = m->entrance[parent];
+    }
+}
+
+int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module) {
+    if (m->entrance[module] == NO_INDEX) return NO_INDEX;
+    int32_t parent = g->modules.at[m->entrance[module]].parent;
+    return parent == NO_INDEX ? NO_INDEX : m->innermost[parent];
+}
+
+/* The module above which the next unit of the chain begins, or NO_INDEX. */
+static int32_t chain_next(const Graph *g, const UnitMap *m, int32_t module) {
+    return m->entrance[module] == NO_INDEX ? NO_INDEX : g->modules.at[m->entrance[module]].parent;
+}
+
+typedef struct Seen {
+    uint32_t *param, *names; /* by unit: last parameter + 1 that met it, by how many of its names */
+} Seen;
+
+static void walk_chain(const Graph *g, const UnitMap *m, Seen *s, uint32_t p, uint32_t name,
+                       int32_t module) {
+    for (; module != NO_INDEX; module = chain_next(g, m, module)) {
+        int32_t u = m->innermost[module];
+        if (u == NO_INDEX) return;
+        if (s->param[u] != p + 1) s->names[u] = 0;
+        s->param[u] = p + 1;
+        if (s->names[u] == name) s->names[u] = name + 1;
+    }
+}
+
+static int32_t common_unit(const Graph *g, const UnitMap *m, Seen *s, uint32_t p) {
+    const Param *param = &g->params.at[p];
+    if (param->aliases.n == 0) return m->innermost[param->name.module];
+    walk_chain(g, m, s, p, 0, param->name.module);
+    for (uint32_t k = 0; k < param->aliases.n; k++)
+        walk_chain(g, m, s, p, k + 1, param->aliases.at[k].module);
+    for (int32_t at = param->name.module; at != NO_INDEX; at = chain_next(g, m, at)) {
+        int32_t u = m->innermost[at];
+        if (u == NO_INDEX || s->names[u] == param->aliases.n + 1) return u;
+    }
+    return NO_INDEX;
+}
+
+UnitMap unit_map(const Graph *g) {
+    UnitMap m = {.innermost = arena_array(g->arena, int32_t, g->modules.n),
+                 .entrance = arena_array(g->arena, int32_t, g->modules.n),
+                 .owner = arena_array(g->arena, int32_t, g->params.n)};
+    map_modules(g, &m);
+    Seen s = {arena_array(g->arena, uint32_t, g->units.n),
+              arena_array(g->arena, uint32_t, g->units.n)};
+    for (uint32_t p = 0; p < g->params.n; p++) m.owner[p] = common_unit(g, &m, &s, p);
+    return m;
+}
+
+/* ---- paths ---- */
+
+static int compare_paths(const void *a, const void *b, void *modules) {
+    const Module *at = modules;
+    return strcmp(at[*(const int32_t *)a].path, at[*(const int32_t *)b].path);
+}
+
+ModulePaths module_paths(const Graph *g) {
+    ModulePaths m = {.g = g, .sorted = arena_array(g->arena, int32_t, g->modules.n)};
+    for (uint32_t i = 0; i < g->modules.n; i++) m.sorted[i] = (int32_t)i;
+    qsort_r(m.sorted, g->modules.n, sizeof *m.sorted, compare_paths, g->modules.at);
+    return m;
+}
+
+static int32_t find_path(const ModulePaths *m, const char *path, size_t length) {
+    uint32_t low = 0, high = m->g->modules.n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const char *at = m->g->modules.at[m->sorted[middle]].path;
+        int order = strncmp(at, path, length);
+        if (order == 0 && at[length]) order = 1;
+        if (order == 0) return m->sorted[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NO_INDEX;
+}
+
+int32_t module_of_path(ModulePaths *m, const char *path) {
+    if (m->last_path == path) return m->last;
+    size_t length = strlen(path);
+    int32_t found = find_path(m, path, length);
+    while (found == NO_INDEX && length) {
+        while (length && path[length - 1] != '.') length--;
+        if (length) length--;
+        found = find_path(m, path, length);
+    }
+    m->last_path = path;
+    m->last = found;
+    return found;
+}
+
+static const char *short_number(Arena *a, double x, const char *const *suffixes) {
+    int k = 0;
+    for (; x >= 1000 && k < 4; k++) x /= 1000;
+    return arena_printf(a, k && x < 10 ? "%.1f%s" : "%.0f%s", x, suffixes[k]);
+}
+
+const char *short_count(Arena *a, int64_t n) {
+    static const char *const suffixes[] = {"", "k", "M", "G", "T"};
+    return short_number(a, (double)n, suffixes);
+}
+
+const char *short_bytes(Arena *a, int64_t n) {
+    static const char *const suffixes[] = {" bytes", " kB", " MB", " GB", " TB"};
+    return short_number(a, (double)n, suffixes);
+}

@@ -1,0 +1,32 @@
+/* Units over the tree of modules: which one encloses a module, which one owns a parameter. Shared
+ * by the passes wrap, shard and comm.
+ */
+#ifndef FSDPC_UNITS_H
+#define FSDPC_UNITS_H
+
+#include "ir.h"
+
+typedef struct UnitMap {
+    int32_t *innermost; /* by module: the innermost unit whose modules enclose it, or NO_INDEX */
+    int32_t *entrance;  /* by module: that unit's module above it (or itself), or NO_INDEX */
+    int32_t *owner;     /* by parameter: the unit that owns it, or NO_INDEX */
+} UnitMap;
+
+/* units.c. From g->units as it stands; n log n in modules and names. */
+UnitMap unit_map(const Graph *g);
+/* The unit around the one that encloses module, or NO_INDEX. */
+int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
+/* The module of a path; a path that no module has belongs to the nearest module above it. */
+typedef struct ModulePaths {
+    const Graph *g;
+    int32_t *sorted; /* modules by path */
+    const char *last_path;
+    int32_t last;
+} ModulePaths;
+ModulePaths module_paths(const Graph *g);
+int32_t module_of_path(ModulePaths *m, const char *path);
+/* 1290 -> "1290", 124439808 -> "124M". */
+const char *short_count(Arena *a, int64_t n);
+const char *short_bytes(Arena *a, int64_t n);
+
+#endif

@@ -1,0 +1,350 @@
+/* wrap: units by policy.
+ *
+ * In: a graph of level train. Out: the table of units, and in every op of forward and backward the
+ * innermost unit around its module path (NO_INDEX where only modules without a unit are around it;
+ * ops of the update have none). Nothing else changes.
+ *
+ * Order of the table: children before their parents, in the order of declaration, the root last.
+ * Policies: `root`, one unit; `class`, every module of the named classes, nested ones too; `size`,
+ * PyTorch's recursion (below); `manual`, lists of module paths and globs, one unit a list. What no
+ * unit encloses is the root's. Tied parameters go to the lowest unit around all their names
+ * (units.c), and a unit that owns nothing, because of that or from the beginning, is taken out.
+ *
+ * size(T): a module with fewer than T elements below it, or of a leaf class, is never a unit and is
+ * not looked into. Otherwise its children are visited, and it becomes a unit itself if what their
+ * units left over still reaches T and it is no container and not the root. A tied parameter counts
+ * once, at the lowest module around all its names.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes.h"
+#include "units.h"
+
+typedef struct Wrap {
+    Graph *g;
+    uint32_t *post; /* by module: place in post-order */
+    int32_t *taken; /* by module: unit that has it among its modules, or NO_INDEX */
+    bool failed;
+} Wrap;
+
+static bool is_container(const Module *m) { return m->class_name[0] == 0; }
+
+/* A node's place in post-order is its place in pre-order, less those above it, plus those below. */
+static void number_modules(Wrap *w) {
+    const Graph *g = w->g;
+    uint32_t n = g->modules.n;
+    uint32_t *depth = arena_array(g->arena, uint32_t, n),
+             *size = arena_array(g->arena, uint32_t, n);
+    for (uint32_t i = n; i-- > 0;) {
+        size[i]++;
+        if (g->modules.at[i].parent != NO_INDEX) size[g->modules.at[i].parent] += size[i];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (g->modules.at[i].parent != NO_INDEX) depth[i] = depth[g->modules.at[i].parent] + 1;
+        w->post[i] = i - depth[i] + size[i] - 1;
+    }
+}
+
+/* ---- policies: which modules are units ---- */
+
+static void unknown_class(Wrap *w, const char *key, const char *name) {
+    Graph *g = w->g;
+    const char **known = arena_array(g->arena, const char *, g->modules.n);
+    size_t n = 0;
+    for (uint32_t i = 0; i < g->modules.n; i++)
+        if (!is_container(&g->modules.at[i])) known[n++] = g->modules.at[i].class_name;
+    const char *near = nearest_name(name, known, n);
+    Diag d = near
+                 ? diag_error(g->diags, "E0401", g->policy.unit_span,
+                              "%s = %s: no module of that class; did you mean %s?", key, name, near)
+                 : diag_error(g->diags, "E0401", g->policy.unit_span,
+                              "%s = %s: no module of that class", key, name);
+    diag_emit(&d);
+    w->failed = true;
+}
+
+/* By module, whether its class is in the list; a class that no module has is an error. */
+static bool *modules_of_classes(Wrap *w, const char *key, const StringList *classes) {
+    const Graph *g = w->g;
+    bool *is = arena_array(g->arena, bool, g->modules.n);
+    for (uint32_t k = 0; k < classes->at.n; k++) {
+        bool any = false;
+        for (uint32_t i = 0; i < g->modules.n; i++)
+            if (!strcmp(g->modules.at[i].class_name, classes->at.at[k])) any = is[i] = true;
+        if (!any || !classes->at.at[k][0]) unknown_class(w, key, classes->at.at[k]);
+    }
+    return is;
+}
+
+static int32_t parent_of(const Graph *g, int32_t m) { return g->modules.at[m].parent; }
+
+/* The lowest module around all names of a parameter. A parent comes before its children in the
+ * table, so of two modules the later one cannot be the common one unless they are equal. */
+static int32_t common_module(const Graph *g, const Param *p) {
+    int32_t at = p->name.module;
+    for (uint32_t k = 0; k < p->aliases.n; k++)
+        for (int32_t other = p->aliases.at[k].module; at != other;)
+            if (at > other)
+                at = parent_of(g, at);
+            else
+                other = parent_of(g, other);
+    return at;
+}
+
+static bool *modules_by_size(Wrap *w) {
+    const Graph *g = w->g;
+    uint32_t n = g->modules.n;
+    int64_t least = g->policy.unit_size;
+    int64_t *total = arena_array(g->arena, int64_t, n),
+            *covered = arena_array(g->arena, int64_t, n);
+    bool *leaf = modules_of_classes(w, "leaf", &g->policy.unit_leaf);
+    bool *closed = arena_array(g->arena, bool, n), *is = arena_array(g->arena, bool, n);
+    for (uint32_t p = 0; p < g->params.n; p++)
+        total[common_module(g, &g->params.at[p])] += type_elements(&g->params.at[p].type);
+    for (uint32_t i = n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
+    for (uint32_t i = 0; i < n; i++)
+        closed[i] = total[i] < least || leaf[i] || (i && closed[parent_of(g, (int32_t)i)]);
+    for (uint32_t i = n; i-- > 1;) {
+        if (closed[i]) continue;
+        is[i] = total[i] - covered[i] >= least && !is_container(&g->modules.at[i]);
+        covered[parent_of(g, (int32_t)i)] += is[i] ? total[i] : covered[i];
+    }
+    return is;
+}
+
+static void add_unit(Wrap *w, const int32_t *modules, uint32_t n) {
+    Graph *g = w->g;
+    Unit u = {.class_name = g->modules.at[modules[0]].class_name, .is_root = modules[0] == 0};
+    Buf name = {0};
+    for (uint32_t k = 0; k < n; k++) {
+        vec_push(g->arena, &u.modules, modules[k]);
+        w->taken[modules[k]] = (int32_t)g->units.n;
+        buf_printf(&name, "%s%s", k ? "+" : "", g->modules.at[modules[k]].path);
+    }
+    u.name = arena_strndup(g->arena, name.at ? name.at : "", name.n);
+    buf_free(&name);
+    vec_push(g->arena, &g->units, u);
+}
+
+static void add_units(Wrap *w, const bool *is) {
+    const Graph *g = w->g;
+    int32_t *by_post = arena_array(g->arena, int32_t, g->modules.n);
+    for (uint32_t i = 0; i < g->modules.n; i++) by_post[w->post[i]] = (int32_t)i;
+    for (uint32_t k = 0; k < g->modules.n; k++)
+        if (is[by_post[k]] && by_post[k]) add_unit(w, &by_post[k], 1);
+}
+
+/* ---- manual ---- */
+
+static void unknown_path(Wrap *w, const char *path) {
+    Graph *g = w->g;
+    const char **known = arena_array(g->arena, const char *, g->modules.n);
+    size_t n = 0;
+    for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
+    const char *near = nearest_name(path, known, n);
+    Diag d =
+        near ? diag_error(g->diags, "E0402", g->policy.unit_span,
+                          "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
+             : diag_error(g->diags, "E0402", g->policy.unit_span,
+                          "unit \"%s\": no module of that path", path);
+    diag_emit(&d);
+    w->failed = true;
+}
+
+static void take_container(Wrap *w, const char *path) {
+    Diag d = diag_error(w->g->diags, "E0403", w->g->policy.unit_span,
+                        "unit \"%s\": an array of modules has no forward of its own", path);
+    diag_help(&d, "name its elements: \"%s.*\"", path);
+    diag_emit(&d);
+    w->failed = true;
+}
+
+static void take_twice(Wrap *w, int32_t module) {
+    Diag d = diag_error(w->g->diags, "E0404", w->g->policy.unit_span, "module %s is in two units",
+                        w->g->modules.at[module].path);
+    diag_emit(&d);
+    w->failed = true;
+}
+
+/* Marks the modules of one list, in `in`; a module below another of the list is covered by that. */
+static void match_list(Wrap *w, const StringList *list, bool *in) {
+    const Graph *g = w->g;
+    for (uint32_t k = 0; k < list->at.n; k++) {
+        const char *path = list->at.at[k];
+        bool glob = strchr(path, '*') != NULL, any = false;
+        for (uint32_t i = 1; i < g->modules.n; i++) {
+            if (!glob_match(path, g->modules.at[i].path, g->arena, NULL, 0)) continue;
+            any = true;
+            if (!is_container(&g->modules.at[i]))
+                in[i] = true;
+            else if (!glob)
+                take_container(w, path);
+        }
+        if (!any) unknown_path(w, path);
+    }
+}
+
+static void add_manual(Wrap *w) {
+    Graph *g = w->g;
+    uint32_t n = g->modules.n;
+    VEC(int32_t) chosen = {0};
+    for (uint32_t k = 0; k < g->policy.unit_manual.n; k++) {
+        bool *in = arena_array(g->arena, bool, n), *below = arena_array(g->arena, bool, n);
+        match_list(w, &g->policy.unit_manual.at[k], in);
+        chosen.n = 0;
+        for (uint32_t i = 1; i < n; i++) {
+            int32_t parent = parent_of(g, (int32_t)i);
+            below[i] = in[parent] || below[parent];
+            if (!in[i] || below[i]) continue;
+            if (w->taken[i] != NO_INDEX) take_twice(w, (int32_t)i);
+            vec_push(g->arena, &chosen, (int32_t)i);
+        }
+        if (chosen.n) add_unit(w, chosen.at, chosen.n);
+    }
+}
+
+static int compare_units(const void *a, const void *b, void *post) {
+    uint32_t x = ((uint32_t *)post)[((const Unit *)a)->modules.at[0]];
+    uint32_t y = ((uint32_t *)post)[((const Unit *)b)->modules.at[0]];
+    return x < y ? -1 : x > y;
+}
+
+/* ---- ownership ---- */
+
+/* Adds a parameter's elements to `below` of every unit above one of its names, once. */
+static void count_below(Wrap *w, uint32_t p, int32_t module, uint32_t *seen) {
+    Graph *g = w->g;
+    for (; module != NO_INDEX; module = parent_of(g, module)) {
+        int32_t u = w->taken[module];
+        if (u == NO_INDEX || seen[u] == p + 1) continue;
+        seen[u] = p + 1;
+        g->units.at[u].below += type_elements(&g->params.at[p].type);
+    }
+}
+
+static void count_elements(Wrap *w, const UnitMap *m) {
+    Graph *g = w->g;
+    uint32_t *seen = arena_array(g->arena, uint32_t, g->units.n);
+    for (uint32_t i = 0; i < g->modules.n; i++) w->taken[i] = NO_INDEX;
+    for (uint32_t u = 0; u < g->units.n; u++)
+        for (uint32_t k = 0; k < g->units.at[u].modules.n; k++)
+            w->taken[g->units.at[u].modules.at[k]] = (int32_t)u;
+    for (uint32_t p = 0; p < g->params.n; p++) {
+        const Param *param = &g->params.at[p];
+        g->units.at[m->owner[p]].owned += type_elements(&param->type);
+        count_below(w, p, param->name.module, seen);
+        for (uint32_t k = 0; k < param->aliases.n; k++)
+            count_below(w, p, param->aliases.at[k].module, seen);
+    }
+}
+
+static void tell_moved(Graph *g, const Param *p, const Unit *owner, const Unit *from) {
+    const char *home =
+        owner->is_root ? "the root unit" : arena_printf(g->arena, "unit %s", owner->name);
+    const char *rest =
+        from->owned ? ""
+                    : arena_printf(g->arena, "; unit %s would be empty and is dropped", from->name);
+    Diag d = diag_warning(g->diags, "W0402", p->name.span, "%s is tied to %s: both live in %s%s",
+                          p->name.path, p->aliases.at[0].path, home, rest);
+    d.severity = DIAG_NOTE;
+    for (uint32_t k = 0; k < p->aliases.n; k++)
+        diag_note(&d, p->aliases.at[k].span, "%s is the same parameter", p->aliases.at[k].path);
+    diag_emit(&d);
+}
+
+/* One note for each unit that lost a tied parameter to a unit around it. */
+static void tell_ties(Graph *g, const UnitMap *m) {
+    bool *told = arena_array(g->arena, bool, g->units.n);
+    for (uint32_t p = 0; p < g->params.n; p++) {
+        const Param *param = &g->params.at[p];
+        for (uint32_t k = 0; k <= param->aliases.n && param->aliases.n; k++) {
+            int32_t module = k ? param->aliases.at[k - 1].module : param->name.module;
+            int32_t from = m->innermost[module];
+            if (from == m->owner[p] || told[from]) continue;
+            told[from] = true;
+            tell_moved(g, param, &g->units.at[m->owner[p]], &g->units.at[from]);
+        }
+    }
+}
+
+static void drop_empty(Graph *g) {
+    uint32_t kept = 0;
+    for (uint32_t u = 0; u < g->units.n; u++)
+        if (g->units.at[u].owned) g->units.at[kept++] = g->units.at[u];
+    g->units.n = kept;
+}
+
+/* ---- the most frequent mistake ---- */
+
+/* The class with the most parameters among the elements of arrays, or NULL. */
+static const char *class_to_wrap(const Graph *g) {
+    const char *best = NULL;
+    int64_t most = 0, *total = arena_array(g->arena, int64_t, g->modules.n);
+    for (uint32_t p = 0; p < g->params.n; p++)
+        total[g->params.at[p].name.module] += type_elements(&g->params.at[p].type);
+    for (uint32_t i = g->modules.n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
+    for (uint32_t i = 1; i < g->modules.n; i++) {
+        const Module *m = &g->modules.at[i], *parent = &g->modules.at[m->parent];
+        if (is_container(m) || !is_container(parent) || total[m->parent] <= most) continue;
+        most = total[m->parent];
+        best = m->class_name;
+    }
+    return best;
+}
+
+static void warn_root(Graph *g) {
+    const Policy *p = &g->policy;
+    if (p->unit != UNIT_ROOT || p->strategy == STRATEGY_NONE || mesh_ranks(p) == 1) return;
+    int64_t elements = 0, bytes = 0;
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        elements += type_elements(&g->params.at[k].type);
+        bytes += type_elements(&g->params.at[k].type) * dtype_bytes(g->params.at[k].compute_dtype);
+    }
+    const char *class = class_to_wrap(g);
+    if (!class) return; /* nothing is repeated: there is nothing to cut the model at */
+    Diag d = diag_warning(g->diags, "W0401", p->unit_span,
+                          "one unit of %s parameters is gathered at once; write unit = %s",
+                          short_count(g->arena, elements), class);
+    diag_help(&d, "that is %s on every rank, as much as without sharding",
+              short_bytes(g->arena, bytes));
+    diag_emit(&d);
+}
+
+/* ---- ops ---- */
+
+static void mark_ops(Graph *g) {
+    UnitMap m = unit_map(g);
+    ModulePaths paths = module_paths(g);
+    for (uint32_t k = 0; k < g->programs.n; k++)
+        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++) {
+            Op *op = &g->ops.at[g->programs.at[k].ops.at[i]];
+            int32_t module = module_of_path(&paths, op->path);
+            bool update = op->phase == PHASE_UPDATE || module == NO_INDEX;
+            op->unit = update ? NO_INDEX : m.innermost[module];
+        }
+}
+
+bool pass_wrap(Graph *g) {
+    CHECK(g->modules.n && g->params.n);
+    Wrap w = {g, arena_array(g->arena, uint32_t, g->modules.n),
+              arena_array(g->arena, int32_t, g->modules.n), false};
+    for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
+    number_modules(&w);
+    g->units.n = 0;
+    if (g->policy.unit == UNIT_CLASS)
+        add_units(&w, modules_of_classes(&w, "unit", &g->policy.unit_classes));
+    if (g->policy.unit == UNIT_SIZE) add_units(&w, modules_by_size(&w));
+    if (g->policy.unit == UNIT_MANUAL) add_manual(&w);
+    if (w.failed) return false;
+    if (g->units.n) qsort_r(g->units.at, g->units.n, sizeof *g->units.at, compare_units, w.post);
+    int32_t root = 0;
+    add_unit(&w, &root, 1);
+    UnitMap m = unit_map(g);
+    count_elements(&w, &m);
+    tell_ties(g, &m);
+    drop_empty(g);
+    warn_root(g);
+    mark_ops(g);
+    return true;
+}
