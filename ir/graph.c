@@ -190,7 +190,8 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
 
 ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
              const Type *given) {
-    const Op *op = &b->g->ops.at[op_emit(b, kind, a, n_in, in, given)];
+    OpId id = op_emit(b, kind, a, n_in, in, given); /* may move the table */
+    const Op *op = &b->g->ops.at[id];
     CHECK(op->n_out == 1);
     return op->out;
 }
