@@ -273,7 +273,8 @@ int op_alias_must(const Op *op, uint32_t j);
 
 /* print.c, parse.c: canonical text. Printing, parsing, printing is the identity at every level. */
 void graph_print(const Graph *g, Buf *out);
-/* NULL after reporting errors. name is for messages. */
+/* NULL after reporting errors. name is for messages. A NUL stands behind text, which outlives ds.
+ * Any text is safe to read; whether the graph is a right one is what graph_verify says. */
 Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, size_t n);
 
 /* verify.c: numbered rules per level ("model-1", "shard-2", ..). Read-only. Returns the number of

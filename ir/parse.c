@@ -1,0 +1,723 @@
+/* Canonical text back into a graph (levels.md): the reverse of print.c.
+ *
+ * A line is a record; its first word says which. The parser is a cursor over the bytes, one
+ * function a record, and goes on with the next line after a mistake. Operands and edges may name
+ * what comes later in the text: they are resolved at the end, so that order is the verifier's
+ * business. So is all meaning: here every name is known, every number fits its field, every type
+ * is sound and every value that an op reads exists; table rows and shapes are checked by
+ * graph_verify. Any bytes are safe to read. Memory is in proportion to the text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+enum { MOST_ERRORS = 20, NAME_SIZE = 64, MOST_RANKS = 1 << 20 };
+
+/* An operand or edge by its number in the text. */
+typedef struct Reference {
+    uint32_t *slot, number;
+    uint32_t line, col;
+    bool is_op;
+} Reference;
+
+/* Numbers in the text to indices of the graph; NO_VALUE where there is none. */
+typedef struct Numbers {
+    VEC(uint32_t) at;
+} Numbers;
+
+typedef struct Parser {
+    Graph *g;
+    Arena *scratch;
+    uint32_t file;
+    const char *at, *end, *line_start;
+    const char *token; /* where the last word, number or type began */
+    uint32_t line;
+    bool failed; /* this line is given up */
+    int errors;
+    size_t size;
+    Program *program; /* the open one */
+    Numbers values, ops;
+    VEC(uint32_t) files; /* numbers in spans to the set's files */
+    VEC(Reference) references;
+} Parser;
+
+/* ---- the cursor ---- */
+
+static bool fail_at(Parser *p, uint32_t line, uint32_t col, const char *format, va_list args) {
+    if (p->failed) return false;
+    p->failed = true;
+    if (++p->errors > MOST_ERRORS) return false;
+    Span at = {p->file, line, col, line, col + 1};
+    Diag d = diag_error(p->g->diags, "E0520", at, "%s", arena_vprintf(p->g->arena, format, args));
+    diag_emit(&d);
+    return false;
+}
+
+static bool fail(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(Parser *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail_at(p, p->line, (uint32_t)(p->at - p->line_start) + 1, format, args);
+    va_end(args);
+    return false;
+}
+
+/* The same, at the word, number or type that was just read. */
+static bool fail_token(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail_token(Parser *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail_at(p, p->line, (uint32_t)(p->token - p->line_start) + 1, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static bool fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fail_at(p, line, col, format, args);
+    va_end(args);
+    return false;
+}
+
+/* The next byte of the line behind blanks; '\n' at its end. */
+static char peek(Parser *p) {
+    while (p->at < p->end && *p->at == ' ') p->at++;
+    return p->at < p->end ? *p->at : '\n';
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool accept(Parser *p, char c) {
+    if (peek(p) != c || p->at == p->end) return false;
+    p->at++;
+    return true;
+}
+
+static bool expect(Parser *p, char c) { return accept(p, c) || fail(p, "expected `%c`", c); }
+
+/* A run of letters, digits and _ that starts with a letter, without moving. */
+static size_t word_length(Parser *p) {
+    size_t n = 0;
+    if (!is_letter(peek(p))) return 0;
+    while (p->at + n < p->end && (is_letter(p->at[n]) || is_digit(p->at[n]))) n++;
+    return n;
+}
+
+static bool accept_word(Parser *p, const char *word) {
+    size_t n = word_length(p);
+    if (n != strlen(word) || memcmp(p->at, word, n)) return false;
+    p->at += n;
+    return true;
+}
+
+static bool expect_word(Parser *p, const char *word) {
+    return accept_word(p, word) || fail(p, "expected `%s`", word);
+}
+
+static bool parse_word(Parser *p, const char *what, char out[NAME_SIZE]) {
+    size_t n = word_length(p);
+    p->token = p->at;
+    if (!n || n >= NAME_SIZE) return fail(p, "expected %s", what);
+    memcpy(out, p->at, n);
+    out[n] = 0;
+    p->at += n;
+    return true;
+}
+
+static bool parse_uint(Parser *p, uint64_t most, uint64_t *out) {
+    if (!is_digit(peek(p))) return fail(p, "expected a number");
+    uint64_t x = 0;
+    p->token = p->at;
+    for (; p->at < p->end && is_digit(*p->at); p->at++) {
+        uint64_t digit = (uint64_t)(*p->at - '0');
+        if (x > (most - MIN(digit, most)) / 10 || digit > most)
+            return fail_token(p, "the number is larger than %llu", (unsigned long long)most);
+        x = x * 10 + digit;
+    }
+    *out = x;
+    return true;
+}
+
+static bool parse_u32(Parser *p, uint32_t *out) {
+    uint64_t x;
+    if (!parse_uint(p, UINT32_MAX - 1, &x)) return false;
+    *out = (uint32_t)x;
+    return true;
+}
+
+static bool parse_int(Parser *p, int64_t *out) {
+    bool negative = accept(p, '-');
+    uint64_t x;
+    if (!parse_uint(p, (uint64_t)INT64_MAX + negative, &x)) return false;
+    *out = negative ? (int64_t)(0 - x) : (int64_t)x;
+    return true;
+}
+
+static bool parse_i32(Parser *p, int32_t *out) {
+    int64_t x;
+    if (!parse_int(p, &x)) return false;
+    if (x < INT32_MIN || x > INT32_MAX)
+        return fail_token(p, "the number does not fit into 32 bits");
+    *out = (int32_t)x;
+    return true;
+}
+
+static bool parse_real(Parser *p, double *out) {
+    char text[NAME_SIZE];
+    size_t n = 0;
+    peek(p);
+    while (p->at + n < p->end && n + 1 < sizeof text &&
+           (is_digit(p->at[n]) || is_letter(p->at[n]) || strchr("+-.", p->at[n])) && p->at[n])
+        n++;
+    memcpy(text, p->at, n);
+    text[n] = 0;
+    char *rest;
+    double x = strtod(text, &rest);
+    if (!n || *rest) return fail(p, "expected a real number");
+    p->at += n;
+    *out = x;
+    return true;
+}
+
+static int hex_digit(char c) {
+    if (is_digit(c)) return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool parse_string(Parser *p, const char **out) {
+    if (!accept(p, '"')) return fail(p, "expected a text in quotes");
+    Buf text = {0};
+    bool good = true;
+    for (; p->at < p->end && *p->at != '"' && *p->at != '\n' && good; p->at++) {
+        char c = *p->at;
+        if (c == '\\') {
+            int high = p->end - p->at > 3 && p->at[1] == 'x' ? hex_digit(p->at[2]) : -1;
+            int low = high >= 0 ? hex_digit(p->at[3]) : -1;
+            good = low >= 0 && high + low > 0;
+            c = (char)(high * 16 + low);
+            if (good) p->at += 3;
+        }
+        good = good && c;
+        buf_write(&text, &c, 1);
+    }
+    if (!good)
+        fail(p, "`\\` must be followed by xNN, two hexadecimal digits that are not 00");
+    else if (!accept(p, '"'))
+        good = fail(p, "the text in quotes does not end in this line");
+    else
+        *out = arena_strndup(p->g->arena, text.n ? text.at : "", text.n);
+    buf_free(&text);
+    return good;
+}
+
+/* `-` (nothing), a bare word or a text in quotes. */
+static bool parse_name(Parser *p, const char **out) {
+    *out = "";
+    if (accept(p, '-')) return true;
+    size_t n = word_length(p);
+    if (!n) return parse_string(p, out);
+    *out = arena_strndup(p->g->arena, p->at, n);
+    p->at += n;
+    return true;
+}
+
+static bool parse_dtype(Parser *p, int *out) {
+    char word[NAME_SIZE];
+    if (!parse_word(p, "a dtype", word)) return false;
+    *out = dtype_by_name(word);
+    return *out != DT_NONE || fail_token(p, "there is no dtype `%s`", word);
+}
+
+static bool parse_type(Parser *p, Type *t) {
+    int dtype;
+    *t = (Type){0};
+    if (!parse_dtype(p, &dtype)) return false;
+    const char *begin = p->token;
+    t->dtype = (uint8_t)dtype;
+    if (accept(p, '[')) {
+        do {
+            if (t->rank == MAX_RANK) return fail(p, "a type has at most %d axes", MAX_RANK);
+            if (!parse_int(p, &t->dim[t->rank])) return false;
+            t->rank++;
+        } while (accept(p, ','));
+        if (!expect(p, ']')) return false;
+    }
+    p->token = begin;
+    return type_sound(t) ||
+           fail_token(p, "no value can have the type %s", type_text(p->g->arena, t));
+}
+
+/* A span if there is one: file:line:col-line:col. */
+static bool parse_span(Parser *p, Span *at) {
+    *at = (Span){0};
+    if (!is_digit(peek(p))) return true;
+    Span s;
+    bool good = parse_u32(p, &s.file) && expect(p, ':') && parse_u32(p, &s.line) &&
+                expect(p, ':') && parse_u32(p, &s.col) && expect(p, '-') &&
+                parse_u32(p, &s.end_line) && expect(p, ':') && parse_u32(p, &s.end_col);
+    if (!good) return false;
+    if (!s.file || s.file > p->files.n) return fail_token(p, "there is no `file %u`", s.file);
+    s.file = p->files.at[s.file - 1];
+    *at = s;
+    return true;
+}
+
+static bool parse_address(Parser *p, uint64_t *address) {
+    *address = NO_ADDRESS;
+    return !accept(p, '@') || parse_uint(p, NO_ADDRESS - 1, address);
+}
+
+/* Value of a field; open: a number may stand for a word (attributes, whose range is the verifier's
+ * business). */
+static bool parse_field(Parser *p, const TextField *f, void *record, bool open) {
+    if (f->kind == TEXT_REAL) {
+        double x;
+        if (!parse_real(p, &x)) return false;
+        memcpy((char *)record + f->offset, &x, sizeof x);
+        return true;
+    }
+    int64_t x = -1;
+    char word[NAME_SIZE] = "";
+    bool number = f->kind == TEXT_INT || (open && !is_letter(peek(p)));
+    if (number ? !parse_int(p, &x) : !parse_word(p, "a word", word)) return false;
+    if (!number && f->kind == TEXT_BOOL)
+        x = !strcmp(word, "true") ? 1 : !strcmp(word, "false") ? 0 : -1;
+    for (uint32_t i = 0; !number && f->kind == TEXT_WORDS && i < f->words.n; i++)
+        if (!strcmp(word, f->words.at[i])) x = i;
+    if (!number && x < 0) return fail_token(p, "`%s` is no value of `%s`", word, f->name);
+    text_field_set(f, record, x);
+    return true;
+}
+
+/* ---- header ---- */
+
+/* Rows of tables are numbered from 0 in the text too. */
+static bool parse_row(Parser *p, uint32_t row) {
+    uint32_t number;
+    if (!parse_u32(p, &number)) return false;
+    return number == row || fail_token(p, "this is row %u, not %u", row, number);
+}
+
+static bool parse_file(Parser *p) {
+    const char *base;
+    uint64_t hash = 0;
+    if (!parse_row(p, p->files.n + 1) || !parse_string(p, &base)) return false;
+    peek(p);
+    for (int i = 0; i < 16; i++, p->at++) {
+        int digit = p->at < p->end ? hex_digit(*p->at) : -1;
+        if (digit < 0) return fail(p, "expected a hash of 16 hexadecimal digits");
+        hash = hash << 4 | (uint64_t)digit;
+    }
+    uint32_t file = diag_add_file(p->g->diags, base, "", 0);
+    p->g->diags->files.at[file].base = base;
+    p->g->diags->files.at[file].hash = hash;
+    vec_push(p->scratch, &p->files, file);
+    return true;
+}
+
+static bool parse_mesh(Parser *p) {
+    Policy *policy = &p->g->policy;
+    policy->n_axes = 0;
+    int64_t ranks = 1;
+    while (peek(p) != '\n') {
+        int i = policy->n_axes;
+        if (i == (int)ARRAY_LEN(policy->mesh)) return fail(p, "the mesh has too many axes");
+        if (i && !expect(p, ',')) return false;
+        if (!parse_name(p, &policy->mesh[i].name) || !expect(p, '=') ||
+            !parse_int(p, &policy->mesh[i].size))
+            return false;
+        int64_t size = policy->mesh[i].size;
+        if (size < 1 || size > MOST_RANKS / ranks)
+            return fail_token(p, "a mesh has 1 to %d ranks", MOST_RANKS);
+        ranks *= size;
+        policy->n_axes++;
+    }
+    return true;
+}
+
+/* Texts in quotes up to the closing bracket. */
+static bool parse_strings(Parser *p, StringList *list, char close) {
+    *list = (StringList){0};
+    while (!accept(p, close)) {
+        const char *s;
+        if (list->at.n && !expect(p, ',')) return false;
+        if (!parse_string(p, &s)) return false;
+        vec_push(p->g->arena, &list->at, s);
+    }
+    return true;
+}
+
+static bool parse_unit_policy(Parser *p) {
+    Policy *policy = &p->g->policy;
+    char word[NAME_SIZE];
+    if (!parse_word(p, "a unit policy", word)) return false;
+    uint32_t kind = 0;
+    while (kind < unit_policy_words.n && strcmp(word, unit_policy_words.at[kind])) kind++;
+    if (kind == unit_policy_words.n) return fail_token(p, "there is no unit policy `%s`", word);
+    policy->unit = (UnitPolicy)kind;
+    if (policy->unit != UNIT_ROOT && !expect(p, '(')) return false;
+    if (policy->unit == UNIT_CLASS && !parse_strings(p, &policy->unit_classes, ')')) return false;
+    if (policy->unit == UNIT_SIZE) {
+        if (!parse_int(p, &policy->unit_size)) return false;
+        if (!accept(p, ')') && (!expect(p, ',') || !parse_strings(p, &policy->unit_leaf, ')')))
+            return false;
+    }
+    if (policy->unit == UNIT_MANUAL) {
+        policy->unit_manual.n = 0;
+        while (!accept(p, ')')) {
+            StringList one;
+            if (policy->unit_manual.n && !expect(p, ',')) return false;
+            if (!expect(p, '[') || !parse_strings(p, &one, ']')) return false;
+            vec_push(p->g->arena, &policy->unit_manual, one);
+        }
+    }
+    return parse_span(p, &policy->unit_span);
+}
+
+static bool parse_policy(Parser *p) {
+    char word[NAME_SIZE];
+    do {
+        if (!parse_word(p, "the name of a policy", word) || !expect(p, '=')) return false;
+        uint32_t i = 0;
+        while (i < n_policy_fields && strcmp(word, policy_fields[i].name)) i++;
+        bool unit = !strcmp(word, "unit");
+        if (i == n_policy_fields && !unit) return fail_token(p, "there is no policy `%s`", word);
+        if (unit ? !parse_unit_policy(p) : !parse_field(p, &policy_fields[i], &p->g->policy, false))
+            return false;
+    } while (accept(p, ','));
+    return true;
+}
+
+/* ---- tables ---- */
+
+static bool parse_module(Parser *p) {
+    Module m = {.parent = NO_INDEX};
+    if (!parse_row(p, p->g->modules.n) || !parse_string(p, &m.path) ||
+        !parse_name(p, &m.class_name))
+        return false;
+    if (accept_word(p, "parent") && !parse_i32(p, &m.parent)) return false;
+    if (!parse_span(p, &m.span)) return false;
+    vec_push(p->g->arena, &p->g->modules, m);
+    return true;
+}
+
+static bool parse_param_name(Parser *p, ParamName *name) {
+    return parse_string(p, &name->path) && expect_word(p, "module") &&
+           parse_i32(p, &name->module) && parse_span(p, &name->span);
+}
+
+static bool parse_init(Parser *p, Param *q) {
+    char word[NAME_SIZE];
+    if (!parse_word(p, "an initial value", word)) return false;
+    uint32_t i = 0;
+    while (i < init_words.n && strcmp(word, init_words.at[i])) i++;
+    if (i == init_words.n) return fail_token(p, "there is no initial value `%s`", word);
+    q->init = (InitKind)i;
+    return q->init != INIT_NORMAL ||
+           (expect(p, '(') && parse_real(p, &q->init_std) && expect(p, ')'));
+}
+
+static bool parse_param(Parser *p) {
+    Param q = {0};
+    if (!parse_row(p, p->g->params.n) || !parse_param_name(p, &q.name) || !parse_type(p, &q.type) ||
+        !parse_init(p, &q))
+        return false;
+    q.key = q.name.path;
+    q.compute_dtype = q.reduce_dtype = q.type.dtype;
+    while (accept_word(p, "alias")) {
+        ParamName name = {0};
+        if (!parse_param_name(p, &name)) return false;
+        vec_push(p->g->arena, &q.aliases, name);
+    }
+    if (accept_word(p, "key") && !parse_string(p, &q.key)) return false;
+    if (accept_word(p, "checkpoint") && !parse_string(p, &q.checkpoint)) return false;
+    q.checkpoint_transposed = accept_word(p, "transposed");
+    if (accept_word(p, "compute") && !parse_dtype(p, &q.compute_dtype)) return false;
+    if (accept_word(p, "reduce") && !parse_dtype(p, &q.reduce_dtype)) return false;
+    q.no_decay = accept_word(p, "no_decay");
+    q.frozen = accept_word(p, "frozen");
+    q.keep_f32 = accept_word(p, "keep_f32");
+    vec_push(p->g->arena, &p->g->params, q);
+    return true;
+}
+
+static bool parse_state(Parser *p) {
+    State s = {.param = NO_INDEX, .group = NO_INDEX};
+    char word[NAME_SIZE];
+    if (!parse_row(p, p->g->states.n) || !parse_word(p, "the role of a state", word)) return false;
+    int role = 0;
+    while (role < STATE_ROLES && strcmp(word, state_role_name((StateRole)role))) role++;
+    if (role == STATE_ROLES) return fail_token(p, "a state has no role `%s`", word);
+    s.role = (StateRole)role;
+    if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
+    if (accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
+    if (accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
+    if (!parse_address(p, &s.address)) return false;
+    vec_push(p->g->arena, &p->g->states, s);
+    return true;
+}
+
+static bool parse_batch_field(Parser *p) {
+    Field f = {0};
+    if (!parse_row(p, p->g->fields.n) || !parse_string(p, &f.name) || !parse_type(p, &f.type) ||
+        !expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging))
+        return false;
+    vec_push(p->g->arena, &p->g->fields, f);
+    return true;
+}
+
+static bool parse_unit(Parser *p) {
+    Unit u = {0};
+    int32_t row = 0;
+    if (!parse_row(p, p->g->units.n) || !parse_string(p, &u.name) ||
+        !parse_name(p, &u.class_name) || !expect_word(p, "modules"))
+        return false;
+    while (is_digit(peek(p)) || (u.modules.n && accept(p, ','))) {
+        if (!parse_i32(p, &row)) return false;
+        vec_push(p->g->arena, &u.modules, row);
+    }
+    if (!expect_word(p, "groups")) return false;
+    while (is_digit(peek(p)) || (u.groups.n && accept(p, ','))) {
+        if (!parse_i32(p, &row)) return false;
+        vec_push(p->g->arena, &u.groups, row);
+    }
+    if (!expect_word(p, "below") || !parse_int(p, &u.below) || !expect_word(p, "owned") ||
+        !parse_int(p, &u.owned))
+        return false;
+    u.is_root = accept_word(p, "root");
+    vec_push(p->g->arena, &p->g->units, u);
+    return true;
+}
+
+static bool parse_group(Parser *p) {
+    Group q = {0};
+    if (!parse_row(p, p->g->groups.n) || !expect_word(p, "unit") || !parse_i32(p, &q.unit))
+        return false;
+    q.trainable = accept_word(p, "trainable");
+    if (!q.trainable && !expect_word(p, "frozen")) return false;
+    if (!expect_word(p, "master") || !parse_dtype(p, &q.master_dtype) ||
+        !expect_word(p, "compute") || !parse_dtype(p, &q.compute_dtype) ||
+        !expect_word(p, "reduce") || !parse_dtype(p, &q.reduce_dtype) || !expect_word(p, "params"))
+        return false;
+    while (is_digit(peek(p)) || (q.params.n && accept(p, ','))) {
+        GroupParam one;
+        if (!parse_i32(p, &one.param) || !expect(p, '@') || !parse_int(p, &one.offset))
+            return false;
+        vec_push(p->g->arena, &q.params, one);
+    }
+    if (!expect_word(p, "unpadded") || !parse_int(p, &q.unpadded) || !expect_word(p, "padded") ||
+        !parse_int(p, &q.padded) || !expect_word(p, "shard") || !parse_int(p, &q.shard))
+        return false;
+    q.replicated = accept_word(p, "replicated");
+    vec_push(p->g->arena, &p->g->groups, q);
+    return true;
+}
+
+static bool parse_arena(Parser *p) {
+    Graph *g = p->g;
+    return expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
+           expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
+           expect_word(p, "workspace") && expect_word(p, "cpu") &&
+           parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) && expect_word(p, "cuda") &&
+           parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
+}
+
+/* ---- programs ---- */
+
+static bool parse_program(Parser *p) {
+    char word[NAME_SIZE];
+    if (!parse_word(p, "the kind of program", word)) return false;
+    int kind = 0;
+    while (kind < PROGRAM_KINDS && strcmp(word, program_name((ProgramKind)kind))) kind++;
+    if (kind == PROGRAM_KINDS) return fail_token(p, "there is no program `%s`", word);
+    uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
+    p->program = &p->g->programs.at[row];
+    return !accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
+}
+
+/* The number behind `%` or `#`; every number takes two bytes of text, so the text bounds them. */
+static bool parse_number(Parser *p, char sign, uint32_t *out) {
+    if (!expect(p, sign) || !parse_u32(p, out)) return false;
+    return *out <= p->size || fail_token(p, "the number %u is out of all proportion", *out);
+}
+
+static bool define(Parser *p, Numbers *map, char sign, uint32_t number, uint32_t index) {
+    while (map->at.n <= number) vec_push(p->scratch, &map->at, NO_VALUE);
+    if (map->at.at[number] != NO_VALUE)
+        return fail_token(p, "%c%u is defined a second time", sign, number);
+    map->at.at[number] = index;
+    return true;
+}
+
+/* Numbers with their sign up to the closing bracket; slots are filled in at the end. */
+static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots) {
+    uint32_t first = p->references.n;
+    do {
+        peek(p);
+        Reference r = {
+            .line = p->line, .col = (uint32_t)(p->at - p->line_start) + 1, .is_op = sign == '#'};
+        if (!parse_number(p, sign, &r.number)) return false;
+        vec_push(p->scratch, &p->references, r);
+    } while (accept(p, ','));
+    *n = p->references.n - first;
+    *slots = arena_array(p->g->arena, uint32_t, *n);
+    for (uint32_t i = 0; i < *n; i++) p->references.at[first + i].slot = *slots + i;
+    return expect(p, ')');
+}
+
+static bool parse_results(Parser *p, Op *op) {
+    op->out = p->g->values.n;
+    if (peek(p) != '%') return true;
+    do {
+        uint32_t number;
+        Value v = {.def = p->g->ops.n, .result = op->n_out};
+        if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
+            !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address))
+            return false;
+        vec_push(p->g->arena, &p->g->values, v);
+        op->n_out++;
+    } while (accept(p, ','));
+    return expect(p, '=');
+}
+
+static bool parse_attrs(Parser *p, Op *op) {
+    op->attr = attrs_default(op->kind);
+    if (!accept(p, '{')) return true;
+    char word[NAME_SIZE];
+    do {
+        if (!parse_word(p, "the name of an attribute", word)) return false;
+        int i = 0;
+        while (i < ATTR_COUNT && strcmp(word, attr_fields[i].name)) i++;
+        if (i == ATTR_COUNT || !(op_info[op->kind].attrs >> i & 1))
+            return fail_token(p, "`%s` has no attribute `%s`", op_info[op->kind].name, word);
+        if (!expect(p, '=') || !parse_field(p, &attr_fields[i], &op->attr, true)) return false;
+    } while (accept(p, ','));
+    return expect(p, '}');
+}
+
+static bool parse_stream(Parser *p, Op *op) {
+    char word[NAME_SIZE];
+    if (!accept(p, '[')) return true;
+    if (!parse_word(p, "a stream", word)) return false;
+    while (op->stream < STREAM_KINDS && strcmp(word, stream_name(op->stream))) op->stream++;
+    if (op->stream == STREAM_KINDS) return fail_token(p, "there is no stream `%s`", word);
+    return expect(p, ']');
+}
+
+/* !phase unit N "path" span */
+static bool parse_op_tail(Parser *p, Op *op) {
+    char word[NAME_SIZE];
+    if (!expect(p, '!') || !parse_word(p, "a phase", word)) return false;
+    while (op->phase < PHASE_COUNT && strcmp(word, phase_name(op->phase))) op->phase++;
+    if (op->phase == PHASE_COUNT) return fail_token(p, "there is no phase `%s`", word);
+    if (accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
+    return (accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
+}
+
+static bool parse_op(Parser *p) {
+    Graph *g = p->g;
+    Op op = {.path = "", .unit = NO_INDEX};
+    uint32_t number, references = p->references.n, values = g->values.n;
+    char word[NAME_SIZE];
+    bool good = parse_number(p, '#', &number) && define(p, &p->ops, '#', number, g->ops.n) &&
+                parse_stream(p, &op);
+    if (good && accept_word(p, "wait"))
+        good = expect(p, '(') && parse_references(p, '#', &op.n_edge, &op.edge);
+    good = good && parse_results(p, &op) && parse_word(p, "the name of an op", word);
+    if (good) op.kind = (OpKind)op_by_name(word);
+    if (good && op.kind == OP_COUNT) good = fail_token(p, "there is no op `%s`", word);
+    if (good && accept(p, '(')) good = parse_references(p, '%', &op.n_in, &op.in);
+    good = good && parse_attrs(p, &op) && parse_op_tail(p, &op);
+    if (!good) { /* its values stay, so that their readers are not reported too */
+        p->references.n = references;
+        for (; values < g->values.n; values++) g->values.at[values].def = NO_OP;
+        return false;
+    }
+    vec_push(g->arena, &p->program->ops, g->ops.n);
+    vec_push(g->arena, &g->ops, op);
+    return true;
+}
+
+/* ---- lines ---- */
+
+static bool parse_record(Parser *p, bool first) {
+    static const struct {
+        const char *word;
+        bool (*parse)(Parser *p);
+    } records[] = {
+        {"file", parse_file},         {"mesh", parse_mesh},       {"policy", parse_policy},
+        {"module", parse_module},     {"param", parse_param},     {"state", parse_state},
+        {"field", parse_batch_field}, {"unit", parse_unit},       {"group", parse_group},
+        {"arena", parse_arena},       {"program", parse_program},
+    };
+    char word[NAME_SIZE];
+    if (first) {
+        if (!expect_word(p, "graph") || !parse_word(p, "a level", word)) return false;
+        for (int l = 0; l < LEVEL_COUNT; l++)
+            if (!strcmp(word, level_name((OpLevel)l))) p->g->level = (OpLevel)l;
+        return !strcmp(word, level_name(p->g->level)) ||
+               fail_token(p, "there is no level `%s`", word);
+    }
+    if (p->program && peek(p) == '#') return parse_op(p);
+    if (p->program) {
+        if (!expect_word(p, "end")) return false;
+        p->program = NULL;
+        return true;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(records); i++)
+        if (accept_word(p, records[i].word)) return records[i].parse(p);
+    return fail(p, "expected a table row or a program");
+}
+
+static void next_line(Parser *p) {
+    const char *newline = memchr(p->at, '\n', (size_t)(p->end - p->at));
+    p->at = p->line_start = newline ? newline + 1 : p->end;
+    p->line++;
+}
+
+static void resolve(Parser *p) {
+    for (uint32_t i = 0; i < p->references.n; i++) {
+        const Reference *r = &p->references.at[i];
+        const Numbers *map = r->is_op ? &p->ops : &p->values;
+        *r->slot = r->number < map->at.n ? map->at.at[r->number] : NO_VALUE;
+        p->failed = false;
+        if (*r->slot == NO_VALUE)
+            fail_there(p, r->line, r->col, "%c%u is not defined", r->is_op ? '#' : '%', r->number);
+    }
+}
+
+Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, size_t n) {
+    Parser p = {.g = graph_new(a, ds),
+                .scratch = arena_new(),
+                .file = diag_add_file(ds, name, text, n),
+                .at = text,
+                .end = text + n,
+                .line_start = text,
+                .line = 1,
+                .size = n};
+    if (n >= UINT32_MAX) fail(&p, "the text is larger than 4 GiB");
+    bool first = true;
+    while (p.at < p.end && p.errors <= MOST_ERRORS) {
+        p.failed = false;
+        if (peek(&p) != '\n') {
+            bool good = parse_record(&p, first);
+            if (first && !good) break;
+            if (good && peek(&p) != '\n') fail(&p, "the line should end here");
+            first = false;
+        }
+        next_line(&p);
+    }
+    p.failed = false;
+    if (first && !p.errors) fail(&p, "a graph starts with `graph` and its level");
+    if (p.program && !p.errors) fail(&p, "the program does not end: `end` is missing");
+    if (!p.errors) resolve(&p);
+    arena_free(p.scratch);
+    return p.errors ? NULL : p.g;
+}

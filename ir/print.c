@@ -1,0 +1,446 @@
+/* A graph as canonical text (levels.md): the same graph gives the same bytes.
+ *
+ * Ops and values are numbered in the order of the programs, source files in the order of their
+ * table, those only that a span names. Everything that differs from graph to graph is printed;
+ * what belongs to a later level is left out.
+ */
+#include <string.h>
+
+#include "text.h"
+
+typedef struct Printer {
+    const Graph *g;
+    Buf *out;
+    Arena *arena;    /* for the three maps */
+    uint32_t *value; /* number of each value, NO_VALUE when no program defines it */
+    uint32_t *op;
+    uint32_t *file; /* number of each source file, 0 when no span names it */
+} Printer;
+
+static void put(Printer *p, const char *text) { buf_write(p->out, text, strlen(text)); }
+
+static void put_uint(Printer *p, uint64_t x) {
+    char digits[20];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + x % 10);
+    while (x /= 10);
+    buf_write(p->out, digits + at, sizeof digits - at);
+}
+
+static void put_int(Printer *p, int64_t x) {
+    if (x < 0) put(p, "-");
+    put_uint(p, x < 0 ? 0 - (uint64_t)x : (uint64_t)x);
+}
+
+static void put_real(Printer *p, double x) {
+    char text[40];
+    put(p, double_text(x, text));
+}
+
+/* In quotes; control characters, quotes, backslashes and bytes of no UTF-8 as \xNN. */
+static void put_string(Printer *p, const char *s) {
+    put(p, "\"");
+    for (size_t n = strlen(s), length; n; s += length, n -= length) {
+        uint32_t c = utf8_next(s, n, &length);
+        bool bad = c == UTF8_BAD && length == 1;
+        if (bad || c < 0x20 || c == 0x7f || c == '"' || c == '\\')
+            buf_printf(p->out, "\\x%02x", (unsigned char)*s);
+        else
+            buf_write(p->out, s, length);
+    }
+    put(p, "\"");
+}
+
+/* A name: bare where it can be, `-` when empty. */
+static void put_name(Printer *p, const char *s) {
+    if (!*s)
+        put(p, "-");
+    else if (text_is_word(s))
+        put(p, s);
+    else
+        put_string(p, s);
+}
+
+static void put_type(Printer *p, const Type *t) {
+    put(p, dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++) {
+        put(p, i ? ", " : "[");
+        put_int(p, t->dim[i]);
+    }
+    if (t->rank) put(p, "]");
+}
+
+/* ` 1:30:3-30:9`, or nothing. */
+static void put_span(Printer *p, Span at) {
+    if (!at.file || at.file >= p->g->diags->files.n) return;
+    put(p, " ");
+    put_uint(p, p->file[at.file]);
+    put(p, ":");
+    put_uint(p, at.line);
+    put(p, ":");
+    put_uint(p, at.col);
+    put(p, "-");
+    put_uint(p, at.end_line);
+    put(p, ":");
+    put_uint(p, at.end_col);
+}
+
+static void put_labelled(Printer *p, const char *label, int64_t x) {
+    put(p, " ");
+    put(p, label);
+    put(p, " ");
+    put_int(p, x);
+}
+
+static void put_field(Printer *p, const TextField *f, const void *record) {
+    put(p, f->name);
+    put(p, " = ");
+    if (f->kind == TEXT_REAL) {
+        double x;
+        memcpy(&x, (const char *)record + f->offset, sizeof x);
+        put_real(p, x);
+        return;
+    }
+    int64_t x = text_field_get(f, record);
+    if (f->kind == TEXT_BOOL && (x == 0 || x == 1))
+        put(p, x ? "true" : "false");
+    else if (f->kind == TEXT_WORDS && x >= 0 && x < (int64_t)f->words.n)
+        put(p, f->words.at[x]);
+    else
+        put_int(p, x);
+}
+
+/* ---- numbering ---- */
+
+static void note_span(Printer *p, Span at) {
+    if (at.file && at.file < p->g->diags->files.n) p->file[at.file] = 1;
+}
+
+static void number_files(Printer *p) {
+    const Graph *g = p->g;
+    p->file = arena_array(p->arena, uint32_t, g->diags->files.n);
+    note_span(p, g->policy.unit_span);
+    for (uint32_t i = 0; i < g->modules.n; i++) note_span(p, g->modules.at[i].span);
+    for (uint32_t i = 0; i < g->params.n; i++) {
+        const Param *param = &g->params.at[i];
+        note_span(p, param->name.span);
+        for (uint32_t k = 0; k < param->aliases.n; k++) note_span(p, param->aliases.at[k].span);
+    }
+    for (uint32_t i = 0; i < g->programs.n; i++)
+        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++)
+            note_span(p, g->ops.at[g->programs.at[i].ops.at[k]].span);
+    uint32_t next = 1;
+    for (uint32_t i = 1; i < g->diags->files.n; i++)
+        if (p->file[i]) p->file[i] = next++;
+}
+
+static void number_ops(Printer *p) {
+    const Graph *g = p->g;
+    p->value = arena_array(p->arena, uint32_t, g->values.n);
+    p->op = arena_array(p->arena, uint32_t, g->ops.n);
+    if (g->values.n) memset(p->value, 0xff, g->values.n * sizeof *p->value);
+    if (g->ops.n) memset(p->op, 0xff, g->ops.n * sizeof *p->op);
+    uint32_t ops = 0, values = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++)
+        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
+            OpId id = g->programs.at[i].ops.at[k];
+            p->op[id] = ops++;
+            for (uint32_t j = 0; j < g->ops.at[id].n_out; j++)
+                p->value[g->ops.at[id].out + j] = values++;
+        }
+}
+
+/* ---- header ---- */
+
+static void print_files(Printer *p) {
+    for (uint32_t i = 1; i < p->g->diags->files.n; i++) {
+        if (!p->file[i]) continue;
+        const SourceFile *f = &p->g->diags->files.at[i];
+        buf_printf(p->out, "file %u ", p->file[i]);
+        put_string(p, f->base);
+        buf_printf(p->out, " %016llx\n", (unsigned long long)f->hash);
+    }
+}
+
+static void print_strings(Printer *p, const StringList *list) {
+    for (uint32_t i = 0; i < list->at.n; i++) {
+        if (i) put(p, ", ");
+        put_string(p, list->at.at[i]);
+    }
+}
+
+/* unit = root | class("A", "B") | size(1000, "Leaf", ..) | manual(["a", "b"], ["c"]), with its
+ * place in the source. */
+static void print_unit_policy(Printer *p) {
+    const Policy *policy = &p->g->policy;
+    put(p, ", unit = ");
+    put(p, unit_policy_words.at[policy->unit]);
+    if (policy->unit != UNIT_ROOT) put(p, "(");
+    if (policy->unit == UNIT_CLASS) print_strings(p, &policy->unit_classes);
+    if (policy->unit == UNIT_SIZE) {
+        put_int(p, policy->unit_size);
+        if (policy->unit_leaf.at.n) put(p, ", ");
+        print_strings(p, &policy->unit_leaf);
+    }
+    for (uint32_t i = 0; policy->unit == UNIT_MANUAL && i < policy->unit_manual.n; i++) {
+        put(p, i ? ", [" : "[");
+        print_strings(p, &policy->unit_manual.at[i]);
+        put(p, "]");
+    }
+    if (policy->unit != UNIT_ROOT) put(p, ")");
+    put_span(p, policy->unit_span);
+}
+
+static void print_policy(Printer *p) {
+    const Policy *policy = &p->g->policy;
+    put(p, "mesh");
+    for (int i = 0; i < policy->n_axes; i++) {
+        put(p, i ? ", " : " ");
+        put_name(p, policy->mesh[i].name);
+        put(p, " = ");
+        put_int(p, policy->mesh[i].size);
+    }
+    put(p, "\n");
+    for (uint32_t i = 0; i < n_policy_fields; i++) {
+        bool first = i == 0 || i == policy_train_field;
+        if (first && i) put(p, "\n");
+        put(p, first ? "policy " : ", ");
+        put_field(p, &policy_fields[i], policy);
+        if (i == 0) print_unit_policy(p);
+    }
+    put(p, "\n");
+}
+
+/* ---- tables ---- */
+
+static void print_modules(Printer *p) {
+    for (uint32_t i = 0; i < p->g->modules.n; i++) {
+        const Module *m = &p->g->modules.at[i];
+        buf_printf(p->out, "module %u ", i);
+        put_string(p, m->path);
+        put(p, " ");
+        put_name(p, m->class_name);
+        if (m->parent != NO_INDEX) put_labelled(p, "parent", m->parent);
+        put_span(p, m->span);
+        put(p, "\n");
+    }
+}
+
+static void print_param_name(Printer *p, const ParamName *name) {
+    put_string(p, name->path);
+    put_labelled(p, "module", name->module);
+    put_span(p, name->span);
+}
+
+static void print_params(Printer *p) {
+    for (uint32_t i = 0; i < p->g->params.n; i++) {
+        const Param *q = &p->g->params.at[i];
+        buf_printf(p->out, "param %u ", i);
+        print_param_name(p, &q->name);
+        put(p, " ");
+        put_type(p, &q->type);
+        put(p, " ");
+        put(p, init_words.at[q->init]);
+        if (q->init == INIT_NORMAL) {
+            put(p, "(");
+            put_real(p, q->init_std);
+            put(p, ")");
+        }
+        for (uint32_t k = 0; k < q->aliases.n; k++) {
+            put(p, " alias ");
+            print_param_name(p, &q->aliases.at[k]);
+        }
+        put(p, " key ");
+        put_string(p, q->key ? q->key : q->name.path);
+        if (q->checkpoint) {
+            put(p, " checkpoint ");
+            put_string(p, q->checkpoint);
+        }
+        if (q->checkpoint_transposed) put(p, " transposed");
+        /* No dtype of its own yet means the master's. */
+        put(p, " compute ");
+        put(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
+        put(p, " reduce ");
+        put(p, dtype_name(q->reduce_dtype ? q->reduce_dtype : q->type.dtype));
+        if (q->no_decay) put(p, " no_decay");
+        if (q->frozen) put(p, " frozen");
+        if (q->keep_f32) put(p, " keep_f32");
+        put(p, "\n");
+    }
+}
+
+static void put_address(Printer *p, uint64_t address) {
+    if (address == NO_ADDRESS || p->g->level < LEVEL_SCHED) return;
+    put(p, " @");
+    put_uint(p, address);
+}
+
+static void print_states(Printer *p) {
+    for (uint32_t i = 0; i < p->g->states.n; i++) {
+        const State *s = &p->g->states.at[i];
+        buf_printf(p->out, "state %u %s ", i, state_role_name(s->role));
+        put_string(p, s->name);
+        put(p, " ");
+        put_type(p, &s->type);
+        if (s->param != NO_INDEX) put_labelled(p, "param", s->param);
+        if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
+        put_address(p, s->address);
+        put(p, "\n");
+    }
+    for (uint32_t i = 0; i < p->g->fields.n; i++) {
+        const Field *f = &p->g->fields.at[i];
+        buf_printf(p->out, "field %u ", i);
+        put_string(p, f->name);
+        put(p, " ");
+        put_type(p, &f->type);
+        put(p, " staging ");
+        put_uint(p, f->staging);
+        put(p, "\n");
+    }
+}
+
+static void print_units(Printer *p) {
+    for (uint32_t i = 0; i < p->g->units.n; i++) {
+        const Unit *u = &p->g->units.at[i];
+        buf_printf(p->out, "unit %u ", i);
+        put_string(p, u->name);
+        put(p, " ");
+        put_name(p, u->class_name);
+        put(p, " modules");
+        for (uint32_t k = 0; k < u->modules.n; k++)
+            buf_printf(p->out, "%s %d", k ? "," : "", u->modules.at[k]);
+        put(p, " groups");
+        for (uint32_t k = 0; k < u->groups.n; k++)
+            buf_printf(p->out, "%s %d", k ? "," : "", u->groups.at[k]);
+        put_labelled(p, "below", u->below);
+        put_labelled(p, "owned", u->owned);
+        put(p, u->is_root ? " root\n" : "\n");
+    }
+}
+
+static void print_groups(Printer *p) {
+    for (uint32_t i = 0; i < p->g->groups.n; i++) {
+        const Group *q = &p->g->groups.at[i];
+        buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s params", i, q->unit,
+                   q->trainable ? "trainable" : "frozen", dtype_name(q->master_dtype),
+                   dtype_name(q->compute_dtype), dtype_name(q->reduce_dtype));
+        for (uint32_t k = 0; k < q->params.n; k++)
+            buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
+                       (long long)q->params.at[k].offset);
+        put_labelled(p, "unpadded", q->unpadded);
+        put_labelled(p, "padded", q->padded);
+        put_labelled(p, "shard", q->shard);
+        put(p, q->replicated ? " replicated\n" : "\n");
+    }
+}
+
+/* ---- programs ---- */
+
+static void put_value(Printer *p, ValueId v) {
+    put(p, "%");
+    if (v < p->g->values.n && p->value[v] != NO_VALUE)
+        put_uint(p, p->value[v]);
+    else
+        put(p, "?");
+}
+
+static void put_op(Printer *p, OpId id) {
+    put(p, "#");
+    if (id < p->g->ops.n && p->op[id] != NO_OP)
+        put_uint(p, p->op[id]);
+    else
+        put(p, "?");
+}
+
+static void print_results(Printer *p, const Op *op) {
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        const Value *v = &p->g->values.at[op->out + j];
+        put(p, j ? ", " : " ");
+        put_value(p, op->out + j);
+        put(p, ": ");
+        put_type(p, &v->type);
+        put_address(p, v->address);
+    }
+    if (op->n_out) put(p, " =");
+}
+
+static void print_attrs(Printer *p, const Op *op) {
+    uint32_t mask = op_info[op->kind].attrs;
+    if (!mask) return;
+    const char *between = " {";
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        if (!(mask >> i & 1)) continue;
+        put(p, between);
+        put_field(p, &attr_fields[i], &op->attr);
+        between = ", ";
+    }
+    put(p, "}");
+}
+
+static void print_op(Printer *p, OpId id) {
+    const Op *op = &p->g->ops.at[id];
+    put(p, "  ");
+    put_op(p, id);
+    if (op->stream != STREAM_COMPUTE) {
+        put(p, " [");
+        put(p, stream_name(op->stream));
+        put(p, "]");
+    }
+    for (uint32_t i = 0; i < op->n_edge; i++) {
+        put(p, i ? ", " : " wait(");
+        put_op(p, op->edge[i]);
+    }
+    if (op->n_edge) put(p, ")");
+    print_results(p, op);
+    put(p, " ");
+    put(p, op_info[op->kind].name);
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        put(p, i ? ", " : "(");
+        put_value(p, op->in[i]);
+    }
+    if (op->n_in) put(p, ")");
+    print_attrs(p, op);
+    put(p, " !");
+    put(p, phase_name(op->phase));
+    if (op->unit != NO_INDEX) put_labelled(p, "unit", op->unit);
+    put(p, " ");
+    if (*op->path)
+        put_string(p, op->path);
+    else
+        put(p, "-");
+    put_span(p, op->span);
+    put(p, "\n");
+}
+
+static void print_program(Printer *p, const Program *program) {
+    put(p, "program ");
+    put(p, program_name(program->kind));
+    if (p->g->level >= LEVEL_SCHED) {
+        put(p, " peak ");
+        put_uint(p, program->peak);
+    }
+    put(p, "\n");
+    for (uint32_t k = 0; k < program->ops.n; k++) print_op(p, program->ops.at[k]);
+    put(p, "end\n");
+}
+
+void graph_print(const Graph *g, Buf *out) {
+    Printer p = {.g = g, .out = out, .arena = arena_new()};
+    number_files(&p);
+    number_ops(&p);
+    buf_printf(out, "graph %s\n", level_name(g->level));
+    print_files(&p);
+    print_policy(&p);
+    print_modules(&p);
+    print_params(&p);
+    print_states(&p);
+    print_units(&p);
+    print_groups(&p);
+    if (g->level >= LEVEL_SCHED)
+        buf_printf(out, "arena persistent %llu bytes %llu workspace cpu %llu cuda %llu\n",
+                   (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes,
+                   (unsigned long long)g->workspace_bytes[DEVICE_CPU],
+                   (unsigned long long)g->workspace_bytes[DEVICE_CUDA]);
+    for (uint32_t i = 0; i < g->programs.n; i++) print_program(&p, &g->programs.at[i]);
+    arena_free(p.arena);
+}
