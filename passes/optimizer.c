@@ -125,7 +125,8 @@ static void emit_update(Update *u, uint32_t param) {
     in[n++] = u->gradient[param];
     in[n++] = u->scale;
     in[n++] = u->step;
-    ValueId out = g->ops.at[op_emit(&u->b, kind, &a, n, in, NULL)].out;
+    OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
+    ValueId out = g->ops.at[update].out;
     op_emit(&u->b, OP_set_param, &which, 1, &out, NULL);
     for (uint32_t j = 0; j < n_moments; j++) write_state(&u->b, moment[j], out + 1 + j);
 }

@@ -278,7 +278,8 @@ static void emit_update(Shard *s, uint32_t k) {
     like.attr.group = k;
     like.attr.index = NO_INDEX;
     like.attr.weight_decay = g->policy.weight_decay;
-    ValueId out = g->ops.at[op_emit(&s->b, like.kind, &like.attr, n, in, NULL)].out;
+    OpId update = op_emit(&s->b, like.kind, &like.attr, n, in, NULL);
+    ValueId out = g->ops.at[update].out;
     write_state(s, s->param_state[k], out);
     for (uint32_t j = 0; j < moments; j++) write_state(s, s->moment_state[j][k], out + 1 + j);
 }

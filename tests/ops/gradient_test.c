@@ -102,7 +102,8 @@ static OpId node(Model *m, OpKind kind, Attrs a, uint32_t n, const ValueId *in) 
     (uint32_t)(sizeof((ValueId[]){__VA_ARGS__}) / sizeof(ValueId)), (ValueId[]) { __VA_ARGS__ }
 
 static ValueId apply(Model *m, OpKind kind, Attrs a, uint32_t n, const ValueId *in) {
-    return m->g->ops.at[node(m, kind, a, n, in)].out;
+    OpId id = node(m, kind, a, n, in); /* may move the table */
+    return m->g->ops.at[id].out;
 }
 
 static Type type_of_value(const Model *m, ValueId v) { return m->g->values.at[v].type; }
