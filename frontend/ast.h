@@ -93,5 +93,8 @@ typedef enum ParseStart { PARSE_FILE, PARSE_EXPRESSION } ParseStart;
 /* parse.c: parses the text of file (an index into ds->files) from a byte offset on its first line.
  * NULL when there were errors. */
 Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset);
+/* The same for a text that need not be in the file table; file 0 is no place. */
+Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
+                 size_t offset);
 
 #endif

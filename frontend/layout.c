@@ -247,7 +247,7 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner)
 
 void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace)
 {
-    Diag d = parser_error(p, "E0100", at, "%s", message);
+    Diag d = parser_error(p, "E0101", at, "%s", message);
     OpenBracket *b = innermost(p);
     if (b && b->kind != '{')
         diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);

@@ -1,6 +1,7 @@
 /* Parsing one source: sets the lexer on the bytes, runs the parser, counts errors. */
 #include <string.h>
 
+#include "frontend.h"
 #include "layout.h"
 #include "lexer.h"
 
@@ -42,9 +43,9 @@ bool text_is_utf8(const char *s, size_t n)
     return true;
 }
 
-Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
+Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
+                 size_t offset)
 {
-    const SourceFile *source = &ds->files.at[file];
     Parser p = {.ds = ds,
                 .arena = ds->arena,
                 .file = file,
@@ -54,16 +55,29 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
                 .again = -1,
                 .fresh = true};
     p.last_span = (Span){file, 1, p.col, 1, p.col};
-    if (source->size - offset > MAX_SOURCE_BYTES) {
+    void *scanner = lexer_open(&p, text + offset, size - offset);
+    int result = fsd_parse(scanner, &p);
+    lexer_close(scanner);
+    if (result == 2 && !p.abandoned) fail_environment("no memory for parsing the model");
+    return result == 0 && p.errors == 0 ? p.root : NULL;
+}
+
+Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
+{
+    const SourceFile *source = &ds->files.at[file];
+    if (source->size > MAX_SOURCE_BYTES) {
         Diag d = diag_error(ds, "E0108", (Span){.file = file},
                             "%s has %zu bytes; a model file has at most %u", source->name,
                             source->size, (unsigned)MAX_SOURCE_BYTES);
         diag_emit(&d);
         return NULL;
     }
-    void *scanner = lexer_open(&p, source->text + offset, source->size - offset);
-    int result = fsd_parse(scanner, &p);
-    lexer_close(scanner);
-    if (result == 2 && !p.abandoned) fail_environment("no memory for parsing %s", source->name);
-    return result == 0 && p.errors == 0 ? p.root : NULL;
+    return parse_text(ds, file, source->text, source->size, start, offset);
+}
+
+bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n)
+{
+    char *text = arena_alloc(ds->arena, n + 1);
+    if (n) memcpy(text, bytes, n);
+    return parse_source(ds, diag_add_file(ds, name, text, n), PARSE_FILE, 0) != NULL;
 }

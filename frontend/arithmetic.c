@@ -1,0 +1,266 @@
+/* Arithmetic on constants: 64-bit integers that never wrap, and doubles.
+ *
+ * `/` always gives a double; `//` and `%` round towards minus infinity; an integer to an integer
+ * power of at least 0 stays an integer. A result that does not fit and a division by zero are
+ * errors at the operator's expression. Integers keep a symbol, the expression in config names that
+ * they came from, which shape errors print.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "value.h"
+
+const char *const arithmetic_functions[] = {"sqrt", "exp",   "log",   "abs", "floor",
+                                            "ceil", "round", "min",   "max"};
+const int n_arithmetic_functions = ARRAY_LEN(arithmetic_functions);
+
+static ConstValue overflow(DiagSet *ds, Span at, const char *what)
+{
+    Diag d = diag_error(ds, "E0201", at, "the result of `%s` does not fit into 64 bits", what);
+    diag_emit(&d);
+    return value_error(at);
+}
+
+static const char *symbol_of(Arena *a, const ConstValue *v)
+{
+    return v->symbol ? v->symbol : arena_printf(a, "%lld", (long long)v->integer);
+}
+
+static const char *join_symbols(DiagSet *ds, const char *op, const ConstValue *l,
+                                const ConstValue *r)
+{
+    if (strlen(op) > 2 || !strchr("+-*/%", op[0])) return NULL;
+    const char *left = symbol_of(ds->arena, l), *right = symbol_of(ds->arena, r);
+    if (strlen(left) + strlen(right) > 60) return NULL;
+    bool tight = op[0] != '+' && op[0] != '-';
+    if (tight && strpbrk(left, "+-")) left = arena_printf(ds->arena, "(%s)", left);
+    if (strpbrk(right, tight ? "+-/%*" : "-")) right = arena_printf(ds->arena, "(%s)", right);
+    return arena_printf(ds->arena, "%s%s%s", left, op, right);
+}
+
+static bool power(int64_t base, int64_t exponent, int64_t *out)
+{
+    int64_t result = 1;
+    if (base == 0 || base == 1 || base == -1) {
+        *out = exponent == 0 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : base;
+        return true;
+    }
+    for (int64_t i = 0; i < exponent; i++)
+        if (__builtin_mul_overflow(result, base, &result)) return false;
+    *out = result;
+    return true;
+}
+
+static ConstValue on_integers(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r)
+{
+    int64_t a = l->integer, b = r->integer, out = 0;
+    const char *op = e->text;
+    bool fits = true;
+    if (!strcmp(op, "+")) fits = !__builtin_add_overflow(a, b, &out);
+    else if (!strcmp(op, "-")) fits = !__builtin_sub_overflow(a, b, &out);
+    else if (!strcmp(op, "*")) fits = !__builtin_mul_overflow(a, b, &out);
+    else if (!strcmp(op, "**")) fits = power(a, b, &out);
+    else if (a == INT64_MIN && b == -1) fits = op[0] == '%';
+    else if (!strcmp(op, "//")) out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    else out = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+    if (!fits) return overflow(ds, e->span, op);
+    ConstValue v = value_int(e->span, out);
+    v.symbol = join_symbols(ds, op, l, r);
+    return v;
+}
+
+static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b)
+{
+    const char *op = e->text;
+    double out;
+    if (!strcmp(op, "+")) out = a + b;
+    else if (!strcmp(op, "-")) out = a - b;
+    else if (!strcmp(op, "*")) out = a * b;
+    else if (!strcmp(op, "/")) out = a / b;
+    else if (!strcmp(op, "//")) out = floor(a / b);
+    else if (!strcmp(op, "%")) out = a - floor(a / b) * b;
+    else out = pow(a, b);
+    if (!isfinite(out)) {
+        Diag d = diag_error(ds, "E0201", e->span, "the result of `%s` is not a finite number", op);
+        diag_emit(&d);
+        return value_error(e->span);
+    }
+    return value_real(e->span, out);
+}
+
+static bool same(const ConstValue *l, const ConstValue *r)
+{
+    if (value_is_number(l) && value_is_number(r))
+        return l->kind == VALUE_INT && r->kind == VALUE_INT ? l->integer == r->integer
+                                                            : value_number(l) == value_number(r);
+    if (l->kind != r->kind) return false;
+    switch (l->kind) {
+    case VALUE_NONE: return true;
+    case VALUE_BOOL: return l->boolean == r->boolean;
+    case VALUE_TEXT:
+    case VALUE_WORD: return !strcmp(l->text, r->text);
+    case VALUE_BYTES: return l->integer == r->integer;
+    default: return false;
+    }
+}
+
+static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *r)
+{
+    const char *op = e->text;
+    bool below, equal;
+    if (l->kind == VALUE_INT && r->kind == VALUE_INT) {
+        below = l->integer < r->integer;
+        equal = l->integer == r->integer;
+    } else {
+        below = value_number(l) < value_number(r);
+        equal = value_number(l) == value_number(r);
+    }
+    bool result = !strcmp(op, "<")    ? below
+                  : !strcmp(op, "<=") ? below || equal
+                  : !strcmp(op, ">")  ? !below && !equal
+                                      : !below;
+    return value_bool(e->span, result);
+}
+
+ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r)
+{
+    const char *op = e->text;
+    if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
+    if (!strcmp(op, "==")) return value_bool(e->span, same(l, r));
+    if (!strcmp(op, "!=")) return value_bool(e->span, !same(l, r));
+    if (!value_is_number(l) || !value_is_number(r)) {
+        const ConstValue *wrong = value_is_number(l) ? r : l;
+        Diag d = diag_error(ds, "E0202", e->span, "`%s` needs numbers, this is %s", op,
+                            value_kind_name(wrong));
+        diag_note(&d, wrong->span, "this is %s", value_kind_name(wrong));
+        diag_emit(&d);
+        return value_error(e->span);
+    }
+    if (strchr("<>", op[0])) return compare(e, l, r);
+    bool divides = op[0] == '/' || op[0] == '%';
+    if (divides && value_number(r) == 0) {
+        Diag d = diag_error(ds, "E0203", e->span, "division by zero");
+        diag_note(&d, e->kids[1]->span, "`%s` is 0", node_text(ds->arena, e->kids[1]));
+        diag_emit(&d);
+        return value_error(e->span);
+    }
+    bool integers = l->kind == VALUE_INT && r->kind == VALUE_INT && strcmp(op, "/");
+    if (integers && !(!strcmp(op, "**") && r->integer < 0)) return on_integers(ds, e, l, r);
+    return on_reals(ds, e, value_number(l), value_number(r));
+}
+
+ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *v)
+{
+    if (v->kind == VALUE_REAL) return value_real(e->span, -v->real);
+    if (v->kind == VALUE_INT) {
+        if (v->integer == INT64_MIN) return overflow(ds, e->span, "-");
+        return value_int(e->span, -v->integer);
+    }
+    if (v->kind != VALUE_ERROR) {
+        Diag d = diag_error(ds, "E0202", e->span, "`-` needs a number, this is %s",
+                            value_kind_name(v));
+        diag_emit(&d);
+    }
+    return value_error(e->span);
+}
+
+static double suffix_factor(const char *suffix)
+{
+    static const struct {
+        const char *text;
+        double factor;
+    } table[] = {{"", 1},      {"k", 1e3},     {"M", 1e6},        {"G", 1e9},
+                 {"T", 1e12},  {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
+    size_t n = strlen(suffix);
+    if (n && suffix[n - 1] == 'B') n--;
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (strlen(table[i].text) == n && !strncmp(table[i].text, suffix, n))
+            return table[i].factor;
+    BUG("number suffix %s", suffix);
+}
+
+ConstValue arithmetic_number(DiagSet *ds, const Node *e)
+{
+    size_t digits = strspn(e->text, "0123456789");
+    char *end = NULL;
+    double real = strtod(e->text, &end);
+    double factor = suffix_factor(end);
+    bool bytes = *end && end[strlen(end) - 1] == 'B';
+    bool whole = e->text + digits == end;
+    if (whole) {
+        uint64_t n = 0;
+        for (size_t i = 0; i < digits; i++)
+            if (__builtin_mul_overflow(n, 10u, &n) ||
+                __builtin_add_overflow(n, (uint64_t)(e->text[i] - '0'), &n))
+                return overflow(ds, e->span, e->text);
+        if (__builtin_mul_overflow(n, (uint64_t)factor, &n) || n > INT64_MAX)
+            return overflow(ds, e->span, e->text);
+        ConstValue v = value_int(e->span, (int64_t)n);
+        v.symbol = e->text;
+        if (bytes) v.kind = VALUE_BYTES;
+        return v;
+    }
+    real *= factor;
+    if (!isfinite(real)) return overflow(ds, e->span, e->text);
+    if ((*end || bytes) && real == floor(real) && real < 0x1p53) {
+        ConstValue v = value_int(e->span, (int64_t)real);
+        if (bytes) v.kind = VALUE_BYTES;
+        return v;
+    }
+    return value_real(e->span, real);
+}
+
+static ConstValue least_or_most(const ConstValue *args, uint32_t n, bool most)
+{
+    ConstValue best = args[0];
+    for (uint32_t i = 1; i < n; i++) {
+        double x = value_number(&args[i]), y = value_number(&best);
+        if (most ? x > y : x < y) best = args[i];
+    }
+    return best;
+}
+
+bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *args, uint32_t n,
+                     ConstValue *out)
+{
+    bool many = !strcmp(name, "min") || !strcmp(name, "max"), known = false;
+    for (int i = 0; i < n_arithmetic_functions; i++) known |= !strcmp(name, arithmetic_functions[i]);
+    if (!known) return false;
+    *out = value_error(at);
+    if (n == 0 || (!many && n != 1)) {
+        Diag d = diag_error(ds, "E0208", at, "`%s` takes %s, got %u", name,
+                            many ? "at least one number" : "one number", n);
+        diag_emit(&d);
+        return true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (args[i].kind == VALUE_ERROR) return true;
+        if (value_is_number(&args[i])) continue;
+        Diag d = diag_error(ds, "E0202", args[i].span, "`%s` needs numbers, this is %s", name,
+                            value_kind_name(&args[i]));
+        diag_emit(&d);
+        return true;
+    }
+    if (many) {
+        *out = least_or_most(args, n, name[1] == 'a');
+        return true;
+    }
+    double x = value_number(&args[0]), y;
+    if (!strcmp(name, "sqrt")) y = sqrt(x);
+    else if (!strcmp(name, "exp")) y = exp(x);
+    else if (!strcmp(name, "log")) y = log(x);
+    else if (!strcmp(name, "abs")) y = fabs(x);
+    else if (!strcmp(name, "floor")) y = floor(x);
+    else if (!strcmp(name, "ceil")) y = ceil(x);
+    else y = nearbyint(x);
+    if (!isfinite(y)) {
+        Diag d = diag_error(ds, "E0201", at, "`%s` of %g is not a finite number", name, x);
+        diag_emit(&d);
+        return true;
+    }
+    bool whole = !strcmp(name, "floor") || !strcmp(name, "ceil") || !strcmp(name, "round") ||
+                 (!strcmp(name, "abs") && args[0].kind == VALUE_INT);
+    *out = whole && fabs(y) < 0x1p53 ? value_int(at, (int64_t)y) : value_real(at, y);
+    return true;
+}

@@ -1,0 +1,173 @@
+/* Data sources into settings, and the fields of one batch into the graph.
+ *
+ * Token sources give inputs and targets, i32[B, T]. NumPy sources give the fields that they name;
+ * their headers are opened for dtype and shape. B is the local batch of one program call.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static bool read_source(Elaboration *e, const Setting *s, DataSource *out)
+{
+    const ConstValue *v = &s->value;
+    if (v->kind != VALUE_CALL) return false;
+    out->present = true;
+    out->span = v->span;
+    out->to = 1;
+    if (!strcmp(v->text, "npy")) {
+        out->kind = DATA_NPY;
+        for (uint32_t i = 0; i < v->n_items; i++) {
+            DataFieldFile f = {v->items[i].name, v->items[i].value->text};
+            vec_push(e->model->arena, &out->fields, f);
+        }
+        return true;
+    }
+    out->kind = !strcmp(v->text, "text") ? DATA_TEXT : DATA_TOKENS;
+    out->path = call_argument(v, "path")->text;
+    if (out->kind != DATA_TEXT) return true;
+    out->from = value_number(call_argument(v, "from"));
+    out->to = value_number(call_argument(v, "to"));
+    if (out->to > 1 || out->from >= out->to) {
+        setting_error(e->model, s, "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
+                      out->from, out->to);
+        return false;
+    }
+    return true;
+}
+
+static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging)
+{
+    Field f = {.name = name, .type = *type, .staging = *staging};
+    *staging = align_up(*staging + (uint64_t)type_bytes(type), 64);
+    vec_push(e->model->arena, &e->graph->fields, f);
+}
+
+static bool declare_tokens(Elaboration *e, uint64_t *staging)
+{
+    Settings *s = &e->frontend->settings;
+    int64_t dims[2] = {s->local_batch, s->length};
+    if (s->length < 1) {
+        Diag d = diag_error(e->model->ds, "E0314", s->train.span, "data.length is needed");
+        diag_help(&d, "tokens a sample, for example -s data.length=128");
+        diag_emit(&d);
+        return false;
+    }
+    if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX)) {
+        Diag d = diag_error(e->model->ds, "E0315", s->train.span,
+                            "a batch of %lld samples of %lld tokens is too large",
+                            (long long)dims[0], (long long)dims[1]);
+        diag_emit(&d);
+        return false;
+    }
+    Type type = type_of(DT_I32, 2, dims);
+    add_field(e, "inputs", &type, staging);
+    add_field(e, "targets", &type, staging);
+    return true;
+}
+
+/* Types of a NumPy source's fields; the first axis must agree over its files. */
+static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource *source,
+                        Type *types)
+{
+    bool right = true;
+    for (uint32_t i = 0; i < source->fields.n; i++) {
+        bool missing = false;
+        const DataFieldFile *f = &source->fields.at[i];
+        Span at = setting->value.items[i].value->span;
+        const char *problem = npy_header(f->path, &types[i], e->model->arena, &missing);
+        if (!problem && i && types[i].dim[0] != types[0].dim[0])
+            problem = arena_printf(e->model->arena, "it has %lld samples, %s has %lld",
+                                   (long long)types[i].dim[0], source->fields.at[0].path,
+                                   (long long)types[0].dim[0]);
+        else if (!problem && types[i].dim[0] < 1)
+            problem = "it has no samples";
+        for (int k = 1; !problem && k < types[i].rank; k++)
+            if (types[i].dim[k] < 1) problem = "it has an empty axis";
+        if (!problem) continue;
+        Diag d = diag_error(e->model->ds, missing ? "E0110" : "E0316", at, "cannot read %s: %s",
+                            f->path, problem);
+        if (missing) e->model->lacks++;
+        diag_emit(&d);
+        right = false;
+    }
+    return right;
+}
+
+static bool declare_arrays(Elaboration *e, uint64_t *staging)
+{
+    Settings *s = &e->frontend->settings;
+    const Setting *train = model_setting(e->model, "data", "train");
+    Type *types = arena_array(e->model->arena, Type, s->train.fields.n + 1);
+    if (!open_arrays(e, train, &s->train, types)) return false;
+    s->length = 0;
+    for (uint32_t i = 0; i < s->train.fields.n; i++) {
+        types[i].dim[0] = s->local_batch;
+        if (type_elements(&types[i]) > INT32_MAX) {
+            setting_error(e->model, train, "a batch of %s is too large", s->train.fields.at[i].name);
+            return false;
+        }
+        add_field(e, s->train.fields.at[i].name, &types[i], staging);
+    }
+    return true;
+}
+
+/* The validation source must give the same fields as the training source. */
+static bool check_validation(Elaboration *e)
+{
+    Settings *s = &e->frontend->settings;
+    const Setting *setting = model_setting(e->model, "data", "val");
+    DataSource given = s->val;
+    if (!given.present) return true;
+    if ((given.kind == DATA_NPY) != (s->train.kind == DATA_NPY)) {
+        setting_error(e->model, setting, "data.val must give the same fields as data.train");
+        return false;
+    }
+    if (given.kind != DATA_NPY) return true;
+    Type *types = arena_array(e->model->arena, Type, given.fields.n + 1);
+    if (!open_arrays(e, setting, &given, types)) return false;
+    s->val.fields.n = 0;
+    s->val.fields.capacity = 0;
+    for (uint32_t i = 0; i < e->graph->fields.n; i++) {
+        const Field *f = &e->graph->fields.at[i];
+        uint32_t k = 0;
+        while (k < given.fields.n && strcmp(given.fields.at[k].name, f->name)) k++;
+        if (k < given.fields.n) types[k].dim[0] = f->type.dim[0];
+        if (k == given.fields.n || !type_equal(&types[k], &f->type)) {
+            setting_error(e->model, setting,
+                          "data.val must give field `%s` with the same dtype and shape a sample "
+                          "as data.train",
+                          f->name);
+            return false;
+        }
+        vec_push(e->model->arena, &s->val.fields, given.fields.at[k]);
+    }
+    if (given.fields.n == e->graph->fields.n) return true;
+    setting_error(e->model, setting, "data.val gives fields that data.train does not have");
+    return false;
+}
+
+bool declare_fields(Elaboration *e)
+{
+    Settings *s = &e->frontend->settings;
+    const Setting *train = model_setting(e->model, "data", "train");
+    const Setting *val = model_setting(e->model, "data", "val");
+    uint64_t staging = 0;
+    if (train->value.kind == VALUE_NONE) {
+        Diag d = diag_error(e->model->ds, "E0314", (Span){0}, "data.train is needed");
+        diag_help(&d, "for example data { train = tokens(\"train_*.bin\"); length = 128 }");
+        diag_emit(&d);
+        return false;
+    }
+    if (!read_source(e, train, &s->train)) return false;
+    if (val->value.kind == VALUE_CALL && !read_source(e, val, &s->val)) return false;
+    bool right = s->train.kind == DATA_NPY ? declare_arrays(e, &staging)
+                                           : declare_tokens(e, &staging);
+    if (!right || !check_validation(e)) return false;
+    int64_t bytes[2] = {2, (int64_t)staging}, step = STEP_SLOTS, exact = EXACT_WORDS;
+    Graph *g = e->graph;
+    graph_add_state(g, STATE_STEP, "step", type_of(DT_F64, 1, &step), NO_INDEX, NO_INDEX);
+    graph_add_state(g, STATE_STAGING, "staging", type_of(DT_U8, 2, bytes), NO_INDEX, NO_INDEX);
+    graph_add_state(g, STATE_METRIC, "loss", type_of(DT_I64, 1, &exact), NO_INDEX, NO_INDEX);
+    graph_add_state(g, STATE_METRIC, "eval.loss", type_of(DT_I64, 1, &exact), NO_INDEX, NO_INDEX);
+    return true;
+}

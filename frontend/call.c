@@ -1,0 +1,146 @@
+/* Calls: of a module (its forward), of a method, of a function on constants or tensors, and in
+ * sections of a word with arguments. */
+#include <string.h>
+
+#include "elaborate.h"
+
+/* model(inputs) in the loss and in a metric is one computation. */
+static bool known_root_call(const Elaboration *e, const Arguments *args)
+{
+    if (!e->root_call.valid || e->root_call.arguments.at.n != args->at.n) return false;
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        const Argument *a = &args->at.at[i], *b = &e->root_call.arguments.at.at[i];
+        bool same_name = a->name == b->name || (a->name && b->name && !strcmp(a->name, b->name));
+        if (!same_name || a->value.kind != VALUE_TENSOR || b->value.kind != VALUE_TENSOR ||
+            a->value.tensor != b->value.tensor)
+            return false;
+    }
+    return true;
+}
+
+static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arguments *args,
+                              Span at)
+{
+    Elaboration *e = s->elaboration;
+    if (!e) {
+        Diag d = method_error(s, "E0223", at, "modules can only be called inside a method");
+        method_emit(s, &d);
+        return value_error(at);
+    }
+    const Node *method = instance_method(m, name);
+    if (!method) {
+        Diag d = method_error(s, "E0209", at, "module %s has no method `%s`", m->decl->name, name);
+        diag_note(&d, m->decl->node->span, "%s is declared here", m->decl->name);
+        method_emit(s, &d);
+        return value_error(at);
+    }
+    bool root = m == e->root && e->frames.n == 0 && !strcmp(name, "forward");
+    if (root && known_root_call(e, args)) return e->root_call.result;
+    ConstValue v = call_method(s, m, method, args, at);
+    if (root && v.kind != VALUE_ERROR) {
+        e->root_call.arguments = *args;
+        e->root_call.result = v;
+        e->root_call.valid = true;
+    }
+    return v;
+}
+
+/* A word with arguments: normal(0.02), adamw(lr = 1e-3). */
+static ConstValue word_call(Scope *s, const char *name, const Arguments *args, Span at)
+{
+    ConstValue v = {.kind = VALUE_CALL, .span = at, .text = name};
+    v.items = arena_array(s->model->arena, ConstItem, args->at.n + 1);
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        ConstItem item = {args->at.at[i].name, arena_new_of(s->model->arena, ConstValue)};
+        *item.value = args->at.at[i].value;
+        if (item.value->kind == VALUE_ERROR) return value_error(at);
+        v.items[v.n_items++] = item;
+    }
+    return v;
+}
+
+static void unknown_function(Scope *s, const Node *callee)
+{
+    const char *names[512];
+    size_t n = 0;
+    if (s->elaboration) n = builtin_names(names, 100);
+    for (int i = 0; i < n_arithmetic_functions; i++) names[n++] = arithmetic_functions[i];
+    instance_names(s, names, &n, 400);
+    if (s->self) {
+        const Node *members = s->self->decl->node->kids[1];
+        for (uint32_t i = 0; i < members->n && n < 500; i++)
+            if (members->kids[i]->kind == NODE_METHOD) names[n++] = members->kids[i]->text;
+    }
+    Diag d = method_error(s, "E0207", callee->span, "there is no function or module `%s` here",
+                          callee->text);
+    const char *near = nearest_name(callee->text, names, n);
+    if (near) diag_help(&d, "did you mean `%s`?", near);
+    method_emit(s, &d);
+}
+
+static bool bound_name(Scope *s, const char *name)
+{
+    if (scope_local(s, name)) return true;
+    if (!s->self) return false;
+    if (instance_field(s->self, name)) return true;
+    for (uint32_t i = 0; i < s->self->arguments.n; i++)
+        if (!strcmp(s->self->arguments.at[i].name, name)) return true;
+    return false;
+}
+
+static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
+                             const Arguments *args)
+{
+    if (callee->kind == VALUE_ERROR) return *callee;
+    if (callee->kind == VALUE_MODULE)
+        return call_module(s, callee->module, "forward", args, e->span);
+    Diag d = callee->kind == VALUE_ARRAY
+                 ? model_lacks(s->model, e->span, "calling an array of modules")
+                 : method_error(s, "E0223", e->span, "%s cannot be called",
+                                value_kind_name(callee));
+    method_emit(s, &d);
+    return value_error(e->span);
+}
+
+static ConstValue call_name(Scope *s, const Node *e, const Arguments *args)
+{
+    const char *name = e->kids[0]->text;
+    Arena *arena = s->model->arena;
+    if (bound_name(s, name)) {
+        ConstValue callee = evaluate(s, e->kids[0]);
+        return call_value(s, e, &callee, args);
+    }
+    if (s->self && s->elaboration && instance_method(s->self, name))
+        return call_module(s, s->self, name, args, e->span);
+    for (uint32_t i = 0; i < args->at.n; i++)
+        if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
+    bool tensors = false;
+    ConstValue v, *values = arena_array(arena, ConstValue, args->at.n + 1);
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        values[i] = args->at.at[i].value;
+        tensors |= value_is_tensor(&values[i]);
+    }
+    if (!tensors && !(s->key && value_find(s->key, name)) &&
+        arithmetic_call(s->model->ds, name, e->span, values, args->at.n, &v))
+        return v;
+    if (s->key && !s->elaboration) return word_call(s, name, args, e->span);
+    if (!strcmp(name, "normal") && args->at.n == 1) return word_call(s, name, args, e->span);
+    if (s->elaboration && builtin_call(s, name, e, args, &v)) return v;
+    unknown_function(s, e->kids[0]);
+    return value_error(e->span);
+}
+
+ConstValue evaluate_call(Scope *s, const Node *e)
+{
+    const Node *callee = e->kids[0];
+    Arguments args = evaluate_arguments(s, e->kids[1]);
+    if (callee->kind == NODE_REF) return call_name(s, e, &args);
+    if (callee->kind == NODE_MEMBER) {
+        ConstValue owner = evaluate(s, callee->kids[0]);
+        if (owner.kind == VALUE_MODULE && instance_method(owner.module, callee->text))
+            return call_module(s, owner.module, callee->text, &args, e->span);
+        if (owner.kind == VALUE_ERROR) return owner;
+    }
+    ConstValue v = evaluate(s, callee);
+    return call_value(s, e, &v, &args);
+}

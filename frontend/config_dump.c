@@ -1,0 +1,97 @@
+/* `dump --stage=config`: every final value and where it came from, as text or as one JSON object. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+/* How a setting reads: expressions as written, values as they were understood. */
+static const char *setting_text(Model *m, const Setting *s)
+{
+    if (s->key->kinds & K_EXPRESSION) {
+        if (!s->expression) return NULL;
+        return node_text(m->arena, s->expression);
+    }
+    if (!s->expression && !s->key->standard) return NULL;
+    return value_text(m->arena, &s->value);
+}
+
+static void print_line(Buf *out, const char *name, const char *value, const char *from,
+                       const char *doc)
+{
+    buf_printf(out, "  %-16s = %-24s # %s%s%s\n", name, value, from, doc ? "; " : "", doc ? doc : "");
+}
+
+static void print_text(Model *m, Buf *out)
+{
+    const char *section = "";
+    if (m->config.n) buf_printf(out, "config\n");
+    for (uint32_t i = 0; i < m->config.n; i++) {
+        const ConfigEntry *c = &m->config.at[i];
+        print_line(out, c->name, value_text(m->arena, &c->value), c->from, c->doc);
+    }
+    for (uint32_t i = 0; i < m->settings.n; i++) {
+        const Setting *s = &m->settings.at[i];
+        const char *text = setting_text(m, s);
+        if (!text) continue;
+        if (strcmp(section, s->key->section)) buf_printf(out, "%s\n", s->key->section);
+        section = s->key->section;
+        print_line(out, s->key->key, text, s->from, NULL);
+    }
+}
+
+static json_t *value_json(Model *m, const ConstValue *v)
+{
+    switch (v->kind) {
+    case VALUE_NONE: return json_null();
+    case VALUE_BOOL: return json_boolean(v->boolean);
+    case VALUE_INT: return json_integer(v->integer);
+    case VALUE_REAL: return json_real(v->real);
+    case VALUE_TEXT: return json_string(v->text);
+    default: return json_string(value_text(m->arena, v));
+    }
+}
+
+static void add_json(json_t *object, const char *name, json_t *value, const char *from,
+                     const char *doc)
+{
+    json_t *entry = json_object();
+    json_object_set_new(entry, "value", value);
+    json_object_set_new(entry, "from", json_string(from));
+    if (doc) json_object_set_new(entry, "doc", json_string(doc));
+    json_object_set_new(object, name, entry);
+}
+
+static void print_json(Model *m, Buf *out)
+{
+    json_t *all = json_object(), *config = json_object();
+    for (uint32_t i = 0; i < m->config.n; i++) {
+        const ConfigEntry *c = &m->config.at[i];
+        add_json(config, c->name, value_json(m, &c->value), c->from, c->doc);
+    }
+    json_object_set_new(all, "config", config);
+    for (uint32_t i = 0; i < m->settings.n; i++) {
+        const Setting *s = &m->settings.at[i];
+        const char *text = setting_text(m, s);
+        if (!text) continue;
+        json_t *section = json_object_get(all, s->key->section);
+        if (!section) {
+            section = json_object();
+            json_object_set_new(all, s->key->section, section);
+        }
+        json_t *value =
+            s->key->kinds & K_EXPRESSION ? json_string(text) : value_json(m, &s->value);
+        add_json(section, s->key->key, value, s->from, NULL);
+    }
+    char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_decref(all);
+    if (!text) fail_environment("no memory for JSON");
+    buf_printf(out, "%s\n", text);
+    free(text);
+}
+
+void frontend_print_config(const Frontend *f, bool json, Buf *out)
+{
+    if (json) print_json(f->model, out);
+    else print_text(f->model, out);
+}

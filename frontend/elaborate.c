@@ -1,0 +1,231 @@
+/* Elaboration: the module tree, the tables of the graph, and the programs train and eval.
+ *
+ * In: a Model whose config and settings are evaluated. Out: a graph of level model. Both programs
+ * start with the states and batch fields that they read; train ends in set_state of the loss, eval
+ * in set_state of the loss and of each metric. Everything is unrolled: what remains are ops with
+ * shapes in numbers, each with its module path and its place in the user's file.
+ *
+ * Not handled: losses other than cross_entropy, and whatever builtin.c lists as lacking.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+typedef struct FieldUse {
+    Elaboration *e;
+    bool used[64];
+} FieldUse;
+
+static int32_t field_row(const Graph *g, const char *name)
+{
+    for (uint32_t i = 0; i < g->fields.n; i++)
+        if (!strcmp(g->fields.at[i].name, name)) return (int32_t)i;
+    return NO_INDEX;
+}
+
+static void note_field(void *context, const Node *node)
+{
+    FieldUse *u = context;
+    int32_t row = node->kind == NODE_REF ? field_row(u->e->graph, node->text) : NO_INDEX;
+    if (row >= 0 && row < (int32_t)ARRAY_LEN(u->used)) u->used[row] = true;
+}
+
+/* Starts a program: states, then the fields that its expressions name. */
+static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, const Node *metric)
+{
+    Graph *g = e->graph;
+    FieldUse use = {.e = e};
+    e->training = kind == PROGRAM_TRAIN;
+    e->root_call.valid = false;
+    e->next_salt = 0;
+    e->build = (Builder){.g = g, .program = graph_add_program(g, kind), .path = "", .unit = NO_INDEX};
+    e->build.span = e->frontend->settings.train.span;
+    e->build.phase = PHASE_FORWARD;
+    for (uint32_t i = 0; i < g->params.n; i++) e->param_value[i] = NO_VALUE;
+    node_walk(loss, note_field, &use);
+    node_walk(metric, note_field, &use);
+    Attrs a = {.index = graph_find_state(g, "step")};
+    e->step = emit(&e->build, OP_state, &a, 0, NULL, NULL);
+    a.index = graph_find_state(g, "staging");
+    e->staging = emit(&e->build, OP_state, &a, 0, NULL, NULL);
+    for (uint32_t i = 0; i < g->fields.n; i++) {
+        ValueId in[2] = {e->staging, e->step};
+        a.index = i;
+        e->field_value[i] = use.used[i] ? emit(&e->build, OP_field, &a, 2, in, NULL) : NO_VALUE;
+    }
+}
+
+/* The scope of loss and metrics: model and the batch fields. */
+static Scope batch_scope(Elaboration *e, const KeyInfo *key)
+{
+    Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
+    const Graph *g = e->graph;
+    bool tokens = e->frontend->settings.train.kind != DATA_NPY;
+    ConstValue root = {.kind = VALUE_MODULE, .module = e->root};
+    scope_bind(&s, "model", root);
+    for (uint32_t i = 0; i < g->fields.n; i++) {
+        ConstValue v = {.kind = VALUE_TENSOR, .tensor = e->field_value[i]};
+        v.type = g->fields.at[i].type;
+        v.dims[0] = "B";
+        if (tokens) v.dims[1] = "T";
+        scope_bind(&s, g->fields.at[i].name, v);
+    }
+    return s;
+}
+
+/* A loss or metric: an exact accumulator that cross_entropy or accuracy made. */
+static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out)
+{
+    Scope s = batch_scope(e, key);
+    ConstValue v = evaluate(&s, expression);
+    if (v.kind == VALUE_ERROR) return false;
+    OpKind kind = OP_COUNT;
+    if (v.kind == VALUE_TENSOR) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
+    bool loss = !strcmp(key->key, "loss");
+    if (kind == OP_cross_entropy || (kind == OP_accuracy && !loss)) {
+        *out = v.tensor;
+        return true;
+    }
+    Diag d = diag_error(e->model->ds, "E0225", expression->span, "%s.%s must be %s", key->section,
+                        key->key, loss ? "cross_entropy(..)" : "accuracy(..) or cross_entropy(..)");
+    diag_help(&d, "for example %s = %s(model(x), y)", key->key, loss ? "cross_entropy" : "accuracy");
+    diag_emit(&d);
+    return false;
+}
+
+static void set_metric(Elaboration *e, const char *state, ValueId value, Span at)
+{
+    Attrs a = {.index = graph_find_state(e->graph, state)};
+    e->build.path = "";
+    e->build.span = at;
+    op_emit(&e->build, OP_set_state, &a, 1, &value, NULL);
+}
+
+static bool train_program(Elaboration *e)
+{
+    const Setting *loss = model_setting(e->model, "train", "loss");
+    ValueId value;
+    begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
+    if (!metric_value(e, loss->key, loss->expression, &value)) return false;
+    set_metric(e, "loss", value, loss->expression->span);
+    const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
+    int64_t targets = type_elements(&e->graph->values.at[op->in[1]].type);
+    const Settings *s = &e->frontend->settings;
+    double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
+    e->graph->policy.loss_exponent = -(int64_t)lround(log2(total));
+    return true;
+}
+
+static bool add_metric(Elaboration *e, const Node *expression)
+{
+    const Setting *metric = model_setting(e->model, "train", "metric");
+    ValueId value;
+    if (!metric_value(e, metric->key, expression, &value)) return false;
+    int64_t words = EXACT_WORDS;
+    const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
+    const char *name = arena_printf(e->model->arena, "eval.%s", op_info[op->kind].name);
+    if (graph_find_state(e->graph, name) != NO_INDEX) {
+        Diag d = diag_error(e->model->ds, "E0225", expression->span, "metric `%s` is given twice",
+                            op_info[op->kind].name);
+        diag_emit(&d);
+        return false;
+    }
+    graph_add_state(e->graph, STATE_METRIC, name, type_of(DT_I64, 1, &words), NO_INDEX, NO_INDEX);
+    set_metric(e, name, value, expression->span);
+    return true;
+}
+
+static bool eval_program(Elaboration *e)
+{
+    const Setting *loss = model_setting(e->model, "train", "loss");
+    const Setting *metric = model_setting(e->model, "train", "metric");
+    const Node *metrics = metric->expression;
+    ValueId value;
+    if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
+    begin_program(e, PROGRAM_EVAL, loss->expression, metrics);
+    if (!metric_value(e, loss->key, loss->expression, &value)) return false;
+    set_metric(e, "eval.loss", value, loss->expression->span);
+    if (!metrics) return true;
+    if (metrics->kind != NODE_LIST) return add_metric(e, metrics);
+    bool right = true;
+    for (uint32_t i = 0; i < metrics->n; i++) right &= add_metric(e, metrics->kids[i]);
+    return right;
+}
+
+static void check_used(Elaboration *e)
+{
+    bool trainable = false;
+    for (uint32_t i = 0; i < e->slots.n; i++) {
+        const ParamSlot *p = e->slots.at[i];
+        if (p->same_as) continue;
+        trainable |= !p->frozen;
+        if (p->used || p->frozen) continue;
+        Diag d = diag_error(e->model->ds, "E0226", p->span,
+                            "%s gets no gradient; mark it @frozen or use it", p->path);
+        diag_emit(&d);
+    }
+    if (trainable) return;
+    Diag d = diag_error(e->model->ds, "E0227", e->root->span, "nothing to train: %s",
+                        e->slots.n ? "every parameter is @frozen" : "the model has no parameters");
+    diag_emit(&d);
+}
+
+static void finish_settings(Elaboration *e)
+{
+    Settings *s = &e->frontend->settings;
+    s->model = e->model->ds->files.at[e->model->main_file].base;
+    for (uint32_t i = 0; i < e->graph->ops.n; i++) {
+        const Op *op = &e->graph->ops.at[i];
+        if (op->kind != OP_cross_entropy) continue;
+        const Type *logits = &e->graph->values.at[op->in[0]].type;
+        int64_t classes = logits->dim[logits->rank - 1];
+        bool tokens = s->train.kind != DATA_NPY;
+        if (tokens && (!s->vocabulary || classes < s->vocabulary)) s->vocabulary = classes;
+    }
+}
+
+static bool elaborate(Elaboration *e)
+{
+    Model *m = e->model;
+    const Setting *loss = model_setting(m, "train", "loss");
+    int before = m->ds->errors;
+    if (!m->root_class) {
+        Diag d = diag_error(m->ds, "E0217", (Span){0}, "the file does not say which module to train");
+        diag_help(&d, "write model = Name");
+        diag_emit(&d);
+        return false;
+    }
+    e->root = instance_tree(e, m->root_class);
+    if (!e->root) return false;
+    register_tables(e);
+    check_units(e);
+    if (!loss->expression) {
+        Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.loss is needed");
+        diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
+        diag_emit(&d);
+    }
+    bool fields = declare_fields(e);
+    if (!fields || !loss->expression) return false;
+    e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
+    e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
+    if (!train_program(e) || m->ds->errors > before) return false;
+    if (!eval_program(e)) return false;
+    check_used(e);
+    finish_settings(e);
+    return m->ds->errors == before;
+}
+
+bool frontend_elaborate(Frontend *f)
+{
+    Model *m = f->model;
+    Elaboration e = {.model = m, .frontend = f};
+    if (f->exit_code != EXIT_DONE) return false;
+    e.graph = f->graph = graph_new(m->arena, m->ds);
+    e.graph->level = LEVEL_MODEL;
+    e.graph->policy = m->policy;
+    bool right = elaborate(&e);
+    int errors = m->ds->errors - m->errors_before;
+    f->exit_code = right ? EXIT_DONE : errors > m->lacks ? EXIT_USER : EXIT_ENVIRONMENT;
+    return right;
+}

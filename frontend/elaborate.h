@@ -1,0 +1,148 @@
+/* From declarations to instances, parameters and ops. Private to the frontend. */
+#ifndef FSDPC_ELABORATE_H
+#define FSDPC_ELABORATE_H
+
+#include "model.h"
+
+enum { MAX_CALL_DEPTH = 100, MAX_INSTANCES = 200000 };
+
+typedef struct Instance Instance;
+typedef struct InstanceArray InstanceArray;
+typedef struct ParamSlot ParamSlot;
+
+/* A declared parameter. A tied one points at the parameter that it is. */
+struct ParamSlot {
+    const char *path;
+    Instance *owner;
+    Span span;
+    Type type;
+    const char *dims[MAX_RANK];
+    InitKind init;
+    double init_std;
+    bool no_decay, frozen, keep_f32;
+    ParamSlot *same_as; /* NULL: itself */
+    Span tie_span;
+    int32_t row;        /* of the graph's params, once registered */
+    bool used;          /* read by program train */
+};
+
+typedef enum FieldKind { FIELD_PARAM, FIELD_MODULE, FIELD_ARRAY, FIELD_ABSENT } FieldKind;
+
+typedef struct InstanceField {
+    const char *name;
+    FieldKind kind;
+    Span span;
+    ParamSlot *param;
+    Instance *module;
+    InstanceArray *array;
+} InstanceField;
+
+struct Instance {
+    const ModuleDecl *decl;
+    const char *path;
+    Instance *parent;
+    Span span;
+    VEC(Local) arguments;
+    VEC(InstanceField) fields;
+    int32_t row; /* of the graph's modules */
+    bool no_decay, frozen, keep_f32;
+};
+
+struct InstanceArray {
+    const char *path;
+    Span span;
+    Instance **at;
+    uint32_t n;
+    int32_t row;
+};
+
+/* A method call that is being elaborated: for `called here` notes. */
+typedef struct Frame {
+    Span at;
+    const char *method;
+    bool prelude; /* the called method stands in the prelude */
+} Frame;
+
+typedef struct Elaboration {
+    Model *model;
+    Frontend *frontend;
+    Graph *graph;
+    Builder build;
+    bool training;
+    Instance *root;
+    VEC(ParamSlot *) slots;      /* in pre-order */
+    VEC(Frame) frames;
+    ValueId *param_value;        /* by row of params: value in this program, or NO_VALUE */
+    ValueId *field_value;        /* by row of fields */
+    ValueId step, staging;
+    int64_t next_salt;
+    uint32_t n_instances;
+    struct {
+        Arguments arguments;
+        ConstValue result;
+        bool valid;
+    } root_call;                 /* model(...) is elaborated once a program */
+} Elaboration;
+
+/* instance.c: the tree of modules. NULL after reported errors. */
+Instance *instance_tree(Elaboration *e, const Node *root_class);
+InstanceField *instance_field(Instance *m, const char *name);
+const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
+ParamSlot *param_owner(ParamSlot *p);
+void instance_names(Scope *s, const char **names, size_t *n, size_t max);
+
+/* tables.c: rows of the graph for modules, parameters, names. */
+void register_tables(Elaboration *e);
+
+/* What arguments are bound to: a module or a method. */
+typedef struct Binding {
+    const char *what;   /* "module Linear" */
+    Span declared;
+    const Node *params;
+    Span at;            /* the call */
+} Binding;
+
+/* method.c: binds arguments by position and name to params; defaults are evaluated in `inner`.
+ * false after reported errors. */
+bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Arguments *args,
+                     Local **out, uint32_t *n_out);
+ConstValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at);
+/* Runs a block; true when it returned a value. */
+bool run_block(Scope *s, const Node *block, ConstValue *result);
+
+/* call.c */
+ConstValue evaluate_call(Scope *s, const Node *e);
+
+/* tensor.c: operators and shapes. */
+bool value_is_tensor(const ConstValue *v);
+ValueId tensor_value(Scope *s, ConstValue *v, Span at); /* a parameter becomes a tensor */
+ConstValue tensor_of(Elaboration *e, ValueId id, Span at);
+ConstValue tensor_binary(Scope *s, const Node *e, ConstValue left, ConstValue right);
+ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v);
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v);
+/* Diagnostics inside methods: the error at `at`, notes for the calls that led there. */
+Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void method_emit(Scope *s, Diag *d);
+/* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
+const char *names_suffix(Scope *s, const char *first, const char *second);
+/* Path and place of the ops that are emitted next. */
+void place_builder(Scope *s, Span at);
+/* Infers, reports what does not fit, emits. false after an error. */
+bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+             ConstValue *operands, uint32_t n, OpId *out);
+
+/* builtin.c: functions on tensors. false: no function of that name. */
+bool builtin_call(Scope *s, const char *name, const Node *call, const Arguments *args,
+                  ConstValue *out);
+size_t builtin_names(const char **names, size_t max);
+
+/* batch.c: the data sources into settings, and the fields of a batch into the graph. */
+bool declare_fields(Elaboration *e);
+/* npy.c: dtype and shape of a NumPy file from its header; NULL, or what is wrong with it. */
+const char *npy_header(const char *path, Type *out, Arena *a, bool *missing);
+
+/* units.c: classes and globs of shard.unit against the modules of the graph. */
+void check_units(Elaboration *e);
+
+#endif

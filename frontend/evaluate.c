@@ -1,0 +1,234 @@
+/* Evaluation of expressions.
+ *
+ * The same walk serves the config (constants), sections (constants, words such as bf16, calls such
+ * as adamw(..)) and methods (tensors and modules too; tensor.c and builtin.c make the ops). A name
+ * is looked up among locals, fields, module arguments, config, in this order; inside a section what
+ * is none of these is a word. A value in error makes everything that uses it silent.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+const Local *scope_local(const Scope *s, const char *name)
+{
+    for (uint32_t i = s->locals.n; i > 0; i--)
+        if (!strcmp(s->locals.at[i - 1].name, name)) return &s->locals.at[i - 1];
+    return NULL;
+}
+
+void scope_bind(Scope *s, const char *name, ConstValue v)
+{
+    for (uint32_t i = 0; i < s->locals.n; i++)
+        if (!strcmp(s->locals.at[i].name, name)) {
+            s->locals.at[i].value = v;
+            return;
+        }
+    Local l = {name, v};
+    vec_push(s->model->arena, &s->locals, l);
+}
+
+static ConstValue field_value(const InstanceField *f, Span at)
+{
+    ConstValue v = {.span = at};
+    switch (f->kind) {
+    case FIELD_PARAM:
+        v.kind = VALUE_PARAM;
+        v.param = f->param;
+        v.type = f->param->type;
+        memcpy(v.dims, f->param->dims, sizeof v.dims);
+        break;
+    case FIELD_MODULE: v.kind = VALUE_MODULE, v.module = f->module; break;
+    case FIELD_ARRAY: v.kind = VALUE_ARRAY, v.array = f->array; break;
+    case FIELD_ABSENT: v.kind = VALUE_NONE; break;
+    }
+    return v;
+}
+
+static void unknown_name(Scope *s, const Node *e)
+{
+    const char *names[512];
+    size_t n = 0;
+    for (uint32_t i = 0; i < s->locals.n && n < 100; i++) names[n++] = s->locals.at[i].name;
+    instance_names(s, names, &n, 300);
+    for (uint32_t i = 0; i < s->model->config.n && n < 500; i++)
+        names[n++] = s->model->config.at[i].name;
+    Diag d = method_error(s, "E0207", e->span, "there is no name `%s` here", e->text);
+    help_nearest(&d, e->text, names, n);
+    method_emit(s, &d);
+}
+
+static ConstValue evaluate_name(Scope *s, const Node *e)
+{
+    const char *name = e->text;
+    ConstValue v;
+    if (s->key && value_find(s->key, name)) return value_word(e->span, name);
+    const Local *local = scope_local(s, name);
+    if (local) {
+        v = local->value;
+        v.span = e->span;
+        return v;
+    }
+    if (s->self) {
+        InstanceField *f = instance_field(s->self, name);
+        if (f) return field_value(f, e->span);
+        for (uint32_t i = 0; i < s->self->arguments.n; i++)
+            if (!strcmp(s->self->arguments.at[i].name, name)) {
+                v = s->self->arguments.at[i].value;
+                v.span = e->span;
+                return v;
+            }
+    }
+    ConfigEntry *c = model_config(s->model, name);
+    if (c) {
+        v = config_value(s->model, c);
+        v.span = e->span;
+        return v;
+    }
+    if (s->key && !s->elaboration) return value_word(e->span, name);
+    if (!strcmp(name, "tanh") || !strcmp(name, "erf")) return value_word(e->span, name);
+    if (!strcmp(name, "zeros") || !strcmp(name, "ones"))
+        return (ConstValue){.kind = VALUE_CALL, .span = e->span, .text = name};
+    unknown_name(s, e);
+    return value_error(e->span);
+}
+
+static ConstValue evaluate_list(Scope *s, const Node *e)
+{
+    ConstValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
+    v.items = arena_array(s->model->arena, ConstItem, e->n + 1);
+    for (uint32_t i = 0; i < e->n; i++) {
+        const Node *kid = e->kids[i];
+        ConstItem item = {kid->kind == NODE_NAMED ? kid->text : NULL,
+                          arena_new_of(s->model->arena, ConstValue)};
+        *item.value = evaluate(s, kid->kind == NODE_NAMED ? kid->kids[0] : kid);
+        if (item.value->kind == VALUE_ERROR) return value_error(e->span);
+        v.items[v.n_items++] = item;
+    }
+    return v;
+}
+
+static ConstValue evaluate_index(Scope *s, const Node *e)
+{
+    ConstValue what = evaluate(s, e->kids[0]);
+    ConstValue index = evaluate(s, e->kids[1]->kids[0]);
+    if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
+    int64_t i = index.integer;
+    uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
+    if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
+        Diag d = value_is_tensor(&what)
+                     ? model_lacks(s->model, e->span, "indexing a tensor")
+                     : method_error(s, "E0209", e->span, "%s has no elements",
+                                    value_kind_name(&what));
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    if (e->kids[1]->n != 1 || index.kind != VALUE_INT || i < 0 || i >= n) {
+        Diag d = method_error(s, "E0209", e->kids[1]->span, "`%s` has elements 0 to %u",
+                              node_text(s->model->arena, e->kids[0]), n - 1);
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    if (what.kind == VALUE_LIST) return *what.items[i].value;
+    return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
+}
+
+static ConstValue evaluate_member(Scope *s, const Node *e)
+{
+    ConstValue what = evaluate(s, e->kids[0]);
+    if (what.kind == VALUE_ERROR) return what;
+    if (what.kind != VALUE_MODULE) {
+        Diag d = method_error(s, "E0209", e->span, "%s has no field `%s`", value_kind_name(&what),
+                              e->text);
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    InstanceField *f = instance_field(what.module, e->text);
+    if (f) return field_value(f, e->span);
+    const char *names[256];
+    size_t n = 0;
+    Scope inside = {.model = s->model, .self = what.module};
+    instance_names(&inside, names, &n, ARRAY_LEN(names));
+    Diag d = method_error(s, "E0209", e->text_span, "module %s has no field `%s`",
+                          what.module->decl->name, e->text);
+    help_nearest(&d, e->text, names, n);
+    method_emit(s, &d);
+    return value_error(e->span);
+}
+
+bool evaluate_truth(Scope *s, const Node *e, bool *out)
+{
+    ConstValue v = evaluate(s, e);
+    if (v.kind == VALUE_ERROR) return false;
+    if (v.kind != VALUE_BOOL) {
+        Diag d = method_error(s, "E0210", e->span, "a condition is true or false, this is %s",
+                              value_kind_name(&v));
+        if (value_is_tensor(&v))
+            diag_help(&d, "conditions are decided when the model is compiled");
+        else
+            diag_help(&d, "write a comparison, such as `%s != 0`",
+                      node_text(s->model->arena, e));
+        method_emit(s, &d);
+        return false;
+    }
+    *out = v.boolean;
+    return true;
+}
+
+static ConstValue evaluate_binary(Scope *s, const Node *e)
+{
+    bool is_and = !strcmp(e->text, "and");
+    if (is_and || !strcmp(e->text, "or")) {
+        bool left, right;
+        if (!evaluate_truth(s, e->kids[0], &left)) return value_error(e->span);
+        if (left != is_and) return value_bool(e->span, left);
+        if (!evaluate_truth(s, e->kids[1], &right)) return value_error(e->span);
+        return value_bool(e->span, right);
+    }
+    ConstValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
+    if (left.kind == VALUE_ERROR || right.kind == VALUE_ERROR) return value_error(e->span);
+    if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
+    return arithmetic_binary(s->model->ds, e, &left, &right);
+}
+
+Arguments evaluate_arguments(Scope *s, const Node *args)
+{
+    Arguments out = {0};
+    for (uint32_t i = 0; args && i < args->n; i++) {
+        const Node *kid = args->kids[i];
+        bool named = kid->kind == NODE_NAMED;
+        Argument a = {named ? kid->text : NULL, evaluate(s, named ? kid->kids[0] : kid), kid};
+        vec_push(s->model->arena, &out.at, a);
+    }
+    return out;
+}
+
+ConstValue evaluate(Scope *s, const Node *e)
+{
+    ConstValue v = {.kind = VALUE_TEXT, .span = e->span, .text = e->text};
+    switch (e->kind) {
+    case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
+    case NODE_STRING: return v;
+    case NODE_TRUE: return value_bool(e->span, true);
+    case NODE_FALSE: return value_bool(e->span, false);
+    case NODE_NONE: return value_none(e->span);
+    case NODE_REF: return evaluate_name(s, e);
+    case NODE_TUPLE:
+        if (e->n == 1 && e->kids[0]->kind != NODE_NAMED) return evaluate(s, e->kids[0]);
+        return evaluate_list(s, e);
+    case NODE_LIST: return evaluate_list(s, e);
+    case NODE_CALL: return evaluate_call(s, e);
+    case NODE_INDEX: return evaluate_index(s, e);
+    case NODE_MEMBER: return evaluate_member(s, e);
+    case NODE_AS: v = evaluate(s, e->kids[0]); return tensor_as(s, e, v);
+    case NODE_NEGATE:
+        v = evaluate(s, e->kids[0]);
+        if (value_is_tensor(&v)) return tensor_negate(s, e, v);
+        return arithmetic_negate(s->model->ds, e, &v);
+    case NODE_NOT: {
+        bool b;
+        return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
+    }
+    case NODE_BINARY: return evaluate_binary(s, e);
+    default: BUG("node kind %d is no expression", e->kind);
+    }
+}

@@ -1,0 +1,81 @@
+/* The frontend: from a .fsd file and command-line options to a model-level graph.
+ *
+ *   Frontend *f = frontend_open(ds, "model.fsd", &options);    parse, config, sections
+ *   if (frontend_elaborate(f)) use(f->graph, &f->settings);    modules, methods, shapes
+ *
+ * Both report everything they find through ds. After a failure f->exit_code says how the program
+ * ends: EXIT_USER, or EXIT_ENVIRONMENT when all errors are about a missing file or about something
+ * that this version lacks.
+ */
+#ifndef FSDPC_FRONTEND_H
+#define FSDPC_FRONTEND_H
+
+#include "ir.h"
+
+typedef struct CompileOptions {
+    const char *preset;        /* --preset, or NULL */
+    const char *const *set;    /* -s: name=value, in order */
+    int n_set;
+    int64_t ranks;             /* -n; 0 = not given */
+    const char *mesh;          /* --mesh dp=4,tp=2; NULL = not given */
+    bool to_plan;              /* batch and steps or epochs are needed */
+} CompileOptions;
+
+typedef enum DataSourceKind { DATA_TEXT, DATA_TOKENS, DATA_NPY } DataSourceKind;
+typedef enum DataOrder { DATA_SHUFFLE, DATA_SEQUENTIAL } DataOrder;
+typedef enum ScheduleKind { LR_CONSTANT, LR_COSINE, LR_LINEAR } ScheduleKind;
+
+typedef struct DataFieldFile {
+    const char *name, *path;
+} DataFieldFile;
+
+typedef struct DataSource {
+    bool present;
+    DataSourceKind kind;
+    const char *path; /* text: file; tokens: glob */
+    double from, to;  /* text */
+    VEC(DataFieldFile) fields; /* npy; in the order of Graph.fields */
+    Span span;
+} DataSource;
+
+/* What the plan holds besides the graph and its policy. */
+typedef struct Settings {
+    const char *model; /* base name of the .fsd */
+    DataSource train, val;
+    int64_t length;    /* tokens a sample; 0 for npy */
+    DataOrder order;
+    int64_t batch, micro_batches, local_batch, ranks;
+    int64_t vocabulary; /* smallest table that reads ids of the data; 0 = none does */
+    int64_t steps, epochs; /* one of them is 0 */
+    int64_t eval_every;    /* 0 = never */
+    int64_t eval_steps;
+    uint64_t seed;
+    double lr, warmup, final; /* warmup in steps; final is a factor of lr */
+    ScheduleKind schedule;
+    int64_t parameters; /* distinct elements */
+} Settings;
+
+typedef struct Frontend {
+    DiagSet *diags;
+    Arena *arena;
+    Graph *graph; /* after frontend_elaborate */
+    Settings settings;
+    int exit_code;
+    struct Model *model; /* parsed files, config and sections; private */
+} Frontend;
+
+/* config.c: NULL never; f->exit_code is EXIT_DONE when the config and sections are right. */
+Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options);
+/* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors. */
+bool frontend_elaborate(Frontend *f);
+/* names.c: a parameter's name through the model's names table. */
+const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *transposed);
+/* config_dump.c: every final value and where it came from. */
+void frontend_print_config(const Frontend *f, bool json, Buf *out);
+/* vocabulary.c: text of `fsdpc help [SECTION[.KEY]]`. false: out says what there is instead. */
+bool frontend_help(const char *topic, Buf *out);
+/* parse.c, for the fuzzer: parses any bytes; true when they are a model file without syntax
+ * errors. Messages go to ds. */
+bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);
+
+#endif

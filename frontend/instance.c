@@ -1,0 +1,398 @@
+/* The tree of module instances: fields, arrays, conditions, ties, attributes.
+ *
+ * In: a class and its arguments. Out: an Instance with parameters and submodules below it, before
+ * anything is known about tensors. Fields come in declaration order; an attribute on a field holds
+ * for every parameter below it. A tie makes one parameter an alias of another of the same shape.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
+                             Instance *parent, Span span);
+
+InstanceField *instance_field(Instance *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->fields.n; i++)
+        if (!strcmp(m->fields.at[i].name, name)) return &m->fields.at[i];
+    return NULL;
+}
+
+const Node *instance_method(const Instance *m, const char *name)
+{
+    const Node *members = m->decl->node->kids[1];
+    for (uint32_t i = 0; i < members->n; i++)
+        if (members->kids[i]->kind == NODE_METHOD && !strcmp(members->kids[i]->text, name))
+            return members->kids[i];
+    return NULL;
+}
+
+void instance_names(Scope *s, const char **names, size_t *n, size_t max)
+{
+    if (!s->self) return;
+    for (uint32_t i = 0; i < s->self->fields.n && *n < max; i++)
+        names[(*n)++] = s->self->fields.at[i].name;
+    for (uint32_t i = 0; i < s->self->arguments.n && *n < max; i++)
+        names[(*n)++] = s->self->arguments.at[i].name;
+}
+
+ParamSlot *param_owner(ParamSlot *p)
+{
+    while (p->same_as) p = p->same_as;
+    return p;
+}
+
+static const char *join_path(Arena *a, const char *path, const char *name)
+{
+    return *path ? arena_printf(a, "%s.%s", path, name) : arena_strdup(a, name);
+}
+
+/* ---- parameters ---- */
+
+static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *p)
+{
+    int64_t dims[MAX_RANK], elements = 1;
+    if (shape->n == 0 || shape->n > MAX_RANK) {
+        Diag d = method_error(s, "E0211", shape->span, "a parameter has 1 to %d axes, this has %u",
+                              MAX_RANK, shape->n);
+        method_emit(s, &d);
+        return false;
+    }
+    for (uint32_t i = 0; i < shape->n; i++) {
+        ConstValue v = evaluate(s, shape->kids[i]);
+        if (v.kind == VALUE_ERROR) return false;
+        if (!value_integral(&v, &dims[i]) || dims[i] < 1) {
+            Diag d = method_error(s, "E0211", shape->kids[i]->span,
+                                  "an axis of a parameter is a positive integer, this is %s",
+                                  value_text(e->model->arena, &v));
+            method_emit(s, &d);
+            return false;
+        }
+        if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > (int64_t)1 << 50) {
+            Diag d = method_error(s, "E0211", shape->span, "this parameter is too large");
+            method_emit(s, &d);
+            return false;
+        }
+        p->dims[i] = v.symbol;
+    }
+    p->type = type_of(DT_F32, (int)shape->n, dims);
+    return true;
+}
+
+static bool param_init(Scope *s, const Node *init, ParamSlot *p)
+{
+    ConstValue v = evaluate(s, init);
+    if (v.kind == VALUE_ERROR) return false;
+    const ConstValue *std = v.n_items ? v.items[0].value : NULL;
+    if (v.kind == VALUE_CALL && !strcmp(v.text, "zeros")) {
+        p->init = INIT_ZEROS;
+    } else if (v.kind == VALUE_CALL && !strcmp(v.text, "ones")) {
+        p->init = INIT_ONES;
+    } else if (v.kind == VALUE_CALL && !strcmp(v.text, "normal") && value_is_number(std) &&
+               value_number(std) >= 0) {
+        p->init = INIT_NORMAL;
+        p->init_std = value_number(std);
+    } else {
+        Diag d = method_error(s, "E0212", init->span, "this is no initial value for a parameter");
+        diag_help(&d, "initial values are zeros, ones and normal(standard deviation)");
+        method_emit(s, &d);
+        return false;
+    }
+    return true;
+}
+
+static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name)
+{
+    const Node *type = field->kids[1], *init = field->kids[2];
+    ParamSlot *p = arena_new_of(e->model->arena, ParamSlot);
+    p->path = join_path(e->model->arena, s->self->path, name->text);
+    p->owner = s->self;
+    p->span = name->span;
+    p->row = NO_INDEX;
+    if (!type->kids[1] || type->kids[0]) {
+        Diag d = method_error(s, "E0211", type->span, "a parameter needs its shape in brackets");
+        diag_help(&d, "for example param[4, 8] = zeros");
+        method_emit(s, &d);
+        return NULL;
+    }
+    if (!param_shape(e, s, type->kids[1], p)) return NULL;
+    if (!init) {
+        Diag d = method_error(s, "E0212", name->span, "parameter `%s` has no initial value",
+                              name->text);
+        diag_help(&d, "write = zeros, = ones or = normal(0.02) behind its shape");
+        method_emit(s, &d);
+        return NULL;
+    }
+    return param_init(s, init, p) ? p : NULL;
+}
+
+/* ---- attributes ---- */
+
+typedef struct Attributes {
+    bool no_decay, frozen, keep_f32;
+} Attributes;
+
+static Attributes field_attributes(Scope *s, const Node *field)
+{
+    static const char *const names[] = {"no_decay", "frozen", "f32"};
+    Attributes a = {s->self->no_decay, s->self->frozen, s->self->keep_f32};
+    const Node *list = field->kids[3];
+    for (uint32_t i = 0; i < list->n; i++) {
+        const Node *attribute = list->kids[i];
+        bool known = false;
+        for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+            if (strcmp(names[k], attribute->text)) continue;
+            known = true;
+            *(k == 0 ? &a.no_decay : k == 1 ? &a.frozen : &a.keep_f32) = true;
+        }
+        if (known && !attribute->kids[0]) continue;
+        Diag d = known ? method_error(s, "E0213", attribute->span, "@%s takes no arguments",
+                                      attribute->text)
+                       : method_error(s, "E0213", attribute->span, "there is no attribute @%s",
+                                      attribute->text);
+        if (!known) help_nearest(&d, attribute->text, names, ARRAY_LEN(names));
+        method_emit(s, &d);
+    }
+    return a;
+}
+
+/* ---- fields ---- */
+
+static void add_field(Elaboration *e, Scope *s, InstanceField f)
+{
+    InstanceField *old = instance_field(s->self, f.name);
+    if (old && old->kind == FIELD_ABSENT) {
+        *old = f;
+    } else if (!old) {
+        vec_push(e->model->arena, &s->self->fields, f);
+    } else if (f.kind != FIELD_ABSENT) {
+        Diag d = method_error(s, "E0214", f.span, "module %s has two fields `%s`",
+                              s->self->decl->name, f.name);
+        diag_note(&d, old->span, "the other one");
+        method_emit(s, &d);
+    }
+}
+
+static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
+                                 Span span, Attributes a)
+{
+    const Node *shape = type->kids[1];
+    ConstValue v = shape->n ? evaluate(s, shape->kids[0]) : value_int(shape->span, 0);
+    int64_t n = 0;
+    if (v.kind == VALUE_ERROR) return NULL;
+    if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
+        Diag d = method_error(s, "E0215", shape->span, "an array has one length from 1 to %d",
+                              MAX_INSTANCES);
+        method_emit(s, &d);
+        return NULL;
+    }
+    InstanceArray *array = arena_new_of(e->model->arena, InstanceArray);
+    array->path = path;
+    array->span = span;
+    array->at = arena_array(e->model->arena, Instance *, n);
+    Instance *self = s->self;
+    Attributes own = {self->no_decay, self->frozen, self->keep_f32};
+    for (int64_t i = 0; i < n; i++) {
+        const char *element = arena_printf(e->model->arena, "%s.%lld", path, (long long)i);
+        self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
+        array->at[array->n] = instantiate(e, s, type, element, self, span);
+        self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
+        if (!array->at[array->n++]) return NULL; /* its errors are those of all */
+    }
+    return array;
+}
+
+static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *name)
+{
+    const Node *type = field->kids[1];
+    InstanceField f = {.name = name->text, .span = name->span, .kind = FIELD_PARAM};
+    Attributes a = field_attributes(s, field);
+    const char *path = join_path(e->model->arena, s->self->path, name->text);
+    Instance *self = s->self;
+    if (!strcmp(type->text, "param")) {
+        f.param = make_param(e, s, field, name);
+        if (!f.param) return;
+        f.param->no_decay = a.no_decay;
+        f.param->frozen = a.frozen;
+        f.param->keep_f32 = a.keep_f32;
+        add_field(e, s, f);
+        return;
+    }
+    if (field->kids[2]) {
+        Diag d = method_error(s, "E0212", field->kids[2]->span,
+                              "only a parameter has an initial value");
+        method_emit(s, &d);
+    }
+    if (type->kids[1]) {
+        f.kind = FIELD_ARRAY;
+        f.array = make_array(e, s, type, path, name->span, a);
+        if (f.array) add_field(e, s, f);
+        return;
+    }
+    Attributes own = {self->no_decay, self->frozen, self->keep_f32};
+    self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
+    f.kind = FIELD_MODULE;
+    f.module = instantiate(e, s, type, path, self, name->span);
+    self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
+    if (f.module) add_field(e, s, f);
+}
+
+/* ---- ties ---- */
+
+static void tie_params(Scope *s, const Node *tie)
+{
+    ConstValue alias = evaluate(s, tie->kids[0]), owner = evaluate(s, tie->kids[1]);
+    if (alias.kind == VALUE_ERROR || owner.kind == VALUE_ERROR) return;
+    for (int i = 0; i < 2; i++) {
+        ConstValue *v = i ? &owner : &alias;
+        if (v->kind == VALUE_PARAM) continue;
+        Diag d = method_error(s, "E0216", tie->kids[i]->span, "`%s` is no parameter but %s",
+                              node_text(s->model->arena, tie->kids[i]), value_kind_name(v));
+        method_emit(s, &d);
+        return;
+    }
+    ParamSlot *from = param_owner(alias.param), *to = param_owner(owner.param);
+    if (from == to) {
+        Diag d = method_error(s, "E0216", tie->span, "these are the same parameter already");
+        method_emit(s, &d);
+        return;
+    }
+    if (!type_equal(&from->type, &to->type)) {
+        const char *left = value_shape(s->model->arena, &alias);
+        const char *right = value_shape(s->model->arena, &owner);
+        Diag d = method_error(s, "E0216", tie->span, "`%s` is %s, but `%s` is %s%s",
+                              node_text(s->model->arena, tie->kids[0]), left,
+                              node_text(s->model->arena, tie->kids[1]), right,
+                              names_suffix(s, left, right));
+        diag_help(&d, "tied parameters have one shape");
+        method_emit(s, &d);
+        return;
+    }
+    from->same_as = to;
+    from->tie_span = tie->span;
+    to->no_decay |= from->no_decay;
+    to->frozen |= from->frozen;
+    to->keep_f32 |= from->keep_f32;
+}
+
+/* ---- members ---- */
+
+static void absent_fields(Elaboration *e, Scope *s, const Node *members)
+{
+    for (uint32_t i = 0; i < members->n; i++) {
+        const Node *member = members->kids[i];
+        if (member->kind == NODE_MEMBER_IF) absent_fields(e, s, member->kids[1]);
+        for (uint32_t k = 0; member->kind == NODE_FIELD && k < member->kids[0]->n; k++) {
+            const Node *name = member->kids[0]->kids[k];
+            add_field(e, s, (InstanceField){name->text, FIELD_ABSENT, name->span, 0, 0, 0});
+        }
+    }
+}
+
+static void make_members(Elaboration *e, Scope *s, const Node *members)
+{
+    for (uint32_t i = 0; i < members->n; i++) {
+        const Node *member = members->kids[i];
+        bool holds = false;
+        switch (member->kind) {
+        case NODE_FIELD:
+            for (uint32_t k = 0; k < member->kids[0]->n; k++)
+                make_field(e, s, member, member->kids[0]->kids[k]);
+            break;
+        case NODE_TIE: tie_params(s, member); break;
+        case NODE_MEMBER_IF:
+            if (!evaluate_truth(s, member->kids[0], &holds)) break;
+            if (holds) make_members(e, s, member->kids[1]);
+            else absent_fields(e, s, member->kids[1]);
+            break;
+        case NODE_REQUIRE:
+            if (!evaluate_truth(s, member->kids[0], &holds) || holds) break;
+            Diag d = method_error(s, "E0206", member->kids[0]->span, "`%s` does not hold%s%s",
+                                  node_text(s->model->arena, member->kids[0]),
+                                  member->label ? ": " : "", member->label ? member->label : "");
+            diag_note(&d, s->self->span, "for this %s", s->self->decl->name);
+            method_emit(s, &d);
+            break;
+        default: break;
+        }
+    }
+}
+
+/* Binds the arguments of `Class(..)` to the module's parameters. */
+static bool bind_arguments(Scope *outer, Instance *m, const Node *type)
+{
+    const Node *params = m->decl->node->kids[0];
+    Arguments args = evaluate_arguments(outer, type->kids[0]);
+    Scope inner = {.model = outer->model, .self = m};
+    Binding b = {arena_printf(outer->model->arena, "module %s", m->decl->name),
+                 m->decl->node->span, params, type->span};
+    return bind_parameters(outer, &inner, &b, &args, &m->arguments.at, &m->arguments.n);
+}
+
+static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
+                             Instance *parent, Span span)
+{
+    ModuleDecl *decl = model_module(e->model, type->text);
+    if (!decl) {
+        const char *names[256];
+        size_t n = 0;
+        for (uint32_t i = 0; i < e->model->modules.n && n < 255; i++)
+            names[n++] = e->model->modules.at[i].name;
+        names[n++] = "param";
+        Diag d = method_error(outer, "E0217", type->text_span, "there is no module `%s`",
+                              type->text);
+        help_nearest(&d, type->text, names, n);
+        method_emit(outer, &d);
+        return NULL;
+    }
+    int depth = 0;
+    for (Instance *up = parent; up; up = up->parent)
+        if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
+            Diag d = method_error(outer, "E0218", span, up->decl == decl ? "module %s contains itself"
+                                                 : "module %s lies too deep",
+                                  decl->name);
+            method_emit(outer, &d);
+            return NULL;
+        }
+    if (++e->n_instances > MAX_INSTANCES) {
+        if (e->n_instances == MAX_INSTANCES + 1) {
+            Diag d = method_error(outer, "E0215", span, "the model has more than %d modules",
+                                  MAX_INSTANCES);
+            method_emit(outer, &d);
+        }
+        return NULL;
+    }
+    Instance *m = arena_new_of(e->model->arena, Instance);
+    m->decl = decl;
+    m->path = path;
+    m->parent = parent;
+    m->span = span;
+    m->row = NO_INDEX;
+    if (parent) {
+        m->no_decay = parent->no_decay;
+        m->frozen = parent->frozen;
+        m->keep_f32 = parent->keep_f32;
+    }
+    int before = e->model->ds->errors;
+    if (!bind_arguments(outer, m, type)) return NULL;
+    Scope inner = {.model = e->model, .self = m, .path = path};
+    make_members(e, &inner, decl->node->kids[1]);
+    return e->model->ds->errors == before ? m : NULL;
+}
+
+Instance *instance_tree(Elaboration *e, const Node *root)
+{
+    Scope s = {.model = e->model, .path = ""};
+    const Node *name = root->kind == NODE_CALL ? root->kids[0] : root;
+    if (name->kind != NODE_REF) {
+        Diag d = method_error(&s, "E0217", root->span, "`model =` needs a module, as in model = Net");
+        method_emit(&s, &d);
+        return NULL;
+    }
+    Node *type = node_new(e->model->arena, NODE_TYPE, root->span, name->text);
+    type->text_span = name->span;
+    node_add(e->model->arena, type, root->kind == NODE_CALL ? root->kids[1] : NULL);
+    node_add(e->model->arena, type, NULL);
+    return instantiate(e, &s, type, "", NULL, name->span);
+}

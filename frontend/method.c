@@ -1,0 +1,258 @@
+/* Methods: binding of arguments, shapes of parameters, statements.
+ *
+ * A call binds its arguments to the method's parameters; a parameter with a shape, x: [B, T, D],
+ * pins the dimensions that are known and binds the others to the argument's. Statements run in
+ * order; `for` goes over the modules of an array or the elements of a list, `if` over constants, so
+ * that what is left is a list of ops.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k)
+{
+    const char *names[64];
+    size_t n = 0;
+    bool unknown = k >= b->params->n;
+    for (uint32_t j = 0; j < b->params->n && n < 64; j++) names[n++] = b->params->kids[j]->text;
+    Diag d = unknown && a->name
+                 ? method_error(s, "E0208", a->node->span, "%s takes no argument `%s`", b->what,
+                                a->name)
+             : unknown ? method_error(s, "E0208", a->node->span,
+                                      "%s takes %u arguments, this is one more", b->what,
+                                      b->params->n)
+                       : method_error(s, "E0208", a->node->span, "`%s` is given twice",
+                                      b->params->kids[k]->text);
+    if (a->name && unknown) help_nearest(&d, a->name, names, n);
+    diag_note(&d, b->declared, "%s is declared here", b->what);
+    method_emit(s, &d);
+}
+
+bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Arguments *args,
+                     Local **out, uint32_t *n_out)
+{
+    Arena *arena = outer->model->arena;
+    const Node *params = b->params;
+    bool *given = arena_array(arena, bool, params->n + 1), right = true;
+    Local *locals = arena_array(arena, Local, params->n + 1);
+    uint32_t position = 0;
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        const Argument *a = &args->at.at[i];
+        uint32_t k = a->name ? 0 : position++;
+        while (a->name && k < params->n && strcmp(params->kids[k]->text, a->name)) k++;
+        if (k >= params->n || given[k]) {
+            wrong_argument(outer, b, a, k);
+            right = false;
+            continue;
+        }
+        given[k] = true;
+        locals[k].value = a->value;
+    }
+    *out = locals;
+    for (uint32_t k = 0; k < params->n; k++) {
+        const Node *p = params->kids[k];
+        locals[k].name = p->text;
+        *n_out = k + 1; /* a default may name the parameters before it */
+        if (!given[k] && p->value) {
+            *n_out = k;
+            locals[k].value = evaluate(inner, p->value);
+            *n_out = k + 1;
+        } else if (!given[k]) {
+            Diag d = method_error(outer, "E0208", b->at, "%s needs `%s`", b->what, p->text);
+            diag_note(&d, b->declared, "%s is declared here", b->what);
+            method_emit(outer, &d);
+            right = false;
+            continue;
+        }
+        if (locals[k].value.kind == VALUE_ERROR) right = false;
+    }
+    return right;
+}
+
+/* The value of a dimension in a parameter's shape; false: a name that is still free. */
+static bool known_dimension(Scope *s, const Node *dim, ConstValue *out)
+{
+    if (dim->kind == NODE_REF && !scope_local(s, dim->text) &&
+        !model_config(s->model, dim->text) && !instance_field(s->self, dim->text)) {
+        bool argument = false;
+        for (uint32_t i = 0; i < s->self->arguments.n; i++)
+            argument |= !strcmp(s->self->arguments.at[i].name, dim->text);
+        if (!argument) return false;
+    }
+    *out = evaluate(s, dim);
+    return true;
+}
+
+/* Unifies an argument with the shape of its parameter. */
+static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span at)
+{
+    const Node *shape = param->shape;
+    bool fits = v->type.rank == shape->n;
+    if (!value_is_tensor(v)) {
+        Diag d = method_error(outer, "E0204", at, "`%s` must be a tensor %s, this is %s",
+                              param->text, node_text(s->model->arena, shape), value_kind_name(v));
+        diag_note(&d, param->span, "declared here");
+        method_emit(outer, &d);
+        return false;
+    }
+    for (uint32_t i = 0; fits && i < shape->n; i++) {
+        ConstValue want;
+        if (!known_dimension(s, shape->kids[i], &want)) {
+            ConstValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
+            size.symbol = shape->kids[i]->text;
+            scope_bind(s, shape->kids[i]->text, size);
+            continue;
+        }
+        if (want.kind == VALUE_ERROR) return false;
+        fits = want.kind == VALUE_INT && want.integer == v->type.dim[i];
+    }
+    if (fits) {
+        for (uint32_t i = 0; i < shape->n; i++)
+            if (shape->kids[i]->kind == NODE_REF) v->dims[i] = shape->kids[i]->text;
+        return true;
+    }
+    const char *wanted = node_text(s->model->arena, shape);
+    const char *got = value_shape(s->model->arena, v);
+    Diag d = method_error(outer, "E0204", at, "`%s` must be %s, this is %s%s", param->text, wanted,
+                          got, names_suffix(s, wanted, got));
+    diag_note(&d, param->span, "declared here");
+    method_emit(outer, &d);
+    return false;
+}
+
+ConstValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at)
+{
+    Elaboration *e = s->elaboration;
+    for (uint32_t i = 0; i < args->at.n; i++)
+        if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
+    if (e->frames.n >= MAX_CALL_DEPTH) {
+        Diag d = method_error(s, "E0219", at, "calls of `%s` nest too deeply", method->text);
+        diag_help(&d, "a method must not call itself: every program unrolls completely");
+        method_emit(s, &d);
+        return value_error(at);
+    }
+    Scope inner = {.model = s->model, .elaboration = e, .self = m, .path = m->path};
+    Binding b = {arena_printf(s->model->arena, "%s.%s", m->decl->name, method->text), method->span,
+                 method->kids[0], at};
+    Local *locals = NULL;
+    uint32_t n = 0;
+    Frame f = {at, b.what, m->decl->prelude};
+    if (!bind_parameters(s, &inner, &b, args, &locals, &n)) return value_error(at);
+    for (uint32_t i = 0; i < n; i++) {
+        const Node *param = method->kids[0]->kids[i];
+        Span where = i < args->at.n ? args->at.at[i].node->span : at;
+        if (param->shape && locals[i].value.kind != VALUE_NONE &&
+            !unify(s, &inner, param, &locals[i].value, where))
+            return value_error(at);
+        scope_bind(&inner, locals[i].name, locals[i].value);
+    }
+    vec_push(s->model->arena, &e->frames, f);
+    ConstValue result = value_error(at);
+    const Node *body = method->kids[1];
+    if (body->kind == NODE_RETURN) {
+        result = evaluate(&inner, body->kids[0]);
+    } else if (!run_block(&inner, body, &result)) {
+        Diag d = method_error(&inner, "E0221", method->span, "`%s` returns nothing", b.what);
+        diag_help(&d, "end the method with `return`");
+        method_emit(&inner, &d);
+    }
+    e->frames.n--;
+    result.span = at;
+    return result;
+}
+
+static bool bind_targets(Scope *s, const Node *let, ConstValue v)
+{
+    const Node *names = let->kids[0];
+    if (v.kind == VALUE_ERROR) {
+        for (uint32_t i = 0; i < names->n; i++)
+            scope_bind(s, names->kids[i]->text, value_error(v.span));
+        return false;
+    }
+    if (names->n == 1) {
+        scope_bind(s, names->kids[0]->text, v);
+        return true;
+    }
+    if (v.kind == VALUE_LIST && v.n_items == names->n) {
+        for (uint32_t i = 0; i < names->n; i++)
+            scope_bind(s, names->kids[i]->text, *v.items[i].value);
+        return true;
+    }
+    Diag d = v.kind == VALUE_LIST
+                 ? method_error(s, "E0220", let->span, "%u names for %u values", names->n,
+                                v.n_items)
+                 : method_error(s, "E0220", let->span, "%u names for one value", names->n);
+    method_emit(s, &d);
+    for (uint32_t i = 0; i < names->n; i++)
+        scope_bind(s, names->kids[i]->text, value_error(v.span));
+    return false;
+}
+
+static bool run_for(Scope *s, const Node *loop, ConstValue *result)
+{
+    ConstValue over = evaluate(s, loop->kids[0]);
+    if (over.kind == VALUE_ERROR) return false;
+    if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
+        Diag d = method_error(s, "E0222", loop->kids[0]->span,
+                              "`for` goes over an array of modules or a list, this is %s",
+                              value_kind_name(&over));
+        method_emit(s, &d);
+        return false;
+    }
+    uint32_t n = over.kind == VALUE_ARRAY ? over.array->n : over.n_items;
+    for (uint32_t i = 0; i < n; i++) {
+        int before = s->model->ds->errors;
+        if (over.kind == VALUE_ARRAY)
+            scope_bind(s, loop->text, (ConstValue){.kind = VALUE_MODULE,
+                                                   .span = loop->text_span,
+                                                   .module = over.array->at[i]});
+        else
+            scope_bind(s, loop->text, *over.items[i].value);
+        if (run_block(s, loop->kids[1], result)) return true;
+        if (s->model->ds->errors > before) break; /* the same again for each element */
+    }
+    return false;
+}
+
+static void run_add_to(Scope *s, const Node *statement)
+{
+    const Local *old = scope_local(s, statement->text);
+    if (!old) {
+        Diag d = method_error(s, "E0207", statement->text_span, "`%s` has no value to add to",
+                              statement->text);
+        method_emit(s, &d);
+        evaluate(s, statement->kids[0]);
+        return;
+    }
+    Node sum = {.kind = NODE_BINARY, .span = statement->span, .text = "+"};
+    Node name = {.kind = NODE_REF, .span = statement->text_span, .text = statement->text};
+    Node *kids[2] = {&name, statement->kids[0]};
+    sum.kids = kids;
+    sum.n = 2;
+    scope_bind(s, statement->text, evaluate(s, &sum));
+}
+
+bool run_block(Scope *s, const Node *block, ConstValue *result)
+{
+    for (uint32_t i = 0; i < block->n; i++) {
+        const Node *statement = block->kids[i];
+        bool holds;
+        switch (statement->kind) {
+        case NODE_LET: bind_targets(s, statement, evaluate(s, statement->kids[1])); break;
+        case NODE_ADD_TO: run_add_to(s, statement); break;
+        case NODE_RETURN: *result = evaluate(s, statement->kids[0]); return true;
+        case NODE_FOR:
+            if (run_for(s, statement, result)) return true;
+            break;
+        case NODE_IF: {
+            if (!evaluate_truth(s, statement->kids[0], &holds)) break;
+            const Node *branch = statement->kids[holds ? 1 : 2];
+            if (branch && run_block(s, branch, result)) return true;
+            break;
+        }
+        case NODE_DO: evaluate(s, statement->kids[0]); break;
+        default: BUG("node kind %d is no statement", statement->kind);
+        }
+    }
+    return false;
+}

@@ -1,0 +1,128 @@
+/* The parsed model with its config and sections, and what evaluates expressions. Private to the
+ * frontend. */
+#ifndef FSDPC_MODEL_H
+#define FSDPC_MODEL_H
+
+#include "frontend.h"
+#include "value.h"
+#include "vocabulary.h"
+
+typedef struct ConfigEntry {
+    const char *name, *doc, *from;
+    const Node *expression;
+    Span span; /* of the name where its value is set */
+    enum { CONFIG_PENDING, CONFIG_BUSY, CONFIG_DONE } state;
+    ConstValue value;
+} ConfigEntry;
+
+typedef struct ModuleDecl {
+    const char *name;
+    const Node *node;
+    bool prelude;
+} ModuleDecl;
+
+/* One key of one section; the list has a row for every key of the vocabulary. */
+typedef struct Setting {
+    const KeyInfo *key;
+    const Node *expression; /* NULL: the default */
+    Span span;              /* of the key, or no place */
+    const char *from;
+    uint32_t order; /* the later of two settings has the larger number; 0 = default */
+    ConstValue value;
+} Setting;
+
+typedef struct NamesRule {
+    const char *pattern, *replacement;
+    bool transposed;
+    Span span;
+    bool matched;
+} NamesRule;
+
+typedef struct Requirement {
+    const Node *condition;
+    const char *message;
+} Requirement;
+
+typedef struct SourceUnit {
+    const Node *root;
+    uint32_t file;
+    const char *path; /* for `use` */
+    bool prelude;
+} SourceUnit;
+
+typedef struct Model {
+    DiagSet *ds;
+    Arena *arena;
+    const CompileOptions *options;
+    VEC(SourceUnit) units;
+    VEC(ConfigEntry) config;
+    VEC(ModuleDecl) modules;
+    VEC(Setting) settings;
+    VEC(NamesRule) names;
+    VEC(Requirement) requirements;
+    const Node *root_class; /* right side of `model =` */
+    uint32_t main_file, next_order;
+    Policy policy;
+    int lacks; /* errors about something that this version lacks, or a missing file */
+    int errors_before;
+} Model;
+
+/* A name that a method, a module or the batch binds. */
+typedef struct Local {
+    const char *name;
+    ConstValue value;
+} Local;
+
+struct Elaboration;
+
+typedef struct Scope {
+    Model *model;
+    struct Elaboration *elaboration; /* NULL: constants only */
+    struct Instance *self;           /* NULL outside modules */
+    const KeyInfo *key;              /* the section key whose value this is, or NULL */
+    VEC(Local) locals;
+    const char *path;                /* module path of ops made here */
+    uint32_t call_depth;
+} Scope;
+
+/* An evaluated argument list. */
+typedef struct Argument {
+    const char *name; /* NULL: by position */
+    ConstValue value;
+    const Node *node;
+} Argument;
+typedef struct Arguments {
+    VEC(Argument) at;
+} Arguments;
+
+/* model_file.c: reads the file, what it uses, and the prelude, and collects their declarations.
+ * false after reported errors. */
+bool model_read(Model *m, const char *path);
+ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
+ModuleDecl *model_module(Model *m, const char *name);
+const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
+
+/* config.c */
+ConstValue config_value(Model *m, ConfigEntry *c);
+Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
+
+/* settings.c: values of all keys of all sections, checked against the vocabulary. */
+void settings_evaluate(Model *m);
+Setting *model_setting(Model *m, const char *section, const char *key);
+/* Argument of a call that settings_evaluate completed; never NULL for the callee's own names. */
+const ConstValue *call_argument(const ConstValue *call, const char *name);
+void setting_error(Model *m, const Setting *s, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys. */
+void policy_resolve(Model *m, Policy *p, Settings *s);
+
+/* evaluate.c */
+ConstValue evaluate(Scope *s, const Node *e);
+bool evaluate_truth(Scope *s, const Node *e, bool *out); /* false after an error */
+Arguments evaluate_arguments(Scope *s, const Node *args);
+void scope_bind(Scope *s, const char *name, ConstValue v);
+const Local *scope_local(const Scope *s, const char *name);
+
+#endif

@@ -1,0 +1,389 @@
+/* Reading a model: the file, the files it uses, the prelude, the preset and the `-s` options.
+ *
+ * In: a path and the command line. Out: the declarations of all files in one Model: config names,
+ * modules, settings of sections, names rules, requirements, the root class. Nothing is evaluated.
+ *
+ * Files that are used come before the file that uses them, so the user's file has the last word;
+ * then the preset, then `-s` from left to right. Within one file, giving a name twice is an error.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+static const char prelude_text[] =
+#include "prelude.inc"
+    ;
+
+enum { MAX_FILES = 200 };
+
+ConfigEntry *model_config(Model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->config.n; i++)
+        if (!strcmp(m->config.at[i].name, name)) return &m->config.at[i];
+    return NULL;
+}
+
+ModuleDecl *model_module(Model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->modules.n; i++)
+        if (!strcmp(m->modules.at[i].name, name)) return &m->modules.at[i];
+    return NULL;
+}
+
+Setting *model_setting(Model *m, const char *section, const char *key)
+{
+    for (uint32_t i = 0; i < m->settings.n; i++)
+        if (!strcmp(m->settings.at[i].key->section, section) &&
+            !strcmp(m->settings.at[i].key->key, key))
+            return &m->settings.at[i];
+    BUG("no setting %s.%s", section, key);
+}
+
+const char *model_place(Model *m, Span at)
+{
+    return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
+}
+
+static void duplicate(Model *m, const char *what, const char *name, Span at, Span before)
+{
+    Diag d = diag_error(m->ds, "E0304", at, "%s `%s` is given twice", what, name);
+    diag_note(&d, before, "it is given here too");
+    diag_emit(&d);
+}
+
+static void add_config(Model *m, const Node *set)
+{
+    ConfigEntry *old = model_config(m, set->text);
+    if (old && old->span.file == set->span.file) {
+        duplicate(m, "config name", set->text, set->text_span, old->span);
+        return;
+    }
+    ConfigEntry c = {.name = set->text,
+                     .doc = set->label,
+                     .expression = set->kids[0],
+                     .span = set->text_span,
+                     .from = model_place(m, set->text_span)};
+    if (old) *old = c;
+    else vec_push(m->arena, &m->config, c);
+}
+
+static void add_module(Model *m, const Node *node, bool prelude)
+{
+    ModuleDecl *old = model_module(m, node->text);
+    ModuleDecl d = {node->text, node, prelude};
+    if (!old) {
+        vec_push(m->arena, &m->modules, d);
+    } else if (old->prelude) {
+        *old = d;
+    } else if (!prelude) {
+        duplicate(m, "module", node->text, node->span, old->node->span);
+    }
+}
+
+static void add_names_rule(Model *m, const Node *e)
+{
+    const Node *value = e->n ? e->kids[0] : NULL;
+    if (e->kind != NODE_SET_PATH || value->kind != NODE_STRING) {
+        Diag d = diag_error(m->ds, "E0306", e->span, "a names table holds \"pattern\" = \"name\"");
+        diag_help(&d, "for example \"*\" = \"transformer.*\"");
+        diag_emit(&d);
+        return;
+    }
+    size_t n = strlen(value->text);
+    bool transposed = n > 2 && !strcmp(value->text + n - 2, "^T");
+    NamesRule rule = {.pattern = e->text,
+                      .replacement = arena_strndup(m->arena, value->text, n - (transposed ? 2 : 0)),
+                      .transposed = transposed,
+                      .span = e->span};
+    uint32_t stars = 0, used = 0;
+    for (const char *c = rule.pattern; *c; c++) stars += *c == '*';
+    for (const char *c = rule.replacement; *c; c++) used += *c == '*';
+    if (used > stars) {
+        Diag d = diag_error(m->ds, "E0306", e->span,
+                            "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
+                            used, rule.pattern, stars);
+        diag_emit(&d);
+        return;
+    }
+    vec_push(m->arena, &m->names, rule);
+}
+
+/* `key { a = 1; b = 2 }` in a section is `key = (a = 1, b = 2)`. */
+static const Node *nested_value(Model *m, const Node *section)
+{
+    Node *tuple = node_new(m->arena, NODE_TUPLE, section->span, NULL);
+    for (uint32_t i = 0; i < section->n; i++) {
+        const Node *e = section->kids[i];
+        if (e->kind != NODE_SET && e->kind != NODE_SECTION) {
+            Diag d = diag_error(m->ds, "E0306", e->span, "only `key = value` can stand here");
+            diag_emit(&d);
+            continue;
+        }
+        Node *named = node_new(m->arena, NODE_NAMED, e->span, e->text);
+        named->text_span = e->text_span;
+        node_add(m->arena, named,
+                 e->kind == NODE_SET ? e->kids[0] : (Node *)nested_value(m, e));
+        node_add(m->arena, tuple, named);
+    }
+    return tuple;
+}
+
+static void set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
+                    const char *from, bool may_replace)
+{
+    const KeyInfo *k = key_find(section, key);
+    if (!k) {
+        const char *names[128];
+        size_t n = key_names(section, names, ARRAY_LEN(names));
+        Diag d = diag_error(m->ds, "E0301", at, "section %s has no key `%s`", section, key);
+        help_nearest(&d, key, names, n);
+        diag_emit(&d);
+        return;
+    }
+    Setting *s = model_setting(m, section, key);
+    if (!may_replace && s->expression && s->span.file == at.file) {
+        duplicate(m, "key", key, at, s->span);
+        return;
+    }
+    s->expression = value;
+    s->span = at;
+    s->from = from;
+    s->order = ++m->next_order;
+}
+
+static void add_directive(Model *m, const char *section, const Node *e)
+{
+    static const char *const known[] = {"unit", "join", "split", "replicate", "gather"};
+    const Node *v = e->kids[0];
+    const Node *head = v->kind == NODE_CALL ? v->kids[0] : v;
+    const char *name = head->kind == NODE_REF ? head->text : "";
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (!strcmp(section, "shard") && !strcmp(known[i], name)) {
+            Diag d = model_lacks(m, e->span, "the directive \"%s\" = %s", e->text, name);
+            if (i < 2) diag_help(&d, "name units in lists: unit = [[\"%s\"]]", e->text);
+            diag_emit(&d);
+            return;
+        }
+    Diag d = diag_error(m->ds, "E0306", e->span, "section %s takes no directive for a path here",
+                        section);
+    if (!strcmp(section, "shard")) help_nearest(&d, name, known, ARRAY_LEN(known));
+    diag_emit(&d);
+}
+
+static void add_section(Model *m, const Node *section)
+{
+    if (!strcmp(section->text, "names")) {
+        for (uint32_t i = 0; i < section->n; i++) add_names_rule(m, section->kids[i]);
+        return;
+    }
+    if (!section_known(section->text)) {
+        const char *names[16] = {"names", "config", "module"};
+        size_t n = 3 + section_names(names + 3, 13);
+        Diag d = diag_error(m->ds, "E0302", section->span, "there is no section `%s`",
+                            section->text);
+        help_nearest(&d, section->text, names, n);
+        diag_emit(&d);
+        return;
+    }
+    if (section->label) {
+        Diag d = diag_error(m->ds, "E0306", section->span, "section %s takes no name",
+                            section->text);
+        diag_emit(&d);
+    }
+    for (uint32_t i = 0; i < section->n; i++) {
+        const Node *e = section->kids[i];
+        Requirement r = {e->n ? e->kids[0] : NULL, e->label};
+        if (e->kind == NODE_REQUIRE) vec_push(m->arena, &m->requirements, r);
+        else if (e->kind == NODE_SET_PATH) add_directive(m, section->text, e);
+        else
+            set_key(m, section->text, e->text, e->text_span,
+                    e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
+                    model_place(m, e->text_span), false);
+    }
+}
+
+static bool load_file(Model *m, const char *path, Span used_at);
+
+static void load_used(Model *m, const Node *use, const char *user_path)
+{
+    if (!strcmp(use->text, "std.fsd")) return;
+    const char *slash = strrchr(user_path, '/');
+    const char *path = use->text[0] == '/' || !slash
+                           ? use->text
+                           : arena_printf(m->arena, "%.*s/%s", (int)(slash - user_path), user_path,
+                                          use->text);
+    for (uint32_t i = 0; i < m->units.n; i++)
+        if (!strcmp(m->units.at[i].path, path)) return;
+    load_file(m, path, use->text_span);
+}
+
+static void collect(Model *m, const Node *file, bool main, bool prelude)
+{
+    for (uint32_t i = 0; i < file->n; i++) {
+        const Node *item = file->kids[i];
+        switch (item->kind) {
+        case NODE_MODULE: add_module(m, item, prelude); break;
+        case NODE_SECTION: add_section(m, item); break;
+        case NODE_MODEL:
+            if (main && m->root_class && m->root_class->span.file == item->span.file)
+                duplicate(m, "the", "model", item->span, m->root_class->span);
+            m->root_class = item->kids[0];
+            break;
+        case NODE_CONFIG:
+            for (uint32_t k = 0; k < item->n; k++) {
+                const Node *e = item->kids[k];
+                Requirement r = {e->n ? e->kids[0] : NULL, e->label};
+                if (e->kind == NODE_SET) {
+                    add_config(m, e);
+                } else if (e->kind == NODE_REQUIRE) {
+                    vec_push(m->arena, &m->requirements, r);
+                } else {
+                    Diag d = diag_error(m->ds, "E0306", e->span,
+                                        "only `name = value` and `require` can stand in config");
+                    diag_emit(&d);
+                }
+            }
+            break;
+        default: break;
+        }
+    }
+}
+
+static bool add_source(Model *m, const char *path, const char *text, size_t n, bool prelude)
+{
+    SourceUnit u = {.path = path, .prelude = prelude};
+    u.file = diag_add_file(m->ds, path, text, n);
+    if (!prelude && !m->main_file) m->main_file = u.file;
+    bool main = u.file == m->main_file;
+    uint32_t at = m->units.n;
+    vec_push(m->arena, &m->units, u);
+    const Node *root = parse_source(m->ds, u.file, PARSE_FILE, 0);
+    if (!root) return false;
+    m->units.at[at].root = root;
+    for (uint32_t i = 0; i < root->n; i++)
+        if (root->kids[i]->kind == NODE_USE) load_used(m, root->kids[i], path);
+    collect(m, root, main, prelude);
+    return true;
+}
+
+static bool load_file(Model *m, const char *path, Span used_at)
+{
+    size_t n = 0;
+    char *text = m->units.n < MAX_FILES ? read_file(path, &n) : NULL;
+    if (!text) {
+        Diag d = diag_error(m->ds, "E0110", used_at, "cannot read %s: %s", path,
+                            m->units.n < MAX_FILES ? strerror(errno) : "too many files");
+        diag_emit(&d);
+        m->lacks++;
+        return false;
+    }
+    char *kept = arena_strndup(m->arena, text, 0);
+    if (n) {
+        kept = arena_alloc(m->arena, n + 1);
+        memcpy(kept, text, n);
+    }
+    free(text);
+    return add_source(m, arena_strdup(m->arena, path), kept, n, false);
+}
+
+static void apply_preset(Model *m, const char *name)
+{
+    const char *names[64];
+    size_t n = 0;
+    const Node *found = NULL;
+    for (uint32_t u = 0; u < m->units.n; u++)
+        for (uint32_t i = 0; m->units.at[u].root && i < m->units.at[u].root->n; i++) {
+            const Node *item = m->units.at[u].root->kids[i];
+            if (item->kind != NODE_PRESET) continue;
+            if (n < ARRAY_LEN(names)) names[n++] = item->text;
+            if (!strcmp(item->text, name)) found = item;
+        }
+    if (!found) {
+        Diag d = diag_error(m->ds, "E0305", (Span){0}, "the model has no preset `%s`", name);
+        if (n) help_nearest(&d, name, names, n);
+        diag_emit(&d);
+        return;
+    }
+    for (uint32_t i = 0; i < found->n; i++) {
+        const Node *e = found->kids[i];
+        ConfigEntry *c = e->kind == NODE_SET ? model_config(m, e->text) : NULL;
+        if (!c) {
+            const char *config[256];
+            size_t k = 0;
+            while (k < m->config.n && k < ARRAY_LEN(config)) config[k] = m->config.at[k].name, k++;
+            Diag d = diag_error(m->ds, "E0303", e->text_span, "there is no config name `%s`",
+                                e->text ? e->text : "?");
+            if (e->text) help_nearest(&d, e->text, config, k);
+            diag_emit(&d);
+            continue;
+        }
+        c->expression = e->kids[0];
+        c->span = e->text_span;
+        c->from = arena_printf(m->arena, "preset \"%s\"", name);
+    }
+}
+
+static void apply_set(Model *m, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    uint32_t file = diag_add_file(m->ds, "-s", arena_strdup(m->arena, text), strlen(text));
+    uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
+    Span at = {file, 1, 1, 1, width + 1};
+    if (!equals || equals == text) {
+        Diag d = diag_error(m->ds, "E0307", at, "-s needs name=value");
+        diag_help(&d, "for example -s L=4 or -s train.batch=8");
+        diag_emit(&d);
+        return;
+    }
+    const Node *value = parse_source(m->ds, file, PARSE_EXPRESSION, width + 1);
+    if (!value) return;
+    char *name = arena_strndup(m->arena, text, width);
+    while (width && name[width - 1] == ' ') name[--width] = 0;
+    char *dot = strchr(name, '.');
+    if (dot) {
+        *dot = 0;
+        if (section_known(name)) {
+            set_key(m, name, dot + 1, at, value, "-s", true);
+            return;
+        }
+        const char *names[16];
+        size_t n = section_names(names, ARRAY_LEN(names));
+        Diag d = diag_error(m->ds, "E0302", at, "there is no section `%s`", name);
+        help_nearest(&d, name, names, n);
+        diag_emit(&d);
+        return;
+    }
+    ConfigEntry *c = model_config(m, name);
+    if (c) {
+        c->expression = value;
+        c->span = at;
+        c->from = "-s";
+        return;
+    }
+    const char *names[512];
+    size_t n = 0;
+    for (uint32_t i = 0; i < m->config.n && n < 300; i++) names[n++] = m->config.at[i].name;
+    Diag d = diag_error(m->ds, "E0303", at, "there is no config name `%s`", name);
+    const char *section = NULL;
+    for (int i = 0; i < n_keys; i++)
+        if (!strcmp(key_table[i].key, name)) section = key_table[i].section;
+    if (section) diag_help(&d, "the key is %s.%s", section, name);
+    else help_nearest(&d, name, names, n);
+    diag_emit(&d);
+}
+
+bool model_read(Model *m, const char *path)
+{
+    for (int i = 0; i < n_keys; i++) {
+        Setting s = {.key = &key_table[i], .from = "default"};
+        vec_push(m->arena, &m->settings, s);
+    }
+    load_file(m, path, (Span){0});
+    if (m->ds->errors > m->errors_before) return false;
+    add_source(m, "std.fsd", prelude_text, sizeof prelude_text - 1, true);
+    if (m->options->preset) apply_preset(m, m->options->preset);
+    for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
+    return m->ds->errors == m->errors_before;
+}

@@ -1,0 +1,410 @@
+/* From checked settings to the policy that passes read and the settings that the plan holds, and
+ * the rules that tie keys together: ranks and mesh, batch and ranks, prefetch and in-flight limit.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+static const ConstValue *value_of(Model *m, const char *section, const char *key)
+{
+    return &model_setting(m, section, key)->value;
+}
+
+static bool given(Model *m, const char *section, const char *key)
+{
+    return model_setting(m, section, key)->expression != NULL;
+}
+
+static int64_t integer(Model *m, const char *section, const char *key)
+{
+    const ConstValue *v = value_of(m, section, key);
+    return v->kind == VALUE_INT ? v->integer : 0;
+}
+
+static double number(Model *m, const char *section, const char *key)
+{
+    const ConstValue *v = value_of(m, section, key);
+    return value_is_number(v) ? value_number(v) : 0;
+}
+
+static bool is_word(const ConstValue *v, const char *word)
+{
+    return (v->kind == VALUE_WORD || v->kind == VALUE_CALL) && !strcmp(v->text, word);
+}
+
+/* ---- mesh and ranks ---- */
+
+static const char *const axes[] = {"rep", "dp", "tp", "pp", "ep", "sp", "cp"};
+
+static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at)
+{
+    bool known = false;
+    for (size_t i = 0; i < ARRAY_LEN(axes); i++) known |= !strcmp(axes[i], name);
+    if (!known) {
+        Diag d = diag_error(m->ds, "E0402", at, "the mesh has no axis `%s`", name);
+        help_nearest(&d, name, axes, ARRAY_LEN(axes));
+        diag_emit(&d);
+    } else if (size < 1 || size > 1 << 20) {
+        Diag d = diag_error(m->ds, "E0402", at, "axis %s has size %lld; it is 1 to %d", name,
+                            (long long)size, 1 << 20);
+        diag_emit(&d);
+    } else if (strcmp(name, "dp") && size > 1) {
+        Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
+        diag_emit(&d);
+    } else if (!strcmp(name, "dp")) {
+        if (p->n_axes) {
+            Diag d = diag_error(m->ds, "E0402", at, "axis dp is given twice");
+            diag_emit(&d);
+            return;
+        }
+        p->mesh[p->n_axes].name = "dp";
+        p->mesh[p->n_axes++].size = size;
+    }
+}
+
+static void mesh_from_option(Model *m, Policy *p)
+{
+    const char *text = m->options->mesh;
+    uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "=,");
+        Span span = {file, 1, (uint32_t)(at - text) + 1, 1, (uint32_t)(at - text + (long)n) + 1};
+        char *end = NULL;
+        long long size = name < n ? strtoll(at + name + 1, &end, 10) : 0;
+        if (!end || end != at + n || end == at + name + 1) {
+            Diag d = diag_error(m->ds, "E0402", span, "--mesh needs axis=size");
+            diag_help(&d, "for example --mesh dp=4");
+            diag_emit(&d);
+        } else {
+            add_axis(m, p, arena_strndup(m->arena, at, name), size, span);
+        }
+        at += n + (at[n] == ',');
+    }
+}
+
+static void resolve_mesh(Model *m, Policy *p)
+{
+    Setting *s = model_setting(m, "shard", "mesh");
+    const ConstValue *v = &s->value;
+    if (m->options->mesh) {
+        mesh_from_option(m, p);
+        s->from = "--mesh";
+    } else if (v->kind == VALUE_LIST && (s->expression || !m->options->ranks)) {
+        for (uint32_t i = 0; i < v->n_items; i++) {
+            int64_t size = 0;
+            if (v->items[i].name && value_integral(v->items[i].value, &size)) {
+                bool replaced = m->options->ranks && !strcmp(v->items[i].name, "dp");
+                if (!replaced)
+                    add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
+            } else {
+                Diag d = diag_error(m->ds, "E0402", v->items[i].value->span,
+                                    "a mesh names its axes, as in (dp = 8)");
+                diag_emit(&d);
+            }
+        }
+    }
+    if (m->options->ranks < 0) {
+        Diag d = diag_error(m->ds, "E0402", (Span){0}, "-n %lld: at least one rank is needed",
+                            (long long)m->options->ranks);
+        diag_emit(&d);
+    } else if (m->options->ranks && p->n_axes && p->mesh[0].size != m->options->ranks) {
+        Diag d = diag_error(m->ds, "E0402", (Span){0}, "-n %lld, but the mesh has %lld ranks",
+                            (long long)m->options->ranks, (long long)p->mesh[0].size);
+        diag_help(&d, "give -n or dp, not both");
+        diag_emit(&d);
+    }
+    if (!p->n_axes) {
+        p->mesh[0].name = "dp";
+        p->mesh[0].size = MAX(m->options->ranks, 1);
+        p->n_axes = 1;
+        if (m->options->ranks) s->from = "-n";
+    }
+    ConstItem *axis = arena_new_of(m->arena, ConstItem);
+    ConstValue *size = arena_new_of(m->arena, ConstValue);
+    *size = value_int(s->value.span, p->mesh[0].size);
+    *axis = (ConstItem){"dp", size};
+    s->value = (ConstValue){
+        .kind = VALUE_LIST, .tuple = true, .span = s->value.span, .items = axis, .n_items = 1};
+}
+
+/* ---- shard ---- */
+
+static void add_classes(Model *m, const ConstValue *v, StringList *out)
+{
+    if (v->kind == VALUE_WORD || v->kind == VALUE_TEXT) {
+        vec_push(m->arena, &out->at, v->text);
+        return;
+    }
+    for (uint32_t i = 0; v->kind == VALUE_LIST && i < v->n_items; i++)
+        if (v->items[i].value->kind == VALUE_WORD)
+            vec_push(m->arena, &out->at, v->items[i].value->text);
+}
+
+static bool all_of_kind(const ConstValue *v, ValueKind kind)
+{
+    for (uint32_t i = 0; i < v->n_items; i++)
+        if (v->items[i].name || v->items[i].value->kind != kind) return false;
+    return v->n_items > 0;
+}
+
+static void resolve_unit(Model *m, Policy *p)
+{
+    const Setting *s = model_setting(m, "shard", "unit");
+    const ConstValue *v = &s->value;
+    p->unit_span = v->span.file ? v->span : s->span;
+    p->unit = UNIT_CLASS;
+    if (is_word(v, "root") || v->kind == VALUE_ERROR) {
+        p->unit = UNIT_ROOT;
+    } else if (v->kind == VALUE_WORD) {
+        add_classes(m, v, &p->unit_classes);
+    } else if (v->kind == VALUE_CALL) {
+        p->unit = UNIT_SIZE;
+        p->unit_size = call_argument(v, "elements")->integer;
+        const ConstValue *leaf = call_argument(v, "leaf");
+        add_classes(m, leaf, &p->unit_leaf);
+        if (leaf->n_items && !all_of_kind(leaf, VALUE_WORD))
+            setting_error(m, s, "leaf of size takes a list of classes");
+    } else if (all_of_kind(v, VALUE_WORD)) {
+        add_classes(m, v, &p->unit_classes);
+    } else if (all_of_kind(v, VALUE_LIST) && !v->tuple) {
+        p->unit = UNIT_MANUAL;
+        for (uint32_t i = 0; i < v->n_items; i++) {
+            const ConstValue *list = v->items[i].value;
+            StringList paths = {0};
+            if (!all_of_kind(list, VALUE_TEXT))
+                setting_error(m, s, "each unit is a list of module paths in quotes");
+            for (uint32_t k = 0; k < list->n_items; k++)
+                if (list->items[k].value->kind == VALUE_TEXT)
+                    vec_push(m->arena, &paths.at, list->items[k].value->text);
+            vec_push(m->arena, &p->unit_manual, paths);
+        }
+    } else {
+        setting_error(m, s, "a list of units holds classes, or lists of module paths in quotes");
+    }
+}
+
+static void resolve_reshard(Model *m, Policy *p)
+{
+    Setting *s = model_setting(m, "shard", "reshard");
+    int64_t dp = mesh_size(p, "dp"), k = s->value.integer;
+    p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
+    p->reshard_root = value_of(m, "shard", "reshard_root")->boolean;
+    if (s->value.kind == VALUE_INT && (k < 1 || dp % k)) {
+        setting_error(m, s, "reshard = %lld: must divide dp = %lld", (long long)k, (long long)dp);
+    } else if (s->value.kind == VALUE_INT && k > 1 && k < dp) {
+        Diag d = model_lacks(m, s->value.span, "shard.reshard = %lld", (long long)k);
+        diag_help(&d, "this version has true (all ranks) and false");
+        diag_emit(&d);
+    } else if (s->value.kind == VALUE_INT) {
+        p->reshard = k == dp;
+    }
+    if (p->strategy == STRATEGY_FULL) return;
+    const char *name = p->strategy == STRATEGY_NONE ? "none" : "grads";
+    const char *const keys[] = {"reshard", "reshard_root"};
+    for (int i = 0; i < 2; i++) {
+        const Setting *key = model_setting(m, "shard", keys[i]);
+        if (!key->expression || (key->value.kind == VALUE_BOOL && !key->value.boolean)) continue;
+        setting_error(m, key, "strategy = %s: %s has no effect", name, keys[i]);
+    }
+    p->reshard = p->reshard_root = false;
+}
+
+static void resolve_prefetch(Model *m, Policy *p)
+{
+    const Setting *s = model_setting(m, "shard", "prefetch");
+    const ConstValue *v = &s->value;
+    p->prefetch_forward = p->prefetch_backward = v->kind == VALUE_INT ? v->integer : 0;
+    if (v->kind == VALUE_LIST) {
+        const ConstValue *forward = value_item(v, "forward"), *backward = value_item(v, "backward");
+        int64_t f = 0, b = 0;
+        bool right = v->n_items == (forward ? 1u : 0u) + (backward ? 1u : 0u) && v->n_items;
+        right &= !forward || (value_integral(forward, &f) && f >= 0);
+        right &= !backward || (value_integral(backward, &b) && b >= 0);
+        if (!right) setting_error(m, s, "prefetch is k or (forward = k, backward = k)");
+        p->prefetch_forward = f;
+        p->prefetch_backward = b;
+    }
+    p->prefetch_post = is_word(value_of(m, "shard", "prefetch_at"), "post");
+    p->inflight = integer(m, "shard", "inflight");
+    int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
+    if (most > 1000) setting_error(m, s, "prefetch is at most 1000");
+    else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE)
+        setting_error(m, s, "prefetch = %lld needs inflight >= %lld", (long long)most,
+                      (long long)most + 1);
+}
+
+static void resolve_shard(Model *m, Policy *p)
+{
+    const ConstValue *strategy = value_of(m, "shard", "strategy");
+    p->strategy = is_word(strategy, "grads")  ? STRATEGY_GRADS
+                  : is_word(strategy, "none") ? STRATEGY_NONE
+                                              : STRATEGY_FULL;
+    resolve_unit(m, p);
+    resolve_reshard(m, p);
+    resolve_prefetch(m, p);
+    p->accumulate_local = is_word(value_of(m, "shard", "accumulate"), "local");
+    const Setting *align = model_setting(m, "shard", "align");
+    p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
+    if (p->align && p->align != 16) {
+        Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
+        diag_help(&d, "this version has 16B and none");
+        diag_emit(&d);
+    }
+}
+
+/* ---- train ---- */
+
+static void resolve_optimizer(Model *m, Policy *p, Settings *s)
+{
+    const Setting *setting = model_setting(m, "train", "optimizer");
+    const ConstValue *o = &setting->value;
+    if (o->kind != VALUE_CALL) return;
+    s->lr = value_number(call_argument(o, "lr"));
+    p->weight_decay = value_number(call_argument(o, "weight_decay"));
+    if (is_word(o, "sgd")) {
+        p->optimizer = OPTIMIZER_SGD;
+        p->momentum = value_number(call_argument(o, "momentum"));
+        p->nesterov = call_argument(o, "nesterov")->boolean;
+        if (p->nesterov && p->momentum == 0)
+            setting_error(m, setting, "nesterov needs a momentum above 0");
+        return;
+    }
+    p->optimizer = is_word(o, "adam") ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW;
+    p->eps = value_number(call_argument(o, "eps"));
+    const ConstValue *betas = call_argument(o, "betas");
+    bool right = betas->n_items == 2;
+    for (uint32_t i = 0; right && i < 2; i++)
+        right = value_is_number(betas->items[i].value) &&
+                value_number(betas->items[i].value) >= 0 && value_number(betas->items[i].value) < 1;
+    if (!right) {
+        setting_error(m, setting, "betas are two numbers, each at least 0 and below 1");
+        return;
+    }
+    p->beta1 = value_number(betas->items[0].value);
+    p->beta2 = value_number(betas->items[1].value);
+}
+
+static void resolve_precision(Model *m, Policy *p)
+{
+    const Setting *setting = model_setting(m, "train", "precision");
+    p->compute_dtype = p->reduce_dtype = DT_F32;
+    if (!is_word(&setting->value, "bf16")) return;
+    const ConstValue *master = call_argument(&setting->value, "master");
+    const ConstValue *reduce = call_argument(&setting->value, "reduce");
+    p->compute_dtype = DT_BF16;
+    p->reduce_dtype = is_word(reduce, "bf16") ? DT_BF16 : DT_F32;
+    if (!is_word(master, "f32")) {
+        Diag d = is_word(master, "bf16")
+                     ? model_lacks(m, master->span, "bf16(master = bf16)")
+                     : diag_error(m->ds, "E0313", master->span, "master cannot be `%s`",
+                                  master->text);
+        diag_help(&d, "the master dtype is f32");
+        diag_emit(&d);
+    }
+    if (!is_word(reduce, "f32") && !is_word(reduce, "bf16"))
+        setting_error(m, setting, "the reduce dtype is f32 or bf16, not `%s`", reduce->text);
+}
+
+static void resolve_schedule(Model *m, Settings *s)
+{
+    const Setting *setting = model_setting(m, "train", "schedule");
+    const ConstValue *v = &setting->value;
+    if (v->kind != VALUE_CALL) return;
+    s->schedule = is_word(v, "cosine") ? LR_COSINE : is_word(v, "linear") ? LR_LINEAR : LR_CONSTANT;
+    s->warmup = value_number(call_argument(v, "warmup"));
+    s->final = s->schedule == LR_CONSTANT ? 1 : value_number(call_argument(v, "final"));
+    if (s->steps && s->schedule != LR_CONSTANT && s->warmup > (double)s->steps)
+        setting_error(m, setting, "warmup = %g is longer than steps = %lld", s->warmup,
+                      (long long)s->steps);
+}
+
+static void resolve_length(Model *m, Settings *s)
+{
+    const Setting *steps = model_setting(m, "train", "steps");
+    const Setting *epochs = model_setting(m, "train", "epochs");
+    s->steps = integer(m, "train", "steps");
+    s->epochs = integer(m, "train", "epochs");
+    bool both = steps->value.kind == VALUE_INT && epochs->value.kind == VALUE_INT;
+    if (both && steps->order > epochs->order) s->epochs = 0;
+    else if (both) s->steps = 0;
+    if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
+    Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.steps or train.epochs is needed");
+    diag_help(&d, "how long to train, for example -s train.steps=100");
+    diag_emit(&d);
+}
+
+static void resolve_batch(Model *m, Policy *p, Settings *s)
+{
+    const Setting *batch = model_setting(m, "train", "batch");
+    s->ranks = mesh_ranks(p);
+    s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
+    s->batch = integer(m, "train", "batch");
+    int64_t share = s->ranks * s->micro_batches;
+    if (s->micro_batches > 1 << 20) {
+        setting_error(m, model_setting(m, "train", "accumulate"), "accumulate is at most %d",
+                      1 << 20);
+        share = s->ranks;
+    }
+    if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR) {
+        Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.batch is needed");
+        diag_help(&d, "samples a step over all ranks, for example -s train.batch=%lld",
+                  (long long)share * 8);
+        diag_emit(&d);
+    }
+    if (!s->batch) s->batch = share;
+    if (s->batch % share) {
+        int64_t below = s->batch / share * share;
+        Diag d = diag_error(m->ds, "E0403", batch->span.file ? batch->span : batch->value.span,
+                            "batch = %lld does not divide by %lld ranks x %lld micro-batches",
+                            (long long)s->batch, (long long)s->ranks,
+                            (long long)s->micro_batches);
+        if (below)
+            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
+                      (long long)(below + share), (long long)(below + 2 * share));
+        else
+            diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)share,
+                      (long long)(2 * share), (long long)(3 * share));
+        diag_emit(&d);
+    }
+    p->batch = s->batch;
+    s->local_batch = MAX(s->batch / share, 1);
+}
+
+static void resolve_train(Model *m, Policy *p, Settings *s)
+{
+    resolve_length(m, s);
+    resolve_batch(m, p, s);
+    resolve_optimizer(m, p, s);
+    resolve_precision(m, p);
+    resolve_schedule(m, s);
+    const char *const limits[] = {"clip", "clip_value"};
+    for (int i = 0; i < 2; i++) {
+        const Setting *limit = model_setting(m, "train", limits[i]);
+        if (value_is_number(&limit->value) && !(value_number(&limit->value) > 0))
+            setting_error(m, limit, "%s is above 0, or none", limits[i]);
+    }
+    p->clip = number(m, "train", "clip");
+    p->clip_value = number(m, "train", "clip_value");
+    s->eval_every = integer(m, "train", "eval_every");
+    s->eval_steps = integer(m, "train", "eval_steps");
+    s->seed = (uint64_t)integer(m, "train", "seed");
+    const ConstValue *on_nan = value_of(m, "train", "on_nan");
+    p->on_nan = is_word(on_nan, "skip")       ? ON_NAN_SKIP
+                : is_word(on_nan, "continue") ? ON_NAN_CONTINUE
+                                              : ON_NAN_STOP;
+    if (s->eval_every && !given(m, "data", "val"))
+        setting_error(m, model_setting(m, "train", "eval_every"),
+                      "eval_every needs data.val, which is not given");
+    s->length = integer(m, "data", "length");
+    s->order = is_word(value_of(m, "data", "order"), "sequential") ? DATA_SEQUENTIAL : DATA_SHUFFLE;
+}
+
+void policy_resolve(Model *m, Policy *p, Settings *s)
+{
+    resolve_mesh(m, p);
+    resolve_shard(m, p);
+    resolve_train(m, p, s);
+}

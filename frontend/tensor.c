@@ -1,0 +1,300 @@
+/* Tensors in methods: operators, `as`, and the errors about their shapes.
+ *
+ * Every tensor value carries, for each axis, how its size reads in the names of the model. Shapes
+ * are checked as numbers; messages speak in names and then say what the names stand for.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+bool value_is_tensor(const ConstValue *v)
+{
+    return v->kind == VALUE_TENSOR || v->kind == VALUE_PARAM;
+}
+
+ConstValue tensor_of(Elaboration *e, ValueId id, Span at)
+{
+    return (ConstValue){
+        .kind = VALUE_TENSOR, .span = at, .tensor = id, .type = e->graph->values.at[id].type};
+}
+
+/* ---- errors ---- */
+
+Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
+{
+    va_list args;
+    Buf text = {0};
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    Diag d = diag_error(s->model->ds, code, at, "%s", text.at ? text.at : "");
+    buf_free(&text);
+    return d;
+}
+
+/* Where something stands in the user's file: the innermost call that is not in the prelude. */
+static Span user_place(const Elaboration *e, Span at, uint32_t *frame)
+{
+    uint32_t i = e->frames.n;
+    while (i > 0 && e->frames.at[i - 1].prelude) at = e->frames.at[--i].at;
+    *frame = i;
+    return at;
+}
+
+void method_emit(Scope *s, Diag *d)
+{
+    Elaboration *e = s->elaboration;
+    if (e && e->frames.n) {
+        uint32_t frame;
+        Span inner = d->span;
+        d->span = user_place(e, inner, &frame);
+        if (frame < e->frames.n) diag_note(d, inner, "in %s", e->frames.at[frame].method);
+        for (uint32_t i = frame; i > 0 && d->n_notes < 4; i--)
+            diag_note(d, e->frames.at[i - 1].at, "in %s, called here", e->frames.at[i - 1].method);
+    }
+    diag_emit(d);
+}
+
+static bool names_word(const char *text, const char *word, size_t n)
+{
+    for (const char *at = text; (at = strstr(at, word)); at++) {
+        bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (starts && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
+    }
+    return false;
+}
+
+static void explain_names(Scope *s, Buf *out, const char *text, const char *other)
+{
+    for (const char *at = text; *at;) {
+        size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+        if (!n || isdigit((unsigned char)*at)) {
+            at += n ? n : 1;
+            continue;
+        }
+        const char *word = arena_strndup(s->model->arena, at, n);
+        bool repeated = out->at && names_word(out->at, word, n);
+        ConfigEntry *c = model_config(s->model, word);
+        const Local *local = scope_local(s, word);
+        at += n;
+        if (repeated || names_word(other, word, n)) continue;
+        const char *lead = out->n ? ", " : ": ";
+        if (c && c->value.kind == VALUE_INT)
+            buf_printf(out, "%s%s = %lld (%s%s%u)", lead, word, (long long)c->value.integer,
+                       strcmp(c->from, "-s") ? "" : "-s, ", "line ", c->span.line);
+        else if (local && local->value.kind == VALUE_INT)
+            buf_printf(out, "%s%s = %lld", lead, word, (long long)local->value.integer);
+    }
+}
+
+const char *names_suffix(Scope *s, const char *first, const char *second)
+{
+    Buf out = {0};
+    explain_names(s, &out, first, second);
+    explain_names(s, &out, second, first);
+    const char *text = arena_strndup(s->model->arena, out.at ? out.at : "", out.n);
+    buf_free(&out);
+    return text;
+}
+
+/* ---- ops ---- */
+
+void place_builder(Scope *s, Span at)
+{
+    s->elaboration->build.path = s->path ? s->path : "";
+    uint32_t frame;
+    s->elaboration->build.span = user_place(s->elaboration, at, &frame);
+}
+
+ValueId tensor_value(Scope *s, ConstValue *v, Span at)
+{
+    Elaboration *e = s->elaboration;
+    if (v->kind == VALUE_TENSOR) return v->tensor;
+    ParamSlot *p = param_owner(v->param);
+    if (e->param_value[p->row] == NO_VALUE) {
+        Attrs a = {.index = p->row};
+        place_builder(s, at);
+        e->param_value[p->row] = emit(&e->build, OP_param, &a, 0, NULL, NULL);
+    }
+    if (e->training) p->used = true;
+    v->kind = VALUE_TENSOR;
+    return v->tensor = e->param_value[p->row];
+}
+
+bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+             ConstValue *operands, uint32_t n, OpId *out)
+{
+    Elaboration *e = s->elaboration;
+    Type types[16] = {0}, results[64];
+    ValueId ids[16];
+    uint32_t n_out = ARRAY_LEN(results);
+    CHECK(n <= ARRAY_LEN(types));
+    for (uint32_t i = 0; i < n; i++) types[i] = operands[i].type;
+    const char *problem =
+        op_infer(e->graph, kind, attr, n, types, &n_out, results, s->model->arena);
+    if (problem) {
+        Buf shapes = {0};
+        for (uint32_t i = 0; i < n; i++)
+            buf_printf(&shapes, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ",
+                       value_shape(s->model->arena, &operands[i]));
+        const char *suffix =
+            n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
+                                 value_shape(s->model->arena, &operands[1]))
+                  : "";
+        Diag d = method_error(s, "E0204", at, "`%s` cannot take %s%s", name, shapes.at, suffix);
+        diag_help(&d, "%s", problem);
+        buf_free(&shapes);
+        method_emit(s, &d);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
+    place_builder(s, at);
+    *out = op_emit(&e->build, kind, attr, n, ids, NULL);
+    return true;
+}
+
+static ConstValue result_like(Elaboration *e, OpId op, Span at, const ConstValue *like)
+{
+    ConstValue v = tensor_of(e, e->graph->ops.at[op].out, at);
+    memcpy(v.dims, like->dims, sizeof v.dims);
+    return v;
+}
+
+static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor)
+{
+    Attrs a = {.alpha = factor};
+    OpId op;
+    if (!emit_op(s, OP_scale, &a, e->kind == NODE_NEGATE ? "-" : e->text, e->span, &v, 1, &op))
+        return value_error(e->span);
+    return result_like(s->elaboration, op, e->span, &v);
+}
+
+ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v)
+{
+    return s->elaboration ? scaled(s, e, v, -1) : value_error(e->span);
+}
+
+static ConstValue lacking(Scope *s, const Node *e, const char *what)
+{
+    Diag d = model_lacks(s->model, e->span, "%s", what);
+    method_emit(s, &d);
+    return value_error(e->span);
+}
+
+static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue r)
+{
+    bool left_is_tensor = value_is_tensor(&l);
+    ConstValue *tensor = left_is_tensor ? &l : &r, *number = left_is_tensor ? &r : &l;
+    if (!value_is_number(number)) {
+        Diag d = method_error(s, "E0202", e->span, "`%s` cannot join %s and %s", e->text,
+                              value_kind_name(&l), value_kind_name(&r));
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    double x = value_number(number);
+    if (!strcmp(e->text, "*")) return scaled(s, e, *tensor, x);
+    if (!strcmp(e->text, "/") && left_is_tensor) {
+        if (x != 0) return scaled(s, e, *tensor, 1 / x);
+        Diag d = method_error(s, "E0203", e->span, "division by zero");
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    return lacking(s, e, arena_printf(s->model->arena, "`%s` of %s and %s", e->text,
+                                      value_kind_name(&l), value_kind_name(&r)));
+}
+
+ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r)
+{
+    OpKind kind = !strcmp(e->text, "+")   ? OP_add
+                  : !strcmp(e->text, "-") ? OP_sub
+                  : !strcmp(e->text, "*") ? OP_mul
+                                          : OP_COUNT;
+    OpId op;
+    if (!s->elaboration) return lacking(s, e, "arithmetic on parameters outside methods");
+    if (strchr("=!<>", e->text[0])) {
+        Diag d = method_error(s, "E0210", e->span, "tensors cannot be compared");
+        diag_help(&d, "conditions are decided when the model is compiled");
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    if (!value_is_tensor(&l) || !value_is_tensor(&r)) return with_number(s, e, l, r);
+    if (kind == OP_COUNT)
+        return lacking(s, e, arena_printf(s->model->arena, "`%s` of two tensors", e->text));
+    Attrs a = {0};
+    ConstValue operands[2] = {l, r};
+    if (r.type.rank > l.type.rank && kind != OP_sub) operands[0] = r, operands[1] = l;
+    if (!emit_op(s, kind, &a, e->text, e->span, operands, 2, &op)) return value_error(e->span);
+    return result_like(s->elaboration, op, e->span, &operands[0]);
+}
+
+/* ---- as ---- */
+
+/* Names that stand for a whole axis on both sides must keep their order: [B, T] as [T, B] would
+ * mix samples although the number of elements agrees. */
+static bool keeps_order(const ConstValue *from, const ConstValue *to)
+{
+    int last = -1;
+    for (int i = 0; i < to->type.rank; i++) {
+        const char *name = to->dims[i];
+        if (!name || isdigit((unsigned char)*name)) continue;
+        for (int k = 0; k < from->type.rank; k++) {
+            if (!from->dims[k] || strcmp(from->dims[k], name)) continue;
+            if (k < last) return false;
+            last = k;
+            break;
+        }
+    }
+    return true;
+}
+
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v)
+{
+    const Node *shape = e->kids[1];
+    ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
+    int64_t dims[MAX_RANK], elements = 1;
+    if (v.kind == VALUE_ERROR) return v;
+    if (!value_is_tensor(&v) || !s->elaboration) {
+        Diag d = method_error(s, "E0204", e->span, "`as` needs a tensor, this is %s",
+                              value_kind_name(&v));
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    for (uint32_t i = 0; i < shape->n && i < MAX_RANK; i++) {
+        ConstValue dim = evaluate(s, shape->kids[i]);
+        if (dim.kind == VALUE_ERROR) return dim;
+        if (!value_integral(&dim, &dims[i]) || dims[i] < 1 ||
+            __builtin_mul_overflow(elements, dims[i], &elements)) {
+            Diag d = method_error(s, "E0204", shape->kids[i]->span,
+                                  "an axis has a positive size, this is %s",
+                                  value_text(s->model->arena, &dim));
+            method_emit(s, &d);
+            return value_error(e->span);
+        }
+        out.dims[i] = dim.symbol;
+    }
+    if (shape->n < 1 || shape->n > MAX_RANK) {
+        Diag d = method_error(s, "E0204", shape->span, "a tensor has 1 to %d axes", MAX_RANK);
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    out.type = type_of(v.type.dtype, (int)shape->n, dims);
+    const char *wanted = node_text(s->model->arena, shape);
+    const char *got = value_shape(s->model->arena, &v);
+    bool fits = elements == type_elements(&v.type);
+    if (!fits || !keeps_order(&v, &out)) {
+        Diag d = method_error(s, "E0204", e->span, "`as` cannot make %s from %s%s", wanted, got,
+                              fits ? "" : names_suffix(s, wanted, got));
+        if (fits) diag_help(&d, "`as` does not move elements; axes that stay keep their order");
+        else
+            diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
+                      (long long)type_elements(&v.type));
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    Attrs a = {0};
+    ValueId in = tensor_value(s, &v, e->span);
+    place_builder(s, e->span);
+    out.tensor = emit(&s->elaboration->build, OP_reshape, &a, 1, &in, &out.type);
+    return out;
+}

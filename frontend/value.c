@@ -1,0 +1,134 @@
+/* Making, printing and comparing constant values. */
+#include "value.h"
+
+#include <math.h>
+#include <string.h>
+
+ConstValue value_error(Span at) { return (ConstValue){.kind = VALUE_ERROR, .span = at}; }
+ConstValue value_none(Span at) { return (ConstValue){.kind = VALUE_NONE, .span = at}; }
+
+ConstValue value_bool(Span at, bool b)
+{
+    return (ConstValue){.kind = VALUE_BOOL, .span = at, .boolean = b};
+}
+
+ConstValue value_int(Span at, int64_t i)
+{
+    return (ConstValue){.kind = VALUE_INT, .span = at, .integer = i};
+}
+
+ConstValue value_real(Span at, double r)
+{
+    return (ConstValue){.kind = VALUE_REAL, .span = at, .real = r};
+}
+
+ConstValue value_word(Span at, const char *text)
+{
+    return (ConstValue){.kind = VALUE_WORD, .span = at, .text = text};
+}
+
+const char *value_kind_name(const ConstValue *v)
+{
+    switch (v->kind) {
+    case VALUE_ERROR: return "an error";
+    case VALUE_NONE: return "none";
+    case VALUE_BOOL: return "a truth value";
+    case VALUE_INT: return "an integer";
+    case VALUE_BYTES: return "a number of bytes";
+    case VALUE_REAL: return "a number";
+    case VALUE_TEXT: return "a string";
+    case VALUE_WORD: return "a name";
+    case VALUE_CALL: return "a call";
+    case VALUE_LIST: return v->tuple ? "a tuple" : "a list";
+    case VALUE_TENSOR: return "a tensor";
+    case VALUE_PARAM: return "a parameter";
+    case VALUE_MODULE: return "a module";
+    case VALUE_ARRAY: return "an array of modules";
+    }
+    return "a value";
+}
+
+bool value_is_number(const ConstValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
+
+double value_number(const ConstValue *v)
+{
+    return v->kind == VALUE_REAL ? v->real : (double)v->integer;
+}
+
+bool value_integral(const ConstValue *v, int64_t *out)
+{
+    if (v->kind == VALUE_INT) {
+        *out = v->integer;
+        return true;
+    }
+    if (v->kind != VALUE_REAL || v->real != floor(v->real) || fabs(v->real) > 0x1p53) return false;
+    *out = (int64_t)v->real;
+    return true;
+}
+
+const ConstValue *value_item(const ConstValue *v, const char *name)
+{
+    for (uint32_t i = 0; i < v->n_items; i++)
+        if (v->items[i].name && !strcmp(v->items[i].name, name)) return v->items[i].value;
+    return NULL;
+}
+
+static void write_value(Buf *out, const ConstValue *v);
+
+static void write_items(Buf *out, const ConstValue *v, char open, char close)
+{
+    buf_printf(out, "%c", open);
+    for (uint32_t i = 0; i < v->n_items; i++) {
+        if (i) buf_printf(out, ", ");
+        if (v->items[i].name) buf_printf(out, "%s = ", v->items[i].name);
+        write_value(out, v->items[i].value);
+    }
+    buf_printf(out, "%c", close);
+}
+
+static void write_value(Buf *out, const ConstValue *v)
+{
+    char number[40];
+    switch (v->kind) {
+    case VALUE_NONE: buf_printf(out, "none"); break;
+    case VALUE_BOOL: buf_printf(out, v->boolean ? "true" : "false"); break;
+    case VALUE_INT: buf_printf(out, "%lld", (long long)v->integer); break;
+    case VALUE_BYTES: buf_printf(out, "%lldB", (long long)v->integer); break;
+    case VALUE_REAL: buf_printf(out, "%s", double_text(v->real, number)); break;
+    case VALUE_TEXT: buf_printf(out, "\"%s\"", v->text); break;
+    case VALUE_WORD: buf_printf(out, "%s", v->text); break;
+    case VALUE_CALL:
+        buf_printf(out, "%s", v->text);
+        write_items(out, v, '(', ')');
+        break;
+    case VALUE_LIST: write_items(out, v, v->tuple ? '(' : '[', v->tuple ? ')' : ']'); break;
+    default: buf_printf(out, "%s", value_kind_name(v)); break;
+    }
+}
+
+static const char *keep(Arena *a, Buf *text)
+{
+    const char *kept = arena_strndup(a, text->at ? text->at : "", text->n);
+    buf_free(text);
+    return kept;
+}
+
+const char *value_text(Arena *a, const ConstValue *v)
+{
+    Buf out = {0};
+    write_value(&out, v);
+    return keep(a, &out);
+}
+
+const char *value_shape(Arena *a, const ConstValue *v)
+{
+    Buf out = {0};
+    buf_printf(&out, "[");
+    for (int i = 0; i < v->type.rank; i++) {
+        if (i) buf_printf(&out, ", ");
+        if (v->dims[i]) buf_printf(&out, "%s", v->dims[i]);
+        else buf_printf(&out, "%lld", (long long)v->type.dim[i]);
+    }
+    buf_printf(&out, "]");
+    return keep(a, &out);
+}

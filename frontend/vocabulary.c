@@ -1,0 +1,203 @@
+/* The vocabulary as tables, and its help text. */
+#include "vocabulary.h"
+
+#include <string.h>
+
+#include "frontend.h"
+
+const SectionInfo section_table[] = {
+#define SECTION(name, doc) {#name, doc},
+#define KEY(section, key, kinds, standard, least, support, doc)
+#define VALUE(section, key, name, support, doc)
+#define ARG(callee, name, kinds, standard, least, support, doc)
+#include "vocabulary.def"
+#undef SECTION
+#undef KEY
+};
+
+const KeyInfo key_table[] = {
+#define SECTION(name, doc)
+#define KEY(section, key, kinds, standard, least, support, doc)                                    \
+    {#section, #key, kinds, standard, least, support, doc},
+#include "vocabulary.def"
+#undef KEY
+#undef VALUE
+};
+
+const ValueInfo value_table[] = {
+#define KEY(section, key, kinds, standard, least, support, doc)
+#define VALUE(section, key, name, support, doc) {#section, #key, name, support, doc},
+#include "vocabulary.def"
+#undef VALUE
+#undef ARG
+};
+
+const ArgumentInfo argument_table[] = {
+#define VALUE(section, key, name, support, doc)
+#define ARG(callee, name, kinds, standard, least, support, doc)                                    \
+    {#callee, #name, kinds, standard, least, support, doc},
+#include "vocabulary.def"
+};
+
+const int n_sections = ARRAY_LEN(section_table), n_keys = ARRAY_LEN(key_table),
+          n_values = ARRAY_LEN(value_table), n_arguments = ARRAY_LEN(argument_table);
+
+const KeyInfo *key_find(const char *section, const char *key)
+{
+    for (int i = 0; i < n_keys; i++)
+        if (!strcmp(key_table[i].section, section) && !strcmp(key_table[i].key, key))
+            return &key_table[i];
+    return NULL;
+}
+
+bool section_known(const char *section)
+{
+    for (int i = 0; i < n_sections; i++)
+        if (!strcmp(section_table[i].name, section)) return true;
+    return false;
+}
+
+static bool of_key(const ValueInfo *v, const KeyInfo *k)
+{
+    return !strcmp(v->section, k->section) && !strcmp(v->key, k->key);
+}
+
+bool key_has_values(const KeyInfo *k)
+{
+    for (int i = 0; i < n_values; i++)
+        if (of_key(&value_table[i], k)) return true;
+    return false;
+}
+
+const ValueInfo *value_find(const KeyInfo *k, const char *name)
+{
+    for (int i = 0; i < n_values; i++)
+        if (of_key(&value_table[i], k) && !strcmp(value_table[i].name, name))
+            return &value_table[i];
+    return NULL;
+}
+
+size_t section_names(const char **names, size_t max)
+{
+    size_t n = 0;
+    for (int i = 0; i < n_sections && n < max; i++) names[n++] = section_table[i].name;
+    return n;
+}
+
+size_t key_names(const char *section, const char **names, size_t max)
+{
+    size_t n = 0;
+    for (int i = 0; i < n_keys && n < max; i++)
+        if (!strcmp(key_table[i].section, section)) names[n++] = key_table[i].key;
+    return n;
+}
+
+size_t value_names(const KeyInfo *k, const char **names, size_t max)
+{
+    size_t n = 0;
+    for (int i = 0; i < n_values && n < max; i++)
+        if (of_key(&value_table[i], k)) names[n++] = value_table[i].name;
+    return n;
+}
+
+size_t argument_names(const char *callee, const char **names, size_t max)
+{
+    size_t n = 0;
+    for (int i = 0; i < n_arguments && n < max; i++)
+        if (!strcmp(argument_table[i].callee, callee)) names[n++] = argument_table[i].name;
+    return n;
+}
+
+const char *kinds_text(Arena *a, int kinds)
+{
+    static const char *const names[] = {"an integer", "a number", "true or false", "a string",
+                                        "a name",     "a call",   "a list",        "bytes",
+                                        "none",       "an expression"};
+    Buf out = {0};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (kinds & (1 << i)) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);
+    const char *text = arena_strdup(a, out.at ? out.at : "a value");
+    buf_free(&out);
+    return text;
+}
+
+static const char *support_text(Support s)
+{
+    return s == HERE ? "" : s == LATER ? " (not in this version)" : " (only the default in this version)";
+}
+
+static void help_arguments(const char *callee, Buf *out)
+{
+    for (int i = 0; i < n_arguments; i++) {
+        const ArgumentInfo *a = &argument_table[i];
+        if (strcmp(a->callee, callee)) continue;
+        buf_printf(out, "        %-14s %s", a->name, a->doc);
+        if (a->standard) buf_printf(out, " [%s]", a->standard);
+        buf_printf(out, "%s\n", support_text(a->support));
+    }
+}
+
+static void help_key(const KeyInfo *k, bool full, Buf *out)
+{
+    Arena *a = arena_new();
+    buf_printf(out, "  %-16s %s", k->key, k->doc);
+    if (k->standard) buf_printf(out, " [%s]", k->standard);
+    buf_printf(out, "%s\n", support_text(k->support));
+    if (full) {
+        buf_printf(out, "    takes %s\n", kinds_text(a, k->kinds));
+        for (int i = 0; i < n_values; i++) {
+            if (!of_key(&value_table[i], k)) continue;
+            buf_printf(out, "    %-18s %s%s\n", value_table[i].name, value_table[i].doc,
+                       support_text(value_table[i].support));
+            help_arguments(value_table[i].name, out);
+        }
+        if (!strcmp(k->key, "unit")) {
+            buf_printf(out, "    size\n");
+            help_arguments("size", out);
+        }
+    }
+    arena_free(a);
+}
+
+static void help_section(const SectionInfo *s, Buf *out)
+{
+    buf_printf(out, "%s: %s\n", s->name, s->doc);
+    for (int i = 0; i < n_keys; i++)
+        if (!strcmp(key_table[i].section, s->name)) help_key(&key_table[i], false, out);
+}
+
+bool frontend_help(const char *topic, Buf *out)
+{
+    if (!topic) {
+        buf_printf(out, "Sections of a .fsd file, with keys, meanings and [defaults]:\n");
+        for (int i = 0; i < n_sections; i++) {
+            buf_printf(out, "\n");
+            help_section(&section_table[i], out);
+        }
+        buf_printf(out, "\nOne key with its values: fsdpc help train.optimizer\n");
+        return true;
+    }
+    const char *dot = strchr(topic, '.');
+    for (int i = 0; i < n_sections; i++)
+        if (!dot && !strcmp(section_table[i].name, topic)) {
+            help_section(&section_table[i], out);
+            return true;
+        }
+    const char *names[128];
+    size_t n = 0;
+    for (int i = 0; i < n_keys && dot; i++) {
+        const KeyInfo *k = &key_table[i];
+        if (strncmp(k->section, topic, (size_t)(dot - topic)) || k->section[dot - topic]) continue;
+        if (!strcmp(k->key, dot + 1)) {
+            help_key(k, true, out);
+            return true;
+        }
+        names[n++] = k->key;
+    }
+    if (!n) n = section_names(names, ARRAY_LEN(names));
+    const char *near = nearest_name(n && dot ? dot + 1 : topic, names, n);
+    buf_printf(out, "no section or key `%s`", topic);
+    if (near) buf_printf(out, "; did you mean `%s`?", near);
+    buf_printf(out, "\n");
+    return false;
+}
