@@ -11,25 +11,22 @@
 
 #include "value.h"
 
-const char *const arithmetic_functions[] = {"sqrt", "exp",   "log",   "abs", "floor",
-                                            "ceil", "round", "min",   "max"};
+const char *const arithmetic_functions[] = {"sqrt", "exp",   "log", "abs", "floor",
+                                            "ceil", "round", "min", "max"};
 const int n_arithmetic_functions = ARRAY_LEN(arithmetic_functions);
 
-static ConstValue overflow(DiagSet *ds, Span at, const char *what)
-{
+static ConstValue overflow(DiagSet *ds, Span at, const char *what) {
     Diag d = diag_error(ds, "E0201", at, "the result of `%s` does not fit into 64 bits", what);
     diag_emit(&d);
     return value_error(at);
 }
 
-static const char *symbol_of(Arena *a, const ConstValue *v)
-{
+static const char *symbol_of(Arena *a, const ConstValue *v) {
     return v->symbol ? v->symbol : arena_printf(a, "%lld", (long long)v->integer);
 }
 
 static const char *join_symbols(DiagSet *ds, const char *op, const ConstValue *l,
-                                const ConstValue *r)
-{
+                                const ConstValue *r) {
     if (strlen(op) > 2 || !strchr("+-*/%", op[0])) return NULL;
     const char *left = symbol_of(ds->arena, l), *right = symbol_of(ds->arena, r);
     if (strlen(left) + strlen(right) > 60) return NULL;
@@ -39,8 +36,7 @@ static const char *join_symbols(DiagSet *ds, const char *op, const ConstValue *l
     return arena_printf(ds->arena, "%s%s%s", left, op, right);
 }
 
-static bool power(int64_t base, int64_t exponent, int64_t *out)
-{
+static bool power(int64_t base, int64_t exponent, int64_t *out) {
     int64_t result = 1;
     if (base == 0 || base == 1 || base == -1) {
         *out = exponent == 0 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : base;
@@ -52,35 +48,48 @@ static bool power(int64_t base, int64_t exponent, int64_t *out)
     return true;
 }
 
-static ConstValue on_integers(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r)
-{
+static ConstValue on_integers(DiagSet *ds, const Node *e, const ConstValue *l,
+                              const ConstValue *r) {
     int64_t a = l->integer, b = r->integer, out = 0;
     const char *op = e->text;
     bool fits = true;
-    if (!strcmp(op, "+")) fits = !__builtin_add_overflow(a, b, &out);
-    else if (!strcmp(op, "-")) fits = !__builtin_sub_overflow(a, b, &out);
-    else if (!strcmp(op, "*")) fits = !__builtin_mul_overflow(a, b, &out);
-    else if (!strcmp(op, "**")) fits = power(a, b, &out);
-    else if (a == INT64_MIN && b == -1) fits = op[0] == '%';
-    else if (!strcmp(op, "//")) out = a / b - (a % b != 0 && (a < 0) != (b < 0));
-    else out = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
+    if (!strcmp(op, "+"))
+        fits = !__builtin_add_overflow(a, b, &out);
+    else if (!strcmp(op, "-"))
+        fits = !__builtin_sub_overflow(a, b, &out);
+    else if (!strcmp(op, "*"))
+        fits = !__builtin_mul_overflow(a, b, &out);
+    else if (!strcmp(op, "**"))
+        fits = power(a, b, &out);
+    else if (a == INT64_MIN && b == -1)
+        fits = op[0] == '%';
+    else if (!strcmp(op, "//"))
+        out = a / b - (a % b != 0 && (a < 0) != (b < 0));
+    else
+        out = a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0);
     if (!fits) return overflow(ds, e->span, op);
     ConstValue v = value_int(e->span, out);
     v.symbol = join_symbols(ds, op, l, r);
     return v;
 }
 
-static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b)
-{
+static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     const char *op = e->text;
     double out;
-    if (!strcmp(op, "+")) out = a + b;
-    else if (!strcmp(op, "-")) out = a - b;
-    else if (!strcmp(op, "*")) out = a * b;
-    else if (!strcmp(op, "/")) out = a / b;
-    else if (!strcmp(op, "//")) out = floor(a / b);
-    else if (!strcmp(op, "%")) out = a - floor(a / b) * b;
-    else out = pow(a, b);
+    if (!strcmp(op, "+"))
+        out = a + b;
+    else if (!strcmp(op, "-"))
+        out = a - b;
+    else if (!strcmp(op, "*"))
+        out = a * b;
+    else if (!strcmp(op, "/"))
+        out = a / b;
+    else if (!strcmp(op, "//"))
+        out = floor(a / b);
+    else if (!strcmp(op, "%"))
+        out = a - floor(a / b) * b;
+    else
+        out = pow(a, b);
     if (!isfinite(out)) {
         Diag d = diag_error(ds, "E0201", e->span, "the result of `%s` is not a finite number", op);
         diag_emit(&d);
@@ -89,8 +98,7 @@ static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b)
     return value_real(e->span, out);
 }
 
-static bool same(const ConstValue *l, const ConstValue *r)
-{
+static bool same(const ConstValue *l, const ConstValue *r) {
     if (value_is_number(l) && value_is_number(r))
         return l->kind == VALUE_INT && r->kind == VALUE_INT ? l->integer == r->integer
                                                             : value_number(l) == value_number(r);
@@ -105,8 +113,7 @@ static bool same(const ConstValue *l, const ConstValue *r)
     }
 }
 
-static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *r)
-{
+static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *r) {
     const char *op = e->text;
     bool below, equal;
     if (l->kind == VALUE_INT && r->kind == VALUE_INT) {
@@ -123,8 +130,7 @@ static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *
     return value_bool(e->span, result);
 }
 
-ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r)
-{
+ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r) {
     const char *op = e->text;
     if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
     if (!strcmp(op, "==")) return value_bool(e->span, same(l, r));
@@ -150,28 +156,26 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     return on_reals(ds, e, value_number(l), value_number(r));
 }
 
-ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *v)
-{
+ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *v) {
     if (v->kind == VALUE_REAL) return value_real(e->span, -v->real);
     if (v->kind == VALUE_INT) {
         if (v->integer == INT64_MIN) return overflow(ds, e->span, "-");
         return value_int(e->span, -v->integer);
     }
     if (v->kind != VALUE_ERROR) {
-        Diag d = diag_error(ds, "E0202", e->span, "`-` needs a number, this is %s",
-                            value_kind_name(v));
+        Diag d =
+            diag_error(ds, "E0202", e->span, "`-` needs a number, this is %s", value_kind_name(v));
         diag_emit(&d);
     }
     return value_error(e->span);
 }
 
-static double suffix_factor(const char *suffix)
-{
+static double suffix_factor(const char *suffix) {
     static const struct {
         const char *text;
         double factor;
-    } table[] = {{"", 1},      {"k", 1e3},     {"M", 1e6},        {"G", 1e9},
-                 {"T", 1e12},  {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
+    } table[] = {{"", 1},     {"k", 1e3},     {"M", 1e6},        {"G", 1e9},
+                 {"T", 1e12}, {"Ki", 1024.0}, {"Mi", 1048576.0}, {"Gi", 1073741824.0}};
     size_t n = strlen(suffix);
     if (n && suffix[n - 1] == 'B') n--;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -180,8 +184,7 @@ static double suffix_factor(const char *suffix)
     BUG("number suffix %s", suffix);
 }
 
-ConstValue arithmetic_number(DiagSet *ds, const Node *e)
-{
+ConstValue arithmetic_number(DiagSet *ds, const Node *e) {
     size_t digits = strspn(e->text, "0123456789");
     char *end = NULL;
     double real = strtod(e->text, &end);
@@ -211,8 +214,7 @@ ConstValue arithmetic_number(DiagSet *ds, const Node *e)
     return value_real(e->span, real);
 }
 
-static ConstValue least_or_most(const ConstValue *args, uint32_t n, bool most)
-{
+static ConstValue least_or_most(const ConstValue *args, uint32_t n, bool most) {
     ConstValue best = args[0];
     for (uint32_t i = 1; i < n; i++) {
         double x = value_number(&args[i]), y = value_number(&best);
@@ -222,10 +224,10 @@ static ConstValue least_or_most(const ConstValue *args, uint32_t n, bool most)
 }
 
 bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *args, uint32_t n,
-                     ConstValue *out)
-{
+                     ConstValue *out) {
     bool many = !strcmp(name, "min") || !strcmp(name, "max"), known = false;
-    for (int i = 0; i < n_arithmetic_functions; i++) known |= !strcmp(name, arithmetic_functions[i]);
+    for (int i = 0; i < n_arithmetic_functions; i++)
+        known |= !strcmp(name, arithmetic_functions[i]);
     if (!known) return false;
     *out = value_error(at);
     if (n == 0 || (!many && n != 1)) {
@@ -247,13 +249,20 @@ bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *a
         return true;
     }
     double x = value_number(&args[0]), y;
-    if (!strcmp(name, "sqrt")) y = sqrt(x);
-    else if (!strcmp(name, "exp")) y = exp(x);
-    else if (!strcmp(name, "log")) y = log(x);
-    else if (!strcmp(name, "abs")) y = fabs(x);
-    else if (!strcmp(name, "floor")) y = floor(x);
-    else if (!strcmp(name, "ceil")) y = ceil(x);
-    else y = nearbyint(x);
+    if (!strcmp(name, "sqrt"))
+        y = sqrt(x);
+    else if (!strcmp(name, "exp"))
+        y = exp(x);
+    else if (!strcmp(name, "log"))
+        y = log(x);
+    else if (!strcmp(name, "abs"))
+        y = fabs(x);
+    else if (!strcmp(name, "floor"))
+        y = floor(x);
+    else if (!strcmp(name, "ceil"))
+        y = ceil(x);
+    else
+        y = nearbyint(x);
     if (!isfinite(y)) {
         Diag d = diag_error(ds, "E0201", at, "`%s` of %g is not a finite number", name, x);
         diag_emit(&d);

@@ -1,8 +1,7 @@
 /* Making and reading tree nodes. */
 #include "ast.h"
 
-Node *node_new(Arena *a, NodeKind kind, Span span, const char *text)
-{
+Node *node_new(Arena *a, NodeKind kind, Span span, const char *text) {
     Node *e = arena_new_of(a, Node);
     e->kind = kind;
     e->span = span;
@@ -12,8 +11,7 @@ Node *node_new(Arena *a, NodeKind kind, Span span, const char *text)
     return e;
 }
 
-Node *node_add(Arena *a, Node *parent, Node *kid)
-{
+Node *node_add(Arena *a, Node *parent, Node *kid) {
     if (parent->n == parent->capacity)
         parent->kids = vec_grow(a, parent->kids, parent->n, &parent->capacity, sizeof(Node *));
     parent->kids[parent->n++] = kid;
@@ -25,15 +23,13 @@ Node *node_add(Arena *a, Node *parent, Node *kid)
     return parent;
 }
 
-Span span_join(Span first, Span last)
-{
+Span span_join(Span first, Span last) {
     return (Span){first.file, first.line, first.col, last.end_line, last.end_col};
 }
 
 static void write_list(Buf *out, const Node *e, uint32_t from);
 
-static void write_expression(Buf *out, const Node *e)
-{
+static void write_expression(Buf *out, const Node *e) {
     switch (e->kind) {
     case NODE_NUMBER:
     case NODE_REF: buf_printf(out, "%s", e->text); break;
@@ -85,16 +81,14 @@ static void write_expression(Buf *out, const Node *e)
     }
 }
 
-static void write_list(Buf *out, const Node *e, uint32_t from)
-{
+static void write_list(Buf *out, const Node *e, uint32_t from) {
     for (uint32_t i = from; i < e->n; i++) {
         if (i > from) buf_printf(out, ", ");
         write_expression(out, e->kids[i]);
     }
 }
 
-const char *node_text(Arena *a, const Node *e)
-{
+const char *node_text(Arena *a, const Node *e) {
     Buf out = {0};
     write_expression(&out, e);
     const char *text = arena_strndup(a, out.at ? out.at : "", out.n);
@@ -102,8 +96,7 @@ const char *node_text(Arena *a, const Node *e)
     return text;
 }
 
-void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context)
-{
+void node_walk(const Node *e, void (*visit)(void *context, const Node *e), void *context) {
     if (!e) return;
     visit(context, e);
     for (uint32_t i = 0; i < e->n; i++) node_walk(e->kids[i], visit, context);

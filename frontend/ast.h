@@ -15,53 +15,53 @@
 enum { AST_MAX_DEPTH = 400 };
 
 typedef enum NodeKind {
-    NODE_FILE,      /* kids: items */
-    NODE_USE,       /* text: file name */
-    NODE_CONFIG,    /* kids: NODE_SET, NODE_REQUIRE */
-    NODE_PRESET,    /* text: name; kids: NODE_SET */
-    NODE_MODULE,    /* text: name; kids: NODE_PARAMS, NODE_MEMBERS */
-    NODE_MODEL,     /* kids: expression */
-    NODE_SECTION,   /* text: name; label: text or NULL; kids: NODE_SET, NODE_SET_PATH, NODE_SECTION */
-    NODE_SET,       /* text: key; kids: value; label: doc */
-    NODE_SET_PATH,  /* text: glob; kids: value; label: doc */
-    NODE_REQUIRE,   /* kids: condition; label: message */
-    NODE_PARAMS,    /* kids: NODE_PARAM */
-    NODE_PARAM,     /* text: name; shape and value below */
-    NODE_SHAPE,     /* kids: expressions */
-    NODE_MEMBERS,   /* kids: members */
-    NODE_FIELD,     /* kids: NODE_NAMES, NODE_TYPE, initial value or NULL, NODE_ATTRIBUTES */
-    NODE_TIE,       /* kids: alias, owner */
-    NODE_MEMBER_IF, /* kids: condition, NODE_MEMBERS */
-    NODE_METHOD,    /* text: name; kids: NODE_PARAMS, body (NODE_BLOCK or NODE_RETURN) */
-    NODE_NAMES,     /* kids: NODE_NAME */
-    NODE_NAME,      /* text: name */
-    NODE_TYPE,      /* text: class; kids: NODE_ARGS or NULL, NODE_SHAPE or NULL */
+    NODE_FILE,    /* kids: items */
+    NODE_USE,     /* text: file name */
+    NODE_CONFIG,  /* kids: NODE_SET, NODE_REQUIRE */
+    NODE_PRESET,  /* text: name; kids: NODE_SET */
+    NODE_MODULE,  /* text: name; kids: NODE_PARAMS, NODE_MEMBERS */
+    NODE_MODEL,   /* kids: expression */
+    NODE_SECTION, /* text: name; label: text or NULL; kids: NODE_SET, NODE_SET_PATH, NODE_SECTION */
+    NODE_SET,     /* text: key; kids: value; label: doc */
+    NODE_SET_PATH,   /* text: glob; kids: value; label: doc */
+    NODE_REQUIRE,    /* kids: condition; label: message */
+    NODE_PARAMS,     /* kids: NODE_PARAM */
+    NODE_PARAM,      /* text: name; shape and value below */
+    NODE_SHAPE,      /* kids: expressions */
+    NODE_MEMBERS,    /* kids: members */
+    NODE_FIELD,      /* kids: NODE_NAMES, NODE_TYPE, initial value or NULL, NODE_ATTRIBUTES */
+    NODE_TIE,        /* kids: alias, owner */
+    NODE_MEMBER_IF,  /* kids: condition, NODE_MEMBERS */
+    NODE_METHOD,     /* text: name; kids: NODE_PARAMS, body (NODE_BLOCK or NODE_RETURN) */
+    NODE_NAMES,      /* kids: NODE_NAME */
+    NODE_NAME,       /* text: name */
+    NODE_TYPE,       /* text: class; kids: NODE_ARGS or NULL, NODE_SHAPE or NULL */
     NODE_ATTRIBUTES, /* kids: NODE_ATTRIBUTE */
-    NODE_ATTRIBUTE, /* text: name; kids: NODE_ARGS or NULL */
-    NODE_BLOCK,     /* kids: statements */
-    NODE_LET,       /* kids: NODE_NAMES, expression */
-    NODE_ADD_TO,    /* text: name; kids: expression */
-    NODE_RETURN,    /* kids: expression */
-    NODE_FOR,       /* text: variable; kids: expression, block */
-    NODE_IF,        /* kids: condition, block, block or NULL */
-    NODE_DO,        /* kids: NODE_CALL */
-    NODE_ARGS,      /* kids: expressions and NODE_NAMED */
-    NODE_NAMED,     /* text: keyword; kids: expression */
-    NODE_NUMBER,    /* text: as written */
-    NODE_STRING,    /* text: without quotes */
+    NODE_ATTRIBUTE,  /* text: name; kids: NODE_ARGS or NULL */
+    NODE_BLOCK,      /* kids: statements */
+    NODE_LET,        /* kids: NODE_NAMES, expression */
+    NODE_ADD_TO,     /* text: name; kids: expression */
+    NODE_RETURN,     /* kids: expression */
+    NODE_FOR,        /* text: variable; kids: expression, block */
+    NODE_IF,         /* kids: condition, block, block or NULL */
+    NODE_DO,         /* kids: NODE_CALL */
+    NODE_ARGS,       /* kids: expressions and NODE_NAMED */
+    NODE_NAMED,      /* text: keyword; kids: expression */
+    NODE_NUMBER,     /* text: as written */
+    NODE_STRING,     /* text: without quotes */
     NODE_TRUE,
     NODE_FALSE,
     NODE_NONE,
-    NODE_REF,     /* text: name */
-    NODE_TUPLE,   /* kids: expressions and NODE_NAMED; a single unnamed one is just parentheses */
-    NODE_LIST,    /* kids: expressions */
-    NODE_CALL,    /* kids: callee, NODE_ARGS */
-    NODE_INDEX,   /* kids: what, NODE_LIST of indices */
-    NODE_MEMBER,  /* text: name; kids: what */
-    NODE_AS,      /* kids: what, NODE_SHAPE */
-    NODE_NEGATE,  /* kids: operand */
-    NODE_NOT,     /* kids: operand */
-    NODE_BINARY   /* text: operator; kids: left, right */
+    NODE_REF,    /* text: name */
+    NODE_TUPLE,  /* kids: expressions and NODE_NAMED; a single unnamed one is just parentheses */
+    NODE_LIST,   /* kids: expressions */
+    NODE_CALL,   /* kids: callee, NODE_ARGS */
+    NODE_INDEX,  /* kids: what, NODE_LIST of indices */
+    NODE_MEMBER, /* text: name; kids: what */
+    NODE_AS,     /* kids: what, NODE_SHAPE */
+    NODE_NEGATE, /* kids: operand */
+    NODE_NOT,    /* kids: operand */
+    NODE_BINARY  /* text: operator; kids: left, right */
 } NodeKind;
 
 typedef struct Node Node;
@@ -69,7 +69,7 @@ struct Node {
     NodeKind kind;
     uint32_t depth;
     Span span;
-    Span text_span;    /* of the name or key alone, where there is one */
+    Span text_span; /* of the name or key alone, where there is one */
     const char *text;
     const char *label; /* doc string, message or section label */
     Node **kids;

@@ -7,8 +7,7 @@
 
 #include "elaborate.h"
 
-static bool read_source(Elaboration *e, const Setting *s, DataSource *out)
-{
+static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     const ConstValue *v = &s->value;
     if (v->kind != VALUE_CALL) return false;
     out->present = true;
@@ -28,22 +27,21 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out)
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
     if (out->to > 1 || out->from >= out->to) {
-        setting_error(e->model, s, "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
+        setting_error(e->model, s,
+                      "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
                       out->from, out->to);
         return false;
     }
     return true;
 }
 
-static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging)
-{
+static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging) {
     Field f = {.name = name, .type = *type, .staging = *staging};
     *staging = align_up(*staging + (uint64_t)type_bytes(type), 64);
     vec_push(e->model->arena, &e->graph->fields, f);
 }
 
-static bool declare_tokens(Elaboration *e, uint64_t *staging)
-{
+static bool declare_tokens(Elaboration *e, uint64_t *staging) {
     Settings *s = &e->frontend->settings;
     int64_t dims[2] = {s->local_batch, s->length};
     if (s->length < 1) {
@@ -67,8 +65,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging)
 
 /* Types of a NumPy source's fields; the first axis must agree over its files. */
 static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource *source,
-                        Type *types)
-{
+                        Type *types) {
     bool right = true;
     for (uint32_t i = 0; i < source->fields.n; i++) {
         bool missing = false;
@@ -93,8 +90,7 @@ static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource
     return right;
 }
 
-static bool declare_arrays(Elaboration *e, uint64_t *staging)
-{
+static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     Settings *s = &e->frontend->settings;
     const Setting *train = model_setting(e->model, "data", "train");
     Type *types = arena_array(e->model->arena, Type, s->train.fields.n + 1);
@@ -103,7 +99,8 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging)
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
         if (type_elements(&types[i]) > INT32_MAX) {
-            setting_error(e->model, train, "a batch of %s is too large", s->train.fields.at[i].name);
+            setting_error(e->model, train, "a batch of %s is too large",
+                          s->train.fields.at[i].name);
             return false;
         }
         add_field(e, s->train.fields.at[i].name, &types[i], staging);
@@ -112,8 +109,7 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging)
 }
 
 /* The validation source must give the same fields as the training source. */
-static bool check_validation(Elaboration *e)
-{
+static bool check_validation(Elaboration *e) {
     Settings *s = &e->frontend->settings;
     const Setting *setting = model_setting(e->model, "data", "val");
     DataSource given = s->val;
@@ -146,8 +142,7 @@ static bool check_validation(Elaboration *e)
     return false;
 }
 
-bool declare_fields(Elaboration *e)
-{
+bool declare_fields(Elaboration *e) {
     Settings *s = &e->frontend->settings;
     const Setting *train = model_setting(e->model, "data", "train");
     const Setting *val = model_setting(e->model, "data", "val");
@@ -160,8 +155,8 @@ bool declare_fields(Elaboration *e)
     }
     if (!read_source(e, train, &s->train)) return false;
     if (val->value.kind == VALUE_CALL && !read_source(e, val, &s->val)) return false;
-    bool right = s->train.kind == DATA_NPY ? declare_arrays(e, &staging)
-                                           : declare_tokens(e, &staging);
+    bool right =
+        s->train.kind == DATA_NPY ? declare_arrays(e, &staging) : declare_tokens(e, &staging);
     if (!right || !check_validation(e)) return false;
     int64_t bytes[2] = {2, (int64_t)staging}, step = STEP_SLOTS, exact = EXACT_WORDS;
     Graph *g = e->graph;

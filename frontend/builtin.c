@@ -23,16 +23,14 @@ typedef struct Builtin {
 
 static ConstValue fail(Given *g) { return value_error(g->call->span); }
 
-static ConstValue complain(Given *g, Span at, const char *what, const ConstValue *v)
-{
+static ConstValue complain(Given *g, Span at, const char *what, const ConstValue *v) {
     Diag d = method_error(g->s, "E0208", at, "`%s` needs %s here, this is %s", g->name, what,
                           value_kind_name(v));
     method_emit(g->s, &d);
     return fail(g);
 }
 
-static bool tensor_at(Given *g, int i)
-{
+static bool tensor_at(Given *g, int i) {
     if (value_is_tensor(&g->at[i])) return true;
     complain(g, g->at[i].span, "a tensor", &g->at[i]);
     return false;
@@ -40,8 +38,7 @@ static bool tensor_at(Given *g, int i)
 
 static bool has(const Given *g, int i) { return g->given[i] && g->at[i].kind != VALUE_NONE; }
 
-static bool number_at(Given *g, int i, double standard, double *out)
-{
+static bool number_at(Given *g, int i, double standard, double *out) {
     *out = standard;
     if (!has(g, i)) return true;
     if (value_is_number(&g->at[i])) {
@@ -52,8 +49,7 @@ static bool number_at(Given *g, int i, double standard, double *out)
     return false;
 }
 
-static bool truth_at(Given *g, int i, bool *out)
-{
+static bool truth_at(Given *g, int i, bool *out) {
     *out = false;
     if (!has(g, i)) return true;
     *out = g->at[i].boolean;
@@ -62,30 +58,26 @@ static bool truth_at(Given *g, int i, bool *out)
     return false;
 }
 
-static bool integer_at(Given *g, int i, int64_t standard, int64_t *out)
-{
+static bool integer_at(Given *g, int i, int64_t standard, int64_t *out) {
     *out = standard;
     if (!has(g, i) || value_integral(&g->at[i], out)) return true;
     complain(g, g->at[i].span, "an integer", &g->at[i]);
     return false;
 }
 
-static ConstValue result(Given *g, OpId op, uint32_t j)
-{
+static ConstValue result(Given *g, OpId op, uint32_t j) {
     Elaboration *e = g->s->elaboration;
     return tensor_of(e, e->graph->ops.at[op].out + j, g->call->span);
 }
 
-static bool make(Given *g, OpKind kind, const Attrs *a, uint32_t n, OpId *op)
-{
+static bool make(Given *g, OpKind kind, const Attrs *a, uint32_t n, OpId *op) {
     for (uint32_t i = 0; i < n; i++)
         if (!tensor_at(g, (int)i)) return false;
     return emit_op(g->s, kind, a, g->name, g->call->span, g->at, n, op);
 }
 
 /* Same shape as argument 0. */
-static ConstValue unary(Given *g, OpKind kind, const Attrs *a, uint32_t n)
-{
+static ConstValue unary(Given *g, OpKind kind, const Attrs *a, uint32_t n) {
     OpId op;
     if (!make(g, kind, a, n, &op)) return fail(g);
     ConstValue v = result(g, op, 0);
@@ -93,8 +85,7 @@ static ConstValue unary(Given *g, OpKind kind, const Attrs *a, uint32_t n)
     return v;
 }
 
-static ConstValue run_linear(Given *g)
-{
+static ConstValue run_linear(Given *g) {
     Attrs a = {0};
     OpId op;
     if (!make(g, OP_linear, &a, has(g, 2) ? 3 : 2, &op)) return fail(g);
@@ -104,8 +95,7 @@ static ConstValue run_linear(Given *g)
     return v;
 }
 
-static ConstValue run_gather(Given *g)
-{
+static ConstValue run_gather(Given *g) {
     Attrs a = {0};
     OpId op;
     if (!make(g, OP_embedding, &a, 2, &op)) return fail(g);
@@ -120,15 +110,13 @@ static ConstValue run_gather(Given *g)
     return v;
 }
 
-static ConstValue run_layer_norm(Given *g)
-{
+static ConstValue run_layer_norm(Given *g) {
     Attrs a = {0};
     if (!number_at(g, 3, 1e-5, &a.eps)) return fail(g);
     return unary(g, OP_layer_norm, &a, has(g, 2) ? 3 : 2);
 }
 
-static ConstValue run_rms_norm(Given *g)
-{
+static ConstValue run_rms_norm(Given *g) {
     Attrs a = {0};
     if (!number_at(g, 2, 1e-6, &a.eps)) return fail(g);
     return unary(g, OP_rms_norm, &a, 2);
@@ -137,26 +125,25 @@ static ConstValue run_rms_norm(Given *g)
 static ConstValue run_relu(Given *g) { return unary(g, OP_relu, &(Attrs){0}, 1); }
 static ConstValue run_silu(Given *g) { return unary(g, OP_silu, &(Attrs){0}, 1); }
 
-static ConstValue run_gelu(Given *g)
-{
+static ConstValue run_gelu(Given *g) {
     Attrs a = {.approx = GELU_ERF};
     if (has(g, 1)) {
-        if (g->at[1].kind != VALUE_WORD || (strcmp(g->at[1].text, "tanh") && strcmp(g->at[1].text, "erf")))
+        if (g->at[1].kind != VALUE_WORD ||
+            (strcmp(g->at[1].text, "tanh") && strcmp(g->at[1].text, "erf")))
             return complain(g, g->at[1].span, "tanh or erf", &g->at[1]);
         a.approx = !strcmp(g->at[1].text, "tanh") ? GELU_TANH : GELU_ERF;
     }
     return unary(g, OP_gelu, &a, 1);
 }
 
-static ConstValue run_dropout(Given *g)
-{
+static ConstValue run_dropout(Given *g) {
     Attrs a = {0};
     Elaboration *e = g->s->elaboration;
     if (!tensor_at(g, 0) || !number_at(g, 1, 0, &a.p)) return fail(g);
     if (!(a.p >= 0 && a.p < 1)) {
-        Diag d = method_error(g->s, "E0224", g->at[1].span,
-                              "the probability of dropout is at least 0 and below 1, this is %g",
-                              a.p);
+        Diag d =
+            method_error(g->s, "E0224", g->at[1].span,
+                         "the probability of dropout is at least 0 and below 1, this is %g", a.p);
         method_emit(g->s, &d);
         return fail(g);
     }
@@ -166,8 +153,7 @@ static ConstValue run_dropout(Given *g)
     return unary(g, OP_dropout, &a, 2);
 }
 
-static ConstValue run_attention(Given *g)
-{
+static ConstValue run_attention(Given *g) {
     Attrs a = {0};
     bool causal;
     for (int i = 0; i < 3; i++)
@@ -186,8 +172,7 @@ static ConstValue run_attention(Given *g)
     return unary(g, OP_attention, &a, 3);
 }
 
-static ConstValue run_iota(Given *g)
-{
+static ConstValue run_iota(Given *g) {
     int64_t n = 0;
     Elaboration *e = g->s->elaboration;
     if (!integer_at(g, 0, 0, &n)) return fail(g);
@@ -204,8 +189,7 @@ static ConstValue run_iota(Given *g)
     return v;
 }
 
-static ConstValue run_split(Given *g)
-{
+static ConstValue run_split(Given *g) {
     Attrs a = {0};
     OpId op;
     if (!tensor_at(g, 0) || !integer_at(g, 1, 0, &a.axis)) return fail(g);
@@ -238,8 +222,7 @@ static ConstValue run_split(Given *g)
     return list;
 }
 
-static ConstValue run_cross_entropy(Given *g)
-{
+static ConstValue run_cross_entropy(Given *g) {
     Attrs a = {0};
     OpId op;
     if (!integer_at(g, 2, -100, &a.ignore) || !make(g, OP_cross_entropy, &a, 2, &op))
@@ -247,8 +230,7 @@ static ConstValue run_cross_entropy(Given *g)
     return result(g, op, 0);
 }
 
-static ConstValue run_accuracy(Given *g)
-{
+static ConstValue run_accuracy(Given *g) {
     Attrs a = {0};
     OpId op;
     if (!integer_at(g, 2, -100, &a.ignore) || !make(g, OP_accuracy, &a, 2, &op)) return fail(g);
@@ -272,12 +254,11 @@ static const Builtin builtins[] = {
 };
 
 /* Part of the language, but not of this version. */
-static const char *const lacking[] = {"rope",     "relative_bias", "softmax", "topk", "aux",
-                                      "combine",  "dispatch",      "sum",     "mean", "max",
-                                      "load_balance", "min", "exp", "log", "sqrt", "abs"};
+static const char *const lacking[] = {
+    "rope", "relative_bias", "softmax",      "topk", "aux", "combine", "dispatch", "sum",
+    "mean", "max",           "load_balance", "min",  "exp", "log",     "sqrt",     "abs"};
 
-size_t builtin_names(const char **names, size_t max)
-{
+size_t builtin_names(const char **names, size_t max) {
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(builtins) && n < max; i++) names[n++] = builtins[i].name;
     for (size_t i = 0; i < ARRAY_LEN(lacking) && n < max; i++) names[n++] = lacking[i];
@@ -285,8 +266,7 @@ size_t builtin_names(const char **names, size_t max)
 }
 
 /* Splits "x weight bias?" and says which word is which. */
-static int parameter_list(Arena *a, const char *params, const char **names, bool *optional)
-{
+static int parameter_list(Arena *a, const char *params, const char **names, bool *optional) {
     int n = 0;
     for (const char *at = params; *at; n++) {
         size_t length = strcspn(at, " ");
@@ -298,8 +278,7 @@ static int parameter_list(Arena *a, const char *params, const char **names, bool
     return n;
 }
 
-static bool sort_arguments(Given *g, const Builtin *b, const Arguments *args)
-{
+static bool sort_arguments(Given *g, const Builtin *b, const Arguments *args) {
     const char *names[MAX_BUILTIN_ARGUMENTS];
     bool optional[MAX_BUILTIN_ARGUMENTS], right = true;
     int n = parameter_list(g->s->model->arena, b->params, names, optional), position = 0;
@@ -331,8 +310,7 @@ static bool sort_arguments(Given *g, const Builtin *b, const Arguments *args)
 }
 
 bool builtin_call(Scope *s, const char *name, const Node *call, const Arguments *args,
-                  ConstValue *out)
-{
+                  ConstValue *out) {
     for (size_t i = 0; i < ARRAY_LEN(builtins); i++) {
         if (strcmp(builtins[i].name, name)) continue;
         Given g = {.s = s, .call = call, .name = name};

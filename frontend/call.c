@@ -5,8 +5,7 @@
 #include "elaborate.h"
 
 /* model(inputs) in the loss and in a metric is one computation. */
-static bool known_root_call(const Elaboration *e, const Arguments *args)
-{
+static bool known_root_call(const Elaboration *e, const Arguments *args) {
     if (!e->root_call.valid || e->root_call.arguments.at.n != args->at.n) return false;
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i], *b = &e->root_call.arguments.at.at[i];
@@ -19,8 +18,7 @@ static bool known_root_call(const Elaboration *e, const Arguments *args)
 }
 
 static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arguments *args,
-                              Span at)
-{
+                              Span at) {
     Elaboration *e = s->elaboration;
     if (!e) {
         Diag d = method_error(s, "E0223", at, "modules can only be called inside a method");
@@ -46,8 +44,7 @@ static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arg
 }
 
 /* A word with arguments: normal(0.02), adamw(lr = 1e-3). */
-static ConstValue word_call(Scope *s, const char *name, const Arguments *args, Span at)
-{
+static ConstValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
     ConstValue v = {.kind = VALUE_CALL, .span = at, .text = name};
     v.items = arena_array(s->model->arena, ConstItem, args->at.n + 1);
     for (uint32_t i = 0; i < args->at.n; i++) {
@@ -59,8 +56,7 @@ static ConstValue word_call(Scope *s, const char *name, const Arguments *args, S
     return v;
 }
 
-static void unknown_function(Scope *s, const Node *callee)
-{
+static void unknown_function(Scope *s, const Node *callee) {
     const char *names[512];
     size_t n = 0;
     if (s->elaboration) n = builtin_names(names, 100);
@@ -78,8 +74,7 @@ static void unknown_function(Scope *s, const Node *callee)
     method_emit(s, &d);
 }
 
-static bool bound_name(Scope *s, const char *name)
-{
+static bool bound_name(Scope *s, const char *name) {
     if (scope_local(s, name)) return true;
     if (!s->self) return false;
     if (instance_field(s->self, name)) return true;
@@ -89,21 +84,19 @@ static bool bound_name(Scope *s, const char *name)
 }
 
 static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
-                             const Arguments *args)
-{
+                             const Arguments *args) {
     if (callee->kind == VALUE_ERROR) return *callee;
     if (callee->kind == VALUE_MODULE)
         return call_module(s, callee->module, "forward", args, e->span);
-    Diag d = callee->kind == VALUE_ARRAY
-                 ? model_lacks(s->model, e->span, "calling an array of modules")
-                 : method_error(s, "E0223", e->span, "%s cannot be called",
-                                value_kind_name(callee));
+    Diag d =
+        callee->kind == VALUE_ARRAY
+            ? model_lacks(s->model, e->span, "calling an array of modules")
+            : method_error(s, "E0223", e->span, "%s cannot be called", value_kind_name(callee));
     method_emit(s, &d);
     return value_error(e->span);
 }
 
-static ConstValue call_name(Scope *s, const Node *e, const Arguments *args)
-{
+static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {
     const char *name = e->kids[0]->text;
     Arena *arena = s->model->arena;
     if (bound_name(s, name)) {
@@ -130,8 +123,7 @@ static ConstValue call_name(Scope *s, const Node *e, const Arguments *args)
     return value_error(e->span);
 }
 
-ConstValue evaluate_call(Scope *s, const Node *e)
-{
+ConstValue evaluate_call(Scope *s, const Node *e) {
     const Node *callee = e->kids[0];
     Arguments args = evaluate_arguments(s, e->kids[1]);
     if (callee->kind == NODE_REF) return call_name(s, e, &args);

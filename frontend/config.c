@@ -4,8 +4,7 @@
 
 #include "model.h"
 
-Diag model_lacks(Model *m, Span at, const char *format, ...)
-{
+Diag model_lacks(Model *m, Span at, const char *format, ...) {
     va_list args;
     Buf text = {0};
     va_start(args, format);
@@ -18,8 +17,7 @@ Diag model_lacks(Model *m, Span at, const char *format, ...)
     return d;
 }
 
-void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
-{
+void help_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
     const char *near = nearest_name(word, names, n);
     if (near) {
         diag_help(d, "did you mean `%s`?", near);
@@ -32,8 +30,7 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
     buf_free(&list);
 }
 
-ConstValue config_value(Model *m, ConfigEntry *c)
-{
+ConstValue config_value(Model *m, ConfigEntry *c) {
     if (c->state == CONFIG_DONE) return c->value;
     if (c->state == CONFIG_BUSY) {
         Diag d = diag_error(m->ds, "E0205", c->span, "config name `%s` depends on itself", c->name);
@@ -57,16 +54,14 @@ typedef struct UsedNames {
     bool *used;
 } UsedNames;
 
-static void note_use(void *context, const Node *e)
-{
+static void note_use(void *context, const Node *e) {
     UsedNames *u = context;
     if (e->kind != NODE_REF) return;
     ConfigEntry *c = model_config(u->m, e->text);
     if (c) u->used[c - u->m->config.at] = true;
 }
 
-static void warn_unused(Model *m)
-{
+static void warn_unused(Model *m) {
     UsedNames u = {m, arena_array(m->arena, bool, m->config.n + 1)};
     for (uint32_t i = 0; i < m->units.n; i++)
         if (!m->units.at[i].prelude) node_walk(m->units.at[i].root, note_use, &u);
@@ -81,8 +76,7 @@ static void warn_unused(Model *m)
     }
 }
 
-static void check_requirements(Model *m)
-{
+static void check_requirements(Model *m) {
     for (uint32_t i = 0; i < m->requirements.n; i++) {
         const Requirement *r = &m->requirements.at[i];
         Scope s = {.model = m};
@@ -95,8 +89,7 @@ static void check_requirements(Model *m)
     }
 }
 
-Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options)
-{
+Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options) {
     Frontend *f = arena_new_of(ds->arena, Frontend);
     Model *m = arena_new_of(ds->arena, Model);
     f->diags = m->ds = ds;

@@ -1,4 +1,5 @@
-/* `dump --stage=config`: every final value and where it came from, as text or as one JSON object. */
+/* `dump --stage=config`: every final value and where it came from, as text or as one JSON object.
+ */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +7,7 @@
 #include "model.h"
 
 /* How a setting reads: expressions as written, values as they were understood. */
-static const char *setting_text(Model *m, const Setting *s)
-{
+static const char *setting_text(Model *m, const Setting *s) {
     if (s->key->kinds & K_EXPRESSION) {
         if (!s->expression) return NULL;
         return node_text(m->arena, s->expression);
@@ -17,13 +17,12 @@ static const char *setting_text(Model *m, const Setting *s)
 }
 
 static void print_line(Buf *out, const char *name, const char *value, const char *from,
-                       const char *doc)
-{
-    buf_printf(out, "  %-16s = %-24s # %s%s%s\n", name, value, from, doc ? "; " : "", doc ? doc : "");
+                       const char *doc) {
+    buf_printf(out, "  %-16s = %-24s # %s%s%s\n", name, value, from, doc ? "; " : "",
+               doc ? doc : "");
 }
 
-static void print_text(Model *m, Buf *out)
-{
+static void print_text(Model *m, Buf *out) {
     const char *section = "";
     if (m->config.n) buf_printf(out, "config\n");
     for (uint32_t i = 0; i < m->config.n; i++) {
@@ -40,8 +39,7 @@ static void print_text(Model *m, Buf *out)
     }
 }
 
-static json_t *value_json(Model *m, const ConstValue *v)
-{
+static json_t *value_json(Model *m, const ConstValue *v) {
     switch (v->kind) {
     case VALUE_NONE: return json_null();
     case VALUE_BOOL: return json_boolean(v->boolean);
@@ -53,8 +51,7 @@ static json_t *value_json(Model *m, const ConstValue *v)
 }
 
 static void add_json(json_t *object, const char *name, json_t *value, const char *from,
-                     const char *doc)
-{
+                     const char *doc) {
     json_t *entry = json_object();
     json_object_set_new(entry, "value", value);
     json_object_set_new(entry, "from", json_string(from));
@@ -62,8 +59,7 @@ static void add_json(json_t *object, const char *name, json_t *value, const char
     json_object_set_new(object, name, entry);
 }
 
-static void print_json(Model *m, Buf *out)
-{
+static void print_json(Model *m, Buf *out) {
     json_t *all = json_object(), *config = json_object();
     for (uint32_t i = 0; i < m->config.n; i++) {
         const ConfigEntry *c = &m->config.at[i];
@@ -79,8 +75,7 @@ static void print_json(Model *m, Buf *out)
             section = json_object();
             json_object_set_new(all, s->key->section, section);
         }
-        json_t *value =
-            s->key->kinds & K_EXPRESSION ? json_string(text) : value_json(m, &s->value);
+        json_t *value = s->key->kinds & K_EXPRESSION ? json_string(text) : value_json(m, &s->value);
         add_json(section, s->key->key, value, s->from, NULL);
     }
     char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
@@ -90,8 +85,9 @@ static void print_json(Model *m, Buf *out)
     free(text);
 }
 
-void frontend_print_config(const Frontend *f, bool json, Buf *out)
-{
-    if (json) print_json(f->model, out);
-    else print_text(f->model, out);
+void frontend_print_config(const Frontend *f, bool json, Buf *out) {
+    if (json)
+        print_json(f->model, out);
+    else
+        print_text(f->model, out);
 }

@@ -17,29 +17,27 @@ typedef struct FieldUse {
     bool used[64];
 } FieldUse;
 
-static int32_t field_row(const Graph *g, const char *name)
-{
+static int32_t field_row(const Graph *g, const char *name) {
     for (uint32_t i = 0; i < g->fields.n; i++)
         if (!strcmp(g->fields.at[i].name, name)) return (int32_t)i;
     return NO_INDEX;
 }
 
-static void note_field(void *context, const Node *node)
-{
+static void note_field(void *context, const Node *node) {
     FieldUse *u = context;
     int32_t row = node->kind == NODE_REF ? field_row(u->e->graph, node->text) : NO_INDEX;
     if (row >= 0 && row < (int32_t)ARRAY_LEN(u->used)) u->used[row] = true;
 }
 
 /* Starts a program: states, then the fields that its expressions name. */
-static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, const Node *metric)
-{
+static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, const Node *metric) {
     Graph *g = e->graph;
     FieldUse use = {.e = e};
     e->training = kind == PROGRAM_TRAIN;
     e->root_call.valid = false;
     e->next_salt = 0;
-    e->build = (Builder){.g = g, .program = graph_add_program(g, kind), .path = "", .unit = NO_INDEX};
+    e->build =
+        (Builder){.g = g, .program = graph_add_program(g, kind), .path = "", .unit = NO_INDEX};
     e->build.span = e->frontend->settings.train.span;
     e->build.phase = PHASE_FORWARD;
     for (uint32_t i = 0; i < g->params.n; i++) e->param_value[i] = NO_VALUE;
@@ -57,8 +55,7 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
 }
 
 /* The scope of loss and metrics: model and the batch fields. */
-static Scope batch_scope(Elaboration *e, const KeyInfo *key)
-{
+static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
     const Graph *g = e->graph;
     bool tokens = e->frontend->settings.train.kind != DATA_NPY;
@@ -75,8 +72,7 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key)
 }
 
 /* A loss or metric: an exact accumulator that cross_entropy or accuracy made. */
-static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out)
-{
+static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out) {
     Scope s = batch_scope(e, key);
     ConstValue v = evaluate(&s, expression);
     if (v.kind == VALUE_ERROR) return false;
@@ -89,21 +85,20 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
     }
     Diag d = diag_error(e->model->ds, "E0225", expression->span, "%s.%s must be %s", key->section,
                         key->key, loss ? "cross_entropy(..)" : "accuracy(..) or cross_entropy(..)");
-    diag_help(&d, "for example %s = %s(model(x), y)", key->key, loss ? "cross_entropy" : "accuracy");
+    diag_help(&d, "for example %s = %s(model(x), y)", key->key,
+              loss ? "cross_entropy" : "accuracy");
     diag_emit(&d);
     return false;
 }
 
-static void set_metric(Elaboration *e, const char *state, ValueId value, Span at)
-{
+static void set_metric(Elaboration *e, const char *state, ValueId value, Span at) {
     Attrs a = {.index = graph_find_state(e->graph, state)};
     e->build.path = "";
     e->build.span = at;
     op_emit(&e->build, OP_set_state, &a, 1, &value, NULL);
 }
 
-static bool train_program(Elaboration *e)
-{
+static bool train_program(Elaboration *e) {
     const Setting *loss = model_setting(e->model, "train", "loss");
     ValueId value;
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
@@ -117,8 +112,7 @@ static bool train_program(Elaboration *e)
     return true;
 }
 
-static bool add_metric(Elaboration *e, const Node *expression)
-{
+static bool add_metric(Elaboration *e, const Node *expression) {
     const Setting *metric = model_setting(e->model, "train", "metric");
     ValueId value;
     if (!metric_value(e, metric->key, expression, &value)) return false;
@@ -136,8 +130,7 @@ static bool add_metric(Elaboration *e, const Node *expression)
     return true;
 }
 
-static bool eval_program(Elaboration *e)
-{
+static bool eval_program(Elaboration *e) {
     const Setting *loss = model_setting(e->model, "train", "loss");
     const Setting *metric = model_setting(e->model, "train", "metric");
     const Node *metrics = metric->expression;
@@ -153,8 +146,7 @@ static bool eval_program(Elaboration *e)
     return right;
 }
 
-static void check_used(Elaboration *e)
-{
+static void check_used(Elaboration *e) {
     bool trainable = false;
     for (uint32_t i = 0; i < e->slots.n; i++) {
         const ParamSlot *p = e->slots.at[i];
@@ -171,8 +163,7 @@ static void check_used(Elaboration *e)
     diag_emit(&d);
 }
 
-static void finish_settings(Elaboration *e)
-{
+static void finish_settings(Elaboration *e) {
     Settings *s = &e->frontend->settings;
     s->model = e->model->ds->files.at[e->model->main_file].base;
     for (uint32_t i = 0; i < e->graph->ops.n; i++) {
@@ -185,13 +176,13 @@ static void finish_settings(Elaboration *e)
     }
 }
 
-static bool elaborate(Elaboration *e)
-{
+static bool elaborate(Elaboration *e) {
     Model *m = e->model;
     const Setting *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
     if (!m->root_class) {
-        Diag d = diag_error(m->ds, "E0217", (Span){0}, "the file does not say which module to train");
+        Diag d =
+            diag_error(m->ds, "E0217", (Span){0}, "the file does not say which module to train");
         diag_help(&d, "write model = Name");
         diag_emit(&d);
         return false;
@@ -216,8 +207,7 @@ static bool elaborate(Elaboration *e)
     return m->ds->errors == before;
 }
 
-bool frontend_elaborate(Frontend *f)
-{
+bool frontend_elaborate(Frontend *f) {
     Model *m = f->model;
     Elaboration e = {.model = m, .frontend = f};
     if (f->exit_code != EXIT_DONE) return false;

@@ -22,8 +22,8 @@ struct ParamSlot {
     bool no_decay, frozen, keep_f32;
     ParamSlot *same_as; /* NULL: itself */
     Span tie_span;
-    int32_t row;        /* of the graph's params, once registered */
-    bool used;          /* read by program train */
+    int32_t row; /* of the graph's params, once registered */
+    bool used;   /* read by program train */
 };
 
 typedef enum FieldKind { FIELD_PARAM, FIELD_MODULE, FIELD_ARRAY, FIELD_ABSENT } FieldKind;
@@ -70,10 +70,10 @@ typedef struct Elaboration {
     Builder build;
     bool training;
     Instance *root;
-    VEC(ParamSlot *) slots;      /* in pre-order */
+    VEC(ParamSlot *) slots; /* in pre-order */
     VEC(Frame) frames;
-    ValueId *param_value;        /* by row of params: value in this program, or NO_VALUE */
-    ValueId *field_value;        /* by row of fields */
+    ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
+    ValueId *field_value; /* by row of fields */
     ValueId step, staging;
     int64_t next_salt;
     uint32_t n_instances;
@@ -81,7 +81,7 @@ typedef struct Elaboration {
         Arguments arguments;
         ConstValue result;
         bool valid;
-    } root_call;                 /* model(...) is elaborated once a program */
+    } root_call; /* model(...) is elaborated once a program */
 } Elaboration;
 
 /* instance.c: the tree of modules. NULL after reported errors. */
@@ -96,10 +96,10 @@ void register_tables(Elaboration *e);
 
 /* What arguments are bound to: a module or a method. */
 typedef struct Binding {
-    const char *what;   /* "module Linear" */
+    const char *what; /* "module Linear" */
     Span declared;
     const Node *params;
-    Span at;            /* the call */
+    Span at; /* the call */
 } Binding;
 
 /* method.c: binds arguments by position and name to params; defaults are evaluated in `inner`.

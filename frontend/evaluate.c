@@ -9,15 +9,13 @@
 
 #include "elaborate.h"
 
-const Local *scope_local(const Scope *s, const char *name)
-{
+const Local *scope_local(const Scope *s, const char *name) {
     for (uint32_t i = s->locals.n; i > 0; i--)
         if (!strcmp(s->locals.at[i - 1].name, name)) return &s->locals.at[i - 1];
     return NULL;
 }
 
-void scope_bind(Scope *s, const char *name, ConstValue v)
-{
+void scope_bind(Scope *s, const char *name, ConstValue v) {
     for (uint32_t i = 0; i < s->locals.n; i++)
         if (!strcmp(s->locals.at[i].name, name)) {
             s->locals.at[i].value = v;
@@ -27,8 +25,7 @@ void scope_bind(Scope *s, const char *name, ConstValue v)
     vec_push(s->model->arena, &s->locals, l);
 }
 
-static ConstValue field_value(const InstanceField *f, Span at)
-{
+static ConstValue field_value(const InstanceField *f, Span at) {
     ConstValue v = {.span = at};
     switch (f->kind) {
     case FIELD_PARAM:
@@ -44,8 +41,7 @@ static ConstValue field_value(const InstanceField *f, Span at)
     return v;
 }
 
-static void unknown_name(Scope *s, const Node *e)
-{
+static void unknown_name(Scope *s, const Node *e) {
     const char *names[512];
     size_t n = 0;
     for (uint32_t i = 0; i < s->locals.n && n < 100; i++) names[n++] = s->locals.at[i].name;
@@ -57,8 +53,7 @@ static void unknown_name(Scope *s, const Node *e)
     method_emit(s, &d);
 }
 
-static ConstValue evaluate_name(Scope *s, const Node *e)
-{
+static ConstValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
     ConstValue v;
     if (s->key && value_find(s->key, name)) return value_word(e->span, name);
@@ -92,8 +87,7 @@ static ConstValue evaluate_name(Scope *s, const Node *e)
     return value_error(e->span);
 }
 
-static ConstValue evaluate_list(Scope *s, const Node *e)
-{
+static ConstValue evaluate_list(Scope *s, const Node *e) {
     ConstValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
     v.items = arena_array(s->model->arena, ConstItem, e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) {
@@ -107,18 +101,16 @@ static ConstValue evaluate_list(Scope *s, const Node *e)
     return v;
 }
 
-static ConstValue evaluate_index(Scope *s, const Node *e)
-{
+static ConstValue evaluate_index(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
     ConstValue index = evaluate(s, e->kids[1]->kids[0]);
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
     int64_t i = index.integer;
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
     if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
-        Diag d = value_is_tensor(&what)
-                     ? model_lacks(s->model, e->span, "indexing a tensor")
-                     : method_error(s, "E0209", e->span, "%s has no elements",
-                                    value_kind_name(&what));
+        Diag d = value_is_tensor(&what) ? model_lacks(s->model, e->span, "indexing a tensor")
+                                        : method_error(s, "E0209", e->span, "%s has no elements",
+                                                       value_kind_name(&what));
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -132,8 +124,7 @@ static ConstValue evaluate_index(Scope *s, const Node *e)
     return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
-static ConstValue evaluate_member(Scope *s, const Node *e)
-{
+static ConstValue evaluate_member(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
     if (what.kind != VALUE_MODULE) {
@@ -155,8 +146,7 @@ static ConstValue evaluate_member(Scope *s, const Node *e)
     return value_error(e->span);
 }
 
-bool evaluate_truth(Scope *s, const Node *e, bool *out)
-{
+bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     ConstValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_BOOL) {
@@ -165,8 +155,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out)
         if (value_is_tensor(&v))
             diag_help(&d, "conditions are decided when the model is compiled");
         else
-            diag_help(&d, "write a comparison, such as `%s != 0`",
-                      node_text(s->model->arena, e));
+            diag_help(&d, "write a comparison, such as `%s != 0`", node_text(s->model->arena, e));
         method_emit(s, &d);
         return false;
     }
@@ -174,8 +163,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out)
     return true;
 }
 
-static ConstValue evaluate_binary(Scope *s, const Node *e)
-{
+static ConstValue evaluate_binary(Scope *s, const Node *e) {
     bool is_and = !strcmp(e->text, "and");
     if (is_and || !strcmp(e->text, "or")) {
         bool left, right;
@@ -190,8 +178,7 @@ static ConstValue evaluate_binary(Scope *s, const Node *e)
     return arithmetic_binary(s->model->ds, e, &left, &right);
 }
 
-Arguments evaluate_arguments(Scope *s, const Node *args)
-{
+Arguments evaluate_arguments(Scope *s, const Node *args) {
     Arguments out = {0};
     for (uint32_t i = 0; args && i < args->n; i++) {
         const Node *kid = args->kids[i];
@@ -202,8 +189,7 @@ Arguments evaluate_arguments(Scope *s, const Node *args)
     return out;
 }
 
-ConstValue evaluate(Scope *s, const Node *e)
-{
+ConstValue evaluate(Scope *s, const Node *e) {
     ConstValue v = {.kind = VALUE_TEXT, .span = e->span, .text = e->text};
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);

@@ -13,12 +13,12 @@
 #include "ir.h"
 
 typedef struct CompileOptions {
-    const char *preset;        /* --preset, or NULL */
-    const char *const *set;    /* -s: name=value, in order */
+    const char *preset;     /* --preset, or NULL */
+    const char *const *set; /* -s: name=value, in order */
     int n_set;
-    int64_t ranks;             /* -n; 0 = not given */
-    const char *mesh;          /* --mesh dp=4,tp=2; NULL = not given */
-    bool to_plan;              /* batch and steps or epochs are needed */
+    int64_t ranks;    /* -n; 0 = not given */
+    const char *mesh; /* --mesh dp=4,tp=2; NULL = not given */
+    bool to_plan;     /* batch and steps or epochs are needed */
 } CompileOptions;
 
 typedef enum DataSourceKind { DATA_TEXT, DATA_TOKENS, DATA_NPY } DataSourceKind;
@@ -32,8 +32,8 @@ typedef struct DataFieldFile {
 typedef struct DataSource {
     bool present;
     DataSourceKind kind;
-    const char *path; /* text: file; tokens: glob */
-    double from, to;  /* text */
+    const char *path;          /* text: file; tokens: glob */
+    double from, to;           /* text */
     VEC(DataFieldFile) fields; /* npy; in the order of Graph.fields */
     Span span;
 } DataSource;
@@ -42,10 +42,10 @@ typedef struct DataSource {
 typedef struct Settings {
     const char *model; /* base name of the .fsd */
     DataSource train, val;
-    int64_t length;    /* tokens a sample; 0 for npy */
+    int64_t length; /* tokens a sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
-    int64_t vocabulary; /* smallest table that reads ids of the data; 0 = none does */
+    int64_t vocabulary;    /* smallest table that reads ids of the data; 0 = none does */
     int64_t steps, epochs; /* one of them is 0 */
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;

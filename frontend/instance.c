@@ -12,15 +12,13 @@
 static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
                              Instance *parent, Span span);
 
-InstanceField *instance_field(Instance *m, const char *name)
-{
+InstanceField *instance_field(Instance *m, const char *name) {
     for (uint32_t i = 0; i < m->fields.n; i++)
         if (!strcmp(m->fields.at[i].name, name)) return &m->fields.at[i];
     return NULL;
 }
 
-const Node *instance_method(const Instance *m, const char *name)
-{
+const Node *instance_method(const Instance *m, const char *name) {
     const Node *members = m->decl->node->kids[1];
     for (uint32_t i = 0; i < members->n; i++)
         if (members->kids[i]->kind == NODE_METHOD && !strcmp(members->kids[i]->text, name))
@@ -28,8 +26,7 @@ const Node *instance_method(const Instance *m, const char *name)
     return NULL;
 }
 
-void instance_names(Scope *s, const char **names, size_t *n, size_t max)
-{
+void instance_names(Scope *s, const char **names, size_t *n, size_t max) {
     if (!s->self) return;
     for (uint32_t i = 0; i < s->self->fields.n && *n < max; i++)
         names[(*n)++] = s->self->fields.at[i].name;
@@ -37,21 +34,18 @@ void instance_names(Scope *s, const char **names, size_t *n, size_t max)
         names[(*n)++] = s->self->arguments.at[i].name;
 }
 
-ParamSlot *param_owner(ParamSlot *p)
-{
+ParamSlot *param_owner(ParamSlot *p) {
     while (p->same_as) p = p->same_as;
     return p;
 }
 
-static const char *join_path(Arena *a, const char *path, const char *name)
-{
+static const char *join_path(Arena *a, const char *path, const char *name) {
     return *path ? arena_printf(a, "%s.%s", path, name) : arena_strdup(a, name);
 }
 
 /* ---- parameters ---- */
 
-static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *p)
-{
+static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *p) {
     int64_t dims[MAX_RANK], elements = 1;
     if (shape->n == 0 || shape->n > MAX_RANK) {
         Diag d = method_error(s, "E0211", shape->span, "a parameter has 1 to %d axes, this has %u",
@@ -80,8 +74,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
     return true;
 }
 
-static bool param_init(Scope *s, const Node *init, ParamSlot *p)
-{
+static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     ConstValue v = evaluate(s, init);
     if (v.kind == VALUE_ERROR) return false;
     const ConstValue *std = v.n_items ? v.items[0].value : NULL;
@@ -102,8 +95,7 @@ static bool param_init(Scope *s, const Node *init, ParamSlot *p)
     return true;
 }
 
-static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name)
-{
+static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name) {
     const Node *type = field->kids[1], *init = field->kids[2];
     ParamSlot *p = arena_new_of(e->model->arena, ParamSlot);
     p->path = join_path(e->model->arena, s->self->path, name->text);
@@ -118,8 +110,8 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
     }
     if (!param_shape(e, s, type->kids[1], p)) return NULL;
     if (!init) {
-        Diag d = method_error(s, "E0212", name->span, "parameter `%s` has no initial value",
-                              name->text);
+        Diag d =
+            method_error(s, "E0212", name->span, "parameter `%s` has no initial value", name->text);
         diag_help(&d, "write = zeros, = ones or = normal(0.02) behind its shape");
         method_emit(s, &d);
         return NULL;
@@ -133,8 +125,7 @@ typedef struct Attributes {
     bool no_decay, frozen, keep_f32;
 } Attributes;
 
-static Attributes field_attributes(Scope *s, const Node *field)
-{
+static Attributes field_attributes(Scope *s, const Node *field) {
     static const char *const names[] = {"no_decay", "frozen", "f32"};
     Attributes a = {s->self->no_decay, s->self->frozen, s->self->keep_f32};
     const Node *list = field->kids[3];
@@ -159,8 +150,7 @@ static Attributes field_attributes(Scope *s, const Node *field)
 
 /* ---- fields ---- */
 
-static void add_field(Elaboration *e, Scope *s, InstanceField f)
-{
+static void add_field(Elaboration *e, Scope *s, InstanceField f) {
     InstanceField *old = instance_field(s->self, f.name);
     if (old && old->kind == FIELD_ABSENT) {
         *old = f;
@@ -175,8 +165,7 @@ static void add_field(Elaboration *e, Scope *s, InstanceField f)
 }
 
 static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
-                                 Span span, Attributes a)
-{
+                                 Span span, Attributes a) {
     const Node *shape = type->kids[1];
     ConstValue v = shape->n ? evaluate(s, shape->kids[0]) : value_int(shape->span, 0);
     int64_t n = 0;
@@ -203,8 +192,7 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     return array;
 }
 
-static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *name)
-{
+static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *name) {
     const Node *type = field->kids[1];
     InstanceField f = {.name = name->text, .span = name->span, .kind = FIELD_PARAM};
     Attributes a = field_attributes(s, field);
@@ -220,8 +208,8 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
         return;
     }
     if (field->kids[2]) {
-        Diag d = method_error(s, "E0212", field->kids[2]->span,
-                              "only a parameter has an initial value");
+        Diag d =
+            method_error(s, "E0212", field->kids[2]->span, "only a parameter has an initial value");
         method_emit(s, &d);
     }
     if (type->kids[1]) {
@@ -240,8 +228,7 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
 
 /* ---- ties ---- */
 
-static void tie_params(Scope *s, const Node *tie)
-{
+static void tie_params(Scope *s, const Node *tie) {
     ConstValue alias = evaluate(s, tie->kids[0]), owner = evaluate(s, tie->kids[1]);
     if (alias.kind == VALUE_ERROR || owner.kind == VALUE_ERROR) return;
     for (int i = 0; i < 2; i++) {
@@ -278,8 +265,7 @@ static void tie_params(Scope *s, const Node *tie)
 
 /* ---- members ---- */
 
-static void absent_fields(Elaboration *e, Scope *s, const Node *members)
-{
+static void absent_fields(Elaboration *e, Scope *s, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *member = members->kids[i];
         if (member->kind == NODE_MEMBER_IF) absent_fields(e, s, member->kids[1]);
@@ -290,8 +276,7 @@ static void absent_fields(Elaboration *e, Scope *s, const Node *members)
     }
 }
 
-static void make_members(Elaboration *e, Scope *s, const Node *members)
-{
+static void make_members(Elaboration *e, Scope *s, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *member = members->kids[i];
         bool holds = false;
@@ -303,8 +288,10 @@ static void make_members(Elaboration *e, Scope *s, const Node *members)
         case NODE_TIE: tie_params(s, member); break;
         case NODE_MEMBER_IF:
             if (!evaluate_truth(s, member->kids[0], &holds)) break;
-            if (holds) make_members(e, s, member->kids[1]);
-            else absent_fields(e, s, member->kids[1]);
+            if (holds)
+                make_members(e, s, member->kids[1]);
+            else
+                absent_fields(e, s, member->kids[1]);
             break;
         case NODE_REQUIRE:
             if (!evaluate_truth(s, member->kids[0], &holds) || holds) break;
@@ -320,19 +307,17 @@ static void make_members(Elaboration *e, Scope *s, const Node *members)
 }
 
 /* Binds the arguments of `Class(..)` to the module's parameters. */
-static bool bind_arguments(Scope *outer, Instance *m, const Node *type)
-{
+static bool bind_arguments(Scope *outer, Instance *m, const Node *type) {
     const Node *params = m->decl->node->kids[0];
     Arguments args = evaluate_arguments(outer, type->kids[0]);
     Scope inner = {.model = outer->model, .self = m};
-    Binding b = {arena_printf(outer->model->arena, "module %s", m->decl->name),
-                 m->decl->node->span, params, type->span};
+    Binding b = {arena_printf(outer->model->arena, "module %s", m->decl->name), m->decl->node->span,
+                 params, type->span};
     return bind_parameters(outer, &inner, &b, &args, &m->arguments.at, &m->arguments.n);
 }
 
 static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
-                             Instance *parent, Span span)
-{
+                             Instance *parent, Span span) {
     ModuleDecl *decl = model_module(e->model, type->text);
     if (!decl) {
         const char *names[256];
@@ -340,8 +325,8 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
         for (uint32_t i = 0; i < e->model->modules.n && n < 255; i++)
             names[n++] = e->model->modules.at[i].name;
         names[n++] = "param";
-        Diag d = method_error(outer, "E0217", type->text_span, "there is no module `%s`",
-                              type->text);
+        Diag d =
+            method_error(outer, "E0217", type->text_span, "there is no module `%s`", type->text);
         help_nearest(&d, type->text, names, n);
         method_emit(outer, &d);
         return NULL;
@@ -349,8 +334,9 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
     int depth = 0;
     for (Instance *up = parent; up; up = up->parent)
         if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
-            Diag d = method_error(outer, "E0218", span, up->decl == decl ? "module %s contains itself"
-                                                 : "module %s lies too deep",
+            Diag d = method_error(outer, "E0218", span,
+                                  up->decl == decl ? "module %s contains itself"
+                                                   : "module %s lies too deep",
                                   decl->name);
             method_emit(outer, &d);
             return NULL;
@@ -381,12 +367,12 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
     return e->model->ds->errors == before ? m : NULL;
 }
 
-Instance *instance_tree(Elaboration *e, const Node *root)
-{
+Instance *instance_tree(Elaboration *e, const Node *root) {
     Scope s = {.model = e->model, .path = ""};
     const Node *name = root->kind == NODE_CALL ? root->kids[0] : root;
     if (name->kind != NODE_REF) {
-        Diag d = method_error(&s, "E0217", root->span, "`model =` needs a module, as in model = Net");
+        Diag d =
+            method_error(&s, "E0217", root->span, "`model =` needs a module, as in model = Net");
         method_emit(&s, &d);
         return NULL;
     }

@@ -21,8 +21,7 @@ static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->ope
 
 static bool in_parentheses(Parser *p) { return p->open.n && innermost(p)->kind != '{'; }
 
-static uint32_t open_braces(const Parser *p)
-{
+static uint32_t open_braces(const Parser *p) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->open.n; i++) n += p->open.at[i].kind == '{';
     return n;
@@ -31,8 +30,7 @@ static uint32_t open_braces(const Parser *p)
 static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
 /* Silent while recovering: the statement has its error already. */
-static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const char *what)
-{
+static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const char *what) {
     if (p->recovering) return;
     Diag d = parser_error(p, "E0104", b->span, "`%c` is not closed", b->kind);
     diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), what);
@@ -40,27 +38,34 @@ static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const 
 }
 
 /* Queues tokens so that the first of them comes out first. */
-static void deliver(Parser *p, const int *tokens, uint32_t n)
-{
+static void deliver(Parser *p, const int *tokens, uint32_t n) {
     for (uint32_t i = n; i > 0; i--) vec_push(p->arena, &p->pending, tokens[i - 1]);
 }
 
-static bool starts_statement(int token)
-{
+static bool starts_statement(int token) {
     switch (token) {
-    case MODULE: case CONFIG: case PRESET: case USE: case TIE: case REQUIRE: case FOR: case RETURN:
-    case IF: case ELSE: case '{': case '}': case ';': return true;
+    case MODULE:
+    case CONFIG:
+    case PRESET:
+    case USE:
+    case TIE:
+    case REQUIRE:
+    case FOR:
+    case RETURN:
+    case IF:
+    case ELSE:
+    case '{':
+    case '}':
+    case ';': return true;
     default: return false;
     }
 }
 
-static bool starts_item(int token)
-{
+static bool starts_item(int token) {
     return token == MODULE || token == CONFIG || token == PRESET || token == USE || token == MODEL;
 }
 
-static const char *token_name(int token)
-{
+static const char *token_name(int token) {
     switch (token) {
     case MODULE: return "`module`";
     case CONFIG: return "`config`";
@@ -77,8 +82,7 @@ static const char *token_name(int token)
 
 /* Closes brackets that must not stay open before `token`: the closers are queued, and the token is
  * kept to be looked at again behind them. Returns false when nothing had to be closed. */
-static bool repair(Parser *p, int token, Span at)
-{
+static bool repair(Parser *p, int token, Span at) {
     VEC(int) closers = {0};
     bool ends_brackets = starts_statement(token) || token == 0;
     bool ends_blocks = token == 0 || (starts_item(token) && at.col == 1);
@@ -107,8 +111,7 @@ static bool repair(Parser *p, int token, Span at)
 
 /* `)` or `]`: closes the brackets inside that were forgotten. False when nothing is open that it
  * could close; then it is reported and dropped. */
-static bool close_parenthesis(Parser *p, int token, Span at)
-{
+static bool close_parenthesis(Parser *p, int token, Span at) {
     char open = token == ')' ? '(' : '[';
     uint32_t i = p->open.n;
     while (i > 0 && p->open.at[i - 1].kind != '{' && p->open.at[i - 1].kind != open) i--;
@@ -135,11 +138,18 @@ static bool close_parenthesis(Parser *p, int token, Span at)
 }
 
 /* Remembers what the parser gets, which decides about the next line end. */
-static int hand_over(Parser *p, int token)
-{
+static int hand_over(Parser *p, int token) {
     switch (token) {
-    case ID: case NUM: case STR: case TRUE: case FALSE: case NONE: case MODEL:
-    case ')': case ']': case '}': p->can_end = true; break;
+    case ID:
+    case NUM:
+    case STR:
+    case TRUE:
+    case FALSE:
+    case NONE:
+    case MODEL:
+    case ')':
+    case ']':
+    case '}': p->can_end = true; break;
     default: p->can_end = false; break;
     }
     p->fresh = token == NL || token == '{' || token == START_FILE || token == START_EXPRESSION;
@@ -147,8 +157,7 @@ static int hand_over(Parser *p, int token)
 }
 
 /* While recovering, whether this token belongs to a block of the statement in error. */
-static bool skipped(Parser *p, int token)
-{
+static bool skipped(Parser *p, int token) {
     if (!p->recovering) return false;
     uint32_t depth = open_braces(p);
     if (token == NL && depth <= p->recover_depth) p->recovering = false;
@@ -157,8 +166,7 @@ static bool skipped(Parser *p, int token)
 
 /* `}` gives NL and `}`; one that ends a block being skipped gives nothing, but the line end behind
  * it will count. */
-static int close_block(Parser *p, Span at)
-{
+static int close_block(Parser *p, Span at) {
     if (!p->open.n) {
         Diag d = parser_error(p, "E0104", at, "`}` closes nothing");
         parser_emit(p, &d);
@@ -177,8 +185,7 @@ static int close_block(Parser *p, Span at)
 }
 
 /* The next raw token after repairs: 0 at the end, -1 when the caller must ask again. */
-static int arrange(Parser *p, int token, Span at)
-{
+static int arrange(Parser *p, int token, Span at) {
     if (token == NL && in_parentheses(p)) return -1;
     if (repair(p, token, at)) return -1;
     switch (token) {
@@ -202,8 +209,7 @@ static int arrange(Parser *p, int token, Span at)
     }
 }
 
-static int read_token(Parser *p, FSD_STYPE *value, void *scanner)
-{
+static int read_token(Parser *p, FSD_STYPE *value, void *scanner) {
     Span at = {0};
     int token = lexer_raw(value, &at, scanner);
     p->pending_span = token ? at : p->last_span;
@@ -211,8 +217,7 @@ static int read_token(Parser *p, FSD_STYPE *value, void *scanner)
     return token;
 }
 
-int layout_next(FSD_STYPE *value, Span *at, void *scanner)
-{
+int layout_next(FSD_STYPE *value, Span *at, void *scanner) {
     Parser *p = lexer_parser(scanner);
     if (p->start_token) {
         int token = p->start_token;
@@ -245,8 +250,7 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner)
     }
 }
 
-void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace)
-{
+void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace) {
     Diag d = parser_error(p, "E0101", at, "%s", message);
     OpenBracket *b = innermost(p);
     if (b && b->kind != '{')
@@ -259,8 +263,7 @@ void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_e
     p->recover_depth = open_braces(p) - (at_brace ? 1 : 0);
 }
 
-void layout_too_deep(Parser *p, Span at)
-{
+void layout_too_deep(Parser *p, Span at) {
     Diag d = parser_error(p, "E0106", at, "this nests too deeply");
     diag_help(&d, "at most %d brackets, blocks or operators may stand inside one another",
               AST_MAX_DEPTH);
@@ -268,7 +271,6 @@ void layout_too_deep(Parser *p, Span at)
     p->abandoned = true;
 }
 
-const char *layout_token_text(Parser *p, Span at)
-{
+const char *layout_token_text(Parser *p, Span at) {
     return arena_strndup(p->arena, p->last_token, at.end_col - at.col);
 }

@@ -2,8 +2,8 @@
 #ifndef FSDPC_LAYOUT_H
 #define FSDPC_LAYOUT_H
 
-#include "parser.h"
 #include "fsd.tab.h"
+#include "parser.h"
 
 /* layout.c */
 int layout_next(FSD_STYPE *value, Span *at, void *scanner);

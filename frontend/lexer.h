@@ -2,8 +2,8 @@
 #ifndef FSDPC_LEXER_H
 #define FSDPC_LEXER_H
 
-#include "parser.h"
 #include "fsd.tab.h"
+#include "parser.h"
 
 /* fsd.l */
 void *lexer_open(Parser *p, const char *text, size_t size);

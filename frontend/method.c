@@ -9,28 +9,25 @@
 
 #include "elaborate.h"
 
-static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k)
-{
+static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k) {
     const char *names[64];
     size_t n = 0;
     bool unknown = k >= b->params->n;
     for (uint32_t j = 0; j < b->params->n && n < 64; j++) names[n++] = b->params->kids[j]->text;
-    Diag d = unknown && a->name
-                 ? method_error(s, "E0208", a->node->span, "%s takes no argument `%s`", b->what,
-                                a->name)
-             : unknown ? method_error(s, "E0208", a->node->span,
-                                      "%s takes %u arguments, this is one more", b->what,
-                                      b->params->n)
-                       : method_error(s, "E0208", a->node->span, "`%s` is given twice",
-                                      b->params->kids[k]->text);
+    Diag d =
+        unknown && a->name
+            ? method_error(s, "E0208", a->node->span, "%s takes no argument `%s`", b->what, a->name)
+        : unknown ? method_error(s, "E0208", a->node->span,
+                                 "%s takes %u arguments, this is one more", b->what, b->params->n)
+                  : method_error(s, "E0208", a->node->span, "`%s` is given twice",
+                                 b->params->kids[k]->text);
     if (a->name && unknown) help_nearest(&d, a->name, names, n);
     diag_note(&d, b->declared, "%s is declared here", b->what);
     method_emit(s, &d);
 }
 
 bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Arguments *args,
-                     Local **out, uint32_t *n_out)
-{
+                     Local **out, uint32_t *n_out) {
     Arena *arena = outer->model->arena;
     const Node *params = b->params;
     bool *given = arena_array(arena, bool, params->n + 1), right = true;
@@ -70,10 +67,9 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
 }
 
 /* The value of a dimension in a parameter's shape; false: a name that is still free. */
-static bool known_dimension(Scope *s, const Node *dim, ConstValue *out)
-{
-    if (dim->kind == NODE_REF && !scope_local(s, dim->text) &&
-        !model_config(s->model, dim->text) && !instance_field(s->self, dim->text)) {
+static bool known_dimension(Scope *s, const Node *dim, ConstValue *out) {
+    if (dim->kind == NODE_REF && !scope_local(s, dim->text) && !model_config(s->model, dim->text) &&
+        !instance_field(s->self, dim->text)) {
         bool argument = false;
         for (uint32_t i = 0; i < s->self->arguments.n; i++)
             argument |= !strcmp(s->self->arguments.at[i].name, dim->text);
@@ -84,8 +80,7 @@ static bool known_dimension(Scope *s, const Node *dim, ConstValue *out)
 }
 
 /* Unifies an argument with the shape of its parameter. */
-static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span at)
-{
+static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span at) {
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
     if (!value_is_tensor(v)) {
@@ -120,8 +115,7 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
     return false;
 }
 
-ConstValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at)
-{
+ConstValue call_method(Scope *s, Instance *m, const Node *method, const Arguments *args, Span at) {
     Elaboration *e = s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
@@ -161,8 +155,7 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
     return result;
 }
 
-static bool bind_targets(Scope *s, const Node *let, ConstValue v)
-{
+static bool bind_targets(Scope *s, const Node *let, ConstValue v) {
     const Node *names = let->kids[0];
     if (v.kind == VALUE_ERROR) {
         for (uint32_t i = 0; i < names->n; i++)
@@ -178,18 +171,17 @@ static bool bind_targets(Scope *s, const Node *let, ConstValue v)
             scope_bind(s, names->kids[i]->text, *v.items[i].value);
         return true;
     }
-    Diag d = v.kind == VALUE_LIST
-                 ? method_error(s, "E0220", let->span, "%u names for %u values", names->n,
-                                v.n_items)
-                 : method_error(s, "E0220", let->span, "%u names for one value", names->n);
+    Diag d =
+        v.kind == VALUE_LIST
+            ? method_error(s, "E0220", let->span, "%u names for %u values", names->n, v.n_items)
+            : method_error(s, "E0220", let->span, "%u names for one value", names->n);
     method_emit(s, &d);
     for (uint32_t i = 0; i < names->n; i++)
         scope_bind(s, names->kids[i]->text, value_error(v.span));
     return false;
 }
 
-static bool run_for(Scope *s, const Node *loop, ConstValue *result)
-{
+static bool run_for(Scope *s, const Node *loop, ConstValue *result) {
     ConstValue over = evaluate(s, loop->kids[0]);
     if (over.kind == VALUE_ERROR) return false;
     if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
@@ -203,9 +195,10 @@ static bool run_for(Scope *s, const Node *loop, ConstValue *result)
     for (uint32_t i = 0; i < n; i++) {
         int before = s->model->ds->errors;
         if (over.kind == VALUE_ARRAY)
-            scope_bind(s, loop->text, (ConstValue){.kind = VALUE_MODULE,
-                                                   .span = loop->text_span,
-                                                   .module = over.array->at[i]});
+            scope_bind(s, loop->text,
+                       (ConstValue){.kind = VALUE_MODULE,
+                                    .span = loop->text_span,
+                                    .module = over.array->at[i]});
         else
             scope_bind(s, loop->text, *over.items[i].value);
         if (run_block(s, loop->kids[1], result)) return true;
@@ -214,8 +207,7 @@ static bool run_for(Scope *s, const Node *loop, ConstValue *result)
     return false;
 }
 
-static void run_add_to(Scope *s, const Node *statement)
-{
+static void run_add_to(Scope *s, const Node *statement) {
     const Local *old = scope_local(s, statement->text);
     if (!old) {
         Diag d = method_error(s, "E0207", statement->text_span, "`%s` has no value to add to",
@@ -232,8 +224,7 @@ static void run_add_to(Scope *s, const Node *statement)
     scope_bind(s, statement->text, evaluate(s, &sum));
 }
 
-bool run_block(Scope *s, const Node *block, ConstValue *result)
-{
+bool run_block(Scope *s, const Node *block, ConstValue *result) {
     for (uint32_t i = 0; i < block->n; i++) {
         const Node *statement = block->kids[i];
         bool holds;

@@ -81,7 +81,7 @@ typedef struct Scope {
     struct Instance *self;           /* NULL outside modules */
     const KeyInfo *key;              /* the section key whose value this is, or NULL */
     VEC(Local) locals;
-    const char *path;                /* module path of ops made here */
+    const char *path; /* module path of ops made here */
     uint32_t call_depth;
 } Scope;
 
@@ -115,7 +115,8 @@ const ConstValue *call_argument(const ConstValue *call, const char *name);
 void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys. */
+/* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
+ */
 void policy_resolve(Model *m, Policy *p, Settings *s);
 
 /* evaluate.c */

@@ -18,22 +18,19 @@ static const char prelude_text[] =
 
 enum { MAX_FILES = 200 };
 
-ConfigEntry *model_config(Model *m, const char *name)
-{
+ConfigEntry *model_config(Model *m, const char *name) {
     for (uint32_t i = 0; i < m->config.n; i++)
         if (!strcmp(m->config.at[i].name, name)) return &m->config.at[i];
     return NULL;
 }
 
-ModuleDecl *model_module(Model *m, const char *name)
-{
+ModuleDecl *model_module(Model *m, const char *name) {
     for (uint32_t i = 0; i < m->modules.n; i++)
         if (!strcmp(m->modules.at[i].name, name)) return &m->modules.at[i];
     return NULL;
 }
 
-Setting *model_setting(Model *m, const char *section, const char *key)
-{
+Setting *model_setting(Model *m, const char *section, const char *key) {
     for (uint32_t i = 0; i < m->settings.n; i++)
         if (!strcmp(m->settings.at[i].key->section, section) &&
             !strcmp(m->settings.at[i].key->key, key))
@@ -41,20 +38,17 @@ Setting *model_setting(Model *m, const char *section, const char *key)
     BUG("no setting %s.%s", section, key);
 }
 
-const char *model_place(Model *m, Span at)
-{
+const char *model_place(Model *m, Span at) {
     return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
 }
 
-static void duplicate(Model *m, const char *what, const char *name, Span at, Span before)
-{
+static void duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
     Diag d = diag_error(m->ds, "E0304", at, "%s `%s` is given twice", what, name);
     diag_note(&d, before, "it is given here too");
     diag_emit(&d);
 }
 
-static void add_config(Model *m, const Node *set)
-{
+static void add_config(Model *m, const Node *set) {
     ConfigEntry *old = model_config(m, set->text);
     if (old && old->span.file == set->span.file) {
         duplicate(m, "config name", set->text, set->text_span, old->span);
@@ -65,12 +59,13 @@ static void add_config(Model *m, const Node *set)
                      .expression = set->kids[0],
                      .span = set->text_span,
                      .from = model_place(m, set->text_span)};
-    if (old) *old = c;
-    else vec_push(m->arena, &m->config, c);
+    if (old)
+        *old = c;
+    else
+        vec_push(m->arena, &m->config, c);
 }
 
-static void add_module(Model *m, const Node *node, bool prelude)
-{
+static void add_module(Model *m, const Node *node, bool prelude) {
     ModuleDecl *old = model_module(m, node->text);
     ModuleDecl d = {node->text, node, prelude};
     if (!old) {
@@ -82,8 +77,7 @@ static void add_module(Model *m, const Node *node, bool prelude)
     }
 }
 
-static void add_names_rule(Model *m, const Node *e)
-{
+static void add_names_rule(Model *m, const Node *e) {
     const Node *value = e->n ? e->kids[0] : NULL;
     if (e->kind != NODE_SET_PATH || value->kind != NODE_STRING) {
         Diag d = diag_error(m->ds, "E0306", e->span, "a names table holds \"pattern\" = \"name\"");
@@ -101,9 +95,9 @@ static void add_names_rule(Model *m, const Node *e)
     for (const char *c = rule.pattern; *c; c++) stars += *c == '*';
     for (const char *c = rule.replacement; *c; c++) used += *c == '*';
     if (used > stars) {
-        Diag d = diag_error(m->ds, "E0306", e->span,
-                            "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
-                            used, rule.pattern, stars);
+        Diag d =
+            diag_error(m->ds, "E0306", e->span, "\"%s\" has %u `*`, but its pattern \"%s\" only %u",
+                       rule.replacement, used, rule.pattern, stars);
         diag_emit(&d);
         return;
     }
@@ -111,8 +105,7 @@ static void add_names_rule(Model *m, const Node *e)
 }
 
 /* `key { a = 1; b = 2 }` in a section is `key = (a = 1, b = 2)`. */
-static const Node *nested_value(Model *m, const Node *section)
-{
+static const Node *nested_value(Model *m, const Node *section) {
     Node *tuple = node_new(m->arena, NODE_TUPLE, section->span, NULL);
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
@@ -123,16 +116,14 @@ static const Node *nested_value(Model *m, const Node *section)
         }
         Node *named = node_new(m->arena, NODE_NAMED, e->span, e->text);
         named->text_span = e->text_span;
-        node_add(m->arena, named,
-                 e->kind == NODE_SET ? e->kids[0] : (Node *)nested_value(m, e));
+        node_add(m->arena, named, e->kind == NODE_SET ? e->kids[0] : (Node *)nested_value(m, e));
         node_add(m->arena, tuple, named);
     }
     return tuple;
 }
 
 static void set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
-                    const char *from, bool may_replace)
-{
+                    const char *from, bool may_replace) {
     const KeyInfo *k = key_find(section, key);
     if (!k) {
         const char *names[128];
@@ -153,8 +144,7 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
     s->order = ++m->next_order;
 }
 
-static void add_directive(Model *m, const char *section, const Node *e)
-{
+static void add_directive(Model *m, const char *section, const Node *e) {
     static const char *const known[] = {"unit", "join", "split", "replicate", "gather"};
     const Node *v = e->kids[0];
     const Node *head = v->kind == NODE_CALL ? v->kids[0] : v;
@@ -172,8 +162,7 @@ static void add_directive(Model *m, const char *section, const Node *e)
     diag_emit(&d);
 }
 
-static void add_section(Model *m, const Node *section)
-{
+static void add_section(Model *m, const Node *section) {
     if (!strcmp(section->text, "names")) {
         for (uint32_t i = 0; i < section->n; i++) add_names_rule(m, section->kids[i]);
         return;
@@ -181,22 +170,24 @@ static void add_section(Model *m, const Node *section)
     if (!section_known(section->text)) {
         const char *names[16] = {"names", "config", "module"};
         size_t n = 3 + section_names(names + 3, 13);
-        Diag d = diag_error(m->ds, "E0302", section->span, "there is no section `%s`",
-                            section->text);
+        Diag d =
+            diag_error(m->ds, "E0302", section->span, "there is no section `%s`", section->text);
         help_nearest(&d, section->text, names, n);
         diag_emit(&d);
         return;
     }
     if (section->label) {
-        Diag d = diag_error(m->ds, "E0306", section->span, "section %s takes no name",
-                            section->text);
+        Diag d =
+            diag_error(m->ds, "E0306", section->span, "section %s takes no name", section->text);
         diag_emit(&d);
     }
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         Requirement r = {e->n ? e->kids[0] : NULL, e->label};
-        if (e->kind == NODE_REQUIRE) vec_push(m->arena, &m->requirements, r);
-        else if (e->kind == NODE_SET_PATH) add_directive(m, section->text, e);
+        if (e->kind == NODE_REQUIRE)
+            vec_push(m->arena, &m->requirements, r);
+        else if (e->kind == NODE_SET_PATH)
+            add_directive(m, section->text, e);
         else
             set_key(m, section->text, e->text, e->text_span,
                     e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
@@ -206,21 +197,19 @@ static void add_section(Model *m, const Node *section)
 
 static bool load_file(Model *m, const char *path, Span used_at);
 
-static void load_used(Model *m, const Node *use, const char *user_path)
-{
+static void load_used(Model *m, const Node *use, const char *user_path) {
     if (!strcmp(use->text, "std.fsd")) return;
     const char *slash = strrchr(user_path, '/');
-    const char *path = use->text[0] == '/' || !slash
-                           ? use->text
-                           : arena_printf(m->arena, "%.*s/%s", (int)(slash - user_path), user_path,
-                                          use->text);
+    const char *path =
+        use->text[0] == '/' || !slash
+            ? use->text
+            : arena_printf(m->arena, "%.*s/%s", (int)(slash - user_path), user_path, use->text);
     for (uint32_t i = 0; i < m->units.n; i++)
         if (!strcmp(m->units.at[i].path, path)) return;
     load_file(m, path, use->text_span);
 }
 
-static void collect(Model *m, const Node *file, bool main, bool prelude)
-{
+static void collect(Model *m, const Node *file, bool main, bool prelude) {
     for (uint32_t i = 0; i < file->n; i++) {
         const Node *item = file->kids[i];
         switch (item->kind) {
@@ -251,8 +240,7 @@ static void collect(Model *m, const Node *file, bool main, bool prelude)
     }
 }
 
-static bool add_source(Model *m, const char *path, const char *text, size_t n, bool prelude)
-{
+static bool add_source(Model *m, const char *path, const char *text, size_t n, bool prelude) {
     SourceUnit u = {.path = path, .prelude = prelude};
     u.file = diag_add_file(m->ds, path, text, n);
     if (!prelude && !m->main_file) m->main_file = u.file;
@@ -268,8 +256,7 @@ static bool add_source(Model *m, const char *path, const char *text, size_t n, b
     return true;
 }
 
-static bool load_file(Model *m, const char *path, Span used_at)
-{
+static bool load_file(Model *m, const char *path, Span used_at) {
     size_t n = 0;
     char *text = m->units.n < MAX_FILES ? read_file(path, &n) : NULL;
     if (!text) {
@@ -288,8 +275,7 @@ static bool load_file(Model *m, const char *path, Span used_at)
     return add_source(m, arena_strdup(m->arena, path), kept, n, false);
 }
 
-static void apply_preset(Model *m, const char *name)
-{
+static void apply_preset(Model *m, const char *name) {
     const char *names[64];
     size_t n = 0;
     const Node *found = NULL;
@@ -325,8 +311,7 @@ static void apply_preset(Model *m, const char *name)
     }
 }
 
-static void apply_set(Model *m, const char *text)
-{
+static void apply_set(Model *m, const char *text) {
     const char *equals = strchr(text, '=');
     uint32_t file = diag_add_file(m->ds, "-s", arena_strdup(m->arena, text), strlen(text));
     uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
@@ -369,13 +354,14 @@ static void apply_set(Model *m, const char *text)
     const char *section = NULL;
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].key, name)) section = key_table[i].section;
-    if (section) diag_help(&d, "the key is %s.%s", section, name);
-    else help_nearest(&d, name, names, n);
+    if (section)
+        diag_help(&d, "the key is %s.%s", section, name);
+    else
+        help_nearest(&d, name, names, n);
     diag_emit(&d);
 }
 
-bool model_read(Model *m, const char *path)
-{
+bool model_read(Model *m, const char *path) {
     for (int i = 0; i < n_keys; i++) {
         Setting s = {.key = &key_table[i], .from = "default"};
         vec_push(m->arena, &m->settings, s);

@@ -15,8 +15,7 @@
 enum { MAX_HEADER = 1 << 16 };
 
 /* The text behind 'key': in the dict, or NULL. */
-static const char *dict_value(const char *header, const char *key)
-{
+static const char *dict_value(const char *header, const char *key) {
     const char *at = strstr(header, key);
     if (!at) return NULL;
     at += strlen(key);
@@ -24,8 +23,7 @@ static const char *dict_value(const char *header, const char *key)
     return at;
 }
 
-static const char *read_shape(const char *at, Type *out)
-{
+static const char *read_shape(const char *at, Type *out) {
     int rank = 0;
     if (*at++ != '(') return "its shape is no tuple";
     for (;;) {
@@ -43,22 +41,22 @@ static const char *read_shape(const char *at, Type *out)
     return rank ? NULL : "it has no axis of samples";
 }
 
-static const char *read_header(const char *header, Type *out, Arena *a)
-{
+static const char *read_header(const char *header, Type *out, Arena *a) {
     const char *descr = dict_value(header, "'descr'");
     const char *order = dict_value(header, "'fortran_order'");
     const char *shape = dict_value(header, "'shape'");
     if (!descr || !order || !shape) return "its header lacks descr, fortran_order or shape";
     if (strncmp(order, "False", 5)) return "it is in Fortran order; save np.ascontiguousarray(x)";
-    if (!strncmp(descr, "'<f4'", 5)) out->dtype = DT_F32;
-    else if (!strncmp(descr, "'<i4'", 5)) out->dtype = DT_I32;
+    if (!strncmp(descr, "'<f4'", 5))
+        out->dtype = DT_F32;
+    else if (!strncmp(descr, "'<i4'", 5))
+        out->dtype = DT_I32;
     else
         return arena_printf(a, "its dtype is %.8s; save x.astype('<f4') or x.astype('<i4')", descr);
     return read_shape(shape, out);
 }
 
-const char *npy_header(const char *path, Type *out, Arena *a, bool *missing)
-{
+const char *npy_header(const char *path, Type *out, Arena *a, bool *missing) {
     unsigned char start[12];
     *out = (Type){0};
     FILE *f = fopen(path, "rb");
@@ -74,7 +72,7 @@ const char *npy_header(const char *path, Type *out, Arena *a, bool *missing)
         }
         char *header = arena_alloc(a, MIN(n, MAX_HEADER) + 1);
         problem = n > MAX_HEADER || fread(header, 1, n, f) != n ? "its header is cut short"
-                                                               : read_header(header, out, a);
+                                                                : read_header(header, out, a);
     }
     fclose(f);
     return problem;

@@ -5,8 +5,7 @@
 #include "layout.h"
 #include "lexer.h"
 
-Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...)
-{
+Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...) {
     va_list args;
     Buf text = {0};
     va_start(args, format);
@@ -17,8 +16,7 @@ Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...)
     return d;
 }
 
-void parser_emit(Parser *p, Diag *d)
-{
+void parser_emit(Parser *p, Diag *d) {
     if (p->errors < MAX_SYNTAX_ERRORS) diag_emit(d);
     if (++p->errors == MAX_SYNTAX_ERRORS) {
         Diag last = diag_error(p->ds, "E0107", d->span, "too many syntax errors; giving up here");
@@ -26,13 +24,15 @@ void parser_emit(Parser *p, Diag *d)
     }
 }
 
-bool text_is_utf8(const char *s, size_t n)
-{
+bool text_is_utf8(const char *s, size_t n) {
     const unsigned char *at = (const unsigned char *)s, *end = at + n;
     while (at < end) {
         unsigned c = *at++;
         if (c < 0x80) continue;
-        int more = c >= 0xf0 && c < 0xf5 ? 3 : c >= 0xe0 && c < 0xf0 ? 2 : c >= 0xc2 && c < 0xe0 ? 1 : -1;
+        int more = c >= 0xf0 && c < 0xf5   ? 3
+                   : c >= 0xe0 && c < 0xf0 ? 2
+                   : c >= 0xc2 && c < 0xe0 ? 1
+                                           : -1;
         if (more < 0 || end - at < more) return false;
         unsigned lowest = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
         unsigned highest = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
@@ -44,8 +44,7 @@ bool text_is_utf8(const char *s, size_t n)
 }
 
 Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
-                 size_t offset)
-{
+                 size_t offset) {
     Parser p = {.ds = ds,
                 .arena = ds->arena,
                 .file = file,
@@ -62,8 +61,7 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
     return result == 0 && p.errors == 0 ? p.root : NULL;
 }
 
-Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
-{
+Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) {
     const SourceFile *source = &ds->files.at[file];
     if (source->size > MAX_SOURCE_BYTES) {
         Diag d = diag_error(ds, "E0108", (Span){.file = file},
@@ -75,8 +73,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset)
     return parse_text(ds, file, source->text, source->size, start, offset);
 }
 
-bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n)
-{
+bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n) {
     char *text = arena_alloc(ds->arena, n + 1);
     if (n) memcpy(text, bytes, n);
     return parse_source(ds, diag_add_file(ds, name, text, n), PARSE_FILE, 0) != NULL;

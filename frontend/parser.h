@@ -15,18 +15,18 @@ typedef struct Parser {
     DiagSet *ds;
     Arena *arena;
     uint32_t file;
-    uint32_t line, col;      /* of the next byte */
-    Span last_span;          /* of the last token that was no line end */
-    const char *last_token;  /* its bytes, while it is the lookahead */
-    Span pending_span;       /* of the raw token that filled pending */
+    uint32_t line, col;     /* of the next byte */
+    Span last_span;         /* of the last token that was no line end */
+    const char *last_token; /* its bytes, while it is the lookahead */
+    Span pending_span;      /* of the raw token that filled pending */
     VEC(OpenBracket) open;
-    VEC(int) pending;        /* tokens to deliver before the next byte, last first */
-    int again;               /* a raw token to be looked at again, or -1 */
-    int start_token;         /* delivered first, 0 once delivered */
-    bool can_end;            /* the last token may end a statement */
-    bool fresh;              /* the last token was a line end or `{`, or there was none */
-    bool recovering;         /* skip nested blocks until the statement in error ends */
-    uint32_t recover_depth;  /* open braces when the error was found */
+    VEC(int) pending;       /* tokens to deliver before the next byte, last first */
+    int again;              /* a raw token to be looked at again, or -1 */
+    int start_token;        /* delivered first, 0 once delivered */
+    bool can_end;           /* the last token may end a statement */
+    bool fresh;             /* the last token was a line end or `{`, or there was none */
+    bool recovering;        /* skip nested blocks until the statement in error ends */
+    uint32_t recover_depth; /* open braces when the error was found */
     bool abandoned;
     int errors;
     Node *root;

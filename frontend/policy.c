@@ -8,30 +8,25 @@
 
 #include "model.h"
 
-static const ConstValue *value_of(Model *m, const char *section, const char *key)
-{
+static const ConstValue *value_of(Model *m, const char *section, const char *key) {
     return &model_setting(m, section, key)->value;
 }
 
-static bool given(Model *m, const char *section, const char *key)
-{
+static bool given(Model *m, const char *section, const char *key) {
     return model_setting(m, section, key)->expression != NULL;
 }
 
-static int64_t integer(Model *m, const char *section, const char *key)
-{
+static int64_t integer(Model *m, const char *section, const char *key) {
     const ConstValue *v = value_of(m, section, key);
     return v->kind == VALUE_INT ? v->integer : 0;
 }
 
-static double number(Model *m, const char *section, const char *key)
-{
+static double number(Model *m, const char *section, const char *key) {
     const ConstValue *v = value_of(m, section, key);
     return value_is_number(v) ? value_number(v) : 0;
 }
 
-static bool is_word(const ConstValue *v, const char *word)
-{
+static bool is_word(const ConstValue *v, const char *word) {
     return (v->kind == VALUE_WORD || v->kind == VALUE_CALL) && !strcmp(v->text, word);
 }
 
@@ -39,8 +34,7 @@ static bool is_word(const ConstValue *v, const char *word)
 
 static const char *const axes[] = {"rep", "dp", "tp", "pp", "ep", "sp", "cp"};
 
-static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at)
-{
+static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
     bool known = false;
     for (size_t i = 0; i < ARRAY_LEN(axes); i++) known |= !strcmp(axes[i], name);
     if (!known) {
@@ -65,8 +59,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
     }
 }
 
-static void mesh_from_option(Model *m, Policy *p)
-{
+static void mesh_from_option(Model *m, Policy *p) {
     const char *text = m->options->mesh;
     uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
     for (const char *at = text; *at;) {
@@ -85,8 +78,7 @@ static void mesh_from_option(Model *m, Policy *p)
     }
 }
 
-static void resolve_mesh(Model *m, Policy *p)
-{
+static void resolve_mesh(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "mesh");
     const ConstValue *v = &s->value;
     if (m->options->mesh) {
@@ -97,8 +89,7 @@ static void resolve_mesh(Model *m, Policy *p)
             int64_t size = 0;
             if (v->items[i].name && value_integral(v->items[i].value, &size)) {
                 bool replaced = m->options->ranks && !strcmp(v->items[i].name, "dp");
-                if (!replaced)
-                    add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
+                if (!replaced) add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
             } else {
                 Diag d = diag_error(m->ds, "E0402", v->items[i].value->span,
                                     "a mesh names its axes, as in (dp = 8)");
@@ -132,8 +123,7 @@ static void resolve_mesh(Model *m, Policy *p)
 
 /* ---- shard ---- */
 
-static void add_classes(Model *m, const ConstValue *v, StringList *out)
-{
+static void add_classes(Model *m, const ConstValue *v, StringList *out) {
     if (v->kind == VALUE_WORD || v->kind == VALUE_TEXT) {
         vec_push(m->arena, &out->at, v->text);
         return;
@@ -143,15 +133,13 @@ static void add_classes(Model *m, const ConstValue *v, StringList *out)
             vec_push(m->arena, &out->at, v->items[i].value->text);
 }
 
-static bool all_of_kind(const ConstValue *v, ValueKind kind)
-{
+static bool all_of_kind(const ConstValue *v, ValueKind kind) {
     for (uint32_t i = 0; i < v->n_items; i++)
         if (v->items[i].name || v->items[i].value->kind != kind) return false;
     return v->n_items > 0;
 }
 
-static void resolve_unit(Model *m, Policy *p)
-{
+static void resolve_unit(Model *m, Policy *p) {
     const Setting *s = model_setting(m, "shard", "unit");
     const ConstValue *v = &s->value;
     p->unit_span = v->span.file ? v->span : s->span;
@@ -186,8 +174,7 @@ static void resolve_unit(Model *m, Policy *p)
     }
 }
 
-static void resolve_reshard(Model *m, Policy *p)
-{
+static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
     int64_t dp = mesh_size(p, "dp"), k = s->value.integer;
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
@@ -212,8 +199,7 @@ static void resolve_reshard(Model *m, Policy *p)
     p->reshard = p->reshard_root = false;
 }
 
-static void resolve_prefetch(Model *m, Policy *p)
-{
+static void resolve_prefetch(Model *m, Policy *p) {
     const Setting *s = model_setting(m, "shard", "prefetch");
     const ConstValue *v = &s->value;
     p->prefetch_forward = p->prefetch_backward = v->kind == VALUE_INT ? v->integer : 0;
@@ -230,14 +216,14 @@ static void resolve_prefetch(Model *m, Policy *p)
     p->prefetch_post = is_word(value_of(m, "shard", "prefetch_at"), "post");
     p->inflight = integer(m, "shard", "inflight");
     int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (most > 1000) setting_error(m, s, "prefetch is at most 1000");
+    if (most > 1000)
+        setting_error(m, s, "prefetch is at most 1000");
     else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE)
         setting_error(m, s, "prefetch = %lld needs inflight >= %lld", (long long)most,
                       (long long)most + 1);
 }
 
-static void resolve_shard(Model *m, Policy *p)
-{
+static void resolve_shard(Model *m, Policy *p) {
     const ConstValue *strategy = value_of(m, "shard", "strategy");
     p->strategy = is_word(strategy, "grads")  ? STRATEGY_GRADS
                   : is_word(strategy, "none") ? STRATEGY_NONE
@@ -257,8 +243,7 @@ static void resolve_shard(Model *m, Policy *p)
 
 /* ---- train ---- */
 
-static void resolve_optimizer(Model *m, Policy *p, Settings *s)
-{
+static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     const Setting *setting = model_setting(m, "train", "optimizer");
     const ConstValue *o = &setting->value;
     if (o->kind != VALUE_CALL) return;
@@ -287,8 +272,7 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s)
     p->beta2 = value_number(betas->items[1].value);
 }
 
-static void resolve_precision(Model *m, Policy *p)
-{
+static void resolve_precision(Model *m, Policy *p) {
     const Setting *setting = model_setting(m, "train", "precision");
     p->compute_dtype = p->reduce_dtype = DT_F32;
     if (!is_word(&setting->value, "bf16")) return;
@@ -297,10 +281,9 @@ static void resolve_precision(Model *m, Policy *p)
     p->compute_dtype = DT_BF16;
     p->reduce_dtype = is_word(reduce, "bf16") ? DT_BF16 : DT_F32;
     if (!is_word(master, "f32")) {
-        Diag d = is_word(master, "bf16")
-                     ? model_lacks(m, master->span, "bf16(master = bf16)")
-                     : diag_error(m->ds, "E0313", master->span, "master cannot be `%s`",
-                                  master->text);
+        Diag d = is_word(master, "bf16") ? model_lacks(m, master->span, "bf16(master = bf16)")
+                                         : diag_error(m->ds, "E0313", master->span,
+                                                      "master cannot be `%s`", master->text);
         diag_help(&d, "the master dtype is f32");
         diag_emit(&d);
     }
@@ -308,8 +291,7 @@ static void resolve_precision(Model *m, Policy *p)
         setting_error(m, setting, "the reduce dtype is f32 or bf16, not `%s`", reduce->text);
 }
 
-static void resolve_schedule(Model *m, Settings *s)
-{
+static void resolve_schedule(Model *m, Settings *s) {
     const Setting *setting = model_setting(m, "train", "schedule");
     const ConstValue *v = &setting->value;
     if (v->kind != VALUE_CALL) return;
@@ -321,23 +303,23 @@ static void resolve_schedule(Model *m, Settings *s)
                       (long long)s->steps);
 }
 
-static void resolve_length(Model *m, Settings *s)
-{
+static void resolve_length(Model *m, Settings *s) {
     const Setting *steps = model_setting(m, "train", "steps");
     const Setting *epochs = model_setting(m, "train", "epochs");
     s->steps = integer(m, "train", "steps");
     s->epochs = integer(m, "train", "epochs");
     bool both = steps->value.kind == VALUE_INT && epochs->value.kind == VALUE_INT;
-    if (both && steps->order > epochs->order) s->epochs = 0;
-    else if (both) s->steps = 0;
+    if (both && steps->order > epochs->order)
+        s->epochs = 0;
+    else if (both)
+        s->steps = 0;
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
     Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.steps or train.epochs is needed");
     diag_help(&d, "how long to train, for example -s train.steps=100");
     diag_emit(&d);
 }
 
-static void resolve_batch(Model *m, Policy *p, Settings *s)
-{
+static void resolve_batch(Model *m, Policy *p, Settings *s) {
     const Setting *batch = model_setting(m, "train", "batch");
     s->ranks = mesh_ranks(p);
     s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
@@ -359,8 +341,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s)
         int64_t below = s->batch / share * share;
         Diag d = diag_error(m->ds, "E0403", batch->span.file ? batch->span : batch->value.span,
                             "batch = %lld does not divide by %lld ranks x %lld micro-batches",
-                            (long long)s->batch, (long long)s->ranks,
-                            (long long)s->micro_batches);
+                            (long long)s->batch, (long long)s->ranks, (long long)s->micro_batches);
         if (below)
             diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
                       (long long)(below + share), (long long)(below + 2 * share));
@@ -373,8 +354,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s)
     s->local_batch = MAX(s->batch / share, 1);
 }
 
-static void resolve_train(Model *m, Policy *p, Settings *s)
-{
+static void resolve_train(Model *m, Policy *p, Settings *s) {
     resolve_length(m, s);
     resolve_batch(m, p, s);
     resolve_optimizer(m, p, s);
@@ -402,8 +382,7 @@ static void resolve_train(Model *m, Policy *p, Settings *s)
     s->order = is_word(value_of(m, "data", "order"), "sequential") ? DATA_SEQUENTIAL : DATA_SHUFFLE;
 }
 
-void policy_resolve(Model *m, Policy *p, Settings *s)
-{
+void policy_resolve(Model *m, Policy *p, Settings *s) {
     resolve_mesh(m, p);
     resolve_shard(m, p);
     resolve_train(m, p, s);

@@ -8,8 +8,7 @@
 
 #include "model.h"
 
-static int kind_mask(const ConstValue *v)
-{
+static int kind_mask(const ConstValue *v) {
     switch (v->kind) {
     case VALUE_NONE: return K_NONE;
     case VALUE_BOOL: return K_BOOL;
@@ -25,8 +24,7 @@ static int kind_mask(const ConstValue *v)
 }
 
 /* Kind and least value. Integral reals become integers where an integer is asked for. */
-static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const char *what)
-{
+static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const char *what) {
     int64_t i;
     if ((kinds & K_INT) && !(kinds & K_REAL) && v->kind == VALUE_REAL && value_integral(v, &i))
         *v = value_int(v->span, i);
@@ -45,22 +43,19 @@ static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const c
     return true;
 }
 
-static bool has_arguments(const char *callee)
-{
+static bool has_arguments(const char *callee) {
     const char *name;
     return argument_names(callee, &name, 1) > 0;
 }
 
-static ConstValue standard_value(Model *m, const KeyInfo *key, const char *text)
-{
+static ConstValue standard_value(Model *m, const KeyInfo *key, const char *text) {
     const Node *e = parse_text(m->ds, 0, text, strlen(text), PARSE_EXPRESSION, 0);
     CHECK(e);
     Scope s = {.model = m, .key = key};
     return evaluate(&s, e);
 }
 
-static int argument_row(const char *callee, const char *name, uint32_t position)
-{
+static int argument_row(const char *callee, const char *name, uint32_t position) {
     for (int i = 0; i < n_arguments; i++) {
         if (strcmp(argument_table[i].callee, callee)) continue;
         if (name ? !strcmp(argument_table[i].name, name) : position-- == 0) return i;
@@ -68,15 +63,13 @@ static int argument_row(const char *callee, const char *name, uint32_t position)
     return -1;
 }
 
-static bool check_argument(Model *m, const ConstValue *call, const ArgumentInfo *a, ConstValue *v)
-{
+static bool check_argument(Model *m, const ConstValue *call, const ArgumentInfo *a, ConstValue *v) {
     const char *what = arena_printf(m->arena, "%s of %s", a->name, call->text);
     return check_kind(m, v, a->kinds, a->least, what);
 }
 
 /* Rewrites a call so that it has every argument of the table once, by name. */
-static bool complete_call(Model *m, const KeyInfo *key, ConstValue *call)
-{
+static bool complete_call(Model *m, const KeyInfo *key, ConstValue *call) {
     ConstItem *items = arena_array(m->arena, ConstItem, n_arguments + 1);
     uint32_t n = 0, position = 0;
     bool right = true;
@@ -123,8 +116,7 @@ static bool complete_call(Model *m, const KeyInfo *key, ConstValue *call)
 }
 
 /* npy(x = "x.npy", ..): any names, file names. */
-static bool check_npy(Model *m, const ConstValue *call)
-{
+static bool check_npy(Model *m, const ConstValue *call) {
     for (uint32_t i = 0; i < call->n_items; i++) {
         const ConstItem *item = &call->items[i];
         if (item->name && item->value->kind == VALUE_TEXT) continue;
@@ -140,12 +132,13 @@ static bool check_npy(Model *m, const ConstValue *call)
     return false;
 }
 
-static bool check_name(Model *m, const KeyInfo *k, ConstValue *v)
-{
+static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
     const ValueInfo *info = value_find(k, v->text);
     bool unit_call = !strcmp(k->key, "unit") && v->kind == VALUE_CALL && !strcmp(v->text, "size");
-    if (!key_has_values(k) && v->kind == VALUE_CALL && !unit_call && k->support == HERE) info = NULL;
-    else if (!key_has_values(k)) return unit_call ? complete_call(m, k, v) : true;
+    if (!key_has_values(k) && v->kind == VALUE_CALL && !unit_call && k->support == HERE)
+        info = NULL;
+    else if (!key_has_values(k))
+        return unit_call ? complete_call(m, k, v) : true;
     if (!info) {
         const char *names[32];
         size_t n = value_names(k, names, ARRAY_LEN(names));
@@ -172,8 +165,7 @@ static bool check_name(Model *m, const KeyInfo *k, ConstValue *v)
     return complete_call(m, k, v);
 }
 
-static bool check_setting(Model *m, Setting *s)
-{
+static bool check_setting(Model *m, Setting *s) {
     const KeyInfo *k = s->key;
     ConstValue *v = &s->value;
     const char *what = arena_printf(m->arena, "%s.%s", k->section, k->key);
@@ -198,8 +190,7 @@ static bool check_setting(Model *m, Setting *s)
     return v->kind != VALUE_WORD && v->kind != VALUE_CALL ? true : check_name(m, k, v);
 }
 
-void settings_evaluate(Model *m)
-{
+void settings_evaluate(Model *m) {
     for (uint32_t i = 0; i < m->settings.n; i++) {
         Setting *s = &m->settings.at[i];
         const KeyInfo *k = s->key;
@@ -211,22 +202,20 @@ void settings_evaluate(Model *m)
             continue;
         }
         Scope scope = {.model = m, .key = k};
-        s->value = s->expression ? evaluate(&scope, s->expression)
-                                 : standard_value(m, k, k->standard);
+        s->value =
+            s->expression ? evaluate(&scope, s->expression) : standard_value(m, k, k->standard);
         if (s->value.kind == VALUE_ERROR) continue;
         if (!check_setting(m, s)) s->value = value_error(s->value.span);
     }
 }
 
-const ConstValue *call_argument(const ConstValue *call, const char *name)
-{
+const ConstValue *call_argument(const ConstValue *call, const char *name) {
     const ConstValue *v = value_item(call, name);
     if (!v) BUG("%s has no argument %s", call->text, name);
     return v;
 }
 
-void setting_error(Model *m, const Setting *s, const char *format, ...)
-{
+void setting_error(Model *m, const Setting *s, const char *format, ...) {
     va_list args;
     Buf text = {0};
     va_start(args, format);

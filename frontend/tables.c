@@ -13,15 +13,13 @@
 static void register_module(Elaboration *e, Instance *m, int32_t parent);
 
 static int32_t add_row(Elaboration *e, const char *path, const char *class_name, int32_t parent,
-                       Span span)
-{
+                       Span span) {
     Module row = {path, class_name, parent, span};
     vec_push(e->model->arena, &e->graph->modules, row);
     return (int32_t)e->graph->modules.n - 1;
 }
 
-static void register_module(Elaboration *e, Instance *m, int32_t parent)
-{
+static void register_module(Elaboration *e, Instance *m, int32_t parent) {
     m->row = add_row(e, m->path, m->decl->name, parent, m->span);
     for (uint32_t i = 0; i < m->fields.n; i++)
         if (m->fields.at[i].kind == FIELD_PARAM)
@@ -37,23 +35,23 @@ static void register_module(Elaboration *e, Instance *m, int32_t parent)
 }
 
 /* Replaces each `*` of the replacement by what the pattern's matched, in order. */
-static const char *rename_path(Arena *a, const NamesRule *rule, const char *path)
-{
+static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
     const char *captures[32];
     int used = 0;
     if (!glob_match(rule->pattern, path, a, captures, (int)ARRAY_LEN(captures))) return NULL;
     Buf out = {0};
     for (const char *c = rule->replacement; *c; c++) {
-        if (*c == '*' && used < (int)ARRAY_LEN(captures)) buf_printf(&out, "%s", captures[used++]);
-        else buf_write(&out, c, 1);
+        if (*c == '*' && used < (int)ARRAY_LEN(captures))
+            buf_printf(&out, "%s", captures[used++]);
+        else
+            buf_write(&out, c, 1);
     }
     const char *name = arena_strndup(a, out.at ? out.at : "", out.n);
     buf_free(&out);
     return name;
 }
 
-const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *transposed)
-{
+const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *transposed) {
     const Model *m = f->model;
     *transposed = false;
     for (uint32_t i = 0; i < m->names.n; i++) {
@@ -65,8 +63,7 @@ const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *
     return path;
 }
 
-static void check_names(Elaboration *e)
-{
+static void check_names(Elaboration *e) {
     Graph *g = e->graph;
     Model *m = e->model;
     for (uint32_t i = 0; i < m->names.n; i++) {
@@ -78,8 +75,8 @@ static void check_names(Elaboration *e)
             if (n < ARRAY_LEN(paths)) paths[n++] = e->slots.at[k]->path;
         }
         if (rule->matched) continue;
-        Diag d = diag_error(m->ds, "E0317", rule->span, "\"%s\" matches no parameter",
-                            rule->pattern);
+        Diag d =
+            diag_error(m->ds, "E0317", rule->span, "\"%s\" matches no parameter", rule->pattern);
         const char *near = nearest_name(rule->pattern, paths, n);
         if (near) diag_help(&d, "did you mean `%s`?", near);
         diag_emit(&d);
@@ -88,22 +85,20 @@ static void check_names(Elaboration *e)
         Param *p = &g->params.at[i];
         p->checkpoint = frontend_checkpoint_name(e->frontend, p->key, &p->checkpoint_transposed);
         if (p->checkpoint_transposed && p->type.rank != 2) {
-            Diag d = diag_error(m->ds, "E0317", p->name.span,
-                                "`%s` is stored transposed (^T), but has %d axes", p->key,
-                                p->type.rank);
+            Diag d =
+                diag_error(m->ds, "E0317", p->name.span,
+                           "`%s` is stored transposed (^T), but has %d axes", p->key, p->type.rank);
             diag_emit(&d);
         }
     }
 }
 
-static int by_checkpoint(const void *a, const void *b)
-{
+static int by_checkpoint(const void *a, const void *b) {
     const Param *const *p = a, *const *q = b;
     return strcmp((*p)->checkpoint, (*q)->checkpoint);
 }
 
-static void check_distinct(Elaboration *e)
-{
+static void check_distinct(Elaboration *e) {
     Graph *g = e->graph;
     const Param **sorted = arena_array(e->model->arena, const Param *, g->params.n + 1);
     for (uint32_t i = 0; i < g->params.n; i++) sorted[i] = &g->params.at[i];
@@ -118,8 +113,7 @@ static void check_distinct(Elaboration *e)
     }
 }
 
-void register_tables(Elaboration *e)
-{
+void register_tables(Elaboration *e) {
     Graph *g = e->graph;
     register_module(e, e->root, NO_INDEX);
     for (uint32_t i = 0; i < e->slots.n; i++) {

@@ -8,21 +8,18 @@
 
 #include "elaborate.h"
 
-bool value_is_tensor(const ConstValue *v)
-{
+bool value_is_tensor(const ConstValue *v) {
     return v->kind == VALUE_TENSOR || v->kind == VALUE_PARAM;
 }
 
-ConstValue tensor_of(Elaboration *e, ValueId id, Span at)
-{
+ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
     return (ConstValue){
         .kind = VALUE_TENSOR, .span = at, .tensor = id, .type = e->graph->values.at[id].type};
 }
 
 /* ---- errors ---- */
 
-Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
-{
+Diag method_error(Scope *s, const char *code, Span at, const char *format, ...) {
     va_list args;
     Buf text = {0};
     va_start(args, format);
@@ -34,16 +31,14 @@ Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
 }
 
 /* Where something stands in the user's file: the innermost call that is not in the prelude. */
-static Span user_place(const Elaboration *e, Span at, uint32_t *frame)
-{
+static Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     uint32_t i = e->frames.n;
     while (i > 0 && e->frames.at[i - 1].prelude) at = e->frames.at[--i].at;
     *frame = i;
     return at;
 }
 
-void method_emit(Scope *s, Diag *d)
-{
+void method_emit(Scope *s, Diag *d) {
     Elaboration *e = s->elaboration;
     if (e && e->frames.n) {
         uint32_t frame;
@@ -56,8 +51,7 @@ void method_emit(Scope *s, Diag *d)
     diag_emit(d);
 }
 
-static bool names_word(const char *text, const char *word, size_t n)
-{
+static bool names_word(const char *text, const char *word, size_t n) {
     for (const char *at = text; (at = strstr(at, word)); at++) {
         bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
         if (starts && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
@@ -65,8 +59,7 @@ static bool names_word(const char *text, const char *word, size_t n)
     return false;
 }
 
-static void explain_names(Scope *s, Buf *out, const char *text, const char *other)
-{
+static void explain_names(Scope *s, Buf *out, const char *text, const char *other) {
     for (const char *at = text; *at;) {
         size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
         if (!n || isdigit((unsigned char)*at)) {
@@ -88,8 +81,7 @@ static void explain_names(Scope *s, Buf *out, const char *text, const char *othe
     }
 }
 
-const char *names_suffix(Scope *s, const char *first, const char *second)
-{
+const char *names_suffix(Scope *s, const char *first, const char *second) {
     Buf out = {0};
     explain_names(s, &out, first, second);
     explain_names(s, &out, second, first);
@@ -100,15 +92,13 @@ const char *names_suffix(Scope *s, const char *first, const char *second)
 
 /* ---- ops ---- */
 
-void place_builder(Scope *s, Span at)
-{
+void place_builder(Scope *s, Span at) {
     s->elaboration->build.path = s->path ? s->path : "";
     uint32_t frame;
     s->elaboration->build.span = user_place(s->elaboration, at, &frame);
 }
 
-ValueId tensor_value(Scope *s, ConstValue *v, Span at)
-{
+ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->kind == VALUE_TENSOR) return v->tensor;
     ParamSlot *p = param_owner(v->param);
@@ -123,8 +113,7 @@ ValueId tensor_value(Scope *s, ConstValue *v, Span at)
 }
 
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
-             ConstValue *operands, uint32_t n, OpId *out)
-{
+             ConstValue *operands, uint32_t n, OpId *out) {
     Elaboration *e = s->elaboration;
     Type types[16] = {0}, results[64];
     ValueId ids[16];
@@ -136,12 +125,14 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     if (problem) {
         Buf shapes = {0};
         for (uint32_t i = 0; i < n; i++)
-            buf_printf(&shapes, "%s%s", !i ? "" : i + 1 == n ? " and " : ", ",
+            buf_printf(&shapes, "%s%s",
+                       !i           ? ""
+                       : i + 1 == n ? " and "
+                                    : ", ",
                        value_shape(s->model->arena, &operands[i]));
-        const char *suffix =
-            n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
-                                 value_shape(s->model->arena, &operands[1]))
-                  : "";
+        const char *suffix = n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
+                                                  value_shape(s->model->arena, &operands[1]))
+                                   : "";
         Diag d = method_error(s, "E0204", at, "`%s` cannot take %s%s", name, shapes.at, suffix);
         diag_help(&d, "%s", problem);
         buf_free(&shapes);
@@ -154,15 +145,13 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     return true;
 }
 
-static ConstValue result_like(Elaboration *e, OpId op, Span at, const ConstValue *like)
-{
+static ConstValue result_like(Elaboration *e, OpId op, Span at, const ConstValue *like) {
     ConstValue v = tensor_of(e, e->graph->ops.at[op].out, at);
     memcpy(v.dims, like->dims, sizeof v.dims);
     return v;
 }
 
-static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor)
-{
+static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor) {
     Attrs a = {.alpha = factor};
     OpId op;
     if (!emit_op(s, OP_scale, &a, e->kind == NODE_NEGATE ? "-" : e->text, e->span, &v, 1, &op))
@@ -170,20 +159,17 @@ static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor)
     return result_like(s->elaboration, op, e->span, &v);
 }
 
-ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v)
-{
+ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v) {
     return s->elaboration ? scaled(s, e, v, -1) : value_error(e->span);
 }
 
-static ConstValue lacking(Scope *s, const Node *e, const char *what)
-{
+static ConstValue lacking(Scope *s, const Node *e, const char *what) {
     Diag d = model_lacks(s->model, e->span, "%s", what);
     method_emit(s, &d);
     return value_error(e->span);
 }
 
-static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue r)
-{
+static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue r) {
     bool left_is_tensor = value_is_tensor(&l);
     ConstValue *tensor = left_is_tensor ? &l : &r, *number = left_is_tensor ? &r : &l;
     if (!value_is_number(number)) {
@@ -200,12 +186,12 @@ static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue 
         method_emit(s, &d);
         return value_error(e->span);
     }
-    return lacking(s, e, arena_printf(s->model->arena, "`%s` of %s and %s", e->text,
-                                      value_kind_name(&l), value_kind_name(&r)));
+    return lacking(s, e,
+                   arena_printf(s->model->arena, "`%s` of %s and %s", e->text, value_kind_name(&l),
+                                value_kind_name(&r)));
 }
 
-ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r)
-{
+ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
     OpKind kind = !strcmp(e->text, "+")   ? OP_add
                   : !strcmp(e->text, "-") ? OP_sub
                   : !strcmp(e->text, "*") ? OP_mul
@@ -232,8 +218,7 @@ ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r)
 
 /* Names that stand for a whole axis on both sides must keep their order: [B, T] as [T, B] would
  * mix samples although the number of elements agrees. */
-static bool keeps_order(const ConstValue *from, const ConstValue *to)
-{
+static bool keeps_order(const ConstValue *from, const ConstValue *to) {
     int last = -1;
     for (int i = 0; i < to->type.rank; i++) {
         const char *name = to->dims[i];
@@ -248,8 +233,7 @@ static bool keeps_order(const ConstValue *from, const ConstValue *to)
     return true;
 }
 
-ConstValue tensor_as(Scope *s, const Node *e, ConstValue v)
-{
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v) {
     const Node *shape = e->kids[1];
     ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
     int64_t dims[MAX_RANK], elements = 1;
@@ -285,7 +269,8 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v)
     if (!fits || !keeps_order(&v, &out)) {
         Diag d = method_error(s, "E0204", e->span, "`as` cannot make %s from %s%s", wanted, got,
                               fits ? "" : names_suffix(s, wanted, got));
-        if (fits) diag_help(&d, "`as` does not move elements; axes that stay keep their order");
+        if (fits)
+            diag_help(&d, "`as` does not move elements; axes that stay keep their order");
         else
             diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
                       (long long)type_elements(&v.type));

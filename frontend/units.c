@@ -4,15 +4,13 @@
 
 #include "elaborate.h"
 
-static bool class_exists(const Graph *g, const char *name)
-{
+static bool class_exists(const Graph *g, const char *name) {
     for (uint32_t i = 0; i < g->modules.n; i++)
         if (!strcmp(g->modules.at[i].class_name, name)) return true;
     return false;
 }
 
-static void check_class(Elaboration *e, const char *key, const char *name)
-{
+static void check_class(Elaboration *e, const char *key, const char *name) {
     const Graph *g = e->graph;
     if (class_exists(g, name)) return;
     const char *names[256];
@@ -24,14 +22,14 @@ static void check_class(Elaboration *e, const char *key, const char *name)
         if (!known) names[n++] = class_name;
     }
     const char *near = nearest_name(name, names, n);
-    Diag d = diag_error(e->model->ds, "E0404", g->policy.unit_span, "%s = %s: no module of that class%s%s%s",
-                        key, name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    Diag d = diag_error(e->model->ds, "E0404", g->policy.unit_span,
+                        "%s = %s: no module of that class%s%s%s", key, name,
+                        near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     if (!near) help_nearest(&d, name, names, n);
     diag_emit(&d);
 }
 
-static void match_paths(Elaboration *e, const char *pattern, StringList *out)
-{
+static void match_paths(Elaboration *e, const char *pattern, StringList *out) {
     const Graph *g = e->graph;
     uint32_t before = out->at.n;
     const char *names[512];
@@ -52,8 +50,7 @@ static void match_paths(Elaboration *e, const char *pattern, StringList *out)
     diag_emit(&d);
 }
 
-static void check_manual(Elaboration *e)
-{
+static void check_manual(Elaboration *e) {
     Policy *p = &e->graph->policy;
     for (uint32_t i = 0; i < p->unit_manual.n; i++) {
         StringList paths = {0};
@@ -72,8 +69,7 @@ static void check_manual(Elaboration *e)
 }
 
 /* One unit means that the whole model is gathered at once: say so where there is another choice. */
-static void warn_root_only(Elaboration *e)
-{
+static void warn_root_only(Elaboration *e) {
     const Graph *g = e->graph;
     const Policy *p = &g->policy;
     if (p->unit != UNIT_ROOT || mesh_size(p, "dp") < 2 || p->strategy == STRATEGY_NONE) return;
@@ -91,10 +87,10 @@ static void warn_root_only(Elaboration *e)
     }
 }
 
-void check_units(Elaboration *e)
-{
+void check_units(Elaboration *e) {
     const Policy *p = &e->graph->policy;
-    for (uint32_t i = 0; i < p->unit_classes.at.n; i++) check_class(e, "unit", p->unit_classes.at.at[i]);
+    for (uint32_t i = 0; i < p->unit_classes.at.n; i++)
+        check_class(e, "unit", p->unit_classes.at.at[i]);
     for (uint32_t i = 0; i < p->unit_leaf.at.n; i++) check_class(e, "leaf", p->unit_leaf.at.at[i]);
     if (p->unit == UNIT_MANUAL) check_manual(e);
     warn_root_only(e);

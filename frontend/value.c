@@ -7,28 +7,23 @@
 ConstValue value_error(Span at) { return (ConstValue){.kind = VALUE_ERROR, .span = at}; }
 ConstValue value_none(Span at) { return (ConstValue){.kind = VALUE_NONE, .span = at}; }
 
-ConstValue value_bool(Span at, bool b)
-{
+ConstValue value_bool(Span at, bool b) {
     return (ConstValue){.kind = VALUE_BOOL, .span = at, .boolean = b};
 }
 
-ConstValue value_int(Span at, int64_t i)
-{
+ConstValue value_int(Span at, int64_t i) {
     return (ConstValue){.kind = VALUE_INT, .span = at, .integer = i};
 }
 
-ConstValue value_real(Span at, double r)
-{
+ConstValue value_real(Span at, double r) {
     return (ConstValue){.kind = VALUE_REAL, .span = at, .real = r};
 }
 
-ConstValue value_word(Span at, const char *text)
-{
+ConstValue value_word(Span at, const char *text) {
     return (ConstValue){.kind = VALUE_WORD, .span = at, .text = text};
 }
 
-const char *value_kind_name(const ConstValue *v)
-{
+const char *value_kind_name(const ConstValue *v) {
     switch (v->kind) {
     case VALUE_ERROR: return "an error";
     case VALUE_NONE: return "none";
@@ -50,13 +45,11 @@ const char *value_kind_name(const ConstValue *v)
 
 bool value_is_number(const ConstValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
 
-double value_number(const ConstValue *v)
-{
+double value_number(const ConstValue *v) {
     return v->kind == VALUE_REAL ? v->real : (double)v->integer;
 }
 
-bool value_integral(const ConstValue *v, int64_t *out)
-{
+bool value_integral(const ConstValue *v, int64_t *out) {
     if (v->kind == VALUE_INT) {
         *out = v->integer;
         return true;
@@ -66,8 +59,7 @@ bool value_integral(const ConstValue *v, int64_t *out)
     return true;
 }
 
-const ConstValue *value_item(const ConstValue *v, const char *name)
-{
+const ConstValue *value_item(const ConstValue *v, const char *name) {
     for (uint32_t i = 0; i < v->n_items; i++)
         if (v->items[i].name && !strcmp(v->items[i].name, name)) return v->items[i].value;
     return NULL;
@@ -75,8 +67,7 @@ const ConstValue *value_item(const ConstValue *v, const char *name)
 
 static void write_value(Buf *out, const ConstValue *v);
 
-static void write_items(Buf *out, const ConstValue *v, char open, char close)
-{
+static void write_items(Buf *out, const ConstValue *v, char open, char close) {
     buf_printf(out, "%c", open);
     for (uint32_t i = 0; i < v->n_items; i++) {
         if (i) buf_printf(out, ", ");
@@ -86,8 +77,7 @@ static void write_items(Buf *out, const ConstValue *v, char open, char close)
     buf_printf(out, "%c", close);
 }
 
-static void write_value(Buf *out, const ConstValue *v)
-{
+static void write_value(Buf *out, const ConstValue *v) {
     char number[40];
     switch (v->kind) {
     case VALUE_NONE: buf_printf(out, "none"); break;
@@ -106,28 +96,27 @@ static void write_value(Buf *out, const ConstValue *v)
     }
 }
 
-static const char *keep(Arena *a, Buf *text)
-{
+static const char *keep(Arena *a, Buf *text) {
     const char *kept = arena_strndup(a, text->at ? text->at : "", text->n);
     buf_free(text);
     return kept;
 }
 
-const char *value_text(Arena *a, const ConstValue *v)
-{
+const char *value_text(Arena *a, const ConstValue *v) {
     Buf out = {0};
     write_value(&out, v);
     return keep(a, &out);
 }
 
-const char *value_shape(Arena *a, const ConstValue *v)
-{
+const char *value_shape(Arena *a, const ConstValue *v) {
     Buf out = {0};
     buf_printf(&out, "[");
     for (int i = 0; i < v->type.rank; i++) {
         if (i) buf_printf(&out, ", ");
-        if (v->dims[i]) buf_printf(&out, "%s", v->dims[i]);
-        else buf_printf(&out, "%lld", (long long)v->type.dim[i]);
+        if (v->dims[i])
+            buf_printf(&out, "%s", v->dims[i]);
+        else
+            buf_printf(&out, "%lld", (long long)v->type.dim[i]);
     }
     buf_printf(&out, "]");
     return keep(a, &out);

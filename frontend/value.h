@@ -14,9 +14,9 @@ typedef enum ValueKind {
     VALUE_BYTES, /* a size written with B */
     VALUE_REAL,
     VALUE_TEXT,
-    VALUE_WORD,   /* a name that stands for itself: tanh, bf16, Block */
-    VALUE_CALL,   /* text: name; items: arguments */
-    VALUE_LIST,   /* items; tuple: written with ( ) */
+    VALUE_WORD, /* a name that stands for itself: tanh, bf16, Block */
+    VALUE_CALL, /* text: name; items: arguments */
+    VALUE_LIST, /* items; tuple: written with ( ) */
     VALUE_TENSOR,
     VALUE_PARAM,
     VALUE_MODULE,
@@ -59,14 +59,14 @@ ConstValue value_bool(Span at, bool b);
 ConstValue value_int(Span at, int64_t i);
 ConstValue value_real(Span at, double r);
 ConstValue value_word(Span at, const char *text);
-const char *value_kind_name(const ConstValue *v); /* "an integer" */
+const char *value_kind_name(const ConstValue *v);      /* "an integer" */
 const char *value_text(Arena *a, const ConstValue *v); /* as it could be written in a file */
 bool value_is_number(const ConstValue *v);
 double value_number(const ConstValue *v);
 /* Integer of an integral value (int, or real without fraction). */
 bool value_integral(const ConstValue *v, int64_t *out);
 const ConstValue *value_item(const ConstValue *v, const char *name); /* NULL when absent */
-const char *value_shape(Arena *a, const ConstValue *v); /* [B, T, KV*hd] */
+const char *value_shape(Arena *a, const ConstValue *v);              /* [B, T, KV*hd] */
 
 /* arithmetic.c: constants only. Reports overflow, division by zero and wrong kinds. */
 ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *left,

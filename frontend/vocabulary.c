@@ -42,76 +42,66 @@ const ArgumentInfo argument_table[] = {
 const int n_sections = ARRAY_LEN(section_table), n_keys = ARRAY_LEN(key_table),
           n_values = ARRAY_LEN(value_table), n_arguments = ARRAY_LEN(argument_table);
 
-const KeyInfo *key_find(const char *section, const char *key)
-{
+const KeyInfo *key_find(const char *section, const char *key) {
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, section) && !strcmp(key_table[i].key, key))
             return &key_table[i];
     return NULL;
 }
 
-bool section_known(const char *section)
-{
+bool section_known(const char *section) {
     for (int i = 0; i < n_sections; i++)
         if (!strcmp(section_table[i].name, section)) return true;
     return false;
 }
 
-static bool of_key(const ValueInfo *v, const KeyInfo *k)
-{
+static bool of_key(const ValueInfo *v, const KeyInfo *k) {
     return !strcmp(v->section, k->section) && !strcmp(v->key, k->key);
 }
 
-bool key_has_values(const KeyInfo *k)
-{
+bool key_has_values(const KeyInfo *k) {
     for (int i = 0; i < n_values; i++)
         if (of_key(&value_table[i], k)) return true;
     return false;
 }
 
-const ValueInfo *value_find(const KeyInfo *k, const char *name)
-{
+const ValueInfo *value_find(const KeyInfo *k, const char *name) {
     for (int i = 0; i < n_values; i++)
         if (of_key(&value_table[i], k) && !strcmp(value_table[i].name, name))
             return &value_table[i];
     return NULL;
 }
 
-size_t section_names(const char **names, size_t max)
-{
+size_t section_names(const char **names, size_t max) {
     size_t n = 0;
     for (int i = 0; i < n_sections && n < max; i++) names[n++] = section_table[i].name;
     return n;
 }
 
-size_t key_names(const char *section, const char **names, size_t max)
-{
+size_t key_names(const char *section, const char **names, size_t max) {
     size_t n = 0;
     for (int i = 0; i < n_keys && n < max; i++)
         if (!strcmp(key_table[i].section, section)) names[n++] = key_table[i].key;
     return n;
 }
 
-size_t value_names(const KeyInfo *k, const char **names, size_t max)
-{
+size_t value_names(const KeyInfo *k, const char **names, size_t max) {
     size_t n = 0;
     for (int i = 0; i < n_values && n < max; i++)
         if (of_key(&value_table[i], k)) names[n++] = value_table[i].name;
     return n;
 }
 
-size_t argument_names(const char *callee, const char **names, size_t max)
-{
+size_t argument_names(const char *callee, const char **names, size_t max) {
     size_t n = 0;
     for (int i = 0; i < n_arguments && n < max; i++)
         if (!strcmp(argument_table[i].callee, callee)) names[n++] = argument_table[i].name;
     return n;
 }
 
-const char *kinds_text(Arena *a, int kinds)
-{
-    static const char *const names[] = {"an integer", "a number", "true or false", "a string",
-                                        "a name",     "a call",   "a list",        "bytes",
+const char *kinds_text(Arena *a, int kinds) {
+    static const char *const names[] = {"an integer", "a number",     "true or false", "a string",
+                                        "a name",     "a call",       "a list",        "bytes",
                                         "none",       "an expression"};
     Buf out = {0};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
@@ -121,13 +111,13 @@ const char *kinds_text(Arena *a, int kinds)
     return text;
 }
 
-static const char *support_text(Support s)
-{
-    return s == HERE ? "" : s == LATER ? " (not in this version)" : " (only the default in this version)";
+static const char *support_text(Support s) {
+    return s == HERE    ? ""
+           : s == LATER ? " (not in this version)"
+                        : " (only the default in this version)";
 }
 
-static void help_arguments(const char *callee, Buf *out)
-{
+static void help_arguments(const char *callee, Buf *out) {
     for (int i = 0; i < n_arguments; i++) {
         const ArgumentInfo *a = &argument_table[i];
         if (strcmp(a->callee, callee)) continue;
@@ -137,8 +127,7 @@ static void help_arguments(const char *callee, Buf *out)
     }
 }
 
-static void help_key(const KeyInfo *k, bool full, Buf *out)
-{
+static void help_key(const KeyInfo *k, bool full, Buf *out) {
     Arena *a = arena_new();
     buf_printf(out, "  %-16s %s", k->key, k->doc);
     if (k->standard) buf_printf(out, " [%s]", k->standard);
@@ -159,15 +148,13 @@ static void help_key(const KeyInfo *k, bool full, Buf *out)
     arena_free(a);
 }
 
-static void help_section(const SectionInfo *s, Buf *out)
-{
+static void help_section(const SectionInfo *s, Buf *out) {
     buf_printf(out, "%s: %s\n", s->name, s->doc);
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].section, s->name)) help_key(&key_table[i], false, out);
 }
 
-bool frontend_help(const char *topic, Buf *out)
-{
+bool frontend_help(const char *topic, Buf *out) {
     if (!topic) {
         buf_printf(out, "Sections of a .fsd file, with keys, meanings and [defaults]:\n");
         for (int i = 0; i < n_sections; i++) {
