@@ -16,9 +16,9 @@
  * Contributions are added as they come, never kept side by side, and `set_grad` stands right behind
  * a parameter's last contribution, so its reduction can start there.
  *
- * Ownership. A gradient may be dy itself, or a view of it, which other ops read. Such a value must
- * not be added to in place, nor be moved into a flat gradient (pass shard does that with operands
- * of set_grad): a parameter's gradient that is not its own is copied first.
+ * Ownership. A gradient may be dy itself, a view of it, or a part of a larger gradient. Such a
+ * value must not be added to in place, nor be moved into a flat gradient (pass shard does that with
+ * the operands of set_grad): a parameter's gradient that is not its own is copied first.
  *
  * Not here: second derivatives, gradients of integer values, losses other than the sum that
  * cross_entropy states (scaling and the mean are step_scale's business).

@@ -35,7 +35,8 @@ uint32_t grad_outputs(const Op *op);
 bool grad_wanted(const Grad *c, const Op *op, uint32_t j);
 /* A contribution to operand j that was made for it alone. */
 void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx);
-/* A contribution that others read too: dy itself, or a view of it. */
+/* A contribution that others read too, or whose dtype is bound to another value's: dy itself, a
+ * view of it, a part. */
 void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx);
 /* Emits a contribution to operand j whose op can take the sum so far as a last operand and add to
  * it. n_in operands in `in`, which has room for one more; `given` as for emit. */

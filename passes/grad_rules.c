@@ -63,11 +63,12 @@ static void grad_split(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit(&c->b, OP_stack, &op->attr, op->n_out, parts, NULL));
 }
 
+/* A part has the dtype of the whole, which need not be that of a parameter's gradient. */
 static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
     OpId split = op_emit(&c->b, OP_split, &op->attr, 1, dy, NULL);
     ValueId part = c->g->ops.at[split].out;
     for (uint32_t j = 0; j < op->n_in; j++)
-        if (grad_wanted(c, op, j)) grad_give(c, op, j, part + j);
+        if (grad_wanted(c, op, j)) grad_share(c, op, j, part + j);
 }
 
 /* ---- elementwise ---- */

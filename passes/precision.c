@@ -21,8 +21,12 @@ typedef struct Precision {
 
 static bool is_float(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
 
+/* Views and parts are bound to the dtype of the whole. */
+static bool is_bound(OpKind kind) { return kind == OP_reshape || kind == OP_split; }
+
 static void want(Precision *c, ValueId v, int dtype) {
-    if (c->wanted[v] == DT_NONE) c->wanted[v] = dtype;
+    OpKind def = c->g->ops.at[c->g->values.at[v].def].kind;
+    if (c->wanted[v] == DT_NONE && !is_bound(def)) c->wanted[v] = dtype;
 }
 
 static void want_operands(Precision *c, const Op *op, int dtype) {
@@ -64,12 +68,8 @@ static uint32_t compute_results(const Op *op) {
 
 static int compute_dtype(const Precision *c, const Op *op) {
     const Graph *g = c->g;
-    switch (op->kind) {
-    case OP_param: return g->params.at[op->attr.index].compute_dtype;
-    case OP_reshape:
-    case OP_split: return g->values.at[op->in[0]].type.dtype;
-    default: return g->policy.compute_dtype;
-    }
+    if (op->kind == OP_param) return g->params.at[op->attr.index].compute_dtype;
+    return is_bound(op->kind) ? g->values.at[op->in[0]].type.dtype : g->policy.compute_dtype;
 }
 
 static void set_results(Precision *c, const Op *op) {

@@ -1,0 +1,48 @@
+# RUN: %fsdpc opt --pass=fuse %s | sed -n '/^program train/,/^end/p'
+# Attention whose q is the second part is not what attention_packed computes.
+==== in.graph
+graph model
+mesh dp = 2
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
+policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+module 0 "" Net
+param 0 "x" module 0 f32[2, 3, 3, 4, 5] ones key "x" compute f32 reduce f32
+state 0 step "step" f64[16]
+state 1 staging "staging" u8[2, 1024]
+state 2 metric "loss" i64[24]
+state 3 metric "eval.loss" i64[24]
+field 0 "targets" i32[2, 3] staging 0
+program train
+  #0 %0: f64[16] = state {index = 0} !forward -
+  #1 %1: u8[2, 1024] = state {index = 1} !forward -
+  #2 %2: i32[2, 3] = field(%1, %0) {index = 0} !forward -
+  #3 %3: f32[2, 3, 3, 4, 5] = param {index = 0} !forward -
+  #4 %4: f32[2, 3, 4, 5], %5: f32[2, 3, 4, 5], %6: f32[2, 3, 4, 5] = split(%3) {axis = 2} !forward "attn"
+  #5 %7: f32[2, 3, 4, 5], %8: f32[2, 4, 3] = attention(%5, %4, %6) {causal = true, alpha = 0.5} !forward "attn"
+  #6 %9: f32[2, 3, 20] = reshape(%7) !forward -
+  #7 %10: i64[24], %11: f32[2, 3] = cross_entropy(%9, %2) {ignore = -100} !forward -
+  #8 set_state(%10) {index = 2} !forward -
+end
+program eval
+  #9 %12: f64[16] = state {index = 0} !forward -
+  #10 %13: u8[2, 1024] = state {index = 1} !forward -
+  #11 %14: i32[2, 3] = field(%13, %12) {index = 0} !forward -
+  #12 %15: f32[2, 3, 3, 4, 5] = param {index = 0} !forward -
+  #13 %16: f32[2, 3, 4, 5], %17: f32[2, 3, 4, 5], %18: f32[2, 3, 4, 5] = split(%15) {axis = 2} !forward "attn"
+  #14 %19: f32[2, 3, 4, 5], %20: f32[2, 4, 3] = attention(%17, %16, %18) {causal = true, alpha = 0.5} !forward "attn"
+  #15 %21: f32[2, 3, 20] = reshape(%19) !forward -
+  #16 %22: i64[24], %23: f32[2, 3] = cross_entropy(%21, %14) {ignore = -100} !forward -
+  #17 set_state(%22) {index = 3} !forward -
+end
+==== out
+program train
+  #0 %0: f64[16] = state {index = 0} !forward -
+  #1 %1: u8[2, 1024] = state {index = 1} !forward -
+  #2 %2: i32[2, 3] = field(%1, %0) {index = 0} !forward -
+  #3 %3: f32[2, 3, 3, 4, 5] = param {index = 0} !forward -
+  #4 %4: f32[2, 3, 4, 5], %5: f32[2, 3, 4, 5], %6: f32[2, 3, 4, 5] = split(%3) {axis = 2} !forward "attn"
+  #5 %7: f32[2, 3, 4, 5], %8: f32[2, 4, 3] = attention(%5, %4, %6) {causal = true, alpha = 0.5} !forward "attn"
+  #6 %9: f32[2, 3, 20] = reshape(%7) !forward -
+  #7 %10: i64[24], %11: f32[2, 3] = cross_entropy(%9, %2) {ignore = -100} !forward -
+  #8 set_state(%10) {index = 2} !forward -
+end

@@ -1,0 +1,53 @@
+# RUN: %fsdpc opt --pass=grad %s
+# Each trainable parameter without a gradient is an error of its own.
+==== in.graph
+graph model
+mesh dp = 2
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
+policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+module 0 "" Net
+param 0 "a.weight" module 0 f32[5, 3] ones key "a.weight" compute f32 reduce f32
+param 1 "a.bias" module 0 f32[5] ones key "a.bias" compute f32 reduce f32
+param 2 "b.weight" module 0 f32[7, 5] ones key "b.weight" compute f32 reduce f32
+param 3 "c" module 0 f32[5] ones key "c" compute f32 reduce f32
+state 0 step "step" f64[16]
+state 1 staging "staging" u8[2, 1024]
+state 2 metric "loss" i64[24]
+state 3 metric "eval.loss" i64[24]
+field 0 "x" f32[4, 3] staging 0
+field 1 "targets" i32[4] staging 256
+program train
+  #0 %0: f64[16] = state {index = 0} !forward -
+  #1 %1: u8[2, 1024] = state {index = 1} !forward -
+  #2 %2: f32[4, 3] = field(%1, %0) {index = 0} !forward -
+  #3 %3: i32[4] = field(%1, %0) {index = 1} !forward -
+  #4 %4: f32[5, 3] = param {index = 0} !forward -
+  #5 %5: f32[5] = param {index = 1} !forward -
+  #6 %6: f32[4, 5] = linear(%2, %4, %5) !forward "a"
+  #7 %7: f32[4, 5] = relu(%6) !forward -
+  #8 %8: i64[24], %9: f32[4] = cross_entropy(%6, %3) {ignore = -100} !forward -
+  #9 set_state(%8) {index = 2} !forward -
+  #10 %10: f32[5] = param {index = 3} !forward -
+  #11 %11: f32[4, 5] = mul(%7, %10) !forward -
+end
+program eval
+  #12 %12: f64[16] = state {index = 0} !forward -
+  #13 %13: u8[2, 1024] = state {index = 1} !forward -
+  #14 %14: f32[4, 3] = field(%13, %12) {index = 0} !forward -
+  #15 %15: i32[4] = field(%13, %12) {index = 1} !forward -
+  #16 %16: f32[5, 3] = param {index = 0} !forward -
+  #17 %17: f32[5] = param {index = 1} !forward -
+  #18 %18: f32[4, 5] = linear(%14, %16, %17) !forward "a"
+  #19 %19: f32[4, 5] = relu(%18) !forward -
+  #20 %20: i64[24], %21: f32[4] = cross_entropy(%18, %15) {ignore = -100} !forward -
+  #21 set_state(%20) {index = 3} !forward -
+  #22 %22: f32[5] = param {index = 3} !forward -
+  #23 %23: f32[4, 5] = mul(%19, %22) !forward -
+end
+==== err
+error[E0420]: b.weight gets no gradient; mark it @frozen or use it
+
+error[E0420]: c gets no gradient; mark it @frozen or use it
+  = note: it is used here, but nothing leads from here to the loss
+
+==== exit 1

@@ -1,0 +1,56 @@
+# RUN: %fsdpc opt --pass=grad,optimizer %s | grep -E '^state|!update'
+# A frozen parameter has no moments, no norm and no update.
+==== in.graph
+graph model
+mesh dp = 2
+policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
+policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = adam, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+module 0 "" Net
+param 0 "weight" module 0 f32[7, 3] ones key "weight" compute f32 reduce f32
+param 1 "bias" module 0 f32[7] ones key "bias" compute f32 reduce f32 frozen
+state 0 step "step" f64[16]
+state 1 staging "staging" u8[2, 1024]
+state 2 metric "loss" i64[24]
+state 3 metric "eval.loss" i64[24]
+field 0 "x" f32[4, 3] staging 0
+field 1 "targets" i32[4] staging 256
+program train
+  #0 %0: f64[16] = state {index = 0} !forward -
+  #1 %1: u8[2, 1024] = state {index = 1} !forward -
+  #2 %2: f32[4, 3] = field(%1, %0) {index = 0} !forward -
+  #3 %3: i32[4] = field(%1, %0) {index = 1} !forward -
+  #4 %4: f32[7, 3] = param {index = 0} !forward -
+  #5 %5: f32[7] = param {index = 1} !forward -
+  #6 %6: f32[4, 7] = linear(%2, %4, %5) !forward -
+  #7 %7: i64[24], %8: f32[4] = cross_entropy(%6, %3) {ignore = -100} !forward -
+  #8 set_state(%7) {index = 2} !forward -
+end
+program eval
+  #9 %9: f64[16] = state {index = 0} !forward -
+  #10 %10: u8[2, 1024] = state {index = 1} !forward -
+  #11 %11: f32[4, 3] = field(%10, %9) {index = 0} !forward -
+  #12 %12: i32[4] = field(%10, %9) {index = 1} !forward -
+  #13 %13: f32[7, 3] = param {index = 0} !forward -
+  #14 %14: f32[7] = param {index = 1} !forward -
+  #15 %15: f32[4, 7] = linear(%11, %13, %14) !forward -
+  #16 %16: i64[24], %17: f32[4] = cross_entropy(%15, %12) {ignore = -100} !forward -
+  #17 set_state(%16) {index = 3} !forward -
+end
+==== out
+state 0 step "step" f64[16]
+state 1 staging "staging" u8[2, 1024]
+state 2 metric "loss" i64[24]
+state 3 metric "eval.loss" i64[24]
+state 4 scale "scale" f64[8]
+state 5 moment1 "weight.m" f32[7, 3] param 0
+state 6 moment2 "weight.v" f32[7, 3] param 0
+  #12 %11: i64[24] = grad_norm(%10) {group = -1} !update -
+  #13 %12: f64[8] = step_scale(%7, %11, %0) {exponent = -3, on_nan = stop, clip = 0} !update -
+  #14 set_state(%12) {index = 4} !update -
+  #15 %13: f32[7, 3] = master {index = 0} !update -
+  #16 %14: f32[7, 3] = state {index = 5} !update -
+  #17 %15: f32[7, 3] = state {index = 6} !update -
+  #18 %16: f32[7, 3], %17: f32[7, 3], %18: f32[7, 3] = adam(%13, %14, %15, %10, %12, %0) {index = 0, group = -1, decoupled = false, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0, clip_value = 0} !update -
+  #19 set_param(%16) {index = 0} !update -
+  #20 set_state(%17) {index = 5} !update -
+  #21 set_state(%18) {index = 6} !update -

@@ -1,0 +1,185 @@
+/* The pipeline: which passes run, in which order, what is printed behind them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "passes.h"
+
+/* A linear layer; the argument is flags of its weight. */
+static const char model_text[] =
+    "graph model\n"
+    "mesh dp = 1\n"
+    "policy strategy = full, unit = root, reshard = true, reshard_root = false, "
+    "accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = "
+    "false, inflight = 2, align = 16\n"
+    "policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = "
+    "sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = "
+    "false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -2\n"
+    "module 0 \"\" Linear\n"
+    "param 0 \"weight\" module 0 f32[5, 3] ones key \"weight\" compute f32 reduce f32%s\n"
+    "state 0 step \"step\" f64[16]\n"
+    "state 1 staging \"staging\" u8[2, 1024]\n"
+    "state 2 metric \"loss\" i64[24]\n"
+    "state 3 metric \"eval.loss\" i64[24]\n"
+    "field 0 \"x\" f32[4, 3] staging 0\n"
+    "field 1 \"targets\" i32[4] staging 256\n"
+    "program train\n"
+    "  #0 %%0: f64[16] = state {index = 0} !forward -\n"
+    "  #1 %%1: u8[2, 1024] = state {index = 1} !forward -\n"
+    "  #2 %%2: f32[4, 3] = field(%%1, %%0) {index = 0} !forward -\n"
+    "  #3 %%3: i32[4] = field(%%1, %%0) {index = 1} !forward -\n"
+    "  #4 %%4: f32[5, 3] = param {index = 0} !forward -\n"
+    "  #5 %%5: f32[4, 5] = linear(%%2, %%4) !forward -\n"
+    "  #6 %%6: i64[24], %%7: f32[4] = cross_entropy(%%5, %%3) {ignore = -100} !forward -\n"
+    "  #7 set_state(%%6) {index = 2} !forward -\n"
+    "end\n"
+    "program eval\n"
+    "  #8 %%8: f64[16] = state {index = 0} !forward -\n"
+    "  #9 %%9: u8[2, 1024] = state {index = 1} !forward -\n"
+    "  #10 %%10: f32[4, 3] = field(%%9, %%8) {index = 0} !forward -\n"
+    "  #11 %%11: i32[4] = field(%%9, %%8) {index = 1} !forward -\n"
+    "  #12 %%12: f32[5, 3] = param {index = 0} !forward -\n"
+    "  #13 %%13: f32[4, 5] = linear(%%10, %%12) !forward -\n"
+    "  #14 %%14: i64[24], %%15: f32[4] = cross_entropy(%%13, %%11) {ignore = -100} !forward -\n"
+    "  #15 set_state(%%14) {index = 3} !forward -\n"
+    "end\n";
+
+typedef struct Fixture {
+    Arena *arena;
+    DiagSet diags;
+    Graph *graph;
+    Buf printed, reported;
+} Fixture;
+
+static void keep_report(void *context, const char *text, size_t n) { buf_write(context, text, n); }
+
+/* The pass and the level of the graph that is printed behind it. */
+static void keep_print(void *context, const char *pass, const char *text, size_t n) {
+    const char *end = memchr(text, '\n', n);
+    assert_non_null(end);
+    buf_printf(context, "%s: %.*s\n", pass, (int)(end - text), text);
+}
+
+static void start(Fixture *f, const char *flags) {
+    *f = (Fixture){.arena = arena_new()};
+    diag_init(&f->diags, f->arena);
+    f->diags.write = keep_report;
+    f->diags.write_context = &f->reported;
+    char *text = arena_printf(f->arena, model_text, flags);
+    f->graph = graph_parse(f->arena, &f->diags, "model", text, strlen(text));
+    assert_non_null(f->graph);
+    assert_int_equal(graph_verify(f->graph), 0);
+}
+
+static void assert_text(Buf *b, const char *wanted) {
+    buf_write(b, "", 1);
+    assert_string_equal(b->at, wanted);
+}
+
+static void finish(Fixture *f) {
+    buf_free(&f->printed);
+    buf_free(&f->reported);
+    arena_free(f->arena);
+}
+
+static void passes_run_in_the_order_of_the_table(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
+    assert_true(pipeline_run(f.graph, LEVEL_SCHED, &o));
+    assert_int_equal(f.graph->level, LEVEL_SCHED);
+    assert_text(&f.printed, "fuse: graph model\n"
+                            "grad: graph train\n"
+                            "precision: graph train\n"
+                            "optimizer: graph train\n"
+                            "wrap: graph shard\n"
+                            "shard: graph shard\n"
+                            "comm: graph shard\n"
+                            "schedule: graph sched\n"
+                            "memory: graph sched\n"
+                            "edges: graph sched\n");
+    finish(&f);
+}
+
+static void the_pipeline_stops_at_the_wanted_level(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
+    assert_true(pipeline_run(f.graph, LEVEL_MODEL, &o));
+    assert_int_equal(f.graph->level, LEVEL_MODEL);
+    assert_text(&f.printed, "fuse: graph model\n");
+    finish(&f);
+}
+
+static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    assert_true(pipeline_run_pass(f.graph, pass_by_name("grad"), NULL));
+    PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
+    assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
+    assert_text(&f.printed, "precision: graph train\noptimizer: graph train\n");
+    finish(&f);
+}
+
+static void only_the_named_pass_is_printed(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    PipelineOptions o = {.print_after = "grad", .print = keep_print, .print_context = &f.printed};
+    assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
+    assert_text(&f.printed, "grad: graph train\n");
+    finish(&f);
+}
+
+static void passes_that_change_nothing_are_not_printed(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    PipelineOptions o = {
+        .print_after_change = true, .print = keep_print, .print_context = &f.printed};
+    assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
+    assert_text(&f.printed, "grad: graph train\noptimizer: graph train\n");
+    finish(&f);
+}
+
+static void an_error_of_a_pass_ends_the_pipeline(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, " frozen");
+    PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
+    assert_false(pipeline_run(f.graph, LEVEL_SCHED, &o));
+    assert_int_equal(f.diags.errors, 1);
+    assert_text(&f.printed, "fuse: graph model\n");
+    assert_text(&f.reported, "error[E0421]: nothing to train\n"
+                             "  = help: every parameter is @frozen\n\n");
+    finish(&f);
+}
+
+static void passes_are_found_by_name(void **state) {
+    (void)state;
+    for (int i = 0; i < n_passes; i++)
+        assert_ptr_equal(pass_by_name(pass_table[i].name), &pass_table[i]);
+    assert_null(pass_by_name("warp"));
+    assert_null(pass_by_name(""));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_run_in_the_order_of_the_table),
+        cmocka_unit_test(the_pipeline_stops_at_the_wanted_level),
+        cmocka_unit_test(the_pipeline_starts_at_the_level_of_the_graph),
+        cmocka_unit_test(only_the_named_pass_is_printed),
+        cmocka_unit_test(passes_that_change_nothing_are_not_printed),
+        cmocka_unit_test(an_error_of_a_pass_ends_the_pipeline),
+        cmocka_unit_test(passes_are_found_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
