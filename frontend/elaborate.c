@@ -146,23 +146,6 @@ static bool eval_program(Elaboration *e) {
     return right;
 }
 
-static void check_used(Elaboration *e) {
-    bool trainable = false;
-    for (uint32_t i = 0; i < e->slots.n; i++) {
-        const ParamSlot *p = e->slots.at[i];
-        if (p->same_as) continue;
-        trainable |= !p->frozen;
-        if (p->used || p->frozen) continue;
-        Diag d = diag_error(e->model->ds, "E0226", p->span,
-                            "%s gets no gradient; mark it @frozen or use it", p->path);
-        diag_emit(&d);
-    }
-    if (trainable) return;
-    Diag d = diag_error(e->model->ds, "E0227", e->root->span, "nothing to train: %s",
-                        e->slots.n ? "every parameter is @frozen" : "the model has no parameters");
-    diag_emit(&d);
-}
-
 static void finish_settings(Elaboration *e) {
     Settings *s = &e->frontend->settings;
     s->model = e->model->ds->files.at[e->model->main_file].base;
@@ -190,7 +173,6 @@ static bool elaborate(Elaboration *e) {
     e->root = instance_tree(e, m->root_class);
     if (!e->root) return false;
     register_tables(e);
-    check_units(e);
     if (!loss->expression) {
         Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.loss is needed");
         diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
@@ -202,7 +184,6 @@ static bool elaborate(Elaboration *e) {
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
     if (!eval_program(e)) return false;
-    check_used(e);
     finish_settings(e);
     return m->ds->errors == before;
 }

@@ -23,7 +23,6 @@ struct ParamSlot {
     ParamSlot *same_as; /* NULL: itself */
     Span tie_span;
     int32_t row; /* of the graph's params, once registered */
-    bool used;   /* read by program train */
 };
 
 typedef enum FieldKind { FIELD_PARAM, FIELD_MODULE, FIELD_ARRAY, FIELD_ABSENT } FieldKind;
@@ -141,8 +140,5 @@ size_t builtin_names(const char **names, size_t max);
 bool declare_fields(Elaboration *e);
 /* npy.c: dtype and shape of a NumPy file from its header; NULL, or what is wrong with it. */
 const char *npy_header(const char *path, Type *out, Arena *a, bool *missing);
-
-/* units.c: classes and globs of shard.unit against the modules of the graph. */
-void check_units(Elaboration *e);
 
 #endif

@@ -38,11 +38,11 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
     bool known = false;
     for (size_t i = 0; i < ARRAY_LEN(axes); i++) known |= !strcmp(axes[i], name);
     if (!known) {
-        Diag d = diag_error(m->ds, "E0402", at, "the mesh has no axis `%s`", name);
+        Diag d = diag_error(m->ds, "E0406", at, "the mesh has no axis `%s`", name);
         help_nearest(&d, name, axes, ARRAY_LEN(axes));
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
-        Diag d = diag_error(m->ds, "E0402", at, "axis %s has size %lld; it is 1 to %d", name,
+        Diag d = diag_error(m->ds, "E0406", at, "axis %s has size %lld; it is 1 to %d", name,
                             (long long)size, 1 << 20);
         diag_emit(&d);
     } else if (strcmp(name, "dp") && size > 1) {
@@ -50,7 +50,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         diag_emit(&d);
     } else if (!strcmp(name, "dp")) {
         if (p->n_axes) {
-            Diag d = diag_error(m->ds, "E0402", at, "axis dp is given twice");
+            Diag d = diag_error(m->ds, "E0406", at, "axis dp is given twice");
             diag_emit(&d);
             return;
         }
@@ -68,7 +68,7 @@ static void mesh_from_option(Model *m, Policy *p) {
         char *end = NULL;
         long long size = name < n ? strtoll(at + name + 1, &end, 10) : 0;
         if (!end || end != at + n || end == at + name + 1) {
-            Diag d = diag_error(m->ds, "E0402", span, "--mesh needs axis=size");
+            Diag d = diag_error(m->ds, "E0406", span, "--mesh needs axis=size");
             diag_help(&d, "for example --mesh dp=4");
             diag_emit(&d);
         } else {
@@ -91,18 +91,18 @@ static void resolve_mesh(Model *m, Policy *p) {
                 bool replaced = m->options->ranks && !strcmp(v->items[i].name, "dp");
                 if (!replaced) add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
             } else {
-                Diag d = diag_error(m->ds, "E0402", v->items[i].value->span,
+                Diag d = diag_error(m->ds, "E0406", v->items[i].value->span,
                                     "a mesh names its axes, as in (dp = 8)");
                 diag_emit(&d);
             }
         }
     }
     if (m->options->ranks < 0) {
-        Diag d = diag_error(m->ds, "E0402", (Span){0}, "-n %lld: at least one rank is needed",
+        Diag d = diag_error(m->ds, "E0406", (Span){0}, "-n %lld: at least one rank is needed",
                             (long long)m->options->ranks);
         diag_emit(&d);
     } else if (m->options->ranks && p->n_axes && p->mesh[0].size != m->options->ranks) {
-        Diag d = diag_error(m->ds, "E0402", (Span){0}, "-n %lld, but the mesh has %lld ranks",
+        Diag d = diag_error(m->ds, "E0406", (Span){0}, "-n %lld, but the mesh has %lld ranks",
                             (long long)m->options->ranks, (long long)p->mesh[0].size);
         diag_help(&d, "give -n or dp, not both");
         diag_emit(&d);
@@ -216,11 +216,19 @@ static void resolve_prefetch(Model *m, Policy *p) {
     p->prefetch_post = is_word(value_of(m, "shard", "prefetch_at"), "post");
     p->inflight = integer(m, "shard", "inflight");
     int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (most > 1000)
+    if (most > 1000) {
         setting_error(m, s, "prefetch is at most 1000");
-    else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE)
-        setting_error(m, s, "prefetch = %lld needs inflight >= %lld", (long long)most,
-                      (long long)most + 1);
+    } else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE) {
+        const Setting *inflight = model_setting(m, "shard", "inflight");
+        Diag d = diag_error(m->ds, "E0405", v->span.file ? v->span : inflight->span,
+                            "prefetch = %lld needs inflight >= %lld", (long long)most,
+                            (long long)most + 1);
+        if (inflight->expression)
+            diag_note(&d, inflight->value.span, "inflight is %lld", (long long)p->inflight);
+        else
+            diag_help(&d, "inflight is %lld by default", (long long)p->inflight);
+        diag_emit(&d);
+    }
 }
 
 static void resolve_shard(Model *m, Policy *p) {
@@ -339,7 +347,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
     if (!s->batch) s->batch = share;
     if (s->batch % share) {
         int64_t below = s->batch / share * share;
-        Diag d = diag_error(m->ds, "E0403", batch->span.file ? batch->span : batch->value.span,
+        Diag d = diag_error(m->ds, "E0319", batch->span.file ? batch->span : batch->value.span,
                             "batch = %lld does not divide by %lld ranks x %lld micro-batches",
                             (long long)s->batch, (long long)s->ranks, (long long)s->micro_batches);
         if (below)

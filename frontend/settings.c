@@ -222,7 +222,7 @@ void setting_error(Model *m, const Setting *s, const char *format, ...) {
     buf_vprintf(&text, format, args);
     va_end(args);
     Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_error(m->ds, "E0401", at, "%s", text.at);
+    Diag d = diag_error(m->ds, "E0318", at, "%s", text.at);
     diag_emit(&d);
     buf_free(&text);
 }

@@ -107,7 +107,6 @@ ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
         place_builder(s, at);
         e->param_value[p->row] = emit(&e->build, OP_param, &a, 0, NULL, NULL);
     }
-    if (e->training) p->used = true;
     v->kind = VALUE_TENSOR;
     return v->tensor = e->param_value[p->row];
 }
