@@ -1,0 +1,129 @@
+/* comm: the collectives, and one program for each kind of micro-batch.
+ *
+ * In: a graph of level shard as pass shard leaves it, where every unit is unsharded once and every
+ * flat gradient reduced at once. Out: each program with the unshard, reshard, reduce_scatter,
+ * all_reduce and free that the strategy asks for, in the order of computation; pass schedule moves
+ * gathers forward from there. With M > 1 micro-batches `train` becomes `first`, `micro` (M > 2) and
+ * `last`. comm_parts.c decides what is gathered from when to when, comm_emit.c writes the programs.
+ *
+ * Counts a step, U units that own something: full M(2U - 1) gathers (one more with reshard_root,
+ * one fewer for each unit whose backward reads no weight), M*U reductions, U with accumulate =
+ * local; grads M*U, with accumulate = local U; none no gather, as many all_reduces as full has
+ * reductions. One all_reduce for loss and norm on top. One rank: none of all these.
+ *
+ * With one rank or strategy none the flat parameter is the state itself, or its cast.
+ */
+#include <string.h>
+
+#include "comm.h"
+
+static bool policy_is_possible(const Graph *g) {
+    const Policy *p = &g->policy;
+    bool ok = true;
+    for (int k = 0; k < p->n_axes; k++) {
+        if (p->mesh[k].size == 1 || !strcmp(p->mesh[k].name, "dp")) continue;
+        Diag d = diag_error(g->diags, "E0406", p->unit_span,
+                            "mesh axis %s = %lld: this build shards over dp alone", p->mesh[k].name,
+                            (long long)p->mesh[k].size);
+        diag_help(&d, "write mesh = (dp = %lld)", (long long)mesh_ranks(p));
+        diag_emit(&d);
+        ok = false;
+    }
+    int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
+    if (ahead >= p->inflight) {
+        Diag d =
+            diag_error(g->diags, "E0405", p->unit_span, "prefetch = %lld needs inflight >= %lld",
+                       (long long)ahead, (long long)ahead + 1);
+        diag_emit(&d);
+        ok = false;
+    }
+    return ok;
+}
+
+static int64_t axis_of(const Policy *p) {
+    for (int k = 0; k < p->n_axes; k++)
+        if (!strcmp(p->mesh[k].name, "dp")) return k;
+    return 0;
+}
+
+/* ---- states ---- */
+
+static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, int dtype,
+                         int64_t elements) {
+    Graph *g = c->g;
+    const char *of = g->states.at[c->param_state[k]].name + strlen("param");
+    const char *name = arena_printf(g->arena, "%s%s", word, of);
+    return graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
+}
+
+static void make_states(Comm *c) {
+    Graph *g = c->g;
+    uint32_t n = g->groups.n;
+    c->param_state = arena_array(g->arena, int32_t, n);
+    c->gradient_state = arena_array(g->arena, int32_t, n);
+    c->gathered_state = arena_array(g->arena, int32_t, n);
+    for (uint32_t i = 0; i < g->states.n; i++)
+        if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
+    bool several = g->policy.micro_batches > 1;
+    for (uint32_t k = 0; k < n; k++) {
+        Group group = g->groups.at[k];
+        if (several && group.trainable)
+            c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype,
+                                             c->local ? group.padded : group.shard);
+        if (c->hold)
+            c->gathered_state[k] =
+                add_state(c, STATE_GATHERED, "gathered", k, group.compute_dtype, group.padded);
+    }
+}
+
+static void tell_price(const Comm *c) {
+    const Graph *g = c->g;
+    int64_t whole = 0, part = 0;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        const Group *group = &g->groups.at[k];
+        if (!group->trainable) continue;
+        whole += group->padded * dtype_bytes(group->reduce_dtype);
+        part += group->shard * dtype_bytes(group->reduce_dtype);
+    }
+    Diag d = diag_warning(g->diags, "W0403", (Span){0},
+                          "accumulate = local keeps %s of unsharded gradients on every rank; "
+                          "accumulate = sharded needs %s",
+                          short_bytes(g->arena, whole), short_bytes(g->arena, part));
+    d.severity = DIAG_NOTE;
+    diag_emit(&d);
+}
+
+static Comm comm_of(Graph *g) {
+    const Policy *p = &g->policy;
+    Comm c = {.g = g, .map = unit_map(g), .ranks = mesh_size(p, "dp"), .axis = axis_of(p)};
+    c.gathers = c.ranks > 1 && p->strategy != STRATEGY_NONE;
+    c.local = p->accumulate_local && p->micro_batches > 1;
+    c.hold = c.gathers && c.local && p->strategy == STRATEGY_GRADS;
+    c.around = arena_array(g->arena, int32_t, g->units.n);
+    for (uint32_t u = 0; u < g->units.n; u++)
+        c.around[u] = unit_around(g, &c.map, g->units.at[u].modules.at[0]);
+    return c;
+}
+
+bool pass_comm(Graph *g) {
+    if (!policy_is_possible(g)) return false;
+    Comm c = comm_of(g);
+    make_states(&c);
+    if (c.local && c.gathers) tell_price(&c);
+    uint32_t n = g->programs.n;
+    for (uint32_t i = 0; i < n; i++) {
+        Program old = g->programs.at[i];
+        Parts parts = comm_parts(&c, &old);
+        if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
+            comm_emit(&c, &parts, old.kind);
+            continue;
+        }
+        comm_emit(&c, &parts, PROGRAM_FIRST);
+        if (g->policy.micro_batches > 2) comm_emit(&c, &parts, PROGRAM_MICRO);
+        comm_emit(&c, &parts, PROGRAM_LAST);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = n; i < g->programs.n; i++) g->programs.at[kept++] = g->programs.at[i];
+    g->programs.n = kept;
+    return true;
+}

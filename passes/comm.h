@@ -1,0 +1,58 @@
+/* The inside of pass comm: what its files share. Nobody else includes this. */
+#ifndef FSDPC_COMM_H
+#define FSDPC_COMM_H
+
+#include "passes.h"
+#include "units.h"
+
+/* A run of ops of one unit and phase. */
+typedef struct Segment {
+    int32_t unit;
+    uint8_t phase;
+    uint32_t first, end; /* items [first, end) */
+} Segment;
+
+/* One stay of a unit's parameters in gathered form. */
+typedef struct Gather {
+    int32_t unit;
+    uint32_t home;        /* segment in front of which it is there */
+    uint32_t first, last; /* items that read it first and last */
+    ValueId token;        /* of its reshard, once that is emitted */
+} Gather;
+
+/* One pack of the old program and the segment behind which it is complete. */
+typedef struct Reduction {
+    uint32_t segment, group;
+    ValueId *gradient; /* of each parameter, old values */
+    ValueId reduced;   /* the old reduced value */
+} Reduction;
+
+/* A program as shard left it, taken apart: computation, what it reads, what is to be reduced. */
+typedef struct Parts {
+    ProgramKind kind;
+    VEC(OpId) items;
+    VEC(Segment) segments;
+    VEC(Gather) gathers;       /* by home, then first reader */
+    VEC(Reduction) reductions; /* by segment, then group */
+    int32_t *view;             /* by old value: the parameter that it shows, or NO_INDEX */
+    int32_t *shard;            /* by old value: the group whose master shard it is, or NO_INDEX */
+} Parts;
+
+typedef struct Comm {
+    Graph *g;
+    UnitMap map;
+    int64_t ranks;
+    int64_t axis;    /* of the mesh, for collectives */
+    bool gathers;    /* parameters are sharded: unshard is a collective */
+    bool local;      /* gradients of micro-batches add up unsharded */
+    bool hold;       /* gathered parameters are kept between micro-batches */
+    int32_t *around; /* by unit: the unit around it, or NO_INDEX */
+    int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
+} Comm;
+
+/* comm_parts.c */
+Parts comm_parts(Comm *c, const Program *p);
+/* comm_emit.c: appends a program of that kind to g->programs. */
+void comm_emit(Comm *c, const Parts *parts, ProgramKind kind);
+
+#endif

@@ -1,0 +1,439 @@
+/* The second half of comm: a program put together again, with the collectives that happen.
+ *
+ * In front of a segment stand the gathers that begin there: for each group of the unit, the master
+ * shard (cast to the compute dtype where that is another one), then unshard. Non-root gather number
+ * i takes the token of the reshard of number i - inflight, if that is over by then; nested units
+ * may need more at once, and then nobody waits. Views stand right in front of their first reader,
+ * so that compute does not wait for a gather before it must. reshard stands right behind the last
+ * reader.
+ *
+ * Behind a segment that completes gradients, in this order:
+ *   free of the flat gradients whose reduction was issued behind an earlier segment, and what had
+ * to wait for those reductions (adding to or setting the state that keeps micro-batches), so that
+ * at most one unit's gradients wait while the next one's are made; then pack and reduction. The
+ * rest of both is done in front of the norm of each group, and at the end of the program.
+ *
+ * Kinds: first and micro leave out the update. Gradients of micro-batches add up behind the
+ * reduction (sharded) or in front of it (local; then only last reduces). With hold, first keeps the
+ * gathered parameters in a state, micro and last read it, last reshards.
+ */
+#include <string.h>
+
+#include "comm.h"
+
+typedef struct Metric {
+    int32_t state;
+    ValueId old, value;
+    Op op; /* the set_state that it came from */
+} Metric;
+
+typedef struct Pending {
+    uint32_t reduction; /* row of parts->reductions */
+    ValueId pack;       /* to be freed, or NO_VALUE */
+    ValueId value; /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
+} Pending;
+
+typedef struct Emit {
+    Comm *c;
+    const Parts *parts;
+    Gather *gathers;
+    ProgramKind kind;
+    bool update;  /* this kind ends in the update */
+    bool first;   /* nothing is kept from earlier micro-batches */
+    bool several; /* gradients and metrics of several calls add up */
+    Builder b;
+    uint32_t next_gather, next_reduction;
+    VEC(uint32_t) limited; /* gathers of units besides the root, in order */
+    int32_t *current;      /* by unit: its gather now, or NO_INDEX */
+    ValueId *flat;         /* by group, of the current gather */
+    ValueId *shard;        /* by group: master shard as the program starts */
+    ValueId *view;         /* by parameter */
+    uint32_t *view_gather; /* by parameter: gather + 1 that view belongs to */
+    ValueId *became;       /* by old value */
+    int32_t *pending_of;   /* by group: row of pending, or NO_INDEX */
+    VEC(Pending) pending;
+    VEC(Metric) metrics;
+} Emit;
+
+/* ---- small things ---- */
+
+static void place_like(Emit *e, const Op *op) {
+    e->b.path = op->path;
+    e->b.span = op->span;
+    e->b.phase = op->phase;
+    e->b.unit = op->unit;
+}
+
+static void place_at_unit(Emit *e, int32_t unit, uint8_t phase) {
+    const Module *m = &e->c->g->modules.at[e->c->g->units.at[unit].modules.at[0]];
+    e->b.path = m->path;
+    e->b.span = m->span;
+    e->b.phase = phase;
+    e->b.unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
+}
+
+static ValueId read_state(Emit *e, int32_t state) {
+    Attrs a = {.index = state};
+    return emit(&e->b, OP_state, &a, 0, NULL, NULL);
+}
+
+static void write_state(Emit *e, int32_t state, ValueId v) {
+    Attrs a = {.index = state};
+    op_emit(&e->b, OP_set_state, &a, 1, &v, NULL);
+}
+
+/* The same op on new operands; its result types stay (precision chose them). */
+static void clone(Emit *e, const Op *old, const ValueId *in) {
+    Graph *g = e->c->g;
+    Op op = *old;
+    OpId id = g->ops.n;
+    op.in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
+    if (op.n_in) memcpy(op.in, in, op.n_in * sizeof *in);
+    op.out = g->values.n;
+    for (uint32_t j = 0; j < op.n_out; j++) {
+        Value v = {g->values.at[old->out + j].type, id, j, NO_ADDRESS};
+        e->became[old->out + j] = op.out + j;
+        vec_push(g->arena, &g->values, v);
+    }
+    vec_push(g->arena, &g->ops, op);
+    vec_push(g->arena, &g->programs.at[e->b.program].ops, id);
+}
+
+/* ---- gathers ---- */
+
+static bool reads_held(const Emit *e) { return e->c->hold && e->several && !e->first; }
+
+static ValueId compute_shard(Emit *e, uint32_t k) {
+    const Group *group = &e->c->g->groups.at[k];
+    if (group->compute_dtype == group->master_dtype) return e->shard[k];
+    Type t = type_of(group->compute_dtype, 1, &group->shard);
+    return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
+}
+
+static void emit_unshard(Emit *e, Gather *gather) {
+    Graph *g = e->c->g;
+    const Unit *u = &g->units.at[gather->unit];
+    ValueId *in = arena_array(g->arena, ValueId, u->groups.n + 1);
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < u->groups.n; j++)
+        in[n++] = compute_shard(e, (uint32_t)u->groups.at[j]);
+    if (!u->is_root) {
+        int64_t before = (int64_t)e->limited.n - g->policy.inflight;
+        if (before >= 0) {
+            ValueId token = e->gathers[e->limited.at[before]].token;
+            if (token != NO_VALUE) in[n++] = token;
+        }
+        vec_push(g->arena, &e->limited, e->next_gather);
+    }
+    Attrs a = {
+        .unit = gather->unit, .mesh_axis = e->c->axis, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
+    OpId id = op_emit(&e->b, OP_unshard, &a, n, in, NULL);
+    ValueId out = g->ops.at[id].out;
+    for (uint32_t j = 0; j < u->groups.n; j++) e->flat[u->groups.at[j]] = out + j;
+}
+
+static void begin_gather(Emit *e, uint32_t segment) {
+    Graph *g = e->c->g;
+    Gather *gather = &e->gathers[e->next_gather];
+    const Unit *u = &g->units.at[gather->unit];
+    place_at_unit(e, gather->unit, e->parts->segments.at[segment].phase);
+    if (e->c->gathers && !reads_held(e)) {
+        emit_unshard(e, gather);
+    } else {
+        for (uint32_t j = 0; j < u->groups.n; j++) {
+            uint32_t k = (uint32_t)u->groups.at[j];
+            e->flat[k] =
+                reads_held(e) ? read_state(e, e->c->gathered_state[k]) : compute_shard(e, k);
+        }
+    }
+    e->current[gather->unit] = (int32_t)e->next_gather++;
+}
+
+static void end_gather(Emit *e, Gather *gather) {
+    Graph *g = e->c->g;
+    const Unit *u = &g->units.at[gather->unit];
+    if (!e->c->gathers) return;
+    if (e->c->hold && e->several && !e->update) {
+        for (uint32_t j = 0; e->first && j < u->groups.n; j++)
+            write_state(e, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
+        return;
+    }
+    ValueId *in = arena_array(g->arena, ValueId, u->groups.n);
+    for (uint32_t j = 0; j < u->groups.n; j++) in[j] = e->flat[u->groups.at[j]];
+    Attrs a = {.unit = gather->unit};
+    gather->token = emit(&e->b, OP_reshard, &a, u->groups.n, in, NULL);
+}
+
+/* Ends the gathers whose last reader the item was. */
+static void end_gathers(Emit *e, const Op *old, uint32_t item) {
+    for (uint32_t j = 0; j < old->n_in; j++) {
+        int32_t p = e->parts->view[old->in[j]];
+        if (p == NO_INDEX) continue;
+        int32_t unit = e->c->map.owner[p], k = e->current[unit];
+        if (k == NO_INDEX || e->gathers[k].last != item) continue;
+        place_at_unit(e, unit, old->phase);
+        end_gather(e, &e->gathers[k]);
+        e->current[unit] = NO_INDEX;
+    }
+}
+
+static ValueId view_of(Emit *e, ValueId old, int32_t p) {
+    Graph *g = e->c->g;
+    int32_t gather = e->current[e->c->map.owner[p]];
+    CHECK(gather != NO_INDEX);
+    if (e->view_gather[p] != (uint32_t)gather + 1) {
+        const Op *view = &g->ops.at[g->values.at[old].def];
+        ValueId flat = view->in[0];
+        int32_t unit = e->c->map.owner[p];
+        ValueId whole = e->flat[g->units.at[unit].groups.at[g->values.at[flat].result]];
+        Type t = g->values.at[old].type;
+        Attrs a = view->attr;
+        e->view[p] = emit(&e->b, OP_view, &a, 1, &whole, &t);
+        e->view_gather[p] = (uint32_t)gather + 1;
+    }
+    return e->view[p];
+}
+
+/* ---- reductions ---- */
+
+/* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
+static void complete(Emit *e, uint32_t group) {
+    if (e->pending_of[group] == NO_INDEX) return;
+    Pending *p = &e->pending.at[e->pending_of[group]];
+    if (p->value == NO_VALUE) return;
+    const Reduction *r = &e->parts->reductions.at[p->reduction];
+    int32_t state = e->c->gradient_state[group];
+    ValueId sum = p->value;
+    if (!e->first) {
+        ValueId both[2] = {read_state(e, state), p->value};
+        sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+    }
+    write_state(e, state, sum);
+    e->became[r->reduced] = sum;
+    p->value = NO_VALUE;
+}
+
+/* Everything that waits for reductions issued so far; one free for each unit. */
+static void complete_all(Emit *e, uint8_t phase) {
+    Graph *g = e->c->g;
+    for (uint32_t k = 0; k < e->pending.n;) {
+        int32_t unit = g->groups.at[e->parts->reductions.at[e->pending.at[k].reduction].group].unit;
+        ValueId *packs = arena_array(g->arena, ValueId, e->pending.n - k);
+        uint32_t n = 0;
+        place_at_unit(e, unit, phase);
+        for (; k < e->pending.n; k++) {
+            uint32_t group = e->parts->reductions.at[e->pending.at[k].reduction].group;
+            if (g->groups.at[group].unit != unit) break;
+            complete(e, group);
+            if (e->pending.at[k].pack != NO_VALUE) packs[n++] = e->pending.at[k].pack;
+            e->pending_of[group] = NO_INDEX;
+        }
+        Attrs a = {.unit = unit};
+        if (n) op_emit(&e->b, OP_free, &a, n, packs, NULL);
+    }
+    e->pending.n = 0;
+}
+
+static ValueId reduce(Emit *e, const Reduction *r, ValueId flat) {
+    const Group *group = &e->c->g->groups.at[r->group];
+    Attrs a = {.unit = group->unit,
+               .group = r->group,
+               .mesh_axis = e->c->axis,
+               .comm = COMM_REDUCE,
+               .tag = TAG_GRADIENT};
+    if (e->c->ranks == 1) return flat;
+    return emit(&e->b, e->c->gathers ? OP_reduce_scatter : OP_all_reduce, &a, 1, &flat, NULL);
+}
+
+/* Gradients of micro-batches that add up in front of the reduction. */
+static ValueId add_local(Emit *e, const Reduction *r, ValueId pack) {
+    int32_t state = e->c->gradient_state[r->group];
+    ValueId sum = pack;
+    if (!e->first) {
+        ValueId both[2] = {read_state(e, state), pack};
+        sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+    }
+    write_state(e, state, sum);
+    return sum;
+}
+
+static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
+    Graph *g = e->c->g;
+    const Reduction *r = &e->parts->reductions.at[row];
+    const Group *group = &g->groups.at[r->group];
+    place_at_unit(e, group->unit, phase);
+    ValueId *in = arena_array(g->arena, ValueId, group->params.n);
+    for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
+    Attrs a = {.group = r->group};
+    Type t = type_of(group->reduce_dtype, 1, &group->padded);
+    ValueId pack = emit(&e->b, OP_pack, &a, group->params.n, in, &t);
+    bool local = e->several && (e->c->local || e->c->ranks == 1);
+    ValueId flat = local ? add_local(e, r, pack) : pack;
+    if (local && !e->update) return;
+    ValueId reduced = reduce(e, r, flat);
+    e->became[r->reduced] = reduced;
+    Pending p = {row, NO_VALUE, NO_VALUE};
+    if (e->several && !local) p.value = reduced;
+    if (e->c->gathers && !local) p.pack = pack;
+    if (p.value == NO_VALUE && p.pack == NO_VALUE) return;
+    e->pending_of[r->group] = (int32_t)e->pending.n;
+    vec_push(g->arena, &e->pending, p);
+}
+
+static void end_segment(Emit *e, uint32_t segment) {
+    const Parts *parts = e->parts;
+    uint8_t phase = parts->segments.at[segment].phase;
+    if (e->next_reduction < parts->reductions.n &&
+        parts->reductions.at[e->next_reduction].segment == segment)
+        complete_all(e, phase);
+    for (; e->next_reduction < parts->reductions.n &&
+           parts->reductions.at[e->next_reduction].segment == segment;
+         e->next_reduction++)
+        emit_reduction(e, e->next_reduction, phase);
+}
+
+/* ---- metrics ---- */
+
+static void see_metric(Emit *e, const Op *op) {
+    Metric m = {(int32_t)op->attr.index, op->in[0], e->became[op->in[0]], *op};
+    place_like(e, op);
+    if (e->several && !e->first) {
+        ValueId both[2] = {read_state(e, m.state), m.value};
+        m.value = emit(&e->b, OP_metric_add, NULL, 2, both, NULL);
+    }
+    bool summed_later = e->c->ranks > 1 && (e->update || e->kind == PROGRAM_EVAL);
+    if (!summed_later) write_state(e, m.state, m.value);
+    vec_push(e->c->g->arena, &e->metrics, m);
+}
+
+/* One collective for all metrics, and the norm where there is one; then their states. */
+static void reduce_metrics(Emit *e, ValueId *norm) {
+    Graph *g = e->c->g;
+    uint32_t n = e->metrics.n;
+    if (e->c->ranks == 1 || n + (norm != NULL) == 0) return;
+    ValueId *in = arena_array(g->arena, ValueId, n + 1);
+    for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;
+    if (norm) in[n] = *norm;
+    Attrs a = {.unit = NO_INDEX,
+               .group = NO_INDEX,
+               .mesh_axis = e->c->axis,
+               .comm = COMM_REDUCE,
+               .tag = TAG_METRIC};
+    OpId id = op_emit(&e->b, OP_all_reduce, &a, n + (norm != NULL), in, NULL);
+    ValueId out = g->ops.at[id].out;
+    if (norm) *norm = out + n;
+    for (uint32_t k = 0; k < n; k++) {
+        Metric *m = &e->metrics.at[k];
+        m->value = out + k;
+        write_state(e, m->state, m->value);
+    }
+}
+
+static void see_step_scale(Emit *e, const Op *op) {
+    ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
+    complete_all(e, PHASE_UPDATE);
+    place_like(e, op);
+    uint32_t k = 0;
+    while (k < e->metrics.n && e->metrics.at[k].old != op->in[0]) k++;
+    CHECK(k < e->metrics.n);
+    reduce_metrics(e, &in[1]);
+    in[0] = e->metrics.at[k].value;
+    e->metrics.n = 0;
+    clone(e, op, in);
+}
+
+/* ---- programs ---- */
+
+static void emit_item(Emit *e, uint32_t item) {
+    Graph *g = e->c->g;
+    Op op = g->ops.at[e->parts->items.at[item]];
+    if (op.phase == PHASE_UPDATE && !e->update) return;
+    bool metric = op.kind == OP_set_state && g->states.at[op.attr.index].role == STATE_METRIC;
+    if (metric) {
+        see_metric(e, &op);
+        return;
+    }
+    if (op.kind == OP_step_scale) {
+        see_step_scale(e, &op);
+        return;
+    }
+    place_like(e, &op);
+    if (op.kind == OP_grad_norm && op.attr.group != NO_INDEX) complete(e, (uint32_t)op.attr.group);
+    ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
+    for (uint32_t j = 0; j < op.n_in; j++) {
+        int32_t p = e->parts->view[op.in[j]];
+        in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
+    }
+    clone(e, &op, in);
+    end_gathers(e, &op, item);
+}
+
+/* The master shards that the program reads: what it gathers itself, and what it updates. */
+static void read_shards(Emit *e) {
+    Graph *g = e->c->g;
+    const Parts *parts = e->parts;
+    bool *read = arena_array(g->arena, bool, g->groups.n);
+    for (uint32_t k = 0; k < parts->gathers.n && !reads_held(e); k++) {
+        const Unit *u = &g->units.at[parts->gathers.at[k].unit];
+        for (uint32_t j = 0; j < u->groups.n; j++) read[u->groups.at[j]] = true;
+    }
+    for (uint32_t i = 0; i < parts->items.n && e->update; i++) {
+        const Op *op = &g->ops.at[parts->items.at[i]];
+        if (op->kind == OP_sgd || op->kind == OP_sgd_momentum || op->kind == OP_adam)
+            read[op->attr.group] = true;
+    }
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        if (!read[k]) continue;
+        place_at_unit(e, g->groups.at[k].unit, PHASE_FORWARD);
+        e->shard[k] = read_state(e, e->c->param_state[k]);
+    }
+}
+
+static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
+    Graph *g = c->g;
+    Arena *a = g->arena;
+    uint32_t n = g->values.n;
+    Emit e = {.c = c,
+              .parts = parts,
+              .kind = kind,
+              .update = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST,
+              .first = kind == PROGRAM_FIRST,
+              .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
+              .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
+    e.gathers = arena_array(a, Gather, parts->gathers.n);
+    for (uint32_t k = 0; k < parts->gathers.n; k++) e.gathers[k] = parts->gathers.at[k];
+    e.current = arena_array(a, int32_t, g->units.n);
+    for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;
+    e.flat = arena_array(a, ValueId, g->groups.n);
+    e.shard = arena_array(a, ValueId, g->groups.n);
+    e.pending_of = arena_array(a, int32_t, g->groups.n);
+    for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
+    e.view = arena_array(a, ValueId, g->params.n);
+    e.view_gather = arena_array(a, uint32_t, g->params.n);
+    e.became = arena_array(a, ValueId, n);
+    for (uint32_t v = 0; v < n; v++) e.became[v] = NO_VALUE;
+    return e;
+}
+
+void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
+    Emit e = begin(c, parts, kind);
+    uint32_t n = c->g->values.n;
+    read_shards(&e);
+    for (uint32_t v = 0; v < n; v++)
+        if (parts->shard[v] != NO_INDEX) e.became[v] = e.shard[parts->shard[v]];
+    for (uint32_t s = 0; s < parts->segments.n; s++) {
+        while (e.next_gather < parts->gathers.n && e.gathers[e.next_gather].home == s)
+            begin_gather(&e, s);
+        for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++)
+            emit_item(&e, i);
+        end_segment(&e, s);
+    }
+    complete_all(&e, kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_BACKWARD);
+    e.b.path = "";
+    e.b.span = (Span){0};
+    e.b.unit = NO_INDEX;
+    if (e.update || kind == PROGRAM_EVAL) {
+        e.b.phase = kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_UPDATE;
+        reduce_metrics(&e, NULL);
+    }
+}

@@ -1,0 +1,209 @@
+/* The first half of comm: a program taken apart, and when each unit is gathered.
+ *
+ * Items are the ops that compute; unshard, cast of a shard, view, pack and reduce_scatter are only
+ * read. Consecutive items of one unit and phase are a segment. The segments in which some item
+ * reads a unit's parameters are its uses; uses that follow each other share a gather
+ *   - if the unit is the root, within a phase, and over the border unless reshard_root;
+ *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
+ *   - if only modules inside the unit run between them (an outer block around inner ones);
+ *   - if at most `prefetch` other units run between them, since the next gather would be issued
+ *     before the reshard is over.
+ * Otherwise the unit is resharded and gathered again. A phase that does not read a unit's
+ * parameters does not gather it.
+ *
+ * Time: one walk over the ops, then uses and gathers once each; a sort of the gathers.
+ */
+#include <stdlib.h>
+
+#include "comm.h"
+
+typedef struct Use {
+    uint32_t segment, first, last;
+} Use;
+
+typedef VEC(Use) Uses;
+
+/* ---- taking apart ---- */
+
+static int32_t param_at(const Graph *g, int32_t group, int64_t offset) {
+    const Group *at = &g->groups.at[group];
+    uint32_t low = 0, high = at->params.n;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (at->params.at[middle].offset <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    CHECK(at->params.at[low].offset == offset);
+    return at->params.at[low].param;
+}
+
+static void see_view(const Comm *c, Parts *parts, const Op *op, const int32_t *flat_group) {
+    const Graph *g = c->g;
+    int32_t group = flat_group[op->in[0]];
+    int64_t bytes = dtype_bytes(g->values.at[op->out].type.dtype);
+    parts->view[op->out] = param_at(g, group, op->attr.offset / bytes);
+}
+
+static void see_pack(const Comm *c, Parts *parts, const Op *op) {
+    Reduction r = {.group = (uint32_t)op->attr.group, .gradient = op->in, .reduced = NO_VALUE};
+    vec_push(c->g->arena, &parts->reductions, r);
+}
+
+/* Sorts an op into the parts. True if it is an item. */
+static bool is_item(const Comm *c, Parts *parts, const Op *op, int32_t *flat_group) {
+    const Graph *g = c->g;
+    switch (op->kind) {
+    case OP_state:
+        if (g->states.at[op->attr.index].role != STATE_PARAM) return true;
+        parts->shard[op->out] = g->states.at[op->attr.index].group;
+        return false;
+    case OP_cast:
+        if (parts->shard[op->in[0]] == NO_INDEX) return true;
+        parts->shard[op->out] = parts->shard[op->in[0]];
+        return false;
+    case OP_unshard:
+        for (uint32_t j = 0; j < op->n_out; j++)
+            flat_group[op->out + j] = g->units.at[op->attr.unit].groups.at[j];
+        return false;
+    case OP_view:
+        if (flat_group[op->in[0]] == NO_INDEX) return true;
+        see_view(c, parts, op, flat_group);
+        return false;
+    case OP_pack: see_pack(c, parts, op); return false;
+    case OP_reduce_scatter:
+        CHECK(parts->reductions.n);
+        parts->reductions.at[parts->reductions.n - 1].reduced = op->out;
+        return false;
+    default: return true;
+    }
+}
+
+static void add_item(const Comm *c, Parts *parts, OpId id) {
+    const Op *op = &c->g->ops.at[id];
+    uint32_t n = parts->segments.n;
+    Segment *last = n ? &parts->segments.at[n - 1] : NULL;
+    if (!last || last->unit != op->unit || last->phase != op->phase) {
+        Segment s = {.unit = op->unit, .phase = op->phase, .first = parts->items.n};
+        vec_push(c->g->arena, &parts->segments, s);
+    }
+    vec_push(c->g->arena, &parts->items, id);
+    parts->segments.at[parts->segments.n - 1].end = parts->items.n;
+}
+
+static int compare_reductions(const void *a, const void *b) {
+    const Reduction *x = a, *y = b;
+    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static void take_apart(const Comm *c, Parts *parts, const Program *p) {
+    const Graph *g = c->g;
+    int32_t *flat_group = arena_array(g->arena, int32_t, g->values.n);
+    uint32_t *segment = arena_array(g->arena, uint32_t, g->values.n);
+    for (uint32_t v = 0; v < g->values.n; v++)
+        flat_group[v] = parts->view[v] = parts->shard[v] = NO_INDEX;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (!is_item(c, parts, op, flat_group)) continue;
+        add_item(c, parts, p->ops.at[i]);
+        for (uint32_t j = 0; j < op->n_out; j++) segment[op->out + j] = parts->segments.n - 1;
+    }
+    for (uint32_t k = 0; k < parts->reductions.n; k++) {
+        Reduction *r = &parts->reductions.at[k];
+        for (uint32_t j = 0; j < g->groups.at[r->group].params.n; j++)
+            r->segment = MAX(r->segment, segment[r->gradient[j]]);
+    }
+    if (parts->reductions.n)
+        qsort(parts->reductions.at, parts->reductions.n, sizeof(Reduction), compare_reductions);
+}
+
+/* ---- uses and gathers ---- */
+
+static Uses *find_uses(const Comm *c, const Parts *parts) {
+    const Graph *g = c->g;
+    Uses *uses = arena_array(g->arena, Uses, g->units.n);
+    for (uint32_t s = 0; s < parts->segments.n; s++)
+        for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++) {
+            const Op *op = &g->ops.at[parts->items.at[i]];
+            for (uint32_t j = 0; j < op->n_in; j++) {
+                int32_t p = parts->view[op->in[j]];
+                if (p == NO_INDEX) continue;
+                Uses *of = &uses[c->map.owner[p]];
+                if (!of->n || of->at[of->n - 1].segment != s) {
+                    Use u = {s, i, i};
+                    vec_push(g->arena, of, u);
+                }
+                of->at[of->n - 1].last = i;
+            }
+        }
+    return uses;
+}
+
+static bool is_inside(const Comm *c, int32_t unit, int32_t outer) {
+    while (unit != NO_INDEX && unit != outer) unit = c->around[unit];
+    return unit == outer;
+}
+
+static bool only_inner_between(const Comm *c, const Parts *parts, int32_t unit, uint32_t from,
+                               uint32_t to) {
+    for (uint32_t s = from + 1; s < to; s++)
+        if (!is_inside(c, parts->segments.at[s].unit, unit)) return false;
+    return true;
+}
+
+/* Does the gather that serves use a of the unit serve the next one, b, too? others[s] = segments
+ * in front of s that belong to units besides the root. */
+static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use *a, const Use *b,
+                      const uint32_t *others) {
+    const Policy *p = &c->g->policy;
+    uint8_t phase = parts->segments.at[b->segment].phase;
+    bool border = phase != parts->segments.at[a->segment].phase;
+    bool kept = p->strategy != STRATEGY_FULL || !p->reshard;
+    if (c->g->units.at[unit].is_root)
+        return !border || p->strategy != STRATEGY_FULL || !p->reshard_root;
+    if (parts->kind == PROGRAM_TRAIN && kept) return true;
+    if (border) return false;
+    int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
+    return others[b->segment] - others[a->segment + 1] <= ahead ||
+           only_inner_between(c, parts, unit, a->segment, b->segment);
+}
+
+static int compare_gathers(const void *a, const void *b) {
+    const Gather *x = a, *y = b;
+    if (x->home != y->home) return x->home < y->home ? -1 : 1;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
+    return x->unit < y->unit ? -1 : x->unit > y->unit;
+}
+
+static void find_gathers(const Comm *c, Parts *parts) {
+    const Graph *g = c->g;
+    uint32_t *others = arena_array(g->arena, uint32_t, parts->segments.n + 1);
+    for (uint32_t s = 0; s < parts->segments.n; s++) {
+        int32_t unit = parts->segments.at[s].unit;
+        others[s + 1] = others[s] + (unit != NO_INDEX && !g->units.at[unit].is_root);
+    }
+    Uses *uses = find_uses(c, parts);
+    for (uint32_t u = 0; u < g->units.n; u++)
+        for (uint32_t k = 0; k < uses[u].n; k++) {
+            const Use *use = &uses[u].at[k];
+            if (k && is_shared(c, parts, (int32_t)u, use - 1, use, others)) {
+                parts->gathers.at[parts->gathers.n - 1].last = use->last;
+                continue;
+            }
+            Gather gather = {(int32_t)u, use->segment, use->first, use->last, NO_VALUE};
+            vec_push(g->arena, &parts->gathers, gather);
+        }
+    if (parts->gathers.n)
+        qsort(parts->gathers.at, parts->gathers.n, sizeof(Gather), compare_gathers);
+}
+
+Parts comm_parts(Comm *c, const Program *p) {
+    Parts parts = {.kind = p->kind,
+                   .view = arena_array(c->g->arena, int32_t, c->g->values.n),
+                   .shard = arena_array(c->g->arena, int32_t, c->g->values.n)};
+    take_apart(c, &parts, p);
+    find_gathers(c, &parts);
+    return parts;
+}

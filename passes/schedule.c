@@ -1,0 +1,131 @@
+/* schedule: the issue order and the streams.
+ *
+ * In: a graph of level shard as comm leaves it, in the order of computation. Out: level sched. The
+ * list is the order in which the host issues ops. unshard, and a cast that only feeds it, are on
+ * stream gather; reduce_scatter and all_reduce on reduce; all else on compute, in the order that it
+ * came in.
+ *
+ * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
+ * of one is where comm put it, in front of the computation that needs it. With prefetch k pre   p
+ * goes in front of the home of p - k: it is issued before unit p - k computes; post  p goes behind
+ * the reshard of p - k, which is in front of that unit's reduction (backward only; forward has
+ * nothing to reduce, so it is as pre); and where there is no p - k, to the beginning of the phase
+ * (post: to the end of what runs in front of gather 0). No gather passes the one before it, nor the
+ * reshard whose token it takes.
+ */
+#include "passes.h"
+
+typedef struct Move {
+    uint32_t op;     /* place of the unshard in the old list */
+    uint32_t begin;  /* place of the first of the casts in front of it that feed it, its home */
+    uint32_t target; /* place in front of which it goes */
+} Move;
+
+typedef struct Schedule {
+    Graph *g;
+    const OpId *old;
+    uint32_t n;
+    uint32_t *place;   /* by op: where it stands in the old list */
+    uint32_t *reshard; /* by op: of an unshard, where its reshard stands; n = nowhere */
+    VEC(Move) moves;
+    uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
+    uint32_t first[PHASE_COUNT]; /* first move of the phase */
+} Schedule;
+
+static Op *op_at(const Schedule *s, uint32_t i) { return &s->g->ops.at[s->old[i]]; }
+
+static OpId maker(const Schedule *s, ValueId v) { return s->g->values.at[v].def; }
+
+static uint8_t stream_of(OpKind kind) {
+    if (kind == OP_unshard) return STREAM_GATHER;
+    if (kind == OP_reduce_scatter || kind == OP_all_reduce) return STREAM_REDUCE;
+    return STREAM_COMPUTE;
+}
+
+/* Reads the list: phases, gathers with the casts in front of them, reshards. */
+static void survey(Schedule *s) {
+    for (int p = 0; p < PHASE_COUNT; p++) {
+        s->start[p] = s->n;
+        s->first[p] = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        Op *op = op_at(s, i);
+        s->place[s->old[i]] = i;
+        s->reshard[s->old[i]] = s->n;
+        op->stream = stream_of(op->kind);
+        if (s->start[op->phase] == s->n && op->kind != OP_state) s->start[op->phase] = i;
+        if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
+        if (op->kind != OP_unshard) continue;
+        Move m = {i, i, i};
+        while (m.begin && op_at(s, m.begin - 1)->kind == OP_cast) {
+            bool feeds = false;
+            for (uint32_t j = 0; j < op->n_in; j++)
+                feeds |= maker(s, op->in[j]) == s->old[m.begin - 1];
+            if (!feeds) break;
+            op_at(s, --m.begin)->stream = STREAM_GATHER;
+        }
+        m.target = m.begin;
+        if (s->first[op->phase] == UINT32_MAX) s->first[op->phase] = s->moves.n;
+        vec_push(s->g->arena, &s->moves, m);
+    }
+}
+
+/* The place in front of which the policy wants move k. */
+static uint32_t wanted(const Schedule *s, uint32_t k) {
+    const Policy *policy = &s->g->policy;
+    const Move *m = &s->moves.at[k];
+    uint8_t phase = op_at(s, m->op)->phase;
+    bool backward = phase == PHASE_BACKWARD;
+    int64_t ahead = backward ? policy->prefetch_backward : policy->prefetch_forward;
+    uint32_t first = s->first[phase];
+    bool post = backward && policy->prefetch_post;
+    if (ahead == 0) return m->begin;
+    if ((int64_t)(k - first) < ahead) return post ? s->moves.at[first].begin : s->start[phase];
+    const Move *before = &s->moves.at[k - (uint32_t)ahead];
+    if (!post) return before->begin;
+    return MIN(m->begin, s->reshard[s->old[before->op]] + 1);
+}
+
+static void aim(Schedule *s) {
+    for (uint32_t k = 0; k < s->moves.n; k++) {
+        Move *m = &s->moves.at[k];
+        const Op *op = op_at(s, m->op);
+        m->target = MIN(m->begin, wanted(s, k));
+        for (uint32_t j = 0; j < op->n_in; j++)
+            if (s->g->values.at[op->in[j]].type.dtype == DT_TOKEN)
+                m->target = MAX(m->target, s->place[maker(s, op->in[j])] + 1);
+        if (k) m->target = MAX(m->target, s->moves.at[k - 1].target);
+        CHECK(m->target <= m->begin);
+    }
+}
+
+static void rebuild(Schedule *s, Program *p) {
+    Arena *a = s->g->arena;
+    p->ops.at = NULL;
+    p->ops.n = p->ops.capacity = 0;
+    uint32_t next = 0, home = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        for (; next < s->moves.n && s->moves.at[next].target == i; next++)
+            for (uint32_t j = s->moves.at[next].begin; j <= s->moves.at[next].op; j++)
+                vec_push(a, &p->ops, s->old[j]);
+        if (home < s->moves.n && i >= s->moves.at[home].begin) {
+            home += i == s->moves.at[home].op;
+            continue;
+        }
+        vec_push(a, &p->ops, s->old[i]);
+    }
+    CHECK(p->ops.n == s->n);
+}
+
+bool pass_schedule(Graph *g) {
+    uint32_t *place = arena_array(g->arena, uint32_t, g->ops.n);
+    uint32_t *reshard = arena_array(g->arena, uint32_t, g->ops.n);
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        Program *p = &g->programs.at[i];
+        Schedule s = {.g = g, .old = p->ops.at, .n = p->ops.n, .place = place, .reshard = reshard};
+        survey(&s);
+        aim(&s);
+        rebuild(&s, p);
+    }
+    return true;
+}
