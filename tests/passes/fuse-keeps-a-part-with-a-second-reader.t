@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+policy loss_exponent = -3
 module 0 "" Net
 param 0 "x" module 0 f32[2, 3, 3, 4, 5] ones key "x" compute f32 reduce f32
 state 0 step "step" f64[16]
@@ -25,16 +24,6 @@ program train
   #9 set_state(%11) {index = 2} !forward -
 end
 program eval
-  #10 %13: f64[16] = state {index = 0} !forward -
-  #11 %14: u8[2, 1024] = state {index = 1} !forward -
-  #12 %15: i32[2, 3] = field(%14, %13) {index = 0} !forward -
-  #13 %16: f32[2, 3, 3, 4, 5] = param {index = 0} !forward -
-  #14 %17: f32[2, 3, 4, 5], %18: f32[2, 3, 4, 5], %19: f32[2, 3, 4, 5] = split(%16) {axis = 2} !forward "attn"
-  #15 %20: f32[2, 3, 4, 5], %21: f32[2, 4, 3] = attention(%17, %18, %19) {causal = true, alpha = 0.5} !forward "attn"
-  #16 %22: f32[2, 3, 4, 5] = add(%20, %19) !forward -
-  #17 %23: f32[2, 3, 20] = reshape(%22) !forward -
-  #18 %24: i64[24], %25: f32[2, 3] = cross_entropy(%23, %15) {ignore = -100} !forward -
-  #19 set_state(%24) {index = 3} !forward -
 end
 ==== out
 program train

@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+policy loss_exponent = -3
 module 0 "" Net
 param 0 "x" module 0 f32[2, 3, 3, 4, 5] ones key "x" compute f32 reduce f32
 param 1 "z" module 0 f32[2, 3, 3, 4, 5] ones key "z" compute f32 reduce f32
@@ -27,17 +26,6 @@ program train
   #10 set_state(%14) {index = 2} !forward -
 end
 program eval
-  #11 %16: f64[16] = state {index = 0} !forward -
-  #12 %17: u8[2, 1024] = state {index = 1} !forward -
-  #13 %18: i32[2, 3] = field(%17, %16) {index = 0} !forward -
-  #14 %19: f32[2, 3, 3, 4, 5] = param {index = 0} !forward -
-  #15 %20: f32[2, 3, 3, 4, 5] = param {index = 1} !forward -
-  #16 %21: f32[2, 3, 4, 5], %22: f32[2, 3, 4, 5], %23: f32[2, 3, 4, 5] = split(%19) {axis = 2} !forward -
-  #17 %24: f32[2, 3, 4, 5], %25: f32[2, 3, 4, 5], %26: f32[2, 3, 4, 5] = split(%20) {axis = 2} !forward -
-  #18 %27: f32[2, 3, 4, 5], %28: f32[2, 4, 3] = attention(%21, %25, %26) {causal = true, alpha = 0.5} !forward "attn"
-  #19 %29: f32[2, 3, 20] = reshape(%27) !forward -
-  #20 %30: i64[24], %31: f32[2, 3] = cross_entropy(%29, %18) {ignore = -100} !forward -
-  #21 set_state(%30) {index = 3} !forward -
 end
 ==== out
 program train

@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+policy loss_exponent = -3
 module 0 "" Net
 param 0 "wte.weight" module 0 f32[7, 5] ones key "wte.weight" compute f32 reduce f32
 param 1 "wpe" module 0 f32[3, 5] ones key "wpe" compute f32 reduce f32
@@ -28,17 +27,6 @@ program train
   #10 set_state(%9) {index = 2} !forward -
 end
 program eval
-  #11 %11: f64[16] = state {index = 0} !forward -
-  #12 %12: u8[2, 1024] = state {index = 1} !forward -
-  #13 %13: i32[2, 3] = field(%12, %11) {index = 0} !forward -
-  #14 %14: i32[2, 3] = field(%12, %11) {index = 1} !forward -
-  #15 %15: f32[7, 5] = param {index = 0} !forward -
-  #16 %16: f32[2, 3, 5] = embedding(%15, %13) !forward "wte"
-  #17 %17: f32[3, 5] = param {index = 1} !forward -
-  #18 %18: f32[2, 3, 5] = add(%16, %17) !forward -
-  #19 %19: f32[2, 3, 7] = linear(%18, %15) !forward "head"
-  #20 %20: i64[24], %21: f32[2, 3] = cross_entropy(%19, %14) {ignore = -100} !forward -
-  #21 set_state(%20) {index = 3} !forward -
 end
 ==== out
   #11 %11: f32[2, 3, 7] = cross_entropy_grad(%8, %3, %10) {ignore = -100, exponent = -3} !backward -

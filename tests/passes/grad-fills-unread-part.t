@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -3
+policy loss_exponent = -3
 module 0 "" Net
 param 0 "a" module 0 f32[4, 3, 7] ones key "a" compute f32 reduce f32
 state 0 step "step" f64[16]
@@ -23,14 +22,6 @@ program train
   #7 set_state(%8) {index = 2} !forward -
 end
 program eval
-  #8 %10: f64[16] = state {index = 0} !forward -
-  #9 %11: u8[2, 1024] = state {index = 1} !forward -
-  #10 %12: i32[4] = field(%11, %10) {index = 0} !forward -
-  #11 %13: f32[4, 3, 7] = param {index = 0} !forward -
-  #12 %14: f32[4, 7], %15: f32[4, 7], %16: f32[4, 7] = split(%13) {axis = 1} !forward -
-  #13 %17: f32[4, 7] = mul(%14, %16) !forward -
-  #14 %18: i64[24], %19: f32[4] = cross_entropy(%17, %12) {ignore = -100} !forward -
-  #15 set_state(%18) {index = 3} !forward -
 end
 ==== out
   #8 %10: f32[4, 7] = cross_entropy_grad(%7, %2, %9) {ignore = -100, exponent = -3} !backward -

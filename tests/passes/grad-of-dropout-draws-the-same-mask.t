@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -9
+policy loss_exponent = -9
 module 0 "" Net
 param 0 "a" module 0 f32[4, 7] ones key "a" compute f32 reduce f32
 state 0 step "step" f64[16]
@@ -23,14 +22,6 @@ program train
   #7 set_state(%6) {index = 2} !forward -
 end
 program eval
-  #8 %8: f64[16] = state {index = 0} !forward -
-  #9 %9: u8[2, 1024] = state {index = 1} !forward -
-  #10 %10: i32[4] = field(%9, %8) {index = 0} !forward -
-  #11 %11: f32[4, 7] = param {index = 0} !forward -
-  #12 %12: f32[4, 7] = dropout(%11, %8) {salt = 5, p = 0.25} !forward "drop"
-  #13 %13: f32[4, 7] = scale(%12) {alpha = 3} !forward -
-  #14 %14: i64[24], %15: f32[4] = cross_entropy(%13, %10) {ignore = -100} !forward -
-  #15 set_state(%14) {index = 3} !forward -
 end
 ==== out
   #8 %8: f32[4, 7] = cross_entropy_grad(%5, %2, %7) {ignore = -100, exponent = -9} !backward -

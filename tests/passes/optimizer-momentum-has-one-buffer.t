@@ -3,8 +3,7 @@
 ==== in.graph
 graph model
 mesh dp = 2
-policy strategy = full, unit = root, reshard = true, reshard_root = false, accumulate_local = false, prefetch_forward = 1, prefetch_backward = 1, prefetch_post = false, inflight = 2, align = 16
-policy micro_batches = 1, batch = 4, compute_dtype = f32, reduce_dtype = f32, optimizer = sgd, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0.01, momentum = 0.9, nesterov = true, clip = 0, clip_value = 0, on_nan = skip, loss_exponent = -3
+policy loss_exponent = -3, momentum = 0.9, nesterov = true, weight_decay = 0.01, on_nan = skip
 module 0 "" Net
 param 0 "weight" module 0 f32[7, 3] ones key "weight" compute f32 reduce f32
 param 1 "bias" module 0 f32[7] ones key "bias" compute f32 reduce f32
@@ -26,15 +25,6 @@ program train
   #8 set_state(%7) {index = 2} !forward -
 end
 program eval
-  #9 %9: f64[16] = state {index = 0} !forward -
-  #10 %10: u8[2, 1024] = state {index = 1} !forward -
-  #11 %11: f32[4, 3] = field(%10, %9) {index = 0} !forward -
-  #12 %12: i32[4] = field(%10, %9) {index = 1} !forward -
-  #13 %13: f32[7, 3] = param {index = 0} !forward -
-  #14 %14: f32[7] = param {index = 1} !forward -
-  #15 %15: f32[4, 7] = linear(%11, %13, %14) !forward -
-  #16 %16: i64[24], %17: f32[4] = cross_entropy(%15, %12) {ignore = -100} !forward -
-  #17 set_state(%16) {index = 3} !forward -
 end
 ==== out
 state 0 step "step" f64[16]
