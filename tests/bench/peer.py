@@ -50,7 +50,7 @@ class GPT2(nn.Module):
         x = self.wte(ids) + self.wpe.weight[:ids.shape[1]]
         for block in self.h:
             x = block(x)
-        return F.cross_entropy(self.head(self.ln_f(x)).view(-1, V), targets.view(-1))
+        return F.cross_entropy(self.head(self.ln_f(x)).flatten(0, 1), targets.flatten())
 
 
 def train(model, rows):

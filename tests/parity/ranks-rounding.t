@@ -1,0 +1,5 @@
+# RUN: %python %root/tests/parity/ranks.py %fsdpc %fsdp-run rounding 2>/dev/null
+# 1, 2, 3, 4 and 8 ranks with samples of their own give the same losses within rounding.
+# TIME: 240
+==== out
+rounding: held

@@ -1,0 +1,123 @@
+"""What must not depend on ranks, strategy, units or prefetch, shown on training runs.
+
+    ranks.py FSDPC FSDP_RUN rounding    1, 2, 3, 4, 8 ranks: losses within rounding of 1 rank's
+    ranks.py FSDPC FSDP_RUN exact       the same where the arithmetic is exact: equal bits
+    ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits at equal ranks
+    ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
+
+Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss, gradient
+norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the first
+difference otherwise.
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CASE = ROOT / "tests" / "parity" / "cases" / "gpt2-tiny"
+# Largest relative difference of a loss between 1 and N ranks, N = 2, 3, 4, 8, measured over the 10
+# steps below: 2.1e-7 (an f32 loss has units of 1.2e-7 relative). Twice that is allowed.
+LOSS_BOUND = 5e-7
+RANKS = (1, 2, 3, 4, 8)
+
+GPT = ["-s", "L=2", "-s", "D=64", "-s", "H=4", "-s", "vocab=257", "-s", "seq=32",
+       "-s", f'data.train=tokens("{CASE}/tokens.bin")', "-s", f'data.val=tokens("{CASE}/val_tokens.bin")',
+       "-s", "data.length=32", "-s", "train.batch=24", "-s", "train.steps=10", "-s", "train.precision=f32",
+       "-s", "train.optimizer=adamw(lr = 0.001, weight_decay = 0.1)", "-s", "train.clip=1.0",
+       "-s", "train.schedule=constant(warmup = 0)", "-s", "train.eval_every=5", "-s", "train.eval_steps=1"]
+
+EXACT = """\
+module Net {
+  first  : Linear(6, 8, bias = true, init = zeros)
+  second : Linear(8, 8, bias = true, init = zeros)
+  forward(x) = second(first(x))
+}
+model = Net
+data { train = npy(x = "x.npy", y = "y.npy"); val = npy(x = "x.npy", y = "y.npy"); order = sequential }
+train { loss = cross_entropy(model(x), y); batch = 24; steps = 1; optimizer = sgd(lr = 0.5)
+        eval_every = 1; eval_steps = 1 }
+"""
+
+
+def npy(path, dtype, shape, fmt, values):
+    text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
+                     + struct.pack(f"<{len(values)}{fmt}", *values))
+
+
+def call(args, cwd):
+    done = subprocess.run(args, cwd=cwd, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, args))}: exit code {done.returncode}\n{done.stderr}")
+
+
+def train(tools, tmp, model, args, ranks):
+    """(numbers of the log, bytes of the weights)"""
+    call([tools[0], "compile", "-q", model, "-o", tmp / "plan", "-n", str(ranks), *args], tmp)
+    call([tools[1], "--quiet", "--threads", "1", "--log", tmp / "log", "--save", tmp / "weights", tmp / "plan"], tmp)
+    events = [json.loads(line) for line in (tmp / "log").read_text().splitlines()]
+    numbers = [(e["event"], e["step"], e["loss"], e.get("grad_norm")) for e in events if e["event"] in ("step", "eval")]
+    return numbers, (tmp / "weights").read_bytes()
+
+
+def same(what, a, b):
+    if a[0] != b[0]:
+        first = next((x, y) for x, y in zip(a[0], b[0]) if x != y)
+        sys.exit(f"{what}: the log differs, first {first[0]} and {first[1]}")
+    if a[1] != b[1]:
+        sys.exit(f"{what}: the weights differ")
+
+
+def rounding(tools, tmp):
+    one = train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT, 1)
+    worst = 0
+    for n in RANKS[1:]:
+        other = train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT, n)
+        for a, b in zip(one[0], other[0], strict=True):
+            difference = abs(a[2] - b[2]) / a[2]
+            worst = max(worst, difference)
+            if difference > LOSS_BOUND:
+                sys.exit(f"{n} ranks: {a[0]} {a[1]} has loss {b[2]}, 1 rank {a[2]}: {difference:.2g} > {LOSS_BOUND:.2g}")
+    print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
+
+
+def exact(tools, tmp):
+    # Weights zero, 8 classes: every probability is 1/8, gradients of small integers add exactly.
+    (tmp / "net.fsd").write_text(EXACT)
+    npy(tmp / "x.npy", "<f4", (24, 6), "f", [(7 * k * k + 3 * k) % 13 - 6 for k in range(24 * 6)])
+    npy(tmp / "y.npy", "<i4", (24,), "i", [(5 * k + k // 3) % 8 for k in range(24)])
+    one = train(tools, tmp, tmp / "net.fsd", [], 1)
+    for n in RANKS[1:]:
+        same(f"{n} ranks and 1", train(tools, tmp, tmp / "net.fsd", [], n), one)
+
+
+def policies(tools, tmp):
+    variants = [["-s", "shard.unit=Block"], ["-s", "shard.strategy=grads"], ["-s", "shard.strategy=none"],
+                ["-s", "shard.unit=root"], ["-s", "shard.unit=size(4000)"], ["-s", "shard.unit=[Attention, MLP]"],
+                ["-s", "shard.prefetch=0"], ["-s", "shard.prefetch=2", "-s", "shard.inflight=3"],
+                ["-s", "shard.prefetch_at=post", "-s", "shard.prefetch=(forward = 0, backward = 1)"],
+                ["-s", "shard.reshard=false"], ["-s", "shard.reshard_root=true"], ["-s", "shard.align=none"]]
+    for n in (2, 4):
+        for extra in ([], ["-s", "train.accumulate=3"], ["-s", "train.precision=bf16(master = f32, reduce = f32)"]):
+            results = [train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT + extra + v, n) for v in variants]
+            for v, r in zip(variants[1:], results[1:]):
+                same(f"{n} ranks, {' '.join(extra + v)}", r, results[0])
+
+
+def repeated(tools, tmp):
+    runs = [train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT, 3) for _ in range(2)]
+    same("two runs", *runs)
+
+
+def main():
+    tools, what = sys.argv[1:3], sys.argv[3]
+    with tempfile.TemporaryDirectory() as tmp:
+        {"rounding": rounding, "exact": exact, "policies": policies, "repeated": repeated}[what](tools, pathlib.Path(tmp))
+    print(f"{what}: held")
+
+
+main()
