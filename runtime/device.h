@@ -2,8 +2,8 @@
  * kernel for each op whose row in ops.def names one.
  *
  * Each rank opens a device of its own; several ranks may open the same physical one. The executor
- * issues the plan's instructions in order and never looks inside a kernel. All functions return 0 or
- * an exit code of util.h after writing a message of one line to `error` (ERROR_BYTES).
+ * issues the plan's instructions in order and never looks inside a kernel. All functions return 0
+ * or an exit code of util.h after writing a message of one line to `error` (ERROR_BYTES).
  */
 #ifndef FSDPC_DEVICE_H
 #define FSDPC_DEVICE_H
@@ -61,14 +61,18 @@ typedef struct Device {
     int (*record)(DeviceContext *c, int stream, uint32_t instr, char *error);
     int (*wait)(DeviceContext *c, int stream, uint32_t instr, char *error);
     /* Host <-> arena, ordered on a stream; complete when `synchronize` returns. */
-    int (*copy_in)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
-    int (*copy_out)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
+    int (*copy_in)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                   char *error);
+    int (*copy_out)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                    char *error);
     int (*synchronize)(DeviceContext *c, char *error);
     /* Collectives between ranks that share one process: element-wise work on peers' memory.
-     * to[i] = sum over k of from[k][i], k in order, in f32 (i64 exactly), rounded once. */
+     * to[i] = sum over k of from[k][i], k in order, in f32 (i64 exactly), rounded once. to may be
+     * one of from. */
     int (*reduce)(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                   int n_from, int64_t elements, char *error);
-    int (*copy)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes, char *error);
+    int (*copy)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                char *error);
     /* Host memory through which the arena can be read and written directly (cpu), else NULL. */
     bool arena_is_host;
     /* Bytes that libraries allocated inside kernels since open, when the module can know. */

@@ -1,0 +1,92 @@
+/* The program calls of a run, in order, as a function of the plan and the number of steps: the step
+ * calls of the role, and behind step s the evaluation when (s + 1) % eval_every == 0. The trainer
+ * and, one call ahead, the loader walk the same list.
+ *
+ * Rank r of N takes samples [r * B/N, (r + 1) * B/N) of a step, cut into consecutive micro-batches.
+ * An evaluation reads the first eval_steps * B samples, in rounds of what the role's evaluation
+ * calls of all ranks read together.
+ */
+#include "runtime.h"
+
+static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {
+    int64_t n = 0;
+    for (uint64_t i = 0; i < p->n_calls; i++)
+        if (p->calls[i].role == role && p->calls[i].kind == kind) n += p->calls[i].times;
+    return n;
+}
+
+int64_t evaluation_samples(const Plan *p) { return p->settings->eval_steps * p->settings->batch; }
+
+int64_t evaluation_round(const Plan *p, uint32_t role) {
+    return calls_of(p, role, PLAN_EVALUATION) * p->settings->local_batch * p->settings->ranks;
+}
+
+static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {
+    const PlanSettings *s = run->plan->settings;
+    return run->val && s->eval_every > 0 && (step + 1) % s->eval_every == 0 &&
+           evaluation_samples(run->plan) > 0 && calls_of(run->plan, role, PLAN_EVALUATION) > 0;
+}
+
+void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
+    *c = (CallCursor){.run = run, .rank = rank};
+    for (uint64_t i = 0; i < run->plan->n_roles; i++)
+        if ((uint32_t)rank - run->plan->roles[i].first_rank < run->plan->roles[i].n_ranks)
+            c->role = (uint32_t)i;
+}
+
+/* The call row at or behind c->call that belongs to this role and kind; n_calls when none does. */
+static uint32_t row_from(const CallCursor *c, uint32_t from) {
+    const Plan *p = c->run->plan;
+    uint32_t kind = c->evaluation ? PLAN_EVALUATION : PLAN_STEP;
+    while (from < p->n_calls && (p->calls[from].role != c->role || p->calls[from].kind != kind ||
+                                 p->calls[from].times <= 0))
+        from++;
+    return from;
+}
+
+/* Everything behind a call that was issued: the next repeat, call, round, evaluation or step. */
+static void advance(CallCursor *c, uint32_t row, bool *ends) {
+    const Plan *p = c->run->plan;
+    *ends = false;
+    c->micro++;
+    c->call = row;
+    if (++c->repeat < p->calls[row].times) return;
+    c->repeat = 0;
+    c->call = row_from(c, row + 1);
+    if (c->call < p->n_calls) return;
+    c->call = 0;
+    c->micro = 0;
+    if (c->evaluation) {
+        if (++c->round * evaluation_round(p, c->role) < evaluation_samples(p)) return;
+        c->evaluation = false;
+        c->step++;
+    } else {
+        c->evaluation = evaluates_after(c->run, c->role, c->step);
+        if (!c->evaluation) c->step++;
+    }
+    c->round = 0;
+    *ends = true;
+}
+
+bool cursor_next(CallCursor *c, Call *out) {
+    const Plan *p = c->run->plan;
+    const PlanSettings *s = p->settings;
+    if (c->step >= c->run->steps) return false;
+    uint32_t row = row_from(c, c->call);
+    if (row >= p->n_calls) return false;
+    int64_t per_rank = s->batch / s->ranks;
+    *out = (Call){.program = p->calls[row].program,
+                  .evaluation = c->evaluation,
+                  .step = c->step,
+                  .micro = c->micro,
+                  .samples = s->local_batch,
+                  .slot = (int)(c->issued++ % 2)};
+    if (c->evaluation) {
+        int64_t round = evaluation_round(p, c->role);
+        out->position = c->round * round + c->rank * (round / s->ranks) + c->micro * s->local_batch;
+    } else {
+        out->position = c->step * s->batch + c->rank * per_rank + c->micro * s->local_batch;
+    }
+    advance(c, row, &out->ends);
+    return true;
+}

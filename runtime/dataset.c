@@ -1,0 +1,334 @@
+/* Opening a data source of the plan, and reading samples from it.
+ *
+ * text: every byte is a token, a share [from, to) of the file. tokens: llm.c shards, globbed and
+ * sorted by bytes. npy: an array a field, first axis = sample. A sample of text and tokens is T + 1
+ * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
+ * starts at token k * T.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data.h"
+#include "runtime.h"
+
+enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
+
+static int map_file(DataFile *f, char *error) {
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) || S_ISDIR(st.st_mode)) {
+        snprintf(error, ERROR_BYTES, "cannot open data file %s: %s", f->path,
+                 fd >= 0 && S_ISDIR(st.st_mode) ? "it is a directory" : strerror(errno));
+        if (fd >= 0) close(fd);
+        return EXIT_ENVIRONMENT;
+    }
+    f->size = (size_t)st.st_size;
+    f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+    int number = errno;
+    close(fd);
+    if (f->bytes == MAP_FAILED) {
+        f->bytes = NULL;
+        snprintf(error, ERROR_BYTES, "cannot map %s: %s", f->path, strerror(number));
+        return EXIT_ENVIRONMENT;
+    }
+    return 0;
+}
+
+static int corrupt(const DataFile *f, char *error, const char *what) {
+    snprintf(error, ERROR_BYTES, "%s: %s", f->path, what);
+    return EXIT_CORRUPT;
+}
+
+static int open_text(Dataset *d, char *error) {
+    DataFile *f = &d->file[0];
+    double from = d->source->from, to = d->source->to;
+    uint64_t first = (uint64_t)(from * (double)f->size), end = (uint64_t)(to * (double)f->size);
+    if (!(from >= 0) || !(to <= 1) || first > end || end > f->size)
+        return corrupt(f, error, "the share `from` .. `to` is not inside 0 .. 1");
+    f->type = FT_U8;
+    f->first_byte = first;
+    f->tokens = (int64_t)(end - first);
+    return 0;
+}
+
+static int open_tokens(DataFile *f, char *error) {
+    int32_t head[3];
+    if (f->size < TOKEN_HEADER) return corrupt(f, error, "shorter than a token file's header");
+    memcpy(head, f->bytes, sizeof head);
+    if (head[0] != TOKEN_MAGIC) return corrupt(f, error, "not a token file (no magic 20240520)");
+    if (head[1] != 1 && head[1] != 2) {
+        snprintf(error, ERROR_BYTES, "%s: token file version %d; versions 1 and 2 can be read",
+                 f->path, head[1]);
+        return EXIT_CORRUPT;
+    }
+    f->type = head[1] == 1 ? FT_U16 : FT_U32;
+    f->tokens = head[2];
+    f->first_byte = TOKEN_HEADER;
+    uint64_t have = (f->size - TOKEN_HEADER) / file_type_bytes(f->type);
+    if (head[2] < 0 || (uint64_t)head[2] != have ||
+        have * file_type_bytes(f->type) != f->size - TOKEN_HEADER) {
+        snprintf(error, ERROR_BYTES,
+                 "%s: the header says %d tokens, the file holds %llu bytes of them", f->path,
+                 head[2], (unsigned long long)(f->size - TOKEN_HEADER));
+        return EXIT_CORRUPT;
+    }
+    return 0;
+}
+
+/* Numbers the samples of token files; a file too short for one has none. */
+static int count_samples(Dataset *d, char *error) {
+    for (uint32_t i = 0; i < d->n_file; i++) {
+        d->file[i].first_sample = d->samples;
+        d->samples += d->file[i].tokens > 0 ? (d->file[i].tokens - 1) / d->length : 0;
+    }
+    if (d->samples > 0) return 0;
+    snprintf(error, ERROR_BYTES,
+             "%s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file",
+             d->file[0].path, d->name, (long long)d->length + 1);
+    return EXIT_CORRUPT;
+}
+
+static int open_token_source(Dataset *d, const char *path, char *error) {
+    const Plan *p = d->plan;
+    if (d->source->kind == SOURCE_TEXT) {
+        d->file = arena_array(d->arena, DataFile, 1);
+        d->file[d->n_file++].path = arena_strdup(d->arena, path);
+    } else {
+        glob_t found = {0};
+        /* glob sorts by strcoll, and this program stays in the C locale: by bytes. */
+        if (glob(path, 0, NULL, &found) || found.gl_pathc == 0) {
+            globfree(&found);
+            snprintf(error, ERROR_BYTES, "no file matches %s (data.%s)", path, d->name);
+            return EXIT_ENVIRONMENT;
+        }
+        d->file = arena_array(d->arena, DataFile, found.gl_pathc);
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            d->file[d->n_file++].path = arena_strdup(d->arena, found.gl_pathv[i]);
+        globfree(&found);
+    }
+    d->length = p->settings->length;
+    for (uint32_t i = 0; i < d->n_file; i++) {
+        int code = map_file(&d->file[i], error);
+        if (!code)
+            code = d->source->kind == SOURCE_TEXT ? open_text(d, error)
+                                                  : open_tokens(&d->file[i], error);
+        if (code) return code;
+    }
+    for (uint64_t k = 0; k < p->n_fields; k++) {
+        const char *name = plan_string(p, p->fields[k].name);
+        d->of_field[k] = !strcmp(name, "targets");
+        if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
+        snprintf(error, ERROR_BYTES, "the plan's batch field %s is none of data.%s", name, d->name);
+        return EXIT_CORRUPT;
+    }
+    return count_samples(d, error);
+}
+
+static const PlanSourceField *source_field(const Dataset *d, const char *name) {
+    for (uint32_t i = 0; i < d->source->n_field; i++) {
+        const PlanSourceField *f = &d->plan->source_fields[d->source->first_field + i];
+        if (!strcmp(plan_string(d->plan, f->name), name)) return f;
+    }
+    return NULL;
+}
+
+static int open_array(Dataset *d, uint64_t field, const char *path, char *error) {
+    const Type *t = &d->plan->fields[field].type;
+    DataFile *f = &d->file[d->n_file];
+    d->of_field[field] = d->n_file++;
+    f->path = arena_strdup(d->arena, path);
+    int code = map_file(f, error);
+    NpyHeader h;
+    if (!code) code = npy_read_header(path, f->bytes, f->size, &h, error);
+    if (code) return code;
+    bool fits = h.rank == t->rank;
+    for (int i = 1; fits && i < h.rank; i++) fits = h.dim[i] == t->dim[i];
+    bool real = t->dtype == DT_F32 || t->dtype == DT_BF16 || t->dtype == DT_F64;
+    if (!fits || (file_type_float(h.type) && !real)) {
+        snprintf(error, ERROR_BYTES,
+                 "%s: shape or element type is not what the plan was compiled for (field %s, %s)",
+                 path, plan_string(d->plan, d->plan->fields[field].name), dtype_name(t->dtype));
+        return EXIT_CORRUPT;
+    }
+    f->type = h.type;
+    f->first_byte = h.data;
+    if (field > 0 && h.dim[0] != d->samples) {
+        snprintf(error, ERROR_BYTES, "%s has %lld samples, %s has %lld", path, (long long)h.dim[0],
+                 d->file[0].path, (long long)d->samples);
+        return EXIT_CORRUPT;
+    }
+    d->samples = h.dim[0];
+    return d->samples > 0 ? 0 : corrupt(f, error, "the array has no samples");
+}
+
+/* NAME=PATH of the command line for this file: `train` or `train.x`. */
+static const char *replaced(const Dataset *d, const char *field, const DataOption *option,
+                            uint32_t n) {
+    const char *path = NULL;
+    size_t length = strlen(d->name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (strncmp(option[i].name, d->name, length)) continue;
+        const char *rest = option[i].name + length;
+        bool alone = *rest == 0 && (!field || d->source->n_field == 1);
+        if (alone || (*rest == '.' && field && !strcmp(rest + 1, field))) path = option[i].path;
+    }
+    return path;
+}
+
+static int open_arrays(Dataset *d, const DataOption *option, uint32_t n, char *error) {
+    const Plan *p = d->plan;
+    d->file = arena_array(d->arena, DataFile, p->n_fields + 1);
+    for (uint64_t k = 0; k < p->n_fields; k++) {
+        const char *name = plan_string(p, p->fields[k].name);
+        const PlanSourceField *f = source_field(d, name);
+        if (!f) {
+            snprintf(error, ERROR_BYTES, "data.%s has no field %s, which the model reads", d->name,
+                     name);
+            return EXIT_USER;
+        }
+        const char *path = replaced(d, name, option, n);
+        int code = open_array(d, k, path ? path : plan_string(p, f->path), error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+int dataset_open(const Plan *p, const char *name, const DataOption *option, uint32_t n_option,
+                 Dataset **out, char *error) {
+    *out = NULL;
+    const PlanSource *source = NULL;
+    for (uint64_t i = 0; i < p->n_sources; i++)
+        if (!strcmp(plan_string(p, p->sources[i].name), name)) source = &p->sources[i];
+    if (!source) return 0;
+    Arena *a = arena_new();
+    Dataset *d = arena_new_of(a, Dataset);
+    *d = (Dataset){.plan = p, .source = source, .name = name, .arena = a};
+    d->range = arena_array(a, FieldRange, p->n_fields + 1);
+    d->of_field = arena_array(a, uint32_t, p->n_fields + 1);
+    d->width = arena_array(a, uint32_t, p->n_fields + 1);
+    field_ranges(p, d->range);
+    for (uint64_t k = 0; k < p->n_fields; k++)
+        d->width[k] =
+            (uint32_t)(type_elements(&p->fields[k].type) / MAX(1, p->fields[k].type.dim[0]));
+    int code;
+    if (source->kind == SOURCE_NPY) {
+        code = open_arrays(d, option, n_option, error);
+    } else {
+        const char *path = replaced(d, NULL, option, n_option);
+        code = open_token_source(d, path ? path : plan_string(p, source->path), error);
+    }
+    if (code) {
+        dataset_close(d);
+        return code;
+    }
+    *out = d;
+    return 0;
+}
+
+void dataset_close(Dataset *d) {
+    if (!d) return;
+    for (uint32_t i = 0; i < d->n_file; i++)
+        if (d->file[i].bytes) munmap((void *)(uintptr_t)d->file[i].bytes, d->file[i].size);
+    arena_free(d->arena);
+}
+
+static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t below,
+                  const char *field, char *error) {
+    snprintf(error, ERROR_BYTES,
+             "%s: byte %llu: %lld in field %s is outside of what the model takes (0 to %lld)",
+             f->path, (unsigned long long)offset, (long long)value, field, (long long)below - 1);
+    return EXIT_CORRUPT;
+}
+
+/* n elements of the file from byte `offset` on, as the field's dtype. */
+static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, uint64_t field,
+                         int64_t n, void *to, char *error) {
+    const PlanField *q = &d->plan->fields[field];
+    const FieldRange *range = &d->range[field];
+    uint32_t width = file_type_bytes(f->type);
+    const uint8_t *from = f->bytes + offset;
+    if (q->type.dtype == DT_F32 || q->type.dtype == DT_BF16 || q->type.dtype == DT_F64) {
+        for (int64_t i = 0; i < n; i++) {
+            float x = (float)load_real(from + i * width, f->type);
+            store_floats((char *)to + i * dtype_bytes(q->type.dtype), q->type.dtype, &x, 1);
+        }
+        return 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        int64_t x = load_integer(from + i * width, f->type);
+        bool fits = q->type.dtype == DT_I64   ? true
+                    : q->type.dtype == DT_I32 ? x == (int32_t)x
+                                              : x == (uint8_t)x;
+        if (!fits || (range->below && (x < 0 || x >= range->below) &&
+                      !(range->ignored && x == range->ignore)))
+            return bad_id(f, offset + (uint64_t)(i * width), x,
+                          range->below ? range->below : INT32_MAX, plan_string(d->plan, q->name),
+                          error);
+        memcpy((char *)to + i * dtype_bytes(q->type.dtype), &x, dtype_bytes(q->type.dtype));
+    }
+    return 0;
+}
+
+int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
+    uint32_t low = 0;
+    if (d->source->kind != SOURCE_NPY) {
+        uint32_t high = d->n_file; /* the last file whose first sample is <= k */
+        while (high - low > 1) {
+            uint32_t middle = (low + high) / 2;
+            if (d->file[middle].first_sample <= k)
+                low = middle;
+            else
+                high = middle;
+        }
+    }
+    for (uint64_t i = 0; i < d->plan->n_fields; i++) {
+        const PlanField *q = &d->plan->fields[i];
+        const DataFile *f = &d->file[d->source->kind == SOURCE_NPY ? d->of_field[i] : low];
+        int64_t n = d->width[i];
+        int64_t element = d->source->kind == SOURCE_NPY
+                              ? k * n
+                              : (k - f->first_sample) * d->length + d->of_field[i];
+        uint64_t offset = f->first_byte + (uint64_t)element * file_type_bytes(f->type);
+        uint8_t *to = slot + q->staging + (uint64_t)row * (uint64_t)n * dtype_bytes(q->type.dtype);
+        int code = read_elements(d, f, offset, i, n, to, error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* Every --data must name a source of the plan, or a field of one. */
+int data_options_check(const Plan *p, const DataOption *option, uint32_t n_option, char *error) {
+    for (uint32_t i = 0; i < n_option; i++) {
+        bool known = false;
+        char names[256] = "";
+        for (uint64_t k = 0; k < p->n_sources; k++) {
+            const PlanSource *s = &p->sources[k];
+            const char *name = plan_string(p, s->name);
+            size_t used = strlen(names);
+            if (s->kind != SOURCE_NPY || s->n_field == 1) {
+                known |= !strcmp(option[i].name, name);
+                snprintf(names + used, sizeof names - used, " %s", name);
+            }
+            for (uint32_t f = 0; s->kind == SOURCE_NPY && f < s->n_field; f++) {
+                char full[128];
+                snprintf(full, sizeof full, "%s.%s", name,
+                         plan_string(p, p->source_fields[s->first_field + f].name));
+                known |= !strcmp(option[i].name, full);
+                used = strlen(names);
+                snprintf(names + used, sizeof names - used, " %s", full);
+            }
+        }
+        if (known) continue;
+        snprintf(error, ERROR_BYTES, "--data %s=...: the plan's data files are:%s", option[i].name,
+                 *names ? names : " none");
+        return EXIT_USER;
+    }
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* Element types of files, and their conversion to what the arena holds. Files are little-endian and
+ * give no alignment, so elements are fetched with memcpy. */
+#include <math.h>
+#include <string.h>
+
+#include "tensors.h"
+
+static const struct {
+    uint8_t bytes;
+    bool real;
+} element[FT_COUNT] = {
+    [FT_F64] = {8, true},  [FT_F32] = {4, true},  [FT_F16] = {2, true},  [FT_BF16] = {2, true},
+    [FT_I64] = {8, false}, [FT_I32] = {4, false}, [FT_I16] = {2, false}, [FT_I8] = {1, false},
+    [FT_U64] = {8, false}, [FT_U32] = {4, false}, [FT_U16] = {2, false}, [FT_U8] = {1, false},
+    [FT_BOOL] = {1, false}};
+
+uint32_t file_type_bytes(FileType t) { return element[t].bytes; }
+bool file_type_float(FileType t) { return element[t].real; }
+
+FileType file_type_of(int dtype) {
+    switch (dtype) {
+    case DT_F32: return FT_F32;
+    case DT_BF16: return FT_BF16;
+    case DT_F64: return FT_F64;
+    case DT_I32: return FT_I32;
+    case DT_I64: return FT_I64;
+    case DT_U8: return FT_U8;
+    default: return FT_COUNT;
+    }
+}
+
+static float float_of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static uint32_t bits_of_float(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float half_to_float(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = h >> 10 & 31u, fraction = h & 1023u;
+    if (exponent == 31) return float_of_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent) return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
+    float small = (float)fraction * 0x1p-24f;
+    return sign ? -small : small;
+}
+
+static uint16_t float_to_bf16(float x) {
+    uint32_t bits = bits_of_float(x);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+int64_t load_integer(const void *from, FileType t) {
+    uint64_t u = 0;
+    memcpy(&u, from, element[t].bytes);
+    switch (t) {
+    case FT_I32: return (int32_t)u;
+    case FT_I16: return (int16_t)u;
+    case FT_I8: return (int8_t)u;
+    case FT_BOOL: return u != 0;
+    default: return (int64_t)u; /* u64 above 2^63 becomes negative, which no range allows */
+    }
+}
+
+double load_real(const void *from, FileType t) {
+    uint16_t half;
+    float single;
+    double real;
+    switch (t) {
+    case FT_F64: memcpy(&real, from, sizeof real); return real;
+    case FT_F32: memcpy(&single, from, sizeof single); return single;
+    case FT_F16: memcpy(&half, from, sizeof half); return half_to_float(half);
+    case FT_BF16: memcpy(&half, from, sizeof half); return float_of_bits((uint32_t)half << 16);
+    default: return (double)load_integer(from, t);
+    }
+}
+
+void load_floats(const void *from, FileType t, int64_t n, float *to) {
+    if (t == FT_F32) {
+        memcpy(to, from, (size_t)n * sizeof *to);
+        return;
+    }
+    const char *at = from;
+    for (int64_t i = 0; i < n; i++) to[i] = (float)load_real(at + i * element[t].bytes, t);
+}
+
+void store_floats(void *to, int dtype, const float *from, int64_t n) {
+    if (dtype == DT_F32) memcpy(to, from, (size_t)n * sizeof *from);
+    for (int64_t i = 0; dtype == DT_BF16 && i < n; i++)
+        ((uint16_t *)to)[i] = float_to_bf16(from[i]);
+    for (int64_t i = 0; dtype == DT_F64 && i < n; i++) ((double *)to)[i] = from[i];
+}

@@ -1,0 +1,224 @@
+/* Full parameters out of shards, into a .safetensors file, a piece at a time.
+ *
+ * Rank 0 has the file. For each piece of a parameter the rank that owns it broadcasts it into a
+ * bounce buffer, which is the arena's transient part (free between calls); rank 0 puts it into the
+ * file, where a parameter that is stored transposed is turned around. No rank ever holds more than
+ * a bounce buffer of what is not its own. All ranks walk the same pieces, so they agree on the
+ * collectives without talking about them; only whether the file could be made, and closed, is
+ * agreed upon.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executor.h"
+
+enum { BOUNCE_BYTES = 4 << 20 };
+
+typedef struct Gather {
+    Rank *rank;
+    const ShardSource *source;
+    TensorWriter writer; /* rank 0 */
+    TensorPlan *tensor;  /* [n] of the file */
+    uint32_t *param;     /* [n] parameter of each tensor */
+    uint32_t *group;     /* [params] */
+    int64_t *offset;     /* [params] in the group */
+    uint32_t n;
+    char *bounce; /* device memory */
+    uint64_t bounce_bytes;
+    void *host; /* rank 0, where the arena is not host memory */
+    Arena *arena;
+} Gather;
+
+static int source_dtype(const Gather *g, const PlanGroup *q) {
+    return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
+}
+
+static void plan_tensors(Gather *g, bool trainable_only) {
+    const Plan *p = g->rank->run->plan;
+    g->tensor = arena_array(g->arena, TensorPlan, p->n_params + 1);
+    g->param = arena_array(g->arena, uint32_t, p->n_params + 1);
+    g->group = arena_array(g->arena, uint32_t, p->n_params + 1);
+    g->offset = arena_array(g->arena, int64_t, p->n_params + 1);
+    for (uint64_t k = 0; k < p->n_params; k++) g->group[k] = UINT32_MAX;
+    for (uint64_t i = 0; i < p->n_groups; i++)
+        for (uint32_t k = 0; k < p->groups[i].n_param; k++) {
+            const PlanGroupParam *q = &p->group_params[p->groups[i].first_param + k];
+            g->group[q->param] = (uint32_t)i;
+            g->offset[q->param] = q->offset;
+        }
+    for (uint64_t k = 0; k < p->n_params; k++) {
+        const PlanParam *q = &p->params[k];
+        if (g->group[k] == UINT32_MAX) continue;
+        const PlanGroup *group = &p->groups[g->group[k]];
+        if (trainable_only && !(group->flags & GROUP_TRAINABLE)) continue;
+        TensorPlan *t = &g->tensor[g->n];
+        g->param[g->n++] = (uint32_t)k;
+        t->name = plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
+        t->type = file_type_of(source_dtype(g, group));
+        t->rank = q->type.rank;
+        for (int i = 0; i < t->rank; i++)
+            t->dim[i] = q->type.dim[q->flags & PARAM_TRANSPOSED ? t->rank - 1 - i : i];
+    }
+}
+
+/* Element e of the parameter, seen as [dims], is element turned(e) of the file's [reversed dims].
+ */
+static int64_t turned(const PlanParam *q, int64_t e) {
+    int64_t index = 0, stride = type_elements(&q->type);
+    for (int i = q->type.rank - 1; i >= 0; i--) {
+        stride /= q->type.dim[i];
+        index += e % q->type.dim[i] * stride;
+        e /= q->type.dim[i];
+    }
+    return index;
+}
+
+static void put(const PlanParam *q, uint32_t width, int64_t first, int64_t n, const char *from,
+                char *to) {
+    if (!(q->flags & PARAM_TRANSPOSED) || q->type.rank < 2) {
+        memcpy(to + (uint64_t)first * width, from, (uint64_t)n * width);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + (uint64_t)turned(q, first + i) * width, from + (uint64_t)i * width, width);
+}
+
+/* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */
+static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at, int64_t n) {
+    Rank *r = g->rank;
+    const Plan *p = r->run->plan;
+    const PlanGroup *q = &p->groups[group];
+    int dtype = source_dtype(g, q);
+    uint64_t bytes = (uint64_t)n * dtype_bytes(dtype);
+    bool mine = r->shard_index == owner;
+    const char *from = g->bounce;
+    if (mine) {
+        from = (const char *)g->source->shard(g->source->user, group) +
+               (uint64_t)(at - owner * q->shard) * dtype_bytes(dtype);
+        if (g->source->host) {
+            int code = rank_copy_in(r, g->bounce, from, bytes);
+            if (!code) code = r->run->device->synchronize(r->context, r->error);
+            if (code) return code;
+            from = g->bounce;
+        }
+    }
+    r->control_buffer = (CommBuffer){.in = from, .out = g->bounce, .elements = n, .dtype = dtype};
+    int32_t axis = mesh_shard_axis(p);
+    r->control = (Collective){.axis = axis,
+                              .purpose = COMM_CONTROL,
+                              .sequence = axis == AXIS_WORLD ? r->control_sequence++
+                                                             : r->checkpoint_sequence++,
+                              .root = owner,
+                              .n = 1,
+                              .buffer = &r->control_buffer,
+                              .label = "a checkpoint"};
+    int code = r->run->transport->broadcast(r->transport, &r->control, r->error);
+    return code ? code : r->run->device->synchronize(r->context, r->error);
+}
+
+/* Where rank 0 can read n elements, or NULL with a code. */
+static const char *readable(Gather *g, const void *device, uint64_t bytes, int *code) {
+    if (g->rank->run->device->arena_is_host) return device;
+    *code = rank_copy_out(g->rank, g->host, device, bytes);
+    return *code ? NULL : g->host;
+}
+
+static int gather_param(Gather *g, uint32_t param, char *to) {
+    Rank *r = g->rank;
+    const Plan *p = r->run->plan;
+    const PlanParam *q = &p->params[param];
+    uint32_t group = g->group[param];
+    const PlanGroup *f = &p->groups[group];
+    bool replicated = f->flags & GROUP_REPLICATED;
+    uint32_t width = dtype_bytes(source_dtype(g, f));
+    int64_t elements = type_elements(&q->type), step = (int64_t)(g->bounce_bytes / width);
+    for (int64_t done = 0; done < elements;) {
+        int64_t at = g->offset[param] + done;
+        int32_t owner = replicated ? 0 : (int32_t)(at / f->shard);
+        int64_t n = MIN(step, elements - done);
+        if (!replicated) n = MIN(n, (owner + 1) * f->shard - at);
+        int code = 0;
+        const char *from = g->bounce;
+        if (replicated) {
+            from = (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width;
+        } else if ((code = broadcast_piece(g, group, owner, at, n))) {
+            return code;
+        }
+        if (r->rank == 0) {
+            if (!(replicated && g->source->host))
+                from = readable(g, from, (uint64_t)n * width, &code);
+            if (code) return code;
+            put(q, width, done, n, from, to);
+        }
+        done += n;
+    }
+    return 0;
+}
+
+/* Rank 0's code becomes everybody's; the message stays with rank 0. */
+static int agree_on(Rank *r, int code) {
+    uint64_t worst = 0;
+    int failed = rank_agree(r, (uint64_t)code, &worst);
+    if (code) return code;
+    if (failed) return failed;
+    if (worst) snprintf(r->error, ERROR_BYTES, "rank 0 could not write a file");
+    return worst ? EXIT_RANK : 0;
+}
+
+static int write_tensors(Gather *g) {
+    for (uint32_t i = 0; i < g->n; i++) {
+        void *to = NULL;
+        int code = g->rank->rank == 0 ? writer_map(&g->writer, i, &to, g->rank->error) : 0;
+        if (!code) code = gather_param(g, g->param[i], to);
+        writer_unmap(&g->writer);
+        if (code) return code;
+    }
+    return 0;
+}
+
+int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only) {
+    const PlanSettings *s = r->run->plan->settings;
+    Gather g = {.rank = r, .source = source, .arena = arena_new(), .writer = {.fd = -1}};
+    plan_tensors(&g, trainable_only);
+    g.bounce = r->arena + s->persistent_bytes;
+    g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
+    CHECK(g.bounce_bytes > 0);
+    if (r->rank == 0) g.host = arena_alloc(g.arena, g.bounce_bytes);
+    int code = r->rank == 0 ? writer_open(&g.writer, path, g.tensor, g.n, r->error) : 0;
+    code = agree_on(r, code);
+    if (!code) code = write_tensors(&g);
+    if (!code) {
+        if (r->rank == 0) code = writer_commit(&g.writer, r->error);
+        code = agree_on(r, code);
+    }
+    if (r->rank == 0 && code) writer_abandon(&g.writer);
+    arena_free(g.arena);
+    if (r->executor->memory) memory_check_poison(r->executor->memory);
+    return code;
+}
+
+static const void *master_shard(void *user, uint32_t group) {
+    const Rank *r = user;
+    const PlanState *s = plan_find_state(r->run->plan, PLAN_STATE_PARAM, (int32_t)group);
+    return s ? r->arena + s->address : NULL;
+}
+
+int save_weights(Rank *r, const char *path) {
+    ShardSource source = {.shard = master_shard, .user = r};
+    return gather_to_file(r, &source, path, false);
+}
+
+int output_check(const char *path, char *error) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup("./");
+    int code = 0;
+    if (!folder || access(folder, W_OK | X_OK)) {
+        snprintf(error, ERROR_BYTES, "cannot write %s: %s", path, strerror(errno));
+        code = EXIT_ENVIRONMENT;
+    }
+    free(folder);
+    return code;
+}

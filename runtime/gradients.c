@@ -1,0 +1,94 @@
+/* --dump-grads: the gradients of one step as the update sees them, before clipping.
+ *
+ * In that step, just before the first update instruction of a group, the rank copies its shard of
+ * the group's reduced gradient to the host and multiplies it by SCALE_UNCLIPPED, which makes it the
+ * gradient of the mean loss. The file is written behind the step, from these copies.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime.h"
+
+struct GradientDump {
+    Rank *rank;
+    bool armed;
+    bool *taken;   /* [groups] */
+    float **shard; /* [groups] of the trainable ones */
+    void *raw;     /* one shard in the reduce dtype */
+};
+
+int gradient_dump_open(Rank *r, GradientDump **out) {
+    const Plan *p = r->run->plan;
+    GradientDump *d = *out = calloc(1, sizeof *d);
+    uint64_t largest = 0;
+    if (d) {
+        d->rank = r;
+        d->taken = calloc(p->n_groups + 1, sizeof *d->taken);
+        d->shard = calloc(p->n_groups + 1, sizeof *d->shard);
+    }
+    bool enough = d && d->taken && d->shard;
+    for (uint64_t g = 0; enough && g < p->n_groups; g++) {
+        if (!(p->groups[g].flags & GROUP_TRAINABLE)) continue;
+        largest = MAX(largest, (uint64_t)p->groups[g].shard);
+        d->shard[g] = calloc((size_t)p->groups[g].shard + 1, sizeof(float));
+        enough = d->shard[g] != NULL;
+    }
+    if (enough) d->raw = malloc(largest * sizeof(double) + 1);
+    if (enough && d->raw) return 0;
+    snprintf(r->error, ERROR_BYTES, "no memory for the gradients of --dump-grads");
+    return EXIT_ENVIRONMENT;
+}
+
+void gradient_dump_close(GradientDump *d) {
+    if (!d) return;
+    for (uint64_t g = 0; d->shard && g < d->rank->run->plan->n_groups; g++) free(d->shard[g]);
+    free(d->shard);
+    free(d->taken);
+    free(d->raw);
+    free(d);
+}
+
+void gradient_dump_arm(GradientDump *d, int64_t step) {
+    if (d) d->armed = step == d->rank->run->options->dump_step;
+}
+
+/* Number of the gradient operand of an update, the scale follows it; 0 for other ops. */
+static uint32_t gradient_operand(uint32_t op) {
+    return op == OP_sgd ? 1 : op == OP_sgd_momentum ? 2 : op == OP_adam ? 3 : 0;
+}
+
+int gradient_dump_before(GradientDump *d, uint32_t instr, char *error) {
+    Rank *r = d->rank;
+    const Plan *p = r->run->plan;
+    const PlanInstr *in = &p->instrs[instr];
+    uint32_t operand = gradient_operand(in->op);
+    if (!d->armed || !operand || in->attr.group < 0 || d->taken[in->attr.group]) return 0;
+    uint32_t group = (uint32_t)in->attr.group;
+    const PlanValue *g = &p->values[p->operands[in->first_in + operand]];
+    const PlanValue *s = &p->values[p->operands[in->first_in + operand + 1]];
+    double scale[SCALE_SLOTS];
+    const Device *device = r->run->device;
+    int64_t n = MIN(type_elements(&g->type), p->groups[group].shard);
+    int code = device->copy_out(r->context, in->stream, d->raw, r->arena + g->address,
+                                (uint64_t)n * dtype_bytes(g->type.dtype), error);
+    if (!code)
+        code = device->copy_out(r->context, in->stream, scale, r->arena + s->address, sizeof scale,
+                                error);
+    if (!code) code = device->synchronize(r->context, error);
+    if (code) return code;
+    FileType type = file_type_of(g->type.dtype);
+    for (int64_t i = 0; i < n; i++)
+        d->shard[group][i] = (float)(load_real((char *)d->raw + i * file_type_bytes(type), type) *
+                                     scale[SCALE_UNCLIPPED]);
+    d->taken[group] = true;
+    return 0;
+}
+
+static const void *gradient_shard(void *user, uint32_t group) {
+    return ((const GradientDump *)user)->shard[group];
+}
+
+int gradient_dump_write(GradientDump *d) {
+    ShardSource source = {.shard = gradient_shard, .user = d, .host = true, .dtype = DT_F32};
+    return gather_to_file(d->rank, &source, d->rank->run->options->dump_path, true);
+}

@@ -1,0 +1,113 @@
+/* The loader: a thread a rank that fills one staging buffer while a call reads the other. One
+ * request is under way at a time; the trainer asks for call k + 1 when call k starts. */
+#include <stdlib.h>
+
+#include "runtime.h"
+
+struct Loader {
+    Rank *rank;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool asked, ready, stop;
+    Call call;
+    int code;
+    char error[ERROR_BYTES];
+    uint8_t *slot[2];
+};
+
+static uint64_t slot_bytes(const Plan *p) {
+    uint64_t end = 0;
+    for (uint64_t i = 0; i < p->n_fields; i++)
+        end = MAX(end, p->fields[i].staging + (uint64_t)type_bytes(&p->fields[i].type));
+    return end;
+}
+
+static int read_batch(Loader *l) {
+    const Run *run = l->rank->run;
+    const PlanSettings *s = run->plan->settings;
+    const Dataset *d = l->call.evaluation ? run->val : run->train;
+    for (int64_t i = 0; i < l->call.samples; i++) {
+        int64_t at = l->call.position + i, k = at % d->samples;
+        if (!l->call.evaluation && s->order == ORDER_SHUFFLE)
+            k = shuffled(k, d->samples, s->seed, (uint64_t)(at / d->samples));
+        int code = dataset_read(d, k, i, l->slot[l->call.slot], l->error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+static void *loader_main(void *context) {
+    Loader *l = context;
+    allocations_thread_is_ours();
+    pthread_mutex_lock(&l->lock);
+    for (;;) {
+        while (!l->asked && !l->stop) pthread_cond_wait(&l->changed, &l->lock);
+        if (l->stop) break;
+        l->asked = false;
+        pthread_mutex_unlock(&l->lock);
+        int code = read_batch(l);
+        pthread_mutex_lock(&l->lock);
+        l->code = code;
+        l->ready = true;
+        pthread_cond_broadcast(&l->changed);
+    }
+    pthread_mutex_unlock(&l->lock);
+    return NULL;
+}
+
+int loader_open(Rank *r, Loader **out) {
+    Loader *l = calloc(1, sizeof *l);
+    uint64_t bytes = slot_bytes(r->run->plan);
+    for (int i = 0; l && i < 2; i++) l->slot[i] = calloc(1, MAX(bytes, 1));
+    if (!l || !l->slot[0] || !l->slot[1]) {
+        snprintf(r->error, ERROR_BYTES, "no memory for two batches of %llu bytes",
+                 (unsigned long long)bytes);
+        return EXIT_ENVIRONMENT;
+    }
+    l->rank = r;
+    pthread_mutex_init(&l->lock, NULL);
+    pthread_cond_init(&l->changed, NULL);
+    if (pthread_create(&l->thread, NULL, loader_main, l)) {
+        snprintf(r->error, ERROR_BYTES, "cannot start the data thread");
+        free(l->slot[0]);
+        free(l->slot[1]);
+        free(l);
+        return EXIT_ENVIRONMENT;
+    }
+    *out = l;
+    return 0;
+}
+
+void loader_close(Loader *l) {
+    if (!l) return;
+    pthread_mutex_lock(&l->lock);
+    l->stop = true;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->thread, NULL);
+    pthread_mutex_destroy(&l->lock);
+    pthread_cond_destroy(&l->changed);
+    free(l->slot[0]);
+    free(l->slot[1]);
+    free(l);
+}
+
+void loader_request(Loader *l, const Call *c) {
+    pthread_mutex_lock(&l->lock);
+    l->call = *c;
+    l->asked = true;
+    l->ready = false;
+    pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+}
+
+int loader_wait(Loader *l, const void **bytes, char *error) {
+    pthread_mutex_lock(&l->lock);
+    while (!l->ready) pthread_cond_wait(&l->changed, &l->lock);
+    int code = l->code;
+    *bytes = l->slot[l->call.slot];
+    if (code) snprintf(error, ERROR_BYTES, "%s", l->error);
+    pthread_mutex_unlock(&l->lock);
+    return code;
+}

@@ -1,0 +1,317 @@
+/* fsdp-run: loads and proves a plan, finds ranks, device and transport, opens everything that a run
+ * needs, then trains with one thread a rank. Whatever can be wrong from the outside (files, memory,
+ * ranks) is found before the first step. */
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "executor.h"
+
+static Run *signalled; /* for the handler */
+
+static void on_signal(int signal_number) {
+    (void)signal_number;
+    atomic_store(&signalled->interrupted, 1);
+}
+
+/* The first Ctrl-C asks for the end behind this step; the second finds the default action. */
+static void catch_signals(Run *run) {
+    signalled = run;
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
+}
+
+static int report(int code, const char *text) {
+    fprintf(stderr, "error: %s\n", text);
+    return code;
+}
+
+static int open_plan(Run *run, Plan *p) {
+    char error[ERROR_BYTES];
+    int code = plan_open(p, run->options->plan, error, sizeof error);
+    if (code) return report(code, error);
+    run->plan = p;
+    PlanFault fault;
+    code = plan_check(p, &fault);
+    if (!code) return 0;
+    char place[256] = "the plan";
+    if (fault.instr != UINT64_MAX) plan_instr_text(p, fault.instr, place, sizeof place);
+    fprintf(stderr, "error: %s: rule %s: %s: %s\n", run->options->plan, fault.rule, place,
+            fault.message);
+    return code;
+}
+
+static int check_ranks(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if ((uint32_t)run->launch.ranks == s->ranks) return 0;
+    fprintf(stderr,
+            "error: %s was compiled for %u rank%s, and %s%s asks for %d\n"
+            "help: fsdpc compile %s -o %s -n %d\n",
+            run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
+            strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,
+            plan_string(run->plan, s->model), run->options->plan, run->launch.ranks);
+    return EXIT_USER;
+}
+
+static int choose_device(Run *run) {
+    char error[ERROR_BYTES], reason[ERROR_BYTES] = "";
+    const char *name = run->options->device;
+    int code = 0;
+    if (!strcmp(name, "auto")) {
+        run->device = device_load("cuda", reason, &code);
+        name = "cpu";
+    }
+    if (!run->device) run->device = device_load(name, error, &code);
+    return run->device ? 0 : report(code, error);
+}
+
+static int choose_transport(Run *run) {
+    const char *name = run->options->transport;
+    bool many =
+        *run->launch.launcher && strcmp(run->launch.launcher, "-n") && run->launch.ranks > 1;
+    if (!name) name = !many ? "local" : run->device->kind == DEVICE_CUDA ? "nccl" : "mpi";
+    if (strcmp(name, "local")) {
+        fprintf(
+            stderr,
+            "error: transport %s is not in this build of fsdp-run\n"
+            "help: --transport local runs all ranks as threads of one process: fsdp-run -n %d\n",
+            name, run->launch.ranks);
+        return EXIT_ENVIRONMENT;
+    }
+    if (many) {
+        fprintf(stderr,
+                "error: transport local keeps all ranks in one process, but %s started %d\n"
+                "help: start fsdp-run -n %d once, without a launcher\n",
+                run->launch.launcher, run->launch.ranks, run->launch.ranks);
+        return EXIT_USER;
+    }
+    run->transport = &transport_local;
+    run->transport_shared = local_world_new(run->plan, run->launch.ranks, run->test.ignored_rank);
+    return 0;
+}
+
+/* Steps that the plan's schedule has, and that will run. */
+static int count_steps(Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    run->plan_steps = s->steps;
+    if (!s->steps) {
+        int64_t samples;
+        if (__builtin_mul_overflow(s->epochs, run->train->samples, &samples))
+            return report(EXIT_USER, "train.epochs: too many steps");
+        run->plan_steps = (samples + s->batch - 1) / s->batch; /* every sample `epochs` times */
+    }
+    run->steps = run->options->steps >= 0 ? run->options->steps : run->plan_steps;
+    if (run->steps > run->plan_steps) {
+        fprintf(stderr, "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n",
+                run->steps, run->plan_steps);
+        return EXIT_USER;
+    }
+    if (run->options->dump_step >= run->steps) {
+        fprintf(stderr, "error: --dump-grads %" PRId64 ": the run's steps are 0 to %" PRId64 "\n",
+                run->options->dump_step, run->steps - 1);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
+static int check_evaluation(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if (!run->val || !s->eval_every || s->eval_every > run->steps) return 0;
+    int64_t need = evaluation_samples(run->plan);
+    for (uint64_t i = 0; i < run->plan->n_roles; i++) {
+        int64_t round = evaluation_round(run->plan, (uint32_t)i);
+        if (round && need % round)
+            return report(EXIT_CORRUPT, "the plan's evaluation calls do not divide its samples");
+    }
+    if (need <= run->val->samples) return 0;
+    fprintf(stderr,
+            "error: evaluation reads eval_steps * batch = %" PRId64
+            " samples, data.val (%s) has %" PRId64 "\n"
+            "help: compile with -s train.eval_steps=%" PRId64 "\n",
+            need, run->val->file[0].path, run->val->samples,
+            MAX(run->val->samples / s->batch, (int64_t)1));
+    return EXIT_USER;
+}
+
+static int open_data(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    const PlanSettings *s = run->plan->settings;
+    if (s->batch != s->local_batch * s->micro_batches * (int64_t)s->ranks || s->batch <= 0)
+        return report(EXIT_CORRUPT, "the plan's batch is not ranks * accumulate * local batch");
+    int code = data_options_check(run->plan, o->data, o->n_data, error);
+    if (!code) code = dataset_open(run->plan, "train", o->data, o->n_data, &run->train, error);
+    if (code) return report(code, error);
+    if (!run->train) return report(EXIT_CORRUPT, "the plan names no training data");
+    code = count_steps(run);
+    if (code) return code;
+    if (s->eval_every > 0 && s->eval_every <= run->steps)
+        code = dataset_open(run->plan, "val", o->data, o->n_data, &run->val, error);
+    return code ? report(code, error) : check_evaluation(run);
+}
+
+static int open_weights(Run *run, TensorFile *file) {
+    char error[ERROR_BYTES];
+    int code = tensors_open(file, run->options->load, error);
+    if (code) return report(code, error);
+    run->weights = file;
+    run->match = calloc(run->plan->n_params + 1, sizeof *run->match);
+    if (!run->match) fail_environment("no memory for the names of %s", file->path);
+    Buf extra = {0};
+    code = tensors_match(run->plan, file, run->match, &extra, error);
+    if (!code && extra.n && !run->options->quiet)
+        fprintf(stderr, "note: tensors of %s that the model does not have:\n%.*s", file->path,
+                (int)extra.n, extra.at);
+    buf_free(&extra);
+    return code ? report(code, error) : 0;
+}
+
+static const char *saved_name(const Plan *p, uint64_t i) {
+    const PlanParam *q = &p->params[i];
+    return plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
+}
+
+static int check_outputs(const Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = o->save ? output_check(o->save, error) : 0;
+    if (!code && o->dump_path) code = output_check(o->dump_path, error);
+    if (code) return report(code, error);
+    if (!o->save && !o->dump_path) return 0;
+    for (uint64_t i = 0; i < run->plan->n_params; i++)
+        for (uint64_t k = 0; k < i; k++)
+            if (!strcmp(saved_name(run->plan, i), saved_name(run->plan, k))) {
+                fprintf(
+                    stderr, "error: two parameters would be saved as %s: the names table of %s\n",
+                    saved_name(run->plan, i), plan_string(run->plan, run->plan->settings->model));
+                return EXIT_USER;
+            }
+    return 0;
+}
+
+static int32_t default_threads(const Run *run) {
+    cpu_set_t cores;
+    if (run->options->threads) return run->options->threads;
+    int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
+    return MAX(1, n / run->launch.local_ranks);
+}
+
+static void *rank_main(void *context) {
+    Rank *r = context;
+    int code = trainer_run(r);
+    if (code) run_fail(r, code);
+    return NULL;
+}
+
+static int open_ranks(Run *run) {
+    run->n_rank = run->launch.ranks;
+    run->rank = calloc((size_t)run->n_rank, sizeof *run->rank);
+    if (!run->rank) fail_environment("no memory for %d ranks", run->n_rank);
+    for (int32_t i = 0; i < run->n_rank; i++) {
+        Rank *r = &run->rank[i];
+        r->run = run;
+        r->rank = r->local = i;
+        int code = rank_open(r);
+        if (code) return report(code, r->error);
+    }
+    return 0;
+}
+
+static int run_ranks(Run *run) {
+    int32_t started = 0;
+    while (started < run->n_rank &&
+           !pthread_create(&run->rank[started].thread, NULL, rank_main, &run->rank[started]))
+        started++;
+    if (started < run->n_rank) {
+        snprintf(run->rank[started].error, ERROR_BYTES, "cannot start a thread");
+        run_fail(&run->rank[started], EXIT_ENVIRONMENT);
+    }
+    for (int32_t i = 0; i < started; i++) pthread_join(run->rank[i].thread, NULL);
+    if (run->failure) return report(run->failure, run->failure_text);
+    return run->was_interrupted ? EXIT_INTERRUPTED : 0;
+}
+
+static void report_allocations(const Run *run) {
+    if (!run->test.allocations) return;
+    AllocationCounts c = allocations_counted();
+    fprintf(stderr,
+            "allocations in steps 2 to 10: ours %" PRIu64 ", libraries %" PRIu64 " (%" PRIu64
+            " bytes)\n",
+            c.ours, c.library, c.library_bytes);
+    if (c.ours) BUG("memory was allocated inside a step, first from %p", c.first_ours);
+}
+
+static void summarise(const Run *run, int code) {
+    uint64_t high_water = 0;
+    for (int32_t i = 0; i < run->n_rank; i++) {
+        const Executor *e = run->rank[i].executor;
+        if (e && e->memory) high_water = MAX(high_water, memory_check_high_water(e->memory));
+    }
+    if (code == 0 || code == EXIT_INTERRUPTED) {
+        metrics_summary(run->metrics, high_water);
+        report_allocations(run);
+    }
+}
+
+/* Everything behind the plan: what the run is made of, the run itself, its end. */
+static int train(Run *run) {
+    char error[ERROR_BYTES];
+    TensorFile weights = {0};
+    int code = choose_device(run);
+    if (!code) code = choose_transport(run);
+    if (!code) code = open_data(run);
+    if (!code && run->options->load) code = open_weights(run, &weights);
+    if (!code) code = check_outputs(run);
+    if (!code && (code = metrics_open(run, error))) report(code, error);
+    if (!code) {
+        run->threads = default_threads(run);
+        allocations_watch_modules();
+        catch_signals(run);
+        if (!run->options->quiet)
+            fprintf(stderr, "device %s, transport %s, %d rank%s of %d thread%s\n",
+                    run->device->name, run->transport->name, run->launch.ranks,
+                    run->launch.ranks == 1 ? "" : "s", run->threads, run->threads == 1 ? "" : "s");
+        code = open_ranks(run);
+    }
+    if (!code) {
+        code = run_ranks(run);
+        summarise(run, code);
+    }
+    for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
+    free(run->rank);
+    metrics_close(run->metrics);
+    local_world_free(run->transport_shared);
+    dataset_close(run->train);
+    dataset_close(run->val);
+    free(run->match);
+    if (weights.bytes) tensors_close(&weights);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    Options options;
+    int code = options_parse(argc, argv, &options);
+    if (code >= 0) return code;
+    Run run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};
+    Plan plan = {0};
+    char error[ERROR_BYTES];
+    code = test_modes_read(&run.test, error);
+    if (code) return report(code, error);
+    code = open_plan(&run, &plan);
+    if (!code &&
+        (code = launch_detect(&options, (int32_t)plan.settings->ranks, &run.launch, error)))
+        report(code, error);
+    if (!code) code = check_ranks(&run);
+    if (!code) code = train(&run);
+    plan_close(&plan);
+    for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
+    free(options.data);
+    if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
+    return code;
+}

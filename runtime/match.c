@@ -1,0 +1,128 @@
+/* Which tensor of a weights file is which parameter: by the checkpoint name, or a tied one by the
+ * name of one of its aliases. Where several of its names are in the file, all must hold the same
+ * values. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device.h"
+#include "tensors.h"
+
+static bool shape_fits(const PlanParam *q, const Tensor *t, bool transposed) {
+    if (t->rank != q->type.rank) return false;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != q->type.dim[transposed ? t->rank - 1 - i : i]) return false;
+    return true;
+}
+
+static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed) {
+    size_t at = (size_t)snprintf(out, 128, "[");
+    for (int i = 0; i < rank && at < 100; i++)
+        at += (size_t)snprintf(out + at, 128 - at, "%s%lld", i ? ", " : "",
+                               (long long)dim[reversed ? rank - 1 - i : i]);
+    snprintf(out + at, 128 - at, "]");
+}
+
+static int check_tensor(const TensorFile *f, const PlanParam *q, const Tensor *t, char *error) {
+    bool transposed = q->flags & PARAM_TRANSPOSED;
+    if (t->type == FT_COUNT || !file_type_float(t->type)) {
+        snprintf(error, ERROR_BYTES, "%s: tensor %s: weights are F32, F16, BF16 or F64", f->path,
+                 t->name);
+        return EXIT_CORRUPT;
+    }
+    if (shape_fits(q, t, transposed)) return 0;
+    char have[128], want[128];
+    dims_text(have, t->rank, t->dim, false);
+    dims_text(want, q->type.rank, q->type.dim, transposed);
+    snprintf(error, ERROR_BYTES, "%s: tensor %s is %s, the plan needs %s%s", f->path, t->name, have,
+             want, transposed ? " (stored transposed)" : "");
+    return EXIT_CORRUPT;
+}
+
+static bool tensors_equal(const Tensor *a, const Tensor *b) {
+    if (a->type == b->type)
+        return !memcmp(a->data, b->data, (size_t)a->elements * file_type_bytes(a->type));
+    for (int64_t i = 0; i < a->elements; i++)
+        if (load_real(a->data + i * file_type_bytes(a->type), a->type) !=
+            load_real(b->data + i * file_type_bytes(b->type), b->type))
+            return false;
+    return true;
+}
+
+static int missing(const Plan *p, const TensorFile *f, const PlanParam *q, char *error) {
+    const char *name = plan_string(p, q->checkpoint);
+    const char **names = calloc(f->n + 1, sizeof *names);
+    for (uint32_t i = 0; names && i < f->n; i++) names[i] = f->tensor[i].name;
+    const char *near = names ? nearest_name(name, names, f->n) : NULL;
+    snprintf(error, ERROR_BYTES, "%s: no tensor %s (parameter %s)%s%s%s", f->path, name,
+             plan_string(p, q->name), near ? "; the nearest name there is " : "", near ? near : "",
+             f->n ? "" : "; the file has no tensors");
+    free(names);
+    return EXIT_CORRUPT;
+}
+
+static int match_param(const Plan *p, const TensorFile *f, const PlanParam *q, TensorMatch *m,
+                       bool *used, char *error) {
+    *m = (TensorMatch){.transposed = q->flags & PARAM_TRANSPOSED};
+    for (uint32_t k = 0; k <= q->n_alias; k++) {
+        PlanString s = k ? p->aliases[q->first_alias + k - 1].checkpoint : q->checkpoint;
+        const Tensor *t = tensors_find(f, plan_string(p, s));
+        if (!t || t == m->tensor) continue;
+        used[t - f->tensor] = true;
+        int code = check_tensor(f, q, t, error);
+        if (code) return code;
+        if (m->tensor && !tensors_equal(m->tensor, t)) {
+            snprintf(error, ERROR_BYTES,
+                     "%s: tensors %s and %s differ, but they are one tied parameter (%s)", f->path,
+                     m->tensor->name, t->name, plan_string(p, q->name));
+            return EXIT_CORRUPT;
+        }
+        if (!m->tensor) m->tensor = t;
+    }
+    return m->tensor ? 0 : missing(p, f, q, error);
+}
+
+int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error) {
+    bool *used = calloc(f->n + 1, sizeof *used);
+    if (!used) {
+        snprintf(error, ERROR_BYTES, "no memory for the names of %s", f->path);
+        return EXIT_ENVIRONMENT;
+    }
+    int code = 0;
+    for (uint64_t i = 0; i < p->n_params && !code; i++)
+        code = match_param(p, f, &p->params[i], &match[i], used, error);
+    for (uint32_t i = 0; i < f->n && !code; i++)
+        if (!used[i]) buf_printf(extra, "%s\n", f->tensor[i].name);
+    free(used);
+    return code;
+}
+
+/* Element e of a transposed parameter [d0, .., dk] is element (ik, .., i0) of the file's
+ * [dk, .., d0]. */
+static int64_t transposed_index(const Tensor *t, int64_t e) {
+    int64_t index = 0, stride = t->elements;
+    for (int i = 0; i < t->rank; i++) { /* file axis i = our axis rank - 1 - i, our fastest first */
+        stride /= t->dim[i];
+        index += e % t->dim[i] * stride;
+        e /= t->dim[i];
+    }
+    return index;
+}
+
+void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to) {
+    enum { CHUNK = 2048 };
+    float value[CHUNK];
+    const Tensor *t = m->tensor;
+    uint32_t width = file_type_bytes(t->type);
+    for (int64_t done = 0; done < n; done += CHUNK) {
+        int64_t count = MIN(n - done, (int64_t)CHUNK);
+        if (!m->transposed || t->rank < 2) {
+            load_floats(t->data + (first + done) * width, t->type, count, value);
+        } else {
+            for (int64_t i = 0; i < count; i++)
+                value[i] = (float)load_real(t->data + transposed_index(t, first + done + i) * width,
+                                            t->type);
+        }
+        store_floats((char *)to + done * dtype_bytes(dtype), dtype, value, count);
+    }
+}

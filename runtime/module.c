@@ -1,0 +1,60 @@
+/* Device modules: shared objects beside this program, loaded by name. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+bool device_known(const char *name) { return !strcmp(name, "cpu") || !strcmp(name, "cuda"); }
+
+static bool module_path(const char *name, char *out, size_t size) {
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n <= 0) return false;
+    self[n] = 0;
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = 0;
+    return snprintf(out, size, "%s/device_%s.so", self, name) < (int)size;
+}
+
+/* NULL with code and message when there is no such module, or no such device. */
+const Device *device_load(const char *name, char *error, int *code) {
+    char path[PATH_MAX + 64];
+    *code = EXIT_ENVIRONMENT;
+    if (!module_path(name, path, sizeof path)) {
+        snprintf(error, ERROR_BYTES, "device %s: cannot find the folder of fsdp-run", name);
+        return NULL;
+    }
+    if (access(path, R_OK)) {
+        const char *base = strrchr(path, '/') + 1;
+        snprintf(error, ERROR_BYTES, "device %s: the module %s is not beside fsdp-run%s", name,
+                 base, strcmp(name, "cuda") ? "" : ": this build has no CUDA");
+        return NULL;
+    }
+    /* A module stays until the process ends: its worker threads may outlive the devices. */
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    DeviceEntry entry;
+    void *symbol = module ? dlsym(module, DEVICE_ENTRY) : NULL;
+    if (!symbol) {
+        snprintf(error, ERROR_BYTES, "device %s: %.300s", name, dlerror());
+        return NULL;
+    }
+    memcpy(&entry, &symbol, sizeof entry);
+    const Device *d = entry();
+    if (d->abi != DEVICE_ABI) {
+        snprintf(error, ERROR_BYTES,
+                 "device %s: its module is of another build (interface %u, not %d)", name, d->abi,
+                 DEVICE_ABI);
+        return NULL;
+    }
+    int probed = d->probe(error);
+    if (probed) {
+        *code = probed;
+        return NULL;
+    }
+    *code = 0;
+    return d;
+}

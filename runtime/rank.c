@@ -1,0 +1,103 @@
+/* A rank: its device, its arena, its end of the transport. Opened by the main thread before any
+ * rank starts, so that what does not fit is said before anything runs; closed after all have ended,
+ * since peers read each other's memory. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "executor.h"
+
+void run_fail(Rank *r, int code) {
+    Run *run = r->run;
+    pthread_mutex_lock(&run->lock);
+    /* A rank that only reports another one's end is not the cause. */
+    if (!run->failure || (run->failure == EXIT_RANK && code != EXIT_RANK)) {
+        run->failure = code;
+        if (run->n_rank > 1)
+            snprintf(run->failure_text, sizeof run->failure_text, "rank %d: %s", r->rank, r->error);
+        else
+            snprintf(run->failure_text, sizeof run->failure_text, "%s", r->error);
+    }
+    pthread_mutex_unlock(&run->lock);
+    run->transport->abort(r->transport);
+}
+
+const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
+    for (uint64_t i = 0; i < p->n_states; i++)
+        if (p->states[i].role == role && (group < 0 || p->states[i].group == group))
+            return &p->states[i];
+    return NULL;
+}
+
+static int open_arena(Rank *r) {
+    const PlanSettings *s = r->run->plan->settings;
+    const Device *d = r->run->device;
+    uint64_t bytes = s->workspace_bytes[d->kind];
+    uint64_t guards = r->run->test.memory ? 2 * GUARD_BYTES : 0;
+    void *arena = NULL;
+    int code = d->arena_alloc(r->context, bytes + guards, &arena, r->error);
+    if (code) {
+        char cause[ERROR_BYTES];
+        snprintf(cause, sizeof cause, "%s", r->error);
+        snprintf(
+            r->error, ERROR_BYTES,
+            "the plan needs an arena of %llu bytes on each of %d ranks: %.200s\nhelp: a smaller "
+            "train.batch, more train.accumulate, more ranks or smaller units need less",
+            (unsigned long long)bytes, r->info.ranks, cause);
+        return code;
+    }
+    r->arena = arena;
+    r->arena_bytes = bytes;
+    r->workspace = r->arena + s->workspace_offset + (guards ? GUARD_BYTES : 0);
+    return 0;
+}
+
+int rank_open(Rank *r) {
+    Run *run = r->run;
+    const Plan *p = run->plan;
+    r->info =
+        (RankInfo){.plan = p, .rank = r->rank, .ranks = run->launch.ranks, .threads = run->threads};
+    r->shard_index = mesh_group(p, r->info.ranks, mesh_shard_axis(p), r->rank).index;
+    DeviceOptions device = {
+        .rank = r->info, .local_rank = r->local, .plan_path = run->options->plan};
+    int code = run->device->open(&device, &r->context, r->error);
+    if (code) return code;
+    TransportOptions transport = {.plan = p,
+                                  .device = run->device,
+                                  .context = r->context,
+                                  .rank = r->rank,
+                                  .ranks = r->info.ranks,
+                                  .shared = run->transport_shared};
+    code = run->transport->open(&transport, &r->transport, r->error);
+    if (!code) code = open_arena(r);
+    if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
+    if (!code) code = executor_open(r);
+    if (!code) code = loader_open(r, &r->loader);
+    return code;
+}
+
+void rank_close(Rank *r) {
+    loader_close(r->loader);
+    executor_close(r);
+    gradient_dump_close(r->dump);
+    if (r->arena) r->run->device->arena_free(r->context, r->arena);
+    if (r->transport) r->run->transport->close(r->transport);
+    if (r->context) r->run->device->close(r->context);
+}
+
+int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
+    r->control = (Collective){.axis = AXIS_WORLD,
+                              .purpose = COMM_CONTROL,
+                              .sequence = r->control_sequence++,
+                              .label = "the run's end"};
+    return r->run->transport->agree(r->transport, &r->control, mine, out, r->error);
+}
+
+int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
+    return r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
+}
+
+int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
+    int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
+    return code ? code : r->run->device->synchronize(r->context, r->error);
+}

@@ -1,0 +1,248 @@
+/* fsdp-run: the pieces, from the command line to the last line of the summary.
+ *
+ *   main      options, launcher, plan, device module; starts one thread a rank, waits, summary
+ *   trainer   what a rank does: weights, then step calls and evaluations, then the save
+ *   executor  one program call: launches kernels, issues collectives
+ *   loader    a thread a rank that reads the next batch while a call runs
+ *
+ * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
+ * (ERROR_BYTES). Everything is allocated before the first step; steps allocate nothing.
+ */
+#ifndef FSDPC_RUNTIME_H
+#define FSDPC_RUNTIME_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "data.h"
+#include "device.h"
+#include "plan.h"
+#include "tensors.h"
+#include "transport.h"
+#include "util.h"
+
+/* options.c */
+typedef struct DataOption {
+    const char *name, *path;
+} DataOption;
+typedef struct Options {
+    const char *plan, *device, *transport;
+    int32_t ranks, threads; /* 0 = not given */
+    int64_t steps;          /* -1 = all of the plan's */
+    DataOption *data;
+    uint32_t n_data;
+    const char *load, *save, *log;
+    int64_t dump_step; /* -1 = none */
+    const char *dump_path;
+    bool quiet;
+} Options;
+/* Returns -1 to go on, or the exit code to end with (0 after --help). */
+int options_parse(int argc, char **argv, Options *o);
+
+/* Test modes, from environment variables; see options.c for their meaning. */
+typedef struct TestModes {
+    bool memory, allocations; /* FSDP_CHECK=memory,alloc */
+    bool streams;             /* FSDP_TEST_STREAMS=seed */
+    uint64_t seed;
+    int64_t drop_edge;    /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
+    int32_t ignored_rank; /* FSDP_TEST_IGNORE_RANK=r: sums leave it out, -1 = none */
+} TestModes;
+int test_modes_read(TestModes *t, char *error);
+
+/* launcher.c */
+typedef struct Launch {
+    const char *launcher; /* "-n", "torchrun", "Open MPI", "Slurm", "PMI", "" = none */
+    int32_t rank, ranks, local_rank, local_ranks;
+} Launch;
+int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error);
+
+/* module.c */
+const Device *device_load(const char *name, char *error, int *code);
+bool device_known(const char *name);
+
+typedef struct Run Run;
+typedef struct Rank Rank;
+typedef struct Executor Executor;
+typedef struct MemoryCheck MemoryCheck;
+typedef struct StreamTest StreamTest;
+typedef struct Loader Loader;
+typedef struct Metrics Metrics;
+typedef struct GradientDump GradientDump;
+
+/* What all ranks of this process share. Written before the rank threads start, but for the part
+ * under the lock. */
+struct Run {
+    const Plan *plan;
+    const Options *options;
+    TestModes test;
+    Launch launch;
+    const Device *device;
+    const Transport *transport;
+    void *transport_shared;
+    int32_t threads;
+    int64_t steps;             /* that will run */
+    int64_t plan_steps;        /* of the schedule */
+    Dataset *train, *val;      /* val may be NULL */
+    const TensorFile *weights; /* --load, or NULL */
+    TensorMatch *match;        /* by parameter */
+    Metrics *metrics;
+    Rank *rank; /* [local ranks] */
+    int32_t n_rank;
+    atomic_int interrupted;
+    pthread_mutex_t lock;
+    int failure; /* first exit code of a rank */
+    char failure_text[ERROR_BYTES + 64];
+    bool was_interrupted;
+};
+
+struct Rank {
+    Run *run;
+    int32_t rank, local;
+    RankInfo info;
+    DeviceContext *context;
+    TransportContext *transport;
+    char *arena;
+    uint64_t arena_bytes; /* as allocated */
+    void *workspace;
+    Executor *executor;
+    Loader *loader;
+    GradientDump *dump;
+    pthread_t thread;
+    Collective control; /* the control collective under way */
+    CommBuffer control_buffer;
+    uint64_t control_sequence, checkpoint_sequence; /* on the world's, the dp axis's channel */
+    int32_t shard_index; /* which shard of every sharded group this rank holds */
+    char error[ERROR_BYTES];
+};
+
+/* A failed rank: keeps the first code and message, and takes the other ranks out of their
+ * collectives. */
+void run_fail(Rank *r, int code);
+
+/* rank.c */
+int rank_open(Rank *r);
+void rank_close(Rank *r);
+/* Address of the first state of that role (and of a group, or -1 for any); NULL if there is none.
+ */
+const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
+int rank_agree(Rank *r, uint64_t mine, uint64_t *out);
+int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes);
+int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes);
+
+/* trainer.c: the whole life of a rank; r->error says why it ended early. */
+int trainer_run(Rank *r);
+
+/* numbers.c: what the host computes for a step. */
+double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step);
+void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
+                     int64_t first_sample, int slot, double out[STEP_SLOTS]);
+double exact_sum(const int64_t words[EXACT_WORDS]);
+/* Sum / count, NaN when terms were not finite or there are none. */
+double exact_mean(const int64_t words[EXACT_WORDS]);
+
+/* initial.c: elements [first, first + n) of a parameter in its master dtype. */
+void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
+/* weights.c: fills this rank's shards from --load or the initial values. */
+int weights_start(Rank *r);
+
+/* calls.c: the calls of a run in order. */
+typedef struct Call {
+    uint32_t program; /* row of plan programs */
+    bool evaluation;
+    bool ends; /* last call of its step, or of its evaluation */
+    int64_t step, micro;
+    int64_t position; /* number of the call's first sample in the order of its source */
+    int64_t samples;
+    int slot;
+} Call;
+typedef struct CallCursor {
+    const Run *run;
+    uint32_t role;
+    int32_t rank;
+    bool evaluation;
+    int64_t step, micro, round, repeat, issued;
+    uint32_t call;
+} CallCursor;
+void cursor_start(CallCursor *c, const Run *run, int32_t rank);
+bool cursor_next(CallCursor *c, Call *out); /* false when the run is over */
+/* Samples that one evaluation reads, and rounds of the role's evaluation calls that it takes. */
+int64_t evaluation_samples(const Plan *p);
+int64_t evaluation_round(const Plan *p, uint32_t role);
+
+/* loader.c */
+int loader_open(Rank *r, Loader **out);
+void loader_close(Loader *l);
+void loader_request(Loader *l, const Call *c);
+/* The batch of the call requested last; or the exit code with the message. */
+int loader_wait(Loader *l, const void **bytes, char *error);
+
+/* executor.c */
+int executor_open(Rank *r);
+void executor_close(Rank *r);
+int executor_run(Rank *r, uint32_t program, char *error);
+int executor_issue(Rank *r, uint32_t instr, char *error);
+bool executor_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output);
+
+/* memory_check.c: FSDP_CHECK=memory. */
+enum { GUARD_BYTES = 4096 };
+int memory_check_open(Rank *r, MemoryCheck **out, char *error);
+void memory_check_close(MemoryCheck *m);
+int memory_check_after(MemoryCheck *m, uint32_t instr, char *error);
+int memory_check_call_end(MemoryCheck *m, uint32_t program, char *error);
+/* Transient memory was used between calls: fills it again. */
+void memory_check_poison(MemoryCheck *m);
+uint64_t memory_check_high_water(const MemoryCheck *m);
+
+/* stream_test.c: FSDP_TEST_STREAMS. */
+int stream_test_open(Rank *r, StreamTest **out, char *error);
+void stream_test_close(StreamTest *t);
+int stream_test_run(StreamTest *t, uint32_t program, char *error);
+
+/* gradients.c: --dump-grads. The copy is taken inside the step, the file written after it. */
+int gradient_dump_open(Rank *r, GradientDump **out);
+void gradient_dump_close(GradientDump *d);
+void gradient_dump_arm(GradientDump *d, int64_t step);
+int gradient_dump_before(GradientDump *d, uint32_t instr, char *error);
+int gradient_dump_write(GradientDump *d);
+
+/* gather.c: full parameters from shards, a piece at a time. */
+typedef struct ShardSource { /* where this rank's shard of each group is: device or host memory */
+    const void *(*shard)(void *user, uint32_t group);
+    void *user;
+    bool host;
+    int dtype; /* of the elements; DT_NONE = the group's master dtype */
+} ShardSource;
+int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only);
+int save_weights(Rank *r, const char *path);
+/* Can files be made beside path? Checked before the training, not after it. */
+int output_check(const char *path, char *error);
+
+/* metrics.c: log, progress and summary of rank 0. */
+int metrics_open(Run *run, char *error);
+void metrics_close(Metrics *m);
+int metrics_start(Metrics *m, uint64_t arena_bytes, char *error);
+typedef struct StepNumbers {
+    int64_t step;
+    double loss, norm, lr, seconds;
+} StepNumbers;
+int metrics_step(Metrics *m, const StepNumbers *n, char *error);
+int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
+                 char *error);
+int metrics_end(Metrics *m, int64_t steps, char *error);
+void metrics_summary(Metrics *m, uint64_t high_water);
+int64_t tokens_per_step(const Plan *p);
+
+/* allocations.c: FSDP_CHECK=alloc. */
+void allocations_watch_modules(void);  /* which code is ours: this program and device modules */
+void allocations_thread_is_ours(void); /* the calling thread runs our code */
+void allocations_enter_kernel(void);
+void allocations_leave_kernel(void);
+void allocations_count(bool on);
+typedef struct AllocationCounts {
+    uint64_t ours, library, library_bytes;
+    void *first_ours; /* return address of the first of ours */
+} AllocationCounts;
+AllocationCounts allocations_counted(void);
+
+#endif

@@ -1,0 +1,146 @@
+/* Reading a .safetensors file: mapped, and its header checked as a whole before anything uses it:
+ * lengths, JSON, dtypes, shapes against byte ranges, ranges inside the file. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "device.h"
+#include "tensors.h"
+
+static const char *const type_names[FT_COUNT] = {
+    [FT_F64] = "F64", [FT_F32] = "F32", [FT_F16] = "F16",  [FT_BF16] = "BF16", [FT_I64] = "I64",
+    [FT_I32] = "I32", [FT_I16] = "I16", [FT_I8] = "I8",    [FT_U64] = "U64",   [FT_U32] = "U32",
+    [FT_U16] = "U16", [FT_U8] = "U8",   [FT_BOOL] = "BOOL"};
+
+static int corrupt(const TensorFile *f, char *error, const char *what, const char *tensor) {
+    if (tensor)
+        snprintf(error, ERROR_BYTES, "%s: tensor %.200s: %s", f->path, tensor, what);
+    else
+        snprintf(error, ERROR_BYTES, "%s: not a safetensors file: %s", f->path, what);
+    return EXIT_CORRUPT;
+}
+
+static int map_file(TensorFile *f, char *error) {
+    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st)) {
+        snprintf(error, ERROR_BYTES, "cannot open %s: %s", f->path, strerror(errno));
+        if (fd >= 0) close(fd);
+        return EXIT_ENVIRONMENT;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        close(fd);
+        snprintf(error, ERROR_BYTES, "cannot open %s: it is a directory", f->path);
+        return EXIT_ENVIRONMENT;
+    }
+    f->size = (size_t)st.st_size;
+    if (f->size < 8) {
+        close(fd);
+        return corrupt(f, error, "shorter than 8 bytes", NULL);
+    }
+    f->bytes = mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0);
+    close(fd);
+    if (f->bytes == MAP_FAILED) {
+        f->bytes = NULL;
+        snprintf(error, ERROR_BYTES, "cannot map %s: %s", f->path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    return 0;
+}
+
+static const char *read_shape(json_t *shape, Tensor *t) {
+    if (!json_is_array(shape) || json_array_size(shape) > FILE_MAX_RANK)
+        return "`shape` is not a list of at most 8 sizes";
+    t->rank = (int32_t)json_array_size(shape);
+    t->elements = 1;
+    for (int32_t i = 0; i < t->rank; i++) {
+        json_t *d = json_array_get(shape, (size_t)i);
+        if (!json_is_integer(d) || json_integer_value(d) < 0) return "a size is not a number >= 0";
+        t->dim[i] = json_integer_value(d);
+        if (__builtin_mul_overflow(t->elements, t->dim[i], &t->elements) ||
+            t->elements > INT64_MAX / 8)
+            return "the shape is too large";
+    }
+    return NULL;
+}
+
+/* Returns what is wrong with the entry, or NULL. */
+static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry, Tensor *t) {
+    if (!json_is_object(entry)) return "its entry is not an object";
+    const char *type = json_string_value(json_object_get(entry, "dtype"));
+    if (!type) return "it has no dtype";
+    t->type = FT_COUNT;
+    for (int k = 0; k < FT_COUNT; k++)
+        if (!strcmp(type, type_names[k])) t->type = (FileType)k;
+    const char *fault = read_shape(json_object_get(entry, "shape"), t);
+    if (fault) return fault;
+    json_t *range = json_object_get(entry, "data_offsets");
+    json_t *from = json_array_get(range, 0), *to = json_array_get(range, 1);
+    if (json_array_size(range) != 2 || !json_is_integer(from) || !json_is_integer(to))
+        return "`data_offsets` is not a pair of numbers";
+    int64_t begin = json_integer_value(from), end = json_integer_value(to);
+    if (begin < 0 || end < begin || (uint64_t)end > f->size - data)
+        return "its data lie outside of the file";
+    t->data = (const uint8_t *)f->bytes + data + begin;
+    /* An unknown dtype is only a fault when the tensor is wanted: see tensors_match. */
+    if (t->type != FT_COUNT && end - begin != t->elements * (int64_t)file_type_bytes(t->type))
+        return "its data are not as long as shape and dtype say";
+    return NULL;
+}
+
+static int read_header(TensorFile *f, char *error) {
+    uint64_t length;
+    memcpy(&length, f->bytes, sizeof length);
+    if (length > f->size - 8 || length > (uint64_t)100 << 20)
+        return corrupt(f, error, "the header is longer than the file", NULL);
+    json_error_t fault;
+    json_t *root = json_loadb((const char *)f->bytes + 8, length, JSON_REJECT_DUPLICATES, &fault);
+    if (!root || !json_is_object(root)) {
+        json_decref(root);
+        return corrupt(f, error, root ? "the header is not an object" : fault.text, NULL);
+    }
+    f->arena = arena_new();
+    f->tensor = arena_array(f->arena, Tensor, json_object_size(root) + 1);
+    const char *key;
+    json_t *entry;
+    int code = 0;
+    json_object_foreach(root, key, entry) {
+        if (!strcmp(key, "__metadata__")) continue;
+        Tensor *t = &f->tensor[f->n++];
+        t->name = arena_strdup(f->arena, key);
+        const char *what = read_tensor(f, 8 + length, entry, t);
+        if (what) {
+            code = corrupt(f, error, what, t->name);
+            break;
+        }
+    }
+    json_decref(root);
+    return code;
+}
+
+int tensors_open(TensorFile *f, const char *path, char *error) {
+    *f = (TensorFile){.path = path};
+    int code = map_file(f, error);
+    if (!code) code = read_header(f, error);
+    if (code) tensors_close(f);
+    return code;
+}
+
+void tensors_close(TensorFile *f) {
+    if (f->bytes) munmap(f->bytes, f->size);
+    arena_free(f->arena);
+    *f = (TensorFile){0};
+}
+
+const Tensor *tensors_find(const TensorFile *f, const char *name) {
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!strcmp(f->tensor[i].name, name)) return &f->tensor[i];
+    return NULL;
+}

@@ -1,0 +1,148 @@
+/* Writing a .safetensors file in a stream: header first, the whole size reserved on the disk (so a
+ * full disk shows here and not as a fault in the middle), then each tensor through a mapping of its
+ * own bytes, then fsync and rename. Before the rename the file has a temporary name beside the
+ * final one, and is removed when anything fails. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "device.h"
+#include "tensors.h"
+
+static const char *writer_type(FileType t) {
+    switch (t) {
+    case FT_F64: return "F64";
+    case FT_BF16: return "BF16";
+    default: return "F32";
+    }
+}
+
+static int failed(TensorWriter *w, char *error, const char *what, int number) {
+    snprintf(error, ERROR_BYTES, "cannot %s %s: %s", what, w->path, strerror(number));
+    return EXIT_ENVIRONMENT;
+}
+
+/* The header's text, padded with spaces so that the data start at a multiple of 8. */
+static char *header_text(const TensorPlan *tensor, uint32_t n, size_t *length) {
+    json_t *root = json_object();
+    json_object_set_new(root, "__metadata__", json_pack("{s:s}", "format", "pt"));
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const TensorPlan *t = &tensor[i];
+        json_t *shape = json_array();
+        for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
+        json_object_set_new(root, t->name,
+                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", writer_type(t->type),
+                                      "shape", shape, "data_offsets", (json_int_t)at,
+                                      (json_int_t)(at + t->bytes)));
+        at += t->bytes;
+    }
+    size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
+    size_t padded = align_up(need, 8);
+    char *text = malloc(padded + 8);
+    if (text) {
+        json_dumpb(root, text + 8, need, JSON_COMPACT);
+        memset(text + 8 + need, ' ', padded - need);
+        uint64_t size = padded;
+        memcpy(text, &size, sizeof size);
+    }
+    json_decref(root);
+    *length = padded + 8;
+    return text;
+}
+
+static uint64_t lay_out(TensorPlan *tensor, uint32_t n, uint64_t start) {
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t elements = 1;
+        for (int k = 0; k < tensor[i].rank; k++) elements *= (uint64_t)tensor[i].dim[k];
+        tensor[i].bytes = elements * file_type_bytes(tensor[i].type);
+        tensor[i].offset = start;
+        start += tensor[i].bytes;
+    }
+    return start;
+}
+
+static int reserve(TensorWriter *w, const char *header, size_t length, uint64_t size, char *error) {
+    int number = posix_fallocate(w->fd, 0, (off_t)size);
+    if (number) return failed(w, error, "write", number);
+    for (size_t done = 0; done < length;) {
+        ssize_t put = pwrite(w->fd, header + done, length - done, (off_t)done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return failed(w, error, "write", put ? errno : EIO);
+        done += (size_t)put;
+    }
+    return 0;
+}
+
+int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error) {
+    *w = (TensorWriter){.path = path, .fd = -1, .tensor = tensor, .n = n};
+    lay_out(tensor, n, 0);
+    size_t length;
+    char *header = header_text(tensor, n, &length);
+    if (!header || asprintf(&w->temporary, "%s.part-%ld", path, (long)getpid()) < 0) {
+        free(header);
+        w->temporary = NULL;
+        return failed(w, error, "write", ENOMEM);
+    }
+    uint64_t size = lay_out(tensor, n, length);
+    w->fd = open(w->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int code =
+        w->fd < 0 ? failed(w, error, "write", errno) : reserve(w, header, length, size, error);
+    free(header);
+    if (code) writer_abandon(w);
+    return code;
+}
+
+int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
+    const TensorPlan *t = &w->tensor[i];
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), inside = t->offset % page;
+    *at = NULL;
+    if (!t->bytes) return 0;
+    w->map_bytes = t->bytes + inside;
+    w->map = mmap(NULL, w->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
+                  (off_t)(t->offset - inside));
+    if (w->map == MAP_FAILED) {
+        w->map = NULL;
+        return failed(w, error, "map", errno);
+    }
+    *at = (char *)w->map + inside;
+    return 0;
+}
+
+void writer_unmap(TensorWriter *w) {
+    if (w->map) munmap(w->map, w->map_bytes);
+    w->map = NULL;
+}
+
+int writer_commit(TensorWriter *w, char *error) {
+    writer_unmap(w);
+    int code = 0;
+    if (fsync(w->fd)) code = failed(w, error, "write", errno);
+    if (close(w->fd) && !code) code = failed(w, error, "write", errno);
+    w->fd = -1;
+    if (!code && rename(w->temporary, w->path)) code = failed(w, error, "write", errno);
+    if (code) {
+        writer_abandon(w);
+        return code;
+    }
+    free(w->temporary);
+    w->temporary = NULL;
+    return 0;
+}
+
+void writer_abandon(TensorWriter *w) {
+    writer_unmap(w);
+    if (w->fd >= 0) close(w->fd);
+    w->fd = -1;
+    if (w->temporary) {
+        unlink(w->temporary);
+        free(w->temporary);
+        w->temporary = NULL;
+    }
+}

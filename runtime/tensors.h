@@ -1,0 +1,96 @@
+/* Tensors in files: safetensors (read and written), and the element types that files have.
+ *
+ * A .safetensors file: u64 length of the header, the header (JSON: name -> dtype, shape,
+ * data_offsets from the header's end), the data. Everything is checked before use: a file that is
+ * not what it claims to be gives EXIT_CORRUPT.
+ */
+#ifndef FSDPC_TENSORS_H
+#define FSDPC_TENSORS_H
+
+#include "plan.h"
+#include "util.h"
+
+typedef enum FileType {
+    FT_F64,
+    FT_F32,
+    FT_F16,
+    FT_BF16,
+    FT_I64,
+    FT_I32,
+    FT_I16,
+    FT_I8,
+    FT_U64,
+    FT_U32,
+    FT_U16,
+    FT_U8,
+    FT_BOOL,
+    FT_COUNT
+} FileType;
+enum { FILE_MAX_RANK = 8 };
+
+/* elements.c */
+uint32_t file_type_bytes(FileType t);
+bool file_type_float(FileType t);
+/* n elements at `from`, any alignment, little-endian, as floats / doubles / integers. */
+void load_floats(const void *from, FileType t, int64_t n, float *to);
+double load_real(const void *from, FileType t);
+int64_t load_integer(const void *from, FileType t);                   /* integer types only */
+void store_floats(void *to, int dtype, const float *from, int64_t n); /* DT_F32, BF16, F64 */
+FileType file_type_of(int dtype); /* FT_COUNT when there is none */
+
+/* safetensors.c: reading */
+typedef struct Tensor {
+    const char *name;
+    FileType type;
+    int32_t rank;
+    int64_t dim[FILE_MAX_RANK], elements;
+    const uint8_t *data; /* in the mapped file */
+} Tensor;
+typedef struct TensorFile {
+    const char *path;
+    void *bytes;
+    size_t size;
+    Tensor *tensor; /* in the header's order */
+    uint32_t n;
+    Arena *arena;
+} TensorFile;
+int tensors_open(TensorFile *f, const char *path, char *error);
+void tensors_close(TensorFile *f);
+const Tensor *tensors_find(const TensorFile *f, const char *name);
+
+/* match.c: which tensor of a file holds which parameter of the plan. */
+typedef struct TensorMatch {
+    const Tensor *tensor;
+    bool transposed;
+} TensorMatch;
+/* match: [n_params]. Missing tensor, wrong shape, unequal alias: EXIT_CORRUPT. Names of tensors
+ * that no parameter wants are written to `extra`, one a line. */
+int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error);
+/* Elements [first, first + n) of a parameter, in .fsd layout, to dtype. */
+void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to);
+
+/* tensor_writer.c: a file of known shapes, written tensor by tensor under a temporary name and
+ * renamed when complete. */
+typedef struct TensorPlan { /* one tensor of the file to be */
+    const char *name;
+    FileType type;
+    int32_t rank;
+    int64_t dim[FILE_MAX_RANK];
+    uint64_t offset, bytes; /* offset from the start of the file: set by open */
+} TensorPlan;
+typedef struct TensorWriter {
+    const char *path;
+    char *temporary;
+    int fd;
+    void *map;
+    size_t map_bytes;
+    TensorPlan *tensor;
+    uint32_t n;
+} TensorWriter;
+int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error);
+int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
+void writer_unmap(TensorWriter *w);
+int writer_commit(TensorWriter *w, char *error);
+void writer_abandon(TensorWriter *w); /* removes the temporary file */
+
+#endif

@@ -1,0 +1,175 @@
+/* The life of a rank: start weights, then the calls of the run in order, then the save.
+ *
+ * Before a call: the batch that the loader read goes into its staging slot, the step state is
+ * written, and the loader is asked for the next batch. After the last call of a step: loss, norm
+ * and the finite flag come out of the scale state, and all ranks agree whether to stop here. After
+ * the last call of an evaluation: the exact accumulators, added over its calls, become means.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "executor.h"
+
+enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
+
+typedef struct Trainer {
+    Rank *rank;
+    const Run *run;
+    const PlanSettings *settings;
+    char *step_state, *staging, *scale; /* in the arena; scale may be NULL */
+    uint64_t slot_bytes;
+    double step[STEP_SLOTS];
+    int n_metric;
+    const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
+    const char *metric_at[MAX_METRICS];
+    int64_t metric[MAX_METRICS][EXACT_WORDS], words[EXACT_WORDS];
+    double begun; /* when the step began */
+    int64_t done; /* steps */
+} Trainer;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int find_states(Trainer *t) {
+    const Plan *p = t->run->plan;
+    const PlanState *step = plan_find_state(p, PLAN_STATE_STEP, -1);
+    const PlanState *staging = plan_find_state(p, PLAN_STATE_STAGING, -1);
+    const PlanState *scale = plan_find_state(p, PLAN_STATE_SCALE, -1);
+    char *arena = t->rank->arena;
+    t->step_state = step ? arena + step->address : NULL;
+    t->scale = scale ? arena + scale->address : NULL;
+    t->staging = staging ? arena + staging->address : NULL;
+    t->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const char *name = plan_string(p, p->states[i].name);
+        if (p->states[i].role != PLAN_STATE_METRIC || strncmp(name, "eval.", 5)) continue;
+        if (t->n_metric == MAX_METRICS) {
+            snprintf(t->rank->error, ERROR_BYTES, "more than %d metrics", MAX_METRICS);
+            return EXIT_CORRUPT;
+        }
+        t->metric_name[t->n_metric] = name + 5;
+        t->metric_at[t->n_metric++] = arena + p->states[i].address;
+    }
+    return 0;
+}
+
+/* Writes what the host gives to a call. */
+static int prepare_call(Trainer *t, const Call *c, const void *batch) {
+    Rank *r = t->rank;
+    int code = 0;
+    step_state_fill(t->settings, t->run->plan_steps, c->step, c->micro, c->position, c->slot,
+                    t->step);
+    if (t->step_state) code = rank_copy_in(r, t->step_state, t->step, sizeof t->step);
+    if (!code && t->staging)
+        code =
+            rank_copy_in(r, t->staging + (uint64_t)c->slot * t->slot_bytes, batch, t->slot_bytes);
+    return code;
+}
+
+static int finish_step(Trainer *t, const Call *c, bool *stop) {
+    Rank *r = t->rank;
+    double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
+    int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
+    if (code) return code;
+    bool finite = scale[SCALE_FINITE] != 0;
+    if (r->rank == 0) {
+        StepNumbers n = {.step = c->step,
+                         .loss = scale[SCALE_LOSS],
+                         .norm = scale[SCALE_NORM],
+                         .lr = t->step[STEP_LR],
+                         .seconds = now() - t->begun};
+        code = metrics_step(t->run->metrics, &n, r->error);
+        if (code) return code;
+    }
+    if (!finite && t->settings->on_nan == ON_NAN_STOP) {
+        snprintf(r->error, ERROR_BYTES,
+                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those before "
+                 "this step\nhelp: train.on_nan = skip goes on without such steps",
+                 (long long)c->step, scale[SCALE_LOSS], scale[SCALE_NORM]);
+        return EXIT_TRAINING;
+    }
+    t->done = c->step + 1;
+    uint64_t wanted = 0;
+    code = rank_agree(r, (uint64_t)atomic_load(&t->run->interrupted), &wanted);
+    *stop = wanted != 0;
+    if (!code && t->done > 0 && r->dump && c->step == t->run->options->dump_step)
+        code = gradient_dump_write(r->dump);
+    return code;
+}
+
+static int add_metrics(Trainer *t, const Call *c) {
+    Rank *r = t->rank;
+    for (int i = 0; i < t->n_metric; i++) {
+        int code = rank_copy_out(r, t->words, t->metric_at[i], sizeof t->words);
+        if (code) return code;
+        for (int k = 0; k < EXACT_WORDS; k++) t->metric[i][k] += t->words[k];
+    }
+    if (!c->ends) return 0;
+    double value[MAX_METRICS];
+    for (int i = 0; i < t->n_metric; i++) value[i] = exact_mean(t->metric[i]);
+    memset(t->metric, 0, sizeof t->metric);
+    if (r->rank != 0) return 0;
+    return metrics_eval(t->run->metrics, c->step + 1, t->n_metric, t->metric_name, value, r->error);
+}
+
+/* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
+static void count_allocations(const Trainer *t, const Call *c) {
+    if (t->rank->rank != 0 || !t->run->test.allocations) return;
+    allocations_count(c->step >= FIRST_COUNTED_STEP && c->step <= LAST_COUNTED_STEP);
+}
+
+static int train(Trainer *t) {
+    Rank *r = t->rank;
+    CallCursor cursor;
+    Call call, next;
+    cursor_start(&cursor, t->run, r->rank);
+    bool more = cursor_next(&cursor, &next), stop = false;
+    if (more) loader_request(r->loader, &next);
+    t->begun = now();
+    while (more && !stop) {
+        call = next;
+        count_allocations(t, &call);
+        const void *batch;
+        int code = loader_wait(r->loader, &batch, r->error);
+        if (code) return code;
+        more = cursor_next(&cursor, &next);
+        if (more) loader_request(r->loader, &next);
+        code = prepare_call(t, &call, batch);
+        if (code) return code;
+        gradient_dump_arm(r->dump, call.evaluation ? -1 : call.step);
+        code = executor_run(r, call.program, r->error);
+        if (!code && call.evaluation) code = add_metrics(t, &call);
+        if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
+        if (code) return code;
+        if (call.ends) t->begun = now();
+    }
+    if (r->rank == 0) {
+        allocations_count(false);
+        r->run->was_interrupted = stop;
+    }
+    return 0;
+}
+
+int trainer_run(Rank *r) {
+    Trainer *t = calloc(1, sizeof *t);
+    if (!t) {
+        snprintf(r->error, ERROR_BYTES, "no memory");
+        return EXIT_ENVIRONMENT;
+    }
+    *t = (Trainer){.rank = r, .run = r->run, .settings = r->run->plan->settings};
+    allocations_thread_is_ours();
+    int code = find_states(t);
+    if (!code) code = weights_start(r);
+    if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
+    if (!code) code = train(t);
+    if (!code && r->run->options->save) code = save_weights(r, r->run->options->save);
+    if (!code && r->rank == 0) code = metrics_end(r->run->metrics, t->done, r->error);
+    free(t);
+    return code;
+}
