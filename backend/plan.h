@@ -200,7 +200,7 @@ typedef struct PlanInstr {
     int32_t unit;              /* row of units, or -1 */
     PlanString path;           /* module path */
     uint32_t file, line, col, end_line, end_col;
-    uint32_t pad;
+    uint32_t pad[2];
     uint64_t flops, bytes;     /* predicted work */
     uint64_t live_bytes;       /* predicted bytes live while it runs, in issue order */
     Attrs attr;

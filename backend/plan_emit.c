@@ -1,0 +1,310 @@
+/* The emitter: a graph at level sched and its settings in, the bytes of a plan out.
+ *
+ * Tables are written in the graph's order; values, operands and edges are numbered in issue order,
+ * program after program, so the bytes depend on the graph alone. Strings are stored once each, in
+ * order of first use. Predictions (work, live bytes, traffic) are computed here, from types.
+ */
+#include <string.h>
+
+#include "backend.h"
+#include "passes.h"
+
+typedef struct Emit {
+    const Graph *g;
+    const Settings *s;
+    Buf section[20]; /* in the order of PLAN_SECTIONS */
+    uint32_t *slots; /* hash table of string offsets, 0 = free */
+    uint32_t n_slots, n_strings;
+    uint32_t *value_number, *instr_number; /* by ValueId, OpId */
+    uint32_t n_values, n_instrs;
+    uint64_t sent[PROGRAM_KINDS];
+} Emit;
+
+enum {
+#define SECTION(field, type, name) S_##field,
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+        S_COUNT
+};
+
+#define SECTION(field, type, name) typedef type Row_##field;
+PLAN_SECTIONS(SECTION)
+#undef SECTION
+
+static void put(Emit *e, int section, const void *element, size_t size) {
+    buf_write(&e->section[section], element, size);
+}
+#define PUT(e, field, ...)                                                                         \
+    do {                                                                                           \
+        Row_##field row_ = {__VA_ARGS__}; /* no struct of plan.h has hidden padding */             \
+        put(e, S_##field, &row_, sizeof row_);                                                     \
+    } while (0)
+
+#define ROWS(e, field) ((uint32_t)((e)->section[S_##field].n / sizeof(Row_##field)))
+
+static void strings_grow(Emit *e) {
+    uint32_t n = e->n_slots ? e->n_slots * 2 : 1024;
+    uint32_t *slots = arena_array(e->g->arena, uint32_t, n);
+    for (uint32_t i = 0; i < e->n_slots; i++) {
+        if (!e->slots[i]) continue;
+        const char *text = e->section[S_strings].at + e->slots[i];
+        uint32_t k = (uint32_t)hash_bytes(text, strlen(text), 0) & (n - 1);
+        while (slots[k]) k = (k + 1) & (n - 1);
+        slots[k] = e->slots[i];
+    }
+    e->slots = slots;
+    e->n_slots = n;
+}
+
+static PlanString string(Emit *e, const char *text) {
+    if (!text || !*text) return 0;
+    if (e->n_strings * 2 >= e->n_slots) strings_grow(e);
+    size_t length = strlen(text);
+    uint32_t k = (uint32_t)hash_bytes(text, length, 0) & (e->n_slots - 1);
+    for (; e->slots[k]; k = (k + 1) & (e->n_slots - 1))
+        if (!strcmp(e->section[S_strings].at + e->slots[k], text)) return e->slots[k];
+    CHECK(e->section[S_strings].n + length + 1 < UINT32_MAX);
+    e->slots[k] = (uint32_t)e->section[S_strings].n;
+    e->n_strings++;
+    put(e, S_strings, text, length + 1);
+    return e->slots[k];
+}
+
+/* Without what lies behind the rank: equal types are equal bytes. */
+static Type clean_type(const Type *t) {
+    Type clean = {.dtype = t->dtype, .rank = t->rank};
+    for (int i = 0; i < t->rank; i++) clean.dim[i] = t->dim[i];
+    return clean;
+}
+
+static void emit_params(Emit *e) {
+    for (uint32_t i = 0; i < e->g->params.n; i++) {
+        const Param *p = &e->g->params.at[i];
+        uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+                         (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0);
+        PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
+            .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
+            .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_std = p->init_std,
+            .type = clean_type(&p->type));
+        for (uint32_t k = 0; k < p->aliases.n; k++)
+            PUT(e, aliases, .name = string(e, p->aliases.at[k].path),
+                .checkpoint = string(e, p->checkpoint));
+    }
+}
+
+static void emit_units(Emit *e) {
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < e->g->units.n; i++) {
+        const Unit *u = &e->g->units.at[i];
+        for (uint32_t k = 0; k < u->groups.n; k++)
+            if (u->groups.at[k] != (int32_t)(next + k))
+                BUG("group %d of unit %s is not at its place", u->groups.at[k], u->name);
+        PUT(e, units, .name = string(e, u->name), .class_name = string(e, u->class_name),
+            .first_group = next, .n_group = u->groups.n, .below = u->below, .owned = u->owned);
+        next += u->groups.n;
+    }
+    CHECK(next == e->g->groups.n);
+    for (uint32_t i = 0; i < e->g->groups.n; i++) {
+        const Group *g = &e->g->groups.at[i];
+        uint32_t flags =
+            (g->trainable ? GROUP_TRAINABLE : 0) | (g->replicated ? GROUP_REPLICATED : 0);
+        PUT(e, groups, .unit = (uint32_t)g->unit, .flags = flags,
+            .first_param = ROWS(e, group_params), .n_param = g->params.n,
+            .master_dtype = (uint32_t)g->master_dtype, .compute_dtype = (uint32_t)g->compute_dtype,
+            .reduce_dtype = (uint32_t)g->reduce_dtype, .unpadded = g->unpadded, .padded = g->padded,
+            .shard = g->shard);
+        for (uint32_t k = 0; k < g->params.n; k++)
+            PUT(e, group_params, .param = (uint32_t)g->params.at[k].param,
+                .offset = g->params.at[k].offset);
+    }
+}
+
+static void emit_states(Emit *e) {
+    for (uint32_t i = 0; i < e->g->states.n; i++) {
+        const State *s = &e->g->states.at[i];
+        PUT(e, states, .name = string(e, s->name), .role = (uint32_t)s->role, .param = s->param,
+            .group = s->group, .address = s->address, .type = clean_type(&s->type));
+    }
+    for (uint32_t i = 0; i < e->g->fields.n; i++) {
+        const Field *f = &e->g->fields.at[i];
+        PUT(e, fields, .name = string(e, f->name), .staging = f->staging,
+            .type = clean_type(&f->type));
+    }
+}
+
+static void emit_source(Emit *e, const char *name, const DataSource *s) {
+    static const uint32_t kinds[] = {
+        [DATA_TEXT] = SOURCE_TEXT, [DATA_TOKENS] = SOURCE_TOKENS, [DATA_NPY] = SOURCE_NPY};
+    if (!s->present) return;
+    bool text = s->kind == DATA_TEXT;
+    PUT(e, sources, .name = string(e, name), .kind = kinds[s->kind], .path = string(e, s->path),
+        .first_field = ROWS(e, source_fields), .n_field = s->fields.n, .from = text ? s->from : 0,
+        .to = text ? s->to : 0);
+    for (uint32_t i = 0; i < s->fields.n; i++)
+        PUT(e, source_fields, .name = string(e, s->fields.at[i].name),
+            .path = string(e, s->fields.at[i].path));
+}
+
+/* Operand and result types of an op, in arrays of the caller's scratch. */
+static void types_of(const Graph *g, const Op *op, Type *in, Type *out) {
+    for (uint32_t k = 0; k < op->n_in; k++) in[k] = clean_type(&g->values.at[op->in[k]].type);
+    for (uint32_t k = 0; k < op->n_out; k++) out[k] = clean_type(&g->values.at[op->out + k].type);
+}
+
+static void emit_links(Emit *e, const Op *op) {
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        uint32_t number = e->value_number[op->in[k]];
+        CHECK(number != UINT32_MAX);
+        put(e, S_operands, &number, sizeof number);
+    }
+    for (uint32_t k = 0; k < op->n_edge; k++)
+        put(e, S_edges, &e->instr_number[op->edge[k]], sizeof(uint32_t));
+    for (uint32_t k = 0; k < op->n_out; k++) {
+        const Value *v = &e->g->values.at[op->out + k];
+        e->value_number[op->out + k] = e->n_values++;
+        PUT(e, values, .def = e->n_instrs, .address = v->type.dtype == DT_TOKEN ? 0 : v->address,
+            .type = clean_type(&v->type));
+    }
+}
+
+static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
+    const Graph *g = e->g;
+    const Op *op = &g->ops.at[id];
+    Type few[32], *in = few, *out = few + 16;
+    if (op->n_in > 16 || op->n_out > 16) {
+        in = arena_array(g->arena, Type, op->n_in + op->n_out);
+        out = in + op->n_in;
+    }
+    types_of(g, op, in, out);
+    int n_in = (int)op->n_in, n_out = (int)op->n_out;
+    PUT(e, instrs, .op = (uint16_t)op->kind, .stream = op->stream, .phase = op->phase,
+        .first_in = ROWS(e, operands), .n_in = op->n_in, .first_out = e->n_values,
+        .n_out = op->n_out, .first_edge = ROWS(e, edges), .n_edge = op->n_edge, .unit = op->unit,
+        .path = string(e, op->path), .file = op->span.file,
+        .line = op->span.file ? op->span.line : 0, .col = op->span.file ? op->span.col : 0,
+        .end_line = op->span.file ? op->span.end_line : 0,
+        .end_col = op->span.file ? op->span.end_col : 0,
+        .flops = (uint64_t)op_flops(op->kind, &op->attr, n_in, in, n_out, out),
+        .bytes = (uint64_t)op_bytes(op->kind, &op->attr, n_in, in, n_out, out), .live_bytes = live,
+        .attr = op->attr);
+    emit_links(e, op);
+    e->sent[kind] += traffic_sent(op->kind, mesh_size(&g->policy, "dp"), n_in, in, n_out, out);
+    e->instr_number[id] = e->n_instrs++;
+}
+
+static void emit_programs(Emit *e) {
+    const Graph *g = e->g;
+    e->value_number = arena_array(g->arena, uint32_t, g->values.n + 1);
+    e->instr_number = arena_array(g->arena, uint32_t, g->ops.n + 1);
+    memset(e->value_number, 0xff, sizeof(uint32_t) * (g->values.n + 1));
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        const Program *p = &g->programs.at[i];
+        PUT(e, programs, .kind = (uint32_t)p->kind, .first_instr = e->n_instrs, .n_instr = p->ops.n,
+            .peak = p->peak);
+        uint64_t *live = arena_array(g->arena, uint64_t, p->ops.n + 1);
+        memory_live(g, i, live);
+        for (uint32_t k = 0; k < p->ops.n; k++) emit_op(e, p->kind, p->ops.at[k], live[k]);
+    }
+}
+
+static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t times) {
+    int32_t program = graph_find_program(e->g, kind);
+    if (program == NO_INDEX || times < 1) return 0;
+    PUT(e, calls, .role = 0, .kind = (uint32_t)call, .program = (uint32_t)program, .times = times);
+    return times * (int64_t)e->sent[kind];
+}
+
+/* One role; a step is train, or first, micro (M - 2 times), last. The result is what it sends. */
+static uint64_t emit_calls(Emit *e) {
+    int64_t m = e->g->policy.micro_batches, sent = 0;
+    PUT(e, roles, .first_rank = 0, .n_ranks = (uint32_t)mesh_ranks(&e->g->policy));
+    sent += emit_call(e, PLAN_STEP, PROGRAM_TRAIN, 1);
+    sent += emit_call(e, PLAN_STEP, PROGRAM_FIRST, 1);
+    sent += emit_call(e, PLAN_STEP, PROGRAM_MICRO, m - 2);
+    sent += emit_call(e, PLAN_STEP, PROGRAM_LAST, 1);
+    emit_call(e, PLAN_EVALUATION, PROGRAM_EVAL, 1);
+    return (uint64_t)sent;
+}
+
+static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
+    static const uint32_t orders[] = {
+        [DATA_SHUFFLE] = ORDER_SHUFFLE, [DATA_SEQUENTIAL] = ORDER_SEQUENTIAL};
+    static const uint32_t schedules[] = {[LR_CONSTANT] = SCHEDULE_CONSTANT,
+                                         [LR_COSINE] = SCHEDULE_COSINE,
+                                         [LR_LINEAR] = SCHEDULE_LINEAR};
+    static const uint32_t optimizers[] = {
+        [OPTIMIZER_SGD] = PLAN_SGD, [OPTIMIZER_ADAM] = PLAN_ADAM, [OPTIMIZER_ADAMW] = PLAN_ADAMW};
+    const Settings *s = e->s;
+    const Policy *p = &e->g->policy;
+    int64_t parameters = 0;
+    for (uint32_t i = 0; i < e->g->params.n; i++)
+        parameters += type_elements(&e->g->params.at[i].type);
+    PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),
+        .ranks = (uint32_t)mesh_ranks(p), .batch = s->batch, .micro_batches = s->micro_batches,
+        .local_batch = s->local_batch, .length = s->length, .vocabulary = s->vocabulary,
+        .steps = s->steps, .epochs = s->epochs, .eval_every = s->eval_every,
+        .eval_steps = s->eval_steps, .seed = s->seed, .order = orders[s->order],
+        .on_nan = (uint32_t)p->on_nan, .optimizer = optimizers[p->optimizer],
+        .schedule = schedules[s->schedule], .lr = s->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+        .warmup = s->warmup, .final = s->final, .loss_exponent = p->loss_exponent,
+        .persistent_bytes = e->g->persistent_bytes, .arena_bytes = e->g->arena_bytes,
+        .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
+        .workspace_bytes = {e->g->workspace_bytes[0], e->g->workspace_bytes[1]}, .sent_bytes = sent,
+        .parameters = parameters);
+    for (int i = 0; i < p->n_axes; i++)
+        PUT(e, axes, .name = string(e, p->mesh[i].name), .size = p->mesh[i].size);
+    for (uint32_t i = 0; i < e->g->diags->files.n; i++) {
+        const SourceFile *f = &e->g->diags->files.at[i];
+        PUT(e, files, .base = string(e, f->base), .hash = i ? f->hash : 0);
+    }
+}
+
+static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
+    static const size_t element[S_COUNT] = {
+#define SECTION(field, type, name) sizeof(type),
+        PLAN_SECTIONS(SECTION)
+#undef SECTION
+    };
+    static const char zeros[16];
+    PlanHeader h = {.version = PLAN_VERSION,
+                    .oldest_reader = PLAN_VERSION,
+                    .fingerprint = fingerprint,
+                    .n_sections = S_COUNT};
+    PlanSection table[S_COUNT];
+    memset(table, 0, sizeof table);
+    memcpy(h.magic, PLAN_MAGIC, sizeof h.magic);
+    uint64_t at = align_up(sizeof h + sizeof table, 16);
+    for (uint32_t i = 0; i < S_COUNT; i++) {
+        table[i] = (PlanSection){i, (uint32_t)element[i], at, e->section[i].n / element[i]};
+        at = align_up(at + e->section[i].n, 16);
+    }
+    h.size = at;
+    size_t start = out->n;
+    buf_write(out, &h, sizeof h);
+    buf_write(out, table, sizeof table);
+    for (int i = 0; i < S_COUNT; i++) {
+        buf_write(out, zeros, start + table[i].offset - out->n);
+        if (e->section[i].n) buf_write(out, e->section[i].at, e->section[i].n);
+    }
+    buf_write(out, zeros, start + h.size - out->n);
+    h.checksum = plan_checksum(out->at + start, h.size);
+    memcpy(out->at + start, &h, sizeof h);
+}
+
+void plan_emit(const Graph *g, const Settings *s, const char *compiler, uint64_t fingerprint,
+               Buf *out) {
+    Emit *e = arena_new_of(g->arena, Emit);
+    e->g = g;
+    e->s = s;
+    CHECK(S_COUNT <= ARRAY_LEN(e->section) && g->level == LEVEL_SCHED);
+    put(e, S_strings, "", 1);
+    emit_params(e);
+    emit_units(e);
+    emit_states(e);
+    emit_source(e, "train", &s->train);
+    emit_source(e, "val", &s->val);
+    emit_programs(e);
+    emit_settings(e, compiler, emit_calls(e));
+    write_file_bytes(e, fingerprint, out);
+    for (int i = 0; i < S_COUNT; i++) buf_free(&e->section[i]);
+}

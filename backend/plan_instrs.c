@@ -1,0 +1,181 @@
+/* The reader's third step: values, instructions, their operands, results, edges and attributes.
+ *
+ * Every value is the result of exactly the instruction that it names, and lies inside the arena.
+ * Operands are values of the same program; edges name earlier instructions of it. Attributes that
+ * an op has are in the range of their kind or table, all others are zero.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "plan_inside.h"
+
+#define FAIL_IF(c, ...)                                                                            \
+    do {                                                                                           \
+        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
+    } while (0)
+
+static int read_values(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t arena = p->settings->arena_bytes;
+    for (uint64_t i = 0; i < p->n_values; i++) {
+        const PlanValue *v = &p->values[i];
+        FAIL_IF(v->def >= p->n_instrs || v->place, "value %llu comes from nowhere", (Llu)i);
+        const PlanInstr *in = &p->instrs[v->def];
+        FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
+                "value %llu is no result of instruction %u", (Llu)i, v->def);
+        FAIL_IF(!plan_type_sane(&v->type), "value %llu has no type", (Llu)i);
+        if (v->type.dtype == DT_TOKEN) {
+            FAIL_IF(v->address, "value %llu is a token with an address", (Llu)i);
+            continue;
+        }
+        FAIL_IF(v->address > arena || (uint64_t)type_bytes(&v->type) > arena - v->address ||
+                    v->address % dtype_bytes(v->type.dtype),
+                "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,
+                (Llu)v->address);
+    }
+    return 0;
+}
+
+enum { KIND_INT, KIND_REAL, KIND_BOOL, KIND_GELU, KIND_ON_NAN, KIND_DTYPE, KIND_COMM, KIND_TAG };
+
+/* Attributes of enum kinds and booleans are below this; 0 = any number. */
+static const int64_t kind_limit[] = {
+    [KIND_BOOL] = 2,
+    [KIND_GELU] = 2,
+    [KIND_ON_NAN] = 3,
+    [KIND_DTYPE] = DT_COUNT,
+    [KIND_COMM] = COMM_PURPOSES,
+    [KIND_TAG] = 3,
+};
+
+static bool kind_fits(int kind, double real, int64_t whole) {
+    if (kind == KIND_REAL) return isfinite(real);
+    return !kind_limit[kind] || (whole >= 0 && whole < kind_limit[kind]);
+}
+
+static const char *attr_kinds_fault(const PlanInstr *in) {
+    uint32_t mask = op_info[in->op].attrs;
+    const Attrs *a = &in->attr;
+#define ATTR(field, name, ctype, kind)                                                             \
+    if (!(mask & A_##field)) {                                                                     \
+        static const ctype zero;                                                                   \
+        if (memcmp(&a->field, &zero, sizeof zero)) return name;                                    \
+    } else if (!kind_fits(KIND_##kind, (double)a->field,                                           \
+                          KIND_##kind == KIND_REAL ? 0 : (int64_t)a->field)) {                     \
+        return name;                                                                               \
+    }
+#include "attrs.def"
+#undef ATTR
+    return NULL;
+}
+
+static bool outside(int64_t i, uint64_t n) { return i < 0 || (uint64_t)i >= n; }
+
+/* Attributes that are rows of tables. */
+static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
+    uint32_t mask = op_info[in->op].attrs;
+    const Attrs *a = &in->attr;
+    if (mask & A_index) {
+        bool state = in->op == OP_state || in->op == OP_set_state;
+        if (state                ? outside(a->index, p->n_states)
+            : in->op == OP_field ? outside(a->index, p->n_fields)
+                                 : a->index != NO_INDEX)
+            return "index";
+    }
+    if ((mask & A_unit) && outside(a->unit, p->n_units) && a->unit != NO_INDEX) return "unit";
+    if ((mask & A_unit) && in->op == OP_unshard && a->unit == NO_INDEX) return "unit";
+    if ((mask & A_group) && outside(a->group, p->n_groups) && a->group != NO_INDEX) return "group";
+    bool needs_group = in->op == OP_pack || in->op == OP_reduce_scatter || in->op == OP_grad_norm ||
+                       in->op == OP_sgd || in->op == OP_sgd_momentum || in->op == OP_adam;
+    if (needs_group && a->group == NO_INDEX) return "group";
+    if ((mask & A_mesh_axis) && outside(a->mesh_axis, p->n_axes)) return "mesh";
+    if ((mask & A_offset) && (a->offset < 0 || a->offset > PLAN_LARGEST)) return "offset";
+    if ((mask & A_axis) && outside(a->axis, MAX_RANK)) return "axis";
+    if ((mask & A_exponent) && (a->exponent < -1000 || a->exponent > 1000)) return "exponent";
+    if ((mask & A_p) && !(a->p >= 0 && a->p < 1)) return "p";
+    return NULL;
+}
+
+static int read_range(Reading *r, uint64_t i, const char *what, uint64_t first, uint64_t n,
+                      uint64_t total) {
+    FAIL_IF(first > total || n > total - first, "instruction %llu: its %s are outside their table",
+            (Llu)i, what);
+    return 0;
+}
+
+static int read_shape_of_instr(Reading *r, uint64_t i) {
+    const Plan *p = r->p;
+    const PlanInstr *in = &p->instrs[i];
+    FAIL_IF(in->op >= OP_COUNT, "instruction %llu: there is no op %u", (Llu)i, in->op);
+    const OpInfo *o = &op_info[in->op];
+    FAIL_IF(!(o->levels & L_SCHED), "instruction %llu: op %s has no place in a plan", (Llu)i,
+            o->name);
+    FAIL_IF(in->n_in < o->in_min || (o->in_max != 255 && in->n_in > o->in_max),
+            "instruction %llu: op %s does not have %u operands", (Llu)i, o->name, in->n_in);
+    FAIL_IF(in->n_out < o->out_min || (o->out_max != 255 && in->n_out > o->out_max),
+            "instruction %llu: op %s does not have %u results", (Llu)i, o->name, in->n_out);
+    FAIL_IF(in->stream >= STREAM_KINDS || in->phase >= PHASE_COUNT || in->pad[0] || in->pad[1],
+            "instruction %llu: no such stream or phase", (Llu)i);
+    FAIL_IF(in->unit != NO_INDEX && outside(in->unit, p->n_units), "instruction %llu: no such unit",
+            (Llu)i);
+    FAIL_IF(in->path >= p->n_strings, "instruction %llu has no module path", (Llu)i);
+    FAIL_IF(in->file >= p->n_files || (in->file && (!in->line || !in->col)),
+            "instruction %llu has no place in the source", (Llu)i);
+    FAIL_IF(in->flops > (uint64_t)INT64_MAX || in->bytes > (uint64_t)INT64_MAX ||
+                in->live_bytes > (uint64_t)INT64_MAX,
+            "instruction %llu: a prediction is out of range", (Llu)i);
+    int status = read_range(r, i, "operands", in->first_in, in->n_in, p->n_operands);
+    if (!status) status = read_range(r, i, "results", in->first_out, in->n_out, p->n_values);
+    if (!status) status = read_range(r, i, "edges", in->first_edge, in->n_edge, p->n_edges);
+    return status;
+}
+
+static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
+    const Plan *p = r->p;
+    const PlanInstr *in = &p->instrs[i];
+    for (uint32_t k = 0; k < in->n_in; k++) {
+        uint32_t v = p->operands[in->first_in + k];
+        FAIL_IF(v >= p->n_values || p->values[v].def < program->first_instr ||
+                    p->values[v].def - program->first_instr >= program->n_instr,
+                "instruction %llu: operand %u is no value of its program", (Llu)i, k);
+    }
+    for (uint32_t k = 0; k < in->n_out; k++)
+        FAIL_IF(p->values[in->first_out + k].def != i,
+                "instruction %llu: result %u belongs to instruction %u", (Llu)i, k,
+                p->values[in->first_out + k].def);
+    for (uint32_t k = 0; k < in->n_edge; k++) {
+        uint32_t e = p->edges[in->first_edge + k];
+        FAIL_IF(e < program->first_instr || e >= i || p->instrs[e].stream == in->stream,
+                "instruction %llu: edge %u is not from an earlier instruction of another stream",
+                (Llu)i, k);
+    }
+    return 0;
+}
+
+static int read_instr(Reading *r, uint64_t i) {
+    const Plan *p = r->p;
+    const PlanInstr *in = &p->instrs[i];
+    const char *fault = attr_kinds_fault(in);
+    if (!fault) fault = attr_tables_fault(p, in);
+    FAIL_IF(fault, "instruction %llu: attribute %s of op %s is out of range", (Llu)i, fault,
+            op_info[in->op].name);
+    fault = plan_types_fault(p, in);
+    char where[256];
+    if (fault) plan_instr_text(p, i, where, sizeof where);
+    FAIL_IF(fault, "%s: %s", where, fault);
+    return 0;
+}
+
+int plan_read_instrs(Reading *r) {
+    const Plan *p = r->p;
+    int status = 0;
+    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_shape_of_instr(r, i);
+    if (!status) status = read_values(r);
+    for (uint64_t k = 0; k < p->n_programs && !status; k++) {
+        const PlanProgram *a = &p->programs[k];
+        for (uint64_t i = a->first_instr; i < a->first_instr + (uint64_t)a->n_instr && !status; i++)
+            status = read_links(r, a, i);
+    }
+    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_instr(r, i);
+    return status;
+}

@@ -1,0 +1,173 @@
+/* The plan reader: bytes in, a Plan of pointers into them out, or a message.
+ *
+ * A plan is untrusted input, checksum or not. Whatever plan_read accepts can be indexed without
+ * further thought: sections lie inside the file, aligned and apart; strings end; every index is
+ * inside its table; enums are in range; types have a size without overflow, and values lie inside
+ * the arena; instructions have as many operands and results as their op, and operands of the types
+ * and shapes that the op's kernels rely on. Whether the program means anything is plan_check's
+ * question.
+ *
+ * The order: the file as a whole, the tables (plan_tables.c), then instructions (plan_types.c).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "plan_inside.h"
+
+int plan_fail(Reading *r, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(r->message, r->message_size, format, args);
+    va_end(args);
+    return EXIT_CORRUPT;
+}
+
+uint64_t plan_checksum(const void *bytes, size_t size) {
+    PlanHeader header;
+    if (size < sizeof header) return 0;
+    memcpy(&header, bytes, sizeof header);
+    header.checksum = 0;
+    XXH3_state_t *state = XXH3_createState();
+    if (!state) fail_environment("no memory for a checksum");
+    XXH3_64bits_reset(state);
+    XXH3_64bits_update(state, &header, sizeof header);
+    XXH3_64bits_update(state, (const char *)bytes + sizeof header, size - sizeof header);
+    uint64_t sum = XXH3_64bits_digest(state);
+    XXH3_freeState(state);
+    return sum;
+}
+
+const char *plan_string(const Plan *p, PlanString s) { return p->strings + s; }
+
+void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size) {
+    if (instr >= p->n_instrs) {
+        snprintf(out, size, "instruction %llu", (unsigned long long)instr);
+        return;
+    }
+    const PlanInstr *in = &p->instrs[instr];
+    const char *path = plan_string(p, in->path);
+    int n = snprintf(out, size, "%s%s", path, *path ? " " : "");
+    if (n < 0 || (size_t)n >= size) return;
+    if (in->file)
+        snprintf(out + n, size - (size_t)n, "%s:%u:%u: %s #%llu",
+                 plan_string(p, p->files[in->file].base), in->line, in->col, op_info[in->op].name,
+                 (unsigned long long)instr);
+    else
+        snprintf(out + n, size - (size_t)n, "%s #%llu", op_info[in->op].name,
+                 (unsigned long long)instr);
+}
+
+static int read_header(Reading *r, const void *bytes, size_t size) {
+    const PlanHeader *h = bytes;
+    if (size < sizeof *h) return plan_fail(r, "%zu bytes are too few for a plan", size);
+    if (memcmp(h->magic, PLAN_MAGIC, sizeof h->magic))
+        return plan_fail(r, "this is not a plan: it does not begin with " PLAN_MAGIC);
+    if (h->oldest_reader > PLAN_VERSION)
+        return plan_fail(r, "the plan needs a reader of format %u or newer, this one knows %d",
+                         h->oldest_reader, PLAN_VERSION);
+    if (h->size != size)
+        return plan_fail(r, "the plan says that it has %llu bytes, the file has %zu", (Llu)h->size,
+                         size);
+    if (plan_checksum(bytes, size) != h->checksum)
+        return plan_fail(r, "the checksum is wrong: the file is damaged");
+    if (h->version < h->oldest_reader || h->oldest_reader == 0)
+        return plan_fail(r, "format %u cannot need reader %u", h->version, h->oldest_reader);
+    if (h->pad) return plan_fail(r, "the header is not clean");
+    if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
+        return plan_fail(r, "%u sections do not fit into the file", h->n_sections);
+    return 0;
+}
+
+enum {
+    SECTION_KINDS = 0
+#define SECTION(field, type, name) +1
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+};
+
+static const struct {
+    const char *name;
+    size_t element;
+} section_info[SECTION_KINDS] = {
+#define SECTION(field, type, name) {name, sizeof(type)},
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+};
+
+/* Sections of known kind must be there once each; all must ascend and stay apart. */
+static int read_sections(Reading *r, const char *bytes, size_t size) {
+    const PlanHeader *h = (const PlanHeader *)bytes;
+    const PlanSection *at = (const PlanSection *)(bytes + sizeof *h), *found[SECTION_KINDS] = {0};
+    uint64_t free_from = sizeof *h + (uint64_t)h->n_sections * sizeof *at;
+    for (uint32_t i = 0; i < h->n_sections; i++) {
+        const PlanSection *s = &at[i];
+        if (s->offset % 16 || s->offset < free_from || s->offset > size)
+            return plan_fail(r, "section %u lies at byte %llu, which is no place for it", i,
+                             (Llu)s->offset);
+        if (!s->element || s->count > (size - s->offset) / s->element)
+            return plan_fail(r, "section %u does not fit into the file", i);
+        free_from = s->offset + s->count * s->element;
+        if (s->kind >= SECTION_KINDS) continue;
+        if (found[s->kind])
+            return plan_fail(r, "there are two sections of %s", section_info[s->kind].name);
+        if (s->element != section_info[s->kind].element)
+            return plan_fail(r, "section of %s: %u bytes an element, not %zu",
+                             section_info[s->kind].name, s->element, section_info[s->kind].element);
+        if (s->count >= UINT32_MAX)
+            return plan_fail(r, "section of %s is too large", section_info[s->kind].name);
+        found[s->kind] = s;
+    }
+    for (int k = 0; k < SECTION_KINDS; k++)
+        if (!found[k]) return plan_fail(r, "there is no section of %s", section_info[k].name);
+    int kind = 0;
+#define SECTION(field, type, name)                                                                 \
+    r->p->field = (const type *)(bytes + found[kind]->offset);                                     \
+    r->p->n_##field = found[kind++]->count;
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+    return 0;
+}
+
+static int read_strings(Reading *r) {
+    const Plan *p = r->p;
+    if (!p->n_strings || p->strings[0] || p->strings[p->n_strings - 1])
+        return plan_fail(r, "the strings do not begin and end as they must");
+    return 0;
+}
+
+int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size) {
+    Reading r = {.p = p, .message = message, .message_size = message_size};
+    *p = (Plan){.header = bytes};
+    if ((uintptr_t)bytes % 16) BUG("a plan's bytes must be aligned to 16");
+    int status = read_header(&r, bytes, size);
+    if (!status) status = read_sections(&r, bytes, size);
+    if (!status) status = read_strings(&r);
+    if (!status) status = plan_read_tables(&r);
+    if (!status) status = plan_read_instrs(&r);
+    if (status) *p = (Plan){0};
+    return status;
+}
+
+int plan_open(Plan *p, const char *path, char *message, size_t message_size) {
+    size_t size;
+    *p = (Plan){0};
+    char *bytes = read_file(path, &size);
+    if (!bytes) {
+        snprintf(message, message_size, "cannot read %s: %s", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    int status = plan_read(p, bytes, size, message, message_size);
+    if (status)
+        free(bytes);
+    else
+        p->owned = bytes;
+    return status;
+}
+
+void plan_close(Plan *p) {
+    free(p->owned);
+    *p = (Plan){0};
+}

@@ -1,0 +1,355 @@
+/* The reader's second step: settings, parameters, units, groups, states, fields, sources, programs.
+ *
+ * Besides ranges it checks what others take from several tables together: parameters lie inside
+ * their group and in one group only, groups in their unit, states have the shape that their role
+ * promises, programs share out the instructions, roles share out the ranks.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_inside.h"
+
+#define FAIL_IF(c, ...)                                                                            \
+    do {                                                                                           \
+        if (c) return plan_fail(r, __VA_ARGS__);                                                   \
+    } while (0)
+
+static bool bad_string(const Plan *p, PlanString s) { return s >= p->n_strings; }
+
+/* Does [first, first + n) lie inside a table of `total` rows? */
+static bool bad_range(uint64_t first, uint64_t n, uint64_t total) {
+    return first > total || n > total - first;
+}
+
+static bool is_float(uint32_t dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+
+bool plan_type_sane(const Type *t) {
+    static const uint8_t clean[sizeof t->pad];
+    if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
+    if (memcmp(t->pad, clean, sizeof clean)) return false;
+    int64_t left = PLAN_LARGEST / 8;
+    for (int i = 0; i < MAX_RANK; i++) {
+        if (i >= t->rank) {
+            if (t->dim[i]) return false;
+            continue;
+        }
+        if (t->dim[i] < 1 || t->dim[i] > left) return false;
+        left /= t->dim[i];
+    }
+    return t->dtype != DT_TOKEN || t->rank == 0;
+}
+
+static bool bad_count(int64_t n, int64_t lowest) { return n < lowest || n > PLAN_LARGEST; }
+static bool bad_real(double x, double lowest, double highest) {
+    return !isfinite(x) || x < lowest || x > highest;
+}
+
+static int64_t shards(const Plan *p) {
+    int64_t n = 1;
+    for (uint64_t i = 0; i < p->n_axes; i++)
+        if (!strcmp(plan_string(p, p->axes[i].name), "dp")) n *= p->axes[i].size;
+    return n;
+}
+
+static int read_mesh(Reading *r) {
+    const Plan *p = r->p;
+    int64_t ranks = 1;
+    FAIL_IF(p->n_axes > 4, "the mesh has %llu axes", (Llu)p->n_axes);
+    for (uint64_t i = 0; i < p->n_axes; i++) {
+        const PlanAxis *a = &p->axes[i];
+        FAIL_IF(bad_string(p, a->name) || a->pad, "mesh axis %llu has no name", (Llu)i);
+        FAIL_IF(a->size < 1 || a->size > (1 << 20), "mesh axis %s has size %lld",
+                plan_string(p, a->name), (long long)a->size);
+        ranks *= a->size;
+        FAIL_IF(ranks > (1 << 20), "the mesh has too many ranks");
+    }
+    FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
+            (long long)ranks, p->settings->ranks);
+    return 0;
+}
+
+static int read_settings(Reading *r) {
+    const Plan *p = r->p;
+    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
+    const PlanSettings *s = p->settings;
+    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || s->pad0, "settings: no names");
+    FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
+    FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
+                bad_count(s->local_batch, 1),
+            "settings: a step of %lld samples in %lld micro-batches of %lld a rank",
+            (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
+    FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
+                s->batch / s->micro_batches % s->ranks ||
+                s->batch / s->micro_batches / s->ranks != s->local_batch,
+            "settings: %u ranks times %lld micro-batches of %lld samples are not %lld", s->ranks,
+            (long long)s->micro_batches, (long long)s->local_batch, (long long)s->batch);
+    FAIL_IF(bad_count(s->length, 0) || bad_count(s->vocabulary, 0) || bad_count(s->steps, 0) ||
+                bad_count(s->epochs, 0) || bad_count(s->eval_every, 0) ||
+                bad_count(s->eval_steps, 0),
+            "settings: a count is out of range");
+    FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
+            (long long)s->steps, (long long)s->epochs);
+    FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||
+                s->optimizer > PLAN_ADAMW || s->schedule > SCHEDULE_LINEAR,
+            "settings: an unknown order, optimizer, schedule or on_nan");
+    FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
+                bad_real(s->warmup, 0, 1e15) || bad_real(s->final, -1e30, 1e30),
+            "settings: the optimizer's numbers are out of range");
+    FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
+            (long long)s->loss_exponent);
+    FAIL_IF(s->arena_bytes > (uint64_t)PLAN_LARGEST || s->persistent_bytes > s->arena_bytes ||
+                s->workspace_offset != align_up(s->arena_bytes, PLAN_ALIGN),
+            "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",
+            (Llu)s->arena_bytes, (Llu)s->persistent_bytes, (Llu)s->workspace_offset);
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST, "settings: workspace too large");
+    for (size_t i = 0; i < ARRAY_LEN(s->reserved); i++)
+        FAIL_IF(s->reserved[i], "settings: reserved words are not zero");
+    return read_mesh(r);
+}
+
+static int read_files(Reading *r) {
+    const Plan *p = r->p;
+    FAIL_IF(!p->n_files, "the source map is empty");
+    for (uint64_t i = 0; i < p->n_files; i++)
+        FAIL_IF(bad_string(p, p->files[i].base) || p->files[i].pad, "source file %llu has no name",
+                (Llu)i);
+    return 0;
+}
+
+static int read_params(Reading *r) {
+    const Plan *p = r->p;
+    int64_t total = 0;
+    for (uint64_t i = 0; i < p->n_params; i++) {
+        const PlanParam *a = &p->params[i];
+        FAIL_IF(bad_string(p, a->name) || bad_string(p, a->key) || bad_string(p, a->checkpoint),
+                "parameter %llu has no name", (Llu)i);
+        const char *name = plan_string(p, a->name);
+        FAIL_IF(a->init > 2 || a->flags > 7 || a->pad || bad_real(a->init_std, 0, 1e30),
+                "parameter %s: unknown initial value or flags", name);
+        FAIL_IF(bad_range(a->first_alias, a->n_alias, p->n_aliases),
+                "parameter %s: its aliases are outside their table", name);
+        FAIL_IF(!plan_type_sane(&a->type) || !is_float(a->type.dtype), "parameter %s has no type",
+                name);
+        FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
+                "parameter %s: only a matrix is stored transposed", name);
+        total += type_elements(&a->type);
+        FAIL_IF(total > PLAN_LARGEST, "there are too many parameters");
+    }
+    FAIL_IF(total != p->settings->parameters, "%lld parameters are not the plan's %lld",
+            (long long)total, (long long)p->settings->parameters);
+    for (uint64_t i = 0; i < p->n_aliases; i++)
+        FAIL_IF(bad_string(p, p->aliases[i].name) || bad_string(p, p->aliases[i].checkpoint),
+                "alias %llu has no name", (Llu)i);
+    return 0;
+}
+
+static int read_units(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < p->n_units; i++) {
+        const PlanUnit *u = &p->units[i];
+        FAIL_IF(bad_string(p, u->name) || bad_string(p, u->class_name), "unit %llu has no name",
+                (Llu)i);
+        FAIL_IF(u->first_group != next || bad_range(next, u->n_group, p->n_groups),
+                "unit %llu: its groups are out of place", (Llu)i);
+        FAIL_IF(bad_count(u->below, 0) || bad_count(u->owned, 0), "unit %llu: a count is wrong",
+                (Llu)i);
+        next += u->n_group;
+        for (uint64_t k = u->first_group; k < next; k++)
+            FAIL_IF(p->groups[k].unit != i, "group %llu is not of unit %llu", (Llu)k, (Llu)i);
+    }
+    FAIL_IF(next != p->n_groups, "%llu groups belong to no unit", (Llu)(p->n_groups - next));
+    return 0;
+}
+
+static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
+    const Plan *p = r->p;
+    const PlanGroup *g = &p->groups[i];
+    int64_t end = 0;
+    FAIL_IF(g->flags > 3 || g->pad || !is_float(g->master_dtype) || !is_float(g->compute_dtype) ||
+                !is_float(g->reduce_dtype),
+            "group %llu: unknown flags or dtype", (Llu)i);
+    FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
+                g->padded < g->unpadded,
+            "group %llu: a size is wrong", (Llu)i);
+    FAIL_IF(g->padded / g->shard != (g->flags & GROUP_REPLICATED ? 1 : shards(p)) ||
+                g->padded % g->shard,
+            "group %llu: shards of %lld are not %lld", (Llu)i, (long long)g->shard,
+            (long long)g->padded);
+    FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,
+            "group %llu: its parameters are outside their table", (Llu)i);
+    for (uint64_t k = g->first_param; k < (uint64_t)g->first_param + g->n_param; k++) {
+        const PlanGroupParam *a = &p->group_params[k];
+        FAIL_IF(a->param >= p->n_params || a->pad, "group %llu: no such parameter", (Llu)i);
+        const PlanParam *param = &p->params[a->param];
+        FAIL_IF(seen[a->param]++, "parameter %s is in two groups", plan_string(p, param->name));
+        FAIL_IF(param->type.dtype != g->master_dtype,
+                "parameter %s is of another dtype than group %llu", plan_string(p, param->name),
+                (Llu)i);
+        FAIL_IF(!(param->flags & PARAM_FROZEN) != !!(g->flags & GROUP_TRAINABLE),
+                "parameter %s and group %llu do not agree on what is trained",
+                plan_string(p, param->name), (Llu)i);
+        FAIL_IF(a->offset < end || a->offset > g->unpadded ||
+                    type_elements(&param->type) > g->unpadded - a->offset,
+                "parameter %s does not fit into group %llu", plan_string(p, param->name), (Llu)i);
+        end = a->offset + type_elements(&param->type);
+    }
+    return 0;
+}
+
+static int read_groups(Reading *r) {
+    const Plan *p = r->p;
+    uint8_t *seen = calloc(p->n_params + 1, 1);
+    if (!seen) fail_environment("no memory to read a plan");
+    int status = 0;
+    for (uint64_t i = 0; i < p->n_groups && !status; i++) status = read_group(r, i, seen);
+    for (uint64_t i = 0; i < p->n_params && !status; i++)
+        if (!seen[i])
+            status = plan_fail(r, "parameter %s is in no group", plan_string(p, p->params[i].name));
+    free(seen);
+    return status;
+}
+
+static bool has_shape(const Type *t, uint32_t dtype, int64_t elements) {
+    return t->dtype == dtype && t->rank == 1 && t->dim[0] == elements;
+}
+
+/* What a role promises about the type, so that host code can use the memory. */
+static int read_state_role(Reading *r, const PlanState *s, const char *name) {
+    const Plan *p = r->p;
+    const PlanGroup *g = s->group >= 0 ? &p->groups[s->group] : NULL;
+    bool right = false;
+    switch (s->role) {
+    case PLAN_STATE_STEP: right = has_shape(&s->type, DT_F64, STEP_SLOTS); break;
+    case PLAN_STATE_SCALE: right = has_shape(&s->type, DT_F64, SCALE_SLOTS); break;
+    case PLAN_STATE_METRIC: right = has_shape(&s->type, DT_I64, EXACT_WORDS); break;
+    case PLAN_STATE_STAGING:
+        right = s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] == 2;
+        break;
+    case PLAN_STATE_PARAM: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
+    case PLAN_STATE_MOMENT1:
+    case PLAN_STATE_MOMENT2: right = g && s->type.rank == 1 && s->type.dim[0] == g->shard; break;
+    case PLAN_STATE_GRADIENT:
+        right =
+            g && s->type.rank == 1 && (s->type.dim[0] == g->shard || s->type.dim[0] == g->padded);
+        break;
+    case PLAN_STATE_GATHERED: right = g && has_shape(&s->type, g->compute_dtype, g->padded); break;
+    default: break;
+    }
+    FAIL_IF(!right, "state %s does not have the type of its role", name);
+    return 0;
+}
+
+static int read_states(Reading *r) {
+    const Plan *p = r->p;
+    uint32_t single[PLAN_STATE_ROLES] = {0};
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const PlanState *s = &p->states[i];
+        FAIL_IF(bad_string(p, s->name), "state %llu has no name", (Llu)i);
+        const char *name = plan_string(p, s->name);
+        FAIL_IF(s->role >= PLAN_STATE_ROLES, "state %s has no role", name);
+        FAIL_IF(s->param < -1 || s->param >= (int64_t)p->n_params || s->group < -1 ||
+                    s->group >= (int64_t)p->n_groups,
+                "state %s belongs to nothing", name);
+        FAIL_IF(!plan_type_sane(&s->type) || s->type.dtype == DT_TOKEN, "state %s has no type",
+                name);
+        FAIL_IF(s->address % PLAN_ALIGN || s->address > p->settings->persistent_bytes ||
+                    (uint64_t)type_bytes(&s->type) > p->settings->persistent_bytes - s->address,
+                "state %s lies outside the persistent memory", name);
+        single[s->role]++;
+        int status = read_state_role(r, s, name);
+        if (status) return status;
+    }
+    FAIL_IF(single[PLAN_STATE_STEP] != 1 || single[PLAN_STATE_STAGING] > 1 ||
+                single[PLAN_STATE_SCALE] > 1,
+            "there must be one state of role step, and at most one of staging and scale");
+    return 0;
+}
+
+static int read_fields(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t slot = 0;
+    for (uint64_t i = 0; i < p->n_states; i++)
+        if (p->states[i].role == PLAN_STATE_STAGING) slot = (uint64_t)p->states[i].type.dim[1];
+    for (uint64_t i = 0; i < p->n_fields; i++) {
+        const PlanField *f = &p->fields[i];
+        FAIL_IF(bad_string(p, f->name) || f->pad, "batch field %llu has no name", (Llu)i);
+        const char *name = plan_string(p, f->name);
+        FAIL_IF(!plan_type_sane(&f->type) || f->type.dtype == DT_TOKEN || !f->type.rank ||
+                    f->type.dim[0] != p->settings->local_batch,
+                "batch field %s is not of %lld samples", name, (long long)p->settings->local_batch);
+        FAIL_IF(f->staging % 64 || f->staging > slot ||
+                    (uint64_t)type_bytes(&f->type) > slot - f->staging,
+                "batch field %s lies outside its staging slot", name);
+    }
+    return 0;
+}
+
+static int read_sources(Reading *r) {
+    const Plan *p = r->p;
+    for (uint64_t i = 0; i < p->n_sources; i++) {
+        const PlanSource *s = &p->sources[i];
+        FAIL_IF(bad_string(p, s->name) || bad_string(p, s->path) || s->pad,
+                "data source %llu has no name", (Llu)i);
+        FAIL_IF(s->kind > SOURCE_NPY, "data source %s is of an unknown kind",
+                plan_string(p, s->name));
+        FAIL_IF(bad_range(s->first_field, s->n_field, p->n_source_fields),
+                "data source %s: its fields are outside their table", plan_string(p, s->name));
+        FAIL_IF(bad_real(s->from, 0, 1) || bad_real(s->to, 0, 1) || s->from > s->to,
+                "data source %s: no share of a file", plan_string(p, s->name));
+        FAIL_IF(s->kind != SOURCE_NPY && p->settings->length < 1,
+                "data source %s: samples of no tokens", plan_string(p, s->name));
+    }
+    for (uint64_t i = 0; i < p->n_source_fields; i++)
+        FAIL_IF(bad_string(p, p->source_fields[i].name) || bad_string(p, p->source_fields[i].path),
+                "source field %llu has no name", (Llu)i);
+    return 0;
+}
+
+static int read_programs(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t next = 0;
+    uint32_t kinds = 0, rank = 0;
+    for (uint64_t i = 0; i < p->n_programs; i++) {
+        const PlanProgram *a = &p->programs[i];
+        FAIL_IF(a->kind > 4 || kinds >> a->kind & 1 || a->pad, "program %llu is of no own kind",
+                (Llu)i);
+        kinds |= 1u << a->kind;
+        FAIL_IF(a->first_instr != next || bad_range(next, a->n_instr, p->n_instrs) ||
+                    a->peak > p->settings->arena_bytes,
+                "program %llu does not follow the one before it", (Llu)i);
+        next += a->n_instr;
+    }
+    FAIL_IF(next != p->n_instrs, "%llu instructions belong to no program",
+            (Llu)(p->n_instrs - next));
+    FAIL_IF(!p->n_roles, "there is no role");
+    for (uint64_t i = 0; i < p->n_roles; i++) {
+        FAIL_IF(p->roles[i].first_rank != rank || !p->roles[i].n_ranks ||
+                    p->roles[i].n_ranks > p->settings->ranks - rank,
+                "role %llu has ranks that are not its own", (Llu)i);
+        rank += p->roles[i].n_ranks;
+    }
+    FAIL_IF(rank != p->settings->ranks, "%u ranks have no role", p->settings->ranks - rank);
+    for (uint64_t i = 0; i < p->n_calls; i++) {
+        const PlanCall *a = &p->calls[i];
+        FAIL_IF(a->role >= p->n_roles || a->kind > PLAN_EVALUATION || a->program >= p->n_programs ||
+                    a->pad || a->times < 1 || a->times > PLAN_LARGEST,
+                "call %llu calls nothing", (Llu)i);
+    }
+    return 0;
+}
+
+int plan_read_tables(Reading *r) {
+    int status = read_settings(r);
+    if (!status) status = read_files(r);
+    if (!status) status = read_params(r);
+    if (!status) status = read_units(r);
+    if (!status) status = read_groups(r);
+    if (!status) status = read_states(r);
+    if (!status) status = read_fields(r);
+    if (!status) status = read_sources(r);
+    if (!status) status = read_programs(r);
+    return status;
+}

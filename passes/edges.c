@@ -1,0 +1,227 @@
+/* edges: for each op the ops of other streams that it must wait for, none of them redundant.
+ *
+ * In: a scheduled graph with addresses. Out: Op.edge of every op.
+ *
+ * Ops of one stream run in list order, so for each other stream only the latest op that has to be
+ * waited for matters. An op waits for
+ *   - the ops that make its operands, tokens included; a `state` value is there from the start,
+ *   - every access of the memory that its results overwrite,
+ *   - every reader of what it ends, when it is a reshard or free.
+ * Who holds which memory is a tree over addresses (a treap), each node a range with its occupant:
+ * a value, or a state as it was at the start; each occupant knows its last access on each stream.
+ *
+ * Every op has a clock: how many ops of each stream have finished when it has. An edge that the
+ * clock of the op before it on its stream implies is dropped, and one that another edge of the same
+ * op implies; what is left is the transitive reduction. n log n.
+ */
+#include <stdlib.h>
+
+#include "memory.h"
+#include "passes.h"
+
+typedef struct Node {
+    uint64_t from, to;
+    uint32_t occupant, weight, left, right; /* node numbers; 0 = none */
+} Node;
+
+typedef uint32_t Clock[STREAM_KINDS]; /* by stream: number of ops */
+
+typedef struct Edges {
+    Graph *g;
+    const Program *p;
+    VEC(Node) nodes;
+    uint32_t root;
+    uint32_t *occupant; /* by value: itself, what it is a view of, or n_values + state */
+    Clock *access;      /* by occupant: last access on each stream, as a place on it, plus 1 */
+    Clock *clock;       /* by position: what has finished when the op has */
+    uint32_t *position; /* by op */
+    uint32_t *place;    /* by position: place on the op's stream, from 1 */
+    VEC(OpId) on[STREAM_KINDS];
+    Clock need; /* of the op at hand: how many ops of each stream it waits for */
+} Edges;
+
+static uint32_t node_new(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
+    uint64_t n = e->nodes.n;
+    uint32_t weight = (uint32_t)(hash_bytes(&n, sizeof n, 0) >> 32);
+    vec_push(e->g->arena, &e->nodes, ((Node){from, to, occupant, weight, 0, 0}));
+    return (uint32_t)n;
+}
+
+/* Nodes that begin in front of `at` go to *low, the others to *high. */
+static void split(Edges *e, uint32_t node, uint64_t at, uint32_t *low, uint32_t *high) {
+    if (!node) {
+        *low = *high = 0;
+        return;
+    }
+    uint32_t part;
+    Node *n = &e->nodes.at[node];
+    if (n->from < at) {
+        split(e, n->right, at, &part, high);
+        n->right = part;
+        *low = node;
+    } else {
+        split(e, n->left, at, low, &part);
+        n->left = part;
+        *high = node;
+    }
+}
+
+static uint32_t merge(Edges *e, uint32_t low, uint32_t high) {
+    if (!low || !high) return low ? low : high;
+    Node *a = &e->nodes.at[low], *b = &e->nodes.at[high];
+    if (a->weight > b->weight) {
+        a->right = merge(e, a->right, high);
+        return low;
+    }
+    b->left = merge(e, low, b->left);
+    return high;
+}
+
+static void wait_for_accesses(Edges *e, uint32_t occupant) {
+    for (int s = 0; s < STREAM_KINDS; s++) e->need[s] = MAX(e->need[s], e->access[occupant][s]);
+}
+
+static void wait_for_nodes(Edges *e, uint32_t node) {
+    if (!node) return;
+    wait_for_accesses(e, e->nodes.at[node].occupant);
+    wait_for_nodes(e, e->nodes.at[node].left);
+    wait_for_nodes(e, e->nodes.at[node].right);
+}
+
+/* The node that begins in front of `at` but ends behind it is cut in two there. */
+static void cut(Edges *e, uint64_t at) {
+    uint32_t low, high, node;
+    split(e, e->root, at, &low, &high);
+    for (node = low; node && e->nodes.at[node].right;) node = e->nodes.at[node].right;
+    if (node && e->nodes.at[node].to > at) {
+        uint32_t rest = node_new(e, at, e->nodes.at[node].to, e->nodes.at[node].occupant);
+        e->nodes.at[node].to = at;
+        high = merge(e, rest, high);
+    }
+    e->root = merge(e, low, high);
+}
+
+/* Gives [from, to) to a new occupant; the op at hand waits for those who were there. */
+static void occupy(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
+    uint32_t low, middle, high;
+    if (from == to) return;
+    cut(e, from);
+    cut(e, to);
+    split(e, e->root, to, &low, &high);
+    split(e, low, from, &low, &middle);
+    wait_for_nodes(e, middle);
+    middle = node_new(e, from, to, occupant);
+    e->root = merge(e, merge(e, low, middle), high);
+}
+
+static const Op *op_at(const Edges *e, uint32_t i) { return &e->g->ops.at[e->p->ops.at[i]]; }
+
+static bool is_state(const Edges *e, uint32_t occupant) { return occupant >= e->g->values.n; }
+
+static void name_results(Edges *e, const Op *op) {
+    for (uint32_t k = 0; k < op->n_out; k++) {
+        e->occupant[op->out + k] = op->out + k;
+        if (op->kind == OP_state)
+            e->occupant[op->out + k] = e->g->values.n + (uint32_t)op->attr.index;
+        if (op_info[op->kind].alias == ALIAS_VIEW)
+            e->occupant[op->out + k] = e->occupant[op->in[0]];
+    }
+}
+
+static void find_needs(Edges *e, const Op *op) {
+    bool ends = op->kind == OP_reshard || op->kind == OP_free;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        OpId def = e->g->values.at[op->in[k]].def;
+        const Op *maker = &e->g->ops.at[def];
+        if (maker->kind != OP_state)
+            e->need[maker->stream] = MAX(e->need[maker->stream], e->place[e->position[def]]);
+        if (ends) wait_for_accesses(e, e->occupant[op->in[k]]);
+    }
+    if (op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW) return;
+    for (uint32_t k = 0; k < op->n_out; k++) {
+        const Value *v = &e->g->values.at[op->out + k];
+        if (v->type.dtype == DT_TOKEN) continue;
+        occupy(e, v->address, v->address + (uint64_t)type_bytes(&v->type), op->out + k);
+    }
+}
+
+static void record_accesses(Edges *e, const Op *op, uint32_t i) {
+    if (op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW) return;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        uint32_t occupant = e->occupant[op->in[k]];
+        /* set_state on a state's own old contents reads nothing */
+        if (op->kind == OP_set_state && is_state(e, occupant)) continue;
+        e->access[occupant][op->stream] = e->place[i];
+    }
+    for (uint32_t k = 0; k < op->n_out; k++) e->access[op->out + k][op->stream] = e->place[i];
+}
+
+/* Is stream s's part of the need of this op implied by the part of another stream? */
+static bool implied(const Edges *e, int own, int s, const Clock before) {
+    for (int t = 0; t < STREAM_KINDS; t++) {
+        if (t == own || t == s || e->need[t] <= before[t]) continue;
+        uint32_t i = e->position[e->on[t].at[e->need[t] - 1]];
+        if (e->clock[i][s] >= e->need[s]) return true;
+    }
+    return false;
+}
+
+static int ascending(const void *a, const void *b) {
+    OpId x = *(const OpId *)a, y = *(const OpId *)b;
+    return (x > y) - (x < y);
+}
+
+/* The edges of op i, from e->need and the clock of the op before it on its stream. */
+static void set_edges(Edges *e, uint32_t i, const Clock before) {
+    Op *op = &e->g->ops.at[e->p->ops.at[i]];
+    OpId edge[STREAM_KINDS];
+    uint32_t n = 0;
+    for (int s = 0; s < STREAM_KINDS; s++) e->clock[i][s] = before[s];
+    for (int s = 0; s < STREAM_KINDS; s++) {
+        if (s == op->stream || e->need[s] <= before[s]) continue;
+        OpId other = e->on[s].at[e->need[s] - 1];
+        const uint32_t *done = e->clock[e->position[other]];
+        if (!implied(e, op->stream, s, before)) edge[n++] = other;
+        for (int t = 0; t < STREAM_KINDS; t++) e->clock[i][t] = MAX(e->clock[i][t], done[t]);
+    }
+    e->clock[i][op->stream] = e->place[i];
+    op->n_edge = n;
+    op->edge = n ? arena_array(e->g->arena, OpId, n) : NULL;
+    for (uint32_t k = 0; k < n; k++) op->edge[k] = edge[k];
+    if (n > 1) qsort(op->edge, n, sizeof *op->edge, ascending);
+}
+
+static void program_edges(Graph *g, const Program *p) {
+    static const Clock nothing;
+    Edges e = {.g = g, .p = p};
+    uint32_t n = p->ops.n, n_occupants = g->values.n + g->states.n;
+    e.occupant = arena_array(g->arena, uint32_t, g->values.n + 1);
+    e.access = arena_alloc(g->arena, sizeof(Clock) * (n_occupants + 1));
+    e.clock = arena_alloc(g->arena, sizeof(Clock) * (n + 1));
+    e.position = arena_array(g->arena, uint32_t, g->ops.n + 1);
+    e.place = arena_array(g->arena, uint32_t, n + 1);
+    node_new(&e, 0, 0, 0); /* number 0 stands for none */
+    for (uint32_t i = 0; i < g->states.n; i++) {
+        const State *s = &g->states.at[i];
+        occupy(&e, s->address, s->address + (uint64_t)type_bytes(&s->type), g->values.n + i);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const Op *op = op_at(&e, i);
+        uint32_t done = e.on[op->stream].n;
+        const uint32_t *before =
+            done ? e.clock[e.position[e.on[op->stream].at[done - 1]]] : nothing;
+        e.position[p->ops.at[i]] = i;
+        e.place[i] = done + 1;
+        for (int s = 0; s < STREAM_KINDS; s++) e.need[s] = 0;
+        name_results(&e, op);
+        find_needs(&e, op);
+        record_accesses(&e, op, i);
+        set_edges(&e, i, before);
+        vec_push(g->arena, &e.on[op->stream], p->ops.at[i]);
+    }
+}
+
+bool pass_edges(Graph *g) {
+    for (uint32_t i = 0; i < g->programs.n; i++) program_edges(g, &g->programs.at[i]);
+    return true;
+}

@@ -1,0 +1,77 @@
+/* memory: an address for every value.
+ *
+ * In: a graph whose programs are in issue order with a stream for each op. Out: addresses of states
+ * and values, peaks and sizes of arena and workspaces. Ops are added only where one value would
+ * have to be in two places at once (a copy, scale by 1).
+ *
+ * States lie at the start of the arena, in table order, the same for all programs. Behind them
+ * each program has its own arrangement of the same bytes: values that share memory form blocks
+ * (memory_blocks.c), blocks get places (memory_place.c). Addresses are multiples of MEMORY_ALIGN
+ * except inside a block. All sizes follow from types, so addresses hold on every device; scratch
+ * memory of kernels, which does depend on the device, is behind everything.
+ *
+ * Not handled: moving or recomputing values to lower the peak.
+ */
+#include "memory.h"
+#include "passes.h"
+
+static void place_states(Graph *g) {
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < g->states.n; i++) {
+        State *s = &g->states.at[i];
+        s->address = at;
+        at = align_up(at + (uint64_t)type_bytes(&s->type), MEMORY_ALIGN);
+    }
+    g->persistent_bytes = at;
+}
+
+static void set_addresses(Graph *g, const Blocks *b, Program *p) {
+    p->peak = g->persistent_bytes;
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            Value *v = &g->values.at[op->out + k];
+            int64_t offset;
+            uint32_t r = memory_find(b, op->out + k, &offset);
+            if (v->type.dtype == DT_TOKEN) {
+                v->address = NO_ADDRESS;
+                continue;
+            }
+            if (b->pin[r] != NO_ADDRESS)
+                v->address = b->pin[r] + (uint64_t)(offset + b->low[r]);
+            else
+                v->address = g->persistent_bytes + b->at.at[b->block[r]].offset + (uint64_t)offset;
+            p->peak = MAX(p->peak, v->address + (uint64_t)type_bytes(&v->type));
+        }
+    }
+    g->arena_bytes = MAX(g->arena_bytes, p->peak);
+}
+
+static void add_workspace(Graph *g, const Op *op) {
+    Type few[32], *in = few;
+    if (op->n_in + op->n_out > ARRAY_LEN(few))
+        in = arena_array(g->arena, Type, op->n_in + op->n_out);
+    Type *out = in + op->n_in;
+    for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
+    for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
+    for (int d = 0; d < DEVICE_KINDS; d++) {
+        int64_t bytes = op_workspace(op->kind, (DeviceKind)d, &op->attr, (int)op->n_in, in,
+                                     (int)op->n_out, out);
+        g->workspace_bytes[d] = MAX(g->workspace_bytes[d], (uint64_t)bytes);
+    }
+}
+
+bool pass_memory(Graph *g) {
+    place_states(g);
+    g->arena_bytes = g->persistent_bytes;
+    for (int d = 0; d < DEVICE_KINDS; d++) g->workspace_bytes[d] = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        memory_copies(g, i);
+        Program *p = &g->programs.at[i];
+        Blocks b = memory_blocks(g, p, false);
+        memory_place(g->arena, b.at.at, b.at.n, p->ops.n);
+        set_addresses(g, &b, p);
+        for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, &g->ops.at[p->ops.at[k]]);
+    }
+    return true;
+}

@@ -1,0 +1,56 @@
+/* The inside of pass memory: what its files share. Nobody else includes this.
+ *
+ * A block is a set of values of one program whose places depend on each other: a value and its
+ * views, a pack and its operands, results that work in place. It needs one range of the arena for
+ * one span of time. Time is the position in the program's list.
+ */
+#ifndef FSDPC_MEMORY_H
+#define FSDPC_MEMORY_H
+
+#include "ir.h"
+
+enum { MEMORY_ALIGN = 256 };
+
+typedef struct Block {
+    uint64_t size;        /* bytes, multiple of MEMORY_ALIGN */
+    uint32_t start, end;  /* first and last position at which the memory is taken; for values of
+                             side streams as far as compute knows */
+    uint32_t first, last; /* first and last access in issue order alone */
+    bool side;            /* a side stream reads or writes it */
+    bool late;            /* written first in backward or update */
+    uint64_t offset;      /* result of memory_place */
+} Block;
+
+/* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
+typedef struct Blocks {
+    Graph *g;
+    const Program *p;
+    uint32_t *parent;    /* by value: a tree a set; roots are their own parent */
+    int64_t *shift;      /* by value: bytes from the parent's address */
+    int64_t *low, *high; /* by root: extent of the set around the root's address */
+    uint64_t *pin;       /* by root: its address, when it lies in a state; else NO_ADDRESS */
+    uint32_t *start, *end, *first, *last; /* by root */
+    bool *side;                           /* by root */
+    uint32_t *block;                      /* by root: row of at; UINT32_MAX = none */
+    VEC(Block) at;
+} Blocks;
+
+/* memory_span.c: when the memory that a side stream's op touches is taken. For compute ops both are
+ * the op's own position. */
+typedef struct Spans {
+    uint32_t *from, *to; /* by position */
+} Spans;
+Spans memory_spans(const Graph *g, const Program *p, uint32_t *position);
+
+/* memory_blocks.c */
+/* Builds the blocks. decided: addresses are there, values are in place where addresses say so. */
+Blocks memory_blocks(Graph *g, const Program *p, bool decided);
+/* The set of value v and its offset from the set's lowest byte. */
+uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset);
+/* Puts copies in front of ops that would need one value in two places; once, before anything. */
+void memory_copies(Graph *g, uint32_t program);
+
+/* memory_place.c: fills Block.offset; the result is the height of all of it. n_time: positions. */
+uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time);
+
+#endif

@@ -1,0 +1,332 @@
+/* Blocks: which values share memory, and when each block's memory is taken.
+ *
+ * Values form sets by a union-find that keeps offsets: the address of a value is that of its parent
+ * plus a shift. What must share is joined first: views with what they show, operands of a pack with
+ * the pack, results with the operand that they replace, set_state's operand with the state. A set
+ * that holds a state's value is pinned to its address. Then, in issue order, a result takes the
+ * memory of an operand where the op allows it, the operand's whole block ends there and the
+ * result's begins there.
+ *
+ * Where one value would have to be in two places (one gradient for two parameters, an operand that
+ * is read after the op that replaces it), memory_copies has put a copy in front of the op, so here
+ * a contradiction is a bug.
+ */
+#include <string.h>
+
+#include "memory.h"
+
+typedef struct Build {
+    Blocks *b;
+    Spans spans;
+    bool decided;
+} Build;
+
+static int64_t value_bytes(const Blocks *b, ValueId v) {
+    return type_bytes(&b->g->values.at[v].type);
+}
+
+static uint32_t find_root(const Blocks *b, ValueId v, int64_t *offset) {
+    uint32_t root = v;
+    int64_t sum = 0;
+    for (; b->parent[root] != root; root = b->parent[root]) sum += b->shift[root];
+    *offset = sum;
+    for (int64_t rest = sum; b->parent[v] != v;) { /* the way becomes one step */
+        uint32_t next = b->parent[v];
+        int64_t step = b->shift[v];
+        b->parent[v] = root;
+        b->shift[v] = rest;
+        rest -= step;
+        v = next;
+    }
+    return root;
+}
+
+uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset) {
+    uint32_t root = find_root(b, v, offset);
+    *offset -= b->low[root];
+    return root;
+}
+
+/* States that value w lies `delta` bytes behind value v. false: they have other places already. */
+static bool join(Blocks *b, ValueId v, ValueId w, int64_t delta) {
+    int64_t at_v, at_w;
+    uint32_t r = find_root(b, v, &at_v), s = find_root(b, w, &at_w);
+    int64_t shift = at_v + delta - at_w; /* of root s behind root r */
+    if (r == s) return shift == 0;
+    if (b->pin[r] != NO_ADDRESS && b->pin[s] != NO_ADDRESS &&
+        b->pin[r] + (uint64_t)shift != b->pin[s])
+        return false;
+    if (b->pin[r] == NO_ADDRESS && b->pin[s] != NO_ADDRESS) b->pin[r] = b->pin[s] - (uint64_t)shift;
+    b->parent[s] = r;
+    b->shift[s] = shift;
+    b->low[r] = MIN(b->low[r], shift + b->low[s]);
+    b->high[r] = MAX(b->high[r], shift + b->high[s]);
+    b->start[r] = MIN(b->start[r], b->start[s]);
+    b->end[r] = MAX(b->end[r], b->end[s]);
+    b->first[r] = MIN(b->first[r], b->first[s]);
+    b->last[r] = MAX(b->last[r], b->last[s]);
+    b->side[r] |= b->side[s];
+    return true;
+}
+
+static bool pin(Blocks *b, ValueId v, uint64_t address) {
+    int64_t offset;
+    uint32_t r = find_root(b, v, &offset);
+    uint64_t root_address = address - (uint64_t)offset;
+    if (b->pin[r] != NO_ADDRESS) return b->pin[r] == root_address;
+    b->pin[r] = root_address;
+    return true;
+}
+
+static void touch(Build *u, ValueId v, uint32_t i, const Op *op) {
+    Blocks *b = u->b;
+    int64_t offset;
+    uint32_t r = find_root(b, v, &offset);
+    b->start[r] = MIN(b->start[r], u->spans.from[i]);
+    b->end[r] = MAX(b->end[r], u->spans.to[i]);
+    b->first[r] = MIN(b->first[r], i);
+    b->last[r] = MAX(b->last[r], i);
+    b->side[r] |= op->stream != STREAM_COMPUTE;
+}
+
+static int64_t pack_offset(const Graph *g, const Op *op, uint32_t k) {
+    const Group *group = &g->groups.at[op->attr.group];
+    return group->params.at[k].offset * dtype_bytes(g->values.at[op->out].type.dtype);
+}
+
+/* Joins what op must have in one place. false: operand *bad would have to be in two. */
+static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
+    const Graph *g = b->g;
+    *bad = 0;
+    if (op->kind == OP_state) return pin(b, op->out, g->states.at[op->attr.index].address);
+    if (op->kind == OP_set_state) return pin(b, op->in[0], g->states.at[op->attr.index].address);
+    if (op_info[op->kind].alias == ALIAS_PACK)
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            *bad = k;
+            if (!join(b, op->out, op->in[k], pack_offset(g, op, k))) return false;
+        }
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        int k = op_alias_must(op, j);
+        if (k < 0) continue;
+        *bad = (uint32_t)k;
+        if (!join(b, op->in[k], op->out + j, op->kind == OP_view ? op->attr.offset : 0))
+            return false;
+    }
+    return true;
+}
+
+static bool is_token(const Blocks *b, ValueId v) {
+    return b->g->values.at[v].type.dtype == DT_TOKEN;
+}
+
+static void touch_all(Build *u) {
+    const Blocks *b = u->b;
+    for (uint32_t i = 0; i < b->p->ops.n; i++) {
+        const Op *op = &b->g->ops.at[b->p->ops.at[i]];
+        if (op_info[op->kind].alias == ALIAS_VIEW || op->kind == OP_state) continue;
+        for (uint32_t k = 0; k < op->n_in; k++)
+            if (!is_token(b, op->in[k])) touch(u, op->in[k], i, op);
+        for (uint32_t k = 0; k < op->n_out; k++)
+            if (!is_token(b, op->out + k)) touch(u, op->out + k, i, op);
+    }
+}
+
+/* May result 0 of op i take the memory of operand k? */
+static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k) {
+    Blocks *b = u->b;
+    int64_t at_in, at_out;
+    uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, op->out, &at_out);
+    int64_t bytes = value_bytes(b, op->out);
+    if (r == s || value_bytes(b, op->in[k]) != bytes) return false;
+    if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
+    if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
+    if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[op->out].address;
+    return b->end[r] == u->spans.to[i] && b->start[s] == u->spans.from[i];
+}
+
+static void join_reuse(Build *u) {
+    Blocks *b = u->b;
+    for (uint32_t i = 0; i < b->p->ops.n; i++) {
+        const Op *op = &b->g->ops.at[b->p->ops.at[i]];
+        if (op_info[op->kind].alias != ALIAS_MAY || op->stream != STREAM_COMPUTE) continue;
+        for (uint32_t k = 0; k < op->n_in; k++)
+            if (op_info[op->kind].alias_mask >> k & 1 && can_reuse(u, op, i, k)) {
+                join(b, op->in[k], op->out, 0);
+                break;
+            }
+    }
+}
+
+static void number_blocks(Blocks *b) {
+    for (uint32_t i = 0; i < b->p->ops.n; i++) {
+        const Op *op = &b->g->ops.at[b->p->ops.at[i]];
+        for (uint32_t k = 0; k < op->n_out; k++) {
+            int64_t offset;
+            uint32_t r = find_root(b, op->out + k, &offset);
+            if (is_token(b, r) || b->pin[r] != NO_ADDRESS || b->block[r] != UINT32_MAX) continue;
+            if (b->high[r] == b->low[r] || b->first[r] == UINT32_MAX) continue;
+            Block block = {.size = align_up((uint64_t)(b->high[r] - b->low[r]), MEMORY_ALIGN),
+                           .start = b->start[r],
+                           .end = b->end[r],
+                           .first = b->first[r],
+                           .last = b->last[r],
+                           .side = b->side[r],
+                           .late = op->phase != PHASE_FORWARD};
+            b->block[r] = b->at.n;
+            vec_push(b->g->arena, &b->at, block);
+        }
+    }
+}
+
+static Blocks empty_blocks(Graph *g, const Program *p) {
+    Arena *a = g->arena;
+    size_t n = g->values.n + 1;
+    Blocks b = {.g = g, .p = p};
+    b.parent = arena_array(a, uint32_t, n);
+    b.shift = arena_array(a, int64_t, n);
+    b.low = arena_array(a, int64_t, n);
+    b.high = arena_array(a, int64_t, n);
+    b.pin = arena_array(a, uint64_t, n);
+    b.start = arena_array(a, uint32_t, n);
+    b.end = arena_array(a, uint32_t, n);
+    b.first = arena_array(a, uint32_t, n);
+    b.last = arena_array(a, uint32_t, n);
+    b.side = arena_array(a, bool, n);
+    b.block = arena_array(a, uint32_t, n);
+    for (uint32_t v = 0; v < g->values.n; v++) {
+        b.parent[v] = v;
+        b.high[v] = type_bytes(&g->values.at[v].type);
+        b.pin[v] = NO_ADDRESS;
+        b.start[v] = b.first[v] = b.block[v] = UINT32_MAX;
+    }
+    return b;
+}
+
+Blocks memory_blocks(Graph *g, const Program *p, bool decided) {
+    Blocks b = empty_blocks(g, p);
+    uint32_t *position = arena_array(g->arena, uint32_t, g->ops.n + 1), bad;
+    Build u = {.b = &b, .decided = decided, .spans = memory_spans(g, p, position)};
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (!join_musts(&b, op, &bad))
+            BUG("%s: operand %u of %s has no place that suits all of its users", op->path, bad,
+                op_info[op->kind].name);
+    }
+    touch_all(&u);
+    join_reuse(&u);
+    number_blocks(&b);
+    return b;
+}
+
+/* ---- copies */
+
+typedef struct Copies {
+    Blocks b;
+    uint32_t *last_read;  /* by value (the one that a view shows): last position that reads it */
+    uint32_t *base;       /* by value */
+    uint32_t *state_read; /* by state: last position that reads its entry value */
+    uint32_t *position;   /* by op */
+    VEC(OpId) list;       /* the new program */
+} Copies;
+
+static void find_reads(Copies *c, const Graph *g, const Program *p) {
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        bool view = op_info[op->kind].alias == ALIAS_VIEW;
+        c->position[p->ops.at[i]] = i;
+        for (uint32_t k = 0; k < op->n_out; k++)
+            c->base[op->out + k] = view ? c->base[op->in[0]] : op->out + k;
+        for (uint32_t k = 0; k < op->n_in && !view; k++) {
+            ValueId base = c->base[op->in[k]];
+            const Op *def = &g->ops.at[g->values.at[base].def];
+            c->last_read[base] = i;
+            if (def->kind == OP_state && op->kind != OP_set_state)
+                c->state_read[def->attr.index] = i;
+        }
+    }
+}
+
+/* Is operand k of op i replaced although somebody reads it later, or named twice? */
+static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i, uint32_t k) {
+    const OpInfo *o = &op_info[op->kind];
+    ValueId base = c->base[op->in[k]];
+    if (op->kind == OP_set_state) {
+        const Op *def = &g->ops.at[g->values.at[base].def];
+        bool own = def->kind == OP_state && def->attr.index == op->attr.index;
+        /* the state's old contents are still read when the new ones are written */
+        return !own && c->state_read[op->attr.index] > c->position[g->values.at[base].def];
+    }
+    bool replaced = o->alias == ALIAS_PACK;
+    for (uint32_t j = 0; j < op->n_out && o->alias != ALIAS_VIEW; j++)
+        replaced |= op_alias_must(op, j) == (int)k;
+    if (!replaced) return false;
+    for (uint32_t j = 0; j < k; j++)
+        if (c->base[op->in[j]] == base) return true;
+    return c->last_read[base] > i;
+}
+
+/* A value of its own with the same elements, made right in front of the op. */
+static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
+    Op *op = &g->ops.at[user];
+    if (g->values.at[v].type.dtype != DT_F32 && g->values.at[v].type.dtype != DT_BF16)
+        BUG("%s: an operand of %s would need a copy, and there is none of its type", op->path,
+            op_info[op->kind].name);
+    Op copy = {.kind = OP_scale,
+               .n_in = 1,
+               .n_out = 1,
+               .in = arena_array(g->arena, ValueId, 1),
+               .out = g->values.n,
+               .attr = {.alpha = 1},
+               .path = op->path,
+               .span = op->span,
+               .unit = op->unit,
+               .phase = op->phase,
+               .stream = STREAM_COMPUTE};
+    Value value = {.type = g->values.at[v].type, .def = g->ops.n, .address = NO_ADDRESS};
+    copy.in[0] = v;
+    vec_push(g->arena, &c->list, g->ops.n);
+    vec_push(g->arena, &g->ops, copy);
+    vec_push(g->arena, &g->values, value);
+    return copy.out;
+}
+
+void memory_copies(Graph *g, uint32_t program) {
+    Program *p = &g->programs.at[program];
+    Arena *a = g->arena;
+    Copies c = {.b = empty_blocks(g, p)};
+    c.last_read = arena_array(a, uint32_t, g->values.n + 1);
+    c.base = arena_array(a, uint32_t, g->values.n + 1);
+    c.state_read = arena_array(a, uint32_t, g->states.n + 1);
+    c.position = arena_array(a, uint32_t, g->ops.n + 1);
+    find_reads(&c, g, p);
+    uint32_t bad, n_ops = p->ops.n;
+    bool changed = false;
+    for (uint32_t i = 0; i < n_ops; i++) {
+        OpId id = p->ops.at[i];
+        const Op *op = &g->ops.at[id];
+        bool *copied = NULL;
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            if (!needs_copy(&c, g, op, i, k)) continue;
+            if (!copied) copied = arena_array(a, bool, op->n_in);
+            copied[k] = true;
+        }
+        if (!copied && !join_musts(&c.b, op, &bad)) {
+            CHECK(bad < op->n_in);
+            copied = arena_array(a, bool, op->n_in);
+            copied[bad] = true;
+        }
+        for (uint32_t k = 0; copied && k < g->ops.at[id].n_in; k++)
+            if (copied[k]) {
+                ValueId copy = copy_of(g, &c, id, g->ops.at[id].in[k]);
+                g->ops.at[id].in[k] = copy;
+                changed = true;
+            }
+        vec_push(a, &c.list, id);
+    }
+    if (!changed) return;
+    p = &g->programs.at[program];
+    p->ops.at = c.list.at;
+    p->ops.n = c.list.n;
+    p->ops.capacity = c.list.capacity;
+    memory_copies(g, program);
+}

@@ -1,0 +1,89 @@
+/* How long a side stream's op keeps the memory that it touches, in positions of the program's list.
+ *
+ * A gather or a reduction runs at no fixed time: it can begin as soon as the last compute op that
+ * its stream waited for is done, and it has surely ended at the first compute op that waits for it.
+ * So its memory is taken from behind the one to in front of the other. Memory that is given out by
+ * these spans can be reused without any edge that data and tokens do not give already.
+ *
+ * Going forward, `from` is the latest compute op that happens before; going backward, `to` is the
+ * earliest compute op that happens after. A reshard or free happens after all readers of its
+ * operands: that is what pass edges makes of it.
+ */
+#include "memory.h"
+
+typedef struct Walk {
+    const Graph *g;
+    const Program *p;
+    uint32_t *position;               /* by op */
+    uint32_t *base;                   /* by value: the value that it is a view of */
+    uint32_t (*reader)[STREAM_KINDS]; /* by base value: last reader of each stream, plus 1 */
+    Spans spans;
+} Walk;
+
+static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->ops.at[i]]; }
+
+/* The latest compute op that op i waits for, plus 1. */
+static uint32_t latest_before(const Walk *w, const Op *op, uint32_t stream_from) {
+    uint32_t from = stream_from;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        const Op *def = &w->g->ops.at[w->g->values.at[op->in[k]].def];
+        uint32_t d = w->position[w->g->values.at[op->in[k]].def];
+        if (def->kind == OP_state) continue;
+        from = MAX(from, def->stream == STREAM_COMPUTE ? d + 1 : w->spans.from[d]);
+    }
+    return from;
+}
+
+static void go_forward(Walk *w) {
+    uint32_t stream_from[STREAM_KINDS] = {0};
+    for (uint32_t i = 0; i < w->p->ops.n; i++) {
+        const Op *op = op_at(w, i);
+        bool view = op_info[op->kind].alias == ALIAS_VIEW;
+        for (uint32_t k = 0; k < op->n_out; k++)
+            w->base[op->out + k] = view ? w->base[op->in[0]] : op->out + k;
+        for (uint32_t k = 0; k < op->n_in && !view; k++)
+            w->reader[w->base[op->in[k]]][op->stream] = i + 1;
+        w->spans.from[i] = i;
+        if (op->stream == STREAM_COMPUTE) continue;
+        w->spans.from[i] = stream_from[op->stream] = latest_before(w, op, stream_from[op->stream]);
+    }
+}
+
+static void go_backward(Walk *w) {
+    uint32_t n = w->p->ops.n, stream_to[STREAM_KINDS];
+    for (int s = 0; s < STREAM_KINDS; s++) stream_to[s] = n - 1;
+    for (uint32_t i = 0; i < n; i++) w->spans.to[i] = n - 1;
+    for (uint32_t i = n; i-- > 0;) {
+        const Op *op = op_at(w, i);
+        bool compute = op->stream == STREAM_COMPUTE;
+        if (compute)
+            w->spans.to[i] = i;
+        else
+            w->spans.to[i] = stream_to[op->stream] = MIN(w->spans.to[i], stream_to[op->stream]);
+        /* what op i waits for has ended in front of i, or of the compute op that waits for i */
+        uint32_t done = compute ? (i ? i - 1 : 0) : w->spans.to[i];
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            uint32_t d = w->position[w->g->values.at[op->in[k]].def];
+            if (op_at(w, d)->stream != STREAM_COMPUTE) w->spans.to[d] = MIN(w->spans.to[d], done);
+            if (op->kind != OP_reshard && op->kind != OP_free) continue;
+            for (int s = STREAM_COMPUTE + 1; s < STREAM_KINDS; s++) {
+                uint32_t reader = w->reader[w->base[op->in[k]]][s];
+                if (reader && reader - 1 < i)
+                    w->spans.to[reader - 1] = MIN(w->spans.to[reader - 1], done);
+            }
+        }
+    }
+}
+
+Spans memory_spans(const Graph *g, const Program *p, uint32_t *position) {
+    Arena *a = g->arena;
+    Walk w = {.g = g, .p = p, .position = position};
+    w.base = arena_array(a, uint32_t, g->values.n + 1);
+    w.reader = arena_alloc(a, sizeof *w.reader * (g->values.n + 1));
+    w.spans.from = arena_array(a, uint32_t, p->ops.n + 1);
+    w.spans.to = arena_array(a, uint32_t, p->ops.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) position[p->ops.at[i]] = i;
+    go_forward(&w);
+    if (p->ops.n) go_backward(&w);
+    return w.spans;
+}
