@@ -1,19 +1,17 @@
 /* Proofs 5 and 7.
  *
- * check-5: all ranks issue the same collectives on each communicator in the same order. Ranks of one
- * role run the same program, so it remains to show:
- *   5a  roles make the same calls, with the same sequence on each communicator (kind, elements, dtype)
- *   5b  collectives of one communicator are ordered by happens-before, so that the sequence does not
- *       depend on how streams run
- *   5c  gathers use the gather communicator, reductions the other; the mesh axis exists
+ * check-5: all ranks issue the same collectives on each communicator in the same order. Ranks of
+ * one role run the same program, so it remains to show: 5a  roles make the same calls, with the
+ * same sequence on each communicator (kind, what it is about, elements, dtype) 5b  collectives of
+ * one communicator are ordered by happens-before, so that the sequence does not depend on how
+ * streams run 5c  gathers use the gather communicator, reductions the other; the mesh axis exists
  *   5d  element counts fit the number of ranks on the axis
  *
- * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each call
- * of a step the programs of all roles become one graph in which the k-th collective of a communicator
- * is one node (it ends on no rank before it began on all); ranks of a role are alike, so one of each
- * will do. Arcs: order on a stream, edges, order on a communicator.
- *   7a  an edge points to a later instruction, or to its own stream (the list must be a legal order)
- *   7b  a cycle
+ * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each
+ * call of a step the programs of all roles become one graph in which the k-th collective of a
+ * communicator is one node (it ends on no rank before it began on all); ranks of a role are alike,
+ * so one of each will do. Arcs: order on a stream, edges, order on a communicator. 7a  an edge
+ * points to a later instruction, or to its own stream (the list must be a legal order) 7b  a cycle
  */
 #include "check.h"
 
@@ -45,9 +43,9 @@ typedef struct Union {
     Check *c;
     uint32_t n_programs, n_nodes;
     const PlanProgram **program;
-    uint32_t *first;  /* by program: its first node */
-    uint32_t *same;   /* by node: the node that stands for it */
-    uint32_t *waits;  /* by node: arcs into it */
+    uint32_t *first;       /* by program: its first node */
+    uint32_t *same;        /* by node: the node that stands for it */
+    uint32_t *waits;       /* by node: arcs into it */
     uint32_t *start, *arc; /* arcs out of a node: arc[start[n] .. start[n + 1]) */
     uint64_t n_arcs;
 } Union;
@@ -107,8 +105,10 @@ static int match_collectives(Union *u) {
             if (!check_is_collective(u->c, i)) continue;
             int comm = comm_of(&p->instrs[i]);
             uint32_t *first = &node_of[(size_t)comm * (u->n_nodes + 1) + sequence[comm]++];
-            if (*first) u->same[node] = *first - 1;
-            else *first = node + 1;
+            if (*first)
+                u->same[node] = *first - 1;
+            else
+                *first = node + 1;
         }
     }
     free(node_of);
@@ -141,9 +141,11 @@ static int find_cycle(Union *u) {
     if (tail == nodes) return 0;
     uint32_t stuck = 0;
     while (u->same[stuck] != stuck || !u->waits[stuck]) stuck++;
-    return check_fail(u->c, "7b", node_instr(u, stuck),
-                      "waits for itself: streams, edges and matched collectives form a cycle through "
-                      "it (%u instructions never start)", nodes - tail);
+    return check_fail(
+        u->c, "7b", node_instr(u, stuck),
+        "waits for itself: streams, edges and matched collectives form a cycle through "
+        "it (%u instructions never start)",
+        nodes - tail);
 }
 
 static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
@@ -180,7 +182,8 @@ static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uin
 int check_cycles(Check *c) {
     const Plan *p = c->p;
     const PlanProgram **program = calloc(p->n_roles + 1, sizeof *program);
-    if (!program) return check_fail(c, "0", NO_INSTR, "no memory for the checker"), EXIT_ENVIRONMENT;
+    if (!program)
+        return check_fail(c, "0", NO_INSTR, "no memory for the checker"), EXIT_ENVIRONMENT;
     int status = 0;
     for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
         for (uint32_t k = 0; !status; k++) {
@@ -202,20 +205,23 @@ static int check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     if (in->attr.mesh_axis < 0 || (uint64_t)in->attr.mesh_axis >= p->n_axes)
-        return check_fail(c, "5c", i, "mesh axis %lld does not exist", (long long)in->attr.mesh_axis);
+        return check_fail(c, "5c", i, "mesh axis %lld does not exist",
+                          (long long)in->attr.mesh_axis);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
         return check_fail(c, "5c", i, "uses the %s communicator",
                           in->attr.comm == COMM_GATHER ? "gather" : "reduce");
     int64_t ranks = p->axes[in->attr.mesh_axis].size;
+    if (in->n_in < in->n_out)
+        return check_fail(c, "5d", i, "makes %u results of %u operands", in->n_out, in->n_in);
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
         const Type *b = &p->values[check_out(c, i, k)].type;
         const Type *full = in->op == OP_unshard ? b : a, *shard = in->op == OP_unshard ? a : b;
         if (full->dtype != shard->dtype || type_elements(full) != ranks * type_elements(shard))
-            return check_fail(c, "5d", i, "pair %u: %lld elements are not %lld for each of %lld ranks",
-                              k, (long long)type_elements(full), (long long)type_elements(shard),
-                              (long long)ranks);
+            return check_fail(
+                c, "5d", i, "pair %u: %lld elements are not %lld for each of %lld ranks", k,
+                (long long)type_elements(full), (long long)type_elements(shard), (long long)ranks);
     }
     for (uint32_t k = 0; k < in->n_out && in->op == OP_all_reduce; k++) {
         const Type *a = &p->values[check_in(c, i, k)].type;
@@ -235,11 +241,47 @@ static int check_program(Check *c, const PlanProgram *pr) {
         if (status) return status;
         uint64_t *before = &last[comm_of(&c->p->instrs[i])];
         if (*before != NO_INSTR && !check_before(c, *before, i))
-            return check_fail(c, "5b", i, "is not ordered behind instruction %llu, which uses the same "
-                              "communicator", (unsigned long long)*before);
+            return check_fail(c, "5b", i,
+                              "is not ordered behind instruction %llu, which uses the same "
+                              "communicator",
+                              (unsigned long long)*before);
         *before = i;
     }
     return 0;
+}
+
+/* What a value of a metric all-reduce is: the op that began the sum (a state's role where earlier
+ * calls began it), and the state that keeps the result. Sums of different things must not meet. */
+static uint64_t metric_meaning(const Check *c, uint64_t i, uint32_t k) {
+    const Plan *p = c->p;
+    uint32_t v = check_in(c, i, k), out = check_out(c, i, k);
+    const PlanInstr *def = &p->instrs[p->values[v].def];
+    for (uint64_t steps = 0; def->op == OP_metric_add && steps < p->n_instrs; steps++) {
+        v = p->operands[def->first_in];
+        def = &p->instrs[p->values[v].def];
+    }
+    uint64_t kept = 0;
+    for (uint64_t use = c->first_use[out]; use < c->first_use[out + 1]; use++)
+        if (p->instrs[c->use[use]].op == OP_set_state)
+            kept = (uint64_t)p->instrs[c->use[use]].attr.index + 1;
+    return kept << 32 | (uint64_t)(def->op == OP_state) << 16 |
+           (def->op == OP_state ? p->states[def->attr.index].role : def->op);
+}
+
+static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
+    const Plan *p = c->p;
+    const PlanInstr *x = &p->instrs[i], *y = &p->instrs[j];
+    if (x->op != y->op || x->n_out != y->n_out || x->attr.unit != y->attr.unit ||
+        x->attr.group != y->attr.group || x->attr.tag != y->attr.tag)
+        return false;
+    for (uint32_t k = 0; k < x->n_out; k++) {
+        const Type *s = &p->values[check_out(c, i, k)].type;
+        const Type *t = &p->values[check_out(c, j, k)].type;
+        if (s->dtype != t->dtype || type_elements(s) != type_elements(t)) return false;
+        if (x->op == OP_all_reduce && metric_meaning(c, i, k) != metric_meaning(c, j, k))
+            return false;
+    }
+    return true;
 }
 
 /* The next collective of the program at or behind *i; false at the end. */
@@ -251,24 +293,19 @@ static bool next_collective(const Check *c, const PlanProgram *pr, uint64_t *i, 
 }
 
 static int compare_programs(Check *c, const PlanProgram *a, const PlanProgram *b) {
-    const Plan *p = c->p;
     for (int comm = 0; comm < COMMS; comm++) {
         uint64_t i = a->first_instr, j = b->first_instr;
         for (;; i++, j++) {
             bool more = next_collective(c, a, &i, comm), other = next_collective(c, b, &j, comm);
             if (!more && !other) break;
             if (more != other)
-                return check_fail(c, "5a", more ? i : j, "has no partner in the program of another role");
-            const PlanInstr *x = &p->instrs[i], *y = &p->instrs[j];
-            bool same = x->op == y->op && x->n_out == y->n_out;
-            for (uint32_t k = 0; same && k < x->n_out; k++) {
-                const Type *s = &p->values[check_out(c, i, k)].type;
-                const Type *t = &p->values[check_out(c, j, k)].type;
-                same = s->dtype == t->dtype && type_elements(s) == type_elements(t);
-            }
-            if (!same)
-                return check_fail(c, "5a", j, "meets instruction %llu of another role, which is another "
-                                  "collective", (unsigned long long)i);
+                return check_fail(c, "5a", more ? i : j,
+                                  "has no partner in the program of another role");
+            if (!same_collective(c, i, j))
+                return check_fail(c, "5a", j,
+                                  "meets instruction %llu of another role, which is another "
+                                  "collective",
+                                  (unsigned long long)i);
         }
     }
     return 0;
@@ -294,7 +331,8 @@ static int check_roles(Check *c) {
                 if (!a && !b) break;
                 if (!a || !b || a->times != b->times)
                     return check_fail(c, "5a", NO_INSTR, "roles 0 and %u make different calls", r);
-                int status = compare_programs(c, &p->programs[a->program], &p->programs[b->program]);
+                int status =
+                    compare_programs(c, &p->programs[a->program], &p->programs[b->program]);
                 if (status) return status;
             }
     return 0;

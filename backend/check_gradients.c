@@ -1,19 +1,21 @@
-/* Proof 4: every contribution (micro-batch, rank, parameter) enters the update of each shard that owns
- * it exactly once, and every trainable parameter is updated exactly once a step.
+/* Proof 4: every contribution (micro-batch, rank, parameter) enters the update of each shard that
+ * owns it exactly once, and every trainable parameter is updated exactly once a step.
  *
- * Values are followed symbolically through one program: a gradient is "the contributions kept in the
- * group's state when the program started" (entry, 0 or 1 times) plus "this call's contribution"
- * (current, 0 or 1 times), reduced over ranks or not. The loss is followed in the same way, the norm
- * as a list of groups. Over the calls of a step the states' contents are counts of calls; a program
- * that runs `times` times changes them linearly, so it is followed once.
+ * Values are followed symbolically through one program: a gradient is "the contributions kept in
+ * the group's state when the program started" (entry, 0 or 1 times) plus "this call's contribution"
+ * (current, 0 or 1 times), reduced over ranks or not. The loss is followed in the same way, the
+ * norm as a list of groups. Over the calls of a step the states' contents are counts of calls; a
+ * program that runs `times` times changes them linearly, so it is followed once.
  *
  *   4a  a contribution is lost, or read before anything was stored
  *   4b  a contribution is counted twice, or parts of different kinds are added
  *   4c  reduced twice, or not at all, or over a part of the ranks
  *   4d  a group is not updated exactly once a step, or a frozen one is
- *   4e  an update's operands are not the states of its group, or its results are not kept
+ *   4e  an update's operands are not the states of its group, or its results are not kept, or a
+ *       state of parameters, moments or scale takes something else
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
+ *   4h  a metric or the scale, which the host reads, is written by no call
  */
 #include "check.h"
 
@@ -25,7 +27,8 @@ enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM };
 
 typedef struct Sym {
     uint8_t kind, entry, current, reduced;
-    int32_t group;       /* SYM_GRADIENT */
+    int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM: minus the op that made it */
+    uint32_t source;     /* the state that `entry` is about, if that is not 0 */
     uint32_t head, tail; /* SYM_NORM: groups + 1, linked through Step.next */
     uint32_t taken;      /* SYM_NORM: instruction + 1 that added it to another */
 } Sym;
@@ -33,20 +36,23 @@ typedef struct Sym {
 typedef struct Content {
     uint64_t calls; /* contributions in it */
     uint8_t kind, reduced, written;
+    int32_t group; /* as in Sym */
 } Content;
 
 typedef struct Step {
     Check *c;
     uint32_t program;
-    uint64_t calls;     /* of the step, before this program's */
+    uint64_t calls; /* of the step, before this program's */
     int64_t times;
-    uint64_t total;     /* calls of the whole step */
+    uint64_t total; /* calls of the whole step */
     bool evaluation;
-    Sym *sym;           /* by value of the plan */
-    Content *content;   /* by state */
-    uint32_t *updated;  /* by group: times updated */
-    uint32_t *next;     /* by group: link of a norm's list */
-    uint32_t *listed;   /* by group: grad_norm instruction + 1 of this program */
+    Sym *sym;          /* by value of the plan */
+    Content *before;   /* by state: when the program starts */
+    Content *content;  /* by state: when it ends, as far as it was followed */
+    uint8_t *reported; /* by state: written by some call of the role */
+    uint32_t *updated; /* by group: times updated */
+    uint32_t *next;    /* by group: link of a norm's list */
+    uint32_t *listed;  /* by group: grad_norm instruction + 1 of this program */
 } Step;
 
 static Sym *sym_in(Step *s, uint64_t i, uint32_t k) { return &s->sym[check_in(s->c, i, k)]; }
@@ -54,9 +60,9 @@ static Sym *sym_out(Step *s, uint64_t i, uint32_t k) { return &s->sym[check_out(
 static bool must_reduce(const Step *s) { return s->c->p->settings->ranks > 1; }
 
 /* Contributions that a value holds when its program runs for the last time. */
-static uint64_t contributions(const Step *s, const Sym *v, uint64_t before) {
-    uint64_t earlier = (uint64_t)(s->times - 1) * v->current;
-    return v->entry * (before + earlier) + v->current;
+static uint64_t contributions(const Step *s, const Sym *v) {
+    uint64_t earlier = v->entry ? s->before[v->source].calls : 0;
+    return earlier + v->entry * (uint64_t)(s->times - 1) * v->current + v->current;
 }
 
 static int follow_state(Step *s, uint64_t i) {
@@ -64,53 +70,97 @@ static int follow_state(Step *s, uint64_t i) {
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
     if (st->role != PLAN_STATE_GRADIENT && st->role != PLAN_STATE_METRIC) return 0;
-    const Content *k = &s->content[index];
+    const Content *k = &s->before[index];
     if (!k->written)
         return check_fail(s->c, "4a", i, "reads state %s, in which this step has stored nothing",
                           plan_string(p, st->name));
-    *sym_out(s, i, 0) = (Sym){.kind = k->kind, .entry = 1, .reduced = k->reduced, .group = st->group};
+    *sym_out(s, i, 0) = (Sym){.kind = k->kind,
+                              .entry = 1,
+                              .source = (uint32_t)index,
+                              .reduced = k->reduced,
+                              .group = k->group};
     return 0;
+}
+
+static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t index) {
+    const char *name = plan_string(s->c->p, st->name);
+    const Sym *v = sym_in(s, i, 0);
+    Content *k = &s->content[index];
+    const Content *before = &s->before[index];
+    uint8_t kind = st->role == PLAN_STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
+    if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
+        (v->entry && (v->source != index || v->group != before->group)))
+        return check_fail(s->c, "4b", i, "stores in state %s what does not belong there", name);
+    if (s->evaluation && v->reduced != must_reduce(s))
+        return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
+                          v->reduced ? "reduced" : "not reduced");
+    if (!s->evaluation && !v->entry && (before->written || s->times > 1))
+        return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls", name);
+    if (s->times > 1 && v->entry && v->reduced != before->reduced)
+        return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
+    *k = (Content){.calls = contributions(s, v),
+                   .kind = kind,
+                   .reduced = v->reduced,
+                   .written = !s->evaluation,
+                   .group = v->group};
+    return 0;
+}
+
+static const uint32_t update_roles[] = {PLAN_STATE_PARAM, PLAN_STATE_MOMENT1, PLAN_STATE_MOMENT2};
+
+static bool is_update(uint16_t op) {
+    return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
+}
+
+/* Is v the result of an update or of step_scale that this state is made for? */
+static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
+    uint64_t def = c->p->values[v].def;
+    const PlanInstr *in = &c->p->instrs[def];
+    if (st->role == PLAN_STATE_SCALE) return in->op == OP_step_scale;
+    uint32_t k = v - in->first_out;
+    return is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
+           update_roles[k] == st->role;
 }
 
 static int follow_set_state(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
-    if (st->role != PLAN_STATE_GRADIENT && st->role != PLAN_STATE_METRIC) return 0;
-    const Sym *v = sym_in(s, i, 0);
-    Content *k = &s->content[index];
-    uint8_t kind = st->role == PLAN_STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
-    if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group))
-        return check_fail(s->c, "4b", i, "stores in state %s what does not belong there",
+    uint32_t v = check_in(s->c, i, 0);
+    bool kept = check_entry_state(s->c, v) == index;
+    s->reported[index] |= !kept;
+    switch (st->role) {
+    case PLAN_STATE_GRADIENT:
+    case PLAN_STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
+    case PLAN_STATE_PARAM:
+    case PLAN_STATE_MOMENT1:
+    case PLAN_STATE_MOMENT2:
+    case PLAN_STATE_SCALE:
+        if (kept || (!s->evaluation && belongs(s->c, v, st))) return 0;
+        return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
                           plan_string(p, st->name));
-    if (s->evaluation && v->reduced != must_reduce(s))
-        return check_fail(s->c, "4c", i, "state %s is %s over ranks", plan_string(p, st->name),
-                          v->reduced ? "reduced" : "not reduced");
-    if (!s->evaluation && !v->entry && (k->written || s->times > 1))
-        return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls",
-                          plan_string(p, st->name));
-    k->calls = contributions(s, v, k->calls);
-    k->kind = kind;
-    k->reduced = v->reduced;
-    k->written = !s->evaluation;
-    return 0;
+    default: return 0;
+    }
 }
 
 static int follow_sum(Step *s, uint64_t i) {
     Sym *a = sym_in(s, i, 0), *b = sym_in(s, i, 1);
     if (a->kind == SYM_NONE && b->kind == SYM_NONE) return 0;
-    if (a->kind != b->kind || a->reduced != b->reduced || a->group != b->group)
+    if (a->kind != b->kind || a->reduced != b->reduced || a->group != b->group ||
+        (a->entry && b->entry && a->source != b->source))
         return check_fail(s->c, "4b", i, "adds parts of different kinds");
     Sym sum = *a;
     if (a->kind == SYM_NORM) {
         if (a->taken || b->taken || a == b)
-            return check_fail(s->c, "4b", i, "adds a part of the norm that instruction %u has added",
+            return check_fail(s->c, "4b", i,
+                              "adds a part of the norm that instruction %u has added",
                               a->taken ? a->taken - 1 : b->taken - 1);
         a->taken = b->taken = (uint32_t)i + 1;
         s->next[sum.tail - 1] = b->head;
         sum.tail = b->tail;
         sum.taken = 0;
     } else {
+        if (b->entry) sum.source = b->source;
         sum.entry += b->entry;
         sum.current += b->current;
         if (sum.entry > 1 || sum.current > 1)
@@ -151,12 +201,14 @@ static int follow_reduction(Step *s, uint64_t i) {
         if (v->reduced) return check_fail(s->c, "4c", i, "reduces what is reduced already");
         if (check_mesh_size(s->c, in->attr.mesh_axis) != (int64_t)p->settings->ranks)
             return check_fail(s->c, "4c", i, "reduces over %lld of %u ranks",
-                              (long long)check_mesh_size(s->c, in->attr.mesh_axis), p->settings->ranks);
+                              (long long)check_mesh_size(s->c, in->attr.mesh_axis),
+                              p->settings->ranks);
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
             if (in->attr.group != v->group || scatter == !!(g->flags & GROUP_REPLICATED))
-                return check_fail(s->c, "4c", i, "is not the reduction that group %d needs", v->group);
+                return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
+                                  v->group);
         }
         Sym out = *v;
         out.reduced = 1;
@@ -169,7 +221,6 @@ static int follow_reduction(Step *s, uint64_t i) {
 
 /* Is operand k the complete reduced gradient of the group? */
 static int check_complete(Step *s, uint64_t i, uint32_t k, int64_t group) {
-    const Plan *p = s->c->p;
     const Sym *g = sym_in(s, i, k);
     if (g->kind != SYM_GRADIENT || g->group != group)
         return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
@@ -177,14 +228,12 @@ static int check_complete(Step *s, uint64_t i, uint32_t k, int64_t group) {
     if (g->reduced != must_reduce(s))
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
                           (long long)group);
-    uint64_t stored = 0;
-    for (uint32_t j = 0; g->entry && j < p->n_states; j++)
-        if (p->states[j].role == PLAN_STATE_GRADIENT && p->states[j].group == group)
-            stored = s->content[j].calls;
-    uint64_t n = g->entry * stored + g->current;
+    uint64_t n = contributions(s, g);
     if (n != s->calls + 1 || s->times != 1 || s->calls + 1 != s->total)
-        return check_fail(s->c, "4a", i, "the gradient of group %lld holds %llu of the step's %llu "
-                          "micro-batches", (long long)group, (Llu)n, (Llu)s->total);
+        return check_fail(s->c, "4a", i,
+                          "the gradient of group %lld holds %llu of the step's %llu "
+                          "micro-batches",
+                          (long long)group, (Llu)n, (Llu)s->total);
     return 0;
 }
 
@@ -199,8 +248,8 @@ static int follow_norm(Step *s, uint64_t i) {
                           s->listed[group] - 1, (long long)group);
     s->listed[group] = (uint32_t)i + 1;
     s->next[group] = 0;
-    *sym_out(s, i, 0) = (Sym){.kind = SYM_NORM, .head = (uint32_t)group + 1,
-                              .tail = (uint32_t)group + 1};
+    *sym_out(s, i, 0) =
+        (Sym){.kind = SYM_NORM, .head = (uint32_t)group + 1, .tail = (uint32_t)group + 1};
     return 0;
 }
 
@@ -210,11 +259,8 @@ static int follow_scale(Step *s, uint64_t i) {
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->reduced != must_reduce(s) ||
         norm->reduced != must_reduce(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
-    uint64_t stored = 0;
-    for (uint32_t j = 0; j < p->n_states; j++)
-        if (p->states[j].role == PLAN_STATE_METRIC && s->content[j].written)
-            stored = MAX(stored, s->content[j].calls);
-    if (loss->entry * stored + loss->current != s->total)
+    if (loss->group != -(int32_t)OP_cross_entropy || s->times != 1 || s->calls + 1 != s->total ||
+        contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;
     for (uint32_t g = norm->head; g && listed <= p->n_groups; g = s->next[g - 1]) listed++;
@@ -228,13 +274,18 @@ static int follow_scale(Step *s, uint64_t i) {
 /* Does a set_state keep value v in state `index`? */
 static bool is_set(const Check *c, uint32_t v, int64_t index) {
     for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++)
-        if (c->p->instrs[c->use[k]].op == OP_set_state && c->p->instrs[c->use[k]].attr.index == index)
+        if (c->p->instrs[c->use[k]].op == OP_set_state &&
+            c->p->instrs[c->use[k]].attr.index == index)
             return true;
     return false;
 }
 
+static bool is_step(const Check *c, uint32_t v) {
+    int64_t index = check_entry_state(c, v);
+    return index >= 0 && c->p->states[index].role == PLAN_STATE_STEP;
+}
+
 static int follow_update(Step *s, uint64_t i) {
-    static const uint32_t role[] = {PLAN_STATE_PARAM, PLAN_STATE_MOMENT1, PLAN_STATE_MOMENT2};
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
@@ -243,7 +294,8 @@ static int follow_update(Step *s, uint64_t i) {
                           (long long)group);
     for (uint32_t k = 0; k < in->n_out; k++) {
         int64_t index = check_entry_state(s->c, check_in(s->c, i, k));
-        if (index < 0 || p->states[index].role != role[k] || p->states[index].group != group ||
+        if (index < 0 || p->states[index].role != update_roles[k] ||
+            p->states[index].group != group ||
             type_elements(&p->states[index].type) != p->groups[group].shard)
             return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
                               (long long)group);
@@ -255,6 +307,8 @@ static int follow_update(Step *s, uint64_t i) {
     if (status) return status;
     if (p->instrs[p->values[check_in(s->c, i, in->n_out + 1)].def].op != OP_step_scale)
         return check_fail(s->c, "4e", i, "its scale is not this step's");
+    if (!is_step(s->c, check_in(s->c, i, in->n_out + 2)))
+        return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
     return 0;
@@ -265,7 +319,10 @@ static int follow(Step *s, uint64_t i) {
     case OP_state: return follow_state(s, i);
     case OP_set_state: return follow_set_state(s, i);
     case OP_cross_entropy:
-    case OP_accuracy: *sym_out(s, i, 0) = (Sym){.kind = SYM_TERM, .current = 1, .group = -1}; return 0;
+    case OP_accuracy:
+        *sym_out(s, i, 0) =
+            (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)s->c->p->instrs[i].op};
+        return 0;
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);
     case OP_pack: return follow_pack(s, i);
@@ -293,11 +350,27 @@ static int follow_calls(Step *s, uint32_t role, uint32_t kind) {
         s->times = call->times;
         memset(s->sym, 0, (p->n_values + 1) * sizeof *s->sym);
         memset(s->listed, 0, (p->n_groups + 1) * sizeof *s->listed);
-        for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        memcpy(s->before, s->content, (p->n_states + 1) * sizeof *s->content);
+        for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr;
+             i++)
             status = follow(s, i);
         s->calls += (uint64_t)call->times;
     }
     return status;
+}
+
+/* Metrics of an evaluation that the plan never makes need not be written. */
+static int check_reported(Step *s, uint32_t role) {
+    const Plan *p = s->c->p;
+    bool evaluates = false;
+    for (uint32_t k = 0; k < p->n_calls; k++)
+        evaluates |= p->calls[k].role == role && p->calls[k].kind == PLAN_EVALUATION;
+    for (uint32_t k = 0; k < p->n_states; k++)
+        if (!s->reported[k] && (p->states[k].role == PLAN_STATE_SCALE ||
+                                (p->states[k].role == PLAN_STATE_METRIC && evaluates)))
+            return check_fail(s->c, "4h", NO_INSTR, "no call writes state %s",
+                              plan_string(p, p->states[k].name));
+    return 0;
 }
 
 int check_gradients(Check *c, uint32_t role) {
@@ -310,12 +383,14 @@ int check_gradients(Check *c, uint32_t role) {
         return check_fail(c, "4a", NO_INSTR, "a step makes %llu calls for %lld micro-batches",
                           (Llu)s.total, (long long)p->settings->micro_batches);
     s.sym = calloc(p->n_values + 1, sizeof *s.sym);
+    s.before = calloc(p->n_states + 1, sizeof *s.before);
     s.content = calloc(p->n_states + 1, sizeof *s.content);
+    s.reported = calloc(p->n_states + 1, sizeof *s.reported);
     s.updated = calloc(p->n_groups + 1, sizeof *s.updated);
     s.next = calloc(p->n_groups + 1, sizeof *s.next);
     s.listed = calloc(p->n_groups + 1, sizeof *s.listed);
     int status = 0;
-    if (!s.sym || !s.content || !s.updated || !s.next || !s.listed) {
+    if (!s.sym || !s.before || !s.content || !s.reported || !s.updated || !s.next || !s.listed) {
         check_fail(c, "0", NO_INSTR, "no memory for the checker");
         status = EXIT_ENVIRONMENT;
     }
@@ -325,8 +400,11 @@ int check_gradients(Check *c, uint32_t role) {
             status = check_fail(c, "4d", NO_INSTR, "group %u is updated %u times a step", g,
                                 s.updated[g]);
     if (!status) status = follow_calls(&s, role, PLAN_EVALUATION);
+    if (!status) status = check_reported(&s, role);
     free(s.sym);
+    free(s.before);
     free(s.content);
+    free(s.reported);
     free(s.updated);
     free(s.next);
     free(s.listed);

@@ -6,8 +6,8 @@
  * be that writer itself where its op may work in place. Only neighbours in time need comparing:
  * v's writer is one of v's accesses, so the order is transitive.
  *   2a  v overwrites u before u's last reader has surely finished
- *   2b  the memory of a state is overwritten by something that is not its next version, or a
- *       `state` op names other memory than the table
+ *   2b  the memory of a state that only the host writes is overwritten, or a `state` op names other
+ *       memory than the table
  *   2c  a view, or a pack's operand, lies elsewhere than inside the value that it belongs to
  *   2d  a result that must be in place is elsewhere
  *   2e  at the program's end a state's memory does not hold the state
@@ -17,7 +17,8 @@
  *   6a  the plan's arena_bytes: the largest peak of its programs
  *   6b  a program's peak: the end of its highest value, never below the states' region
  *   6c  workspaces: the largest bound of any instruction for that kind of device, behind the arena
- *   6d  states: inside their region, disjoint, multiples of PLAN_ALIGN, the region ends with the last
+ *   6d  states: inside their region, disjoint, multiples of PLAN_ALIGN, the region ends with the
+ * last
  */
 #include "check.h"
 #include "interval_map.h"
@@ -53,8 +54,7 @@ static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
 static int64_t pack_offset(const Check *c, uint64_t i, uint32_t k) {
     const PlanGroup *g = &c->p->groups[c->p->instrs[i].attr.group];
     uint32_t v = check_out(c, i, 0);
-    return c->p->group_params[g->first_param + k].offset *
-           dtype_bytes(c->p->values[v].type.dtype);
+    return c->p->group_params[g->first_param + k].offset * dtype_bytes(c->p->values[v].type.dtype);
 }
 
 /* Does the sweep's writer read root value u in place, legally? */
@@ -71,37 +71,43 @@ static bool in_place(const Sweep *s, uint32_t u, uint32_t operand_of_instr) {
     return p->values[v].address == expected;
 }
 
+/* Does the sweep's writer read root value u only where it may work in place? */
+static bool reads_in_place(const Sweep *s, uint32_t u) {
+    for (uint32_t k = 0; k < s->c->p->instrs[s->instr].n_in; k++)
+        if (s->c->root[check_in(s->c, s->instr, k)] == u && !in_place(s, u, k)) return false;
+    return true;
+}
+
 /* Every access of root value u happens before the sweep's writer, or is that writer in place. */
 static int check_dead(Sweep *s, uint32_t u) {
     Check *c = s->c;
+    if (check_all_before(c, u, s->instr)) return 0;
     uint64_t def = c->p->values[u].def;
     bool entry = c->p->instrs[def].op == OP_state;
     if (!entry && !check_before(c, def, s->instr))
         return check_fail(c, "2a", s->instr,
                           "value %u overwrites value %u, whose writer, instruction %llu, need not "
-                          "have finished", s->value, u, (Llu)def);
+                          "have finished",
+                          s->value, u, (Llu)def);
     for (uint64_t k = c->first_use[u]; k < c->first_use[u + 1]; k++) {
         uint64_t user = c->use[k];
-        if (user != s->instr) {
-            if (check_before(c, user, s->instr)) continue;
-            if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
-            if (c->p->instrs[user].op == OP_set_state && entry) continue;
-            return check_fail(c, "2a", s->instr,
-                              "value %u overwrites value %u, which instruction %llu may still read",
-                              s->value, u, (Llu)user);
-        }
-        bool legal = false;
-        for (uint32_t j = 0; j < c->p->instrs[user].n_in; j++) {
-            if (c->root[check_in(c, user, j)] != u) continue;
-            legal = in_place(s, u, j);
-            if (!legal) break;
-        }
-        if (!legal)
-            return check_fail(c, "2a", s->instr,
-                              "result value %u lies over operand value %u, and the op cannot work "
-                              "in place there", s->value, u);
+        if (user == s->instr || !check_accesses(c, user, entry) || check_before(c, user, s->instr))
+            continue;
+        return check_fail(c, "2a", s->instr,
+                          "value %u overwrites value %u, which instruction %llu may still read",
+                          s->value, u, (Llu)user);
     }
+    if (!reads_in_place(s, u))
+        return check_fail(c, "2a", s->instr,
+                          "result value %u lies over operand value %u, and the op cannot work in "
+                          "place there",
+                          s->value, u);
     return 0;
+}
+
+/* The host writes these between calls and, for the staging slots, during one. */
+static bool is_of_host(const PlanState *st) {
+    return st->role == PLAN_STATE_STEP || st->role == PLAN_STATE_STAGING;
 }
 
 static int visit_occupant(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
@@ -110,6 +116,10 @@ static int visit_occupant(void *context, uint64_t from, uint64_t to, uint32_t oc
     (void)to;
     if (!(occupant & STATE_MARK)) return check_dead(s, occupant);
     uint32_t state = occupant & ~STATE_MARK;
+    if (is_of_host(&s->c->p->states[state]))
+        return check_fail(s->c, "2b", s->instr,
+                          "value %u lies over state %s, which the host writes", s->value,
+                          plan_string(s->c->p, s->c->p->states[state].name));
     if (s->first_of_state[state] == 0) return 0; /* never read here; the end decides (2e) */
     for (uint32_t i = s->first_of_state[state]; i; i = s->next_of_state[i - 1 - s->first_instr]) {
         int status = check_dead(s, check_out(s->c, i - 1, 0));
@@ -126,20 +136,25 @@ static int check_places(Sweep *s, uint64_t i) {
     if (o->alias == ALIAS_VIEW) {
         const PlanValue *base = &p->values[check_in(c, i, 0)], *v = &p->values[check_out(c, i, 0)];
         uint64_t offset = in->op == OP_view ? (uint64_t)in->attr.offset : 0;
-        if (v->address != base->address + offset ||
-            offset + (uint64_t)type_bytes(&v->type) > (uint64_t)type_bytes(&base->type))
+        uint64_t bytes = (uint64_t)type_bytes(&v->type), whole = (uint64_t)type_bytes(&base->type);
+        if (v->address != base->address + offset || offset > whole || bytes > whole - offset)
             return check_fail(c, "2c", i, "the view does not lie inside its operand");
     }
+    if (o->alias == ALIAS_PACK && in->n_in != p->groups[in->attr.group].n_param)
+        return check_fail(c, "2c", i, "packs %u operands into group %lld of %u parameters",
+                          in->n_in, (long long)in->attr.group, p->groups[in->attr.group].n_param);
     if (o->alias == ALIAS_PACK)
         for (uint32_t k = 0; k < in->n_in; k++)
             if (p->values[check_in(c, i, k)].address !=
                 p->values[check_out(c, i, 0)].address + (uint64_t)pack_offset(c, i, k))
-                return check_fail(c, "2c", i, "operand %u does not lie at its place in the group", k);
+                return check_fail(c, "2c", i, "operand %u does not lie at its place in the group",
+                                  k);
     for (uint32_t k = 0; k < in->n_in; k++)
         for (uint32_t j = 0; j < in->n_out; j++)
             if ((o->alias == ALIAS_MUST || o->alias == ALIAS_ACC) && may_overwrite(c, i, k, j) &&
                 p->values[check_in(c, i, k)].address != p->values[check_out(c, i, j)].address)
-                return check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j, k);
+                return check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j,
+                                  k);
     return 0;
 }
 
@@ -149,9 +164,11 @@ static int place_results(Sweep *s, uint64_t i) {
     const PlanInstr *in = &p->instrs[i];
     if (in->op == OP_state) {
         const PlanState *st = &p->states[in->attr.index];
-        if (p->values[check_out(c, i, 0)].address != st->address)
-            return check_fail(c, "2b", i, "the value is not at the state's address %llu",
-                              (Llu)st->address);
+        uint32_t v = check_out(c, i, 0);
+        if (p->values[v].address != st->address ||
+            check_bytes(c, v) != (uint64_t)type_bytes(&st->type))
+            return check_fail(c, "2b", i, "the value is not the memory of state %s at byte %llu",
+                              plan_string(p, st->name), (Llu)st->address);
         return 0;
     }
     int status = check_places(s, i);
@@ -186,8 +203,8 @@ static int visit_end(void *context, uint64_t from, uint64_t to, uint32_t occupan
     }
     return check_fail(e->c, "2e", NO_INSTR,
                       "state %s: at the end of a program bytes %llu to %llu of the arena hold "
-                      "something else", plan_string(e->c->p, e->c->p->states[e->state].name),
-                      (Llu)from, (Llu)to);
+                      "something else",
+                      plan_string(e->c->p, e->c->p->states[e->state].name), (Llu)from, (Llu)to);
 }
 
 /* The set_state of each state in the program: instruction + 1, 0 = none. */
@@ -202,7 +219,8 @@ static int find_sets(Sweep *s, const PlanProgram *pr, uint32_t *set) {
             return check_fail(c, "2e", i, "state %s is set twice", plan_string(p, st->name));
         set[in->attr.index] = (uint32_t)i + 1;
         uint32_t v = check_in(c, i, 0);
-        if (p->values[v].address != st->address || check_bytes(c, v) != (uint64_t)type_bytes(&st->type))
+        if (p->values[v].address != st->address ||
+            check_bytes(c, v) != (uint64_t)type_bytes(&st->type))
             return check_fail(c, "2e", i, "its operand is not the memory of state %s",
                               plan_string(p, st->name));
     }
@@ -247,9 +265,10 @@ int check_overlaps(Check *c, uint32_t program) {
     s.next_of_state = calloc((size_t)pr->n_instr + 1, sizeof *s.next_of_state);
     int status = s.first_of_state && s.next_of_state ? 0 : EXIT_ENVIRONMENT;
     for (uint32_t k = 0; !status && k < p->n_states; k++)
-        status = interval_map_replace(&s.map, p->states[k].address,
-                                      p->states[k].address + (uint64_t)type_bytes(&p->states[k].type),
-                                      STATE_MARK | k, ignore_occupant, NULL);
+        status =
+            interval_map_replace(&s.map, p->states[k].address,
+                                 p->states[k].address + (uint64_t)type_bytes(&p->states[k].type),
+                                 STATE_MARK | k, ignore_occupant, NULL);
     for (uint64_t i = pr->first_instr + (uint64_t)pr->n_instr; !status && i-- > pr->first_instr;) {
         if (p->instrs[i].op != OP_state) continue;
         s.next_of_state[i - pr->first_instr] = s.first_of_state[p->instrs[i].attr.index];
@@ -274,7 +293,6 @@ static int check_state_region(Check *c) {
         const PlanState *st = &p->states[k];
         uint64_t to = st->address + (uint64_t)type_bytes(&st->type);
         end = MAX(end, align_up(to, PLAN_ALIGN));
-        uint32_t before = map.n;
         if (st->address % PLAN_ALIGN)
             status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is no multiple of %d",
                                 plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
@@ -282,7 +300,7 @@ static int check_state_region(Check *c) {
             status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another one",
                                 plan_string(p, st->name));
         else
-            status = interval_map_replace(&map, st->address, to, before, ignore_occupant, NULL);
+            status = interval_map_replace(&map, st->address, to, k, ignore_occupant, NULL);
     }
     interval_map_free(&map);
     if (!status && end != p->settings->persistent_bytes)
@@ -328,13 +346,15 @@ int check_peak(Check *c, uint64_t *peak) {
         return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
                           (Llu)arena, (Llu)p->settings->arena_bytes);
     if (p->settings->workspace_offset != align_up(arena, PLAN_ALIGN))
-        return check_fail(c, "6c", NO_INSTR, "workspaces begin at %llu, behind the arena would be %llu",
+        return check_fail(c, "6c", NO_INSTR,
+                          "workspaces begin at %llu, behind the arena would be %llu",
                           (Llu)p->settings->workspace_offset, (Llu)align_up(arena, PLAN_ALIGN));
     for (int d = 0; d < DEVICE_KINDS; d++)
         if (p->settings->workspace_bytes[d] != workspace[d])
-            return check_fail(c, "6c", NO_INSTR, "device kind %d needs %llu bytes of workspace, the "
-                              "plan says %llu", d, (Llu)workspace[d],
-                              (Llu)p->settings->workspace_bytes[d]);
+            return check_fail(c, "6c", NO_INSTR,
+                              "device kind %d needs %llu bytes of workspace, the "
+                              "plan says %llu",
+                              d, (Llu)workspace[d], (Llu)p->settings->workspace_bytes[d]);
     *peak = arena;
     return 0;
 }

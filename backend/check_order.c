@@ -12,7 +12,10 @@
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
  *   3d  a view of a group's flat value shows exactly one parameter of that group
  *   3e  a flat gradient is freed only behind its last reader
- * Along the way: how many non-root units are unsharded at once, in issue order.
+ *   3f  a state that keeps gathered parameters over the calls of a step is read only after an
+ * unshard of the same step has filled it, and not after its reshard 3g  nothing else reads a flat
+ * parameter or a shard: unshard, cast, update and norm take shards, view, reshard and set_state
+ * gathered ones Along the way: how many non-root units are unsharded at once, in issue order.
  */
 #include "check.h"
 
@@ -34,11 +37,12 @@ int check_reads(Check *c, uint32_t program) {
                                   k, v, def);
             if (p->instrs[def].op == OP_state) continue;
             if (!check_before(c, def, i))
-                return check_fail(c, "1b", i,
-                                  "operand %u (value %u) is written by instruction %u on stream %s, "
-                                  "which need not have finished: no edge or stream order puts it "
-                                  "before this one",
-                                  k, v, def, stream_name(p->instrs[def].stream));
+                return check_fail(
+                    c, "1b", i,
+                    "operand %u (value %u) is written by instruction %u on stream %s, "
+                    "which need not have finished: no edge or stream order puts it "
+                    "before this one",
+                    k, v, def, stream_name(p->instrs[def].stream));
         }
     }
     return 0;
@@ -66,6 +70,9 @@ static int check_unshard(Check *c, uint64_t i) {
     if (in->n_out != u->n_group)
         return check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
                           (long long)in->attr.unit, in->n_out, u->n_group);
+    for (uint32_t k = u->n_group; k < in->n_in; k++)
+        if (c->p->values[check_in(c, i, k)].type.dtype != DT_TOKEN)
+            return check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
     for (uint32_t k = 0; k < u->n_group; k++) {
         int64_t group = k < in->n_in ? shard_group(c, check_in(c, i, k)) : -1;
         const PlanGroup *g = &c->p->groups[u->first_group + k];
@@ -93,8 +100,10 @@ static int check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
         if (user == end || check_before(c, user, end)) continue;
         /* A view is a name, not a read: its readers are in this list themselves. */
         if (op_info[c->p->instrs[user].op].alias == ALIAS_VIEW) continue;
-        return check_fail(c, rule, user, "reads value %u, which instruction %llu %s; that need not "
-                          "be later", v, (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
+        return check_fail(c, rule, user,
+                          "reads value %u, which instruction %llu %s; that need not "
+                          "be later",
+                          v, (Llu)end, rule[1] == 'b' ? "reshards" : "frees");
     }
     return 0;
 }
@@ -115,8 +124,9 @@ static int check_gathered(Check *c, uint64_t i) {
             if (is_kept(c, v)) continue;
             return check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
         }
-        if (in->attr.unit != c->p->instrs[end].attr.unit)
-            return check_fail(c, "3c", end, "reshards unit %lld, but its operand belongs to unit %lld",
+        if (c->p->instrs[end].attr.unit != in->attr.unit)
+            return check_fail(c, "3c", end,
+                              "reshards unit %lld, but its operand belongs to unit %lld",
                               (long long)c->p->instrs[end].attr.unit, (long long)in->attr.unit);
     }
     return 0;
@@ -138,6 +148,24 @@ static int64_t flat_group(const Check *c, uint32_t v) {
     return group >= 0 && (c->p->groups[group].flags & GROUP_REPLICATED) ? group : -1;
 }
 
+/* Who may read values that hold parameters of several kinds (3g). */
+static int check_readers(Check *c, uint64_t i) {
+    const Plan *p = c->p;
+    uint16_t op = p->instrs[i].op;
+    if (op == OP_view || op == OP_set_state || op == OP_reshard) return 0;
+    bool takes_shards =
+        op == OP_unshard || op == OP_cast || op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
+    for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
+        uint32_t v = check_in(c, i, k);
+        bool shard = shard_group(c, v) >= 0;
+        if ((shard && !takes_shards) || (!shard && flat_group(c, v) >= 0))
+            return check_fail(c, "3g", i, "operand %u (value %u) is %s", k, v,
+                              shard ? "a shard of parameters"
+                                    : "a flat parameter, not a view of it");
+    }
+    return 0;
+}
+
 static bool same_shape(const Type *a, const Type *b) {
     if (a->rank != b->rank) return false;
     for (int k = 0; k < a->rank; k++)
@@ -154,11 +182,14 @@ static int check_view(Check *c, uint64_t i) {
     const Type *t = &c->p->values[check_out(c, i, 0)].type;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *gp = &c->p->group_params[g->first_param + k];
-        if (gp->offset * (int64_t)dtype_bytes((int)g->compute_dtype) != c->p->instrs[i].attr.offset) continue;
+        if (gp->offset * (int64_t)dtype_bytes((int)g->compute_dtype) != c->p->instrs[i].attr.offset)
+            continue;
         if (t->dtype == g->compute_dtype && same_shape(t, &c->p->params[gp->param].type)) return 0;
     }
-    return check_fail(c, "3d", i, "byte %lld of group %lld is not the start of a parameter of the "
-                      "result's type", (long long)c->p->instrs[i].attr.offset, (long long)group);
+    return check_fail(c, "3d", i,
+                      "byte %lld of group %lld is not the start of a parameter of the "
+                      "result's type",
+                      (long long)c->p->instrs[i].attr.offset, (long long)group);
 }
 
 static bool is_root(const Check *c, int64_t unit) {
@@ -173,6 +204,7 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
     for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + pr->n_instr; i++) {
         const PlanInstr *in = &c->p->instrs[i];
         bool root = is_root(c, in->attr.unit);
+        if ((status = check_readers(c, i))) break;
         switch (in->op) {
         case OP_unshard:
             if (!(status = check_unshard(c, i))) status = check_gathered(c, i);
@@ -182,12 +214,76 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
         case OP_reshard:
         case OP_free:
             for (uint32_t k = 0; !status && k < in->n_in; k++)
-                status = check_ends(c, c->root[check_in(c, i, k)], i,
-                                    in->op == OP_free ? "3e" : "3b");
+                status =
+                    check_ends(c, c->root[check_in(c, i, k)], i, in->op == OP_free ? "3e" : "3b");
             live -= in->op == OP_reshard && !root && live > 0;
             break;
         default: break;
         }
     }
+    return status;
+}
+
+typedef struct Kept {
+    Check *c;
+    uint8_t *kept; /* by state: holds what this step gathered, when the call starts */
+    uint8_t *next; /* when it ends */
+} Kept;
+
+static int follow_kept(Kept *s, uint64_t i) {
+    const Check *c = s->c;
+    const PlanInstr *in = &c->p->instrs[i];
+    if (in->op == OP_reshard) {
+        for (uint32_t k = 0; k < in->n_in; k++) {
+            int64_t index = check_entry_state(c, c->root[check_in(c, i, k)]);
+            if (index >= 0) s->next[index] = 0;
+        }
+        return 0;
+    }
+    if (in->op != OP_state && in->op != OP_set_state) return 0;
+    const PlanState *st = &c->p->states[in->attr.index];
+    if (st->role != PLAN_STATE_GATHERED) return 0;
+    const char *name = plan_string(c->p, st->name);
+    if (in->op == OP_state)
+        return s->kept[in->attr.index]
+                   ? 0
+                   : check_fail(s->c, "3f", i,
+                                "reads state %s, which nothing has gathered in this step", name);
+    uint32_t v = check_in(c, i, 0);
+    bool entry = check_entry_state(c, v) == in->attr.index;
+    if (!entry &&
+        (c->p->instrs[c->p->values[v].def].op != OP_unshard || flat_group(c, v) != st->group))
+        return check_fail(s->c, "3f", i, "keeps in state %s what is not its group, gathered", name);
+    s->next[in->attr.index] = entry ? s->kept[in->attr.index] : 1;
+    return 0;
+}
+
+static int keep_calls(Kept *s, uint32_t role, uint32_t kind) {
+    const Plan *p = s->c->p;
+    int status = 0;
+    memset(s->kept, 0, p->n_states + 1);
+    for (uint32_t k = 0; !status && k < p->n_calls; k++) {
+        const PlanCall *call = &p->calls[k];
+        if (call->role != role || call->kind != kind) continue;
+        const PlanProgram *pr = &p->programs[call->program];
+        /* From its second time on a program finds what it left. */
+        for (int64_t time = 0; !status && time < MIN(call->times, 2); time++) {
+            memcpy(s->next, s->kept, p->n_states + 1);
+            for (uint64_t i = pr->first_instr;
+                 !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+                status = follow_kept(s, i);
+            memcpy(s->kept, s->next, p->n_states + 1);
+        }
+    }
+    return status;
+}
+
+int check_kept(Check *c, uint32_t role) {
+    Kept s = {.c = c, .kept = calloc(c->p->n_states + 1, 1), .next = calloc(c->p->n_states + 1, 1)};
+    int status = s.kept && s.next ? 0 : EXIT_ENVIRONMENT;
+    for (uint32_t kind = PLAN_STEP; !status && kind <= PLAN_EVALUATION; kind++)
+        status = keep_calls(&s, role, kind);
+    free(s.kept);
+    free(s.next);
     return status;
 }

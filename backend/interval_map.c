@@ -1,5 +1,6 @@
-/* Treap of disjoint segments; see interval_map.h. Priorities come from a fixed xorshift sequence, so
- * that runs repeat. Depth is logarithmic with overwhelming probability, and recursion follows it. */
+/* Treap of disjoint segments; see interval_map.h. Priorities come from a fixed xorshift sequence,
+ * so that runs repeat. Depth is logarithmic with overwhelming probability, and recursion follows
+ * it. */
 #include "interval_map.h"
 
 #include <stdlib.h>

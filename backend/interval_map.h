@@ -1,8 +1,8 @@
 /* A map from disjoint address ranges to a number, for sweeps over overlapping allocations.
  *
  * A treap of segments by address: `replace` visits every segment that a range overlaps, cut to that
- * range, and puts the range in their place. n replacements cost O(n log n) together, since each adds
- * at most three segments and every visited one is removed.
+ * range, and puts the range in their place. n replacements cost O(n log n) together, since each
+ * adds at most three segments and every visited one is removed.
  */
 #ifndef FSDPC_INTERVAL_MAP_H
 #define FSDPC_INTERVAL_MAP_H

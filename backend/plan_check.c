@@ -10,6 +10,7 @@
  */
 #include "check.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +30,11 @@ uint32_t check_in(const Check *c, uint64_t instr, uint32_t k) {
 }
 
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k) {
-    return c->p->operands[c->p->instrs[instr].first_out + k];
+    return c->p->instrs[instr].first_out + k;
 }
 
 bool check_before(const Check *c, uint64_t a, uint64_t b) {
-    return c->program[a] == c->program[b] &&
-           c->position[a] < c->clock[b][c->p->instrs[a].stream];
+    return c->program[a] == c->program[b] && c->position[a] < c->clock[b][c->p->instrs[a].stream];
 }
 
 uint64_t check_bytes(const Check *c, uint32_t value) {
@@ -54,7 +54,8 @@ int64_t check_mesh_size(const Check *c, int64_t axis) {
     return axis >= 0 && (uint64_t)axis < c->p->n_axes ? c->p->axes[axis].size : 1;
 }
 
-/* Clocks of one program. Every edge points backwards: rule 7 was proved first. */
+/* Clocks of one program. Rule 7 is proved first; in a run without it (plan_check_rules), an edge
+ * that does not point backwards orders nothing. */
 static void fill_clocks(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t now[MAX_STREAMS][MAX_STREAMS] = {{0}};
@@ -67,6 +68,7 @@ static void fill_clocks(Check *c, uint32_t program) {
         clock[in->stream] = c->position[i];
         for (uint32_t k = 0; k < in->n_edge; k++) {
             uint32_t e = c->p->edges[in->first_edge + k];
+            if (e >= i) continue;
             uint8_t es = c->p->instrs[e].stream;
             for (int s = 0; s < MAX_STREAMS; s++) clock[s] = MAX(clock[s], c->clock[e][s]);
             clock[es] = MAX(clock[es], c->position[e] + 1);
@@ -84,7 +86,8 @@ static void fill_uses(Check *c) {
         c->root[check_out(c, i, 0)] = c->root[check_in(c, i, 0)];
     }
     for (uint64_t i = 0; i < p->n_instrs; i++)
-        for (uint32_t k = 0; k < p->instrs[i].n_in; k++) c->first_use[c->root[check_in(c, i, k)] + 1]++;
+        for (uint32_t k = 0; k < p->instrs[i].n_in; k++)
+            c->first_use[c->root[check_in(c, i, k)] + 1]++;
     for (uint32_t v = 0; v < p->n_values; v++) c->first_use[v + 1] += c->first_use[v];
     for (uint64_t i = p->n_instrs; i-- > 0;)
         for (uint32_t k = p->instrs[i].n_in; k-- > 0;)
@@ -96,25 +99,57 @@ static void fill_uses(Check *c) {
     c->first_use[p->n_values] = total;
 }
 
-static int prove(Check *c, PlanCheckResult *result) {
-    int status = check_cycles(c);
-    if (status) return status;
-    for (uint32_t k = 0; k < c->p->n_programs; k++) fill_clocks(c, k);
-    fill_uses(c);
-    if ((status = check_collectives(c))) return status;
-    for (uint32_t k = 0; k < c->p->n_programs; k++) {
-        uint32_t live = 0;
-        if ((status = check_reads(c, k))) return status;
-        if ((status = check_overlaps(c, k))) return status;
-        if ((status = check_unsharded(c, k, &live))) return status;
-        if (k < ARRAY_LEN(result->live_units)) result->live_units[k] = live;
+/* Position + 1 of the last access of each root on each stream; MAX for one from another program. */
+static void fill_last(Check *c) {
+    const Plan *p = c->p;
+    for (uint32_t r = 0; r < p->n_values; r++) {
+        uint64_t def = p->values[r].def;
+        bool entry = p->instrs[def].op == OP_state;
+        if (!entry) c->last[r][p->instrs[def].stream] = c->position[def] + 1;
+        for (uint64_t k = c->first_use[r]; k < c->first_use[r + 1]; k++) {
+            uint64_t i = c->use[k];
+            uint32_t *last = &c->last[r][p->instrs[i].stream];
+            if (!check_accesses(c, i, entry)) continue;
+            *last = c->program[i] == c->program[def] ? MAX(*last, c->position[i] + 1) : UINT32_MAX;
+        }
     }
-    for (uint32_t r = 0; r < c->p->n_roles; r++)
-        if ((status = check_gradients(c, r))) return status;
-    return check_peak(c, &result->peak);
 }
 
-int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result) {
+bool check_accesses(const Check *c, uint64_t user, bool entry) {
+    uint16_t op = c->p->instrs[user].op;
+    return op_info[op].alias != ALIAS_VIEW && !(op == OP_set_state && entry);
+}
+
+bool check_all_before(const Check *c, uint32_t root, uint64_t instr) {
+    if (c->program[c->p->values[root].def] != c->program[instr]) return false;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (c->last[root][s] > c->clock[instr][s]) return false;
+    return true;
+}
+
+static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
+    const Plan *p = c->p;
+    int status = rules & CHECK_RULE(7) ? check_cycles(c) : 0;
+    if (status) return status;
+    for (uint32_t k = 0; k < p->n_programs; k++) fill_clocks(c, k);
+    fill_uses(c);
+    fill_last(c);
+    if (rules & CHECK_RULE(5)) status = check_collectives(c);
+    for (uint32_t k = 0; !status && k < p->n_programs; k++) {
+        uint32_t live = 0;
+        if (rules & CHECK_RULE(1)) status = check_reads(c, k);
+        if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
+        if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k, &live);
+        if (k < ARRAY_LEN(result->live_units)) result->live_units[k] = live;
+    }
+    for (uint32_t r = 0; !status && r < p->n_roles; r++) {
+        if (rules & CHECK_RULE(3)) status = check_kept(c, r);
+        if (!status && rules & CHECK_RULE(4)) status = check_gradients(c, r);
+    }
+    return status || !(rules & CHECK_RULE(6)) ? status : check_peak(c, &result->peak);
+}
+
+static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
     Check c = {.p = p, .fault = fault};
     memset(fault, 0, sizeof *fault);
     memset(result, 0, sizeof *result);
@@ -124,21 +159,31 @@ int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result) 
     c.program = calloc(instrs, sizeof *c.program);
     c.root = calloc(values, sizeof *c.root);
     c.first_use = calloc(values, sizeof *c.first_use);
+    c.last = calloc(values, sizeof *c.last);
     c.use = calloc(operands, sizeof *c.use);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.use) {
-        status = prove(&c, result);
-    } else {
+    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use)
+        status = prove(&c, rules, result);
+    if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
                    (unsigned long long)p->n_instrs);
-    }
     free(c.clock);
     free(c.position);
     free(c.program);
     free(c.root);
     free(c.first_use);
+    free(c.last);
     free(c.use);
     return status;
+}
+
+int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault) {
+    PlanCheckResult result;
+    return check_rules(p, rules, fault, &result);
+}
+
+int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result) {
+    return check_rules(p, CHECK_ALL_RULES, fault, result);
 }
 
 int plan_check(const Plan *p, PlanFault *fault) {
