@@ -350,11 +350,11 @@ int check_peak(Check *c, uint64_t *peak) {
                           "workspaces begin at %llu, behind the arena would be %llu",
                           (Llu)p->settings->workspace_offset, (Llu)align_up(arena, PLAN_ALIGN));
     for (int d = 0; d < DEVICE_KINDS; d++)
-        if (p->settings->workspace_bytes[d] != workspace[d])
+        if (p->settings->workspace_bytes[d] != p->settings->workspace_offset + workspace[d])
             return check_fail(c, "6c", NO_INSTR,
-                              "device kind %d needs %llu bytes of workspace, the "
-                              "plan says %llu",
-                              d, (Llu)workspace[d], (Llu)p->settings->workspace_bytes[d]);
+                              "on device kind %d workspaces reach byte %llu, the plan says %llu", d,
+                              (Llu)(p->settings->workspace_offset + workspace[d]),
+                              (Llu)p->settings->workspace_bytes[d]);
     *peak = arena;
     return 0;
 }

@@ -112,8 +112,8 @@ static void print_summary(const Driver *d, const Plan *plan) {
             with_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
             (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
     fprintf(stderr, "a rank: peak %s on cpu, %s on cuda; sends %s a step\n",
-            size_text(a, s->workspace_offset + s->workspace_bytes[DEVICE_CPU]),
-            size_text(a, s->workspace_offset + s->workspace_bytes[DEVICE_CUDA]),
+            size_text(a, s->workspace_bytes[DEVICE_CPU]),
+            size_text(a, s->workspace_bytes[DEVICE_CUDA]),
             size_text(a, s->sent_bytes));
 }
 

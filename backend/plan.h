@@ -81,7 +81,7 @@ typedef struct PlanSettings {
     int64_t loss_exponent;
     uint64_t persistent_bytes, arena_bytes; /* states first; peak without workspaces */
     uint64_t workspace_offset;              /* = align_up(arena_bytes, PLAN_ALIGN) */
-    uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + bytes */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
     uint64_t sent_bytes;          /* predicted bytes that a rank sends a step (ring) */
     int64_t parameters;           /* distinct elements */
     uint64_t reserved[8];
@@ -194,9 +194,10 @@ typedef struct PlanValue {
 typedef struct PlanInstr {
     uint16_t op;
     uint8_t stream, phase;
-    uint32_t first_in, n_in;   /* ranges of the operand table */
-    uint32_t first_out, n_out;
-    uint32_t first_edge, n_edge; /* earlier instructions of the same program on other streams */
+    uint32_t first_in, n_in;     /* range of the operand table */
+    uint32_t first_out, n_out;   /* range of values: its results, which name it as their def */
+    uint32_t first_edge, n_edge; /* range of the edge table: instructions of the same program;
+                                    earlier ones on other streams, or check-7a objects */
     int32_t unit;              /* row of units, or -1 */
     PlanString path;           /* module path */
     uint32_t file, line, col, end_line, end_col;
@@ -218,7 +219,19 @@ typedef struct Plan {
 
 /* plan_read.c: validates everything that later code indexes by. bytes must be aligned to 16 and
  * outlive the plan (unless owned). Returns 0, or EXIT_CORRUPT with a message of one line that says
- * what is wrong where. A plan of a newer format names the version it needs. */
+ * what is wrong where. A plan of a newer format names the version it needs.
+ *
+ * What plan_check and every other user may take for granted of a plan that was read:
+ * - rows named by tables, instructions and attributes exist; -1 only where "or -1" is said;
+ * - programs share out the instructions, results share out the values, in order; operands and
+ *   edges stay within their program (which comes first is the checker's question);
+ * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
+ *   value lies in [0, arena_bytes), aligned to its element, every state in the persistent part;
+ * - each parameter is in one group, without overlap; groups and states have the sizes that the mesh
+ *   and their role give them; roles share out the ranks;
+ * - operand and result types are such that the op's kernel stays inside them;
+ * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PLAN_KINDS programs a role. */
+enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024, PLAN_KINDS = 5 };
 int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
 /* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);

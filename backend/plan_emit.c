@@ -226,6 +226,10 @@ static uint64_t emit_calls(Emit *e) {
     return (uint64_t)sent;
 }
 
+static uint64_t scratch_end(const Graph *g, DeviceKind device) {
+    return align_up(g->arena_bytes, PLAN_ALIGN) + g->workspace_bytes[device];
+}
+
 static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
     static const uint32_t orders[] = {
         [DATA_SHUFFLE] = ORDER_SHUFFLE, [DATA_SEQUENTIAL] = ORDER_SEQUENTIAL};
@@ -249,7 +253,8 @@ static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
         .warmup = s->warmup, .final = s->final, .loss_exponent = p->loss_exponent,
         .persistent_bytes = e->g->persistent_bytes, .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
-        .workspace_bytes = {e->g->workspace_bytes[0], e->g->workspace_bytes[1]}, .sent_bytes = sent,
+        .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
+        .sent_bytes = sent,
         .parameters = parameters);
     for (int i = 0; i < p->n_axes; i++)
         PUT(e, axes, .name = string(e, p->mesh[i].name), .size = p->mesh[i].size);

@@ -103,7 +103,9 @@ static int read_settings(Reading *r) {
             "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",
             (Llu)s->arena_bytes, (Llu)s->persistent_bytes, (Llu)s->workspace_offset);
     for (int d = 0; d < DEVICE_KINDS; d++)
-        FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST, "settings: workspace too large");
+        FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST ||
+                    s->workspace_bytes[d] < s->workspace_offset,
+                "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
     for (size_t i = 0; i < ARRAY_LEN(s->reserved); i++)
         FAIL_IF(s->reserved[i], "settings: reserved words are not zero");
     return read_mesh(r);
@@ -311,12 +313,14 @@ static int read_sources(Reading *r) {
 static int read_programs(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
-    uint32_t kinds = 0, rank = 0;
+    uint32_t rank = 0;
+    FAIL_IF(p->n_roles < 1 || p->n_roles > PLAN_ROLES_MAX || p->n_calls > PLAN_CALLS_MAX ||
+                p->n_programs > p->n_roles * PLAN_KINDS,
+            "%llu roles, %llu calls and %llu programs are not those of a step", (Llu)p->n_roles,
+            (Llu)p->n_calls, (Llu)p->n_programs);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *a = &p->programs[i];
-        FAIL_IF(a->kind > 4 || kinds >> a->kind & 1 || a->pad, "program %llu is of no own kind",
-                (Llu)i);
-        kinds |= 1u << a->kind;
+        FAIL_IF(a->kind >= PLAN_KINDS || a->pad, "program %llu is of no known kind", (Llu)i);
         FAIL_IF(a->first_instr != next || bad_range(next, a->n_instr, p->n_instrs) ||
                     a->peak > p->settings->arena_bytes,
                 "program %llu does not follow the one before it", (Llu)i);
@@ -324,7 +328,6 @@ static int read_programs(Reading *r) {
     }
     FAIL_IF(next != p->n_instrs, "%llu instructions belong to no program",
             (Llu)(p->n_instrs - next));
-    FAIL_IF(!p->n_roles, "there is no role");
     for (uint64_t i = 0; i < p->n_roles; i++) {
         FAIL_IF(p->roles[i].first_rank != rank || !p->roles[i].n_ranks ||
                     p->roles[i].n_ranks > p->settings->ranks - rank,

@@ -22,8 +22,8 @@ static bool moves_data(const PlanInstr *in) {
 
 bool executor_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output) {
     const PlanInstr *in = &p->instrs[instr];
-    uint32_t first = output ? in->first_out : in->first_in;
-    if (p->values[p->operands[first + operand]].type.dtype == DT_TOKEN) return false;
+    uint32_t v = output ? in->first_out + operand : p->operands[in->first_in + operand];
+    if (p->values[v].type.dtype == DT_TOKEN) return false;
     return *op_info[in->op].kernel || moves_data(in);
 }
 
@@ -40,7 +40,7 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
     Prepared *q = &e->prepared[k];
     uint32_t n = 0;
     for (uint32_t i = 0; i < in->n_in && i < in->n_out; i++) {
-        uint32_t from = p->operands[in->first_in + i], to = p->operands[in->first_out + i];
+        uint32_t from = p->operands[in->first_in + i], to = in->first_out + i;
         if (p->values[from].type.dtype == DT_TOKEN) break;
         const Type *smaller =
             in->op == OP_reduce_scatter ? &p->values[to].type : &p->values[from].type;
@@ -84,7 +84,7 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at
     }
     c->out_type = *type_at;
     for (uint32_t i = 0; i < in->n_out; i++) {
-        uint32_t v = p->operands[in->first_out + i];
+        uint32_t v = in->first_out + i;
         *(*out_at)++ = address_of(r, v);
         *(*type_at)++ = &p->values[v].type;
         flat_out[i] = p->values[v].type;

@@ -66,7 +66,7 @@ static void analyse_program(MemoryCheck *m, const PlanProgram *q, uint32_t *live
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++) {
         const PlanInstr *in = &p->instrs[k];
         for (uint32_t i = 0; i < in->n_out; i++) {
-            uint32_t v = p->operands[in->first_out + i];
+            uint32_t v = in->first_out + i;
             if (p->values[v].type.dtype != DT_TOKEN) live[n++] = v;
         }
         uint32_t kept = 0, ended = 0;

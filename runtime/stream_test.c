@@ -64,7 +64,7 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
         uint32_t operand = write ? i - in->n_in : i;
         if (!executor_touches(p, k, operand, write)) continue;
         const PlanValue *v =
-            &p->values[p->operands[(write ? in->first_out : in->first_in) + operand]];
+            &p->values[write ? in->first_out + operand : p->operands[in->first_in + operand]];
         uint64_t bytes = (uint64_t)type_bytes(&v->type);
         out[n++] = (Access){v->address, v->address + bytes, write};
     }
