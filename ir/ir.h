@@ -145,7 +145,8 @@ typedef struct Group {
     bool trainable;
     int master_dtype, compute_dtype, reduce_dtype;
     VEC(GroupParam) params;
-    int64_t unpadded; /* end of the last parameter, inner padding included */
+    int64_t unpadded; /* end of the last parameter; in an aligned layout filling the end up counts
+                         as inner padding, so that it is = padded */
     int64_t padded;   /* ranks * shard */
     int64_t shard;
     bool replicated;  /* strategy none or one rank: every rank holds all of it (shard = padded) */
@@ -266,7 +267,7 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
  * a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
-/* Known dtype, rank and dims in range, and a size in bytes that fits into 56 bits. */
+/* Known dtype, rank and dims in range, and at most 2^50 bytes. */
 bool type_sound(const Type *t);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);

@@ -648,7 +648,7 @@ bool type_sound(const Type *t) {
     uint64_t bytes = dtype_bytes(t->dtype);
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
-        if (bytes > ((uint64_t)1 << 56) / (uint64_t)t->dim[i]) return false;
+        if (bytes > ((uint64_t)1 << 50) / (uint64_t)t->dim[i]) return false;
         bytes *= (uint64_t)t->dim[i];
     }
     return true;

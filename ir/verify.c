@@ -1,0 +1,212 @@
+/* The verifier: is this graph one that the next pass may trust?
+ *
+ * Rules are rows of verify_rules.def and run in an order in which each may rely on the ones before:
+ * first the tables, then which op is where, then op by op operands and types, then what a whole
+ * program must do. Where an early rule is broken the later ones that would read nonsense are left
+ * out. Everything is linear in the graph, but for the sorting of names. Whether streams and edges
+ * order all that they must is not asked here: plan_check proves it on the finished plan.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "text.h"
+#include "verify.h"
+
+enum { REPORTS_A_RULE = 3 };
+
+const VerifyRule verify_rules[] = {
+#define RULE(name, id, claim) {id, claim},
+#include "verify_rules.def"
+#undef RULE
+};
+const int n_verify_rules = RULE_COUNT;
+
+void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...) {
+    v->broken++;
+    if (++v->reported[rule] > REPORTS_A_RULE) return;
+    Arena *a = v->g->diags->arena;
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(a, format, args);
+    va_end(args);
+    Span none = {0};
+    const char *where = "";
+    if (op && v->op_number) {
+        where = arena_printf(a, "#%u %s%s%s: ", v->op_number[op - v->g->ops.at],
+                             op_info[op->kind].name, *op->path ? " of " : "", op->path);
+        if (v->program)
+            where = arena_printf(a, "program %s, %s", program_name(v->program->kind), where);
+    } else if (v->program) {
+        where = arena_printf(a, "program %s: ", program_name(v->program->kind));
+    }
+    Diag d = diag_error(v->g->diags, "E0521", op ? op->span : none, "%s: %s%s",
+                        verify_rules[rule].id, where, text);
+    diag_help(&d, "%s", verify_rules[rule].claim);
+    diag_emit(&d);
+}
+
+/* ---- graph-9: ops and values belong together ---- */
+
+static bool number_op(Verify *v, OpId id, uint32_t *ops, uint32_t *values) {
+    const Graph *g = v->g;
+    if (id >= g->ops.n) {
+        verify_broken(v, RULE_GRAPH_9, NULL, "there is no op %u", id);
+        return false;
+    }
+    const Op *op = &g->ops.at[id];
+    if (v->op_number[id] != NO_OP) {
+        verify_broken(v, RULE_GRAPH_9, op, "stands in the programs twice");
+        return false;
+    }
+    v->op_number[id] = (*ops)++;
+    bool fits = (unsigned)op->kind < OP_COUNT && op->path &&
+                (!op->n_out || (op->out < g->values.n && op->n_out <= g->values.n - op->out));
+    for (uint32_t j = 0; fits && j < op->n_out; j++) {
+        fits = g->values.at[op->out + j].def == id && g->values.at[op->out + j].result == j &&
+               type_sound(&g->values.at[op->out + j].type);
+        v->value_number[op->out + j] = (*values)++;
+    }
+    if (!fits) verify_broken(v, RULE_GRAPH_9, NULL, "op %u does not own its results", id);
+    return fits;
+}
+
+static bool number_all(Verify *v) {
+    const Graph *g = v->g;
+    v->op_number = arena_array(v->arena, uint32_t, g->ops.n);
+    v->value_number = arena_array(v->arena, uint32_t, g->values.n);
+    if (g->ops.n) memset(v->op_number, 0xff, g->ops.n * sizeof *v->op_number);
+    if (g->values.n) memset(v->value_number, 0xff, g->values.n * sizeof *v->value_number);
+    uint32_t ops = 0, values = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++)
+        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++)
+            if (!number_op(v, g->programs.at[i].ops.at[k], &ops, &values)) return false;
+    return true;
+}
+
+/* ---- graph-1 to graph-4, op by op ---- */
+
+static bool check_operands(Verify *v, const Op *op) {
+    bool good = true;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        ValueId x = op->in[i];
+        if (x < v->g->values.n && v->defined[x] == v->program_row + 1) continue;
+        good = false;
+        if (x >= v->g->values.n || v->value_number[x] == NO_VALUE)
+            verify_broken(v, RULE_GRAPH_1, op, "operand %u is a value of no program", i);
+        else
+            verify_broken(v, RULE_GRAPH_1, op, "operand %%%u is not there yet", v->value_number[x]);
+    }
+    for (uint32_t j = 0; j < op->n_out; j++) v->defined[op->out + j] = v->program_row + 1;
+    return good;
+}
+
+/* Between wrap and shard, level shard still has the ops of level train. */
+static void check_level(Verify *v, const Op *op) {
+    uint32_t allowed = 1u << v->g->level;
+    if (v->g->level == LEVEL_SHARD && !v->grouped) allowed |= L_TRAIN;
+    if (!(op_info[op->kind].levels & allowed))
+        verify_broken(v, RULE_GRAPH_2, op, "has no place at level %s", level_name(v->g->level));
+    if (v->g->level < LEVEL_SCHED && (op->stream != STREAM_COMPUTE || op->n_edge))
+        verify_broken(v, RULE_GRAPH_10, op, "has a stream or waits at level %s",
+                      level_name(v->g->level));
+    if (op->stream >= STREAM_KINDS || op->phase >= PHASE_COUNT)
+        verify_broken(v, RULE_GRAPH_4, op, "has an unknown stream or phase");
+    if (op->unit < NO_INDEX || op->unit >= (int64_t)v->g->units.n)
+        verify_broken(v, RULE_GRAPH_4, op, "is of unit %d, of %u", op->unit, v->g->units.n);
+}
+
+/* The rows that an attribute may name, or -1 for one that is no row. */
+static int64_t rows_of(const Verify *v, OpKind kind, int attr) {
+    if (attr == ATTR_BIT_unit) return v->g->units.n;
+    if (attr == ATTR_BIT_group) return v->g->groups.n;
+    if (attr == ATTR_BIT_index && is_update(kind)) return v->g->params.n;
+    return -1;
+}
+
+static bool real_fits(int attr, double x) {
+    if (!isfinite(x)) return false;
+    if (attr == ATTR_BIT_p || attr == ATTR_BIT_beta1 || attr == ATTR_BIT_beta2)
+        return x >= 0 && x < 1;
+    return attr == ATTR_BIT_alpha || x >= 0;
+}
+
+static void check_attrs(Verify *v, const Op *op) {
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        const TextField *f = &attr_fields[i];
+        if (!(op_info[op->kind].attrs >> i & 1)) continue;
+        if (f->kind == TEXT_REAL) {
+            double x;
+            memcpy(&x, (const char *)&op->attr + f->offset, sizeof x);
+            char text[40];
+            if (!real_fits(i, x))
+                verify_broken(v, RULE_GRAPH_4, op, "%s = %s", f->name, double_text(x, text));
+            continue;
+        }
+        int64_t x = text_field_get(f, &op->attr), rows = rows_of(v, op->kind, i);
+        bool fits = true;
+        if (f->kind == TEXT_BOOL) fits = x == 0 || x == 1;
+        if (f->kind == TEXT_WORDS) fits = x >= 0 && x < (int64_t)f->words.n;
+        if (rows >= 0) fits = x >= NO_INDEX && x < rows;
+        if (!fits) verify_broken(v, RULE_GRAPH_4, op, "%s = %lld", f->name, (long long)x);
+    }
+}
+
+static void check_types(Verify *v, const Op *op) {
+    for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
+    for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
+    const char *problem =
+        op_check_types(v->g, op->kind, &op->attr, op->n_in, v->in, op->n_out, v->out, v->arena);
+    if (problem) verify_broken(v, RULE_GRAPH_3, op, "%s", problem);
+}
+
+/* Whether the ops of the program can be looked at more closely. */
+static bool check_ops(Verify *v) {
+    int before = v->broken;
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        check_level(v, op);
+        check_attrs(v, op);
+        if (check_operands(v, op)) check_types(v, op);
+    }
+    return v->broken == before;
+}
+
+static void find_sizes(Verify *v) {
+    const Graph *g = v->g;
+    uint32_t in = 1, out = 1;
+    for (uint32_t i = 0; i < g->ops.n; i++) {
+        in = MAX(in, g->ops.at[i].n_in);
+        if (v->op_number[i] != NO_OP) out = MAX(out, g->ops.at[i].n_out);
+    }
+    v->in = arena_array(v->arena, Type, in);
+    v->out = arena_array(v->arena, Type, out);
+    v->defined = arena_array(v->arena, uint32_t, g->values.n);
+}
+
+static void verify_all(Verify *v) {
+    if (!verify_tables(v) || !number_all(v)) return;
+    find_sizes(v);
+    verify_program_set(v);
+    if (v->placed) verify_state_places(v);
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < v->g->programs.n; i++) {
+        v->program = &v->g->programs.at[i];
+        v->program_row = i;
+        v->first_number = number;
+        number += v->program->ops.n;
+        if (!check_ops(v)) continue;
+        verify_training(v);
+        verify_memory(v);
+        verify_sharding(v);
+    }
+}
+
+int graph_verify(const Graph *g) {
+    Verify v = {.g = g,
+                .arena = arena_new(),
+                .grouped = g->groups.n > 0,
+                .placed = g->level == LEVEL_SCHED && g->arena_bytes > 0};
+    verify_all(&v);
+    arena_free(v.arena);
+    return v.broken;
+}

@@ -1,0 +1,51 @@
+/* What the files of the verifier share. For ir/ only. */
+#ifndef FSDPC_VERIFY_H
+#define FSDPC_VERIFY_H
+
+#include "ir.h"
+
+typedef enum Rule {
+#define RULE(name, id, claim) RULE_##name,
+#include "verify_rules.def"
+#undef RULE
+    RULE_COUNT
+} Rule;
+
+typedef struct Verify {
+    const Graph *g;
+    Arena *arena; /* for this call */
+    int broken;
+    int reported[RULE_COUNT];
+    bool grouped;                       /* pass shard has been here: parameters are in groups */
+    bool placed;                        /* pass memory has been here: values have addresses */
+    uint32_t *op_number, *value_number; /* as printed; NO_OP, NO_VALUE when in no program */
+    const Program *program;             /* the one in work */
+    uint32_t program_row;
+    uint32_t first_number; /* of its first op */
+    uint32_t *defined;     /* by value: row + 1 of the program that has defined it so far */
+    Type *in, *out;        /* of the op in work */
+} Verify;
+
+/* Reports op (NULL: the graph) breaking the rule, the first few times. verify.c */
+void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+bool verify_tables(Verify *v);       /* verify_tables.c; false: rows are wrong, go no further */
+void verify_memory(Verify *v);       /* verify_memory.c: shard-5, sched-2, -3, -8 */
+void verify_state_places(Verify *v); /* verify_memory.c */
+void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
+void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4 to -7 */
+void verify_program_set(Verify *v);  /* verify_program.c: which programs there are */
+
+static inline bool is_float_dtype(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline const Op *verify_op(const Verify *v, uint32_t k) {
+    return &v->g->ops.at[v->program->ops.at[k]];
+}
+/* Ops that change parameters. */
+static inline bool is_update(OpKind kind) {
+    return kind == OP_sgd || kind == OP_sgd_momentum || kind == OP_adam;
+}
+static inline const Value *verify_value(const Verify *v, ValueId id) {
+    return &v->g->values.at[id];
+}
+
+#endif

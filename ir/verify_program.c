@@ -1,0 +1,317 @@
+/* What whole programs must do: graph-7, model-*, train-*, shard-4, -6, -7, -8, sched-1, -4 to -7.
+ *
+ * Each check is one walk over a program and an array over the table that it counts in. The ops
+ * were looked at one by one before: operands exist, rows are rows, types fit.
+ */
+#include <stdlib.h>
+
+#include "verify.h"
+
+static bool trainable(const Verify *v, uint32_t param) { return !v->g->params.at[param].frozen; }
+
+/* Level train, and what of it is left at level shard until pass shard. */
+static bool by_parameter(const Verify *v) {
+    return v->g->level == LEVEL_TRAIN || (v->g->level == LEVEL_SHARD && !v->grouped);
+}
+
+/* ---- which programs there are ---- */
+
+static bool has(const Verify *v, ProgramKind kind) {
+    return graph_find_program(v->g, kind) != NO_INDEX;
+}
+
+void verify_program_set(Verify *v) {
+    bool whole = has(v, PROGRAM_TRAIN), first = has(v, PROGRAM_FIRST);
+    bool micro = has(v, PROGRAM_MICRO), last = has(v, PROGRAM_LAST);
+    if (v->g->level < LEVEL_SHARD) {
+        if (first || micro || last)
+            verify_broken(v, RULE_MODEL_1, NULL, "a program of micro-batches at level %s",
+                          level_name(v->g->level));
+    } else if (first != last || (micro && !first) || (whole && first)) {
+        verify_broken(v, RULE_SHARD_8, NULL, "there %s train%s%s%s", whole ? "is" : "is no",
+                      first ? ", first" : "", micro ? ", micro" : "", last ? ", last" : "");
+    }
+}
+
+/* ---- graph-7, model-* ---- */
+
+static void check_state_sets(Verify *v) {
+    uint32_t *sets = arena_array(v->arena, uint32_t, v->g->states.n);
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind != OP_set_state) continue;
+        const State *s = &v->g->states.at[op->attr.index];
+        const Type *t = &verify_value(v, op->in[0])->type;
+        if (sets[op->attr.index]++)
+            verify_broken(v, RULE_GRAPH_7, op, "sets state \"%s\" again", s->name);
+        if (!type_equal(t, &s->type))
+            verify_broken(v, RULE_GRAPH_7, op, "state \"%s\" is %s, not %s", s->name,
+                          type_text(v->arena, &s->type), type_text(v->arena, t));
+    }
+}
+
+static int compare_ops_by_salt(const void *a, const void *b) {
+    const Op *const *x = a, *const *y = b;
+    if ((*x)->attr.salt != (*y)->attr.salt) return (*x)->attr.salt < (*y)->attr.salt ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Backward repeats a forward op's salt; two of the forward phase would draw the same numbers. */
+static void check_salts(Verify *v) {
+    VEC(const Op *) random = {0};
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind != OP_dropout) continue;
+        if (v->program->kind == PROGRAM_EVAL)
+            verify_broken(v, RULE_MODEL_5, op, "draws random numbers");
+        if (op->phase == PHASE_FORWARD) vec_push(v->arena, &random, op);
+    }
+    if (random.n > 1) qsort(random.at, random.n, sizeof *random.at, compare_ops_by_salt);
+    for (uint32_t i = 1; i < random.n; i++)
+        if (random.at[i]->attr.salt == random.at[i - 1]->attr.salt)
+            verify_broken(v, RULE_MODEL_4, random.at[i], "has salt %lld, like #%u",
+                          (long long)random.at[i]->attr.salt,
+                          v->op_number[random.at[i - 1] - v->g->ops.at]);
+}
+
+static void check_param_reads(Verify *v) {
+    uint32_t *reads = arena_array(v->arena, uint32_t, v->g->params.n);
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind == OP_param && reads[op->attr.index]++)
+            verify_broken(v, RULE_MODEL_3, op, "reads parameter \"%s\" again",
+                          v->g->params.at[op->attr.index].name.path);
+        if (v->g->level == LEVEL_MODEL && (op->phase != PHASE_FORWARD || op->unit != NO_INDEX))
+            verify_broken(v, RULE_MODEL_2, op, "is of phase %s and unit %d", phase_name(op->phase),
+                          op->unit);
+    }
+}
+
+/* ---- train-* ---- */
+
+static void check_gradient(Verify *v, const Op *op) {
+    const Param *p = &v->g->params.at[op->attr.index];
+    Type t = verify_value(v, op->in[0])->type, wanted = p->type;
+    if (is_float_dtype(t.dtype)) wanted.dtype = t.dtype;
+    if (!type_equal(&t, &wanted))
+        verify_broken(v, RULE_TRAIN_2, op, "the gradient of \"%s\" is %s, not %s", p->name.path,
+                      type_text(v->arena, &t), type_text(v->arena, &p->type));
+}
+
+static void check_set_param(Verify *v, const Op *op) {
+    const Param *p = &v->g->params.at[op->attr.index];
+    const Type *t = &verify_value(v, op->in[0])->type;
+    if (!type_equal(t, &p->type))
+        verify_broken(v, RULE_TRAIN_3, op, "parameter \"%s\" is %s, not %s", p->name.path,
+                      type_text(v->arena, &p->type), type_text(v->arena, t));
+}
+
+/* grads and sets are counts by parameter. Before grad and optimizer have run there are none. */
+static void check_counts(Verify *v, Rule rule, const char *word, const uint32_t *counts) {
+    bool any = false;
+    for (uint32_t i = 0; i < v->g->params.n; i++) any = any || counts[i];
+    for (uint32_t i = 0; any && i < v->g->params.n; i++)
+        if (counts[i] != trainable(v, i))
+            verify_broken(v, rule, NULL, "the %s parameter \"%s\" has %u %s",
+                          trainable(v, i) ? "trainable" : "frozen", v->g->params.at[i].name.path,
+                          counts[i], word);
+}
+
+static void check_step(Verify *v) {
+    uint32_t *grads = arena_array(v->arena, uint32_t, v->g->params.n);
+    uint32_t *sets = arena_array(v->arena, uint32_t, v->g->params.n);
+    uint8_t phase = PHASE_FORWARD;
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->phase < phase)
+            verify_broken(v, RULE_TRAIN_4, op, "is of phase %s behind phase %s",
+                          phase_name(op->phase), phase_name(phase));
+        phase = op->phase;
+        if (op->kind == OP_set_grad) {
+            grads[op->attr.index]++;
+            check_gradient(v, op);
+        }
+        if (op->kind == OP_set_param) {
+            sets[op->attr.index]++;
+            check_set_param(v, op);
+        }
+    }
+    check_counts(v, RULE_TRAIN_1, "set_grad", grads);
+    check_counts(v, RULE_TRAIN_3, "set_param", sets);
+}
+
+static void check_eval(Verify *v) {
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        bool gradient = op->kind == OP_set_grad || op->kind == OP_cross_entropy_grad ||
+                        op->kind == OP_pack || op->kind == OP_grad_norm;
+        if (gradient || op->kind == OP_set_param || is_update(op->kind))
+            verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
+    }
+}
+
+void verify_training(Verify *v) {
+    check_state_sets(v);
+    check_param_reads(v);
+    check_salts(v);
+    if (by_parameter(v) && v->program->kind == PROGRAM_TRAIN) check_step(v);
+    if (v->program->kind == PROGRAM_EVAL) check_eval(v);
+}
+
+/* ---- shard-4, -6, -7 ---- */
+
+/* The group whose gathered parameters a value holds, or NO_INDEX when that is not plain. */
+static int32_t flat_group(const Verify *v, ValueId id) {
+    const Op *def = &v->g->ops.at[verify_value(v, id)->def];
+    for (; def->kind == OP_cast; def = &v->g->ops.at[verify_value(v, id)->def]) id = def->in[0];
+    if (def->kind == OP_unshard)
+        return v->g->units.at[def->attr.unit].groups.at[verify_value(v, id)->result];
+    if (def->kind != OP_state) return NO_INDEX;
+    const State *s = &v->g->states.at[def->attr.index];
+    return s->role == STATE_PARAM || s->role == STATE_GATHERED ? s->group : NO_INDEX;
+}
+
+static void check_view(Verify *v, const Op *op) {
+    int32_t row = flat_group(v, op->in[0]);
+    if (row == NO_INDEX) return;
+    const Group *q = &v->g->groups.at[row];
+    const Type *t = &verify_value(v, op->out)->type;
+    int64_t at = op->attr.offset / dtype_bytes(t->dtype);
+    uint32_t low = 0, high = q->params.n; /* the last parameter that starts at `at` or before */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (q->params.at[middle].offset <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    bool fits = q->params.n && q->params.at[low].offset == at;
+    if (fits) {
+        Type p = v->g->params.at[q->params.at[low].param].type;
+        p.dtype = t->dtype;
+        fits = type_equal(&p, t);
+    }
+    if (!fits)
+        verify_broken(v, RULE_SHARD_4, op, "group %d has no parameter %s at element %lld", row,
+                      type_text(v->arena, t), (long long)at);
+}
+
+static bool is_reduction(const Op *op) {
+    return op->kind == OP_reduce_scatter ||
+           (op->kind == OP_all_reduce && op->attr.tag == TAG_GRADIENT);
+}
+
+static void check_collective(Verify *v, const Op *op) {
+    bool gather = op->kind == OP_unshard;
+    bool tag = gather ? op->attr.tag == TAG_PARAMETER
+                      : op->attr.tag == TAG_GRADIENT ||
+                            (op->kind == OP_all_reduce && op->attr.tag == TAG_METRIC);
+    int64_t axes = MAX(v->g->policy.n_axes, 1); /* without a mesh there is one rank, axis 0 */
+    if (op->attr.mesh_axis < 0 || op->attr.mesh_axis >= axes || !tag ||
+        op->attr.comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
+        (is_reduction(op) && op->attr.group == NO_INDEX))
+        verify_broken(v, RULE_SHARD_7, op,
+                      "mesh axis %lld of %lld, communicator %lld, tag %lld, group %lld",
+                      (long long)op->attr.mesh_axis, (long long)axes, (long long)op->attr.comm,
+                      (long long)op->attr.tag, (long long)op->attr.group);
+    uint8_t stream = gather ? STREAM_GATHER : STREAM_REDUCE;
+    if (v->g->level == LEVEL_SCHED && op->stream != stream)
+        verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
+}
+
+typedef struct Counts {
+    uint32_t packs, reductions, updates;
+} Counts;
+
+static void count_once(Verify *v, const Op *op, const char *what, uint32_t *count) {
+    const Group *q = &v->g->groups.at[op->attr.group];
+    if (++*count > 1)
+        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s again", (long long)op->attr.group,
+                      what);
+    if (!q->trainable)
+        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s, but frozen",
+                      (long long)op->attr.group, what);
+}
+
+static void count_op(Verify *v, const Op *op, Counts *counts) {
+    bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
+    if (op->kind == OP_pack) count_once(v, op, "packed", &counts[op->attr.group].packs);
+    if (is_reduction(op) && op->attr.group != NO_INDEX)
+        count_once(v, op, "reduced", &counts[op->attr.group].reductions);
+    if (!is_update(op->kind)) return;
+    if (op->attr.group == NO_INDEX || !ends_step)
+        verify_broken(v, RULE_SHARD_6, op, "updates %s",
+                      ends_step ? "no group" : "in the middle of a step");
+    else
+        count_once(v, op, "updated", &counts[op->attr.group].updates);
+}
+
+/* ---- sched-1, sched-4, sched-6, sched-7 ---- */
+
+static void check_sched_counts(Verify *v, const Counts *counts) {
+    const Policy *policy = &v->g->policy;
+    ProgramKind kind = v->program->kind;
+    bool ends_step = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST;
+    if (kind == PROGRAM_EVAL) return;
+    bool reduces = mesh_size(policy, "dp") > 1 && (ends_step || !policy->accumulate_local);
+    for (uint32_t i = 0; i < v->g->groups.n; i++) {
+        if (!v->g->groups.at[i].trainable) continue;
+        if (counts[i].reductions != reduces)
+            verify_broken(v, RULE_SCHED_1, NULL, "group %u is reduced %u times, not %d", i,
+                          counts[i].reductions, reduces);
+        if (counts[i].updates != ends_step)
+            verify_broken(v, RULE_SCHED_1, NULL, "group %u is updated %u times, not %d", i,
+                          counts[i].updates, ends_step);
+    }
+}
+
+static void check_edges(Verify *v, const Op *op) {
+    uint32_t own = v->op_number[op - v->g->ops.at];
+    for (uint32_t i = 0; i < op->n_edge; i++) {
+        uint32_t number = op->edge[i] < v->g->ops.n ? v->op_number[op->edge[i]] : NO_OP;
+        if (number == NO_OP || number >= own || number < v->first_number)
+            verify_broken(v, RULE_SCHED_4, op, "edge %u is no earlier op of the program", i);
+        else if (v->g->ops.at[op->edge[i]].stream == op->stream)
+            verify_broken(v, RULE_SCHED_4, op, "waits for #%u of its own stream", number);
+        else if (i && number <= v->op_number[op->edge[i - 1]])
+            verify_broken(v, RULE_SCHED_4, op, "waits for #%u behind #%u", number,
+                          v->op_number[op->edge[i - 1]]);
+    }
+}
+
+static void check_workspace(Verify *v, const Op *op) {
+    for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
+    for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
+    for (int d = 0; d < DEVICE_KINDS; d++) {
+        int64_t need = op_workspace(op->kind, (DeviceKind)d, &op->attr, (int)op->n_in, v->in,
+                                    (int)op->n_out, v->out);
+        if ((uint64_t)need > v->g->workspace_bytes[d])
+            verify_broken(v, RULE_SCHED_7, op, "may ask for %lld bytes on %s, of %llu",
+                          (long long)need, d == DEVICE_CPU ? "cpu" : "cuda",
+                          (unsigned long long)v->g->workspace_bytes[d]);
+    }
+}
+
+static void check_peak(Verify *v) {
+    if (v->program->peak > v->g->arena_bytes || v->program->peak < v->g->persistent_bytes)
+        verify_broken(v, RULE_SCHED_6, NULL, "peak %llu, arena %llu, states %llu",
+                      (unsigned long long)v->program->peak, (unsigned long long)v->g->arena_bytes,
+                      (unsigned long long)v->g->persistent_bytes);
+}
+
+void verify_sharding(Verify *v) {
+    if (!v->grouped) return;
+    Counts *counts = arena_array(v->arena, Counts, v->g->groups.n);
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind == OP_view) check_view(v, op);
+        if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
+        count_op(v, op, counts);
+        if (v->g->level < LEVEL_SCHED) continue;
+        check_edges(v, op);
+        if (v->placed) check_workspace(v, op);
+    }
+    if (v->g->level < LEVEL_SCHED) return;
+    check_sched_counts(v, counts);
+    if (v->placed) check_peak(v);
+}

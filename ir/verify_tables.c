@@ -1,0 +1,261 @@
+/* The tables of a graph: rows that exist, sound types, unique names (graph-5, graph-6, graph-8),
+ * and the layout of units and groups (shard-1 to shard-3). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify.h"
+
+static bool is_row(int64_t row, uint32_t n) { return row >= 0 && row < (int64_t)n; }
+static bool is_row_or_none(int64_t row, uint32_t n) { return row == NO_INDEX || is_row(row, n); }
+
+/* ---- graph-5 ---- */
+
+#define NEED(condition, ...)                                                                       \
+    do {                                                                                           \
+        if (!(condition)) verify_broken(v, RULE_GRAPH_5, NULL, __VA_ARGS__);                       \
+    } while (0)
+
+static void check_params(Verify *v) {
+    const Graph *g = v->g;
+    for (uint32_t i = 0; i < g->modules.n; i++)
+        NEED(is_row_or_none(g->modules.at[i].parent, i), "module %u: parent %d is not before it", i,
+             g->modules.at[i].parent);
+    for (uint32_t i = 0; i < g->params.n; i++) {
+        const Param *p = &g->params.at[i];
+        NEED(is_row(p->name.module, g->modules.n), "param %u: there is no module %d", i,
+             p->name.module);
+        for (uint32_t k = 0; k < p->aliases.n; k++)
+            NEED(is_row(p->aliases.at[k].module, g->modules.n), "param %u: there is no module %d",
+                 i, p->aliases.at[k].module);
+        NEED(type_sound(&p->type) && is_float_dtype(p->type.dtype), "param %u: type %s", i,
+             type_text(v->arena, &p->type));
+        NEED(is_float_dtype(p->compute_dtype), "param %u: compute dtype %s", i,
+             dtype_name(p->compute_dtype));
+        NEED(p->reduce_dtype == DT_NONE || is_float_dtype(p->reduce_dtype),
+             "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
+    }
+}
+
+static void check_states(Verify *v) {
+    const Graph *g = v->g;
+    for (uint32_t i = 0; i < g->states.n; i++) {
+        const State *s = &g->states.at[i];
+        NEED(is_row_or_none(s->param, g->params.n), "state \"%s\": there is no param %d", s->name,
+             s->param);
+        NEED(is_row_or_none(s->group, g->groups.n), "state \"%s\": there is no group %d", s->name,
+             s->group);
+        NEED(type_sound(&s->type) && s->type.dtype != DT_TOKEN, "state \"%s\": type %s", s->name,
+             type_text(v->arena, &s->type));
+    }
+    for (uint32_t i = 0; i < g->fields.n; i++) {
+        const Field *f = &g->fields.at[i];
+        NEED(type_sound(&f->type) && f->type.dtype != DT_TOKEN, "field \"%s\": type %s", f->name,
+             type_text(v->arena, &f->type));
+        NEED(f->staging % 64 == 0, "field \"%s\": staging offset %llu", f->name,
+             (unsigned long long)f->staging);
+    }
+}
+
+static void check_rows_of_units(Verify *v) {
+    const Graph *g = v->g;
+    for (uint32_t i = 0; i < g->units.n; i++) {
+        const Unit *u = &g->units.at[i];
+        for (uint32_t k = 0; k < u->modules.n; k++)
+            NEED(is_row(u->modules.at[k], g->modules.n), "unit \"%s\": there is no module %d",
+                 u->name, u->modules.at[k]);
+        for (uint32_t k = 0; k < u->groups.n; k++)
+            NEED(is_row(u->groups.at[k], g->groups.n), "unit \"%s\": there is no group %d", u->name,
+                 u->groups.at[k]);
+    }
+    for (uint32_t i = 0; i < g->groups.n; i++) {
+        const Group *q = &g->groups.at[i];
+        NEED(is_row(q->unit, g->units.n), "group %u: there is no unit %d", i, q->unit);
+        NEED(is_float_dtype(q->master_dtype) && is_float_dtype(q->compute_dtype) &&
+                 (is_float_dtype(q->reduce_dtype) || (!q->trainable && !q->reduce_dtype)),
+             "group %u: a dtype that is no float", i);
+        for (uint32_t k = 0; k < q->params.n; k++)
+            NEED(is_row(q->params.at[k].param, g->params.n), "group %u: there is no param %d", i,
+                 q->params.at[k].param);
+        Type flat = {.dtype = DT_F64, .rank = 1, .dim = {q->padded}};
+        Type shard = {.dtype = DT_F64, .rank = 1, .dim = {q->shard}};
+        NEED(type_sound(&flat) && type_sound(&shard), "group %u: %lld elements, shards of %lld", i,
+             (long long)q->padded, (long long)q->shard);
+    }
+}
+
+/* ---- graph-6 ---- */
+
+typedef struct Names {
+    VEC(const char *) at;
+} Names;
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void check_unique(Verify *v, const char *table, Names *names) {
+    if (names->at.n > 1) qsort(names->at.at, names->at.n, sizeof *names->at.at, compare_names);
+    for (uint32_t i = 1; i < names->at.n; i++)
+        if (!strcmp(names->at.at[i - 1], names->at.at[i]))
+            verify_broken(v, RULE_GRAPH_6, NULL, "two %s are called \"%s\"", table,
+                          names->at.at[i]);
+    names->at.n = 0;
+}
+
+static void check_names(Verify *v) {
+    const Graph *g = v->g;
+    Names names = {0};
+    for (uint32_t i = 0; i < g->modules.n; i++)
+        vec_push(v->arena, &names.at, g->modules.at[i].path);
+    check_unique(v, "modules", &names);
+    for (uint32_t i = 0; i < g->params.n; i++) {
+        vec_push(v->arena, &names.at, g->params.at[i].name.path);
+        for (uint32_t k = 0; k < g->params.at[i].aliases.n; k++)
+            vec_push(v->arena, &names.at, g->params.at[i].aliases.at[k].path);
+    }
+    check_unique(v, "parameters", &names);
+    for (uint32_t i = 0; i < g->states.n; i++) vec_push(v->arena, &names.at, g->states.at[i].name);
+    check_unique(v, "states", &names);
+    for (uint32_t i = 0; i < g->fields.n; i++) vec_push(v->arena, &names.at, g->fields.at[i].name);
+    check_unique(v, "fields", &names);
+    for (uint32_t i = 0; i < g->units.n; i++) vec_push(v->arena, &names.at, g->units.at[i].name);
+    check_unique(v, "units", &names);
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        if ((unsigned)g->programs.at[i].kind >= PROGRAM_KINDS ||
+            (seen >> g->programs.at[i].kind & 1))
+            verify_broken(v, RULE_GRAPH_6, NULL, "there are two programs %s",
+                          program_name(g->programs.at[i].kind));
+        seen |= 1u << (g->programs.at[i].kind & 31);
+    }
+}
+
+/* ---- graph-8 ---- */
+
+/* What belongs to a parameter before pass shard belongs to a group from there on. */
+static bool role_fits(const Verify *v, const State *s) {
+    const Graph *g = v->g;
+    const Type *t = &s->type;
+    bool vector = t->rank == 1;
+    const Group *group = s->group == NO_INDEX ? NULL : &g->groups.at[s->group];
+    switch (s->role) {
+    case STATE_STEP: return t->dtype == DT_F64 && vector && t->dim[0] == STEP_SLOTS;
+    case STATE_SCALE: return t->dtype == DT_F64 && vector && t->dim[0] == SCALE_SLOTS;
+    case STATE_METRIC: return t->dtype == DT_I64 && vector && t->dim[0] == EXACT_WORDS;
+    case STATE_STAGING: return t->dtype == DT_U8 && t->rank == 2 && t->dim[0] == 2;
+    case STATE_MOMENT1:
+    case STATE_MOMENT2:
+        if (!group && s->param != NO_INDEX) {
+            Type p = g->params.at[s->param].type;
+            p.dtype = t->dtype;
+            return !v->grouped && is_float_dtype(t->dtype) && type_equal(&p, t);
+        }
+        return group && is_float_dtype(t->dtype) && vector && t->dim[0] == group->shard;
+    case STATE_PARAM:
+        return group && t->dtype == group->master_dtype && vector && t->dim[0] == group->shard;
+    case STATE_GRADIENT:
+        return group && is_float_dtype(t->dtype) && vector &&
+               (t->dim[0] == group->shard || t->dim[0] == group->padded);
+    case STATE_GATHERED:
+        return group && is_float_dtype(t->dtype) && vector && t->dim[0] == group->padded;
+    default: return false;
+    }
+}
+
+static void check_roles(Verify *v) {
+    for (uint32_t i = 0; i < v->g->states.n; i++) {
+        const State *s = &v->g->states.at[i];
+        if (!role_fits(v, s))
+            verify_broken(v, RULE_GRAPH_8, NULL,
+                          "state \"%s\" of role %s is %s, or belongs to the wrong thing", s->name,
+                          state_role_name(s->role), type_text(v->arena, &s->type));
+    }
+}
+
+/* ---- shard-1 to shard-3 ---- */
+
+static void check_units(Verify *v) {
+    const Graph *g = v->g;
+    uint32_t *owners = arena_array(v->arena, uint32_t, g->groups.n);
+    for (uint32_t i = 0; i < g->units.n; i++) {
+        const Unit *u = &g->units.at[i];
+        if (u->is_root && i + 1 < g->units.n)
+            verify_broken(v, RULE_SHARD_1, NULL, "unit \"%s\" is the root but not the last",
+                          u->name);
+        if (!u->modules.n || (v->grouped && !u->groups.n))
+            verify_broken(v, RULE_SHARD_1, NULL, "unit \"%s\" has no modules or no groups",
+                          u->name);
+        for (uint32_t k = 0; k < u->groups.n; k++) {
+            int32_t row = u->groups.at[k];
+            owners[row]++;
+            if (g->groups.at[row].unit != (int32_t)i)
+                verify_broken(v, RULE_SHARD_1, NULL,
+                              "unit \"%s\" has group %d, which is of unit %d", u->name, row,
+                              g->groups.at[row].unit);
+        }
+    }
+    for (uint32_t i = 0; i < g->groups.n; i++)
+        if (owners[i] != 1)
+            verify_broken(v, RULE_SHARD_1, NULL, "group %u is in %u units", i, owners[i]);
+}
+
+static void check_members(Verify *v) {
+    const Graph *g = v->g;
+    uint32_t *owners = arena_array(v->arena, uint32_t, g->params.n);
+    for (uint32_t i = 0; i < g->groups.n; i++) {
+        const Group *q = &g->groups.at[i];
+        for (uint32_t k = 0; k < q->params.n; k++) {
+            const Param *p = &g->params.at[q->params.at[k].param];
+            owners[q->params.at[k].param]++;
+            if (p->type.dtype != q->master_dtype || p->compute_dtype != q->compute_dtype ||
+                p->frozen == q->trainable)
+                verify_broken(v, RULE_SHARD_2, NULL, "group %u and parameter \"%s\" disagree", i,
+                              p->name.path);
+        }
+    }
+    for (uint32_t i = 0; i < g->params.n; i++)
+        if (owners[i] != 1)
+            verify_broken(v, RULE_SHARD_2, NULL, "parameter \"%s\" is in %u groups",
+                          g->params.at[i].name.path, owners[i]);
+}
+
+static void check_layout(Verify *v, uint32_t row) {
+    const Group *q = &v->g->groups.at[row];
+    int64_t ranks = mesh_size(&v->g->policy, "dp"), end = 0;
+    int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->compute_dtype), 1);
+    for (uint32_t k = 0; k < q->params.n; k++) {
+        int64_t at = q->params.at[k].offset;
+        if (at < end || at % grain || at > q->padded) {
+            verify_broken(v, RULE_SHARD_3, NULL,
+                          "group %u: parameter %d at %lld, behind %lld and in steps of %lld", row,
+                          q->params.at[k].param, (long long)at, (long long)end, (long long)grain);
+            return;
+        }
+        end = at + type_elements(&v->g->params.at[q->params.at[k].param].type);
+    }
+    if (q->replicated) ranks = 1;
+    if (!q->params.n || q->unpadded < end || q->padded < q->unpadded || q->padded % ranks ||
+        q->shard != q->padded / ranks)
+        verify_broken(v, RULE_SHARD_3, NULL,
+                      "group %u: ends at %lld, unpadded %lld, padded %lld, shard %lld of %lld", row,
+                      (long long)end, (long long)q->unpadded, (long long)q->padded,
+                      (long long)q->shard, (long long)ranks);
+}
+
+bool verify_tables(Verify *v) {
+    int before = v->broken;
+    check_params(v);
+    check_states(v);
+    check_rows_of_units(v);
+    if (v->broken != before) return false;
+    check_names(v);
+    check_roles(v);
+    if (v->g->level >= LEVEL_SHARD) {
+        check_units(v);
+        if (v->grouped) check_members(v);
+        for (uint32_t i = 0; i < v->g->groups.n; i++) check_layout(v, i);
+    } else if (v->g->units.n || v->g->groups.n) {
+        verify_broken(v, RULE_SHARD_1, NULL, "units and groups before level shard");
+    }
+    return true;
+}
