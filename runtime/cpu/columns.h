@@ -1,0 +1,67 @@
+/* Sums over rows, for a thread that owns columns [from, to): out[c] = acc[c] + sum over rows of
+ * term(row, c). Rows go in blocks of BLOCK_ROWS added in f32; blocks are added in f64. Order is
+ * fixed: accurate for many rows, equal for any number of threads and any instruction set.
+ */
+#ifndef FSDPC_CPU_COLUMNS_H
+#define FSDPC_CPU_COLUMNS_H
+
+#include "kernel.h"
+#include "vector.h"
+
+enum { BLOCK_ROWS = 64, TILE_VECTORS = 8, TILE_COLUMNS = TILE_VECTORS * LANES };
+
+/* Term of n columns (up to 16, the other lanes zero) from `column` on. */
+typedef V16 (*ColumnTerm)(const void *context, int64_t row, int64_t column, int64_t n);
+
+VECTOR_INLINE void sum_block(V16 *sum, int64_t first, int64_t last, int64_t column, ColumnTerm term,
+                             const void *context) {
+    for (int v = 0; v < TILE_VECTORS; v++) sum[v] = v_all(0.0f);
+    for (int64_t row = first; row < last; row++)
+        for (int v = 0; v < TILE_VECTORS; v++)
+            sum[v] += term(context, row, column + v * LANES, LANES);
+}
+
+VECTOR_INLINE void store_total(Result out, const Operand *acc, int64_t column, int64_t n,
+                               const double *total) {
+    float sum[LANES] = {0};
+    for (int64_t c = 0; c < n; c++) {
+        double t = total[c];
+        if (acc) t += element_load(acc->at, acc->dtype, column + c);
+        sum[c] = (float)t;
+    }
+    V16 x;
+    memcpy(&x, sum, sizeof x);
+    v_store_part(out.at, out.dtype, column, n, x);
+}
+
+VECTOR_INLINE void sum_columns(Range columns, int64_t rows, Result out, const Operand *acc,
+                               ColumnTerm term, const void *context) {
+    int64_t column = columns.from;
+    for (; column + TILE_COLUMNS <= columns.to; column += TILE_COLUMNS) {
+        double total[TILE_COLUMNS] = {0};
+        for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
+            V16 sum[TILE_VECTORS];
+            sum_block(sum, first, MIN(first + BLOCK_ROWS, rows), column, term, context);
+            float lanes[TILE_COLUMNS];
+            memcpy(lanes, sum, sizeof lanes);
+            for (int c = 0; c < TILE_COLUMNS; c++) total[c] += (double)lanes[c];
+        }
+        for (int v = 0; v < TILE_VECTORS; v++)
+            store_total(out, acc, column + v * LANES, LANES, total + v * LANES);
+    }
+    for (; column < columns.to; column += LANES) {
+        int64_t n = MIN(columns.to - column, (int64_t)LANES);
+        double total[LANES] = {0};
+        for (int64_t first = 0; first < rows; first += BLOCK_ROWS) {
+            V16 sum = v_all(0.0f);
+            for (int64_t row = first; row < MIN(first + BLOCK_ROWS, rows); row++)
+                sum += term(context, row, column, n);
+            float lanes[LANES];
+            memcpy(lanes, &sum, sizeof lanes);
+            for (int c = 0; c < LANES; c++) total[c] += (double)lanes[c];
+        }
+        store_total(out, acc, column, n, total);
+    }
+}
+
+#endif

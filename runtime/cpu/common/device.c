@@ -1,0 +1,254 @@
+/* The cpu device: memory, launch, copies, and the choice of the instruction set.
+ *
+ * Streams mean nothing here: a launch returns when its kernel is done, so issue order is the order
+ * of execution, and record and wait have nothing to do. FSDP_CPU_ISA=plain|avx2|avx512 forces an
+ * instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the widest set that
+ * the processor and the system offer, and oneDNN where this build has it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kernel.h"
+
+static int fail(char *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fail(char *error, int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, ERROR_BYTES, format, args);
+    va_end(args);
+    return code;
+}
+
+static const char *const op_names[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = name,
+#include "ops.def"
+#undef OP
+};
+
+int launch_error(const Launch *l, int code, const char *format, ...) {
+    int head = snprintf(l->error, ERROR_BYTES, "%s: ", op_names[l->call->op]);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(l->error + head, (size_t)(ERROR_BYTES - head), format, args);
+    va_end(args);
+    return code;
+}
+
+/* ---- instruction sets, the narrowest first */
+
+static bool always(void) { return true; }
+#if defined(__x86_64__)
+static bool has_avx2(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+           __builtin_cpu_supports("f16c");
+}
+static bool has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#else
+static bool has_avx2(void) { return false; }
+static bool has_avx512(void) { return false; }
+#endif
+
+static const struct {
+    const IsaTable *table;
+    bool (*present)(void);
+} isa_levels[] = {
+    {&cpu_isa_plain, always}, {&cpu_isa_avx2, has_avx2}, {&cpu_isa_avx512, has_avx512}};
+
+static int choose_isa(const IsaTable **out, char *error) {
+    const char *wanted = getenv("FSDP_CPU_ISA");
+    bool known = false;
+    for (size_t i = 0; i < ARRAY_LEN(isa_levels); i++) {
+        const char *name = isa_levels[i].table->name;
+        if (wanted && strcmp(wanted, name) != 0) continue;
+        known = true;
+        if (isa_levels[i].present())
+            *out = isa_levels[i].table;
+        else if (wanted)
+            return fail(error, EXIT_ENVIRONMENT, "FSDP_CPU_ISA=%s: this machine lacks it", wanted);
+    }
+    if (!known)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CPU_ISA=%s: choose plain, avx2 or avx512, or leave it unset", wanted);
+    return 0;
+}
+
+static int choose_product(bool *use_onednn, char *error) {
+    const char *wanted = getenv("FSDP_CPU_MATMUL");
+    *use_onednn = have_onednn();
+    if (!wanted) return 0;
+    if (strcmp(wanted, "plain") == 0) {
+        *use_onednn = false;
+        return 0;
+    }
+    if (strcmp(wanted, "onednn") != 0)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CPU_MATMUL=%s: choose plain or onednn, or leave it unset", wanted);
+    if (!have_onednn())
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CPU_MATMUL=onednn: this build has no oneDNN; run setup.sh and ninja");
+    return 0;
+}
+
+/* ---- life */
+
+static int cpu_probe(char *error) {
+    (void)error;
+    return 0;
+}
+
+static void cpu_close(DeviceContext *c) {
+    if (!c) return;
+    product_cache_free(c->products);
+    free(c->pack);
+    free(c);
+}
+
+static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *error) {
+    const IsaTable *isa = NULL;
+    bool use_onednn = false;
+    int code = choose_isa(&isa, error);
+    if (!code) code = choose_product(&use_onednn, error);
+    if (code) return code;
+    DeviceContext *c = calloc(1, sizeof *c);
+    if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cpu device");
+    c->rank = options->rank;
+    c->threads = MIN(MAX(options->rank.threads, 1), (int)MAX_THREADS);
+    c->isa = isa;
+    c->use_onednn = use_onednn;
+    size_t pack_bytes = (size_t)c->threads * PACK_FLOATS * sizeof(float);
+    c->pack = aligned_alloc(4096, pack_bytes);
+    if (use_onednn) c->products = product_cache_new();
+    if (!c->pack || (use_onednn && !c->products)) {
+        cpu_close(c);
+        return fail(error, EXIT_ENVIRONMENT,
+                    "out of memory: the cpu device needs %zu bytes for %d threads", pack_bytes,
+                    options->rank.threads);
+    }
+    *out = c;
+    return 0;
+}
+
+/* ---- memory */
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* The mapping is a whole number of huge pages and starts at one, so that munmap needs no memory of
+ * what was asked: its length is kept in the page in front of the arena. */
+static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
+    (void)c;
+    uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE;
+    if (bytes > UINT64_MAX / 2 || length > SIZE_MAX / 2)
+        return fail(error, EXIT_ENVIRONMENT, "an arena of %llu bytes is beyond this machine",
+                    (unsigned long long)bytes);
+    char *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED) {
+        FILE *f = fopen("/proc/meminfo", "r");
+        unsigned long long kib = 0;
+        char line[128];
+        while (f && fgets(line, sizeof line, f))
+            if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
+        if (f) fclose(f);
+        return fail(error, EXIT_ENVIRONMENT,
+                    "the plan needs an arena of %llu bytes a rank, %llu bytes are available",
+                    (unsigned long long)bytes, kib * 1024);
+    }
+    char *arena = (char *)align_up((uintptr_t)map + 4096, HUGE_PAGE);
+    madvise(arena, length - (size_t)(arena - map), MADV_HUGEPAGE);
+    uint64_t head[2] = {(uintptr_t)map, length};
+    memcpy(arena - sizeof head, head, sizeof head);
+    *out = arena;
+    return 0;
+}
+
+static void cpu_arena_free(DeviceContext *c, void *arena) {
+    (void)c;
+    if (!arena) return;
+    uint64_t head[2];
+    memcpy(head, (char *)arena - sizeof head, sizeof head);
+    munmap((void *)(uintptr_t)head[0], head[1]);
+}
+
+/* ---- work */
+
+static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    (void)stream;
+    if ((int)call->op < 0 || call->op >= OP_COUNT)
+        return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
+    /* oneDNN takes the number of threads from OpenMP's setting of the calling thread. */
+    if (omp_get_max_threads() != c->threads) omp_set_num_threads(c->threads);
+    Launch l = {call, c, error};
+    return c->isa->kernels[call->op](&l);
+}
+
+static int cpu_event(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    (void)c;
+    (void)stream;
+    (void)instr;
+    (void)error;
+    return 0;
+}
+
+static int cpu_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                    char *error) {
+    (void)stream;
+    (void)error;
+    if (to == from || bytes == 0) return 0;
+    int threads = bytes < (1u << 20) ? 1 : c->threads;
+#pragma omp parallel num_threads(threads)
+    {
+        Range r = my_range((int64_t)bytes, 4096);
+        memmove((char *)to + r.from, (const char *)from + r.from, (size_t)(r.to - r.from));
+    }
+    return 0;
+}
+
+static int cpu_synchronize(DeviceContext *c, char *error) {
+    (void)c;
+    (void)error;
+    return 0;
+}
+
+static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
+                      int n_from, int64_t elements, char *error) {
+    (void)stream;
+    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
+    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64)
+        return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
+    c->isa->reduce(c, dtype, to, from, n_from, elements);
+    return 0;
+}
+
+/* What libraries hold is not known to this module: oneDNN and OpenMP allocate for themselves. */
+static const Device device = {
+    .abi = DEVICE_ABI,
+    .name = "cpu",
+    .kind = DEVICE_CPU,
+    .probe = cpu_probe,
+    .open = cpu_open,
+    .close = cpu_close,
+    .arena_alloc = cpu_arena_alloc,
+    .arena_free = cpu_arena_free,
+    .launch = cpu_launch,
+    .record = cpu_event,
+    .wait = cpu_event,
+    .copy_in = cpu_copy,
+    .copy_out = cpu_copy,
+    .synchronize = cpu_synchronize,
+    .reduce = cpu_reduce,
+    .copy = cpu_copy,
+    .arena_is_host = true,
+    .library_bytes = NULL,
+};
+
+__attribute__((visibility("default"))) const Device *fsdp_device(void);
+const Device *fsdp_device(void) { return &device; }

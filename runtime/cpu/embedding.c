@@ -1,0 +1,119 @@
+/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
+ *
+ * The gradient sorts (id, position) pairs, stably, so that the positions of one id stand together
+ * and in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
+ * row, rounded once; threads own such runs. Rows that were not read are zero, or the accumulator's.
+ * Scratch: two arrays of pairs, 16 bytes an id.
+ */
+#include "kernel.h"
+#include "vector.h"
+
+static int check_ids(const Launch *l, const Operand *ids, int64_t rows) {
+    const int32_t *at = ids->at;
+    for (int64_t i = 0; i < ids->n; i++)
+        if (at[i] < 0 || at[i] >= rows)
+            return launch_error(l, EXIT_CORRUPT, "id %d at position %lld is not below %lld", at[i],
+                                (long long)i, (long long)rows);
+    return 0;
+}
+
+KERNEL(embedding) {
+    Operand w = input(l, 0), ids = input(l, 1);
+    Result y = output(l, 0);
+    int64_t width = last_dim(w.type), rows = w.type->dim[0];
+    if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
+        !is_real(y.dtype))
+        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+    int code = check_ids(l, &ids, rows);
+    if (code) return code;
+    const int32_t *id = ids.at;
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range r = my_range(ids.n, 1);
+        for (int64_t row = r.from; row < r.to; row++)
+            for (int64_t i = 0; i < width; i += LANES)
+                v_put(y.at, y.dtype, row * width + i, width - i,
+                      v_get(w.at, w.dtype, id[row] * width + i, width - i));
+    }
+    return 0;
+}
+
+/* Merge sort by id, bottom up; stable because the position is the key's lower half. Returns the
+ * array that holds the result. */
+static uint64_t *sort_keys(uint64_t *keys, uint64_t *other, int64_t n) {
+    for (int64_t run = 1; run < n; run *= 2) {
+        for (int64_t first = 0; first < n; first += 2 * run) {
+            int64_t a = first, middle = MIN(first + run, n), b = middle,
+                    end = MIN(first + 2 * run, n);
+            for (int64_t to = first; to < end; to++) {
+                bool take_a = b == end || (a < middle && keys[a] <= keys[b]);
+                other[to] = take_a ? keys[a++] : keys[b++];
+            }
+        }
+        uint64_t *swap = keys;
+        keys = other;
+        other = swap;
+    }
+    return keys;
+}
+
+/* One row of w: the sum of dy's rows at the positions keys[first .. last). */
+VECTOR_INLINE void sum_run(Operand dy, Result dw, const uint64_t *keys, int64_t first, int64_t last,
+                           int64_t width, const Operand *acc) {
+    int64_t row = (int64_t)(keys[first] >> 32);
+    for (int64_t i = 0; i < width; i += LANES) {
+        int64_t n = width - i;
+        V16 sum = acc ? v_get(acc->at, acc->dtype, row * width + i, n) : v_all(0.0f);
+        for (int64_t k = first; k < last; k++) {
+            int64_t position = (int64_t)(keys[k] & 0xffffffffu);
+            sum += v_get(dy.at, dy.dtype, position * width + i, n);
+        }
+        v_put(dw.at, dw.dtype, row * width + i, n, sum);
+    }
+}
+
+/* Runs of equal ids that begin in this thread's part of the keys. */
+static void sum_runs(Operand dy, Result dw, const uint64_t *keys, int64_t n, int64_t width,
+                     const Operand *acc) {
+    Range r = my_range(n, 1);
+    int64_t first = r.from;
+    while (first > 0 && first < r.to && keys[first] >> 32 == keys[first - 1] >> 32) first++;
+    while (first < r.to) {
+        int64_t last = first + 1;
+        while (last < n && keys[last] >> 32 == keys[first] >> 32) last++;
+        sum_run(dy, dw, keys, first, last, width, acc);
+        first = last;
+    }
+}
+
+KERNEL(embedding_grad) {
+    Operand dy = input(l, 0), ids = input(l, 1), acc = {0};
+    Result dw = output(l, 0);
+    bool accumulate = l->call->n_in > 2;
+    if (accumulate) acc = input(l, 2);
+    int64_t width = last_dim(dw.type);
+    if (ids.dtype != DT_I32 || dw.type->rank != 2 || dy.n != ids.n * width || !is_real(dy.dtype) ||
+        !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
+        l->call->workspace_bytes < (uint64_t)ids.n * 16 || ids.n > INT32_MAX)
+        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+    int code = check_ids(l, &ids, dw.type->dim[0]);
+    if (code) return code;
+    uint64_t *keys = l->call->workspace;
+    for (int64_t i = 0; i < ids.n; i++)
+        keys[i] = (uint64_t)((const uint32_t *)ids.at)[i] << 32 | (uint64_t)i;
+    keys = sort_keys(keys, keys + ids.n, ids.n);
+    bool in_place = accumulate && acc.at == dw.at;
+    int64_t size = dtype_bytes(dw.dtype);
+#pragma omp parallel num_threads(threads_for(l, dw.n))
+    {
+        Range r = my_range(dw.n, 64);
+        size_t bytes = (size_t)((r.to - r.from) * size);
+        if (!accumulate)
+            memset(bytes_at(dw.at, r.from * size), 0, bytes);
+        else if (!in_place)
+            memcpy(bytes_at(dw.at, r.from * size), bytes_at(acc.at, r.from * size), bytes);
+#pragma omp barrier
+        sum_runs(dy, dw, keys, ids.n, width, accumulate ? &acc : NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,132 @@
+/* What the kernels of the cpu device share: the launch, names per instruction set, partition of
+ * work over threads.
+ *
+ * Every kernel source is compiled once for each instruction set with -DCPU_ISA=plain|avx2|avx512;
+ * KERNEL(linear) is then cpu_linear_avx2. table.c puts the kernels of one set into a table by op,
+ * and common/device.c chooses the table when a device is opened.
+ *
+ * Determinism: work is cut so that no result depends on the number of threads: a thread owns whole
+ * results, and sums over more than one result's data go in a fixed order.
+ */
+#ifndef FSDPC_CPU_KERNEL_H
+#define FSDPC_CPU_KERNEL_H
+
+#include <omp.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "device.h"
+#include "util.h"
+
+typedef struct ProductCache ProductCache; /* common/onednn.c */
+
+enum { MAX_THREADS = 256 };
+
+/* What a rank's kernels have besides the call: made at open, never grown. */
+struct DeviceContext {
+    RankInfo rank;
+    int threads;
+    bool use_onednn;        /* FSDP_CPU_MATMUL, and whether this build has it */
+    ProductCache *products; /* NULL without oneDNN */
+    float *pack;            /* PACK_FLOATS for each thread: panels of the plain product */
+    const struct IsaTable *isa;
+};
+enum { PACK_FLOATS = 448 * 1024 };
+
+typedef struct Launch {
+    const KernelCall *call;
+    DeviceContext *cpu;
+    char *error;
+} Launch;
+typedef int (*Kernel)(const Launch *l);
+
+/* C[m,n] = A B (+ C when accumulate), f32. Element (i, k) of A is a[i * a_row + k * a_col], one of
+ * the two strides is 1; B likewise, b[k * b_row + j * b_col]; C is row-major with row c_row. */
+typedef struct Product {
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t a_row, a_col, b_row, b_col, c_row;
+    bool accumulate;
+} Product;
+
+typedef struct IsaTable {
+    const char *name;
+    const Kernel *kernels; /* by OpKind */
+    void (*product)(DeviceContext *cpu, const Product *p);
+    void (*reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
+                   int n_from, int64_t elements);
+} IsaTable;
+
+#define CPU_PASTE(name, isa) cpu_##name##_##isa
+#define CPU_EXPAND(name, isa) CPU_PASTE(name, isa)
+#define CPU_NAME(name) CPU_EXPAND(name, CPU_ISA)
+#define KERNEL(name) int CPU_NAME(name)(const Launch *l)
+
+extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
+
+/* product.c */
+void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
+/* reduce.c */
+void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
+                      int n_from, int64_t elements);
+
+/* common/onednn.c; without oneDNN product_cache_new returns NULL and product_onednn false. */
+ProductCache *product_cache_new(void);
+void product_cache_free(ProductCache *c);
+/* false when the product has a form that oneDNN does not take; nothing is written then. */
+bool product_onednn(DeviceContext *cpu, const Product *p, void *scratch, uint64_t scratch_bytes);
+bool have_onednn(void);
+
+/* common/device.c: writes the message, with the op's name in front; returns the code. */
+int launch_error(const Launch *l, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- operands */
+
+typedef struct Operand {
+    const void *at;
+    int dtype;
+    int64_t n; /* elements */
+    const Type *type;
+} Operand;
+typedef struct Result {
+    void *at;
+    int dtype;
+    int64_t n;
+    const Type *type;
+} Result;
+
+static inline Operand input(const Launch *l, uint32_t i) {
+    const Type *t = l->call->in_type[i];
+    return (Operand){l->call->in[i], t->dtype, type_elements(t), t};
+}
+static inline Result output(const Launch *l, uint32_t i) {
+    const Type *t = l->call->out_type[i];
+    return (Result){l->call->out[i], t->dtype, type_elements(t), t};
+}
+static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
+static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
+
+/* ---- threads */
+
+/* Below this many elements a second thread costs more than it saves. */
+enum { PARALLEL_ELEMENTS = 16384 };
+static inline int threads_for(const Launch *l, int64_t elements) {
+    return elements < PARALLEL_ELEMENTS ? 1 : l->cpu->threads;
+}
+
+typedef struct Range {
+    int64_t from, to;
+} Range;
+/* This thread's part of n, cut at multiples of `unit`. */
+static inline Range my_range(int64_t n, int64_t unit) {
+    int64_t units = (n + unit - 1) / unit, t = omp_get_thread_num(), all = omp_get_num_threads();
+    Range r = {units * t / all * unit, units * (t + 1) / all * unit};
+    r.from = MIN(r.from, n);
+    r.to = MIN(r.to, n);
+    return r;
+}
+
+#endif

@@ -1,0 +1,156 @@
+/* Kernels that move data without computing: field, iota, fill, split, stack, pack; and metric_add,
+ * which adds integers.
+ */
+#include "kernel.h"
+#include "vector.h"
+
+/* (staging u8[2, bytes], step) -> the field's part of the slot that step names. The offsets of the
+ * fields within a slot are in the plan. */
+KERNEL(field) {
+    Operand staging = input(l, 0), step = input(l, 1);
+    Result out = output(l, 0);
+    const Plan *plan = l->cpu->rank.plan;
+    int64_t index = l->call->attr->index;
+    if (index < 0 || (uint64_t)index >= plan->n_fields || step.n < STEP_SLOTS)
+        return launch_error(l, EXIT_CORRUPT, "no field %lld", (long long)index);
+    int64_t slot_bytes = staging.n / 2, bytes = type_bytes(out.type);
+    int64_t at = (int64_t)plan->fields[index].staging;
+    if (at < 0 || bytes > slot_bytes || at > slot_bytes - bytes)
+        return launch_error(l, EXIT_CORRUPT, "field %lld lies outside the slot", (long long)index);
+    int64_t slot = ((const double *)step.at)[STEP_SLOT] != 0.0;
+    memcpy(out.at, bytes_at(staging.at, slot * slot_bytes + at), (size_t)bytes);
+    return 0;
+}
+
+KERNEL(iota) {
+    Result out = output(l, 0);
+    if (out.dtype != DT_I32) return launch_error(l, EXIT_CORRUPT, "the result is not i32");
+    int32_t *to = out.at;
+    for (int64_t i = 0; i < out.n; i++) to[i] = (int32_t)i;
+    return 0;
+}
+
+/* Integers and f64 count as well: accumulators start from fill 0. */
+KERNEL(fill) {
+    Result out = output(l, 0);
+    double alpha = l->call->attr->alpha;
+    uint64_t bits = 0;
+    float single = (float)alpha;
+    int32_t word = (int32_t)alpha;
+    int64_t number = (int64_t)alpha;
+    switch (out.dtype) {
+    case DT_F32: memcpy(&bits, &single, 4); break;
+    case DT_BF16: bits = f32_to_bf16(single); break;
+    case DT_F64: memcpy(&bits, &alpha, 8); break;
+    case DT_I32: memcpy(&bits, &word, 4); break;
+    case DT_I64: memcpy(&bits, &number, 8); break;
+    default: bits = (uint8_t)number; break;
+    }
+    size_t size = dtype_bytes(out.dtype);
+#pragma omp parallel num_threads(threads_for(l, out.n))
+    {
+        Range r = my_range(out.n, 64);
+        char *to = out.at;
+        if (bits == 0)
+            memset(to + (size_t)r.from * size, 0, (size_t)(r.to - r.from) * size);
+        else
+            for (int64_t i = r.from; i < r.to; i++) memcpy(to + (size_t)i * size, &bits, size);
+    }
+    return 0;
+}
+
+/* Bytes behind one index of the axis, for [outer, entries, inner] with dims behind `axis`. */
+static int64_t inner_bytes(const Type *t, int64_t first) {
+    int64_t n = dtype_bytes(t->dtype);
+    for (int64_t i = first; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+
+KERNEL(split) {
+    Operand x = input(l, 0);
+    int64_t axis = l->call->attr->axis, entries = l->call->n_out;
+    if (axis < 0 || axis >= x.type->rank || x.type->dim[axis] != entries)
+        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
+    int64_t inner = inner_bytes(x.type, axis + 1), total = type_bytes(x.type);
+    int64_t rows = inner ? total / inner : 0;
+    for (int64_t e = 0; e < entries; e++)
+        if (type_bytes(l->call->out_type[e]) * entries != total)
+            return launch_error(l, EXIT_CORRUPT, "result %lld has another size", (long long)e);
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(rows, 1);
+        for (int64_t i = r.from; i < r.to; i++)
+            memcpy(bytes_at(l->call->out[i % entries], i / entries * inner),
+                   bytes_at(x.at, i * inner), (size_t)inner);
+    }
+    return 0;
+}
+
+/* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
+KERNEL(stack) {
+    Result y = output(l, 0);
+    int64_t axis = l->call->attr->axis, entries = l->call->n_in;
+    if (axis < 0 || axis >= y.type->rank || y.type->dim[axis] != entries)
+        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
+    int64_t size = dtype_bytes(y.dtype), inner = inner_bytes(y.type, axis + 1) / size;
+    int64_t rows = inner ? y.n / inner : 0;
+    for (int64_t e = 0; e < entries; e++) {
+        Operand x = input(l, (uint32_t)e);
+        if (x.n * entries != y.n || (x.dtype != y.dtype && !(is_real(x.dtype) && is_real(y.dtype))))
+            return launch_error(l, EXIT_CORRUPT, "operand %lld does not fit", (long long)e);
+    }
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range r = my_range(rows, 1);
+        for (int64_t i = r.from; i < r.to; i++) {
+            const void *x = l->call->in[i % entries];
+            int dtype = l->call->in_type[i % entries]->dtype;
+            int64_t from = i / entries * inner;
+            if (dtype == y.dtype) {
+                memcpy(bytes_at(y.at, i * inner * size), bytes_at(x, from * size),
+                       (size_t)(inner * size));
+                continue;
+            }
+            for (int64_t j = 0; j < inner; j += LANES) {
+                int64_t n = MIN(inner - j, (int64_t)LANES);
+                v_store_part(y.at, y.dtype, i * inner + j, n, v_load_part(x, dtype, from + j, n));
+            }
+        }
+    }
+    return 0;
+}
+
+/* The operands were written in place; what lies between and behind them is set to zero. */
+KERNEL(pack) {
+    Result out = output(l, 0);
+    const Plan *plan = l->cpu->rank.plan;
+    int64_t index = l->call->attr->group;
+    if (index < 0 || (uint64_t)index >= plan->n_groups)
+        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
+    const PlanGroup *g = &plan->groups[index];
+    if (g->n_param != l->call->n_in)
+        return launch_error(l, EXIT_CORRUPT, "group %lld has %u parameters, not %u",
+                            (long long)index, g->n_param, l->call->n_in);
+    int64_t size = dtype_bytes(out.dtype), end = 0;
+    for (uint32_t p = 0; p <= g->n_param; p++) {
+        int64_t next = out.n;
+        if (p < g->n_param) next = plan->group_params[g->first_param + p].offset;
+        if (next < end || next > out.n)
+            return launch_error(l, EXIT_CORRUPT, "group %lld overlaps itself", (long long)index);
+        memset(bytes_at(out.at, end * size), 0, (size_t)((next - end) * size));
+        if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    }
+    return 0;
+}
+
+KERNEL(metric_add) {
+    Operand acc = input(l, 0), x = input(l, 1);
+    Result out = output(l, 0);
+    if (out.dtype != DT_I64 || acc.n != out.n || x.n != out.n || acc.dtype != DT_I64 ||
+        x.dtype != DT_I64)
+        return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
+    const int64_t *a = acc.at, *b = x.at;
+    int64_t *to = out.at;
+    for (int64_t i = 0; i < out.n; i++) to[i] = (int64_t)((uint64_t)a[i] + (uint64_t)b[i]);
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* cross_entropy, its gradient, accuracy. R rows of V logits, targets i32[R].
+ *
+ * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). lse is
+ * the largest logit plus the logarithm of the sum of exponentials; that sum is taken in blocks of
+ * 64 vectors in f32, the blocks in f64. The gradient needs lse only, so no second copy of the
+ * logits exists and it may be written over them.
+ */
+#include "exact.h"
+#include "kernel.h"
+#include "vector_math.h"
+
+typedef struct Targets {
+    const int32_t *at;
+    int64_t ignore, width, rows;
+} Targets;
+
+static bool get_targets(const Launch *l, Targets *t) {
+    Operand logits = input(l, 0), targets = input(l, 1);
+    t->at = targets.at;
+    t->ignore = l->call->attr->ignore;
+    t->width = last_dim(logits.type);
+    t->rows = targets.n;
+    return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
+}
+
+static int bad_operands(const Launch *l) {
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+}
+
+/* 0, or the error for the first target that is no index into the logits. */
+static int check_targets(const Launch *l, const Targets *t) {
+    for (int64_t row = 0; row < t->rows; row++) {
+        int32_t target = t->at[row];
+        if (target != t->ignore && (target < 0 || target >= t->width))
+            return launch_error(l, EXIT_CORRUPT, "target %d in row %lld is not below %lld", target,
+                                (long long)row, (long long)t->width);
+    }
+    return 0;
+}
+
+/* `largest` receives the lanes' maxima of the row. */
+VECTOR_INLINE V16 row_maxima(const Operand *x, int64_t from, int64_t width) {
+    V16 top = v_all(-__builtin_inff());
+    for (int64_t i = 0; i < width; i += LANES)
+        top = v_max(
+            v_first(v_get(x->at, x->dtype, from + i, width - i), width - i, -__builtin_inff()),
+            top);
+    return top;
+}
+
+static double log_sum_exp(const Operand *x, int64_t row, int64_t width) {
+    int64_t from = row * width;
+    float top = v_largest(row_maxima(x, from, width));
+    double total = 0.0;
+    enum { BLOCK = 64 * LANES };
+    for (int64_t block = 0; block < width; block += BLOCK) {
+        V16 sum = v_all(0.0f);
+        for (int64_t i = block; i < MIN(block + BLOCK, width); i += LANES) {
+            V16 e = v_exp(v_get(x->at, x->dtype, from + i, width - i) - top);
+            sum += v_first(e, width - i, 0.0f);
+        }
+        total += (double)v_sum(sum);
+    }
+    return (double)top + log_f64(total);
+}
+
+KERNEL(cross_entropy) {
+    Operand logits = input(l, 0);
+    Result loss = output(l, 0), lse = output(l, 1);
+    Targets t;
+    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || loss.n != EXACT_WORDS)
+        return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        ExactSum sum = {0};
+        Range r = my_range(t.rows, 1);
+        for (int64_t first = r.from; first < r.to; first += LANES) {
+            V16 losses = v_all(0.0f);
+            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
+                double log_sum = log_sum_exp(&logits, row, t.width);
+                ((float *)lse.at)[row] = (float)log_sum;
+                if (t.at[row] == t.ignore) continue;
+                int64_t at = row * t.width + t.at[row];
+                losses[row - first] = (float)(log_sum - element_load(logits.at, logits.dtype, at));
+                sum.words[EXACT_COUNT]++;
+            }
+            exact_push(&sum, losses, false);
+        }
+        exact_finish(&sum, loss.at);
+    }
+    return 0;
+}
+
+KERNEL(cross_entropy_grad) {
+    Operand logits = input(l, 0), lse = input(l, 2);
+    Result out = output(l, 0);
+    Targets t;
+    if (!get_targets(l, &t) || lse.n != t.rows || lse.dtype != DT_F32 || out.n != logits.n ||
+        !is_real(out.dtype))
+        return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+    float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        Range r = my_range(t.rows, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            bool counts = t.at[row] != t.ignore;
+            V16 log_sum = v_all(((const float *)lse.at)[row]);
+            int64_t from = row * t.width, target = counts ? t.at[row] / LANES * LANES : -1;
+            for (int64_t i = 0; i < t.width; i += LANES) {
+                int64_t n = t.width - i;
+                V16 g = v_all(0.0f);
+                if (counts) g = v_exp(v_get(logits.at, logits.dtype, from + i, n) - log_sum);
+                if (i == target) g[t.at[row] - i] -= 1.0f;
+                v_put(out.at, out.dtype, from + i, n, g * seed);
+            }
+        }
+    }
+    return 0;
+}
+
+/* First index of the largest logit; rows that hold a nan count as wrong. */
+static int64_t first_largest(const Operand *x, int64_t row, int64_t width) {
+    int64_t from = row * width;
+    float top = v_largest(row_maxima(x, from, width));
+    int64_t found = -1;
+    for (int64_t i = width - 1; i >= 0; i--) {
+        float value = element_load(x->at, x->dtype, from + i);
+        if (value != value) return -1;
+        if (value == top) found = i;
+    }
+    return found;
+}
+
+KERNEL(accuracy) {
+    Operand logits = input(l, 0);
+    Result out = output(l, 0);
+    Targets t;
+    if (!get_targets(l, &t) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+    int64_t right = 0, count = 0;
+#pragma omp parallel num_threads(threads_for(l, logits.n)) reduction(+ : right, count)
+    {
+        Range r = my_range(t.rows, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            if (t.at[row] == t.ignore) continue;
+            count++;
+            right += first_largest(&logits, row, t.width) == t.at[row];
+        }
+    }
+    int64_t *words = out.at;
+    memset(words, 0, EXACT_WORDS * sizeof(int64_t));
+    /* 1.0 as exact_push would place it: in the bin of multiples of 2^-20 */
+    int bin = (1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
+    words[bin] = right * ((int64_t)1 << -bin_exponent(bin));
+    words[EXACT_COUNT] = count;
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* Sums over rows (sum_leading) and over ranks (the reduction of collectives).
+ *
+ * sum_leading: a thread owns columns. Rows are added in blocks of BLOCK_ROWS in f32, the blocks in
+ * f64, both in order of rows: accurate for any number of rows, and the same for any number of
+ * threads.
+ */
+#include "columns.h"
+
+VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64_t n) {
+    const Operand *x = context;
+    int64_t at = row * x->type->dim[0] + column;
+    return n == LANES ? v_load(x->at, x->dtype, at) : v_load_part(x->at, x->dtype, at, n);
+}
+
+/* (x [R, suffix], acc [suffix]?) -> [suffix] */
+KERNEL(sum_leading) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    bool accumulate = l->call->n_in > 1;
+    if (!is_real(x.dtype) || !is_real(out.dtype) || out.n < 1 || x.n % out.n != 0 ||
+        (accumulate && input(l, 1).n != out.n))
+        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+    Type width = {.rank = 1, .dim = {out.n}};
+    x.type = &width;
+    Operand acc = accumulate ? input(l, 1) : (Operand){0};
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    sum_columns(my_range(out.n, TILE_COLUMNS), x.n / out.n, out, accumulate ? &acc : NULL, load_x,
+                &x);
+    return 0;
+}
+
+/* ---- to[i] = from[0][i] + from[1][i] + .. in this order */
+
+static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r) {
+    int64_t i = r.from;
+    for (; i + LANES <= r.to; i += LANES) {
+        V16 sum = v_load(from[0], dtype, i);
+        for (int k = 1; k < n_from; k++) sum += v_load(from[k], dtype, i);
+        v_store(to, dtype, i, sum);
+    }
+    if (i == r.to) return;
+    V16 sum = v_load_part(from[0], dtype, i, r.to - i);
+    for (int k = 1; k < n_from; k++) sum += v_load_part(from[k], dtype, i, r.to - i);
+    v_store_part(to, dtype, i, r.to - i, sum);
+}
+
+void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
+                      int n_from, int64_t elements) {
+    int threads = elements < PARALLEL_ELEMENTS ? 1 : cpu->threads;
+#pragma omp parallel num_threads(threads)
+    {
+        Range r = my_range(elements, 64);
+        if (is_real(dtype)) reduce_real(dtype, to, from, n_from, r);
+        for (int64_t i = r.from; i < r.to && dtype == DT_I64; i++) {
+            uint64_t sum = 0;
+            for (int k = 0; k < n_from; k++) sum += ((const uint64_t *)from[k])[i];
+            ((uint64_t *)to)[i] = sum;
+        }
+        for (int64_t i = r.from; i < r.to && dtype == DT_F64; i++) {
+            double sum = ((const double *)from[0])[i];
+            for (int k = 1; k < n_from; k++) sum += ((const double *)from[k])[i];
+            ((double *)to)[i] = sum;
+        }
+    }
+}

@@ -1,0 +1,236 @@
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW).
+ *
+ * Every update reads parameter, moments and gradient once and writes parameter and moments once.
+ * The arithmetic is PyTorch's, in f32; scalars are computed in f64 and rounded once. The gradient
+ * is first multiplied by scale[SCALE_GRADIENT], then clipped by value. When scale[SCALE_APPLY] is 0
+ * nothing changes.
+ *
+ * A flat group is updated in segments, one for each parameter that this rank's shard touches, since
+ * @no_decay is a property of the parameter. Padding has zero gradients and stays zero.
+ */
+#include "exact.h"
+#include "kernel.h"
+
+static int bad_operands(const Launch *l) {
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+}
+
+/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
+static const PlanGroup *group_of(const Launch *l, bool *bad) {
+    int64_t index = l->call->attr->group;
+    const Plan *plan = l->cpu->rank.plan;
+    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
+    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
+}
+
+KERNEL(grad_norm) {
+    Operand g = input(l, 0);
+    Result out = output(l, 0);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
+        return bad_operands(l);
+    Range mine = {0, g.n};
+    int64_t ranks = l->cpu->rank.ranks;
+    if (group && (group->flags & GROUP_REPLICATED) && ranks > 1) {
+        int64_t part = (g.n + ranks - 1) / ranks;
+        mine.from = MIN(part * l->cpu->rank.rank, g.n);
+        mine.to = MIN(mine.from + part, g.n);
+    }
+    memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
+    {
+        ExactSum sum = {0};
+        Range r = my_range(mine.to - mine.from, 512);
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            exact_push(&sum, v_get(g.at, g.dtype, mine.from + i, r.to - i), true);
+        exact_finish(&sum, out.at);
+    }
+    return 0;
+}
+
+/* (loss, norm, step) -> scale */
+KERNEL(step_scale) {
+    Operand loss = input(l, 0), norm = input(l, 1);
+    Result out = output(l, 0);
+    const Attrs *attr = l->call->attr;
+    if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
+        out.dtype != DT_F64)
+        return bad_operands(l);
+    const int64_t *loss_words = loss.at, *norm_words = norm.at;
+    double *scale = out.at;
+    double count = (double)loss_words[EXACT_COUNT], nan = __builtin_nan("");
+    /* Without a target there is no mean: not finite. */
+    bool loss_finite = loss_words[EXACT_NONFINITE] == 0 && count > 0.0;
+    bool norm_finite = norm_words[EXACT_NONFINITE] == 0;
+    double unclipped =
+        count > 0.0 ? 1.0 / (__builtin_ldexp(1.0, (int)attr->exponent) * count) : nan;
+    double length = norm_finite ? __builtin_sqrt(exact_value(norm_words)) * unclipped : nan;
+    double factor = 1.0;
+    if (attr->clip > 0.0) {
+        factor = attr->clip / (length + 1e-6);
+        if (factor > 1.0) factor = 1.0;
+    }
+    bool finite = loss_finite && norm_finite;
+    memset(scale, 0, (size_t)out.n * sizeof *scale);
+    scale[SCALE_GRADIENT] = unclipped * factor;
+    scale[SCALE_UNCLIPPED] = unclipped;
+    scale[SCALE_APPLY] = finite || attr->on_nan == ON_NAN_CONTINUE;
+    scale[SCALE_LOSS] = loss_finite ? exact_value(loss_words) / count : nan;
+    scale[SCALE_NORM] = length;
+    scale[SCALE_COUNT] = count;
+    scale[SCALE_FINITE] = finite;
+    return 0;
+}
+
+/* ---- updates */
+
+typedef struct Update {
+    Operand p, m, v, g; /* m and v where the optimizer has them */
+    Result to[3];       /* p, m, v */
+    float gradient_scale, clip_value;
+    float lr, momentum, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
+    double exact_lr;
+    bool first_step, nesterov, decoupled;
+} Update;
+
+/* Updates elements [from, to) under this weight decay. */
+typedef void (*Segment)(const Update *u, double decay, int64_t from, int64_t to);
+
+VECTOR_INLINE V16 gradient(const Update *u, int64_t at, int64_t n) {
+    V16 g = v_get(u->g.at, u->g.dtype, at, n) * u->gradient_scale;
+    if (u->clip_value > 0.0f) {
+        g = v_select(g > u->clip_value, v_all(u->clip_value), g);
+        g = v_select(g < -u->clip_value, v_all(-u->clip_value), g);
+    }
+    return g;
+}
+
+static void sgd_segment(const Update *u, double decay, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i += LANES) {
+        int64_t n = to - i;
+        V16 p = v_get(u->p.at, u->p.dtype, i, n);
+        V16 g = gradient(u, i, n) + (float)decay * p;
+        v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * g);
+    }
+}
+
+static void momentum_segment(const Update *u, double decay, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i += LANES) {
+        int64_t n = to - i;
+        V16 p = v_get(u->p.at, u->p.dtype, i, n);
+        V16 g = gradient(u, i, n) + (float)decay * p, buffer = g;
+        if (!u->first_step) buffer = u->momentum * v_get(u->m.at, u->m.dtype, i, n) + g;
+        V16 step = u->nesterov ? g + u->momentum * buffer : buffer;
+        v_put(u->to[0].at, u->to[0].dtype, i, n, p - u->lr * step);
+        v_put(u->to[1].at, u->to[1].dtype, i, n, buffer);
+    }
+}
+
+static void adam_segment(const Update *u, double decay, int64_t from, int64_t to) {
+    float keep = u->decoupled ? (float)(1.0 - u->exact_lr * decay) : 1.0f;
+    float coupled = u->decoupled ? 0.0f : (float)decay;
+    for (int64_t i = from; i < to; i += LANES) {
+        int64_t n = to - i;
+        V16 p = v_get(u->p.at, u->p.dtype, i, n);
+        V16 g = gradient(u, i, n) + coupled * p;
+        V16 m = v_get(u->m.at, u->m.dtype, i, n);
+        V16 v = v_get(u->v.at, u->v.dtype, i, n);
+        m = m + u->beta1_rest * (g - m);
+        v = v * u->beta2 + u->beta2_rest * g * g;
+        V16 denominator = v_sqrt(v) * u->root_bias2_inverse + u->eps;
+        p = p * keep - u->step_size * m / denominator;
+        v_put(u->to[0].at, u->to[0].dtype, i, n, p);
+        v_put(u->to[1].at, u->to[1].dtype, i, n, m);
+        v_put(u->to[2].at, u->to[2].dtype, i, n, v);
+    }
+}
+
+static void keep_values(const Launch *l) {
+    for (uint32_t i = 0; i < l->call->n_out; i++)
+        if (l->call->out[i] != l->call->in[i])
+            memmove(l->call->out[i], l->call->in[i], (size_t)type_bytes(l->call->out_type[i]));
+}
+
+/* This thread's part of a flat group: between parameters' starts, each with its own decay. */
+static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
+                         Range mine) {
+    const Plan *plan = l->cpu->rank.plan;
+    int64_t start = 0;
+    if (!(group->flags & GROUP_REPLICATED)) start = group->shard * l->cpu->rank.rank;
+    const PlanGroupParam *params = plan->group_params + group->first_param;
+    int64_t at = mine.from;
+    for (uint32_t k = 0; k < group->n_param && at < mine.to; k++) {
+        int64_t end = k + 1 < group->n_param ? params[k + 1].offset - start : mine.to;
+        end = MIN(end, mine.to);
+        if (end <= at) continue;
+        bool decays = !(plan->params[params[k].param].flags & PARAM_NO_DECAY);
+        segment(u, decays ? l->call->attr->weight_decay : 0.0, at, end);
+        at = end;
+    }
+}
+
+static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segment) {
+    const Attrs *attr = l->call->attr;
+    Operand operands[6];
+    for (uint32_t i = 0; i < moments + 4; i++) operands[i] = input(l, i);
+    u->p = operands[0];
+    u->m = operands[moments > 0 ? 1 : 0];
+    u->v = operands[moments > 1 ? 2 : 0];
+    u->g = operands[moments + 1];
+    Operand scale = operands[moments + 2], step = operands[moments + 3];
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || u->g.n != u->p.n ||
+        !is_real(u->g.dtype) || l->call->n_out != moments + 1 || (group && group->n_param == 0))
+        return bad_operands(l);
+    for (uint32_t i = 0; i <= moments; i++) {
+        u->to[i] = output(l, i);
+        if (u->to[i].n != u->p.n || !is_real(u->to[i].dtype) || operands[i].n != u->p.n ||
+            operands[i].dtype != u->to[i].dtype)
+            return bad_operands(l);
+    }
+    const double *factors = scale.at, *now = step.at;
+    if (factors[SCALE_APPLY] == 0.0) {
+        keep_values(l);
+        return 0;
+    }
+    u->gradient_scale = (float)factors[SCALE_GRADIENT];
+    u->clip_value = (float)attr->clip_value;
+    u->exact_lr = now[STEP_LR];
+    u->lr = (float)u->exact_lr;
+    u->first_step = now[STEP_INDEX] == 0.0;
+#pragma omp parallel num_threads(threads_for(l, u->p.n))
+    {
+        Range mine = my_range(u->p.n, 1024);
+        if (group)
+            update_group(l, group, u, segment, mine);
+        else
+            segment(u, attr->weight_decay, mine.from, mine.to);
+    }
+    return 0;
+}
+
+KERNEL(sgd) {
+    Update u = {0};
+    return run_update(l, 0, &u, sgd_segment);
+}
+
+KERNEL(sgd_momentum) {
+    Update u = {.momentum = (float)l->call->attr->momentum,
+                .nesterov = l->call->attr->nesterov != 0};
+    return run_update(l, 1, &u, momentum_segment);
+}
+
+KERNEL(adam) {
+    const Attrs *a = l->call->attr;
+    const double *now = l->call->in[5];
+    Update u = {.beta1_rest = (float)(1.0 - a->beta1),
+                .beta2 = (float)a->beta2,
+                .beta2_rest = (float)(1.0 - a->beta2),
+                .eps = (float)a->eps,
+                .step_size = (float)(now[STEP_LR] / now[STEP_BIAS1]),
+                .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
+                .decoupled = a->decoupled != 0};
+    return run_update(l, 2, &u, adam_segment);
+}

@@ -1,0 +1,185 @@
+/* Sixteen f32 lanes, the same on every instruction set.
+ *
+ * All kernels but the matrix products compute in these vectors: with AVX-512 one is a register,
+ * with AVX2 two, otherwise four. Lanes never mix except in the reductions below, whose order is
+ * written out, and nothing is contracted to a fused multiply-add. So the bits do not depend on the
+ * instruction set, and a partial vector at the end of a row gives the bits of a full one.
+ *
+ * bf16 is widened on load; each store rounds once, to nearest even.
+ */
+#ifndef FSDPC_CPU_VECTOR_H
+#define FSDPC_CPU_VECTOR_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "op.h"
+
+/* Vectors wider than the machine's registers are passed only to functions that are inlined. */
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpsabi"
+#else
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+enum { LANES = 16 };
+typedef float V16 __attribute__((vector_size(64)));
+typedef int32_t I16 __attribute__((vector_size(64))); /* comparisons give 0 or -1 in each lane */
+typedef uint32_t U16 __attribute__((vector_size(64)));
+typedef uint16_t H16 __attribute__((vector_size(32)));
+typedef double D8 __attribute__((vector_size(64)));
+typedef float V8 __attribute__((vector_size(32)));
+
+#define VECTOR_INLINE static inline __attribute__((always_inline))
+
+VECTOR_INLINE V16 v_all(float x) { return (V16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x}; }
+VECTOR_INLINE U16 v_bits(V16 x) {
+    U16 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+VECTOR_INLINE V16 v_from_bits(U16 x) {
+    V16 r;
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+/* mask ? a : b */
+VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {
+    U16 m = (U16)mask;
+    return v_from_bits((m & v_bits(a)) | (~m & v_bits(b)));
+}
+VECTOR_INLINE V16 v_max(V16 a, V16 b) { return v_select(a > b, a, b); }
+VECTOR_INLINE V16 v_abs(V16 a) { return v_from_bits(v_bits(a) & 0x7fffffffu); }
+VECTOR_INLINE V16 v_with_sign(V16 magnitude, V16 sign) {
+    return v_from_bits((v_bits(magnitude) & 0x7fffffffu) | (v_bits(sign) & 0x80000000u));
+}
+VECTOR_INLINE V16 v_sqrt(V16 a) {
+    V16 r;
+    for (int l = 0; l < LANES; l++) r[l] = __builtin_sqrtf(a[l]);
+    return r;
+}
+/* Lanes first .. first + 15. */
+VECTOR_INLINE I16 v_count(int32_t first) {
+    return (I16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + first;
+}
+
+/* ---- bf16 */
+
+VECTOR_INLINE V16 v_widen(H16 x) { return v_from_bits(__builtin_convertvector(x, U16) << 16); }
+VECTOR_INLINE H16 v_round(V16 x) {
+    U16 bits = v_bits(x);
+    U16 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    U16 quiet = (bits >> 16) | 0x40u; /* a nan must not round to infinity */
+    U16 is_nan = (U16)(x != x);
+    return __builtin_convertvector((is_nan & quiet) | (~is_nan & rounded), H16);
+}
+static inline float bf16_to_f32(uint16_t x) {
+    uint32_t bits = (uint32_t)x << 16;
+    float r;
+    memcpy(&r, &bits, sizeof r);
+    return r;
+}
+static inline uint16_t f32_to_bf16(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if (x != x) return (uint16_t)((bits >> 16) | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/* ---- memory: element `at` of an f32 or bf16 array; `n` < 16 elements, the other lanes zero */
+
+VECTOR_INLINE V16 v_load(const void *p, int dtype, int64_t at) {
+    if (dtype == DT_F32) {
+        V16 r;
+        memcpy(&r, (const float *)p + at, sizeof r);
+        return r;
+    }
+    H16 h;
+    memcpy(&h, (const uint16_t *)p + at, sizeof h);
+    return v_widen(h);
+}
+VECTOR_INLINE void v_store(void *p, int dtype, int64_t at, V16 x) {
+    if (dtype == DT_F32) {
+        memcpy((float *)p + at, &x, sizeof x);
+        return;
+    }
+    H16 h = v_round(x);
+    memcpy((uint16_t *)p + at, &h, sizeof h);
+}
+VECTOR_INLINE V16 v_load_part(const void *p, int dtype, int64_t at, int64_t n) {
+    V16 r = {0};
+    H16 h = {0};
+    if (dtype == DT_F32) {
+        memcpy(&r, (const float *)p + at, (size_t)n * 4);
+        return r;
+    }
+    memcpy(&h, (const uint16_t *)p + at, (size_t)n * 2);
+    return v_widen(h);
+}
+VECTOR_INLINE void v_store_part(void *p, int dtype, int64_t at, int64_t n, V16 x) {
+    if (dtype == DT_F32) {
+        memcpy((float *)p + at, &x, (size_t)n * 4);
+        return;
+    }
+    H16 h = v_round(x);
+    memcpy((uint16_t *)p + at, &h, (size_t)n * 2);
+}
+/* n <= 16 elements; rows are walked with these in steps of sixteen. */
+VECTOR_INLINE V16 v_get(const void *p, int dtype, int64_t at, int64_t n) {
+    return n >= LANES ? v_load(p, dtype, at) : v_load_part(p, dtype, at, n);
+}
+VECTOR_INLINE void v_put(void *p, int dtype, int64_t at, int64_t n, V16 x) {
+    if (n >= LANES)
+        v_store(p, dtype, at, x);
+    else
+        v_store_part(p, dtype, at, n, x);
+}
+/* x with the lanes from n on replaced. */
+VECTOR_INLINE V16 v_first(V16 x, int64_t n, float others) {
+    return n >= LANES ? x : v_select(v_count(0) < (int32_t)n, x, v_all(others));
+}
+/* One element, for the places where a loop over lanes does not pay. */
+VECTOR_INLINE float element_load(const void *p, int dtype, int64_t at) {
+    return dtype == DT_F32 ? ((const float *)p)[at] : bf16_to_f32(((const uint16_t *)p)[at]);
+}
+
+/* A row as f32: the row itself, or its copy in `buffer`. */
+static inline const float *row_f32(const void *p, int dtype, int64_t at, int64_t n, float *buffer) {
+    if (dtype == DT_F32) return (const float *)p + at;
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) v_store(buffer, DT_F32, i, v_load(p, dtype, at + i));
+    if (i < n) v_store_part(buffer, DT_F32, i, n - i, v_load_part(p, dtype, at + i, n - i));
+    return buffer;
+}
+
+/* ---- reductions over lanes: halves are folded onto each other */
+
+VECTOR_INLINE float v_sum(V16 x) {
+    float s[LANES];
+    memcpy(s, &x, sizeof s);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++) s[l] += s[l + half];
+    return s[0];
+}
+VECTOR_INLINE float v_largest(V16 x) {
+    float s[LANES];
+    memcpy(s, &x, sizeof s);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
+    return s[0];
+}
+
+/* ---- f64, eight lanes: the two halves of a V16 */
+
+VECTOR_INLINE D8 v_low_f64(V16 x) {
+    V8 h;
+    memcpy(&h, &x, sizeof h);
+    return __builtin_convertvector(h, D8);
+}
+VECTOR_INLINE D8 v_high_f64(V16 x) {
+    V8 h;
+    memcpy(&h, (const char *)&x + sizeof h, sizeof h);
+    return __builtin_convertvector(h, D8);
+}
+
+#endif
