@@ -91,6 +91,7 @@ static void make_groups(Shard *s) {
         Group *group = &g->groups.at[k];
         group->shard = (group->unpadded + s->ranks - 1) / s->ranks;
         group->padded = group->shard * s->ranks;
+        if (g->policy.align) group->unpadded = group->padded;
     }
 }
 
