@@ -2,10 +2,10 @@
  *
  * Each row of ops.def with a gradient rule has cases: small graphs around the op, with odd sizes,
  * its optional operands present and absent, its operands used twice. A case is built once for each
- * of its parameters (only that one is trainable) and once with all of them trainable; pass grad
- * makes the backward, the cpu device's kernels run it, in memory of its own for each value and once
- * more in place, and what comes out is compared, element by element, with central differences of a
- * double-precision forward that shares no code with them (reference.c).
+ * of its parameters (only that one is trainable) and once with all of them trainable; passes fuse
+ * and grad make the backward, the cpu device's kernels run it, in memory of its own for each value
+ * and once more in place, and what comes out is compared, element by element, with central
+ * differences of a double-precision forward that shares no code with them (reference.c).
  *
  * The comparison must be sharp: a gradient that is 1 % too large, for any one parameter of any one
  * case, has to fail it, and the test demands that of each. A row without a case fails too.
@@ -24,7 +24,7 @@
 #include "ops/reference.h"
 #include "passes.h"
 
-enum { MAX_PARAMS = 8, MAX_FIELDS = 8, MAX_ELEMENTS = 4096, LOSS_EXPONENT = -2, IGNORED = -100 };
+enum { MAX_PARAMS = 20, MAX_FIELDS = 8, MAX_ELEMENTS = 4096, LOSS_EXPONENT = -2, IGNORED = -100 };
 
 /* Largest error, as a part of the largest element. f32 kernels stay below TOLERANCE by a factor
  * of more than 20; bf16 values carry 8 bits, a few roundings deep. */
@@ -302,6 +302,36 @@ static void case_cross_entropy_ignored(Model *m) {
     cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
 }
 
+static ValueId norm(Model *m, ValueId x, int64_t D) {
+    ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
+    return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
+}
+
+static ValueId dense(Model *m, ValueId x, int64_t D, int64_t O) {
+    ValueId w = input(m, DIMS(O, D)), b = input(m, DIMS(O));
+    return apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+}
+
+/* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
+static void case_block(Model *m) {
+    enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
+    ValueId wte = input(m, DIMS(V, D)), token = ids(m, V, 0, DIMS(B, T));
+    ValueId x = apply(m, OP_embedding, (Attrs){0}, OPERANDS(wte, token));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, input(m, DIMS(T, D))));
+    ValueId qkv = reshape(m, dense(m, norm(m, x, D), D, 3 * D), DIMS(B, T, 3, H, h));
+    OpId split = node(m, OP_split, (Attrs){.axis = 2}, OPERANDS(qkv));
+    ValueId q = m->g->ops.at[split].out;
+    Attrs a = {.causal = true, .alpha = 0.5};
+    ValueId o = apply(m, OP_attention, a, OPERANDS(q, q + 1, q + 2));
+    o = dense(m, reshape(m, o, DIMS(B, T, D)), D, D);
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, o));
+    ValueId f = dense(m, norm(m, x, D), D, 2 * D);
+    f = apply(m, OP_gelu, (Attrs){.approx = GELU_TANH}, OPERANDS(f));
+    x = apply(m, OP_add, (Attrs){0}, OPERANDS(x, dense(m, f, 2 * D, D)));
+    x = norm(m, x, D);
+    cross_entropy(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(x, wte)), IGNORED);
+}
+
 typedef struct Case {
     OpKind op;
     void (*build)(Model *m);
@@ -355,6 +385,7 @@ static const Case cases[] = {
     {OP_attention, case_attention_across},
     {OP_attention, case_attention_long},
     {OP_attention, case_attention_same},
+    {OP_attention, case_block},
     {OP_attention_packed, case_packed},
     {OP_attention_packed, case_packed_causal},
     {OP_attention_packed, case_packed_long},
@@ -437,6 +468,10 @@ static int run_case(const Case *c, int trainable, int dtype) {
     double *gradient[2][MAX_PARAMS];
     build(&m, a, &ds, c, trainable);
     assert_true(m.used[c->op] || c->op == OP_param);
+    ReferenceData data = {m.params, m.fields, kernels_dropout, &kernels};
+    double unfused = reference_loss(m.g, &data);
+    assert_true(pass_fuse(m.g));
+    assert_true(fabs(reference_loss(m.g, &data) - unfused) < 1e-9);
     assert_true(pass_grad(m.g));
     m.g->policy.compute_dtype = dtype;
     assert_true(pass_precision(m.g));
@@ -455,8 +490,7 @@ static int run_case(const Case *c, int trainable, int dtype) {
     return n;
 }
 
-static void gradients_agree_with_differences(void **state) {
-    (void)state;
+static void all_cases_in_f32(void) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         assert_true(run_case(&cases[i], NO_INDEX, DT_F32) > 0);
         for (int k = 0; k < MAX_PARAMS; k++) {
@@ -471,8 +505,7 @@ static void gradients_agree_with_differences(void **state) {
     }
 }
 
-static void bf16_gradients_are_near(void **state) {
-    (void)state;
+static void all_cases_in_bf16(void) {
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) run_case(&cases[i], NO_INDEX, DT_BF16);
 }
 
@@ -495,16 +528,30 @@ static void every_row_has_a_case(void **state) {
     }
 }
 
-static int open_device(void **state) {
-    (void)state;
-    kernels_open(&kernels);
-    return 0;
+/* The kernels of one choice; where the machine lacks them there is nothing to test. */
+typedef struct Choice {
+    const char *isa, *matmul;
+} Choice;
+
+static const Choice choices[] = {
+    {NULL, NULL}, {"plain", "plain"}, {"avx2", "plain"}, {"avx512", "plain"}, {NULL, "onednn"}};
+
+static void each_choice(void (*test)(void)) {
+    for (size_t i = 0; i < ARRAY_LEN(choices); i++) {
+        if (!kernels_open(&kernels, choices[i].isa, choices[i].matmul)) continue;
+        test();
+        kernels_close(&kernels);
+    }
 }
 
-static int close_device(void **state) {
+static void gradients_agree_with_differences(void **state) {
     (void)state;
-    kernels_close(&kernels);
-    return 0;
+    each_choice(all_cases_in_f32);
+}
+
+static void bf16_gradients_are_near(void **state) {
+    (void)state;
+    each_choice(all_cases_in_bf16);
 }
 
 int main(void) {
@@ -513,5 +560,5 @@ int main(void) {
         cmocka_unit_test(gradients_agree_with_differences),
         cmocka_unit_test(bf16_gradients_are_near),
     };
-    return cmocka_run_group_tests(tests, open_device, close_device);
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ typedef struct Run {
     uint32_t *readers; /* by value */
 } Run;
 
-void kernels_open(Kernels *k) {
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32], error[ERROR_BYTES] = "";
+static const Device *load_device(void) {
+    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
     CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
     snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
     void *handle = dlopen(module, RTLD_NOW);
@@ -30,13 +30,29 @@ void kernels_open(Kernels *k) {
     DeviceEntry entry;
     *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
     CHECK(entry != NULL);
+    return entry();
+}
+
+static void choose(const char *variable, const char *value) {
+    if (value)
+        setenv(variable, value, 1);
+    else
+        unsetenv(variable);
+}
+
+bool kernels_open(Kernels *k, const char *isa, const char *matmul) {
+    char error[ERROR_BYTES] = "";
     memset(k, 0, sizeof *k);
-    k->device = entry();
+    k->device = load_device();
     k->settings.ranks = 1;
     k->plan.settings = &k->settings;
     k->plan.n_settings = 1;
     DeviceOptions options = {.rank = {&k->plan, 0, 1, 1}, .plan_path = ""};
-    if (k->device->open(&options, &k->context, error)) fail_environment("%s", error);
+    choose("FSDP_CPU_ISA", isa);
+    choose("FSDP_CPU_MATMUL", matmul);
+    int code = k->device->open(&options, &k->context, error);
+    if (code && !isa && !matmul) fail_environment("%s", error);
+    return code == 0;
 }
 
 void kernels_close(Kernels *k) { k->device->close(k->context); }

@@ -12,8 +12,10 @@ typedef struct Kernels {
     PlanSettings settings;
 } Kernels;
 
-/* Opens device_cpu.so of this program's build folder. */
-void kernels_open(Kernels *k);
+/* Opens device_cpu.so of this program's build folder. isa and matmul are as the environment's
+ * FSDP_CPU_ISA and FSDP_CPU_MATMUL; NULL lets the device choose. false: this machine or this build
+ * lacks them. */
+bool kernels_open(Kernels *k, const char *isa, const char *matmul);
 void kernels_close(Kernels *k);
 
 typedef struct KernelData {
