@@ -1,0 +1,318 @@
+/* Data and weights files: what is read is what was written, and what is not what it claims to be
+ * is refused with the place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime.h"
+
+static char folder[] = "/tmp/fsdp-files-XXXXXX";
+static char error[ERROR_BYTES];
+
+static const char *in_folder(const char *name) {
+    static char path[4][512];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    return path[turn];
+}
+
+static const char *write_bytes(const char *name, const void *bytes, size_t n) {
+    const char *path = in_folder(name);
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(bytes, 1, n, f), n);
+    fclose(f);
+    return path;
+}
+
+/* A plan with one source and fields inputs, targets of length 3, local batch 2. */
+typedef struct TokenPlan {
+    Plan plan;
+    PlanSettings settings;
+    PlanSource source;
+    PlanField field[2];
+    char strings[600];
+} TokenPlan;
+
+static TokenPlan *token_plan(int kind, const char *path) {
+    TokenPlan *t = calloc(1, sizeof *t);
+    memcpy(t->strings, "\0train\0inputs\0targets", 21);
+    snprintf(t->strings + 24, 500, "%s", path);
+    t->settings = (PlanSettings){.length = 3};
+    t->source = (PlanSource){.name = 1, .kind = (uint32_t)kind, .path = 24, .to = 1};
+    Type type = {.dtype = DT_I32, .rank = 2, .dim = {2, 3}};
+    t->field[0] = (PlanField){.name = 7, .type = type};
+    t->field[1] = (PlanField){.name = 14, .type = type, .staging = 64};
+    t->plan = (Plan){.strings = t->strings,
+                     .n_strings = sizeof t->strings,
+                     .settings = &t->settings,
+                     .sources = &t->source,
+                     .n_sources = 1,
+                     .fields = t->field,
+                     .n_fields = 2};
+    return t;
+}
+
+static const char *token_file(const char *name, int version, int count, const uint16_t *tokens,
+                              int n) {
+    unsigned char bytes[2048] = {0};
+    int32_t head[3] = {20240520, version, count};
+    memcpy(bytes, head, sizeof head);
+    for (int i = 0; i < n; i++) {
+        if (version == 2)
+            memcpy(bytes + 1024 + 4 * i, (uint32_t[]){tokens[i]}, 4);
+        else
+            memcpy(bytes + 1024 + 2 * i, &tokens[i], 2);
+    }
+    return write_bytes(name, bytes, 1024 + (size_t)n * (version == 2 ? 4 : 2));
+}
+
+static void samples_never_cross_files(void **state) {
+    (void)state;
+    uint16_t a[8] = {0, 1, 2, 3, 4, 5, 6, 7}, b[5] = {100, 101, 102, 103, 104};
+    token_file("t_1.bin", 1, 8, a, 8);
+    token_file("t_2.bin", 2, 5, b, 5);
+    TokenPlan *t = token_plan(SOURCE_TOKENS, in_folder("t_*.bin"));
+    Dataset *d;
+    assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), 0);
+    assert_int_equal(d->samples, 3); /* (8 - 1) / 3 and (5 - 1) / 3 */
+    static const int first[3] = {0, 3, 100};
+    for (int k = 0; k < 3; k++) {
+        uint8_t slot[128];
+        assert_int_equal(dataset_read(d, k, 1, slot, error), 0);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(((int32_t *)(slot + 12))[i], first[k] + i);
+            assert_int_equal(((int32_t *)(slot + 64 + 12))[i], first[k] + i + 1);
+        }
+    }
+    dataset_close(d);
+    free(t);
+}
+
+static void bad_token_files_are_refused(void **state) {
+    (void)state;
+    uint16_t a[8] = {0};
+    static const struct {
+        int version, count, n, code;
+    } bad[] = {{1, 9, 8, EXIT_CORRUPT}, {3, 8, 8, EXIT_CORRUPT}, {1, 3, 3, EXIT_CORRUPT}};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        TokenPlan *t = token_plan(SOURCE_TOKENS,
+                                  token_file("bad.bin", bad[i].version, bad[i].count, a, bad[i].n));
+        Dataset *d;
+        assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), bad[i].code);
+        free(t);
+    }
+    TokenPlan *t = token_plan(SOURCE_TOKENS, in_folder("none*.bin"));
+    Dataset *d;
+    assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), EXIT_ENVIRONMENT);
+    free(t);
+}
+
+static void a_bad_id_names_its_byte(void **state) {
+    (void)state;
+    uint16_t a[8] = {0, 1, 2, 3, 4, 65535, 6, 7};
+    TokenPlan *t = token_plan(SOURCE_TOKENS, token_file("id.bin", 1, 8, a, 8));
+    Dataset *d;
+    assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), 0);
+    d->range[0].below = 257;
+    uint8_t slot[128];
+    assert_int_equal(dataset_read(d, 0, 0, slot, error), 0);
+    assert_int_equal(dataset_read(d, 1, 0, slot, error), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "id.bin: byte 1034: 65535"));
+    dataset_close(d);
+    free(t);
+}
+
+static void text_can_be_shared_out(void **state) {
+    (void)state;
+    TokenPlan *t = token_plan(SOURCE_TEXT, write_bytes("text", "abcdefghijklmnopqrst", 20));
+    t->source.from = 0.5;
+    Dataset *d;
+    assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), 0);
+    assert_int_equal(d->samples, 3);
+    uint8_t slot[128];
+    assert_int_equal(dataset_read(d, 2, 0, slot, error), 0);
+    assert_int_equal(((int32_t *)slot)[0], 'q');
+    assert_int_equal(((int32_t *)(slot + 64))[2], 't');
+    dataset_close(d);
+    free(t);
+}
+
+static const char *npy(const char *name, const char *dictionary, const void *data, size_t n) {
+    uint8_t bytes[4096] = "\x93NUMPY\x01";
+    size_t length = strlen(dictionary);
+    bytes[8] = (uint8_t)length;
+    memcpy(bytes + 10, dictionary, length);
+    memcpy(bytes + 10 + length, data, n);
+    return write_bytes(name, bytes, 10 + length + n);
+}
+
+static void npy_headers_are_read_whole(void **state) {
+    (void)state;
+    NpyHeader h;
+    size_t size;
+    float x[6] = {0};
+    const char *path =
+        npy("a.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", x, sizeof x);
+    char *bytes = read_file(path, &size);
+    assert_int_equal(npy_read_header(path, (uint8_t *)bytes, size, &h, error), 0);
+    assert_true(h.type == FT_F32 && h.rank == 2 && h.dim[0] == 2 && h.dim[1] == 3);
+    for (size_t n = 0; n < size; n++) /* every truncation is refused */
+        assert_int_equal(npy_read_header(path, (uint8_t *)bytes, n, &h, error), EXIT_CORRUPT);
+    free(bytes);
+    static const char *const bad[] = {
+        "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }",
+        "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 3), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 2), }",
+        "{'descr': '<f4', 'fortran_order': False, }"};
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        bytes = read_file(npy("b.npy", bad[i], x, sizeof x), &size);
+        assert_int_equal(npy_read_header("b.npy", (uint8_t *)bytes, size, &h, error), EXIT_CORRUPT);
+        free(bytes);
+    }
+}
+
+static void tensors_come_back_as_written(void **state) {
+    (void)state;
+    TensorPlan plan[2] = {{.name = "odd \"name\"", .type = FT_F32, .rank = 2, .dim = {2, 3}},
+                          {.name = "b", .type = FT_BF16, .rank = 1, .dim = {5}}};
+    TensorWriter w;
+    const char *path = in_folder("w.safetensors");
+    assert_int_equal(writer_open(&w, path, plan, 2, error), 0);
+    float a[6] = {1, 2, 3, 4, 5, 6.5f}, b[5] = {1, 1.0f + 0x1p-8f, 3, -4, 0}, back[6];
+    void *at;
+    assert_int_equal(writer_map(&w, 0, &at, error), 0);
+    memcpy(at, a, sizeof a);
+    writer_unmap(&w);
+    assert_int_equal(writer_map(&w, 1, &at, error), 0);
+    store_floats(at, DT_BF16, b, 5);
+    assert_int_equal(access(path, F_OK), -1); /* not there before it is whole */
+    assert_int_equal(writer_commit(&w, error), 0);
+    TensorFile f;
+    assert_int_equal(tensors_open(&f, path, error), 0);
+    assert_int_equal(f.n, 2);
+    const Tensor *t = tensors_find(&f, "odd \"name\"");
+    assert_non_null(t);
+    load_floats(t->data, t->type, 6, back);
+    assert_memory_equal(back, a, sizeof a);
+    t = tensors_find(&f, "b");
+    load_floats(t->data, t->type, 5, back);
+    b[1] = 1; /* halfway between two bf16 numbers: the even one */
+    assert_memory_equal(back, b, sizeof b);
+    tensors_close(&f);
+}
+
+static void every_truncation_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    char *bytes = read_file(in_folder("w.safetensors"), &size);
+    assert_non_null(bytes);
+    for (size_t n = 0; n < size; n++) {
+        TensorFile f;
+        const char *path = write_bytes("cut.safetensors", bytes, n);
+        assert_int_equal(tensors_open(&f, path, error), EXIT_CORRUPT);
+    }
+    for (size_t i = 8; i < 200; i++) { /* flipped header bytes: refused, or still a header */
+        bytes[i] ^= 0x11;
+        TensorFile f;
+        int code = tensors_open(&f, write_bytes("flip.safetensors", bytes, size), error);
+        assert_true(code == 0 || code == EXIT_CORRUPT);
+        tensors_close(&f);
+        bytes[i] ^= 0x11;
+    }
+    free(bytes);
+}
+
+/* Parameter [3, 2], tied, stored transposed as [2, 3]. */
+static void weights_are_found_by_name(void **state) {
+    (void)state;
+    static const char strings[] = "\0w\0hf.w\0hf.v";
+    PlanParam q = {.name = 1,
+                   .key = 1,
+                   .checkpoint = 3,
+                   .flags = PARAM_TRANSPOSED,
+                   .n_alias = 1,
+                   .type = {.dtype = DT_F32, .rank = 2, .dim = {3, 2}}};
+    PlanAlias alias = {1, 8};
+    Plan p = {.strings = strings,
+              .n_strings = sizeof strings,
+              .params = &q,
+              .n_params = 1,
+              .aliases = &alias,
+              .n_aliases = 1};
+    float data[12] = {0, 1, 2, 10, 11, 12, 0, 1, 2, 10, 11, 12};
+    struct {
+        const char *header;
+        int code;
+    } file[] = {
+        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+         "\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[24,28]}}",
+         0},
+        {"{\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,48]}}", 0},
+        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+         "\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,48]}}",
+         0},
+        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
+         "\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[20,44]}}",
+         EXIT_CORRUPT},
+        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
+        {"{\"hf.ww\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
+        {"{\"hf.w\":{\"dtype\":\"I32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(file); i++) {
+        char bytes[1024];
+        uint64_t n = strlen(file[i].header);
+        memcpy(bytes, &n, 8);
+        memcpy(bytes + 8, file[i].header, n);
+        memcpy(bytes + 8 + n, data, sizeof data);
+        TensorFile f;
+        const char *path = write_bytes("m.safetensors", bytes, 8 + n + sizeof data);
+        assert_int_equal(tensors_open(&f, path, error), 0);
+        TensorMatch m;
+        Buf extra = {0};
+        assert_int_equal(tensors_match(&p, &f, &m, &extra, error), file[i].code);
+        if (!file[i].code) {
+            float w[6], want[6] = {0, 10, 1, 11, 2, 12};
+            tensor_elements(&m, 0, 1, DT_F32, w);
+            tensor_elements(&m, 1, 5, DT_F32, w + 1);
+            assert_memory_equal(w, want, sizeof want);
+        }
+        if (i == 0) assert_string_equal(extra.at, "x\n");
+        buf_free(&extra);
+        tensors_close(&f);
+    }
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[512];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_never_cross_files),
+        cmocka_unit_test(bad_token_files_are_refused),
+        cmocka_unit_test(a_bad_id_names_its_byte),
+        cmocka_unit_test(text_can_be_shared_out),
+        cmocka_unit_test(npy_headers_are_read_whole),
+        cmocka_unit_test(tensors_come_back_as_written),
+        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(weights_are_found_by_name),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,168 @@
+/* What the host computes: Philox against its published vectors, start values, shuffles, schedules,
+ * exact sums, and the list of calls. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "philox.h"
+#include "runtime.h"
+
+static void philox_gives_the_published_words(void **state) {
+    (void)state;
+    static const uint32_t vector[3][10] = {
+        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+        {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09,
+         0x94fdcceb, 0x5001e420, 0x24126ea1},
+    };
+    for (int i = 0; i < 3; i++) {
+        uint32_t out[4];
+        philox4x32(vector[i], vector[i] + 4, out);
+        assert_memory_equal(out, vector[i] + 6, sizeof out);
+    }
+}
+
+static Plan named_plan(PlanSettings *s) {
+    static const char strings[] = "\0weight\0other";
+    return (Plan){.strings = strings, .n_strings = sizeof strings, .settings = s, .n_settings = 1};
+}
+
+static void any_cut_gives_the_same_values(void **state) {
+    (void)state;
+    PlanSettings s = {.seed = 7};
+    Plan plan = named_plan(&s);
+    PlanParam q = {
+        .key = 1, .init = 2, .init_std = 0.5, .type = {.dtype = DT_F32, .rank = 1, .dim = {10000}}};
+    static float all[10000], cut[10000];
+    initial_values(&plan, &q, 0, 10000, all);
+    for (int64_t at = 0, n = 1; at < 10000; at += n, n = MIN(n * 3 + 1, 10000 - at))
+        initial_values(&plan, &q, at, n, cut + at);
+    assert_memory_equal(all, cut, sizeof all);
+    double sum = 0, square = 0;
+    for (int i = 0; i < 10000; i++) {
+        sum += all[i];
+        square += (double)all[i] * all[i];
+    }
+    assert_true(fabs(sum / 10000) < 0.02);                 /* 4 standard errors of 0.005 */
+    assert_true(fabs(sqrt(square / 10000) - 0.5) < 0.015); /* 4 of 0.0035 */
+    q.key = 8;
+    initial_values(&plan, &q, 0, 10000, cut);
+    assert_memory_not_equal(all, cut, sizeof all);
+}
+
+static void an_epoch_visits_every_sample_once(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 17, 64, 1000};
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
+        int64_t n = sizes[k], same = 0;
+        char seen[1000] = {0};
+        for (int64_t i = 0; i < n; i++) {
+            int64_t at = shuffled(i, n, 3, 5);
+            assert_true(at >= 0 && at < n && !seen[at]);
+            seen[at] = 1;
+            same += at == shuffled(i, n, 3, 6);
+        }
+        if (n > 100) assert_true(same < n / 10); /* another epoch, another order */
+    }
+}
+
+static void schedules_are_those_of_the_fixtures(void **state) {
+    (void)state;
+    PlanSettings s = {.lr = 1e-3, .warmup = 3, .final = 0.1, .schedule = SCHEDULE_COSINE};
+    double want[10];
+    for (int i = 0; i < 10; i++)
+        want[i] = i < 3 ? 1e-3 * (i + 1) / 3
+                        : 1e-3 * (0.1 + 0.9 * (1 + cos(acos(-1.0) * (i - 3) / 7.0)) / 2);
+    for (int i = 0; i < 10; i++) assert_true(fabs(schedule_lr(&s, 10, i) - want[i]) < 1e-18);
+    s.schedule = SCHEDULE_LINEAR;
+    assert_true(fabs(schedule_lr(&s, 13, 8) - 1e-3 * 0.55) < 1e-18);
+    s.schedule = SCHEDULE_CONSTANT;
+    assert_true(schedule_lr(&s, 10, 9) == 1e-3);
+    double step[STEP_SLOTS];
+    s.beta1 = 0.9;
+    s.seed = (uint64_t)5 << 32 | 6;
+    step_state_fill(&s, 10, 1, 2, 77, 1, step);
+    assert_true(step[STEP_BIAS1] == 1 - pow(0.9, 2) && step[STEP_MICRO] == 2);
+    assert_true(step[STEP_SEED_LOW] == 6 && step[STEP_SEED_HIGH] == 5 && step[STEP_SLOT] == 1);
+    assert_true(step[STEP_FIRST_SAMPLE] == 77);
+}
+
+/* Puts x = m * 2^e into the bins by halves of 28 bits, as any adder of exact terms may. */
+static void add_exact(int64_t *words, double x) {
+    for (int k = EXACT_BINS - 1; k >= 0; k--) {
+        double unit = ldexp(1, EXACT_BIN_BITS * k + EXACT_LOWEST_EXPONENT);
+        double part = trunc(x / unit);
+        words[k] += (int64_t)part;
+        x -= part * unit;
+    }
+    words[EXACT_COUNT]++;
+}
+
+static void exact_sums_lose_nothing(void **state) {
+    (void)state;
+    int64_t words[EXACT_WORDS] = {0};
+    add_exact(words, 1e20);
+    add_exact(words, 0.625);
+    add_exact(words, -1e20);
+    add_exact(words, 0x1p-60);
+    assert_true(exact_sum(words) == 0.625 + 0x1p-60 || exact_sum(words) == 0.625);
+    assert_true(exact_mean(words) == exact_sum(words) / 4);
+    words[EXACT_NONFINITE] = 1;
+    assert_true(isnan(exact_mean(words)));
+    int64_t negative[EXACT_WORDS] = {0};
+    for (int i = 0; i < 1000; i++) add_exact(negative, -0.1f);
+    assert_true(fabs(exact_sum(negative) + 1000 * (double)0.1f) < 1e-9);
+}
+
+static void calls_are_steps_and_evaluations(void **state) {
+    (void)state;
+    PlanSettings s = {.ranks = 2,
+                      .batch = 12,
+                      .micro_batches = 3,
+                      .local_batch = 2,
+                      .eval_every = 2,
+                      .eval_steps = 1,
+                      .steps = 3};
+    PlanCall calls[] = {{0, PLAN_STEP, 0, 0, 1},
+                        {0, PLAN_STEP, 1, 0, 1},
+                        {0, PLAN_STEP, 2, 0, 1},
+                        {0, PLAN_EVALUATION, 3, 0, 1}};
+    PlanRole role = {0, 2};
+    Plan plan = {.settings = &s, .calls = calls, .n_calls = 4, .roles = &role, .n_roles = 1};
+    Dataset val = {.samples = 100};
+    Run run = {.plan = &plan, .steps = 3, .val = &val};
+    static const struct {
+        int program, step, micro, position, ends;
+    } want[] = {{0, 0, 0, 6, 0},  {1, 0, 1, 8, 0},  {2, 0, 2, 10, 1}, {0, 1, 0, 18, 0},
+                {1, 1, 1, 20, 0}, {2, 1, 2, 22, 1}, {3, 1, 0, 2, 0},  {3, 1, 0, 6, 0},
+                {3, 1, 0, 10, 1}, {0, 2, 0, 30, 0}, {1, 2, 1, 32, 0}, {2, 2, 2, 34, 1}};
+    CallCursor cursor;
+    Call c;
+    cursor_start(&cursor, &run, 1);
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        assert_true(cursor_next(&cursor, &c));
+        assert_int_equal(c.program, want[i].program);
+        assert_int_equal(c.step, want[i].step);
+        assert_int_equal(c.position, want[i].position);
+        assert_int_equal(c.ends, want[i].ends);
+        assert_int_equal(c.slot, i % 2);
+        if (!c.evaluation) assert_int_equal(c.micro, want[i].micro);
+    }
+    assert_false(cursor_next(&cursor, &c));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(philox_gives_the_published_words),
+        cmocka_unit_test(any_cut_gives_the_same_values),
+        cmocka_unit_test(an_epoch_visits_every_sample_once),
+        cmocka_unit_test(schedules_are_those_of_the_fixtures),
+        cmocka_unit_test(exact_sums_lose_nothing),
+        cmocka_unit_test(calls_are_steps_and_evaluations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,6 @@
+# RUN: %fsdp-run --transport=ncll plan.bin
+# A misspelt word of an option names the one that was meant.
+==== err
+error: unknown transport `ncll`; did you mean `nccl`?
+help: fsdp-run --help lists the options
+==== exit 1

@@ -1,0 +1,285 @@
+/* Transport `local`: N threads, small integer data, so that sums are exact and every wrong or
+ * missing contribution shows. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "transport.h"
+
+enum { MAX_RANKS = 8, ROUNDS = 40, N = 1000 };
+
+static int fake_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                     char *error) {
+    (void)c, (void)stream, (void)error;
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+static int fake_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
+                       int n_from, int64_t elements, char *error) {
+    (void)c, (void)stream, (void)error;
+    for (int64_t i = 0; i < elements; i++) {
+        if (dtype == DT_F32) {
+            float sum = 0;
+            for (int k = 0; k < n_from; k++) sum += ((const float *)from[k])[i];
+            ((float *)to)[i] = sum;
+        } else {
+            int64_t sum = 0;
+            for (int k = 0; k < n_from; k++) sum += ((const int64_t *)from[k])[i];
+            ((int64_t *)to)[i] = sum;
+        }
+    }
+    return 0;
+}
+
+static const Device fake_device = {.name = "fake", .copy = fake_copy, .reduce = fake_reduce};
+
+typedef struct Peer {
+    int rank, ranks, code;
+    const Plan *plan;
+    LocalWorld *world;
+    TransportContext *context;
+    void (*body)(struct Peer *p);
+    bool bad;
+    char error[ERROR_BYTES];
+} Peer;
+
+static void *peer_main(void *at) {
+    Peer *p = at;
+    TransportOptions o = {.plan = p->plan,
+                          .device = &fake_device,
+                          .rank = p->rank,
+                          .ranks = p->ranks,
+                          .shared = p->world};
+    p->code = transport_local.open(&o, &p->context, p->error);
+    if (!p->code) p->body(p);
+    return NULL;
+}
+
+/* Runs body on every rank; the result is whether a rank found something wrong. */
+static bool with_ranks(const Plan *plan, int ranks, int ignored, void (*body)(Peer *), Peer *peer) {
+    LocalWorld *w = local_world_new(plan, ranks, ignored);
+    pthread_t thread[MAX_RANKS];
+    bool bad = false;
+    for (int r = 0; r < ranks; r++) {
+        peer[r] = (Peer){.rank = r, .ranks = ranks, .plan = plan, .world = w, .body = body};
+        pthread_create(&thread[r], NULL, peer_main, &peer[r]);
+    }
+    for (int r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
+    for (int r = 0; r < ranks; r++) {
+        bad |= peer[r].bad;
+        transport_local.close(peer[r].context);
+    }
+    local_world_free(w);
+    return bad;
+}
+
+static void jitter(unsigned *seed) {
+    struct timespec t = {.tv_nsec = rand_r(seed) % 30000};
+    if (rand_r(seed) % 4 == 0) nanosleep(&t, NULL);
+}
+
+/* Rank r's element i of round t. */
+static float value_of(int r, int t, int64_t i) { return (float)((r * 31 + t * 7 + i) % 97); }
+
+static void gather_and_scatter(Peer *p) {
+    const Transport *t = &transport_local;
+    float *shard = calloc(N, 4), *full = calloc(N * MAX_RANKS, 4), *sum = calloc(N, 4);
+    unsigned seed = (unsigned)p->rank;
+    for (int round = 0; round < ROUNDS && !p->bad; round++) {
+        for (int i = 0; i < N; i++) shard[i] = value_of(p->rank, round, i);
+        CommBuffer b = {.in = shard, .out = full, .elements = N, .dtype = DT_F32};
+        Collective c = {.axis = AXIS_WORLD, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+        jitter(&seed);
+        p->bad |= t->all_gather(p->context, &c, p->error) != 0;
+        for (int r = 0; r < p->ranks; r++)
+            for (int i = 0; i < N; i++) p->bad |= full[r * N + i] != value_of(r, round, i);
+        for (int64_t i = 0; i < (int64_t)N * p->ranks; i++) full[i] = value_of(p->rank, round, i);
+        b = (CommBuffer){.in = full, .out = sum, .elements = N, .dtype = DT_F32};
+        c.purpose = COMM_REDUCE;
+        jitter(&seed);
+        p->bad |= t->reduce_scatter(p->context, &c, p->error) != 0;
+        for (int i = 0; i < N; i++) {
+            float want = 0;
+            for (int r = 0; r < p->ranks; r++) want += value_of(r, round, p->rank * N + i);
+            p->bad |= sum[i] != want;
+        }
+    }
+    free(shard);
+    free(full);
+    free(sum);
+}
+
+static void everybody_has_everything(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    for (int ranks = 1; ranks <= MAX_RANKS; ranks += ranks < 4 ? 1 : 4)
+        assert_false(with_ranks(&plan, ranks, -1, gather_and_scatter, peer));
+}
+
+static void an_ignored_rank_is_noticed(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    assert_true(with_ranks(&plan, 3, 1, gather_and_scatter, peer));
+}
+
+static void reduce_in_place(Peer *p) {
+    float a[333];
+    int64_t b[24];
+    unsigned seed = (unsigned)p->rank + 9;
+    for (int round = 0; round < ROUNDS && !p->bad; round++) {
+        for (int i = 0; i < 333; i++) a[i] = value_of(p->rank, round, i);
+        for (int i = 0; i < 24; i++) b[i] = (int64_t)p->rank << (i + 10);
+        CommBuffer buffer[2] = {{a, a, 333, DT_F32}, {b, b, 24, DT_I64}};
+        Collective c = {.axis = AXIS_WORLD,
+                        .purpose = COMM_REDUCE,
+                        .sequence = (uint64_t)round,
+                        .n = 2,
+                        .buffer = buffer};
+        jitter(&seed);
+        p->bad |= transport_local.all_reduce(p->context, &c, p->error) != 0;
+        int64_t ranks_sum = p->ranks * (p->ranks - 1) / 2;
+        for (int i = 0; i < 333; i++) {
+            float want = 0;
+            for (int r = 0; r < p->ranks; r++) want += value_of(r, round, i);
+            p->bad |= a[i] != want;
+        }
+        for (int i = 0; i < 24; i++) p->bad |= b[i] != ranks_sum << (i + 10);
+    }
+}
+
+static void all_reduce_sums_every_buffer(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    for (int ranks = 1; ranks <= 4; ranks++)
+        assert_false(with_ranks(&plan, ranks, -1, reduce_in_place, peer));
+}
+
+/* Mesh [2, 3]: axis 0 joins ranks r and r + 3, axis 1 three neighbours. */
+static void along_axes(Peer *p) {
+    for (int axis = 0; axis < 2; axis++)
+        for (int round = 0; round < ROUNDS; round++) {
+            float mine = (float)p->rank, all[3] = {-1, -1, -1};
+            CommBuffer b = {&mine, all, 1, DT_F32};
+            Collective c = {.axis = axis, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+            p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
+            for (int k = 0; k < (axis ? 3 : 2); k++)
+                p->bad |= all[k] != (float)(axis ? p->rank / 3 * 3 + k : p->rank % 3 + 3 * k);
+        }
+}
+
+static void groups_follow_the_mesh(void **state) {
+    (void)state;
+    PlanAxis axes[2] = {{.size = 2}, {.size = 3}};
+    Plan plan = {.axes = axes, .n_axes = 2};
+    Peer peer[MAX_RANKS];
+    assert_false(with_ranks(&plan, 6, -1, along_axes, peer));
+}
+
+/* Two threads of each rank issue the two halves of a sequence; ranks do so in opposite orders. */
+typedef struct Half {
+    Peer *peer;
+    int first;
+} Half;
+
+static void *issue_half(void *at) {
+    Half *h = at;
+    for (int k = h->first; k < 20; k += 2) {
+        float mine = (float)(h->peer->rank * 100 + k), all[MAX_RANKS];
+        CommBuffer b = {&mine, all, 1, DT_F32};
+        Collective c = {.axis = AXIS_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
+        char error[ERROR_BYTES];
+        h->peer->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
+        for (int r = 0; r < h->peer->ranks; r++) h->peer->bad |= all[r] != (float)(r * 100 + k);
+    }
+    return NULL;
+}
+
+static void from_two_threads(Peer *p) {
+    Half half[2] = {{p, p->rank % 2}, {p, 1 - p->rank % 2}};
+    pthread_t thread;
+    pthread_create(&thread, NULL, issue_half, &half[0]);
+    issue_half(&half[1]);
+    pthread_join(thread, NULL);
+}
+
+static void numbers_decide_who_meets(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    assert_false(with_ranks(&plan, 3, -1, from_two_threads, peer));
+}
+
+static void agree_or_leave(Peer *p) {
+    uint64_t most = 0;
+    Collective c = {.axis = AXIS_WORLD, .purpose = COMM_CONTROL};
+    p->code = transport_local.agree(p->context, &c, (uint64_t)p->rank * 5, &most, p->error);
+    p->bad |= p->code != 0 || most != (uint64_t)(p->ranks - 1) * 5;
+    c.sequence = 1;
+    if (p->rank == 1)
+        transport_local.abort(p->context);
+    else
+        p->code = transport_local.barrier(p->context, &c, p->error);
+}
+
+static void abort_ends_all(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    assert_false(with_ranks(&plan, 3, -1, agree_or_leave, peer));
+    assert_int_equal(peer[0].code, EXIT_RANK);
+    assert_int_equal(peer[2].code, EXIT_RANK);
+}
+
+static void disagree(Peer *p) {
+    float a[4] = {0}, b[16];
+    CommBuffer buffer = {a, b, p->rank ? 4 : 3, DT_F32};
+    Collective c = {.axis = AXIS_WORLD, .n = 1, .buffer = &buffer};
+    p->code = transport_local.all_gather(p->context, &c, p->error);
+}
+
+static void different_sizes_are_a_failure(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    with_ranks(&plan, 2, -1, disagree, peer);
+    assert_int_equal(peer[0].code, EXIT_RANK);
+    assert_int_equal(peer[1].code, EXIT_RANK);
+}
+
+static void from_root(Peer *p) {
+    int64_t mine = 100 + p->rank, got = 0;
+    CommBuffer b = {&mine, &got, 1, DT_I64};
+    Collective c = {.axis = AXIS_WORLD, .purpose = COMM_CONTROL, .root = 2, .n = 1, .buffer = &b};
+    p->bad |= transport_local.broadcast(p->context, &c, p->error) != 0 || got != 102;
+}
+
+static void broadcast_comes_from_its_root(void **state) {
+    (void)state;
+    Plan plan = {0};
+    Peer peer[MAX_RANKS];
+    assert_false(with_ranks(&plan, 4, -1, from_root, peer));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everybody_has_everything),
+        cmocka_unit_test(an_ignored_rank_is_noticed),
+        cmocka_unit_test(all_reduce_sums_every_buffer),
+        cmocka_unit_test(groups_follow_the_mesh),
+        cmocka_unit_test(numbers_decide_who_meets),
+        cmocka_unit_test(abort_ends_all),
+        cmocka_unit_test(different_sizes_are_a_failure),
+        cmocka_unit_test(broadcast_comes_from_its_root),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
