@@ -1,0 +1,22 @@
+# RUN: %fsdpc opt --pass= %s
+# graph-3: types and counts follow the shape rules.
+==== graph.txt
+graph train
+program train
+  #0 %0: f32[4, 3] = fill {alpha = 1} !forward -
+  #1 %1: f32[5, 2] = fill {alpha = 1} !forward -
+  #2 %2: f32[4, 5] = linear(%0, %1) !forward "fc"
+  #3 %3: f32[4, 7] = relu(%0) !forward -
+  #4 %4: f32[4, 3] = add(%0) !forward -
+end
+==== err
+error[E0521]: graph-3: program train, #2 linear of fc: the last axis of x f32[4, 3] is 3, but axis 1 of w f32[5, 2] is 2
+  = help: counts and types of operands and results follow the op's shape rule
+
+error[E0521]: graph-3: program train, #3 relu: result 0 is f32[4, 3], not f32[4, 7]
+  = help: counts and types of operands and results follow the op's shape rule
+
+error[E0521]: graph-3: program train, #4 add: takes 2 operands, not 1
+  = help: counts and types of operands and results follow the op's shape rule
+
+==== exit 1
