@@ -96,6 +96,16 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
     return value_error(e->span);
 }
 
+static bool is_function(const Scope *s, const char *name) {
+    const char *names[100];
+    size_t n = s->elaboration ? builtin_names(names, ARRAY_LEN(names)) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(names[i], name)) return true;
+    for (int i = 0; i < n_arithmetic_functions; i++)
+        if (!strcmp(arithmetic_functions[i], name)) return true;
+    return !strcmp(name, "normal") || (s->key && !s->elaboration);
+}
+
 static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {
     const char *name = e->kids[0]->text;
     Arena *arena = s->model->arena;
@@ -105,6 +115,10 @@ static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {
     }
     if (s->self && s->elaboration && instance_method(s->self, name))
         return call_module(s, s->self, name, args, e->span);
+    if (!is_function(s, name)) {
+        unknown_function(s, e->kids[0]);
+        return value_error(e->span);
+    }
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
     bool tensors = false;
@@ -117,10 +131,8 @@ static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {
         arithmetic_call(s->model->ds, name, e->span, values, args->at.n, &v))
         return v;
     if (s->key && !s->elaboration) return word_call(s, name, args, e->span);
-    if (!strcmp(name, "normal") && args->at.n == 1) return word_call(s, name, args, e->span);
     if (s->elaboration && builtin_call(s, name, e, args, &v)) return v;
-    unknown_function(s, e->kids[0]);
-    return value_error(e->span);
+    return word_call(s, name, args, e->span); /* normal(..) */
 }
 
 ConstValue evaluate_call(Scope *s, const Node *e) {

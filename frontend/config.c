@@ -89,7 +89,8 @@ static void check_requirements(Model *m) {
     }
 }
 
-Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options) {
+static Frontend *open_model(DiagSet *ds, const char *path, const char *text, size_t n,
+                            const CompileOptions *options) {
     Frontend *f = arena_new_of(ds->arena, Frontend);
     Model *m = arena_new_of(ds->arena, Model);
     f->diags = m->ds = ds;
@@ -97,14 +98,23 @@ Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *opt
     f->model = m;
     m->options = options;
     m->errors_before = ds->errors;
-    if (model_read(m, path)) {
+    if (model_read(m, path, text, n)) {
         for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
         check_requirements(m);
         settings_evaluate(m);
         policy_resolve(m, &m->policy, &f->settings);
-        warn_unused(m);
+        if (ds->errors == m->errors_before) warn_unused(m);
     }
     int errors = ds->errors - m->errors_before;
     f->exit_code = !errors ? EXIT_DONE : errors > m->lacks ? EXIT_USER : EXIT_ENVIRONMENT;
     return f;
+}
+
+Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options) {
+    return open_model(ds, path, NULL, 0, options);
+}
+
+Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
+                             const CompileOptions *options) {
+    return open_model(ds, name, text, n, options);
 }

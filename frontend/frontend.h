@@ -66,6 +66,9 @@ typedef struct Frontend {
 
 /* config.c: NULL never; f->exit_code is EXIT_DONE when the config and sections are right. */
 Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options);
+/* The same for a text in memory, NUL-terminated, that lives as long as ds. */
+Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
+                             const CompileOptions *options);
 /* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors. */
 bool frontend_elaborate(Frontend *f);
 /* names.c: a parameter's name through the model's names table. */

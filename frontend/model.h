@@ -95,9 +95,10 @@ typedef struct Arguments {
     VEC(Argument) at;
 } Arguments;
 
-/* model_file.c: reads the file, what it uses, and the prelude, and collects their declarations.
- * false after reported errors. */
-bool model_read(Model *m, const char *path);
+/* model_file.c: reads the file (or takes its text, NUL-terminated, where that is not NULL), what it
+ * uses, and the prelude, and collects their declarations. false when a file could not be read or
+ * parsed; other errors are only counted. */
+bool model_read(Model *m, const char *path, const char *text, size_t n);
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
 ModuleDecl *model_module(Model *m, const char *name);
 const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */

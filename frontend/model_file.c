@@ -264,6 +264,8 @@ static bool load_file(Model *m, const char *path, Span used_at) {
                             m->units.n < MAX_FILES ? strerror(errno) : "too many files");
         diag_emit(&d);
         m->lacks++;
+        SourceUnit missing = {.path = path};
+        vec_push(m->arena, &m->units, missing);
         return false;
     }
     char *kept = arena_strndup(m->arena, text, 0);
@@ -361,15 +363,16 @@ static void apply_set(Model *m, const char *text) {
     diag_emit(&d);
 }
 
-bool model_read(Model *m, const char *path) {
+bool model_read(Model *m, const char *path, const char *text, size_t n) {
     for (int i = 0; i < n_keys; i++) {
         Setting s = {.key = &key_table[i], .from = "default"};
         vec_push(m->arena, &m->settings, s);
     }
-    load_file(m, path, (Span){0});
-    if (m->ds->errors > m->errors_before) return false;
+    bool parsed = text ? add_source(m, path, text, n, false) : load_file(m, path, (Span){0});
+    for (uint32_t i = 0; i < m->units.n; i++) parsed &= m->units.at[i].root != NULL;
+    if (!parsed) return false;
     add_source(m, "std.fsd", prelude_text, sizeof prelude_text - 1, true);
     if (m->options->preset) apply_preset(m, m->options->preset);
     for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
-    return m->ds->errors == m->errors_before;
+    return true;
 }

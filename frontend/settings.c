@@ -196,7 +196,8 @@ void settings_evaluate(Model *m) {
         const KeyInfo *k = s->key;
         s->value = value_none((Span){0});
         bool none = s->expression && s->expression->kind == NODE_NONE;
-        if (none && !(k->kinds & K_NONE)) s->expression = NULL;
+        bool word = none && value_find(k, "none"); /* strategy = none */
+        if (none && !word && !(k->kinds & K_NONE)) s->expression = NULL;
         if ((k->kinds & K_EXPRESSION) || (!s->expression && !k->standard)) {
             if (none) s->expression = NULL;
             continue;
@@ -204,6 +205,7 @@ void settings_evaluate(Model *m) {
         Scope scope = {.model = m, .key = k};
         s->value =
             s->expression ? evaluate(&scope, s->expression) : standard_value(m, k, k->standard);
+        if (word) s->value = value_word(s->expression->span, "none");
         if (s->value.kind == VALUE_ERROR) continue;
         if (!check_setting(m, s)) s->value = value_error(s->value.span);
     }

@@ -45,7 +45,7 @@ void method_emit(Scope *s, Diag *d) {
         Span inner = d->span;
         d->span = user_place(e, inner, &frame);
         if (frame < e->frames.n) diag_note(d, inner, "in %s", e->frames.at[frame].method);
-        for (uint32_t i = frame; i > 0 && d->n_notes < 4; i--)
+        for (uint32_t i = frame; i > 1 && d->n_notes < 4; i--) /* [0] is model(..) in train */
             diag_note(d, e->frames.at[i - 1].at, "in %s, called here", e->frames.at[i - 1].method);
     }
     diag_emit(d);
