@@ -131,6 +131,8 @@ static bool *count_contributions(Grad *c, const Program *p) {
 static void report_untrained(const Graph *g, const Param *param, const Op *use) {
     Diag d = diag_error(g->diags, "E0420", param->name.span,
                         "%s gets no gradient; mark it @frozen or use it", param->name.path);
+    const Module *m = param->name.module > 0 ? &g->modules.at[param->name.module] : NULL;
+    if (m && m->span.file) diag_note(&d, m->span, "%s is declared here", m->path);
     if (use && use->span.file)
         diag_note(&d, use->span, "it is used here, but nothing leads from here to the loss");
     diag_emit(&d);
