@@ -29,6 +29,11 @@ error[E0420]: left.weight gets no gradient; mark it @frozen or use it
   |
 3 |   weight : param[out, inp] = init
   |   ^^^^^^
+note: left is declared here
+ --> net.fsd:4:3
+  |
+4 |   left : Linear(4, 8)
+  |   ^^^^
 note: it is used here, but nothing leads from here to the loss
  --> net.fsd:8:14
   |
