@@ -31,6 +31,7 @@ typedef struct Pending {
     uint32_t reduction; /* row of parts->reductions */
     ValueId pack;       /* to be freed, or NO_VALUE */
     ValueId value; /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
+    bool summed;   /* value holds all micro-batches already */
 } Pending;
 
 typedef struct Emit {
@@ -204,7 +205,7 @@ static void complete(Emit *e, uint32_t group) {
     const Reduction *r = &e->parts->reductions.at[p->reduction];
     int32_t state = e->c->gradient_state[group];
     ValueId sum = p->value;
-    if (!e->first) {
+    if (!e->first && !p->summed) {
         ValueId both[2] = {read_state(e, state), p->value};
         sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
@@ -245,15 +246,16 @@ static ValueId reduce(Emit *e, const Reduction *r, ValueId flat) {
     return emit(&e->b, e->c->gathers ? OP_reduce_scatter : OP_all_reduce, &a, 1, &flat, NULL);
 }
 
-/* Gradients of micro-batches that add up in front of the reduction. */
-static ValueId add_local(Emit *e, const Reduction *r, ValueId pack) {
+/* Gradients of micro-batches that add up in front of the reduction. An all_reduce works in place,
+ * in the state's memory: behind it the state is its result, see complete. */
+static ValueId add_local(Emit *e, const Reduction *r, ValueId pack, bool reduced_in_place) {
     int32_t state = e->c->gradient_state[r->group];
     ValueId sum = pack;
     if (!e->first) {
         ValueId both[2] = {read_state(e, state), pack};
         sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
-    write_state(e, state, sum);
+    if (!reduced_in_place) write_state(e, state, sum);
     return sum;
 }
 
@@ -268,12 +270,13 @@ static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
     Type t = type_of(group->reduce_dtype, 1, &group->padded);
     ValueId pack = emit(&e->b, OP_pack, &a, group->params.n, in, &t);
     bool local = e->several && (e->c->local || e->c->ranks == 1);
-    ValueId flat = local ? add_local(e, r, pack) : pack;
+    bool in_place = local && e->update && e->c->ranks > 1 && !e->c->gathers;
+    ValueId flat = local ? add_local(e, r, pack, in_place) : pack;
     if (local && !e->update) return;
     ValueId reduced = reduce(e, r, flat);
     e->became[r->reduced] = reduced;
-    Pending p = {row, NO_VALUE, NO_VALUE};
-    if (e->several && !local) p.value = reduced;
+    Pending p = {row, NO_VALUE, NO_VALUE, in_place};
+    if (e->several && (!local || in_place)) p.value = reduced;
     if (e->c->gathers && !local) p.pack = pack;
     if (p.value == NO_VALUE && p.pack == NO_VALUE) return;
     e->pending_of[r->group] = (int32_t)e->pending.n;
