@@ -104,6 +104,19 @@ static ConstValue run_gather(Given *g) {
     v.dims[v.type.rank - 1] = g->at[0].dims[1];
     Settings *settings = &g->s->elaboration->frontend->settings;
     const Graph *graph = g->s->elaboration->graph;
+    const Op *ids = &graph->ops.at[graph->values.at[g->at[1].tensor].def];
+    if (ids->kind == OP_iota && g->at[1].type.dim[0] > g->at[0].type.dim[0]) {
+        const char *rows = g->at[0].dims[0] ? g->at[0].dims[0] : "";
+        const char *positions = g->at[1].dims[0] ? g->at[1].dims[0] : "";
+        Diag d = method_error(
+            g->s, "E0204", g->call->span, "a table %s has no rows for all of iota %s%s",
+            value_shape(g->s->model->arena, &g->at[0]), value_shape(g->s->model->arena, &g->at[1]),
+            names_suffix(g->s, rows, positions));
+        diag_help(&d, "%lld rows, positions 0 to %lld", (long long)g->at[0].type.dim[0],
+                  (long long)g->at[1].type.dim[0] - 1);
+        method_emit(g->s, &d);
+        return fail(g);
+    }
     if (graph->ops.at[graph->values.at[g->at[1].tensor].def].kind == OP_field &&
         (!settings->vocabulary || g->at[0].type.dim[0] < settings->vocabulary))
         settings->vocabulary = g->at[0].type.dim[0];

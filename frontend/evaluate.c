@@ -41,7 +41,22 @@ static ConstValue field_value(const InstanceField *f, Span at) {
     return v;
 }
 
+/* In the loss: a name that the data source does not declare. */
+static void unknown_batch_field(Scope *s, const Node *e) {
+    Buf fields = {0};
+    for (uint32_t i = 1; i < s->locals.n; i++) /* [0] is model */
+        buf_printf(&fields, "%s%s", i > 1 ? ", " : "", s->locals.at[i].name);
+    Diag d = method_error(s, "E0207", e->span, "the data source has no field `%s`", e->text);
+    diag_help(&d, "its fields are: %s", fields.at ? fields.at : "none");
+    method_emit(s, &d);
+    buf_free(&fields);
+}
+
 static void unknown_name(Scope *s, const Node *e) {
+    if (s->key && s->elaboration) {
+        unknown_batch_field(s, e);
+        return;
+    }
     const char *names[512];
     size_t n = 0;
     for (uint32_t i = 0; i < s->locals.n && n < 100; i++) names[n++] = s->locals.at[i].name;
@@ -189,7 +204,7 @@ Arguments evaluate_arguments(Scope *s, const Node *args) {
     return out;
 }
 
-ConstValue evaluate(Scope *s, const Node *e) {
+static ConstValue evaluate_node(Scope *s, const Node *e) {
     ConstValue v = {.kind = VALUE_TEXT, .span = e->span, .text = e->text};
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
@@ -217,4 +232,19 @@ ConstValue evaluate(Scope *s, const Node *e) {
     case NODE_BINARY: return evaluate_binary(s, e);
     default: BUG("node kind %d is no expression", e->kind);
     }
+}
+
+/* Calls and config names nest beyond what one tree may: the sum of all depths is limited too. */
+ConstValue evaluate(Scope *s, const Node *e) {
+    Model *m = s->model;
+    if (m->depth >= MAX_EVALUATION_DEPTH) {
+        Diag d = method_error(s, "E0106", e->span, "this nests too deeply");
+        diag_help(&d, "split the expression, or shorten the chain of names that it needs");
+        diag_emit(&d);
+        return value_error(e->span);
+    }
+    m->depth++;
+    ConstValue v = evaluate_node(s, e);
+    m->depth--;
+    return v;
 }

@@ -50,6 +50,8 @@ typedef struct SourceUnit {
     bool prelude;
 } SourceUnit;
 
+enum { MAX_EVALUATION_DEPTH = 1000 };
+
 typedef struct Model {
     DiagSet *ds;
     Arena *arena;
@@ -63,7 +65,8 @@ typedef struct Model {
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
     Policy policy;
-    int lacks; /* errors about something that this version lacks, or a missing file */
+    uint32_t depth; /* of nested evaluations */
+    int lacks;      /* errors about something that this version lacks, or a missing file */
     int errors_before;
 } Model;
 

@@ -1,0 +1,7 @@
+# RUN: %python -c 'print("config { a = " + "(" * 100000)' > deep.fsd; %fsdpc dump --stage=config deep.fsd 2>&1 | head -1
+# A deeply nested text is an error, not a crash.
+==== m.fsd
+config { }
+==== out
+error[E0106]: this nests too deeply
+==== exit 1

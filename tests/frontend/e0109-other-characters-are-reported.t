@@ -1,0 +1,21 @@
+# RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
+# Operators of other languages get a hint.
+==== m.fsd
+config { a = 3 && 4; b = 'x'; c = “q” }
+==== out
+error[E0109]: `&&` cannot stand here
+ --> m.fsd:1:16
+  = help: the logical operators are `and`, `or`, `not`
+error[E0101]: unexpected number `4`, expected string or end of line or `(` or `[`
+ --> m.fsd:1:19
+error[E0109]: `'` cannot stand here
+ --> m.fsd:1:26
+  = help: strings are written in double quotes
+error[E0109]: `'` cannot stand here
+ --> m.fsd:1:28
+  = help: strings are written in double quotes
+error[E0109]: `“` cannot stand here
+ --> m.fsd:1:35
+error[E0109]: `”` cannot stand here
+ --> m.fsd:1:39
+==== exit 1

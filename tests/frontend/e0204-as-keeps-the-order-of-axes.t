@@ -1,0 +1,25 @@
+# RUN: %fsdpc dump --stage=model %s
+# `as` does not exchange axes.
+==== m.fsd
+config { D = 6; V = 11 }
+module Net {
+  wte : Embedding(V, D)
+  head : Linear(D, V)
+  forward(ids: [B, T]) {
+    x = wte(ids) as [T, B, D]
+    return head(x)
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets) }
+==== err
+error[E0204]: `as` cannot make [T, B, D] from [B, T, D]
+ --> m.fsd:6:9
+  |
+6 |     x = wte(ids) as [T, B, D]
+  |         ^^^^^^^^^^^^^^^^^^^^^
+  |
+  = help: `as` does not move elements; axes that stay keep their order
+
+==== exit 1

@@ -1,0 +1,32 @@
+# RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
+# A parameter has positive integer axes, up to six.
+==== m.fsd
+config { D = 6; V = 11 }
+module Net {
+  wte : Embedding(V, D)
+  head : Linear(D, V)
+  a : param[0] = zeros
+  b : param[D / 4] = zeros
+  c : param = zeros
+  d : param[1, 1, 1, 1, 1, 1, 1] = zeros
+  e : param[1G, 1G] = zeros
+  forward(ids: [B, T]) {
+    return head(wte(ids))
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets) }
+==== out
+error[E0211]: an axis of a parameter is a positive integer, this is 0
+ --> m.fsd:5:13
+error[E0211]: an axis of a parameter is a positive integer, this is 1.5
+ --> m.fsd:6:13
+error[E0211]: a parameter needs its shape in brackets
+ --> m.fsd:7:7
+  = help: for example param[4, 8] = zeros
+error[E0211]: a parameter has 1 to 6 axes, this has 7
+ --> m.fsd:8:12
+error[E0211]: this parameter is too large
+ --> m.fsd:9:12
+==== exit 1

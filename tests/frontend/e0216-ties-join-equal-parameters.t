@@ -1,0 +1,28 @@
+# RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
+# A tie needs two parameters of one shape.
+==== m.fsd
+config { D = 6; V = 11 }
+module Net {
+  wte : Embedding(V, D)
+  head : Linear(D, V)
+  a : Linear(D, V)
+  b : Linear(V, D)
+  tie a.weight = b.weight
+  tie a = b
+  tie a.weight = a.weight
+  forward(ids: [B, T]) {
+    return head(wte(ids))
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets) }
+==== out
+error[E0216]: `a.weight` is [V, D], but `b.weight` is [D, V]
+ --> m.fsd:7:3
+  = help: tied parameters have one shape
+error[E0216]: `a` is no parameter but a module
+ --> m.fsd:8:7
+error[E0216]: these are the same parameter already
+ --> m.fsd:9:3
+==== exit 1

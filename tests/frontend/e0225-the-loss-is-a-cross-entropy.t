@@ -1,0 +1,24 @@
+# RUN: %fsdpc dump --stage=model %s
+# A loss that is a tensor is an error.
+==== m.fsd
+config { D = 6; V = 11 }
+module Net {
+  wte : Embedding(V, D)
+  head : Linear(D, V)
+  forward(ids: [B, T]) {
+    return head(wte(ids))
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = model(inputs); metric = [accuracy(model(inputs), targets), accuracy(model(inputs), targets)] }
+==== err
+error[E0225]: train.loss must be cross_entropy(..)
+  --> m.fsd:11:16
+   |
+11 | train { loss = model(inputs); metric = [accuracy(model(inputs), targets), accuracy(model(inputs), targets)] }
+   |                ^^^^^^^^^^^^^
+   |
+   = help: for example loss = cross_entropy(model(x), y)
+
+==== exit 1

@@ -1,0 +1,34 @@
+# RUN: %fsdpc dump --stage=model %s
+# A names table and a section take only their own entries.
+==== m.fsd
+config { a { b = 1 } }
+names hf { x = 3; "a" = "b.*" }
+train { "h.*" = unit }
+==== err
+error[E0306]: only `name = value` and `require` can stand in config
+ --> m.fsd:1:10
+  |
+1 | config { a { b = 1 } }
+  |          ^
+
+error[E0306]: a names table holds "pattern" = "name"
+ --> m.fsd:2:12
+  |
+2 | names hf { x = 3; "a" = "b.*" }
+  |            ^^^^^
+  |
+  = help: for example "*" = "transformer.*"
+
+error[E0306]: "b.*" has 1 `*`, but its pattern "a" only 0
+ --> m.fsd:2:19
+  |
+2 | names hf { x = 3; "a" = "b.*" }
+  |                   ^^^^^^^^^^^
+
+error[E0306]: section train takes no directive for a path here
+ --> m.fsd:3:9
+  |
+3 | train { "h.*" = unit }
+  |         ^^^^^^^^^^^^
+
+==== exit 1

@@ -1,0 +1,16 @@
+# RUN: %fsdpc compile -o %t/p %s
+# What is missing is named, with an example.
+==== m.fsd
+module Net {
+  fc : Linear(4, 3)
+  forward(x) = fc(x)
+}
+model = Net
+==== err
+error[E0314]: train.steps or train.epochs is needed
+  = help: how long to train, for example -s train.steps=100
+
+error[E0314]: train.batch is needed
+  = help: samples a step over all ranks, for example -s train.batch=8
+
+==== exit 1

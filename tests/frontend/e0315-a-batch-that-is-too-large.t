@@ -1,0 +1,22 @@
+# RUN: %fsdpc dump --stage=model %s
+# A field of more than 2^31 elements is refused.
+==== m.fsd
+config { D = 6; V = 11 }
+module Net {
+  wte : Embedding(V, D)
+  head : Linear(D, V)
+  forward(ids: [B, T]) {
+    return head(wte(ids))
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 400M }
+==== err
+error[E0315]: a batch of 400000000 samples of 8 tokens is too large
+  --> m.fsd:10:16
+   |
+10 | data { train = tokens("t.bin"); length = 8 }
+   |                ^^^^^^^^^^^^^^^
+
+==== exit 1
