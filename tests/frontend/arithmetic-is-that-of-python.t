@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=config %s | head -12
+# RUN: %fsdpc dump --stage=config %s | sed -n 1,12p
 # Integers and reals keep apart; // and % round down; suffixes count.
 ==== m.fsd
 config { a = 7 // -2; b = 7 % -2; c = 7 / 2; d = 2 ** 10; e = 2 ** -1; f = 1.5k + 64Ki; g = 1e3; h = max(3, sqrt(16)); i = round(2.5); j = -2 ** 2; k = not 1 == 2 and true }

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=config %s --preset p -s F=7 -s train.batch=20 -s train.steps=none -s F=D//3 | head -16
+# RUN: %fsdpc dump --stage=config %s --preset p -s F=7 -s train.batch=20 -s train.steps=none -s F=D//3 | sed -n 1,16p
 # Every value is shown with its origin: file, preset, -s from left to right, default.
 ==== m.fsd
 config { L = 2 "blocks"; D = 4 * L; F = D; G = 2 }

@@ -1,7 +1,7 @@
-# RUN: %python -c 'n = 20000; print("config {"); [print(f"a{i} = a{i+1} + 1") for i in range(n)]; print(f"a{n} = 0"); print("}")' > chain.fsd; %fsdpc dump --stage=config chain.fsd 2>&1 | head -1
+# RUN: %python -c 'n = 20000; print("config {"); [print(f"a{i} = a{i+1} + 1") for i in range(n)]; print(f"a{n} = 0"); print("}")' > chain.fsd; %fsdpc dump --stage=config chain.fsd 2>&1 | sed -n 1p
 # A long chain of config names is an error, not a crash.
 ==== m.fsd
 config { }
 ==== out
 error[E0106]: this nests too deeply
-==== exit 141
+==== exit 1

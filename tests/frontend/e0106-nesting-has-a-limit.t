@@ -1,4 +1,4 @@
-# RUN: %python -c 'print("config { a = " + "(" * 100000)' > deep.fsd; %fsdpc dump --stage=config deep.fsd 2>&1 | head -1
+# RUN: %python -c 'print("config { a = " + "(" * 100000)' > deep.fsd; %fsdpc dump --stage=config deep.fsd 2>&1 | sed -n 1p
 # A deeply nested text is an error, not a crash.
 ==== m.fsd
 config { }

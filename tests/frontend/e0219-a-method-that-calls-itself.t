@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s 2>&1 | head -6
+# RUN: %fsdpc dump --stage=model %s 2>&1 | sed -n 1,6p
 # A method that calls itself is an error.
 ==== m.fsd
 config { D = 6; V = 11 }

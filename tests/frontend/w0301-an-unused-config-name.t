@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=config %s | head -2
+# RUN: %fsdpc dump --stage=config %s | sed -n 1,2p
 # A config name that nothing reads is a warning.
 ==== m.fsd
 config { L = 2; M = 3 }
