@@ -2,9 +2,10 @@
  *
  * This program's own malloc and friends take the place of the C library's for the whole process and
  * pass every request on to it. While counting is on, a request is a library's when it comes from
- * code outside of this program and its device modules and either the thread is inside a kernel or
- * the thread is none of ours (an OpenMP worker); every other request is ours, also one that a
- * library function made because our code called it outside of a kernel.
+ * code outside of this program and its device modules and either the thread is inside a call to
+ * the device (a kernel, a copy, a collective) or the thread is none of ours (an OpenMP worker);
+ * every other request is ours, also one that a library function made because our code called it
+ * outside of a kernel.
  *
  * Not built under a sanitizer, which replaces malloc itself: nothing is counted then.
  */

@@ -134,8 +134,8 @@ int executor_open(Rank *r) {
     e->issued = arena_array(a, uint64_t, (p->n_axes + 1) * COMM_KINDS);
     e->in_call = arena_array(a, uint64_t, p->n_programs * (p->n_axes + 1) * COMM_KINDS + 1);
     const void **in_at = arena_array(a, const void *, p->n_operands + 1);
-    void **out_at = arena_array(a, void *, p->n_operands + 1);
-    const Type **type_at = arena_array(a, const Type *, p->n_operands + 1);
+    void **out_at = arena_array(a, void *, p->n_values + 1);
+    const Type **type_at = arena_array(a, const Type *, p->n_operands + p->n_values + 1);
     CommBuffer *buffer = arena_array(a, CommBuffer, p->n_operands + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         uint64_t *ordinal = e->in_call + i * (p->n_axes + 1) * COMM_KINDS;
@@ -182,12 +182,13 @@ int executor_issue(Rank *r, uint32_t k, char *error) {
         int code = gradient_dump_before(r->dump, k, error);
         if (code) return code;
     }
-    if (moves_data(in)) return issue_collective(r, k, error);
-    if (!*op_info[in->op].kernel) return 0;
+    if (!moves_data(in) && !*op_info[in->op].kernel) return 0;
     allocations_enter_kernel();
-    int code = r->run->device->launch(r->context, in->stream, &e->prepared[k].kernel, error);
+    int code = moves_data(in)
+                   ? issue_collective(r, k, error)
+                   : r->run->device->launch(r->context, in->stream, &e->prepared[k].kernel, error);
     allocations_leave_kernel();
-    if (!code) return 0;
+    if (!code || moves_data(in)) return code;
     char text[256], cause[ERROR_BYTES];
     plan_instr_text(r->run->plan, k, text, sizeof text);
     snprintf(cause, sizeof cause, "%s", error);

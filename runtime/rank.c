@@ -94,10 +94,16 @@ int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
 }
 
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
-    return r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
+    allocations_enter_kernel();
+    int code = r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
+    allocations_leave_kernel();
+    return code;
 }
 
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
+    allocations_enter_kernel();
     int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
-    return code ? code : r->run->device->synchronize(r->context, r->error);
+    if (!code) code = r->run->device->synchronize(r->context, r->error);
+    allocations_leave_kernel();
+    return code;
 }

@@ -62,7 +62,8 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
     for (uint32_t i = 0; i < in->n_in + in->n_out; i++) {
         bool write = i >= in->n_in;
         uint32_t operand = write ? i - in->n_in : i;
-        if (!executor_touches(p, k, operand, write)) continue;
+        /* set_state moves nothing, but promises that the state is there at the program's end. */
+        if (in->op != OP_set_state && !executor_touches(p, k, operand, write)) continue;
         const PlanValue *v =
             &p->values[write ? in->first_out + operand : p->operands[in->first_in + operand]];
         uint64_t bytes = (uint64_t)type_bytes(&v->type);
@@ -95,8 +96,9 @@ static void analyse(StreamTest *t, const PlanProgram *q, uint32_t k, Access *min
     bool found[MAX_STREAMS] = {[0] = false};
     found[in->stream] = true;
     for (uint32_t i = 0; i < in->n_in; i++) {
-        uint32_t def = p->values[p->operands[in->first_in + i]].def;
-        if (p->instrs[def].stream != in->stream) need(&t->needs[k], t, def);
+        const PlanValue *v = &p->values[p->operands[in->first_in + i]];
+        if (v->type.dtype == DT_TOKEN && p->instrs[v->def].stream != in->stream)
+            need(&t->needs[k], t, v->def);
     }
     for (uint32_t j = k; n && j-- > q->first_instr;) {
         uint8_t stream = p->instrs[j].stream;
@@ -272,14 +274,14 @@ int stream_test_open(Rank *r, StreamTest **out, char *error) {
     *t = (StreamTest){.rank = r, .arena = a, .held = UINT32_MAX, .target = UINT32_MAX};
     t->needs = arena_array(a, Needs, p->n_instrs + 1);
     t->position = arena_array(a, uint32_t, p->n_instrs + 1);
-    Access *access = arena_array(a, Access, 2 * (p->n_operands + 2));
+    Access *access = arena_array(a, Access, 2 * (p->n_operands + p->n_values + 2));
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *q = &p->programs[i];
         uint32_t count[MAX_STREAMS] = {0};
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
             t->position[k] = count[p->instrs[k].stream]++;
         for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr; k++)
-            analyse(t, q, k, access, access + p->n_operands + 2);
+            analyse(t, q, k, access, access + p->n_operands + p->n_values + 2);
     }
     if (r->run->test.drop_edge >= 0) find_victim(t, r->run->test.drop_edge);
     pthread_mutex_init(&t->lock, NULL);
