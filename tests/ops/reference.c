@@ -149,10 +149,13 @@ static void run_rms_norm(Run *r, const Op *op) {
     }
 }
 
+enum { MAX_POSITIONS = 64 };
+
 /* One row of attention: q [h] against S keys whose rows are `stride` apart. */
 static double attend(const double *q, const double *k, const double *v, double *o, int64_t h,
                      int64_t S, int64_t stride, double alpha) {
-    double *p = malloc(sizeof(double) * (size_t)S), top = -INFINITY, sum = 0;
+    double p[MAX_POSITIONS], top = -INFINITY, sum = 0;
+    CHECK(S <= MAX_POSITIONS);
     for (int64_t s = 0; s < S; s++) {
         p[s] = 0;
         for (int64_t i = 0; i < h; i++) p[s] += q[i] * k[s * stride + i] * alpha;
@@ -162,7 +165,6 @@ static double attend(const double *q, const double *k, const double *v, double *
     for (int64_t i = 0; i < h; i++) o[i] = 0;
     for (int64_t s = 0; s < S; s++)
         for (int64_t i = 0; i < h; i++) o[i] += exp(p[s] - top) / sum * v[s * stride + i];
-    free(p);
     return top + log(sum);
 }
 
@@ -237,31 +239,48 @@ static const Forward forward[OP_COUNT] = {
 
 bool reference_has(OpKind op) { return forward[op] != NULL; }
 
-double reference_loss(const Graph *g, const ReferenceData *data) {
+static Run start(const Graph *g, const ReferenceData *data) {
     Run r = {.g = g, .data = data, .value = calloc(g->values.n, sizeof(double *))};
-    const Program *p = &g->programs.at[0];
+    for (uint32_t v = 0; v < g->values.n; v++)
+        r.value[v] = calloc((size_t)elements(&r, v) + 1, sizeof(double));
+    return r;
+}
+
+static void finish(Run *r) {
+    for (uint32_t v = 0; v < r->g->values.n; v++) free(r->value[v]);
+    free(r->value);
+}
+
+static double loss_of(Run *r) {
+    const Program *p = &r->g->programs.at[0];
+    r->loss = 0;
     for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
+        const Op *op = &r->g->ops.at[p->ops.at[i]];
         if (op->phase != PHASE_FORWARD) break;
         CHECK(forward[op->kind] != NULL);
-        for (uint32_t j = 0; j < op->n_out; j++)
-            r.value[op->out + j] = calloc((size_t)elements(&r, op->out + j) + 1, sizeof(double));
-        forward[op->kind](&r, op);
+        forward[op->kind](r, op);
     }
-    for (uint32_t v = 0; v < g->values.n; v++) free(r.value[v]);
-    free(r.value);
-    return r.loss;
+    return r->loss;
+}
+
+double reference_loss(const Graph *g, const ReferenceData *data) {
+    Run r = start(g, data);
+    double loss = loss_of(&r);
+    finish(&r);
+    return loss;
 }
 
 void reference_gradient(const Graph *g, const ReferenceData *data, uint32_t param, double *out) {
+    Run r = start(g, data);
     double *x = data->params[param];
     for (int64_t i = 0; i < type_elements(&g->params.at[param].type); i++) {
         double at = x[i], step = 1e-5;
         x[i] = at + step;
-        double above = reference_loss(g, data);
+        double above = loss_of(&r);
         x[i] = at - step;
-        double below = reference_loss(g, data);
+        double below = loss_of(&r);
         x[i] = at;
         out[i] = (above - below) / (2 * step);
     }
+    finish(&r);
 }
