@@ -10,10 +10,9 @@
 #include "plan.h"
 
 /* plan_emit.c */
-/* The plan file of a graph at level sched. Appends to out. Deterministic: depends on nothing but
+/* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on nothing but
  * the arguments. */
-void plan_emit(const Graph *g, const Settings *s, const char *compiler, uint64_t fingerprint,
-               Buf *out);
+void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Buf *out);
 
 /* traffic.c: what leaves a rank. */
 /* Bytes that a rank sends for this collective, on a ring; 0 for other instructions. */
@@ -24,5 +23,7 @@ uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_
 void dump_plan_text(const Plan *p, Buf *out);
 /* dump_json.c: the object of cli.md. rank < 0: no pieces. */
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
+/* dump_peak.c: the object predicted_peak_bytes. */
+struct json_t *dump_peak_json(const Plan *p);
 
 #endif

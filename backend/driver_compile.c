@@ -71,7 +71,7 @@ static uint64_t fingerprint(const Driver *d) {
 }
 
 void driver_emit(Driver *d, const Frontend *f, Buf *out) {
-    plan_emit(f->graph, &f->settings, "fsdpc " FSDPC_VERSION, fingerprint(d), out);
+    plan_emit(f, "fsdpc " FSDPC_VERSION, fingerprint(d), out);
 }
 
 static void check_emitted(const Buf *bytes, Plan *plan) {
@@ -113,8 +113,7 @@ static void print_summary(const Driver *d, const Plan *plan) {
             (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
     fprintf(stderr, "a rank: peak %s on cpu, %s on cuda; sends %s a step\n",
             size_text(a, s->workspace_bytes[DEVICE_CPU]),
-            size_text(a, s->workspace_bytes[DEVICE_CUDA]),
-            size_text(a, s->sent_bytes));
+            size_text(a, s->workspace_bytes[DEVICE_CUDA]), size_text(a, s->sent_bytes));
 }
 
 int driver_compile(Driver *d) {

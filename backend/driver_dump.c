@@ -29,7 +29,10 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
         dump_plan_json(&plan, rank, &out);
     else
         dump_plan_text(&plan, &out);
-    driver_print(out.at, out.n);
+    Buf clean = {0}; /* names come from the file: they must not steer the terminal */
+    diag_clean(&clean, out.at, out.n);
+    driver_print(clean.at, clean.n);
+    buf_free(&clean);
     buf_free(&out);
     plan_close(&plan);
     return EXIT_DONE;

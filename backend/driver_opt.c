@@ -33,20 +33,30 @@ static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
     return false;
 }
 
+/* The passes of --pass, in order; false after a reported error. */
+static bool find_passes(Driver *d, const PassInfo **pass, uint32_t *n) {
+    char *rest = arena_strdup(d->arena, d->options.passes);
+    for (char *name; d->options.passes[0] && (name = strsep(&rest, ","));) {
+        pass[*n] = find_pass(d, name);
+        if (!pass[(*n)++]) return false;
+    }
+    return true;
+}
+
 int driver_opt(Driver *d) {
     if (!(d->options.given & OPTION_PASS))
         return driver_mistake(d, "E0504", "`--pass=` alone reads and prints the graph",
                               "`fsdpc opt` wants --pass=NAME[,NAME]");
+    const PassInfo **pass = arena_array(d->arena, const PassInfo *, strlen(d->options.passes) + 1);
+    uint32_t n = 0;
+    if (!find_passes(d, pass, &n)) return EXIT_USER;
     const char *file = d->options.files.n ? d->options.files.at[0] : "-";
     size_t size;
     const char *text = driver_read(d, file, &size);
     Graph *g = graph_parse(d->arena, &d->diags, strcmp(file, "-") ? file : "<stdin>", text, size);
     if (!g || graph_verify(g)) return EXIT_USER;
-    char *names = arena_strdup(d->arena, d->options.passes), *rest = names;
-    for (char *name; *names && (name = strsep(&rest, ","));) {
-        const PassInfo *pass = find_pass(d, name);
-        if (!pass || !run_pass(d, g, pass)) return EXIT_USER;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (!run_pass(d, g, pass[i])) return EXIT_USER;
     Buf out = {0};
     graph_print(g, &out);
     driver_print(out.at, out.n);

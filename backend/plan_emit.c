@@ -10,6 +10,7 @@
 #include "passes.h"
 
 typedef struct Emit {
+    const Frontend *f;
     const Graph *g;
     const Settings *s;
     Buf section[20]; /* in the order of PLAN_SECTIONS */
@@ -86,9 +87,12 @@ static void emit_params(Emit *e) {
             .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
             .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_std = p->init_std,
             .type = clean_type(&p->type));
-        for (uint32_t k = 0; k < p->aliases.n; k++)
-            PUT(e, aliases, .name = string(e, p->aliases.at[k].path),
-                .checkpoint = string(e, p->checkpoint));
+        for (uint32_t k = 0; k < p->aliases.n; k++) {
+            bool transposed; /* as the parameter itself: frontend saw to that */
+            const char *path = p->aliases.at[k].path;
+            PUT(e, aliases, .name = string(e, path),
+                .checkpoint = string(e, frontend_checkpoint_name(e->f, path, &transposed)));
+        }
     }
 }
 
@@ -254,8 +258,7 @@ static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
         .persistent_bytes = e->g->persistent_bytes, .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
         .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
-        .sent_bytes = sent,
-        .parameters = parameters);
+        .sent_bytes = sent, .parameters = parameters);
     for (int i = 0; i < p->n_axes; i++)
         PUT(e, axes, .name = string(e, p->mesh[i].name), .size = p->mesh[i].size);
     for (uint32_t i = 0; i < e->g->diags->files.n; i++) {
@@ -296,9 +299,11 @@ static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
     memcpy(out->at + start, &h, sizeof h);
 }
 
-void plan_emit(const Graph *g, const Settings *s, const char *compiler, uint64_t fingerprint,
-               Buf *out) {
+void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Buf *out) {
+    const Graph *g = f->graph;
+    const Settings *s = &f->settings;
     Emit *e = arena_new_of(g->arena, Emit);
+    e->f = f;
     e->g = g;
     e->s = s;
     CHECK(S_COUNT <= ARRAY_LEN(e->section) && g->level == LEVEL_SCHED);

@@ -1,0 +1,249 @@
+/* A plan as the JSON object of README's command page: parameters, predicted peak, units, layout of
+ * flat parameters, collectives of one step.
+ *
+ * `collectives` lists the events of a step in issue order, [phase, kind, unit, elements of the full
+ * side, dtype, ranks of the group] with a tag behind them where it is no parameter or gradient;
+ * `order` is the same list with marks [phase, "forward" | "backward", unit] where the computation
+ * of a unit other than the root begins. Phases carry the number of the micro-batch.
+ *
+ * predicted_peak_bytes: by device kind, the whole allocation; by category, what it is made of when
+ * the most bytes are live; `unused` is what then lies between.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+static json_t *sound(json_t *j) {
+    if (!j) fail_environment("no memory for JSON");
+    return j;
+}
+
+static void put(json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, sound(value))) fail_environment("no memory for JSON");
+}
+
+static void push(json_t *array, json_t *value) {
+    if (json_array_append_new(array, sound(value))) fail_environment("no memory for JSON");
+}
+
+static json_t *integer(uint64_t n) { return sound(json_integer((json_int_t)n)); }
+
+/* Names are the user's bytes; JSON wants UTF-8. */
+static json_t *name_of(const Plan *p, PlanString s) {
+    Buf clean = {0};
+    diag_clean(&clean, plan_string(p, s), strlen(plan_string(p, s)));
+    json_t *j = json_stringn(clean.at ? clean.at : "", clean.n);
+    buf_free(&clean);
+    return sound(j);
+}
+
+/* ---- units and layout */
+
+static json_t *units_json(const Plan *p) {
+    json_t *all = sound(json_array());
+    for (uint64_t i = 0; i < p->n_units; i++) {
+        const PlanUnit *u = &p->units[i];
+        json_t *row = sound(json_array());
+        push(row, name_of(p, u->name));
+        push(row, name_of(p, u->class_name));
+        push(row, integer((uint64_t)u->below));
+        push(row, integer((uint64_t)u->owned));
+        push(all, row);
+    }
+    return all;
+}
+
+static int64_t shards_of(const Plan *p, const PlanGroup *g) {
+    return g->flags & GROUP_REPLICATED ? (int64_t)p->settings->ranks : g->padded / g->shard;
+}
+
+/* First element of the flat parameter that rank r holds. */
+static int64_t first_held(const PlanGroup *g, int64_t r) {
+    return g->flags & GROUP_REPLICATED ? 0 : r * g->shard;
+}
+
+/* [parameter, first element, count, offset in the shard] of what rank r holds. */
+static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
+    json_t *all = sound(json_array());
+    int64_t low = first_held(g, r), high = low + g->shard;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *a = &p->group_params[g->first_param + k];
+        int64_t end = a->offset + type_elements(&p->params[a->param].type);
+        int64_t from = MAX(low, a->offset), to = MIN(high, end);
+        if (from >= to) continue;
+        json_t *piece = sound(json_array());
+        push(piece, integer(k));
+        push(piece, integer((uint64_t)(from - a->offset)));
+        push(piece, integer((uint64_t)(to - from)));
+        push(piece, integer((uint64_t)(from - low)));
+        push(all, piece);
+    }
+    return all;
+}
+
+static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
+    json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array()),
+           *padding = sound(json_array());
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *a = &p->group_params[g->first_param + k];
+        const PlanParam *param = &p->params[a->param];
+        json_t *row = sound(json_array()), *shape = sound(json_array());
+        for (int i = 0; i < param->type.rank; i++)
+            push(shape, integer((uint64_t)param->type.dim[i]));
+        push(row, name_of(p, param->name));
+        push(row, shape);
+        push(row, integer((uint64_t)type_elements(&param->type)));
+        push(params, row);
+        push(offsets, integer((uint64_t)a->offset));
+    }
+    for (int64_t r = 0; r < shards_of(p, g); r++) {
+        int64_t held = MIN(MAX(g->unpadded - first_held(g, r), 0), g->shard);
+        push(padding, integer((uint64_t)(g->shard - held)));
+    }
+    put(o, "parameters", params);
+    put(o, "offsets", offsets);
+    put(o, "unpadded", integer((uint64_t)g->unpadded));
+    put(o, "padded", integer((uint64_t)g->padded));
+    put(o, "shard", integer((uint64_t)g->shard));
+    put(o, "shard_padding", padding);
+    put(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
+    put(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
+    put(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
+    put(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
+    if (rank >= 0) put(o, "pieces", pieces_json(p, g, rank));
+    return o;
+}
+
+/* A unit of one flat parameter is that parameter's object; one of several is {"groups": [..]}. */
+static json_t *layout_json(const Plan *p, int64_t rank) {
+    json_t *all = sound(json_object());
+    for (uint64_t i = 0; i < p->n_units; i++) {
+        const PlanUnit *u = &p->units[i];
+        json_t *unit, *key = name_of(p, u->name);
+        if (u->n_group == 1) {
+            unit = group_json(p, &p->groups[u->first_group], rank);
+        } else {
+            json_t *groups = sound(json_array());
+            for (uint32_t k = 0; k < u->n_group; k++)
+                push(groups, group_json(p, &p->groups[u->first_group + k], rank));
+            unit = sound(json_object());
+            put(unit, "groups", groups);
+        }
+        put(all, json_string_value(key), unit);
+        json_decref(key);
+    }
+    return all;
+}
+
+/* ---- collectives */
+
+typedef struct Events {
+    const Plan *p;
+    json_t *collectives, *order;
+    uint8_t *begun; /* by unit: its computation has been marked in this phase */
+} Events;
+
+static const char *phase_text(const PlanInstr *in, int64_t micro, char out[40]) {
+    if (in->phase == PHASE_UPDATE) return "update";
+    snprintf(out, 40, "%s %lld", phase_name(in->phase), (long long)micro);
+    return out;
+}
+
+static json_t *unit_or_null(const Plan *p, int64_t unit) {
+    return unit < 0 ? sound(json_null()) : name_of(p, p->units[unit].name);
+}
+
+static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
+
+/* Elements and dtypes of the side that all ranks together hold. */
+static json_t *collective_json(const Plan *p, const PlanInstr *in, int64_t micro) {
+    static const char *const tags[] = {"parameter", "gradient", "metric"};
+    const char *kind = in->op == OP_unshard          ? "all_gather"
+                       : in->op == OP_reduce_scatter ? "reduce_scatter"
+                                                     : "all_reduce";
+    bool results = in->op == OP_unshard;
+    int64_t elements = 0;
+    char phase[40], dtypes[64] = "";
+    for (uint32_t k = 0; k < (results ? in->n_out : in->n_in); k++) {
+        uint32_t v = results ? in->first_out + k : p->operands[in->first_in + k];
+        const Type *t = &p->values[v].type;
+        elements += type_elements(t);
+        const char *name = dtype_name(t->dtype);
+        size_t used = strlen(dtypes);
+        if (!strstr(dtypes, name))
+            snprintf(dtypes + used, sizeof dtypes - used, "%s%s", used ? "+" : "", name);
+    }
+    json_t *event = sound(json_array()), *ranks = sound(json_array());
+    for (uint32_t r = 0; r < p->settings->ranks; r++) push(ranks, integer(r));
+    push(event, sound(json_string(phase_text(in, micro, phase))));
+    push(event, sound(json_string(kind)));
+    push(event, unit_or_null(p, in->attr.unit));
+    push(event, integer((uint64_t)elements));
+    push(event, sound(json_string(dtypes)));
+    push(event, ranks);
+    if (in->attr.tag >= (int64_t)ARRAY_LEN(tags) - 1)
+        push(event, sound(json_string(tags[in->attr.tag])));
+    return event;
+}
+
+static void mark_computation(Events *e, const PlanInstr *in, int64_t micro) {
+    const Plan *p = e->p;
+    char phase[40];
+    bool computes = *op_info[in->op].kernel && strcmp(op_info[in->op].kernel, "executor");
+    if (in->unit < 0 || in->stream != STREAM_COMPUTE || in->phase == PHASE_UPDATE || !computes)
+        return;
+    if (!*plan_string(p, p->units[in->unit].name) || e->begun[in->unit] >> in->phase & 1) return;
+    e->begun[in->unit] |= (uint8_t)(1 << in->phase);
+    json_t *mark = sound(json_array());
+    push(mark, sound(json_string(phase_text(in, micro, phase))));
+    push(mark, sound(json_string(phase_name(in->phase))));
+    push(mark, name_of(p, p->units[in->unit].name));
+    push(e->order, mark);
+}
+
+static void call_events(Events *e, const PlanCall *call, int64_t micro) {
+    const Plan *p = e->p;
+    const PlanProgram *program = &p->programs[call->program];
+    memset(e->begun, 0, p->n_units + 1);
+    for (uint64_t i = program->first_instr; i < (uint64_t)program->first_instr + program->n_instr;
+         i++) {
+        const PlanInstr *in = &p->instrs[i];
+        mark_computation(e, in, micro);
+        if (!is_collective(in)) continue;
+        json_t *event = collective_json(p, in, micro);
+        if (json_array_append(e->order, event)) fail_environment("no memory for JSON");
+        push(e->collectives, event);
+    }
+}
+
+static void put_events(const Plan *p, json_t *object) {
+    Events e = {p, sound(json_array()), sound(json_array()), calloc(p->n_units + 1, 1)};
+    int64_t micro = 0;
+    if (!e.begun) fail_environment("no memory for JSON");
+    for (uint64_t i = 0; i < p->n_calls; i++) {
+        if (p->calls[i].role != 0 || p->calls[i].kind != PLAN_STEP) continue;
+        for (int64_t k = 0; k < p->calls[i].times; k++) call_events(&e, &p->calls[i], micro++);
+    }
+    put(object, "collectives", e.collectives);
+    put(object, "order", e.order);
+    free(e.begun);
+}
+
+void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
+    json_t *o = sound(json_object());
+    put(o, "model", name_of(p, p->settings->model));
+    put(o, "ranks", integer(p->settings->ranks));
+    put(o, "parameters", integer((uint64_t)p->settings->parameters));
+    put(o, "predicted_peak_bytes", dump_peak_json(p));
+    put(o, "sent_bytes", integer(p->settings->sent_bytes));
+    put(o, "units", units_json(p));
+    put(o, "layout", layout_json(p, rank));
+    put_events(p, o);
+    char *text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII);
+    if (!text) fail_environment("no memory for JSON");
+    buf_printf(out, "%s\n", text);
+    free(text);
+    json_decref(o);
+}

@@ -1,0 +1,255 @@
+/* A plan as text: every section of PLAN_SECTIONS in the order of the file, a line a row, programs
+ * with their instructions in the form of a graph at level sched.
+ *
+ * The walk over sections is the table that also gives the file its layout, so a section that is
+ * added there without a line here does not compile. Values, operands and edges have no lines of
+ * their own: they are in the instructions.
+ */
+#include <string.h>
+
+#include "backend.h"
+
+typedef unsigned long long Llu;
+
+typedef struct Words {
+    const char *at[8];
+} Words;
+
+static const Words boolean = {{"false", "true"}}, gelu_forms = {{"erf", "tanh"}},
+                   on_nan_words = {{"stop", "skip", "continue"}},
+                   comm_words = {{"gather", "reduce"}},
+                   tag_words = {{"parameter", "gradient", "metric"}},
+                   dtype_words = {{"none", "f32", "bf16", "f64", "i32", "i64", "u8", "token"}};
+static const char *const program_names[] = {"train", "eval", "first", "micro", "last"};
+static const char *const role_names[] = {"step",    "staging", "scale",    "metric",  "param",
+                                         "moment1", "moment2", "gradient", "gathered"};
+
+static const Plan *plan_at; /* of the dump at hand: rows hold string numbers */
+
+static const char *text(PlanString s) { return plan_string(plan_at, s); }
+
+static void put_type(Buf *out, const Type *t) {
+    buf_printf(out, "%s", dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++)
+        buf_printf(out, "%s%lld%s", i ? ", " : "[", (long long)t->dim[i],
+                   i + 1 == t->rank ? "]" : "");
+}
+
+static void put_real(Buf *out, double x) {
+    char digits[40];
+    buf_printf(out, "%s", double_text(x, digits));
+}
+
+static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
+    static const char *const orders[] = {"shuffle", "sequential"};
+    static const char *const schedules[] = {"constant", "cosine", "linear"};
+    static const char *const optimizers[] = {"sgd", "adam", "adamw"};
+    (void)i;
+    buf_printf(out, "model \"%s\" compiled by \"%s\"\n", text(s->model), text(s->compiler));
+    buf_printf(out, "ranks %u batch %lld micro_batches %lld local_batch %lld length %lld", s->ranks,
+               (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch,
+               (long long)s->length);
+    buf_printf(out, " vocabulary %lld order %s seed %llu\n", (long long)s->vocabulary,
+               orders[s->order], (Llu)s->seed);
+    buf_printf(out, "steps %lld epochs %lld eval_every %lld eval_steps %lld on_nan %s\n",
+               (long long)s->steps, (long long)s->epochs, (long long)s->eval_every,
+               (long long)s->eval_steps, on_nan_words.at[s->on_nan]);
+    buf_printf(out, "optimizer %s lr ", optimizers[s->optimizer]);
+    put_real(out, s->lr);
+    buf_printf(out, " beta1 ");
+    put_real(out, s->beta1);
+    buf_printf(out, " beta2 ");
+    put_real(out, s->beta2);
+    buf_printf(out, " schedule %s warmup ", schedules[s->schedule]);
+    put_real(out, s->warmup);
+    buf_printf(out, " final ");
+    put_real(out, s->final);
+    buf_printf(out, " loss_exponent %lld\n", (long long)s->loss_exponent);
+    buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu cpu %llu cuda %llu\n",
+               (Llu)s->persistent_bytes, (Llu)s->arena_bytes, (Llu)s->workspace_offset,
+               (Llu)s->workspace_bytes[DEVICE_CPU], (Llu)s->workspace_bytes[DEVICE_CUDA]);
+    buf_printf(out, "sends %llu bytes a step, %lld parameters\n", (Llu)s->sent_bytes,
+               (long long)s->parameters);
+}
+
+static void put_axes(Buf *out, const PlanAxis *a, uint64_t i) {
+    (void)i;
+    buf_printf(out, "mesh %s = %lld\n", text(a->name), (long long)a->size);
+}
+
+static void put_files(Buf *out, const PlanFile *f, uint64_t i) {
+    if (i == 0) return;
+    buf_printf(out, "file %llu \"%s\" %016llx\n", (Llu)i, text(f->base), (Llu)f->hash);
+}
+
+static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
+    static const char *const inits[] = {"zeros", "ones", "normal"};
+    buf_printf(out, "param %llu \"%s\" ", (Llu)i, text(p->name));
+    put_type(out, &p->type);
+    buf_printf(out, " %s", inits[p->init]);
+    if (p->init == 2) {
+        buf_printf(out, "(");
+        put_real(out, p->init_std);
+        buf_printf(out, ")");
+    }
+    buf_printf(out, " key \"%s\" checkpoint \"%s\"%s%s%s", text(p->key), text(p->checkpoint),
+               p->flags & PARAM_TRANSPOSED ? " transposed" : "",
+               p->flags & PARAM_NO_DECAY ? " no_decay" : "",
+               p->flags & PARAM_FROZEN ? " frozen" : "");
+    for (uint32_t k = 0; k < p->n_alias; k++)
+        buf_printf(out, " alias \"%s\" checkpoint \"%s\"",
+                   text(plan_at->aliases[p->first_alias + k].name),
+                   text(plan_at->aliases[p->first_alias + k].checkpoint));
+    buf_printf(out, "\n");
+}
+
+static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
+    buf_printf(out, "unit %llu \"%s\" %s groups", (Llu)i, text(u->name), text(u->class_name));
+    for (uint32_t k = 0; k < u->n_group; k++) buf_printf(out, " %u", u->first_group + k);
+    buf_printf(out, " below %lld owned %lld\n", (long long)u->below, (long long)u->owned);
+}
+
+static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
+    buf_printf(out, "group %llu unit %u %s %s %s %s params", (Llu)i, g->unit,
+               g->flags & GROUP_TRAINABLE ? "trainable" : "frozen", dtype_words.at[g->master_dtype],
+               dtype_words.at[g->compute_dtype], dtype_words.at[g->reduce_dtype]);
+    for (uint32_t k = 0; k < g->n_param; k++)
+        buf_printf(out, " %u@%lld", plan_at->group_params[g->first_param + k].param,
+                   (long long)plan_at->group_params[g->first_param + k].offset);
+    buf_printf(out, " unpadded %lld padded %lld shard %lld%s\n", (long long)g->unpadded,
+               (long long)g->padded, (long long)g->shard,
+               g->flags & GROUP_REPLICATED ? " replicated" : "");
+}
+
+static void put_states(Buf *out, const PlanState *s, uint64_t i) {
+    buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name), role_names[s->role]);
+    put_type(out, &s->type);
+    if (s->param >= 0) buf_printf(out, " param %d", s->param);
+    if (s->group >= 0) buf_printf(out, " group %d", s->group);
+    buf_printf(out, " @%llu\n", (Llu)s->address);
+}
+
+static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
+    buf_printf(out, "field %llu \"%s\" ", (Llu)i, text(f->name));
+    put_type(out, &f->type);
+    buf_printf(out, " staging %llu\n", (Llu)f->staging);
+}
+
+static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
+    static const char *const kinds[] = {"text", "tokens", "npy"};
+    (void)i;
+    buf_printf(out, "source %s = %s", text(s->name), kinds[s->kind]);
+    if (s->kind != SOURCE_NPY) buf_printf(out, " \"%s\"", text(s->path));
+    if (s->kind == SOURCE_TEXT) {
+        buf_printf(out, " from ");
+        put_real(out, s->from);
+        buf_printf(out, " to ");
+        put_real(out, s->to);
+    }
+    for (uint32_t k = 0; k < s->n_field; k++)
+        buf_printf(out, " %s \"%s\"", text(plan_at->source_fields[s->first_field + k].name),
+                   text(plan_at->source_fields[s->first_field + k].path));
+    buf_printf(out, "\n");
+}
+
+/* ---- instructions */
+
+static void put_attr(Buf *out, const char *name, const Words *words, int64_t whole, double real,
+                     bool is_real, bool first) {
+    buf_printf(out, "%s%s = ", first ? " {" : ", ", name);
+    if (is_real)
+        put_real(out, real);
+    else if (words)
+        buf_printf(out, "%s", words->at[whole]);
+    else
+        buf_printf(out, "%lld", (long long)whole);
+}
+
+static void put_attrs(Buf *out, const PlanInstr *in) {
+    static const Words *const words[] = {NULL,          NULL,         &boolean,    &gelu_forms,
+                                         &on_nan_words, &dtype_words, &comm_words, &tag_words};
+    enum { INT, REAL, BOOL, GELU, ON_NAN, DTYPE, COMM, TAG };
+    uint32_t mask = op_info[in->op].attrs;
+    bool first = true;
+#define ATTR(field, name, ctype, kind)                                                             \
+    if (mask & A_##field) {                                                                        \
+        put_attr(out, name, words[kind], kind == REAL ? 0 : (int64_t)in->attr.field,               \
+                 (double)in->attr.field, kind == REAL, first);                                     \
+        first = false;                                                                             \
+    }
+#include "attrs.def"
+#undef ATTR
+    if (!first) buf_printf(out, "}");
+}
+
+static void put_instr(Buf *out, const Plan *p, uint64_t i) {
+    const PlanInstr *in = &p->instrs[i];
+    buf_printf(out, "  #%llu ", (Llu)i);
+    if (in->stream) buf_printf(out, "[%s] ", stream_name(in->stream));
+    for (uint32_t k = 0; k < in->n_edge; k++)
+        buf_printf(out, "%s#%u%s", k ? ", " : "wait(", p->edges[in->first_edge + k],
+                   k + 1 == in->n_edge ? ") " : "");
+    for (uint32_t k = 0; k < in->n_out; k++) {
+        const PlanValue *v = &p->values[in->first_out + k];
+        buf_printf(out, "%s%%%u: ", k ? ", " : "", in->first_out + k);
+        put_type(out, &v->type);
+        if (v->type.dtype != DT_TOKEN) buf_printf(out, " @%llu", (Llu)v->address);
+    }
+    buf_printf(out, "%s%s", in->n_out ? " = " : "", op_info[in->op].name);
+    for (uint32_t k = 0; k < in->n_in; k++)
+        buf_printf(out, "%s%%%u%s", k ? ", " : "(", p->operands[in->first_in + k],
+                   k + 1 == in->n_in ? ")" : "");
+    put_attrs(out, in);
+    buf_printf(out, " !%s", phase_name(in->phase));
+    if (in->unit >= 0) buf_printf(out, " unit %d", in->unit);
+    if (*text(in->path)) buf_printf(out, " \"%s\"", text(in->path));
+    if (in->file)
+        buf_printf(out, " %u:%u:%u-%u:%u", in->file, in->line, in->col, in->end_line, in->end_col);
+    buf_printf(out, " flops %llu bytes %llu live %llu\n", (Llu)in->flops, (Llu)in->bytes,
+               (Llu)in->live_bytes);
+}
+
+static void put_programs(Buf *out, const PlanProgram *a, uint64_t i) {
+    (void)i;
+    buf_printf(out, "program %s peak %llu\n", program_names[a->kind], (Llu)a->peak);
+    for (uint32_t k = 0; k < a->n_instr; k++) put_instr(out, plan_at, (uint64_t)a->first_instr + k);
+    buf_printf(out, "end\n");
+}
+
+static void put_calls(Buf *out, const PlanCall *c, uint64_t i) {
+    (void)i;
+    buf_printf(out, "call role %u %s %s times %lld\n", c->role,
+               c->kind == PLAN_STEP ? "step" : "evaluation",
+               program_names[plan_at->programs[c->program].kind], (long long)c->times);
+}
+
+static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
+    buf_printf(out, "role %llu ranks %u..%u\n", (Llu)i, r->first_rank,
+               r->first_rank + r->n_ranks - 1);
+}
+
+/* Rows that print as a part of others: characters of names, aliases with their parameter, ... */
+#define INSIDE_OTHERS(field, type)                                                                 \
+    static void put_##field(Buf *out, const type *row, uint64_t i) {                               \
+        (void)out;                                                                                 \
+        (void)row;                                                                                 \
+        (void)i;                                                                                   \
+    }
+INSIDE_OTHERS(strings, char)
+INSIDE_OTHERS(aliases, PlanAlias)
+INSIDE_OTHERS(group_params, PlanGroupParam)
+INSIDE_OTHERS(source_fields, PlanSourceField)
+INSIDE_OTHERS(values, PlanValue)
+INSIDE_OTHERS(instrs, PlanInstr)
+INSIDE_OTHERS(operands, uint32_t)
+INSIDE_OTHERS(edges, uint32_t)
+
+void dump_plan_text(const Plan *p, Buf *out) {
+    plan_at = p;
+    buf_printf(out, "plan version %u fingerprint %016llx\n", p->header->version,
+               (Llu)p->header->fingerprint);
+#define SECTION(field, type, name)                                                                 \
+    for (uint64_t i = 0; i < p->n_##field; i++) put_##field(out, &p->field[i], i);
+    PLAN_SECTIONS(SECTION)
+#undef SECTION
+}
