@@ -239,33 +239,43 @@ static void count_elements(Wrap *w, const UnitMap *m) {
     }
 }
 
-static void tell_moved(Graph *g, const Param *p, const Unit *owner, const Unit *from) {
+/* One note for each tied parameter that left a unit for one around it, if that is not told yet. */
+static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
+    const Param *param = &g->params.at[p];
+    const Unit *owner = &g->units.at[m->owner[p]];
+    Buf empty = {0};
+    int n_empty = 0;
+    bool news = false;
+    for (uint32_t k = 0; k <= param->aliases.n; k++) {
+        int32_t from = m->innermost[k ? param->aliases.at[k - 1].module : param->name.module];
+        if (from == m->owner[p] || told[from]) continue;
+        news = told[from] = true;
+        if (g->units.at[from].owned) continue;
+        buf_printf(&empty, "%s%s", n_empty++ ? ", " : "", g->units.at[from].name);
+    }
+    if (!news) return;
     const char *home =
         owner->is_root ? "the root unit" : arena_printf(g->arena, "unit %s", owner->name);
     const char *rest =
-        from->owned ? ""
-                    : arena_printf(g->arena, "; unit %s would be empty and is dropped", from->name);
-    Diag d = diag_warning(g->diags, "W0402", p->name.span, "%s is tied to %s: both live in %s%s",
-                          p->name.path, p->aliases.at[0].path, home, rest);
+        n_empty == 0 ? ""
+        : n_empty == 1
+            ? arena_printf(g->arena, "; unit %s would be empty and is dropped", empty.at)
+            : arena_printf(g->arena, "; units %s would be empty and are dropped", empty.at);
+    buf_free(&empty);
+    Diag d = diag_warning(g->diags, "W0402", g->modules.at[param->name.module].span,
+                          "%s is tied to %s: both live in %s%s", param->name.path,
+                          param->aliases.at[0].path, home, rest);
     d.severity = DIAG_NOTE;
-    for (uint32_t k = 0; k < p->aliases.n; k++)
-        diag_note(&d, p->aliases.at[k].span, "%s is the same parameter", p->aliases.at[k].path);
+    for (uint32_t k = 0; k < param->aliases.n; k++)
+        diag_note(&d, g->modules.at[param->aliases.at[k].module].span, "%s is the same parameter",
+                  param->aliases.at[k].path);
     diag_emit(&d);
 }
 
-/* One note for each unit that lost a tied parameter to a unit around it. */
 static void tell_ties(Graph *g, const UnitMap *m) {
     bool *told = arena_array(g->arena, bool, g->units.n);
-    for (uint32_t p = 0; p < g->params.n; p++) {
-        const Param *param = &g->params.at[p];
-        for (uint32_t k = 0; k <= param->aliases.n && param->aliases.n; k++) {
-            int32_t module = k ? param->aliases.at[k - 1].module : param->name.module;
-            int32_t from = m->innermost[module];
-            if (from == m->owner[p] || told[from]) continue;
-            told[from] = true;
-            tell_moved(g, param, &g->units.at[m->owner[p]], &g->units.at[from]);
-        }
-    }
+    for (uint32_t p = 0; p < g->params.n; p++)
+        if (g->params.at[p].aliases.n) tell_moved(g, m, p, told);
 }
 
 static void drop_empty(Graph *g) {

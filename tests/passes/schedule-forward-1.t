@@ -1,0 +1,5 @@
+# RUN: %fsdpc dump --stage=sched -n 2 %root/tests/passes/model-t.fsd | %python %root/tests/passes/order.py
+# prefetch = 1: explicit forward prefetch of one unit.
+==== out
+train: A:r A:u0 F:r A:u1 F:u0 A:u2 F:u1 F:u2 F:r | A:u2 B:r A:u1 B:u2 R:u2 A:u0 B:u1 R:u1 B:u0 R:u0 B:r R:r U M
+eval: A:r A:u0 F:r A:u1 F:u0 A:u2 F:u1 F:u2 F:r M

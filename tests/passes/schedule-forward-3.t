@@ -1,0 +1,5 @@
+# RUN: %fsdpc dump --stage=sched -n 2 -s shard.prefetch=3 -s shard.inflight=4 %root/tests/passes/model-t.fsd | %python %root/tests/passes/order.py
+# prefetch = 3: no gather comes in front of the first one.
+==== out
+train: A:r A:u0 A:u1 A:u2 F:r F:u0 F:u1 F:u2 F:r | A:u2 A:u1 A:u0 B:r B:u2 R:u2 B:u1 R:u1 B:u0 R:u0 B:r R:r U M
+eval: A:r A:u0 A:u1 A:u2 F:r F:u0 F:u1 F:u2 F:r M

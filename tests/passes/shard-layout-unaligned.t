@@ -1,0 +1,23 @@
+# RUN: %fsdpc dump --stage=shard -n 1 -s shard.align=none -s 'train.precision=f32' %s | sed -n 's/^group //p'
+# RUN: %fsdpc dump --stage=shard -n 3 -s shard.align=none -s 'train.precision=f32' %s | sed -n 's/^group //p'
+# RUN: %fsdpc dump --stage=shard -n 4 -s shard.align=none -s 'train.precision=f32' %s | sed -n 's/^group //p'
+# Without alignment parameters stand back to back, and only the end is padded.
+==== abcd.fsd
+module M { a : param[5, 3] = zeros @frozen; b : param[3] = zeros @frozen; n : N }
+module N { c : param[1, 2] = zeros @frozen; d : param[3, 2] = zeros @frozen }
+module Net {
+  m : M
+  e : param[3, 2] = zeros
+  forward(ids: [B, S]) = gather(e, ids)
+}
+model = Net
+data  { train = text("x"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
+shard { unit = M }
+==== out
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 26 shard 26 replicated
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6 replicated
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 27 shard 9
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 2
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 28 shard 7
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 8 shard 2
