@@ -9,6 +9,9 @@
 
 #include "elaborate.h"
 
+/* Evaluation recurses, so each step keeps its frame to itself. */
+#define NOINLINE __attribute__((noinline))
+
 const Local *scope_local(const Scope *s, const char *name) {
     for (uint32_t i = s->locals.n; i > 0; i--)
         if (!strcmp(s->locals.at[i - 1].name, name)) return &s->locals.at[i - 1];
@@ -68,7 +71,7 @@ static void unknown_name(Scope *s, const Node *e) {
     method_emit(s, &d);
 }
 
-static ConstValue evaluate_name(Scope *s, const Node *e) {
+static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
     ConstValue v;
     if (s->key && value_find(s->key, name)) return value_word(e->span, name);
@@ -102,7 +105,7 @@ static ConstValue evaluate_name(Scope *s, const Node *e) {
     return value_error(e->span);
 }
 
-static ConstValue evaluate_list(Scope *s, const Node *e) {
+static NOINLINE ConstValue evaluate_list(Scope *s, const Node *e) {
     ConstValue v = {.kind = VALUE_LIST, .span = e->span, .tuple = e->kind == NODE_TUPLE};
     v.items = arena_array(s->model->arena, ConstItem, e->n + 1);
     for (uint32_t i = 0; i < e->n; i++) {
@@ -116,7 +119,7 @@ static ConstValue evaluate_list(Scope *s, const Node *e) {
     return v;
 }
 
-static ConstValue evaluate_index(Scope *s, const Node *e) {
+static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
     ConstValue index = evaluate(s, e->kids[1]->kids[0]);
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
@@ -139,7 +142,7 @@ static ConstValue evaluate_index(Scope *s, const Node *e) {
     return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
-static ConstValue evaluate_member(Scope *s, const Node *e) {
+static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
     if (what.kind != VALUE_MODULE) {
@@ -178,7 +181,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     return true;
 }
 
-static ConstValue evaluate_binary(Scope *s, const Node *e) {
+static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     bool is_and = !strcmp(e->text, "and");
     if (is_and || !strcmp(e->text, "or")) {
         bool left, right;
@@ -204,11 +207,19 @@ Arguments evaluate_arguments(Scope *s, const Node *args) {
     return out;
 }
 
-static ConstValue evaluate_node(Scope *s, const Node *e) {
-    ConstValue v = {.kind = VALUE_TEXT, .span = e->span, .text = e->text};
+static NOINLINE ConstValue evaluate_unary(Scope *s, const Node *e) {
+    bool b;
+    if (e->kind == NODE_NOT)
+        return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
+    ConstValue v = evaluate(s, e->kids[0]);
+    if (value_is_tensor(&v)) return tensor_negate(s, e, v);
+    return arithmetic_negate(s->model->ds, e, &v);
+}
+
+static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
-    case NODE_STRING: return v;
+    case NODE_STRING: return (ConstValue){.kind = VALUE_TEXT, .span = e->span, .text = e->text};
     case NODE_TRUE: return value_bool(e->span, true);
     case NODE_FALSE: return value_bool(e->span, false);
     case NODE_NONE: return value_none(e->span);
@@ -220,15 +231,9 @@ static ConstValue evaluate_node(Scope *s, const Node *e) {
     case NODE_CALL: return evaluate_call(s, e);
     case NODE_INDEX: return evaluate_index(s, e);
     case NODE_MEMBER: return evaluate_member(s, e);
-    case NODE_AS: v = evaluate(s, e->kids[0]); return tensor_as(s, e, v);
+    case NODE_AS: return tensor_as(s, e, evaluate(s, e->kids[0]));
     case NODE_NEGATE:
-        v = evaluate(s, e->kids[0]);
-        if (value_is_tensor(&v)) return tensor_negate(s, e, v);
-        return arithmetic_negate(s->model->ds, e, &v);
-    case NODE_NOT: {
-        bool b;
-        return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
-    }
+    case NODE_NOT: return evaluate_unary(s, e);
     case NODE_BINARY: return evaluate_binary(s, e);
     default: BUG("node kind %d is no expression", e->kind);
     }

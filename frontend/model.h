@@ -50,7 +50,7 @@ typedef struct SourceUnit {
     bool prelude;
 } SourceUnit;
 
-enum { MAX_EVALUATION_DEPTH = 1000 };
+enum { MAX_EVALUATION_DEPTH = 500 };
 
 typedef struct Model {
     DiagSet *ds;
