@@ -180,6 +180,7 @@ static void both_same(Model *m, OpKind kind) {
 }
 static void case_add(Model *m) { binary(m, OP_add, DIMS(3, 5), 2); }
 static void case_add_rows(Model *m) { binary(m, OP_add, DIMS(17, 33), 1); }
+static void case_add_many_rows(Model *m) { binary(m, OP_add, DIMS(301, 3), 1); }
 static void case_add_batch(Model *m) { binary(m, OP_add, DIMS(2, 3, 5), 2); }
 static void case_add_same(Model *m) { both_same(m, OP_add); }
 static void case_sub(Model *m) { binary(m, OP_sub, DIMS(3, 5), 2); }
@@ -225,6 +226,9 @@ static void case_linear(Model *m) { linear(m, 3, 5, 7, false); }
 static void case_linear_bias(Model *m) { linear(m, 5, 2, 3, true); }
 static void case_linear_row(Model *m) { linear(m, 1, 1, 3, true); }
 static void case_linear_odd(Model *m) { linear(m, 17, 9, 19, true); }
+static void case_linear_many_rows(Model *m) { linear(m, 271, 3, 2, true); }
+static void case_linear_wide_in(Model *m) { linear(m, 3, 271, 5, true); }
+static void case_linear_wide_out(Model *m) { linear(m, 2, 3, 271, true); }
 
 /* [B, T, D] rows, one weight and one bias for two products: the second adds to the first. */
 static void case_linear_twice(Model *m) {
@@ -283,7 +287,8 @@ static void case_attention(Model *m) { attention(m, 3, 3, 2, 2, 5, false); }
 static void case_attention_causal(Model *m) { attention(m, 5, 5, 2, 2, 3, true); }
 static void case_attention_grouped(Model *m) { attention(m, 3, 3, 4, 2, 3, true); }
 static void case_attention_across(Model *m) { attention(m, 2, 5, 3, 1, 4, false); }
-static void case_attention_long(Model *m) { attention(m, 19, 19, 1, 1, 3, true); }
+static void case_attention_long(Model *m) { attention(m, 67, 67, 1, 1, 3, true); }
+static void case_attention_far(Model *m) { attention(m, 3, 69, 2, 1, 2, false); }
 static void case_attention_same(Model *m) {
     ValueId x = input(m, DIMS(1, 4, 2, 3));
     loss(m, apply(m, OP_attention, (Attrs){.causal = 1, .alpha = 0.5}, OPERANDS(x, x, x)));
@@ -295,12 +300,13 @@ static void packed(Model *m, int64_t B, int64_t T, int64_t H, int64_t h, bool ca
 }
 static void case_packed(Model *m) { packed(m, 2, 3, 2, 5, false); }
 static void case_packed_causal(Model *m) { packed(m, 2, 5, 3, 4, true); }
-static void case_packed_long(Model *m) { packed(m, 1, 21, 1, 3, true); }
+static void case_packed_long(Model *m) { packed(m, 1, 67, 1, 3, true); }
 
 static void case_cross_entropy(Model *m) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
 static void case_cross_entropy_ignored(Model *m) {
     cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
 }
+static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
 static ValueId norm(Model *m, ValueId x, int64_t D) {
     ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
@@ -351,6 +357,7 @@ static const Case cases[] = {
     {OP_stack, case_stack_same},
     {OP_add, case_add},
     {OP_add, case_add_rows},
+    {OP_add, case_add_many_rows},
     {OP_add, case_add_batch},
     {OP_add, case_add_same},
     {OP_add, case_add_broadcast_again},
@@ -371,6 +378,9 @@ static const Case cases[] = {
     {OP_linear, case_linear_bias},
     {OP_linear, case_linear_row},
     {OP_linear, case_linear_odd},
+    {OP_linear, case_linear_many_rows},
+    {OP_linear, case_linear_wide_in},
+    {OP_linear, case_linear_wide_out},
     {OP_linear, case_linear_twice},
     {OP_embedding, case_embedding},
     {OP_embedding, case_embedding_tied},
@@ -384,6 +394,7 @@ static const Case cases[] = {
     {OP_attention, case_attention_grouped},
     {OP_attention, case_attention_across},
     {OP_attention, case_attention_long},
+    {OP_attention, case_attention_far},
     {OP_attention, case_attention_same},
     {OP_attention, case_block},
     {OP_attention_packed, case_packed},
@@ -391,6 +402,7 @@ static const Case cases[] = {
     {OP_attention_packed, case_packed_long},
     {OP_cross_entropy, case_cross_entropy},
     {OP_cross_entropy, case_cross_entropy_ignored},
+    {OP_cross_entropy, case_cross_entropy_wide},
 };
 
 /* ---- running ---- */
@@ -436,6 +448,21 @@ static void computed_gradients(const Model *m, bool in_place, double **gradient)
     kernels_run(&kernels, m->g, &data);
 }
 
+/* Central differences of a case by a parameter. They depend neither on the kernels nor on which
+ * parameters are trained, so they are made once. */
+static const double *right_gradient(const Model *m, const Case *c, uint32_t k) {
+    static double *made[ARRAY_LEN(cases)][MAX_PARAMS];
+    double **right = &made[c - cases][k];
+    if (*right) return *right;
+    int64_t n = type_elements(&m->g->params.at[k].type);
+    *right = calloc((size_t)n, sizeof **right);
+    assert_non_null(*right);
+    ReferenceData data = {(double **)m->params, (double **)m->fields, kernels_dropout, &kernels};
+    reference_gradient(m->g, &data, k, *right);
+    for (int64_t i = 0; i < n; i++) (*right)[i] = ldexp((*right)[i], LOSS_EXPONENT);
+    return *right;
+}
+
 static void check_param(const Model *m, const Case *c, uint32_t k, const double *found,
                         const double *in_place, double tolerance) {
     int64_t n = type_elements(&m->g->params.at[k].type);
@@ -446,10 +473,8 @@ static void check_param(const Model *m, const Case *c, uint32_t k, const double 
     if (memcmp(found, in_place, sizeof(double) * (size_t)n) != 0)
         fail_msg("case %d (%s), parameter %u: other bits in place", (int)(c - cases),
                  op_info[c->op].name, k);
-    double right[MAX_ELEMENTS], wrong[MAX_ELEMENTS];
-    ReferenceData data = {(double **)m->params, (double **)m->fields, kernels_dropout, &kernels};
-    reference_gradient(m->g, &data, k, right);
-    for (int64_t i = 0; i < n; i++) right[i] = ldexp(right[i], LOSS_EXPONENT);
+    double wrong[MAX_ELEMENTS];
+    const double *right = right_gradient(m, c, k);
     double error = error_of(right, found, n);
     if (!(error < tolerance))
         fail_msg("case %d (%s), parameter %u: error %.2g of the largest element", (int)(c - cases),

@@ -149,7 +149,7 @@ static void run_rms_norm(Run *r, const Op *op) {
     }
 }
 
-enum { MAX_POSITIONS = 64 };
+enum { MAX_POSITIONS = 128 };
 
 /* One row of attention: q [h] against S keys whose rows are `stride` apart. */
 static double attend(const double *q, const double *k, const double *v, double *o, int64_t h,
@@ -161,10 +161,10 @@ static double attend(const double *q, const double *k, const double *v, double *
         for (int64_t i = 0; i < h; i++) p[s] += q[i] * k[s * stride + i] * alpha;
         top = fmax(top, p[s]);
     }
-    for (int64_t s = 0; s < S; s++) sum += exp(p[s] - top);
+    for (int64_t s = 0; s < S; s++) sum += p[s] = exp(p[s] - top);
     for (int64_t i = 0; i < h; i++) o[i] = 0;
     for (int64_t s = 0; s < S; s++)
-        for (int64_t i = 0; i < h; i++) o[i] += exp(p[s] - top) / sum * v[s * stride + i];
+        for (int64_t i = 0; i < h; i++) o[i] += p[s] / sum * v[s * stride + i];
     return top + log(sum);
 }
 
