@@ -3,7 +3,8 @@
  * Layout: "\x93NUMPY", version major and minor, length of the header (2 bytes in version 1, 4 in 2
  * and 3, little-endian), then a Python dict in text:
  *   {'descr': '<f4', 'fortran_order': False, 'shape': (1437, 64), }
- * Accepted are C order and the dtypes f4 and i4, little-endian.
+ * Accepted are C order and little-endian numbers: floating-point ones become f32 fields, integers
+ * and booleans i32 fields.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -47,12 +48,19 @@ static const char *read_header(const char *header, Type *out, Arena *a) {
     const char *shape = dict_value(header, "'shape'");
     if (!descr || !order || !shape) return "its header lacks descr, fortran_order or shape";
     if (strncmp(order, "False", 5)) return "it is in Fortran order; save np.ascontiguousarray(x)";
-    if (!strncmp(descr, "'<f4'", 5))
-        out->dtype = DT_F32;
-    else if (!strncmp(descr, "'<i4'", 5))
-        out->dtype = DT_I32;
-    else
-        return arena_printf(a, "its dtype is %.8s; save x.astype('<f4') or x.astype('<i4')", descr);
+    static const char *const reals[] = {"<f2", "<f4", "<f8"};
+    static const char *const integers[] = {"<i8", "<i4", "<i2", "|i1", "<u8",
+                                           "<u4", "<u2", "|u1", "|b1"};
+    bool quoted = strlen(descr) >= 5 && descr[0] == '\'' && descr[4] == '\'';
+    for (size_t i = 0; quoted && i < ARRAY_LEN(reals); i++)
+        if (!strncmp(descr + 1, reals[i], 3)) out->dtype = DT_F32;
+    for (size_t i = 0; quoted && i < ARRAY_LEN(integers); i++)
+        if (!strncmp(descr + 1, integers[i], 3)) out->dtype = DT_I32;
+    if (out->dtype == DT_NONE)
+        return arena_printf(a,
+                            "its dtype is %.8s; little-endian f2 f4 f8, i1 to i8, u1 to u8 and "
+                            "bool can be read",
+                            descr);
     return read_shape(shape, out);
 }
 
