@@ -5,9 +5,9 @@
   gradient      M all_reduce of metrics     |  border of forward and backward
 
 u is the unit's name, r the root; `-` where an op has no unit. With --memory reshards and frees are
-printed too, as X:u and D:u, with --live the largest number of non-root units between their unshard
-and their reshard, with --counts only how many of each collective there are. --compute instead prints all
-other ops, one a line, without the numbers.
+printed too, as X:u and D:u; with --live the largest number of non-root units between their unshard
+and their reshard; with --counts only how many of each collective there are. --compute instead
+prints all other ops, one a line, without the numbers.
 """
 import re
 import sys

@@ -1,0 +1,5 @@
+# RUN: %python %root/tests/parity/sharding.py %fsdpc %root/models collectives
+# The order of gathers, computation and reductions in a step of GPT-2 is PyTorch's.
+# TIME: 120
+==== out
+28 cases, 0 differ

@@ -1,0 +1,5 @@
+# RUN: %python %root/tests/parity/sharding.py %fsdpc %root/models layouts
+# Flat parameters of GPT-2, aligned and not, are those of PyTorch's FlatParameter.
+# TIME: 120
+==== out
+132 cases, 0 differ
