@@ -9,11 +9,8 @@ program train
 end
 ==== err
 error[E0521]: graph-2: program train, #1 cast of h.0: has no place at level train
- --> gpt2.fsd:1:3
-  |
-1 |
-  | ^
-  |
-  = help: an op belongs to the level of the graph
+  --> gpt2.fsd:21:3
+   |
+   = help: an op belongs to the level of the graph
 
 ==== exit 1

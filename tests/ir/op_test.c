@@ -1,0 +1,371 @@
+/* Ops: every row of the table with operands that fit, and with operands and results that do not;
+ * what an execution costs; names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ir.h"
+
+/* Every op once with right types. The values in front are operands; levels do not matter here. */
+static const char *const every_op[] = {
+    "graph shard",
+    "mesh dp = 2",
+    "policy compute_dtype = bf16",
+    "module 0 \"\" M",
+    "param 0 \"w\" module 0 f32[5, 3] zeros compute bf16",
+    "param 1 \"b\" module 0 f32[5] zeros compute bf16",
+    "state 0 step \"step\" f64[16]",
+    "state 1 staging \"staging\" u8[2, 512]",
+    "field 0 \"inputs\" i32[2, 7] staging 64",
+    "unit 0 \"\" M modules 0 groups 0, 1 below 20 owned 20 root",
+    "group 0 unit 0 trainable master f32 compute bf16 reduce f32 params 0@0, 1@16 unpadded 21 "
+    "padded 22 shard 11",
+    "group 1 unit 0 frozen master f32 compute f32 reduce f32 params 1@0 unpadded 5 padded 6 shard "
+    "3",
+    "program train",
+    "#0 %0: bf16[5, 3] = param {index = 0} !forward -",
+    "#1 %1: f32[5, 3] = master {index = 0} !forward -",
+    "#2 set_param(%1) {index = 0} !forward -",
+    "#3 set_grad(%1) {index = 0} !forward -",
+    "#4 %4: f64[16] = state {index = 0} !forward -",
+    "#5 set_state(%4) {index = 0} !forward -",
+    "#6 %5: u8[2, 512] = state {index = 1} !forward -",
+    "#7 %6: i32[2, 7] = field(%5, %4) {index = 0} !forward -",
+    "#8 %8: i32[9] = iota !forward -",
+    "#9 %9: bf16[2, 7, 3] = fill {alpha = 0} !forward -",
+    "#10 %10: bf16[14, 3] = reshape(%9) !forward -",
+    "#11 %11: bf16[2, 3], %12: bf16[2, 3], %13: bf16[2, 3], %14: bf16[2, 3], %15: bf16[2, 3], %16: "
+    "bf16[2, 3], %17: bf16[2, 3] = split(%9) {axis = 1} !forward -",
+    "#12 %18: bf16[2, 3, 2] = stack(%11, %12) {axis = 2} !forward -",
+    "#13 %19: bf16[2, 7, 5] = linear(%9, %0) !forward -",
+    "#14 %20: f32[5] = sum_leading(%19) !forward -",
+    "#15 %21: f32[5] = sum_leading(%19, %20) !forward -",
+    "#16 %22: bf16[2, 7, 5] = linear(%9, %1, %20) !forward -",
+    "#17 %23: bf16[2, 7, 5] = add(%22, %20) !forward -",
+    "#18 %24: bf16[2, 7, 5] = sub(%22, %23) !forward -",
+    "#19 %25: bf16[2, 7, 5] = mul(%22, %20) !forward -",
+    "#20 %26: bf16[2, 7, 5] = scale(%22) {alpha = 2} !forward -",
+    "#21 %27: bf16[2, 7, 5] = relu(%22) !forward -",
+    "#22 %28: bf16[2, 7, 5] = gelu(%22) {approx = tanh} !forward -",
+    "#23 %29: bf16[2, 7, 5] = silu(%22) !forward -",
+    "#24 %30: bf16[2, 7, 5] = dropout(%22, %4) {p = 0.5} !forward -",
+    "#25 %31: bf16[2, 7, 5] = relu_grad(%22, %23) !forward -",
+    "#26 %32: bf16[2, 7, 5] = gelu_grad(%22, %23) {approx = erf} !forward -",
+    "#27 %33: bf16[2, 7, 5] = silu_grad(%22, %23) !forward -",
+    "#28 %34: bf16[2, 7, 3] = linear_grad_input(%22, %0) !forward -",
+    "#29 %35: f32[5, 3] = linear_grad_weight(%22, %9) !forward -",
+    "#30 %36: f32[5, 3] = linear_grad_weight(%22, %9, %35) !forward -",
+    "#31 %37: bf16[2, 7, 3] = embedding(%0, %6) !forward -",
+    "#32 %38: f32[11, 3] = embedding_grad(%37, %6) !forward -",
+    "#33 %39: f32[11, 3] = embedding_grad(%37, %6, %38) !forward -",
+    "#34 %40: bf16[2, 7, 5], %41: f32[2, 7], %42: f32[2, 7] = layer_norm(%22, %20, %21) {eps = "
+    "1e-5} !forward -",
+    "#35 %43: bf16[2, 7, 5] = layer_norm_grad_input(%22, %40, %20, %41, %42) !forward -",
+    "#36 %44: f32[5] = layer_norm_grad_weight(%22, %40, %41, %42) !forward -",
+    "#37 %45: bf16[2, 7, 5], %46: f32[2, 7] = rms_norm(%22, %20) {eps = 1e-5} !forward -",
+    "#38 %47: bf16[2, 7, 5] = rms_norm_grad_input(%22, %45, %20, %46) !forward -",
+    "#39 %48: f32[5] = rms_norm_grad_weight(%22, %45, %46) !forward -",
+    "#40 %49: bf16[2, 7, 6, 4] = fill {alpha = 0} !forward -",
+    "#41 %50: bf16[2, 9, 3, 4] = fill {alpha = 0} !forward -",
+    "#42 %51: bf16[2, 7, 6, 4], %52: f32[2, 6, 7] = attention(%49, %50, %50) {alpha = 0.5} "
+    "!forward -",
+    "#43 %53: bf16[2, 7, 6, 4], %54: bf16[2, 9, 3, 4], %55: bf16[2, 9, 3, 4] = attention_grad(%51, "
+    "%49, %50, %50, %51, %52) {alpha = 0.5} !forward -",
+    "#44 %56: bf16[2, 7, 3, 6, 4] = fill {alpha = 0} !forward -",
+    "#45 %57: bf16[2, 7, 6, 4], %58: f32[2, 6, 7] = attention_packed(%56) {causal = true} !forward "
+    "-",
+    "#46 %59: bf16[2, 7, 3, 6, 4] = attention_packed_grad(%57, %56, %57, %58) {causal = true} "
+    "!forward -",
+    "#47 %60: i64[24], %61: f32[2, 7] = cross_entropy(%22, %6) {ignore = -1} !forward -",
+    "#48 %62: bf16[2, 7, 5] = cross_entropy_grad(%22, %6, %61) !forward -",
+    "#49 %63: i64[24] = accuracy(%22, %6) {ignore = -1} !forward -",
+    "#50 %64: i64[24] = metric_add(%60, %63) !forward -",
+    "#51 %65: i64[24] = grad_norm(%36) {group = -1} !forward -",
+    "#52 %66: f64[8] = step_scale(%64, %65, %4) !forward -",
+    "#53 %67: f32[5, 3] = sgd(%1, %36, %66, %4) !forward -",
+    "#54 %68: f32[5, 3], %69: f32[5, 3] = sgd_momentum(%1, %35, %36, %66, %4) !forward -",
+    "#55 %70: f32[5, 3], %71: f32[5, 3], %72: f32[5, 3] = adam(%1, %35, %35, %36, %66, %4) "
+    "!forward -",
+    "#56 %73: f32[11] = fill {alpha = 0} !forward -",
+    "#57 %74: bf16[11] = cast(%73) !forward -",
+    "#58 %75: f32[3] = fill {alpha = 0} !forward -",
+    "#59 %76: bf16[22], %77: f32[6] = unshard(%74, %75) {unit = 0} !forward -",
+    "#60 %78: bf16[5] = view(%76) {offset = 32} !forward -",
+    "#61 %79: token = reshard(%76, %77) {unit = 0} !forward -",
+    "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0} !forward -",
+    "#63 %82: f32[22] = pack(%36, %21) {group = 0} !forward -",
+    "#64 %83: f32[11] = reduce_scatter(%82) {group = 0} !forward -",
+    "#65 %84: f32[11], %85: i64[24] = all_reduce(%83, %65) !forward -",
+    "#66 %86: f32[11] = accumulate(%84, %83) !forward -",
+    "#67 %87: token = free(%82) {unit = 0} !forward -",
+    "end"};
+
+typedef struct Fixture {
+    Arena *arena;
+    DiagSet set;
+    Graph *g;
+} Fixture;
+
+static int set_up(void **state) {
+    Fixture *f = calloc(1, sizeof *f);
+    f->arena = arena_new();
+    diag_init(&f->set, f->arena);
+    Buf lines = {0};
+    for (size_t i = 0; i < ARRAY_LEN(every_op); i++) buf_printf(&lines, "%s\n", every_op[i]);
+    const char *text = arena_strndup(f->arena, lines.at, lines.n);
+    f->g = graph_parse(f->arena, &f->set, "every_op", text, lines.n);
+    buf_free(&lines);
+    *state = f;
+    return f->g ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    Fixture *f = *state;
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+/* The types of an op's operands and results. */
+static void types_of(const Fixture *f, const Op *op, Type *in, Type *out) {
+    for (uint32_t i = 0; i < op->n_in; i++) in[i] = f->g->values.at[op->in[i]].type;
+    for (uint32_t j = 0; j < op->n_out; j++) out[j] = f->g->values.at[op->out + j].type;
+}
+
+static const char *check(const Fixture *f, const Op *op, uint32_t n_in, const Type *in,
+                         uint32_t n_out, const Type *out) {
+    return op_check_types(f->g, op->kind, &op->attr, n_in, in, n_out, out, f->arena);
+}
+
+static void every_op_takes_what_fits(void **state) {
+    const Fixture *f = *state;
+    bool seen[OP_COUNT] = {0};
+    Type in[8], out[8];
+    for (uint32_t i = 0; i < f->g->ops.n; i++) {
+        const Op *op = &f->g->ops.at[i];
+        types_of(f, op, in, out);
+        const char *problem = check(f, op, op->n_in, in, op->n_out, out);
+        if (problem) fail_msg("#%u %s: %s", i, op_info[op->kind].name, problem);
+        seen[op->kind] = true;
+    }
+    for (int kind = 0; kind < OP_COUNT; kind++)
+        if (!seen[kind]) fail_msg("%s is in no line of the test", op_info[kind].name);
+}
+
+/* set_* are held against the tables by rules of their own; the ends of memory take anything. */
+static bool takes_anything(OpKind kind) {
+    return kind == OP_set_param || kind == OP_set_grad || kind == OP_set_state ||
+           kind == OP_reshard || kind == OP_free;
+}
+
+static void every_op_refuses_wrong_operands(void **state) {
+    const Fixture *f = *state;
+    const Type bytes = type_of(DT_U8, 1, (int64_t[]){7}), token = type_of(DT_TOKEN, 0, NULL);
+    Type in[8], out[8];
+    for (uint32_t k = 0; k < f->g->ops.n; k++) {
+        const Op *op = &f->g->ops.at[k];
+        types_of(f, op, in, out);
+        for (uint32_t i = 0; i < op->n_in; i++) {
+            Type right = in[i];
+            in[i] = token;
+            if (right.dtype != DT_TOKEN && !check(f, op, op->n_in, in, op->n_out, out))
+                fail_msg("#%u %s takes a token for operand %u", k, op_info[op->kind].name, i);
+            in[i] = bytes;
+            if (!takes_anything(op->kind) && !check(f, op, op->n_in, in, op->n_out, out))
+                fail_msg("#%u %s takes u8[7] for operand %u", k, op_info[op->kind].name, i);
+            in[i] = right;
+        }
+        if (op->n_in == op_info[op->kind].in_min && op->n_in)
+            assert_non_null(check(f, op, op->n_in - 1, in, op->n_out, out));
+        if (op->n_in == op_info[op->kind].in_max) {
+            in[op->n_in] = bytes;
+            assert_non_null(check(f, op, op->n_in + 1, in, op->n_out, out));
+        }
+    }
+}
+
+static void every_op_refuses_wrong_results(void **state) {
+    const Fixture *f = *state;
+    Type in[8], out[9];
+    for (uint32_t k = 0; k < f->g->ops.n; k++) {
+        const Op *op = &f->g->ops.at[k];
+        types_of(f, op, in, out);
+        out[op->n_out] = type_of(DT_F32, 1, (int64_t[]){2});
+        assert_non_null(check(f, op, op->n_in, in, op->n_out + 1, out));
+        if (op->n_out) assert_non_null(check(f, op, op->n_in, in, op->n_out - 1, out));
+        for (uint32_t j = 0; j < op->n_out; j++) {
+            Type right = out[j];
+            out[j].dtype = DT_F64;
+            if (right.dtype != DT_F64 && !check(f, op, op->n_in, in, op->n_out, out))
+                fail_msg("#%u %s gives f64", k, op_info[op->kind].name);
+            out[j] = right;
+            bool free_size = op->kind == OP_fill || op->kind == OP_iota || op->kind == OP_view ||
+                             op->kind == OP_embedding_grad;
+            if (!right.rank || free_size) continue;
+            out[j].dim[0] += 1;
+            if (!check(f, op, op->n_in, in, op->n_out, out))
+                fail_msg("#%u %s gives another size", k, op_info[op->kind].name);
+            out[j] = right;
+        }
+    }
+}
+
+/* Where precision chooses, f32 and bf16 are both right; statistics and accumulators are not. */
+static void precision_may_choose_floats(void **state) {
+    const Fixture *f = *state;
+    Type x = type_of(DT_BF16, 2, (int64_t[]){4, 6}), w = type_of(DT_F32, 1, (int64_t[]){6});
+    Type rows = type_of(DT_F32, 1, (int64_t[]){4});
+    Type in[3] = {x, w, w}, out[3] = {x, rows, rows};
+    Attrs a = {0};
+    assert_null(op_check_types(NULL, OP_layer_norm, &a, 3, in, 3, out, f->arena));
+    out[0].dtype = DT_F32;
+    assert_null(op_check_types(NULL, OP_layer_norm, &a, 3, in, 3, out, f->arena));
+    out[1].dtype = DT_BF16;
+    assert_non_null(op_check_types(NULL, OP_layer_norm, &a, 3, in, 3, out, f->arena));
+    Type y = x;
+    y.dtype = DT_F32;
+    assert_non_null(op_check_types(NULL, OP_reshape, &a, 1, &x, 1, &y, f->arena));
+    assert_null(op_check_types(NULL, OP_scale, &a, 1, &x, 1, &y, f->arena));
+    assert_non_null(op_check_types(NULL, OP_metric_add, &a, 1, &x, 1, &y, f->arena));
+}
+
+static void sizes_are_bounded(void **state) {
+    const Fixture *f = *state;
+    int64_t large = (int64_t)1 << 40;
+    Type x = type_of(DT_F32, 2, (int64_t[]){large, 1}),
+         w = type_of(DT_F32, 2, (int64_t[]){large, 1});
+    Type out;
+    uint32_t n = 1;
+    Attrs a = {0};
+    const char *problem = op_infer(NULL, OP_linear, &a, 2, (Type[]){x, w}, &n, &out, f->arena);
+    assert_string_equal(problem, "the result f32[1099511627776, 1099511627776] is too large");
+    a.axis = 0;
+    assert_int_equal(op_results_max(OP_split, &a, 1, &x), 0);
+    n = 0;
+    assert_non_null(op_infer(NULL, OP_split, &a, 1, &x, &n, &out, f->arena));
+    assert_true(type_sound(&x));
+    x.dim[1] = 1024;
+    assert_false(type_sound(&x));
+    x.dim[1] = -1;
+    assert_false(type_sound(&x));
+}
+
+static void messages_speak_of_operands(void **state) {
+    const Fixture *f = *state;
+    Type x = type_of(DT_F32, 3, (int64_t[]){2, 3, 5}), w = type_of(DT_F32, 2, (int64_t[]){4, 6});
+    Type b = type_of(DT_F32, 2, (int64_t[]){2, 3}), ids = type_of(DT_F32, 1, (int64_t[]){2});
+    Type out[2];
+    uint32_t n = 1;
+    Attrs a = {0};
+    assert_string_equal(op_infer(NULL, OP_linear, &a, 2, (Type[]){x, w}, &n, out, f->arena),
+                        "the last axis of x f32[2, 3, 5] is 5, but axis 1 of w f32[4, 6] is 6");
+    assert_string_equal(op_infer(NULL, OP_add, &a, 2, (Type[]){x, b}, &n, out, f->arena),
+                        "the axes of b f32[2, 3] are not the last axes of a f32[2, 3, 5]");
+    assert_string_equal(op_infer(NULL, OP_embedding, &a, 2, (Type[]){w, ids}, &n, out, f->arena),
+                        "ids must be i32, not f32[2]");
+    n = 2;
+    Type q = type_of(DT_F32, 4, (int64_t[]){2, 7, 6, 4}),
+         k = type_of(DT_F32, 4, (int64_t[]){2, 7, 4, 4});
+    assert_string_equal(op_infer(NULL, OP_attention, &a, 3, (Type[]){q, k, k}, &n, out, f->arena),
+                        "6 heads of q cannot share 4 heads of k evenly");
+}
+
+/* ---- costs ---- */
+
+static void flops_are_those_of_the_formulas(void **state) {
+    (void)state;
+    Attrs a = {0};
+    Type x = type_of(DT_F32, 3, (int64_t[]){2, 5, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
+    Type b = type_of(DT_F32, 1, (int64_t[]){7}), y = type_of(DT_F32, 3, (int64_t[]){2, 5, 7});
+    assert_int_equal(op_flops(OP_linear, &a, 2, (Type[]){x, w}, 1, &y), 2 * 10 * 3 * 7);
+    assert_int_equal(op_flops(OP_linear, &a, 3, (Type[]){x, w, b}, 1, &y), 2 * 10 * 3 * 7 + 70);
+    assert_int_equal(op_flops(OP_linear_grad_input, &a, 2, (Type[]){y, w}, 1, &x), 420);
+    assert_int_equal(op_flops(OP_linear_grad_weight, &a, 2, (Type[]){y, x}, 1, &w), 420);
+    assert_int_equal(op_flops(OP_add, &a, 2, (Type[]){y, b}, 1, &y), 70);
+    assert_int_equal(op_flops(OP_reshape, &a, 1, &x, 1, &x), 0);
+    Type q = type_of(DT_F32, 4, (int64_t[]){2, 5, 6, 4}),
+         k = type_of(DT_F32, 4, (int64_t[]){2, 8, 3, 4});
+    Type lse = type_of(DT_F32, 3, (int64_t[]){2, 6, 5});
+    Type in[6] = {q, k, k}, out[3] = {q, lse};
+    assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 5 * 8);
+    a.causal = 1; /* position t of 5 sees t + 1 of 8 */
+    assert_int_equal(op_flops(OP_attention, &a, 3, in, 2, out), (4 * 4 + 8) * 2 * 6 * 15);
+    Type packed = type_of(DT_F32, 5, (int64_t[]){2, 5, 3, 6, 4});
+    assert_int_equal(op_flops(OP_attention_packed, &a, 1, &packed, 2, out),
+                     (4 * 4 + 8) * 2 * 6 * 15);
+    Type grad_in[6] = {q, q, k, k, q, lse}, grad_out[3] = {q, k, k};
+    assert_int_equal(op_flops(OP_attention_grad, &a, 6, grad_in, 3, grad_out),
+                     (10 * 4 + 12) * 2 * 6 * 15);
+}
+
+static void bytes_are_read_and_written_once(void **state) {
+    (void)state;
+    Attrs a = {0};
+    Type w = type_of(DT_BF16, 2, (int64_t[]){1000, 8}), ids = type_of(DT_I32, 1, (int64_t[]){3});
+    Type rows = type_of(DT_BF16, 2, (int64_t[]){3, 8}), bias = type_of(DT_F32, 1, (int64_t[]){8});
+    assert_int_equal(op_bytes(OP_embedding, &a, 2, (Type[]){w, ids}, 1, &rows), 2 * 48);
+    assert_int_equal(op_bytes(OP_add, &a, 2, (Type[]){rows, bias}, 1, &rows), 48 + 32 + 48);
+    assert_int_equal(op_bytes(OP_reshape, &a, 1, &rows, 1, &rows), 0);
+}
+
+static void workspaces_follow_shape_and_dtype(void **state) {
+    (void)state;
+    Attrs a = {0};
+    Type x = type_of(DT_F32, 2, (int64_t[]){10, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
+    Type y = type_of(DT_F32, 2, (int64_t[]){10, 7});
+    Type in[2] = {x, w};
+    assert_int_equal(op_workspace(OP_linear, DEVICE_CPU, &a, 2, in, 1, &y), 0);
+    assert_int_equal(op_workspace(OP_linear, DEVICE_CUDA, &a, 2, in, 1, &y), 32 << 20);
+    in[0].dtype = in[1].dtype = DT_BF16; /* 120 and 84 bytes in f32, each to 128 */
+    assert_int_equal(op_workspace(OP_linear, DEVICE_CPU, &a, 2, in, 1, &y), 128 + 128 + (4 << 20));
+    Type sum = type_of(DT_F32, 1, (int64_t[]){7});
+    assert_int_equal(op_workspace(OP_sum_leading, DEVICE_CUDA, &a, 1, &y, 1, &sum), 256 * 7 * 4);
+    assert_int_equal(op_workspace(OP_relu, DEVICE_CPU, &a, 1, &y, 1, &y), 0);
+}
+
+/* ---- names and memory ---- */
+
+static void names_lead_back(void **state) {
+    (void)state;
+    for (int i = 0; i < OP_COUNT; i++) assert_int_equal(op_by_name(op_info[i].name), i);
+    for (int i = DT_NONE + 1; i < DT_COUNT; i++) assert_int_equal(dtype_by_name(dtype_name(i)), i);
+    assert_int_equal(op_by_name("relo"), OP_COUNT);
+    assert_int_equal(dtype_by_name("?"), DT_NONE);
+    assert_string_equal(op_info[OP_param].kernel, "");
+    assert_string_equal(op_info[OP_rms_norm].kernel, "rms_norm");
+    assert_string_equal(phase_name(PHASE_COUNT), "?");
+}
+
+static void results_know_whose_memory_they_take(void **state) {
+    (void)state;
+    Op adam = {.kind = OP_adam, .n_in = 6, .n_out = 3}, add = {.kind = OP_add, .n_in = 2};
+    Op many = {.kind = OP_all_reduce, .n_in = 40, .n_out = 40}, view = {.kind = OP_view, .n_in = 1};
+    Op sum = {.kind = OP_linear_grad_weight, .n_in = 3},
+       first = {.kind = OP_linear_grad_weight, .n_in = 2};
+    for (int j = 0; j < 3; j++) assert_int_equal(op_alias_must(&adam, (uint32_t)j), j);
+    assert_int_equal(op_alias_must(&many, 39), 39);
+    assert_int_equal(op_alias_must(&add, 0), -1);
+    assert_int_equal(op_alias_must(&view, 0), 0);
+    assert_int_equal(op_alias_must(&sum, 0), 2);
+    assert_int_equal(op_alias_must(&first, 0), -1);
+}
+
+int main(void) {
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_op_takes_what_fits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_op_refuses_wrong_operands, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_op_refuses_wrong_results, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(precision_may_choose_floats, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sizes_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(messages_speak_of_operands, set_up, tear_down),
+        cmocka_unit_test(flops_are_those_of_the_formulas),
+        cmocka_unit_test(bytes_are_read_and_written_once),
+        cmocka_unit_test(workspaces_follow_shape_and_dtype),
+        cmocka_unit_test(names_lead_back),
+        cmocka_unit_test(results_know_whose_memory_they_take),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
