@@ -1,10 +1,15 @@
 /* The pipeline: which passes run, in which order, what is printed behind them. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -163,6 +168,47 @@ static void an_error_of_a_pass_ends_the_pipeline(void **state) {
     finish(&f);
 }
 
+/* A pass that leaves an operand which is defined too late. */
+static bool break_order(Graph *g) {
+    OpId *ops = g->programs.at[0].ops.at, first = ops[0];
+    ops[0] = ops[2];
+    ops[2] = first;
+    return true;
+}
+
+static bool change_nothing(Graph *g) {
+    (void)g;
+    return true;
+}
+
+/* How a child ends that runs this function as a pass. */
+static int status_of_pass(PassFunction run) {
+    Fixture f;
+    start(&f, "");
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct rlimit no_core = {0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        if (!freopen("/dev/null", "w", stderr)) _exit(3);
+        signal(SIGABRT, SIG_DFL);
+        PassInfo pass = {"broken", "", LEVEL_MODEL, LEVEL_MODEL, run};
+        _exit(pipeline_run_pass(f.graph, &pass, NULL) ? 0 : 4);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    finish(&f);
+    return status;
+}
+
+static void a_pass_that_breaks_a_rule_is_our_bug(void **state) {
+    (void)state;
+    int good = status_of_pass(change_nothing), broken = status_of_pass(break_order);
+    assert_true(WIFEXITED(good) && WEXITSTATUS(good) == 0);
+    assert_true(WIFSIGNALED(broken) && WTERMSIG(broken) == SIGABRT);
+}
+
 static void passes_are_found_by_name(void **state) {
     (void)state;
     for (int i = 0; i < n_passes; i++)
@@ -179,6 +225,7 @@ int main(void) {
         cmocka_unit_test(only_the_named_pass_is_printed),
         cmocka_unit_test(passes_that_change_nothing_are_not_printed),
         cmocka_unit_test(an_error_of_a_pass_ends_the_pipeline),
+        cmocka_unit_test(a_pass_that_breaks_a_rule_is_our_bug),
         cmocka_unit_test(passes_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
