@@ -10,8 +10,8 @@
 #include "plan.h"
 
 /* plan_emit.c */
-/* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on nothing but
- * the arguments. */
+/* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
+ * nothing but the arguments. */
 void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Buf *out);
 
 /* traffic.c: what leaves a rank. */

@@ -39,8 +39,7 @@ int driver_help(Driver *d) {
         driver_print(out.at, out.n);
     } else {
         while (out.n && out.at[out.n - 1] == '\n') out.n--;
-        const char *help = out.n ? arena_strndup(d->arena, out.at, out.n) : NULL;
-        driver_mistake(d, "E0508", help, "there is no section or key `%s`", topic ? topic : "");
+        driver_mistake(d, "E0508", "`fsdpc help` lists them", "%.*s", (int)out.n, out.at);
     }
     buf_free(&out);
     return known ? EXIT_DONE : EXIT_USER;

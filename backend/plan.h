@@ -4,10 +4,10 @@
  *
  * Layout of the file, little-endian, every section aligned to 16 bytes:
  *   PlanHeader | PlanSection[n_sections] | sections
- * A section is an array of one of the structs below, or the string table. Structs are used in place:
- * a Plan is pointers into the bytes. Strings are offsets into the string section, NUL-terminated;
- * offset 0 is "". Sections of unknown kind are ignored, so a later writer can add some;
- * `oldest_reader` says from which format version on a reader can still read this file.
+ * A section is an array of one of the structs below, or the string table. Structs are used in
+ * place: a Plan is pointers into the bytes. Strings are offsets into the string section,
+ * NUL-terminated; offset 0 is "". Sections of unknown kind are ignored, so a later writer can add
+ * some; `oldest_reader` says from which format version on a reader can still read this file.
  *
  * Part of both programs: depends on op.h and util.h only.
  */
@@ -64,7 +64,7 @@ typedef enum PlanSchedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_LINEAR 
 typedef enum PlanOptimizer { PLAN_SGD, PLAN_ADAM, PLAN_ADAMW } PlanOptimizer;
 
 typedef struct PlanSettings {
-    PlanString model, compiler;  /* base name of the .fsd; version of fsdpc */
+    PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
     uint32_t ranks, pad0;
     int64_t batch, micro_batches; /* samples a step, global; M */
     int64_t local_batch;          /* samples of one program call on one rank */
@@ -77,13 +77,13 @@ typedef struct PlanSettings {
     uint32_t on_nan;              /* OnNan */
     uint32_t optimizer, schedule; /* PlanOptimizer, PlanSchedule */
     double lr, beta1, beta2;
-    double warmup, final;         /* steps; factor of lr */
+    double warmup, final; /* steps; factor of lr */
     int64_t loss_exponent;
     uint64_t persistent_bytes, arena_bytes; /* states first; peak without workspaces */
     uint64_t workspace_offset;              /* = align_up(arena_bytes, PLAN_ALIGN) */
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
-    uint64_t sent_bytes;          /* predicted bytes that a rank sends a step (ring) */
-    int64_t parameters;           /* distinct elements */
+    uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
+    int64_t parameters;                     /* distinct elements */
     uint64_t reserved[8];
 } PlanSettings;
 
@@ -140,9 +140,18 @@ typedef struct PlanState { /* persistent buffer; role: StateRole of ir.h, names 
     uint64_t address;
     Type type;
 } PlanState;
-enum { PLAN_STATE_STEP, PLAN_STATE_STAGING, PLAN_STATE_SCALE, PLAN_STATE_METRIC, PLAN_STATE_PARAM,
-       PLAN_STATE_MOMENT1, PLAN_STATE_MOMENT2, PLAN_STATE_GRADIENT, PLAN_STATE_GATHERED,
-       PLAN_STATE_ROLES };
+enum {
+    PLAN_STATE_STEP,
+    PLAN_STATE_STAGING,
+    PLAN_STATE_SCALE,
+    PLAN_STATE_METRIC,
+    PLAN_STATE_PARAM,
+    PLAN_STATE_MOMENT1,
+    PLAN_STATE_MOMENT2,
+    PLAN_STATE_GRADIENT,
+    PLAN_STATE_GATHERED,
+    PLAN_STATE_ROLES
+};
 
 typedef struct PlanField {
     PlanString name;
@@ -155,7 +164,7 @@ typedef enum PlanSourceKind { SOURCE_TEXT, SOURCE_TOKENS, SOURCE_NPY } PlanSourc
 typedef struct PlanSource {
     PlanString name; /* "train" or "val" */
     uint32_t kind;
-    PlanString path; /* text: file; tokens: glob; as written in the .fsd */
+    PlanString path;               /* text: file; tokens: glob; as written in the .fsd */
     uint32_t first_field, n_field; /* npy */
     uint32_t pad;
     double from, to; /* text */
@@ -198,12 +207,12 @@ typedef struct PlanInstr {
     uint32_t first_out, n_out;   /* range of values: its results, which name it as their def */
     uint32_t first_edge, n_edge; /* range of the edge table: instructions of the same program;
                                     earlier ones on other streams, or check-7a objects */
-    int32_t unit;              /* row of units, or -1 */
-    PlanString path;           /* module path */
+    int32_t unit;                /* row of units, or -1 */
+    PlanString path;             /* module path */
     uint32_t file, line, col, end_line, end_col;
     uint32_t pad[2];
-    uint64_t flops, bytes;     /* predicted work */
-    uint64_t live_bytes;       /* predicted bytes live while it runs, in issue order */
+    uint64_t flops, bytes; /* predicted work */
+    uint64_t live_bytes;   /* predicted bytes live while it runs, in issue order */
     Attrs attr;
 } PlanInstr;
 
@@ -244,15 +253,15 @@ void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);
 /* plan_check.c and check_*.c: the seven proofs, from the plan alone. Rules are "check-1" ..
  * "check-7" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
 typedef struct PlanFault {
-    char rule[16];      /* check-2a */
-    uint64_t instr;     /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
-    char message[512];  /* the claim that fails, with values and addresses */
+    char rule[16];     /* check-2a */
+    uint64_t instr;    /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
+    char message[512]; /* the claim that fails, with values and addresses */
 } PlanFault;
 int plan_check(const Plan *p, PlanFault *fault);
 /* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. */
 typedef struct PlanCheckResult {
-    uint64_t peak;           /* high-water mark of the arena, from instructions alone */
-    uint32_t live_units[8];  /* by program: most non-root units unsharded at once */
+    uint64_t peak;          /* high-water mark of the arena, from instructions alone */
+    uint32_t live_units[8]; /* by program: most non-root units unsharded at once */
 } PlanCheckResult;
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);
 

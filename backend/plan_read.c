@@ -156,7 +156,7 @@ int plan_open(Plan *p, const char *path, char *message, size_t message_size) {
     *p = (Plan){0};
     char *bytes = read_file(path, &size);
     if (!bytes) {
-        snprintf(message, message_size, "cannot read %s: %s", path, strerror(errno));
+        snprintf(message, message_size, "cannot open %s: %s", path, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
     int status = plan_read(p, bytes, size, message, message_size);

@@ -1,0 +1,13 @@
+# RUN: %fsdpc compile -q tiny.fsd -o %t/a.bin && %fsdpc compile -q tiny.fsd -s train.steps=6 -o %t/b.bin
+# RUN: %fsdpc dump %t/a.bin | head -1 >%t/a; %fsdpc dump %t/b.bin | head -1 >%t/b
+# RUN: ! cmp -s %t/a %t/b
+# Other options are another plan.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }

@@ -1,0 +1,14 @@
+# RUN: %fsdpc compile tiny.fsd -n 2 -o %t/plan.bin
+# One short summary on standard error.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== err
+tiny.fsd: 2,048 parameters, 2 ranks, 1 unit
+a rank: peak 39.8 KiB on cpu, 32.0 MiB on cuda; sends 8.4 KiB a step

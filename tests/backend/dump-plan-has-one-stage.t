@@ -1,0 +1,17 @@
+# RUN: %fsdpc compile -q tiny.fsd -o b.bin
+# RUN: %fsdpc dump --stage=shard b.bin
+# The graphs are not in the plan.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== err
+error[E0507]: b.bin is a plan, it has no stage `shard`
+  = help: dump the model file that it was compiled from
+
+==== exit 1

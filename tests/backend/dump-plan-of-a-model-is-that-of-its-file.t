@@ -1,0 +1,13 @@
+# RUN: %fsdpc compile -q tiny.fsd -n 2 -o b.bin && %fsdpc dump b.bin >%t/a && %fsdpc dump --format=json --rank 1 b.bin >%t/j
+# RUN: %fsdpc dump tiny.fsd -n 2 | cmp - %t/a
+# RUN: %fsdpc dump --format=json --rank 1 tiny.fsd -n 2 | cmp - %t/j
+# A model file dumps as the plan that it would become.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }

@@ -1,0 +1,10 @@
+# RUN: %fsdpc check -h
+# Only the options that it has.
+==== out
+usage: fsdpc check plan.bin
+
+Silent when all seven proofs succeed; else the rule, the instruction and the source line.
+
+options:
+      --error-format FORMAT  text (default) or json: one object a line
+  -h, --help                 this text

@@ -1,0 +1,20 @@
+# RUN: %fsdpc compile --help
+# A command lists its options.
+==== out
+usage: fsdpc compile model.fsd -o plan.bin [options]
+
+Writes the plan that fsdp-run executes. The same file and options give the same bytes.
+
+options:
+  -o, --output FILE          write the plan to FILE; `-` is standard output
+  -n, --ranks N              total number of ranks; axis dp is N / the other axes
+      --mesh A=N,..          the mesh, outermost axis first: dp=4
+      --preset NAME          a preset of the model file
+  -s, --set PATH=EXPR        a config name (L=4) or key (train.batch=8); repeatable
+      --print-after PASS     print the graph after PASS, on stderr
+      --print-after-all      after every pass
+      --print-after-change   after passes that changed it
+      --pass-timing          print the time of every pass, on stderr
+      --error-format FORMAT  text (default) or json: one object a line
+  -q, --quiet                no summary
+  -h, --help                 this text

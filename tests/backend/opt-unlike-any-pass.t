@@ -1,0 +1,7 @@
+# RUN: %fsdpc opt --pass=zzzzzzzz x.txt
+# A name that is like no pass lists them.
+==== err
+error[E0505]: there is no pass `zzzzzzzz`
+  = help: passes: fuse, grad, precision, optimizer, wrap, shard, comm, schedule, memory, edges
+
+==== exit 1

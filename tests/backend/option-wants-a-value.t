@@ -1,0 +1,6 @@
+# RUN: %fsdpc compile x.fsd -o
+# An option with a value cannot be the last word.
+==== err
+error[E0503]: `-o` wants FILE behind it
+
+==== exit 1

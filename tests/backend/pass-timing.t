@@ -1,0 +1,22 @@
+# RUN: %fsdpc compile -q tiny.fsd -o %t/x.bin --pass-timing 2>&1 | awk '{print $1, $3}'
+# Every pass has a time.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== out
+fuse ms
+grad ms
+precision ms
+optimizer ms
+wrap ms
+shard ms
+comm ms
+schedule ms
+memory ms
+edges ms
