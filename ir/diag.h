@@ -23,7 +23,7 @@ typedef struct Span {
 typedef struct SourceFile {
     const char *name; /* as the user wrote it: for messages */
     const char *base; /* without directories: for plans */
-    const char *text; /* NUL-terminated contents */
+    const char *text; /* NUL-terminated contents; NULL = not at hand, places in it show no lines */
     size_t size;
     uint64_t hash;
 } SourceFile;

@@ -242,7 +242,7 @@ static void show_lines(Renderer *r, Span at, const char *color) {
 static Span clamp_span(const DiagSet *ds, Span at) {
     if (!at.file || at.file >= ds->files.n || !at.line) return (Span){0};
     const SourceFile *file = &ds->files.at[at.file];
-    uint32_t lines = 1;
+    uint32_t lines = file->text ? 1 : UINT32_MAX;
     for (size_t i = 0; i < file->size; i++) lines += file->text[i] == '\n';
     at.line = MIN(at.line, lines);
     at.end_line = MIN(MAX(at.end_line, at.line), lines);
@@ -264,6 +264,7 @@ static void show_place(Renderer *r, Span at, const char *color) {
     buf_printf(r->out, " ");
     put_text(r, r->set->files.at[at.file].name, 0);
     buf_printf(r->out, ":%u:%u\n", at.line, at.col);
+    if (!r->set->files.at[at.file].text) return; /* only its name is known */
     put_gutter(r, 0);
     buf_printf(r->out, "\n");
     if (at.line == at.end_line)

@@ -317,6 +317,7 @@ static bool parse_file(Parser *p) {
     }
     uint32_t file = diag_add_file(p->g->diags, base, "", 0);
     p->g->diags->files.at[file].base = base;
+    p->g->diags->files.at[file].text = NULL;
     p->g->diags->files.at[file].hash = hash;
     vec_push(p->scratch, &p->files, file);
     return true;

@@ -29,7 +29,7 @@ typedef struct Verify {
 /* Reports op (NULL: the graph) breaking the rule, the first few times. verify.c */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-bool verify_tables(Verify *v);       /* verify_tables.c; false: rows are wrong, go no further */
+bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */
 void verify_memory(Verify *v);       /* verify_memory.c: shard-5, sched-2, -3, -8 */
 void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */

@@ -249,6 +249,7 @@ bool verify_tables(Verify *v) {
     check_rows_of_units(v);
     if (v->broken != before) return false;
     check_names(v);
+    if (v->g->programs.n > PROGRAM_KINDS) return false;
     check_roles(v);
     if (v->g->level >= LEVEL_SHARD) {
         check_units(v);
