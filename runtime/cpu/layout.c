@@ -9,7 +9,7 @@
 KERNEL(field) {
     Operand staging = input(l, 0), step = input(l, 1);
     Result out = output(l, 0);
-    const Plan *plan = l->cpu->rank.plan;
+    const Plan *plan = l->call->rank->plan;
     int64_t index = l->call->attr->index;
     if (index < 0 || (uint64_t)index >= plan->n_fields || step.n < STEP_SLOTS)
         return launch_error(l, EXIT_CORRUPT, "no field %lld", (long long)index);
@@ -123,7 +123,7 @@ KERNEL(stack) {
 /* The operands were written in place; what lies between and behind them is set to zero. */
 KERNEL(pack) {
     Result out = output(l, 0);
-    const Plan *plan = l->cpu->rank.plan;
+    const Plan *plan = l->call->rank->plan;
     int64_t index = l->call->attr->group;
     if (index < 0 || (uint64_t)index >= plan->n_groups)
         return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);

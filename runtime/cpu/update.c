@@ -18,7 +18,7 @@ static int bad_operands(const Launch *l) {
 /* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
 static const PlanGroup *group_of(const Launch *l, bool *bad) {
     int64_t index = l->call->attr->group;
-    const Plan *plan = l->cpu->rank.plan;
+    const Plan *plan = l->call->rank->plan;
     *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
     return index >= 0 && !*bad ? &plan->groups[index] : NULL;
 }
@@ -31,10 +31,10 @@ KERNEL(grad_norm) {
     if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
         return bad_operands(l);
     Range mine = {0, g.n};
-    int64_t ranks = l->cpu->rank.ranks;
+    int64_t ranks = l->call->rank->ranks;
     if (group && (group->flags & GROUP_REPLICATED) && ranks > 1) {
         int64_t part = (g.n + ranks - 1) / ranks;
-        mine.from = MIN(part * l->cpu->rank.rank, g.n);
+        mine.from = MIN(part * l->call->rank->rank, g.n);
         mine.to = MIN(mine.from + part, g.n);
     }
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
@@ -155,9 +155,9 @@ static void keep_values(const Launch *l) {
 /* This thread's part of a flat group: between parameters' starts, each with its own decay. */
 static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
                          Range mine) {
-    const Plan *plan = l->cpu->rank.plan;
+    const Plan *plan = l->call->rank->plan;
     int64_t start = 0;
-    if (!(group->flags & GROUP_REPLICATED)) start = group->shard * l->cpu->rank.rank;
+    if (!(group->flags & GROUP_REPLICATED)) start = group->shard * l->call->rank->rank;
     const PlanGroupParam *params = plan->group_params + group->first_param;
     int64_t at = mine.from;
     for (uint32_t k = 0; k < group->n_param && at < mine.to; k++) {

@@ -1,0 +1,480 @@
+/* The cases: for every op with a kernel several shapes, odd ones among them. */
+#include "kernels/cases.h"
+#include "util.h"
+
+#define IN(dtype, fill, ...)                                                                       \
+    { {dtype, RANK(__VA_ARGS__), {0}, {__VA_ARGS__}}, FILL_##fill }
+#define OUT(dtype, ...)                                                                            \
+    {                                                                                              \
+        dtype, RANK(__VA_ARGS__), {0}, { __VA_ARGS__ }                                             \
+    }
+#define RANK(...) (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+#define MIX DT_BF16 /* see CaseOperand */
+#define NORMAL(...) IN(MIX, NORMAL, __VA_ARGS__)
+#define STEP IN(DT_F64, STEP, STEP_SLOTS)
+#define SCALE IN(DT_F64, SCALE, SCALE_SLOTS)
+#define WORDS OUT(DT_I64, EXACT_WORDS)
+#define F32(...) OUT(DT_F32, __VA_ARGS__)
+#define REAL(...) OUT(MIX, __VA_ARGS__)
+
+/* Two groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
+static const PlanParam params[] = {
+    {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}};
+static const PlanGroupParam group_params[] = {{0, 0, 0},  {1, 0, 32}, {2, 0, 36}, {3, 0, 84},
+                                              {4, 0, 92}, {0, 0, 0},  {2, 0, 32}};
+static const PlanGroup groups[] = {
+    {.flags = GROUP_TRAINABLE, .n_param = 5, .unpadded = 192, .padded = 192, .shard = 96},
+    {.flags = GROUP_TRAINABLE | GROUP_REPLICATED,
+     .first_param = 5,
+     .n_param = 2,
+     .unpadded = 77,
+     .padded = 77,
+     .shard = 77}};
+static const PlanField fields[] = {{.staging = 64}};
+static const Plan plan = {.params = params,
+                          .n_params = ARRAY_LEN(params),
+                          .groups = groups,
+                          .n_groups = ARRAY_LEN(groups),
+                          .group_params = group_params,
+                          .n_group_params = ARRAY_LEN(group_params),
+                          .fields = fields,
+                          .n_fields = ARRAY_LEN(fields)};
+
+#define ELEMENT(o, shape, ...)                                                                     \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.alpha = 0.7}, .n_in = 2, .n_out = 1, \
+        .in = {NORMAL(__VA_ARGS__), NORMAL shape}, .out = {REAL(__VA_ARGS__)},                     \
+        .reference = ref_##o, .tolerance = 5e-7                                                    \
+    }
+#define ELEMENT1(o, form, ...)                                                                     \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.alpha = 0.7, .approx = form},        \
+        .n_in = 1, .n_out = 1, .in = {NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},            \
+        .reference = ref_##o, .tolerance = 5e-7                                                    \
+    }
+#define ELEMENT_GRAD(o, form, ...)                                                                 \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.approx = form}, .n_in = 2,           \
+        .n_out = 1, .in = {NORMAL(__VA_ARGS__), NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},  \
+        .reference = ref_##o, .tolerance = 1e-6                                                    \
+    }
+#define LINEAR(r, d, o)                                                                            \
+    {.op = OP_linear,                                                                              \
+     .title = "linear " #r " " #d " " #o,                                                          \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(o, d)},                                                           \
+     .out = {REAL(r, o)},                                                                          \
+     .reference = ref_linear,                                                                      \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_linear,                                                                          \
+         .title = "linear with bias " #r " " #d " " #o,                                            \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(o, d), NORMAL(o)},                                            \
+         .out = {REAL(r, o)},                                                                      \
+         .reference = ref_linear,                                                                  \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_input,                                                               \
+         .title = "linear_grad_input " #r " " #d " " #o,                                           \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(o, d)},                                                       \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_linear_grad_input,                                                       \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_weight,                                                              \
+         .title = "linear_grad_weight " #r " " #d " " #o,                                          \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(r, d)},                                                       \
+         .out = {REAL(o, d)},                                                                      \
+         .reference = ref_linear_grad_weight,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_linear_grad_weight, .title = "linear_grad_weight acc " #r " " #d " " #o,          \
+        .n_in = 3, .n_out = 1, .in = {NORMAL(r, o), NORMAL(r, d), NORMAL(o, d)},                   \
+        .out = {REAL(o, d)}, .reference = ref_linear_grad_weight, .tolerance = 2e-6,               \
+        .product = true                                                                            \
+    }
+#define NORMS(r, d)                                                                                \
+    {.op = OP_layer_norm,                                                                          \
+     .title = "layer_norm " #r " " #d,                                                             \
+     .attr = {.eps = 1e-5},                                                                        \
+     .n_in = 3,                                                                                    \
+     .n_out = 3,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(d), NORMAL(d)},                                                   \
+     .out = {REAL(r, d), F32(r), F32(r)},                                                          \
+     .reference = ref_norm,                                                                        \
+     .tolerance = 2e-6},                                                                           \
+        {.op = OP_layer_norm,                                                                      \
+         .title = "layer_norm without bias " #r " " #d,                                            \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(d)},                                                          \
+         .out = {REAL(r, d), F32(r), F32(r)},                                                      \
+         .reference = ref_norm,                                                                    \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_rms_norm,                                                                        \
+         .title = "rms_norm " #r " " #d,                                                           \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(d)},                                                          \
+         .out = {REAL(r, d), F32(r)},                                                              \
+         .reference = ref_norm,                                                                    \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_layer_norm_grad_input,                                                           \
+         .title = "layer_norm_grad_input " #r " " #d,                                              \
+         .n_in = 5,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r)},                                                           \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_norm_grad_input,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_rms_norm_grad_input,                                                             \
+         .title = "rms_norm_grad_input " #r " " #d,                                                \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r)},                    \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_norm_grad_input,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_layer_norm_grad_weight,                                                          \
+         .title = "layer_norm_grad_weight " #r " " #d,                                             \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r), IN(DT_F32, DERIVED, r)},       \
+         .out = {REAL(d)},                                                                         \
+         .reference = ref_norm_grad_weight,                                                        \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+    {                                                                                              \
+        .op = OP_rms_norm_grad_weight, .title = "rms_norm_grad_weight " #r " " #d, .n_in = 3,      \
+        .n_out = 1, .in = {NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r)}, .out = {REAL(d)},  \
+        .reference = ref_norm_grad_weight, .derive = derive_statistics, .tolerance = 3e-6          \
+    }
+#define ATTENTION(b, t, s, heads, keys, h, c)                                                      \
+    {.op = OP_attention,                                                                           \
+     .title = "attention " #t " " #s " " #h,                                                       \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h)},                 \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_attention_grad, .title = "attention_grad " #t " " #s " " #h,                      \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 6, .n_out = 3,                 \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t)},                                                  \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5             \
+    }
+#define ATTENTION_PACKED(b, t, heads, h, c)                                                        \
+    {.op = OP_attention_packed,                                                                    \
+     .title = "attention_packed " #t " " #h,                                                       \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 1,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, 3, heads, h)},                                                            \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_attention_packed_grad, .title = "attention_packed_grad " #t " " #h,               \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 4, .n_out = 1,                 \
+        .in = {NORMAL(b, t, heads, h), NORMAL(b, t, 3, heads, h),                                  \
+               IN(DT_F32, DERIVED, b, t, heads, h), IN(DT_F32, DERIVED, b, heads, t)},             \
+        .out = {REAL(b, t, 3, heads, h)}, .reference = ref_attention_grad,                         \
+        .derive = derive_attention, .tolerance = 1e-5                                              \
+    }
+#define LOSS(r, v)                                                                                 \
+    {.op = OP_cross_entropy,                                                                       \
+     .title = "cross_entropy " #r " " #v,                                                          \
+     .attr = {.ignore = -100},                                                                     \
+     .n_in = 2,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                                 \
+     .out = {WORDS, F32(r)},                                                                       \
+     .reference = ref_cross_entropy,                                                               \
+     .tolerance = 1e-6,                                                                            \
+     .limit = v,                                                                                   \
+     .exact = true},                                                                               \
+        {.op = OP_cross_entropy_grad,                                                              \
+         .title = "cross_entropy_grad " #r " " #v,                                                 \
+         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                     \
+         .out = {REAL(r, v)},                                                                      \
+         .reference = ref_cross_entropy_grad,                                                      \
+         .derive = derive_lse,                                                                     \
+         .tolerance = 2e-6,                                                                        \
+         .limit = v},                                                                              \
+    {                                                                                              \
+        .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100}, .n_in = 2,    \
+        .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)}, .out = {WORDS},          \
+        .reference = ref_accuracy, .limit = v                                                      \
+    }
+#define UPDATES(n, g, rank_number)                                                                 \
+    {.op = OP_sgd,                                                                                 \
+     .title = "sgd " #n,                                                                           \
+     .attr = {.group = g, .weight_decay = 0.1, .clip_value = 0.4},                                 \
+     .n_in = 4,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},                                        \
+     .out = {F32(n)},                                                                              \
+     .reference = ref_sgd,                                                                         \
+     .tolerance = 5e-7,                                                                            \
+     .plan = &plan,                                                                                \
+     .rank = rank_number,                                                                          \
+     .ranks = 2},                                                                                  \
+        {.op = OP_sgd_momentum,                                                                    \
+         .title = "sgd_momentum " #n,                                                              \
+         .attr = {.group = g, .weight_decay = 0.1, .momentum = 0.9, .nesterov = rank_number},      \
+         .n_in = 5,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},             \
+         .out = {F32(n), F32(n)},                                                                  \
+         .reference = ref_sgd_momentum,                                                            \
+         .tolerance = 5e-7,                                                                        \
+         .plan = &plan,                                                                            \
+         .rank = rank_number,                                                                      \
+         .ranks = 2},                                                                              \
+    {                                                                                              \
+        .op = OP_adam, .title = "adam " #n,                                                        \
+        .attr = {.group = g,                                                                       \
+                 .weight_decay = 3,                                                                \
+                 .beta1 = 0.9,                                                                     \
+                 .beta2 = 0.99,                                                                    \
+                 .eps = 1e-6,                                                                      \
+                 .decoupled = rank_number},                                                        \
+        .n_in = 6, .n_out = 3, .in = {IN(DT_F32, NORMAL, n),                                       \
+                                      IN(DT_F32, NORMAL, n),                                       \
+                                      IN(DT_F32, POSITIVE, n),                                     \
+                                      NORMAL(n),                                                   \
+                                      SCALE,                                                       \
+                                      STEP},                                                       \
+        .out = {F32(n), F32(n), F32(n)}, .reference = ref_adam, .tolerance = 1e-6, .plan = &plan,  \
+        .rank = rank_number, .ranks = 2                                                            \
+    }
+#define NORM_OF(n, g, rank_number)                                                                 \
+    {                                                                                              \
+        .op = OP_grad_norm, .title = "grad_norm " #n, .attr = {.group = g}, .n_in = 1, .n_out = 1, \
+        .in = {IN(MIX, WIDE, n)}, .out = {WORDS}, .reference = ref_grad_norm, .plan = &plan,       \
+        .rank = rank_number, .ranks = 2, .exact = true                                             \
+    }
+
+const Case cases[] = {
+    {.op = OP_field,
+     .title = "field",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {IN(DT_U8, BYTES, 2, 256), STEP},
+     .out = {OUT(DT_I32, 3, 7)},
+     .reference = ref_field,
+     .plan = &plan},
+    {.op = OP_iota, .title = "iota", .n_out = 1, .out = {OUT(DT_I32, 77)}, .reference = ref_iota},
+    {.op = OP_fill,
+     .title = "fill",
+     .attr = {.alpha = 0.25},
+     .n_out = 1,
+     .out = {REAL(33, 5)},
+     .reference = ref_fill},
+    {.op = OP_fill, .title = "fill 0", .n_out = 1, .out = {REAL(20001)}, .reference = ref_fill},
+    {.op = OP_fill, .title = "fill words", .n_out = 1, .out = {WORDS}, .reference = ref_fill},
+    {.op = OP_split,
+     .title = "split",
+     .attr = {.axis = 1},
+     .n_in = 1,
+     .n_out = 3,
+     .in = {IN(DT_F32, NORMAL, 4, 3, 5)},
+     .out = {F32(4, 5), F32(4, 5), F32(4, 5)},
+     .reference = ref_split},
+    {.op = OP_stack,
+     .title = "stack",
+     .attr = {.axis = 1},
+     .n_in = 3,
+     .n_out = 1,
+     .in = {NORMAL(4, 19), NORMAL(4, 19), NORMAL(4, 19)},
+     .out = {REAL(4, 3, 19)},
+     .reference = ref_stack},
+    {.op = OP_stack,
+     .title = "stack last",
+     .attr = {.axis = 2},
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(2, 5), NORMAL(2, 5)},
+     .out = {REAL(2, 5, 2)},
+     .reference = ref_stack},
+    ELEMENT(add, (3, 50, 7), 3, 50, 7),
+    ELEMENT(add, (7), 3, 50, 7),
+    ELEMENT(add, (1), 33),
+    ELEMENT(add, (2100), 11, 2100),
+    ELEMENT(sub, (5, 7), 3, 5, 7),
+    ELEMENT(sub, (16500), 2, 16500),
+    ELEMENT(mul, (64), 300, 64),
+    ELEMENT(mul, (2, 3), 2, 3),
+    ELEMENT1(scale, 0, 5, 101),
+    ELEMENT1(relu, 0, 5, 101),
+    ELEMENT1(silu, 0, 5, 101),
+    ELEMENT1(gelu, GELU_ERF, 5, 101),
+    ELEMENT1(gelu, GELU_TANH, 40, 512),
+    ELEMENT_GRAD(relu_grad, 0, 5, 101),
+    ELEMENT_GRAD(silu_grad, 0, 5, 101),
+    ELEMENT_GRAD(gelu_grad, GELU_ERF, 5, 101),
+    ELEMENT_GRAD(gelu_grad, GELU_TANH, 40, 512),
+    {.op = OP_cast,
+     .title = "cast",
+     .n_in = 1,
+     .n_out = 1,
+     .in = {NORMAL(20011)},
+     .out = {REAL(20011)},
+     .reference = ref_copy},
+    {.op = OP_accumulate,
+     .title = "accumulate",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(20011), NORMAL(20011)},
+     .out = {REAL(20011)},
+     .reference = ref_add,
+     .tolerance = 2e-7},
+    {.op = OP_dropout,
+     .title = "dropout",
+     .attr = {.p = 0.3, .salt = 5},
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(3, 11, 7), STEP},
+     .out = {REAL(3, 11, 7)},
+     .reference = ref_dropout,
+     .tolerance = 2e-7},
+    {.op = OP_dropout,
+     .title = "dropout, large",
+     .attr = {.p = 0.1, .salt = 1},
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(4, 5001), STEP},
+     .out = {REAL(4, 5001)},
+     .reference = ref_dropout,
+     .tolerance = 2e-7},
+    {.op = OP_sum_leading,
+     .title = "sum_leading",
+     .n_in = 1,
+     .n_out = 1,
+     .in = {NORMAL(130, 300)},
+     .out = {REAL(300)},
+     .reference = ref_sum_leading,
+     .tolerance = 1e-6},
+    {.op = OP_sum_leading,
+     .title = "sum_leading acc",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(3, 5, 7), NORMAL(5, 7)},
+     .out = {REAL(5, 7)},
+     .reference = ref_sum_leading,
+     .tolerance = 1e-6},
+    LINEAR(1, 1, 1),
+    LINEAR(5, 7, 3),
+    LINEAR(33, 300, 65),
+    LINEAR(130, 40, 1100),
+    LINEAR(2, 600, 17),
+    {.op = OP_embedding,
+     .title = "embedding",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(19, 37), IN(DT_I32, IDS, 5, 13)},
+     .out = {REAL(5, 13, 37)},
+     .reference = ref_embedding,
+     .limit = 19},
+    {.op = OP_embedding_grad,
+     .title = "embedding_grad",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {NORMAL(5, 13, 37), IN(DT_I32, IDS, 5, 13)},
+     .out = {REAL(19, 37)},
+     .reference = ref_embedding_grad,
+     .tolerance = 1e-6,
+     .limit = 19},
+    {.op = OP_embedding_grad,
+     .title = "embedding_grad acc",
+     .n_in = 3,
+     .n_out = 1,
+     .in = {NORMAL(300, 70), IN(DT_I32, IDS, 300), NORMAL(301, 70)},
+     .out = {REAL(301, 70)},
+     .reference = ref_embedding_grad,
+     .tolerance = 1e-6,
+     .limit = 40},
+    NORMS(3, 5),
+    NORMS(70, 129),
+    NORMS(20, 1040),
+    ATTENTION(2, 5, 5, 4, 2, 3, 1),
+    ATTENTION(1, 70, 130, 2, 1, 17, 0),
+    ATTENTION(1, 130, 70, 2, 2, 40, 1),
+    ATTENTION(1, 3, 66, 1, 1, 200, 1),
+    ATTENTION_PACKED(2, 5, 3, 7, 0),
+    ATTENTION_PACKED(1, 140, 2, 64, 1),
+    LOSS(5, 3),
+    LOSS(40, 500),
+    LOSS(7, 3001),
+    {.op = OP_metric_add,
+     .title = "metric_add",
+     .n_in = 2,
+     .n_out = 1,
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS)},
+     .out = {WORDS},
+     .reference = ref_metric_add},
+    NORM_OF(1, -1, 0),
+    NORM_OF(30011, -1, 1),
+    NORM_OF(96, 0, 1),
+    NORM_OF(77, 1, 0),
+    NORM_OF(77, 1, 1),
+    {.op = OP_step_scale,
+     .title = "step_scale",
+     .attr = {.exponent = -5},
+     .n_in = 3,
+     .n_out = 1,
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},
+     .out = {OUT(DT_F64, SCALE_SLOTS)},
+     .reference = ref_step_scale,
+     .tolerance = 1e-14},
+    {.op = OP_step_scale,
+     .title = "step_scale, clipped",
+     .attr = {.exponent = 3, .clip = 0.01},
+     .n_in = 3,
+     .n_out = 1,
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},
+     .out = {OUT(DT_F64, SCALE_SLOTS)},
+     .reference = ref_step_scale,
+     .tolerance = 1e-14},
+    UPDATES(1, -1, 0),
+    UPDATES(20011, -1, 1),
+    UPDATES(96, 0, 0),
+    UPDATES(96, 0, 1),
+    UPDATES(77, 1, 1),
+    {.op = OP_pack,
+     .title = "pack",
+     .attr = {.group = 0},
+     .n_in = 5,
+     .n_out = 1,
+     .in = {IN(DT_F32, NORMAL, 30), IN(DT_F32, NORMAL, 1), IN(DT_F32, NORMAL, 45),
+            IN(DT_F32, NORMAL, 7), IN(DT_F32, NORMAL, 100)},
+     .out = {REAL(192)},
+     .reference = ref_pack,
+     .plan = &plan},
+};
+const int n_cases = ARRAY_LEN(cases);

@@ -1,0 +1,528 @@
+/* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32 and
+ * bf16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in place
+ * wherever ops.def allows it. All but the matrix products must give the same bits each time; the
+ * plain product the same for every number of threads. Nothing may be written outside the outputs,
+ * and inputs that are not shared stay as they are.
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernels/cases.h"
+#include "util.h"
+
+enum { GUARD = 64, GUARD_BYTE = 0xA5, THREADS = 3, PATTERNS = 5, MAX_SETUPS = 16 };
+
+/* ---- the devices: instruction sets times threads times ways to multiply */
+
+typedef struct Setup {
+    char name[48];
+    DeviceContext *context;
+    bool onednn;
+    int isa, threads;
+} Setup;
+static const Device *device;
+static Setup setups[MAX_SETUPS];
+static int n_setups;
+
+static void open_setup(const char *isa, int isa_number, int threads, const char *product) {
+    char error[ERROR_BYTES] = "";
+    Setup *s = &setups[n_setups];
+    DeviceOptions options = {.rank = {NULL, 0, 1, threads}, .plan_path = ""};
+    setenv("FSDP_CPU_ISA", isa, 1);
+    setenv("FSDP_CPU_MATMUL", product, 1);
+    if (device->open(&options, &s->context, error)) {
+        print_message("without %s %s: %s\n", isa, product, error);
+        return;
+    }
+    snprintf(s->name, sizeof s->name, "%s, %d threads, %s", isa, threads, product);
+    s->onednn = strcmp(product, "onednn") == 0;
+    s->isa = isa_number;
+    s->threads = threads;
+    CHECK(++n_setups < MAX_SETUPS);
+}
+
+static int open_all(void **state) {
+    (void)state;
+    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
+    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
+    void *handle = dlopen(module, RTLD_NOW);
+    if (!handle) fail_environment("%s", dlerror());
+    DeviceEntry entry;
+    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
+    CHECK(entry != NULL);
+    device = entry();
+    static const char *const isa[] = {"plain", "avx2", "avx512"};
+    for (int i = 0; i < 3; i++)
+        for (int t = 1; t <= THREADS; t++) open_setup(isa[i], i, t, "plain");
+    open_setup(isa[0], 0, 1, "onednn");
+    open_setup(isa[0], 0, 2, "onednn");
+    return n_setups > 0 ? 0 : -1;
+}
+
+static int close_all(void **state) {
+    (void)state;
+    for (int i = 0; i < n_setups; i++) device->close(setups[i].context);
+    return 0;
+}
+
+/* ---- numbers */
+
+static uint64_t random_state;
+static uint32_t next_random(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+static double uniform(double low, double high) {
+    return low + (high - low) * next_random() / 4294967296.0;
+}
+
+static float bf16_value(uint16_t x) {
+    uint32_t bits = (uint32_t)x << 16;
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+static uint16_t bf16_of(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+static void put(void *to, int dtype, int64_t i, double x) {
+    switch (dtype) {
+    case DT_F32: ((float *)to)[i] = (float)x; break;
+    case DT_BF16: ((uint16_t *)to)[i] = bf16_of((float)x); break;
+    case DT_F64: ((double *)to)[i] = x; break;
+    case DT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
+    case DT_I64: ((int64_t *)to)[i] = (int64_t)x; break;
+    default: ((uint8_t *)to)[i] = (uint8_t)x; break;
+    }
+}
+static double get(const void *from, int dtype, int64_t i) {
+    switch (dtype) {
+    case DT_F32: return ((const float *)from)[i];
+    case DT_BF16: return bf16_value(((const uint16_t *)from)[i]);
+    case DT_F64: return ((const double *)from)[i];
+    case DT_I32: return ((const int32_t *)from)[i];
+    case DT_I64: return (double)((const int64_t *)from)[i];
+    default: return ((const uint8_t *)from)[i];
+    }
+}
+
+/* ---- one case with one mixture of dtypes */
+
+typedef struct Trial {
+    const Case *c;
+    int pattern;
+    Type types[2 * MAX_CASE_OPERANDS]; /* inputs, then outputs */
+    double *in[MAX_CASE_OPERANDS], *want[MAX_CASE_OPERANDS];
+    void *input[MAX_CASE_OPERANDS]; /* as the kernel gets them */
+    void *first[MAX_CASE_OPERANDS]; /* outputs of the first run, by instruction set for products */
+    void *of_isa[3][MAX_CASE_OPERANDS];
+} Trial;
+
+static const OpInfo infos[OP_COUNT] = {
+#define OP(id, text, in_min, in_max, out_min, out_max, level, eff, attr, shape, grad, flops,       \
+           bytes, shard_rule, alias_rule, mask, prec, ws_cpu, ws_cuda, kernel_name)                \
+    [OP_##id] = {.name = text,                                                                     \
+                 .alias = alias_rule,                                                              \
+                 .alias_mask = (uint32_t)(mask),                                                   \
+                 .kernel = #kernel_name},
+#include "ops.def"
+#undef OP
+};
+
+static Type *out_type(Trial *t, int j) { return &t->types[t->c->n_in + j]; }
+
+static void choose_types(Trial *t) {
+    static const uint32_t bf16[PATTERNS] = {0, ~0u, 0x55555555u, 0xAAAAAAAAu, 0};
+    const Case *c = t->c;
+    for (int i = 0; i < c->n_in + c->n_out; i++) {
+        t->types[i] = i < c->n_in ? c->in[i].type : c->out[i - c->n_in];
+        if (t->types[i].dtype == DT_BF16 && !(bf16[t->pattern] >> i & 1))
+            t->types[i].dtype = DT_F32;
+    }
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < c->n_out; j++)
+        if (info->alias == ALIAS_MUST && (info->alias_mask >> j & 1))
+            t->types[j].dtype = out_type(t, j)->dtype;
+    if (info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1))
+        t->types[c->n_in - 1].dtype = out_type(t, 0)->dtype;
+}
+
+static double state_slot(const Trial *t, Fill fill, int64_t i) {
+    static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,     [STEP_BIAS1] = 0.19,
+                                            [STEP_BIAS2] = 0.02,  [STEP_SEED_LOW] = 4000000007.0,
+                                            [STEP_SEED_HIGH] = 3, [STEP_FIRST_SAMPLE] = 12345678901,
+                                            [STEP_SLOT] = 1};
+    if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
+    if (i == SCALE_GRADIENT) return 0.37;
+    return i == SCALE_APPLY ? t->pattern < PATTERNS - 1 : 0.5;
+}
+
+/* Words of a sum that is positive and finite. */
+static double word(int64_t i) {
+    if (i == EXACT_COUNT) return 60 + next_random() % 9;
+    if (i >= EXACT_BINS) return 0;
+    return i == 10 || i == 9 ? (double)(next_random() % 1000000) : (double)(next_random() % 99) - 9;
+}
+
+static double number(const Trial *t, Fill fill, int64_t i) {
+    int64_t limit = t->c->limit;
+    switch (fill) {
+    case FILL_NORMAL: return uniform(-1, 1) + uniform(-1, 1);
+    case FILL_POSITIVE: return uniform(0.1, 2);
+    case FILL_WIDE:
+        if (next_random() % 16 == 0) return 0;
+        return ldexp(uniform(-1, 1), (int)(next_random() % 200) - 140);
+    case FILL_IDS: return (double)(next_random() % (uint32_t)limit);
+    case FILL_TARGETS: return i % 4 == 2 ? -100 : (double)(next_random() % (uint32_t)limit);
+    case FILL_SMALL: return (double)(next_random() % 17) - 8;
+    case FILL_STEP:
+    case FILL_SCALE: return state_slot(t, fill, i);
+    case FILL_WORDS: return word(i);
+    case FILL_BYTES: return (double)(next_random() % 256);
+    case FILL_DERIVED: return 0;
+    }
+    return 0;
+}
+
+static void *copy_of(const void *bytes, int64_t n) {
+    void *p = malloc((size_t)n + 1);
+    CHECK(p != NULL);
+    return memcpy(p, bytes, (size_t)n);
+}
+
+static void fill_inputs(Trial *t) {
+    const Case *c = t->c;
+    random_state = 11;
+    for (int i = 0; i < c->n_in; i++) {
+        int64_t n = type_elements(&t->types[i]);
+        t->in[i] = calloc((size_t)n, sizeof(double));
+        t->input[i] = malloc((size_t)type_bytes(&t->types[i]));
+        for (int64_t k = 0; k < n; k++) {
+            put(t->input[i], t->types[i].dtype, k, number(t, c->in[i].fill, k));
+            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
+        }
+    }
+    if (c->derive) c->derive(c, t->in, NULL);
+    for (int i = 0; i < c->n_in && c->derive; i++)
+        for (int64_t k = 0; k < type_elements(&t->types[i]); k++) {
+            put(t->input[i], t->types[i].dtype, k, t->in[i][k]);
+            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
+        }
+    for (int j = 0; j < c->n_out; j++)
+        t->want[j] = calloc((size_t)type_elements(out_type(t, j)), sizeof(double));
+    c->reference(c, t->in, t->want);
+}
+
+static void trial_free(Trial *t) {
+    for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
+        free(t->in[i]);
+        free(t->want[i]);
+        free(t->input[i]);
+        free(t->first[i]);
+        for (int k = 0; k < 3; k++) free(t->of_isa[k][i]);
+    }
+}
+
+/* ---- one run: output j takes the memory of input shared[j], or its own when that is -1 */
+
+typedef struct Run {
+    char *in[MAX_CASE_OPERANDS], *out[MAX_CASE_OPERANDS]; /* memory begins GUARD bytes earlier */
+    char *scratch;
+} Run;
+
+static char *guarded(const void *from, int64_t bytes) {
+    char *p = malloc((size_t)bytes + 2 * GUARD);
+    CHECK(p != NULL);
+    memset(p, GUARD_BYTE, (size_t)bytes + 2 * GUARD);
+    if (from)
+        memcpy(p + GUARD, from, (size_t)bytes);
+    else
+        memset(p + GUARD, 0xff, (size_t)bytes);
+    return p + GUARD;
+}
+static void check_guards(const char *what, const char *p, int64_t bytes) {
+    for (int i = 0; i < GUARD; i++)
+        if ((uint8_t)p[-1 - i] != GUARD_BYTE || (uint8_t)p[bytes + i] != GUARD_BYTE)
+            fail_msg("%s: wrote outside of its memory", what);
+}
+
+static void run(const Setup *s, Trial *t, const int *shared, Run *r, const char *what) {
+    const Case *c = t->c;
+    const Type *types[2 * MAX_CASE_OPERANDS];
+    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), s->threads};
+    int64_t scratch =
+        op_workspace(c->op, DEVICE_CPU, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
+    char error[ERROR_BYTES] = "";
+    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
+    for (int i = 0; i < c->n_in; i++) r->in[i] = guarded(t->input[i], type_bytes(types[i]));
+    for (int j = 0; j < c->n_out; j++)
+        r->out[j] =
+            shared[j] >= 0 ? r->in[shared[j]] : guarded(NULL, type_bytes(types[c->n_in + j]));
+    r->scratch = guarded(NULL, scratch);
+    KernelCall call = {&rank,
+                       c->op,
+                       &c->attr,
+                       (uint32_t)c->n_in,
+                       (uint32_t)c->n_out,
+                       (const void *const *)r->in,
+                       (void *const *)r->out,
+                       types,
+                       types + c->n_in,
+                       r->scratch,
+                       (uint64_t)scratch};
+    if (device->launch(s->context, STREAM_COMPUTE, &call, error)) fail_msg("%s: %s", what, error);
+    check_guards(what, r->scratch, scratch);
+    for (int i = 0; i < c->n_in; i++) {
+        check_guards(what, r->in[i], type_bytes(types[i]));
+        bool taken = false;
+        for (int j = 0; j < c->n_out; j++) taken |= shared[j] == i;
+        if (!taken && memcmp(r->in[i], t->input[i], (size_t)type_bytes(types[i])) != 0)
+            fail_msg("%s: input %d was changed", what, i);
+    }
+    for (int j = 0; j < c->n_out; j++)
+        check_guards(what, r->out[j], type_bytes(types[c->n_in + j]));
+}
+
+static void run_free(const Trial *t, const int *shared, Run *r) {
+    for (int j = 0; j < t->c->n_out; j++)
+        if (shared[j] < 0) free(r->out[j] - GUARD);
+    for (int i = 0; i < t->c->n_in; i++) free(r->in[i] - GUARD);
+    free(r->scratch - GUARD);
+}
+
+/* ---- comparisons */
+
+static void compare(Trial *t, const Run *r, const char *what) {
+    for (int j = 0; j < t->c->n_out; j++) {
+        const Type *type = out_type(t, j);
+        if (t->c->exact && type->dtype == DT_I64) continue;
+        double largest = 0;
+        for (int64_t i = 0; i < type_elements(type); i++)
+            if (!isnan(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
+        for (int64_t i = 0; i < type_elements(type); i++) {
+            double want = t->want[j][i], got = get(r->out[j], type->dtype, i);
+            double allowed = t->c->tolerance * largest;
+            if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
+            if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= allowed))
+                fail_msg("%s: output %d, element %lld is %.9g, not %.9g (+- %.2g)", what, j,
+                         (long long)i, got, want, allowed);
+        }
+    }
+}
+
+/* Equal to what is kept, or kept. */
+static void same_bits(Trial *t, void **kept, const Run *r, const char *what) {
+    for (int j = 0; j < t->c->n_out; j++) {
+        int64_t bytes = type_bytes(out_type(t, j));
+        if (!kept[j])
+            kept[j] = copy_of(r->out[j], bytes);
+        else if (memcmp(kept[j], r->out[j], (size_t)bytes) != 0)
+            fail_msg("%s: output %d has other bits than before", what, j);
+    }
+}
+
+/* Which input each output takes for the in-place run `number`; false when there is none. */
+static bool sharing(Trial *t, int number, int *shared) {
+    const Case *c = t->c;
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < MAX_CASE_OPERANDS; j++) shared[j] = -1;
+    if (info->alias == ALIAS_MUST) {
+        for (int j = 0; j < c->n_out; j++)
+            if (info->alias_mask >> j & 1) shared[j] = j;
+        return number == 0;
+    }
+    if (info->alias == ALIAS_ACC) {
+        shared[0] = c->n_in - 1;
+        return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
+    }
+    if (info->alias != ALIAS_MAY) return false;
+    int found = 0;
+    for (int i = 0; i < c->n_in; i++) {
+        bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == out_type(t, 0)->dtype &&
+                    type_elements(&t->types[i]) == type_elements(out_type(t, 0));
+        if (fits && found++ == number) {
+            shared[0] = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run_everywhere(Trial *t) {
+    static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    for (int s = 0; s < n_setups; s++) {
+        const Setup *setup = &setups[s];
+        if (setup->onednn && !t->c->product) continue;
+        void **kept = t->c->product ? t->of_isa[setup->isa] : t->first;
+        char what[1400];
+        Run r;
+        snprintf(what, sizeof what, "%s, mixture %d, %s", t->c->title, t->pattern, setup->name);
+        run(setup, t, apart, &r, what);
+        compare(t, &r, what);
+        if (!setup->onednn) same_bits(t, kept, &r, what);
+        run_free(t, apart, &r);
+        int shared[MAX_CASE_OPERANDS];
+        for (int number = 0; sharing(t, number, shared); number++) {
+            snprintf(what, sizeof what, "%s, mixture %d, %s, in place of input %d", t->c->title,
+                     t->pattern, setup->name, shared[0]);
+            run(setup, t, shared, &r, what);
+            compare(t, &r, what);
+            if (!setup->onednn) same_bits(t, kept, &r, what);
+            run_free(t, shared, &r);
+        }
+    }
+}
+
+static bool has_fill(const Case *c, Fill fill) {
+    for (int i = 0; i < c->n_in; i++)
+        if (c->in[i].fill == fill) return true;
+    return false;
+}
+
+static void kernels_agree_with_references(void **state) {
+    (void)state;
+    for (int k = 0; k < n_cases; k++)
+        for (int pattern = 0; pattern < PATTERNS; pattern++) {
+            /* the last pattern is the update that must leave everything as it is */
+            if (pattern == PATTERNS - 1 && !has_fill(&cases[k], FILL_SCALE)) continue;
+            Trial t = {.c = &cases[k], .pattern = pattern};
+            choose_types(&t);
+            fill_inputs(&t);
+            run_everywhere(&t);
+            trial_free(&t);
+        }
+}
+
+static void every_kernel_has_a_case(void **state) {
+    (void)state;
+    for (int op = 0; op < OP_COUNT; op++) {
+        bool found = strcmp(infos[op].kernel, "executor") == 0;
+        for (int k = 0; k < n_cases; k++) found |= (int)cases[k].op == op;
+        if (!found) fail_msg("no case for %s", infos[op].name);
+    }
+}
+
+/* ---- exact sums, against integers of any length */
+
+enum { DIGITS = EXACT_BINS + 4 };
+typedef struct Integer { /* sum of digit[k] 2^(28 k - 300) */
+    int64_t digit[DIGITS];
+} Integer;
+
+static void carry(Integer *x) {
+    for (int k = 0; k + 1 < DIGITS; k++) {
+        int64_t up = x->digit[k] >> EXACT_BIN_BITS;
+        x->digit[k] -= up * ((int64_t)1 << EXACT_BIN_BITS);
+        x->digit[k + 1] += up;
+    }
+}
+
+/* Adds x^2, x an f32 number: a mantissa of 48 bits at the place of its lowest bit. */
+static void add_square(Integer *sum, double x) {
+    if (x == 0) return;
+    int exponent;
+    int64_t mantissa = (int64_t)ldexp(fabs(frexp(x, &exponent)), 24);
+    int low = 2 * (exponent - 24) - EXACT_LOWEST_EXPONENT;
+    /* numbers near 2^-149 have fewer bits than 24: shift them out */
+    uint64_t square = (uint64_t)(mantissa * mantissa);
+    while (low < 0) {
+        CHECK((square & 1) == 0);
+        square >>= 1;
+        low++;
+    }
+    int shift = low % EXACT_BIN_BITS, at = low / EXACT_BIN_BITS;
+    for (; square; shift = 0, at++) {
+        uint64_t room = (uint64_t)1 << (EXACT_BIN_BITS - shift);
+        sum->digit[at] += (int64_t)(square % room << shift);
+        square /= room;
+    }
+    carry(sum);
+}
+
+static void sum_with(const Setup *s, const float *x, int64_t n, int64_t *words) {
+    Type type = {.dtype = DT_F32, .rank = 1, .dim = {n}};
+    Type out = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
+    Attrs attr = {.group = -1};
+    RankInfo rank = {NULL, 0, 1, s->threads};
+    int64_t scratch[64 * EXACT_WORDS];
+    char error[ERROR_BYTES];
+    KernelCall call = {&rank,
+                       OP_grad_norm,
+                       &attr,
+                       1,
+                       1,
+                       (const void *const[]){x},
+                       (void *const[]){words},
+                       (const Type *const[]){&type},
+                       (const Type *const[]){&out},
+                       scratch,
+                       sizeof scratch};
+    assert_int_equal(device->launch(s->context, STREAM_COMPUTE, &call, error), 0);
+}
+
+static void squares_are_summed_exactly(void **state) {
+    (void)state;
+    enum { N = 40001 };
+    float *x = malloc(N * sizeof *x);
+    random_state = 5;
+    for (int scale = 0; scale < 4; scale++) {
+        Integer want = {{0}};
+        for (int i = 0; i < N; i++) {
+            uint32_t bits = next_random();
+            if (scale == 0) bits &= 0x807fffffu;                       /* denormal */
+            if (scale == 1) bits = (bits & 0x83ffffffu) | 0x3c000000u; /* similar sizes */
+            if (scale == 2) bits |= 0x40000000u;                       /* up to the largest */
+            if ((bits & 0x7f800000u) == 0x7f800000u) bits &= ~0x00800000u;
+            memcpy(&x[i], &bits, 4);
+            add_square(&want, (double)x[i]);
+        }
+        int64_t first[EXACT_WORDS];
+        for (int s = 0; s < n_setups; s++) {
+            int64_t words[EXACT_WORDS], parts[EXACT_WORDS] = {0};
+            sum_with(&setups[s], x, N, words);
+            if (s == 0) memcpy(first, words, sizeof first);
+            assert_memory_equal(first, words, sizeof first);
+            Integer got = {{0}};
+            memcpy(got.digit, words, EXACT_BINS * sizeof *words);
+            carry(&got);
+            assert_memory_equal(&got, &want, sizeof got);
+            /* cut into parts: the same words */
+            for (int64_t at = 0, n; at < N; at += n) {
+                n = 1 + next_random() % 9999;
+                n = MIN(n, N - at);
+                sum_with(&setups[s], x + at, n, words);
+                for (int k = 0; k < EXACT_WORDS; k++) parts[k] += words[k];
+            }
+            assert_memory_equal(first, parts, sizeof first);
+        }
+    }
+    x[7] = INFINITY;
+    x[N - 1] = NAN;
+    int64_t words[EXACT_WORDS];
+    sum_with(&setups[0], x, N, words);
+    assert_int_equal(words[EXACT_NONFINITE], 2);
+    free(x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_has_a_case),
+        cmocka_unit_test(kernels_agree_with_references),
+        cmocka_unit_test(squares_are_summed_exactly),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

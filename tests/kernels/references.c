@@ -1,0 +1,310 @@
+/* References in f64, written from the definitions in ops.def. Letters as there. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/cases.h"
+#include "util.h"
+
+static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
+static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
+static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
+
+#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
+#define REF(name) void ref_##name(const Case *c, double *const *in, double *const *out)
+
+REF(add) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] + in[1][i % in_n(c, 1)]; }
+REF(sub) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] - in[1][i % in_n(c, 1)]; }
+REF(mul) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * in[1][i % in_n(c, 1)]; }
+REF(scale) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * c->attr.alpha; }
+REF(copy) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i]; }
+REF(relu) { EACH(i, out_n(c, 0)) out[0][i] = fmax(in[0][i], 0); }
+REF(relu_grad) { EACH(i, out_n(c, 0)) out[0][i] = in[1][i] > 0 ? in[0][i] : 0; }
+REF(iota) {
+    (void)in;
+    EACH(i, out_n(c, 0)) out[0][i] = (double)i;
+}
+REF(fill) {
+    (void)in;
+    EACH(i, out_n(c, 0)) out[0][i] = c->attr.alpha;
+}
+
+static double gelu(const Case *c, double x) {
+    if (c->attr.approx == GELU_TANH)
+        return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    return 0.5 * x * (1 + erf(x / sqrt(2)));
+}
+static double gelu_slope(const Case *c, double x) {
+    if (c->attr.approx != GELU_TANH)
+        return 0.5 * (1 + erf(x / sqrt(2))) + x * exp(-x * x / 2) / sqrt(2 * M_PI);
+    double t = tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+    return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+}
+REF(gelu) { EACH(i, out_n(c, 0)) out[0][i] = gelu(c, in[0][i]); }
+REF(gelu_grad) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * gelu_slope(c, in[1][i]); }
+REF(silu) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] / (1 + exp(-in[0][i])); }
+REF(silu_grad) {
+    EACH(i, out_n(c, 0)) {
+        double x = in[1][i], s = 1 / (1 + exp(-x));
+        out[0][i] = in[0][i] * s * (1 + x * (1 - s));
+    }
+}
+
+/* Blocks of `inner` elements; the axis has n entries. */
+static int64_t inner_of(const Type *t, int64_t axis) {
+    int64_t n = 1;
+    for (int64_t i = axis + 1; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+REF(split) {
+    int64_t inner = inner_of(&c->in[0].type, c->attr.axis);
+    EACH(i, in_n(c, 0)) {
+        int64_t block = i / inner;
+        out[block % c->n_out][block / c->n_out * inner + i % inner] = in[0][i];
+    }
+}
+REF(stack) {
+    int64_t inner = inner_of(&c->out[0], c->attr.axis);
+    EACH(i, out_n(c, 0)) {
+        int64_t block = i / inner;
+        out[0][i] = in[block % c->n_in][block / c->n_in * inner + i % inner];
+    }
+}
+/* The only field is i32, at byte 64 of its slot; step names slot 1. */
+REF(field) {
+    int64_t slot = in_n(c, 0) / 2;
+    EACH(i, out_n(c, 0)) {
+        uint8_t bytes[4];
+        int32_t x;
+        for (int k = 0; k < 4; k++) bytes[k] = (uint8_t)in[0][slot + 64 + 4 * i + k];
+        memcpy(&x, bytes, 4);
+        out[0][i] = x;
+    }
+}
+
+REF(sum_leading) {
+    int64_t n = out_n(c, 0);
+    EACH(i, n) out[0][i] = c->n_in > 1 ? in[1][i] : 0;
+    EACH(i, in_n(c, 0)) out[0][i % n] += in[0][i];
+}
+
+REF(linear) {
+    int64_t d = last(&c->in[0].type), o = c->in[1].type.dim[0];
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = c->n_in > 2 ? in[2][i % o] : 0;
+        EACH(k, d) out[0][i] += in[0][i / o * d + k] * in[1][i % o * d + k];
+    }
+}
+REF(linear_grad_input) {
+    int64_t o = last(&c->in[0].type), d = last(&c->in[1].type);
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = 0;
+        EACH(k, o) out[0][i] += in[0][i / d * o + k] * in[1][k * d + i % d];
+    }
+}
+REF(linear_grad_weight) {
+    int64_t o = last(&c->in[0].type), d = last(&c->in[1].type), rows = in_n(c, 0) / o;
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = c->n_in > 2 ? in[2][i] : 0;
+        EACH(r, rows) out[0][i] += in[0][r * o + i / d] * in[1][r * d + i % d];
+    }
+}
+
+REF(embedding) {
+    int64_t d = last(&c->in[0].type);
+    EACH(i, out_n(c, 0)) out[0][i] = in[0][(int64_t)in[1][i / d] * d + i % d];
+}
+REF(embedding_grad) {
+    int64_t d = last(&c->out[0]);
+    EACH(i, out_n(c, 0)) out[0][i] = c->n_in > 2 ? in[2][i] : 0;
+    EACH(i, in_n(c, 0)) out[0][(int64_t)in[1][i / d] * d + i % d] += in[0][i];
+}
+
+/* ---- norms: layer_norm* or rms_norm* by c->op */
+
+static bool centered(const Case *c) {
+    return c->op == OP_layer_norm || c->op == OP_layer_norm_grad_input ||
+           c->op == OP_layer_norm_grad_weight;
+}
+static void statistics(const double *x, int64_t d, double eps, bool center, double *mean,
+                       double *rstd) {
+    double sum = 0, square = 0;
+    EACH(i, d) sum += x[i];
+    *mean = center ? sum / (double)d : 0;
+    EACH(i, d) square += (x[i] - *mean) * (x[i] - *mean);
+    *rstd = 1 / sqrt(square / (double)d + eps);
+}
+REF(norm) {
+    int64_t d = last(&c->in[0].type), rows = in_n(c, 0) / d;
+    EACH(r, rows) {
+        double mean, rstd;
+        statistics(in[0] + r * d, d, c->attr.eps, centered(c), &mean, &rstd);
+        EACH(i, d)
+        out[0][r * d + i] =
+            (in[0][r * d + i] - mean) * rstd * in[1][i] + (c->n_in > 2 ? in[2][i] : 0);
+        out[c->n_out - 1][r] = rstd;
+        if (centered(c)) out[1][r] = mean;
+    }
+}
+/* Statistics are the last inputs: mean (if centered), rstd; x is input 1. */
+void derive_statistics(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    int64_t d = last(&c->in[1].type), rows = in_n(c, 1) / d;
+    EACH(r, rows) {
+        double mean, rstd;
+        statistics(in[1] + r * d, d, 1e-5, centered(c), &mean, &rstd);
+        in[c->n_in - 1][r] = rstd;
+        if (centered(c)) in[c->n_in - 2][r] = mean;
+    }
+}
+REF(norm_grad_input) {
+    int64_t d = last(&c->in[1].type), rows = in_n(c, 1) / d;
+    EACH(r, rows) {
+        const double *dy = in[0] + r * d, *x = in[1] + r * d;
+        double mean = centered(c) ? in[c->n_in - 2][r] : 0, rstd = in[c->n_in - 1][r];
+        double g_mean = 0, gx_mean = 0;
+        EACH(i, d) {
+            g_mean += dy[i] * in[2][i] / (double)d;
+            gx_mean += dy[i] * in[2][i] * (x[i] - mean) * rstd / (double)d;
+        }
+        if (!centered(c)) g_mean = 0;
+        EACH(i, d)
+        out[0][r * d + i] = rstd * (dy[i] * in[2][i] - g_mean - (x[i] - mean) * rstd * gx_mean);
+    }
+}
+REF(norm_grad_weight) {
+    int64_t d = last(&c->in[1].type);
+    EACH(i, d) out[0][i] = 0;
+    EACH(i, in_n(c, 1)) {
+        double mean = centered(c) ? in[c->n_in - 2][i / d] : 0, rstd = in[c->n_in - 1][i / d];
+        out[0][i % d] += in[0][i] * (in[1][i] - mean) * rstd;
+    }
+}
+
+/* ---- attention; sizes are read from q (or qkv) and k */
+
+typedef struct Sizes {
+    int64_t b, t, s, heads, key_heads, h;
+    bool packed;
+} Sizes;
+static Sizes sizes_of(const Case *c, int first) {
+    const Type *q = &c->in[first].type, *k = &c->in[first + 1].type;
+    bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
+    if (packed) return (Sizes){q->dim[0], q->dim[1], q->dim[1], q->dim[3], q->dim[3], q->dim[4], 1};
+    return (Sizes){q->dim[0], q->dim[1], k->dim[1], q->dim[2], k->dim[2], q->dim[3], 0};
+}
+/* Element of q (which 0), k, v of `head` at position t. */
+static int64_t place(const Sizes *z, int which, int64_t b, int64_t t, int64_t head) {
+    if (z->packed) return (((b * z->t + t) * 3 + which) * z->heads + head) * z->h;
+    if (which == 0) return ((b * z->t + t) * z->heads + head) * z->h;
+    return ((b * z->s + t) * z->key_heads + head) * z->h;
+}
+/* Probabilities of one row; returns lse. */
+static double probabilities(const Case *c, const Sizes *z, const double *q, const double *k,
+                            int64_t b, int64_t t, int64_t head, double *p) {
+    int64_t key_head = head / (z->heads / z->key_heads);
+    double sum = 0, top = -INFINITY;
+    EACH(s, z->s) {
+        p[s] = 0;
+        EACH(i, z->h) p[s] += q[place(z, 0, b, t, head) + i] * k[place(z, 1, b, s, key_head) + i];
+        p[s] = c->attr.causal && s > t ? -INFINITY : p[s] * c->attr.alpha;
+        top = fmax(top, p[s]);
+    }
+    EACH(s, z->s) sum += exp(p[s] - top);
+    EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
+    return top + log(sum);
+}
+static void attend(const Case *c, int first, double *const *in, double *o, double *lse) {
+    Sizes z = sizes_of(c, first);
+    const double *q = in[first], *k = in[z.packed ? first : first + 1];
+    const double *v = in[z.packed ? first : first + 2];
+    double *p = malloc(sizeof *p * (size_t)z.s);
+    EACH(row, z.b * z.heads * z.t) {
+        int64_t t = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
+        int64_t key_head = head / (z.heads / z.key_heads);
+        lse[row] = probabilities(c, &z, q, k, b, t, head, p);
+        double *to = o + ((b * z.t + t) * z.heads + head) * z.h;
+        EACH(i, z.h) {
+            to[i] = 0;
+            EACH(s, z.s) to[i] += p[s] * v[place(&z, 2, b, s, key_head) + i];
+        }
+    }
+    free(p);
+}
+REF(attention) { attend(c, 0, in, out[0], out[1]); }
+/* o and lse are the last two inputs. */
+void derive_attention(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    attend(c, 1, in, in[c->n_in - 2], in[c->n_in - 1]);
+}
+REF(attention_grad) {
+    Sizes z = sizes_of(c, 1);
+    const double *q = in[1], *k = in[z.packed ? 1 : 2], *v = in[z.packed ? 1 : 3];
+    double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
+    for (int j = 0; j < c->n_out; j++) memset(out[j], 0, sizeof(double) * (size_t)out_n(c, j));
+    double *p = malloc(sizeof *p * (size_t)z.s);
+    EACH(row, z.b * z.heads * z.t) {
+        int64_t t = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
+        int64_t key_head = head / (z.heads / z.key_heads);
+        const double *d_o = in[0] + ((b * z.t + t) * z.heads + head) * z.h;
+        int64_t at = place(&z, 0, b, t, head);
+        double mean = 0;
+        probabilities(c, &z, q, k, b, t, head, p);
+        for (int pass = 0; pass < 2; pass++) EACH(s, z.s) {
+                int64_t key = place(&z, 1, b, s, key_head), value = place(&z, 2, b, s, key_head);
+                double dp = 0;
+                EACH(i, z.h) dp += d_o[i] * v[value + i];
+                if (pass == 0) mean += p[s] * dp;
+                double ds = p[s] * (dp - mean) * c->attr.alpha;
+                if (pass == 1) EACH(i, z.h) {
+                        dv[value + i] += p[s] * d_o[i];
+                        dq[at + i] += ds * k[key + i];
+                        dk[key + i] += ds * q[at + i];
+                    }
+            }
+    }
+    free(p);
+}
+
+/* ---- loss */
+
+static double row_lse(const double *x, int64_t v) {
+    double top = -INFINITY, sum = 0;
+    EACH(i, v) top = fmax(top, x[i]);
+    EACH(i, v) sum += exp(x[i] - top);
+    return top + log(sum);
+}
+/* The loss itself is compared by the runner from lse; see kernel_test.c. */
+REF(cross_entropy) {
+    int64_t v = last(&c->in[0].type);
+    memset(out[0], 0, sizeof(double) * EXACT_WORDS);
+    EACH(r, in_n(c, 1)) out[1][r] = row_lse(in[0] + r * v, v);
+}
+void derive_lse(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    int64_t v = last(&c->in[0].type);
+    EACH(r, in_n(c, 1)) in[2][r] = row_lse(in[0] + r * v, v);
+}
+REF(cross_entropy_grad) {
+    int64_t v = last(&c->in[0].type);
+    EACH(i, in_n(c, 0)) {
+        double target = in[1][i / v];
+        double p = exp(in[0][i] - in[2][i / v]) - (target == (double)(i % v));
+        out[0][i] = target == (double)c->attr.ignore ? 0 : ldexp(p, (int)c->attr.exponent);
+    }
+}
+REF(accuracy) {
+    int64_t v = last(&c->in[0].type), bin = -EXACT_LOWEST_EXPONENT / EXACT_BIN_BITS;
+    memset(out[0], 0, sizeof(double) * EXACT_WORDS);
+    EACH(r, in_n(c, 1)) {
+        int64_t best = 0;
+        EACH(i, v) if (in[0][r * v + i] > in[0][r * v + best]) best = i;
+        if (in[1][r] == (double)c->attr.ignore) continue;
+        out[0][EXACT_COUNT] += 1;
+        out[0][bin] += in[1][r] == (double)best ? ldexp(1, 20) : 0;
+    }
+}
+REF(metric_add) {
+    (void)c;
+    EACH(i, EXACT_WORDS) out[0][i] = in[0][i] + in[1][i];
+}
