@@ -233,8 +233,14 @@ static int run_ranks(Run *run) {
         run_fail(&run->rank[started], EXIT_ENVIRONMENT);
     }
     for (int32_t i = 0; i < started; i++) pthread_join(run->rank[i].thread, NULL);
+    metrics_end_bar(run->metrics);
     if (run->failure) return report(run->failure, run->failure_text);
-    return run->was_interrupted ? EXIT_INTERRUPTED : 0;
+    if (!run->was_interrupted) return 0;
+    if (!run->options->quiet)
+        fprintf(stderr, "interrupted behind a whole step%s%s\n",
+                run->options->save ? "; the weights are in " : "",
+                run->options->save ? run->options->save : "");
+    return EXIT_INTERRUPTED;
 }
 
 static void report_allocations(const Run *run) {

@@ -18,12 +18,15 @@
 
 enum { POOL_BYTES = 64 << 10, LINE_BYTES = 16 << 10, BAR_WIDTH = 30 };
 
+/* Seconds between two changes of the bar, between two lines. */
+static const double BAR_PAUSE = 0.1, LINE_PAUSE = 2.0;
+
 struct Metrics {
     Run *run;
     FILE *log;
     bool terminal, quiet;
-    double begun, shown; /* when the run began; when progress was last shown */
-    double seconds;      /* in steps */
+    double begun, shown, shown_eval; /* when the run began; when progress was last shown */
+    double seconds;                  /* in steps */
     int64_t steps;
     double loss, eval_loss, best_eval;
     bool evaluated;
@@ -168,7 +171,7 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     m->seconds += n->seconds;
     m->loss = n->loss;
     double at = now();
-    double pause = m->terminal ? 0.1 : 2.0;
+    double pause = m->terminal ? BAR_PAUSE : LINE_PAUSE;
     bool last = n->step + 1 == m->run->steps;
     if (!m->quiet && (at - m->shown >= pause || last)) show_progress(m, n, at);
     if (!m->log) return 0;
@@ -192,7 +195,9 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
             m->evaluated = true;
             if (!(m->best_eval <= value[i])) m->best_eval = value[i];
         }
-    if (!m->quiet && !m->terminal) {
+    double at = now();
+    if (!m->quiet && !m->terminal && (at - m->shown_eval >= LINE_PAUSE || step == m->run->steps)) {
+        m->shown_eval = at;
         fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, m->run->steps);
         for (int i = 0; i < n; i++) fprintf(stderr, "  %s %.4f", name[i], value[i]);
         fprintf(stderr, "\n");
@@ -212,10 +217,13 @@ int metrics_end(Metrics *m, int64_t steps, char *error) {
     return write_line(m, o, error);
 }
 
+void metrics_end_bar(Metrics *m) {
+    if (!m->quiet && m->terminal && m->steps) fprintf(stderr, "\n");
+}
+
 void metrics_summary(Metrics *m, uint64_t high_water) {
     const PlanSettings *s = m->run->plan->settings;
     uint64_t predicted = s->workspace_bytes[m->run->device->kind];
-    if (!m->quiet && m->terminal && m->steps) fprintf(stderr, "\n");
     if (high_water)
         fprintf(stderr,
                 "memory check: observed high-water mark %" PRIu64 ", predicted %" PRIu64 " bytes\n",

@@ -230,6 +230,7 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error);
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
                  char *error);
 int metrics_end(Metrics *m, int64_t steps, char *error);
+void metrics_end_bar(Metrics *m); /* what is printed next starts on a line of its own */
 void metrics_summary(Metrics *m, uint64_t high_water);
 int64_t tokens_per_step(const Plan *p);
 
