@@ -72,7 +72,7 @@ static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource
         const DataFieldFile *f = &source->fields.at[i];
         Span at = setting->value.items[i].value->span;
         const char *problem = npy_header(f->path, &types[i], e->model->arena, &missing);
-        if (!problem && i && types[i].dim[0] != types[0].dim[0])
+        if (!problem && types[0].dim[0] > 0 && types[i].dim[0] != types[0].dim[0])
             problem = arena_printf(e->model->arena, "it has %lld samples, %s has %lld",
                                    (long long)types[i].dim[0], source->fields.at[0].path,
                                    (long long)types[0].dim[0]);

@@ -58,7 +58,7 @@ static const char *read_header(const char *header, Type *out, Arena *a) {
         if (!strncmp(descr + 1, integers[i], 3)) out->dtype = DT_I32;
     if (out->dtype == DT_NONE)
         return arena_printf(a,
-                            "its dtype is %.8s; little-endian f2 f4 f8, i1 to i8, u1 to u8 and "
+                            "its dtype is %.5s; little-endian f2 f4 f8, i1 to i8, u1 to u8 and "
                             "bool can be read",
                             descr);
     return read_shape(shape, out);
