@@ -93,6 +93,53 @@ static void tell_price(const Comm *c) {
     diag_emit(&d);
 }
 
+/* ---- what the user could not guess ---- */
+
+static void tell(const Comm *c, const char *code, const Buf *names, const char *what) {
+    if (!names->n) return;
+    Diag d = diag_warning(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
+    d.severity = DIAG_NOTE;
+    diag_emit(&d);
+}
+
+/* Names a unit in a list that ends in .. when it is long. */
+static void list_unit(Buf *names, int *listed, const Unit *u) {
+    enum { MOST_NAMES = 4 };
+    if ((*listed)++ < MOST_NAMES)
+        buf_printf(names, "%s%s", *listed > 1 ? ", " : "", u->is_root ? "the root" : u->name);
+    else if (*listed == MOST_NAMES + 1)
+        buf_printf(names, ", ..");
+}
+
+/* Under strategy full a unit is gathered once in forward and once in backward. Says where not. */
+static void tell_gathers(const Comm *c, const Parts *parts) {
+    const Graph *g = c->g;
+    const Policy *p = &g->policy;
+    if (!c->gathers || p->strategy != STRATEGY_FULL || !p->reshard) return;
+    uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->arena, g->units.n * sizeof *count);
+    for (uint32_t k = 0; k < parts->gathers.n; k++) {
+        const Gather *at = &parts->gathers.at[k];
+        count[at->unit][parts->segments.at[at->home].phase]++;
+    }
+    Buf once = {0}, again = {0}, kept = {0};
+    int n_once = 0, n_again = 0, n_kept = 0;
+    for (uint32_t u = 0; u < g->units.n; u++) {
+        const Unit *unit = &g->units.at[u];
+        bool twice = count[u][PHASE_FORWARD] > 1 || count[u][PHASE_BACKWARD] > 1;
+        bool resharded = !unit->is_root || p->reshard_root;
+        if (resharded && count[u][PHASE_FORWARD] && !count[u][PHASE_BACKWARD])
+            list_unit(&once, &n_once, unit);
+        if (twice) list_unit(&again, &n_again, unit);
+        if (parts->kept[u]) list_unit(&kept, &n_kept, unit);
+    }
+    tell(c, "W0404", &once, "not gathered for backward, which does not read their parameters");
+    tell(c, "W0405", &again, "used several times, gathered each time");
+    tell(c, "W0405", &kept, "used several times, kept gathered in between");
+    buf_free(&once);
+    buf_free(&again);
+    buf_free(&kept);
+}
+
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
     Comm c = {.g = g, .map = unit_map(g), .ranks = mesh_size(p, "dp"), .axis = axis_of(p)};
@@ -114,6 +161,7 @@ bool pass_comm(Graph *g) {
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];
         Parts parts = comm_parts(&c, &old);
+        if (old.kind == PROGRAM_TRAIN) tell_gathers(&c, &parts);
         if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
             comm_emit(&c, &parts, old.kind);
             continue;

@@ -36,6 +36,7 @@ typedef struct Parts {
     VEC(Reduction) reductions; /* by segment, then group */
     int32_t *view;             /* by old value: the parameter that it shows, or NO_INDEX */
     int32_t *shard;            /* by old value: the group whose master shard it is, or NO_INDEX */
+    bool *kept;                /* by unit: stays gathered while others run between its uses */
 } Parts;
 
 typedef struct Comm {

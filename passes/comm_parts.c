@@ -165,9 +165,12 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
         return !border || p->strategy != STRATEGY_FULL || !p->reshard_root;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;
+    if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
     int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
-    return others[b->segment] - others[a->segment + 1] <= ahead ||
-           only_inner_between(c, parts, unit, a->segment, b->segment);
+    uint32_t between = others[b->segment] - others[a->segment + 1];
+    if (between > ahead) return false;
+    parts->kept[unit] |= between > 0;
+    return true;
 }
 
 static int compare_gathers(const void *a, const void *b) {
@@ -201,6 +204,7 @@ static void find_gathers(const Comm *c, Parts *parts) {
 
 Parts comm_parts(Comm *c, const Program *p) {
     Parts parts = {.kind = p->kind,
+                   .kept = arena_array(c->g->arena, bool, c->g->units.n),
                    .view = arena_array(c->g->arena, int32_t, c->g->values.n),
                    .shard = arena_array(c->g->arena, int32_t, c->g->values.n)};
     take_apart(c, &parts, p);

@@ -336,7 +336,7 @@ static void mark_ops(Graph *g) {
 }
 
 bool pass_wrap(Graph *g) {
-    CHECK(g->modules.n && g->params.n);
+    CHECK(g->modules.n);
     Wrap w = {g, arena_array(g->arena, uint32_t, g->modules.n),
               arena_array(g->arena, int32_t, g->modules.n), false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;

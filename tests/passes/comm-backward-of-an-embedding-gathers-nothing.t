@@ -14,3 +14,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; opt
 ==== out
 train: A:t F:t X:t A:u F:u X:u A:r F:r | B:r X:r R:r A:u B:u X:u D:r R:u B:t D:u R:t U D:t M
 eval: A:t F:t X:t A:u F:u X:u A:r F:r X:r M
+==== err
+note[W0404]: not gathered for backward, which does not read their parameters: t
+

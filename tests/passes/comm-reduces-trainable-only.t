@@ -24,3 +24,6 @@ reduce_scatter f32[1]
 unshard f32[9], %49: f32[3]
 reduce_scatter f32[1]
 reduce_scatter f32[1]
+==== err
+note[W0404]: not gathered for backward, which does not read their parameters: u0
+
