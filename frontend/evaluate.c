@@ -192,6 +192,10 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     }
     ConstValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
     if (left.kind == VALUE_ERROR || right.kind == VALUE_ERROR) return value_error(e->span);
+    bool equality = !strcmp(e->text, "==") || !strcmp(e->text, "!=");
+    bool with_none = left.kind == VALUE_NONE || right.kind == VALUE_NONE;
+    if (equality && with_none) /* asks whether an optional argument or field is there */
+        return value_bool(e->span, (left.kind == right.kind) == (e->text[0] == '='));
     if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
     return arithmetic_binary(s->model->ds, e, &left, &right);
 }

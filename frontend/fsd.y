@@ -89,7 +89,8 @@ items: %empty                              { $$ = make(p, NODE_FILE, @$, NULL); 
      | items item opt_nl                   { $$ = ADD($1, $2); }
      | items error NL opt_nl               { $$ = $1; yyerrok; recovered(p); }
      ;
-item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1, @2), $2); $$->text_span = @2; }
+item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1, @2), $2);
+             $$->text_span = @2; }
      | CONFIG '{' opt_nl entries '}' NL    { $$ = $4; $$->kind = NODE_CONFIG; $$->span = @1; }
      | PRESET STR '{' opt_nl entries '}' NL
            { $$ = $5; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
@@ -97,7 +98,8 @@ item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1
            { $$ = make(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $6); }
      | MODEL '=' expr NL                   { $$ = make(p, NODE_MODEL, @3, NULL); ADD($$, $3); }
      | ID opt_label '{' opt_nl entries '}' NL
-           { $$ = $5; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1; $$->text_span = @1; }
+           { $$ = $5; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1;
+             $$->text_span = @1; }
      ;
 opt_label: %empty                          { $$ = NULL; }
      | ID                                  { $$ = $1; }
@@ -107,9 +109,11 @@ entries: %empty                            { $$ = make(p, NODE_SECTION, @$, NULL
      | entries error NL opt_nl             { $$ = $1; yyerrok; recovered(p); }
      ;
 entry: ID '=' expr opt_doc NL
-           { $$ = make(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4; ADD($$, $3); }
+           { $$ = make(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4;
+             ADD($$, $3); }
      | STR '=' expr opt_doc NL
-           { $$ = make(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4; ADD($$, $3); }
+           { $$ = make(p, NODE_SET_PATH, span_join(@1, @3), $1); $$->text_span = @1;
+             $$->label = $4; ADD($$, $3); }
      | REQUIRE expr opt_doc NL
            { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
      | ID '{' opt_nl entries '}' NL
@@ -146,7 +150,8 @@ member: fields NL                          { $$ = $1; }
      | IF expr '{' opt_nl members '}' NL
            { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $5); }
      | ID '(' ')' block NL
-           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL)); ADD($$, $4); }
+           { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL));
+             ADD($$, $4); }
      | ID '(' paramlist ')' block NL
            { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, $3); ADD($$, $5); }
      | ID '(' ')' '=' expr NL
@@ -157,10 +162,13 @@ member: fields NL                          { $$ = $1; }
              Node *body = unary(p, NODE_RETURN, @6, $6); ADD($$, body); }
      ;
 fields: idlist ':' type opt_init attrs
-           { $$ = make(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4); ADD($$, $5); }
+           { $$ = make(p, NODE_FIELD, @1, NULL); ADD($$, $1); ADD($$, $3); ADD($$, $4);
+             ADD($$, $5); }
      ;
-idlist: ID                                 { $$ = make(p, NODE_NAMES, @$, NULL); ADD($$, make(p, NODE_NAME, @1, $1)); }
-     | idlist ',' ID                       { $$ = ADD($1, make(p, NODE_NAME, @3, $3)); $$->span = @$; }
+idlist: ID                                 { $$ = make(p, NODE_NAMES, @$, NULL);
+             ADD($$, make(p, NODE_NAME, @1, $1)); }
+     | idlist ',' ID                       { $$ = ADD($1, make(p, NODE_NAME, @3, $3));
+             $$->span = @$; }
      ;
 type: ID opt_args opt_dims
            { $$ = make(p, NODE_TYPE, @$, $1); $$->text_span = @1; ADD($$, $2); ADD($$, $3); }
@@ -191,9 +199,11 @@ stmt: idlist '=' expr NL
            { $$ = make(p, NODE_ADD_TO, span_join(@1, @3), $1); $$->text_span = @1; ADD($$, $3); }
      | RETURN expr NL                      { $$ = unary(p, NODE_RETURN, span_join(@1, @2), $2); }
      | FOR ID IN expr block NL
-           { $$ = make(p, NODE_FOR, span_join(@1, @4), $2); $$->text_span = @2; ADD($$, $4); ADD($$, $5); }
+           { $$ = make(p, NODE_FOR, span_join(@1, @4), $2); $$->text_span = @2; ADD($$, $4);
+             ADD($$, $5); }
      | IF expr block opt_else NL
-           { $$ = make(p, NODE_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $3); ADD($$, $4); }
+           { $$ = make(p, NODE_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $3);
+             ADD($$, $4); }
      | ID '(' args ')' NL
            { Node *call = make(p, NODE_CALL, span_join(@1, @4), NULL);
              ADD(call, make(p, NODE_REF, @1, $1)); ADD(call, $3);
@@ -232,7 +242,8 @@ expr: NUM                                  { $$ = make(p, NODE_NUMBER, @$, $1); 
            { $$ = make(p, NODE_INDEX, @$, NULL); ADD($$, $1); ADD($$, $3); }
      | expr '.' ID
            { $$ = make(p, NODE_MEMBER, @$, $3); $$->text_span = @3; ADD($$, $1); }
-     | expr AS shape                       { $$ = make(p, NODE_AS, @$, NULL); ADD($$, $1); ADD($$, $3); }
+     | expr AS shape                       { $$ = make(p, NODE_AS, @$, NULL); ADD($$, $1);
+             ADD($$, $3); }
      | '-' expr %prec UMINUS               { $$ = unary(p, NODE_NEGATE, @$, $2); if (!$$) YYABORT; }
      | NOT expr                            { $$ = unary(p, NODE_NOT, @$, $2); if (!$$) YYABORT; }
      | expr '+' expr                       { $$ = binary(p, @$, "+", $1, $3); if (!$$) YYABORT; }
@@ -263,7 +274,8 @@ static Node *make(Parser *p, NodeKind kind, Span span, const char *text)
 static Node *add(Parser *p, Node *parent, Node *kid)
 {
     node_add(p->arena, parent, kid);
-    if (parent->depth > AST_MAX_DEPTH && !p->abandoned) layout_too_deep(p, kid ? kid->span : parent->span);
+    if (parent->depth > AST_MAX_DEPTH && !p->abandoned)
+        layout_too_deep(p, kid ? kid->span : parent->span);
     return parent;
 }
 
@@ -334,7 +346,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
     } else {
         for (int i = 0, shown = 0; i < n && shown < 5; i++)
             if (worth_naming(expected[i]))
-                buf_printf(&text, "%s%s", shown++ ? " or " : ", expected ", symbol_text(expected[i]));
+                buf_printf(&text, "%s%s", shown++ ? " or " : ", expected ",
+                           symbol_text(expected[i]));
     }
     layout_syntax_error(p, *at, text.at, found == YYSYMBOL_NL,
                         !strcmp(yysymbol_name(found), "'{'"));

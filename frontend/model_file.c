@@ -197,6 +197,14 @@ static void add_section(Model *m, const Node *section) {
 
 static bool load_file(Model *m, const char *path, Span used_at);
 
+/* One file has one name, however it is reached. */
+static const char *real_path(Model *m, const char *path) {
+    char *real = realpath(path, NULL);
+    const char *kept = real ? arena_strdup(m->arena, real) : path;
+    free(real);
+    return kept;
+}
+
 static void load_used(Model *m, const Node *use, const char *user_path) {
     if (!strcmp(use->text, "std.fsd")) return;
     const char *slash = strrchr(user_path, '/');
@@ -204,8 +212,9 @@ static void load_used(Model *m, const Node *use, const char *user_path) {
         use->text[0] == '/' || !slash
             ? use->text
             : arena_printf(m->arena, "%.*s/%s", (int)(slash - user_path), user_path, use->text);
+    const char *identity = real_path(m, path);
     for (uint32_t i = 0; i < m->units.n; i++)
-        if (!strcmp(m->units.at[i].path, path)) return;
+        if (!strcmp(real_path(m, m->units.at[i].path), identity)) return;
     load_file(m, path, use->text_span);
 }
 
