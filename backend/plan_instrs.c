@@ -96,14 +96,21 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
     return NULL;
 }
 
+/* Rows [first, first + n) of a table; ranges of instructions ascend and stay apart. */
 static int read_range(Reading *r, uint64_t i, const char *what, uint64_t first, uint64_t n,
-                      uint64_t total) {
-    FAIL_IF(first > total || n > total - first, "instruction %llu: its %s are outside their table",
-            (Llu)i, what);
+                      uint64_t total, uint64_t *next) {
+    FAIL_IF(first < *next || first > total || n > total - first,
+            "instruction %llu: its %s are not a range of its own", (Llu)i, what);
+    *next = first + n;
     return 0;
 }
 
-static int read_shape_of_instr(Reading *r, uint64_t i) {
+/* Where the ranges of the next instruction can begin. */
+typedef struct Next {
+    uint64_t in, out, edge;
+} Next;
+
+static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
     FAIL_IF(in->op >= OP_COUNT, "instruction %llu: there is no op %u", (Llu)i, in->op);
@@ -124,9 +131,11 @@ static int read_shape_of_instr(Reading *r, uint64_t i) {
     FAIL_IF(in->flops > (uint64_t)INT64_MAX || in->bytes > (uint64_t)INT64_MAX ||
                 in->live_bytes > (uint64_t)INT64_MAX,
             "instruction %llu: a prediction is out of range", (Llu)i);
-    int status = read_range(r, i, "operands", in->first_in, in->n_in, p->n_operands);
-    if (!status) status = read_range(r, i, "results", in->first_out, in->n_out, p->n_values);
-    if (!status) status = read_range(r, i, "edges", in->first_edge, in->n_edge, p->n_edges);
+    int status = read_range(r, i, "operands", in->first_in, in->n_in, p->n_operands, &next->in);
+    if (!status)
+        status = read_range(r, i, "results", in->first_out, in->n_out, p->n_values, &next->out);
+    if (!status)
+        status = read_range(r, i, "edges", in->first_edge, in->n_edge, p->n_edges, &next->edge);
     return status;
 }
 
@@ -167,8 +176,9 @@ static int read_instr(Reading *r, uint64_t i) {
 
 int plan_read_instrs(Reading *r) {
     const Plan *p = r->p;
+    Next next = {0};
     int status = 0;
-    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_shape_of_instr(r, i);
+    for (uint64_t i = 0; i < p->n_instrs && !status; i++) status = read_shape_of_instr(r, i, &next);
     if (!status) status = read_values(r);
     for (uint64_t k = 0; k < p->n_programs && !status; k++) {
         const PlanProgram *a = &p->programs[k];

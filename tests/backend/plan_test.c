@@ -1,0 +1,203 @@
+/* The plan reader, and what stands behind it, on good plans that were tampered with.
+ *
+ * A small model is compiled in this process. Then: every truncation, every flipped byte, with the
+ * checksum as it was: EXIT_CORRUPT. With the checksum recomputed a changed plan may be accepted by
+ * the reader; then checker and dumps have to survive it. No edge may be redundant: without any one
+ * of them the checker objects.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "backend.h"
+#include "passes.h"
+
+static const char model[] = "module Block {\n"
+                            "  ln : LayerNorm(6)\n"
+                            "  fc : Linear(6, 6, bias = true)\n"
+                            "  forward(x) = x + gelu(fc(ln(x)))\n"
+                            "}\n"
+                            "module M {\n"
+                            "  e : Embedding(256, 6)\n"
+                            "  h : Block[3]\n"
+                            "  out : Linear(6, 256)\n"
+                            "  tie out.weight = e.weight\n"
+                            "  forward(ids) {\n"
+                            "    x = e(ids)\n"
+                            "    for b in h { x = b(x) }\n"
+                            "    return out(x)\n"
+                            "  }\n"
+                            "}\n"
+                            "model = M\n"
+                            "data { train = text(\"a.txt\"); length = 5 }\n"
+                            "train { loss = cross_entropy(model(inputs), targets); batch = 24\n"
+                            "        steps = 3; optimizer = adamw(lr = 0.01); clip = 1.0 }\n"
+                            "shard { unit = Block }\n";
+
+static void ignore(void *context, const char *text, size_t n) {
+    (void)context, (void)text, (void)n;
+}
+
+/* The model for `ranks` ranks with further -s options. The bytes are malloc'ed. */
+static char *compile(int64_t ranks, const char *const *set, int n_set, size_t *size) {
+    char name[] = "/tmp/plan_test_XXXXXX";
+    int file = mkstemp(name);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, model, strlen(model)), (ssize_t)strlen(model));
+    close(file);
+    DiagSet ds;
+    diag_init(&ds, arena_new());
+    ds.write = ignore;
+    CompileOptions options = {.set = set, .n_set = n_set, .ranks = ranks, .to_plan = true};
+    Frontend *f = frontend_open(&ds, name, &options);
+    assert_int_equal(f->exit_code, EXIT_DONE);
+    assert_true(frontend_elaborate(f));
+    assert_true(pipeline_run(f->graph, LEVEL_SCHED, NULL));
+    Buf out = {0};
+    plan_emit(f, "test", 7, &out);
+    unlink(name);
+    *size = out.n;
+    return buf_take(&out);
+}
+
+static char *two_ranks(size_t *size) {
+    static const char *const set[] = {"train.accumulate=3"};
+    return compile(2, set, 1, size);
+}
+
+static void good_plans_pass(void **state) {
+    static const char *const sets[][2] = {{"train.accumulate=1", "shard.strategy=full"},
+                                          {"train.accumulate=2", "shard.strategy=full"},
+                                          {"train.accumulate=3", "shard.strategy=grads"},
+                                          {"train.accumulate=2", "shard.strategy=none"},
+                                          {"shard.accumulate=local", "train.accumulate=3"}};
+    (void)state;
+    for (int64_t ranks = 1; ranks <= 4; ranks++)
+        for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
+            if (24 / ranks % 6 && ranks != 4) continue;
+            size_t size;
+            char message[512] = "", *bytes = compile(ranks, sets[i], 2, &size);
+            Plan plan;
+            PlanFault fault = {0};
+            assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+            if (plan_check(&plan, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
+            free(bytes);
+        }
+}
+
+static int read_copy(const char *bytes, size_t size) {
+    Plan plan;
+    char message[512], *copy = malloc(size + 1);
+    memcpy(copy, bytes, size);
+    int status = plan_read(&plan, copy, size, message, sizeof message);
+    if (status) assert_true(strlen(message) > 0);
+    free(copy);
+    return status;
+}
+
+static void every_truncation_is_noticed(void **state) {
+    (void)state;
+    size_t size;
+    char *bytes = two_ranks(&size);
+    assert_int_equal(read_copy(bytes, size), 0);
+    for (size_t n = 0; n < size; n++) assert_int_equal(read_copy(bytes, n), EXIT_CORRUPT);
+    free(bytes);
+}
+
+static void every_flipped_byte_is_noticed(void **state) {
+    (void)state;
+    size_t size;
+    Plan plan;
+    char message[512], *bytes = two_ranks(&size);
+    for (size_t i = 0; i < size; i++) {
+        char flip = (char)(1 << i % 8);
+        bytes[i] ^= flip;
+        assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+        bytes[i] ^= flip;
+    }
+    free(bytes);
+}
+
+/* Reads, checks and dumps; whatever the bytes are, nothing may crash. */
+static void use_all(const char *bytes, size_t size, int *accepted, int *proven) {
+    Plan plan;
+    PlanFault fault;
+    char message[512];
+    int status = plan_read(&plan, bytes, size, message, sizeof message);
+    if (status) {
+        assert_int_equal(status, EXIT_CORRUPT);
+        return;
+    }
+    ++*accepted;
+    status = plan_check(&plan, &fault);
+    assert_true(status == 0 || status == EXIT_CORRUPT);
+    *proven += status == 0;
+    Buf out = {0};
+    dump_plan_text(&plan, &out);
+    if (status == 0) dump_plan_json(&plan, 0, &out);
+    buf_free(&out);
+}
+
+static void set_checksum(char *bytes, size_t size) {
+    uint64_t sum = plan_checksum(bytes, size);
+    memcpy(bytes + offsetof(PlanHeader, checksum), &sum, sizeof sum);
+}
+
+static void changed_plans_are_survived(void **state) {
+    (void)state;
+    size_t size;
+    int accepted = 0, proven = 0, tried = 0;
+    char *bytes = two_ranks(&size), *copy = malloc(size);
+    uint64_t random = 1;
+    for (size_t i = sizeof(PlanHeader); i < size; i += 1 + random % 11, tried++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        memcpy(copy, bytes, size);
+        copy[i] ^= (char)(1 << (random >> 40) % 8);
+        if (random >> 50 & 1) copy[(random >> 8) % (size - 64) + 64] = (char)(random >> 32);
+        set_checksum(copy, size);
+        use_all(copy, size, &accepted, &proven);
+    }
+    /* harmless changes exist (a line number), but most are noticed */
+    assert_true(accepted > 0 && proven < tried / 2);
+    free(copy);
+    free(bytes);
+}
+
+static void no_edge_is_redundant(void **state) {
+    static const char *const set[] = {"train.accumulate=2"};
+    (void)state;
+    size_t size;
+    char message[512], *bytes = compile(2, set, 1, &size);
+    Plan plan;
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    uint64_t dropped = 0;
+    for (uint64_t i = 0; i < plan.n_instrs; i++) {
+        PlanInstr *in = (PlanInstr *)&plan.instrs[i], kept = *in;
+        assert_true(kept.n_edge <= 2);
+        for (uint32_t k = 0; k < kept.n_edge; k++, dropped++) {
+            PlanFault fault;
+            in->n_edge = kept.n_edge - 1;
+            in->first_edge = kept.first_edge + (k == 0); /* without the first, or the last */
+            assert_int_equal(plan_check(&plan, &fault), EXIT_CORRUPT);
+            *in = kept;
+        }
+    }
+    assert_true(dropped > 20);
+    free(bytes);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_plans_pass),
+        cmocka_unit_test(every_truncation_is_noticed),
+        cmocka_unit_test(every_flipped_byte_is_noticed),
+        cmocka_unit_test(changed_plans_are_survived),
+        cmocka_unit_test(no_edge_is_redundant),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
