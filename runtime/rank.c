@@ -13,7 +13,7 @@ void run_fail(Rank *r, int code) {
     /* A rank that only reports another one's end is not the cause. */
     if (!run->failure || (run->failure == EXIT_RANK && code != EXIT_RANK)) {
         run->failure = code;
-        if (run->n_rank > 1)
+        if (run->n_rank > 1 && code != EXIT_TRAINING) /* every rank sees the same loss */
             snprintf(run->failure_text, sizeof run->failure_text, "rank %d: %s", r->rank, r->error);
         else
             snprintf(run->failure_text, sizeof run->failure_text, "%s", r->error);

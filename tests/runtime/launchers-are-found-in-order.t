@@ -1,0 +1,23 @@
+# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 && ! RANK=0 WORLD_SIZE=4 %fsdp-run p.bin && ! RANK=1 %fsdp-run p.bin && ! RANK=0 WORLD_SIZE=2 %fsdp-run --transport local p.bin && ! OMPI_COMM_WORLD_RANK=5 OMPI_COMM_WORLD_SIZE=2 %fsdp-run p.bin && ! SLURM_PROCID=0 SLURM_NTASKS=8 %fsdp-run p.bin && ! RANK=x WORLD_SIZE=2 %fsdp-run p.bin
+# Launchers are found by their variables, torchrun before Open MPI before Slurm, and nonsense is refused.
+# NEEDS: build:device_cpu.so
+==== toy.fsd
+module Toy {
+  emb : Embedding(128, 4)
+  out : Linear(4, 128)
+  forward(x) = out(emb(x))
+}
+model = Toy
+data { train = text("t.txt"); val = text("t.txt"); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
+==== err
+error: p.bin was compiled for 2 ranks, and torchrun's environment asks for 4
+help: fsdpc compile toy.fsd -o p.bin -n 4
+error: RANK is set and WORLD_SIZE is not
+help: torchrun sets both; -n RANKS starts without a launcher
+error: transport local keeps all ranks in one process, but torchrun started 2
+help: start fsdp-run -n 2 once, without a launcher
+error: Open MPI says rank 5 of 2
+error: p.bin was compiled for 2 ranks, and Slurm's environment asks for 8
+help: fsdpc compile toy.fsd -o p.bin -n 8
+error: the environment says RANK=x, which is no rank or count
