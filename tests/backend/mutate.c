@@ -1,0 +1,170 @@
+/* Plants faults into good plans and counts which proof of the checker catches them.
+ *
+ * Every good plan must pass the reader, the checker and the oracle, also cut into two roles, and
+ * none of its edges may be removable. Every mutant stays well-formed: it is numbered anew, its
+ * checksum is right, the reader accepts it (those that it does not accept are counted, and are no
+ * mutants). The checker runs as a whole, which says who catches a mutant first, and each proof by
+ * itself. What the checker accepts must be harmless: the oracle runs it in many legal orders and
+ * finds nothing.
+ *
+ * The random numbers start the same way in every run. `mutate -v` names every mutant.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "mutate.h"
+
+enum { PROOFS = 7, ORDERS = 40, FEW_ORDERS = 8, LEAST_MUTANTS = 1000, LEAST_CAUGHT = 50 };
+
+typedef struct Count {
+    uint32_t planted;  /* mutants aimed at this proof */
+    uint32_t first;    /* mutants that it rejects first */
+    uint32_t alone;    /* mutants that it rejects by itself */
+    uint32_t harmful;  /* planted, rejected, and the oracle sees why in a few orders */
+    uint32_t harmless; /* planted, accepted, and the oracle sees nothing */
+} Count;
+
+typedef struct Test {
+    Count by_proof[PROOFS + 1];
+    uint32_t mutants, unread, failures;
+    Random random;
+    bool verbose;
+} Test;
+
+static void failed(Test *t, const char *plan, const char *what, const char *why) {
+    printf("FAILED: %s: %s: %s\n", plan, what, why);
+    t->failures++;
+}
+
+/* The number in "check-2a". */
+static int proof_of(const PlanFault *f) { return atoi(f->rule + strlen("check-")); }
+
+static void test_good(Test *t, const GoodPlan *g, const Plan *p) {
+    PlanFault fault;
+    char why[1024];
+    if (plan_check(p, &fault)) {
+        snprintf(why, sizeof why, "%s at %llu: %s", fault.rule, (unsigned long long)fault.instr,
+                 fault.message);
+        failed(t, g->name, "the checker rejects it", why);
+    }
+    const char *wrong = oracle_run(p, ORDERS, &t->random);
+    if (wrong) failed(t, g->name, "the oracle rejects it", wrong);
+}
+
+static void test_mutant(Test *t, const GoodPlan *g, const Fault *f, const Plan *p) {
+    PlanFault fault;
+    char message[256];
+    Count *own = &t->by_proof[f->proof];
+    t->mutants++;
+    own->planted++;
+    for (int proof = 1; proof <= PROOFS; proof++)
+        t->by_proof[proof].alone += plan_check_rules(p, CHECK_RULE(proof), &fault) != 0;
+    bool caught = plan_check(p, &fault) != 0;
+    if (caught) t->by_proof[proof_of(&fault)].first++;
+    if (t->verbose)
+        printf("%s: %s: %s %s\n", g->name, f->name, caught ? fault.rule : "accepted",
+               fault.message);
+    const char *wrong = oracle_run(p, caught ? FEW_ORDERS : ORDERS, &t->random);
+    own->harmful += caught && wrong;
+    own->harmless += !caught && !wrong;
+    if (t->verbose && caught && !wrong) printf("    which the oracle does not see\n");
+    snprintf(message, sizeof message, "`%s` is accepted", f->name);
+    if (!caught && wrong) failed(t, g->name, message, wrong);
+}
+
+static bool read_edit(Test *t, const Edit *e, const GoodPlan *g, void **bytes, Plan *p) {
+    size_t size;
+    char message[512];
+    *bytes = edit_write(e, &size);
+    if (!*bytes) return false;
+    if (!plan_read(p, *bytes, size, message, sizeof message)) return true;
+    if (t->verbose) printf("%s: not well-formed: %s\n", g->name, message);
+    return false;
+}
+
+static void plant(Test *t, const GoodPlan *g, const Fault *f) {
+    for (int k = 0; k < f->tries; k++) {
+        Arena *a = arena_new();
+        Edit *e = edit_new(a, &g->plan);
+        Plan p;
+        void *bytes = NULL;
+        if (f->plant(e, &t->random)) {
+            if (read_edit(t, e, g, &bytes, &p))
+                test_mutant(t, g, f, &p);
+            else
+                t->unread++;
+        }
+        free(bytes);
+        arena_free(a);
+    }
+}
+
+static void test_roles(Test *t, const GoodPlan *g) {
+    Arena *a = arena_new();
+    Edit *e = edit_new(a, &g->plan);
+    Plan p;
+    void *bytes = NULL;
+    if (edit_split_roles(e)) {
+        if (read_edit(t, e, g, &bytes, &p))
+            test_good(t, g, &p);
+        else
+            failed(t, g->name, "two roles", "the reader rejects them");
+    }
+    free(bytes);
+    arena_free(a);
+}
+
+static uint32_t test_edges(Test *t, const GoodPlan *g) {
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < g->plan.n_instrs; i++)
+        for (uint32_t k = 0; k < g->plan.instrs[i].n_edge; k++) {
+            Arena *a = arena_new();
+            Edit *e = edit_new(a, &g->plan);
+            PlanFault fault;
+            Plan p;
+            void *bytes = NULL;
+            char where[256];
+            edit_drop_edge(e, i, k);
+            plan_instr_text(&g->plan, i, where, sizeof where);
+            if (!read_edit(t, e, g, &bytes, &p) || !plan_check(&p, &fault))
+                failed(t, g->name, "an edge can go", where);
+            edges++;
+            free(bytes);
+            arena_free(a);
+        }
+    return edges;
+}
+
+static void print_table(Test *t, uint32_t plans, uint32_t edges) {
+    printf("%u good plans, %u edges that all are needed, %u mutants, %u more not well-formed\n",
+           plans, edges, t->mutants, t->unread);
+    printf("proof  caught first  caught alone  planted  seen by oracle  harmless\n");
+    for (int k = 1; k <= PROOFS; k++) {
+        const Count *c = &t->by_proof[k];
+        printf("%5d  %12u  %12u  %7u  %14u  %8u\n", k, c->first, c->alone, c->planted, c->harmful,
+               c->harmless);
+        if (c->alone < LEAST_CAUGHT || c->planted < LEAST_CAUGHT)
+            failed(t, "all plans", "too few mutants for a proof", "see the table");
+    }
+    if (t->mutants < LEAST_MUTANTS) failed(t, "all plans", "too few mutants", "see the table");
+}
+
+int main(int argc, char **argv) {
+    Test t = {.random = {20261121}, .verbose = argc > 1 && !strcmp(argv[1], "-v")};
+    Arena *a = arena_new();
+    GoodPlan *good;
+    uint32_t n = good_plans(a, &good), edges = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        test_good(&t, &good[k], &good[k].plan);
+        test_roles(&t, &good[k]);
+        edges += test_edges(&t, &good[k]);
+        for (uint32_t f = 0; f < n_order_faults; f++) plant(&t, &good[k], &order_faults[f]);
+        for (uint32_t f = 0; f < n_sum_faults; f++) plant(&t, &good[k], &sum_faults[f]);
+    }
+    print_table(&t, n, edges);
+    for (uint32_t k = 0; k < n; k++) free(good[k].bytes);
+    arena_free(a);
+    return t.failures ? 1 : 0;
+}

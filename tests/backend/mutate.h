@@ -1,0 +1,114 @@
+/* The mutator's parts. mutate.c plants faults into good plans and counts who catches them:
+ *
+ *   mutate_plans.c   good plans: models of the repository compiled in this process
+ *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
+ *   mutate_pick.c    places in a plan, and what has to move along with a change
+ *   mutate_faults.c, mutate_sums.c   the faults
+ *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
+ *                    the checker
+ */
+#ifndef FSDPC_TESTS_MUTATE_H
+#define FSDPC_TESTS_MUTATE_H
+
+#include "plan.h"
+#include "util.h"
+
+/* A sequence of numbers that depends on its start alone. */
+typedef struct Random {
+    uint64_t state;
+} Random;
+uint64_t random_next(Random *r);
+uint32_t random_below(Random *r, uint32_t n); /* n > 0 */
+
+/* mutate_plans.c */
+typedef struct GoodPlan {
+    const char *name;
+    void *bytes;
+    size_t size;
+    Plan plan;
+} GoodPlan;
+/* Compiles every case; writes the small data files that they name into the working directory. */
+uint32_t good_plans(Arena *a, GoodPlan **out);
+
+/* mutate_edit.c: instructions and values are named by what they were in the base plan; new ones get
+ * higher numbers. */
+typedef struct EditInstr {
+    PlanInstr row; /* its ranges are not used */
+    uint32_t *in, *out, *edge;
+    uint32_t n_in, n_out, n_edge;
+} EditInstr;
+typedef struct EditProgram {
+    uint32_t kind;
+    uint64_t peak;
+    uint32_t *list, n; /* instructions in issue order */
+} EditProgram;
+typedef struct Edit {
+    Arena *arena;
+    const Plan *base;
+    EditInstr *instr;
+    uint32_t n_instr;
+    PlanValue *value; /* def is the EditInstr's number */
+    uint32_t n_value;
+    EditProgram *program;
+    uint32_t n_program;
+    /* copies of the base's tables */
+    PlanSettings settings;
+    PlanParam *param;
+    PlanState *state;
+    PlanGroup *group;
+    PlanCall *call;
+    uint32_t n_call;
+    PlanRole *role;
+    uint32_t n_role;
+} Edit;
+Edit *edit_new(Arena *a, const Plan *base);
+/* Bytes of the plan in malloc'ed memory, aligned; NULL when an operand or edge names what is gone.
+ */
+void *edit_write(const Edit *e, size_t *size);
+uint32_t edit_copy_instr(Edit *e, uint32_t instr); /* a twin with new results, listed nowhere */
+void edit_insert(Edit *e, uint32_t program, uint32_t at, uint32_t instr);
+void edit_remove(Edit *e, uint32_t program, uint32_t at);
+void edit_add_edge(Edit *e, uint32_t instr, uint32_t from);
+void edit_drop_edge(Edit *e, uint32_t instr, uint32_t k);
+void edit_replace_value(Edit *e, uint32_t from, uint32_t to); /* in all operands */
+/* Two roles with the same programs, each half of the ranks; needs two ranks. */
+bool edit_split_roles(Edit *e);
+
+/* mutate_pick.c */
+typedef struct Place {
+    uint32_t program, at, instr; /* instr is listed there */
+} Place;
+typedef bool Fits(const Edit *e, uint32_t instr);
+/* Any instruction in the lists that fits; false if there is none. */
+bool pick(const Edit *e, Random *r, Fits *fits, Place *out);
+bool pick_op(const Edit *e, Random *r, uint16_t op, Place *out);
+/* Any other one of the same op and program whose operands and results have the same types. */
+bool pick_alike(const Edit *e, Random *r, Place of, Place *out);
+uint32_t edit_def(const Edit *e, uint32_t value); /* the instruction that makes it */
+uint32_t edit_place(const Edit *e, uint32_t program, uint32_t instr); /* UINT32_MAX: not listed */
+uint32_t edit_root(const Edit *e, uint32_t value);
+uint64_t edit_bytes(const Edit *e, uint32_t value);
+bool edit_same_type(const Edit *e, uint32_t a, uint32_t b);
+bool edit_reads(const Edit *e, uint32_t instr, uint32_t root); /* directly or through a view */
+void edit_move(Edit *e, uint32_t program, uint32_t from, uint32_t to);
+void edit_repair_edges(Edit *e); /* drops those that point forward or to their own stream */
+void edit_repair_peaks(Edit *e); /* sizes follow the addresses */
+void edit_shift(Edit *e, uint32_t value, uint64_t address); /* with its views */
+/* Nothing but its own users cares where this value lies. */
+bool edit_is_loose(const Edit *e, uint32_t value);
+
+typedef struct Fault {
+    const char *name;
+    int proof;                         /* that it is aimed at */
+    int tries;                         /* per good plan */
+    bool (*plant)(Edit *e, Random *r); /* false: this plan has no place for it */
+} Fault;
+/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. */
+extern const Fault order_faults[], sum_faults[];
+extern const uint32_t n_order_faults, n_sum_faults;
+
+/* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what
+ * went wrong first. */
+const char *oracle_run(const Plan *p, uint32_t runs, Random *r);
+
+#endif

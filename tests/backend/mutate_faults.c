@@ -1,0 +1,439 @@
+/* Faults of order, memory and lifetime: what proofs 1, 2 and 3 are about. */
+#include "mutate.h"
+
+static bool is_state(const Edit *e, uint32_t v) {
+    return e->instr[edit_def(e, v)].row.op == OP_state;
+}
+static bool is_token(const Edit *e, uint32_t v) { return e->value[v].type.dtype == DT_TOKEN; }
+
+static bool makes_operand(const Edit *e, uint32_t from, uint32_t instr) {
+    for (uint32_t k = 0; k < e->instr[instr].n_in; k++)
+        if (edit_def(e, e->instr[instr].in[k]) == from && e->instr[from].row.op != OP_state)
+            return true;
+    return false;
+}
+
+static bool ends_values(const Edit *e, uint32_t instr) {
+    return e->instr[instr].row.op == OP_reshard || e->instr[instr].row.op == OP_free;
+}
+
+/* ---- 1: reads after writes ---- */
+
+static uint32_t edge_of(const Edit *e, uint32_t instr, int kind) {
+    for (uint32_t k = 0; k < e->instr[instr].n_edge; k++) {
+        bool data = makes_operand(e, e->instr[instr].edge[k], instr);
+        if (kind == 0 && data) return k;
+        if (kind == 1 && !data && !ends_values(e, instr)) return k;
+        if (kind == 2 && !data && ends_values(e, instr)) return k;
+    }
+    return UINT32_MAX;
+}
+static bool has_data_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 0) != UINT32_MAX; }
+static bool has_memory_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 1) != UINT32_MAX; }
+static bool has_end_edge(const Edit *e, uint32_t i) { return edge_of(e, i, 2) != UINT32_MAX; }
+
+static bool drop_data_edge(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_data_edge, &at)) return false;
+    edit_drop_edge(e, at.instr, edge_of(e, at.instr, 0));
+    return true;
+}
+
+/* The edge comes from an earlier instruction of the same stream. */
+static bool retarget_edge(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_data_edge, &at)) return false;
+    uint32_t k = edge_of(e, at.instr, 0), from = e->instr[at.instr].edge[k], n = 0, chosen = 0;
+    for (uint32_t i = 0; i < edit_place(e, at.program, from); i++) {
+        uint32_t other = e->program[at.program].list[i];
+        if (e->instr[other].row.stream == e->instr[from].row.stream && random_below(r, ++n) == 0)
+            chosen = other;
+    }
+    if (n) e->instr[at.instr].edge[k] = chosen;
+    return n > 0;
+}
+
+static uint32_t made_operand(const Edit *e, uint32_t i) {
+    for (uint32_t k = 0; k < e->instr[i].n_in; k++)
+        if (!is_state(e, e->instr[i].in[k])) return k;
+    return UINT32_MAX;
+}
+static bool reads_something_made(const Edit *e, uint32_t i) {
+    return made_operand(e, i) != UINT32_MAX;
+}
+
+static bool read_before_write(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, reads_something_made, &at)) return false;
+    uint32_t def = edit_def(e, e->instr[at.instr].in[made_operand(e, at.instr)]);
+    edit_move(e, at.program, at.at, edit_place(e, at.program, def));
+    edit_repair_edges(e);
+    return true;
+}
+
+static bool read_a_later_value(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, reads_something_made, &at)) return false;
+    uint32_t k = made_operand(e, at.instr), v = e->instr[at.instr].in[k], n = 0, chosen = 0;
+    for (uint32_t i = at.at + 1; i < e->program[at.program].n; i++) {
+        const EditInstr *in = &e->instr[e->program[at.program].list[i]];
+        for (uint32_t j = 0; j < in->n_out; j++)
+            if (edit_same_type(e, v, in->out[j]) && random_below(r, ++n) == 0) chosen = in->out[j];
+    }
+    if (n) e->instr[at.instr].in[k] = chosen;
+    return n > 0;
+}
+
+static bool change_stream(Edit *e, Place at, uint8_t stream) {
+    if (e->instr[at.instr].row.stream == stream) return false;
+    e->instr[at.instr].row.stream = stream;
+    edit_repair_edges(e);
+    return true;
+}
+static bool computes(const Edit *e, uint32_t i) {
+    return *op_info[e->instr[i].row.op].kernel &&
+           op_info[e->instr[i].row.op].effect == EFFECT_PURE && e->instr[i].row.op != OP_field &&
+           op_info[e->instr[i].row.op].alias != ALIAS_VIEW;
+}
+static bool compute_elsewhere(Edit *e, Random *r) {
+    Place at;
+    return pick(e, r, computes, &at) &&
+           change_stream(e, at, random_below(r, 2) ? STREAM_GATHER : STREAM_REDUCE);
+}
+static bool communicates(const Edit *e, uint32_t i) {
+    return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
+}
+static bool communicate_on_compute(Edit *e, Random *r) {
+    Place at;
+    return pick(e, r, communicates, &at) && change_stream(e, at, STREAM_COMPUTE);
+}
+
+/* ---- 2: memory ---- */
+
+static bool drop_memory_edge(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_memory_edge, &at)) return false;
+    edit_drop_edge(e, at.instr, edge_of(e, at.instr, 1));
+    return true;
+}
+
+static uint32_t loose_result(const Edit *e, uint32_t i) {
+    if (op_info[e->instr[i].row.op].alias == ALIAS_VIEW) return UINT32_MAX;
+    for (uint32_t k = 0; k < e->instr[i].n_out; k++)
+        if (edit_is_loose(e, e->instr[i].out[k])) return e->instr[i].out[k];
+    return UINT32_MAX;
+}
+static bool has_loose_result(const Edit *e, uint32_t i) { return loose_result(e, i) != UINT32_MAX; }
+
+static uint32_t last_reader(const Edit *e, uint32_t program, uint32_t root) {
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < e->program[program].n; i++)
+        if (edit_reads(e, e->program[program].list[i], root)) last = i;
+    return last;
+}
+
+/* Puts a value where another one is that was made before and is read behind it. */
+static bool overlap_live(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_loose_result, &at)) return false;
+    uint32_t v = loose_result(e, at.instr), n = 0, chosen = 0;
+    for (uint32_t i = 0; i < at.at; i++) {
+        const EditInstr *in = &e->instr[e->program[at.program].list[i]];
+        for (uint32_t k = 0; k < in->n_out; k++) {
+            uint32_t u = in->out[k];
+            if (is_token(e, u) || op_info[in->row.op].alias == ALIAS_VIEW) continue;
+            if (last_reader(e, at.program, u) > at.at && random_below(r, ++n) == 0) chosen = u;
+        }
+    }
+    if (!n) return false;
+    edit_shift(e, v, e->value[chosen].address);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool shift_address(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_loose_result, &at)) return false;
+    uint32_t v = loose_result(e, at.instr);
+    uint64_t by = 8ull << random_below(r, 8), address = e->value[v].address;
+    if (random_below(r, 2) && address >= e->settings.persistent_bytes + by)
+        edit_shift(e, v, address - by);
+    else
+        edit_shift(e, v, address + by);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool view_offset(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_view, &at)) return false;
+    int64_t *offset = &e->instr[at.instr].row.attr.offset;
+    *offset += *offset >= 16 && random_below(r, 2) ? -16 : 16;
+    return true;
+}
+
+static bool view_address(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_view, &at)) return false;
+    edit_shift(e, e->instr[at.instr].out[0], e->value[e->instr[at.instr].out[0]].address + 16);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static uint32_t live_operand(const Edit *e, uint32_t i) {
+    if (!e->instr[i].n_out || !has_loose_result(e, i)) return UINT32_MAX;
+    uint32_t out = e->instr[i].out[0];
+    for (uint32_t k = 0; k < e->instr[i].n_in; k++)
+        if (!is_token(e, e->instr[i].in[k]) &&
+            edit_bytes(e, e->instr[i].in[k]) == edit_bytes(e, out) &&
+            e->value[e->instr[i].in[k]].address != e->value[out].address)
+            return k;
+    return UINT32_MAX;
+}
+/* Works in place where that is impossible, or hurts a later reader. */
+static bool has_live_operand(const Edit *e, uint32_t i) { return live_operand(e, i) != UINT32_MAX; }
+static bool in_place(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_live_operand, &at)) return false;
+    edit_shift(e, e->instr[at.instr].out[0],
+               e->value[e->instr[at.instr].in[live_operand(e, at.instr)]].address);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool over_a_state(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_loose_result, &at)) return false;
+    const PlanState *s = &e->state[random_below(r, (uint32_t)e->base->n_states)];
+    edit_shift(e, loose_result(e, at.instr), s->address);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool has_two_results(const Edit *e, uint32_t i) {
+    return e->instr[i].n_out > 1 && computes(e, i) && edit_is_loose(e, e->instr[i].out[0]) &&
+           edit_is_loose(e, e->instr[i].out[1]);
+}
+static bool results_overlap(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_two_results, &at)) return false;
+    edit_shift(e, e->instr[at.instr].out[1], e->value[e->instr[at.instr].out[0]].address);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool works_in_place(const Edit *e, uint32_t i) {
+    return op_info[e->instr[i].row.op].alias == ALIAS_MUST && e->instr[i].n_out > 0;
+}
+static bool out_of_place(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, works_in_place, &at)) return false;
+    uint32_t v = e->instr[at.instr].out[random_below(r, e->instr[at.instr].n_out)];
+    edit_shift(e, v, align_up(e->settings.arena_bytes, PLAN_ALIGN));
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool pack_exchange(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_pack, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    for (uint32_t k = 0; k + 1 < in->n_in; k++)
+        for (uint32_t j = k + 1; j < in->n_in; j++) {
+            if (!edit_same_type(e, in->in[k], in->in[j])) continue;
+            uint32_t v = in->in[k];
+            in->in[k] = in->in[j];
+            if (random_below(r, 2)) in->in[j] = v; /* else one is packed twice */
+            return true;
+        }
+    return false;
+}
+
+static bool set_another(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_set_state, &at)) return false;
+    uint32_t v = e->instr[at.instr].in[0], n = 0, chosen = 0;
+    for (uint32_t i = 0; i < at.at; i++) {
+        const EditInstr *in = &e->instr[e->program[at.program].list[i]];
+        for (uint32_t k = 0; k < in->n_out; k++)
+            if (in->out[k] != v && edit_same_type(e, in->out[k], v) && random_below(r, ++n) == 0)
+                chosen = in->out[k];
+    }
+    if (n) e->instr[at.instr].in[0] = chosen;
+    return n > 0;
+}
+
+/* ---- 3: between unshard and reshard ---- */
+
+static bool end_too_early(Edit *e, Random *r, uint16_t op) {
+    Place at;
+    if (!pick_op(e, r, op, &at)) return false;
+    uint32_t root = edit_root(e, e->instr[at.instr].in[random_below(r, e->instr[at.instr].n_in)]);
+    uint32_t n = 0, to = 0;
+    for (uint32_t i = 0; i < at.at; i++) {
+        uint32_t other = e->program[at.program].list[i];
+        if (op_info[e->instr[other].row.op].alias != ALIAS_VIEW && edit_reads(e, other, root) &&
+            random_below(r, ++n) == 0)
+            to = i;
+    }
+    if (!n) return false;
+    edit_move(e, at.program, at.at, to);
+    edit_repair_edges(e);
+    return true;
+}
+static bool reshard_early(Edit *e, Random *r) { return end_too_early(e, r, OP_reshard); }
+static bool free_early(Edit *e, Random *r) { return end_too_early(e, r, OP_free); }
+
+static bool drop_end_edge(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_end_edge, &at)) return false;
+    edit_drop_edge(e, at.instr, edge_of(e, at.instr, 2));
+    return true;
+}
+
+static bool reshard_missing(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_reshard, &at)) return false;
+    uint32_t token = e->instr[at.instr].out[0];
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        EditInstr *in = &e->instr[i];
+        if (in->n_in && in->in[in->n_in - 1] == token) in->n_in--;
+        for (uint32_t k = in->n_edge; k-- > 0;)
+            if (in->edge[k] == at.instr) edit_drop_edge(e, i, k);
+    }
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
+static bool reshard_twice(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_reshard, &at)) return false;
+    uint32_t twin = edit_copy_instr(e, at.instr);
+    edit_insert(e, at.program, at.at + 1 + random_below(r, e->program[at.program].n - at.at), twin);
+    edit_repair_edges(e);
+    return true;
+}
+
+static bool reshard_another_unit(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_reshard, &at) || e->base->n_units < 2) return false;
+    int64_t *unit = &e->instr[at.instr].row.attr.unit;
+    *unit =
+        (*unit + 1 + random_below(r, (uint32_t)e->base->n_units - 1)) % (int64_t)e->base->n_units;
+    return true;
+}
+
+/* A reader takes the unit's gather of another phase. */
+static bool read_another_gather(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_view, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t flat = in->in[0], def = edit_def(e, flat), n = 0, chosen = 0;
+    if (e->instr[def].row.op != OP_unshard) return false;
+    for (uint32_t i = 0; i < at.at; i++) {
+        uint32_t other = e->program[at.program].list[i];
+        if (other == def || e->instr[other].row.op != OP_unshard ||
+            e->instr[other].row.attr.unit != e->instr[def].row.attr.unit)
+            continue;
+        if (random_below(r, ++n) == 0) chosen = other;
+    }
+    if (!n) return false;
+    for (uint32_t k = 0; k < e->instr[def].n_out; k++)
+        if (e->instr[def].out[k] == flat) in->in[0] = e->instr[chosen].out[k];
+    edit_shift(e, in->out[0], e->value[in->in[0]].address + (uint64_t)in->row.attr.offset);
+    return true;
+}
+
+static bool is_parameter_at(const Edit *e, uint32_t group, int64_t offset, uint32_t v) {
+    const PlanGroup *g = &e->group[group];
+    int64_t element = dtype_bytes(e->value[v].type.dtype);
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *a = &e->base->group_params[g->first_param + k];
+        if (a->offset * element == offset &&
+            type_elements(&e->param[a->param].type) * element == (int64_t)edit_bytes(e, v))
+            return true;
+    }
+    return false;
+}
+
+/* Offset and address agree, but nothing of that shape begins there. */
+static bool view_of_something_else(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_view, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    const EditInstr *def = &e->instr[edit_def(e, in->in[0])];
+    if (def->row.op != OP_unshard) return false;
+    uint32_t k = 0;
+    while (def->out[k] != in->in[0]) k++;
+    uint32_t group = e->base->units[def->row.attr.unit].first_group + k;
+    int64_t room = (int64_t)(edit_bytes(e, in->in[0]) - edit_bytes(e, in->out[0]));
+    int64_t offset = 16 * (int64_t)random_below(r, (uint32_t)(room / 16 + 1));
+    if (offset == in->row.attr.offset || is_parameter_at(e, group, offset, in->out[0]))
+        return false;
+    edit_shift(e, in->out[0],
+               e->value[in->out[0]].address + (uint64_t)(offset - in->row.attr.offset));
+    in->row.attr.offset = offset;
+    return true;
+}
+
+static bool gather_another_shard(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
+    EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
+    if (a->row.attr.unit == b->row.attr.unit) return false;
+    uint32_t v = a->in[0];
+    a->in[0] = b->in[0];
+    if (random_below(r, 2)) b->in[0] = v;
+    return true;
+}
+
+static bool gather_as_another_unit(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_unshard, &at) || !pick_alike(e, r, at, &other)) return false;
+    if (e->instr[at.instr].row.attr.unit == e->instr[other.instr].row.attr.unit) return false;
+    e->instr[at.instr].row.attr.unit = e->instr[other.instr].row.attr.unit;
+    return true;
+}
+
+static bool keeps_gathered(const Edit *e, uint32_t i) {
+    return e->instr[i].row.op == OP_set_state &&
+           e->state[e->instr[i].row.attr.index].role == PLAN_STATE_GATHERED;
+}
+static bool kept_gather_lost(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, keeps_gathered, &at)) return false;
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
+const Fault order_faults[] = {
+    {"drop an edge that a read needs", 1, 4, drop_data_edge},
+    {"take an edge from an earlier instruction", 1, 3, retarget_edge},
+    {"read before the write", 1, 3, read_before_write},
+    {"read a value that comes later", 1, 3, read_a_later_value},
+    {"compute on another stream", 1, 3, compute_elsewhere},
+    {"communicate on the compute stream", 1, 2, communicate_on_compute},
+    {"drop an edge that a write needs", 2, 3, drop_memory_edge},
+    {"two live values in one place", 2, 4, overlap_live},
+    {"shift an address", 2, 4, shift_address},
+    {"change a view's offset", 2, 2, view_offset},
+    {"change a view's address", 2, 2, view_address},
+    {"work in place on a live operand", 2, 3, in_place},
+    {"write over a state", 2, 3, over_a_state},
+    {"two results in one place", 2, 2, results_overlap},
+    {"put an in-place result elsewhere", 2, 2, out_of_place},
+    {"exchange or double a pack's operands", 2, 2, pack_exchange},
+    {"set a state to another value", 2, 3, set_another},
+    {"reshard before a reader", 3, 3, reshard_early},
+    {"free before a reader", 3, 3, free_early},
+    {"drop an edge that a reshard or free needs", 3, 2, drop_end_edge},
+    {"no reshard", 3, 2, reshard_missing},
+    {"reshard twice", 3, 2, reshard_twice},
+    {"reshard as another unit", 3, 2, reshard_another_unit},
+    {"read the gather of another phase", 3, 4, read_another_gather},
+    {"view something that is no parameter", 3, 3, view_of_something_else},
+    {"gather the shard of another unit", 3, 2, gather_another_shard},
+    {"gather as another unit", 3, 2, gather_as_another_unit},
+    {"do not keep what is gathered", 3, 2, kept_gather_lost},
+};
+const uint32_t n_order_faults = ARRAY_LEN(order_faults);

@@ -1,0 +1,131 @@
+/* Good plans: models of the repository with small sizes, under many policies, compiled in this
+ * process. Data files that only the shapes of are needed are written beside the test. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "frontend.h"
+#include "mutate.h"
+#include "passes.h"
+
+#define GPT2                                                                                       \
+    "L=2", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=12", "train.steps=4", \
+        "train.precision=f32", "train.schedule=constant(warmup = 0)"
+#define SIX "train.batch=12"
+
+typedef struct Case {
+    const char *name, *model;
+    int64_t ranks;
+    const char *set[16];
+} Case;
+
+static const Case cases[] = {
+    {"gpt2 1 rank", "gpt2", 1, {GPT2}},
+    {"gpt2 full", "gpt2", 2, {GPT2}},
+    {"gpt2 full, 3 ranks, 3 micro-batches",
+     "gpt2",
+     3,
+     {GPT2, "train.batch=18", "train.accumulate=3"}},
+    {"gpt2 full, 2 micro-batches added unsharded",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=2", "shard.accumulate=local"}},
+    {"gpt2 grads", "gpt2", 2, {GPT2, "shard.strategy=grads"}},
+    {"gpt2 grads, 3 micro-batches added unsharded",
+     "gpt2",
+     2,
+     {GPT2, "shard.strategy=grads", "train.accumulate=3", "shard.accumulate=local"}},
+    {"gpt2 none", "gpt2", 2, {GPT2, "shard.strategy=none"}},
+    {"gpt2 none, 2 micro-batches, bf16",
+     "gpt2",
+     2,
+     {GPT2, "shard.strategy=none", "train.accumulate=2", "shard.accumulate=local",
+      "train.precision=bf16"}},
+    {"gpt2 full, bf16", "gpt2", 2, {GPT2, "train.precision=bf16"}},
+    {"gpt2 full, bf16 reduced in bf16, 3 ranks",
+     "gpt2",
+     3,
+     {GPT2, "train.precision=bf16(reduce = bf16)"}},
+    {"gpt2 full, prefetch 0", "gpt2", 2, {GPT2, "L=3", "shard.prefetch=0"}},
+    {"gpt2 full, prefetch 2",
+     "gpt2",
+     2,
+     {GPT2, "L=4", "shard.prefetch=2", "shard.inflight=3", "shard.reshard_root=true"}},
+    {"gpt2 full, prefetch post, one in flight more",
+     "gpt2",
+     2,
+     {GPT2, "L=3", "shard.prefetch_at=post", "shard.inflight=3", "train.optimizer=sgd(lr = 0.1)"}},
+    {"gpt2 root", "gpt2", 2, {GPT2, "shard.unit=root", "train.clip=none"}},
+    {"six layers full", "six-layers", 2, {SIX}},
+    {"six layers full, 3 ranks, 2 micro-batches",
+     "six-layers",
+     3,
+     {SIX, "train.accumulate=2", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)"}},
+    {"six layers grads, prefetch 2",
+     "six-layers",
+     3,
+     {SIX, "shard.strategy=grads", "shard.prefetch=2", "shard.inflight=3"}},
+    {"six layers 1 rank, 3 micro-batches", "six-layers", 1, {SIX, "train.accumulate=3"}},
+    {"mlp full", "mlp", 2, {"hidden=6", "pixels=16", "train.batch=12", "data.val=none"}},
+    {"mlp none, adam",
+     "mlp",
+     3,
+     {"hidden=6", "pixels=16", "train.batch=12", "shard.strategy=none",
+      "train.optimizer=adam(lr = 0.1)"}},
+    {"linear 1 rank", "linear", 1, {"features=16", "train.batch=12"}},
+    {"linear full", "linear", 2, {"features=16", "train.batch=12", "train.accumulate=2"}},
+};
+
+static void write_npy(const char *name, const char *descr, int rank, int rows, int width) {
+    char header[118];
+    memset(header, ' ', sizeof header);
+    int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%d,",
+                     descr, rows);
+    n += snprintf(header + n, sizeof header - (size_t)n, rank > 1 ? "%d" : "", width);
+    n += snprintf(header + n, sizeof header - (size_t)n, "), }");
+    header[n] = ' ';
+    header[sizeof header - 1] = '\n';
+    FILE *f = fopen(name, "wb");
+    if (!f) fail_environment("cannot write %s", name);
+    fwrite("\x93NUMPY\1\0\x76\0", 1, 10, f);
+    fwrite(header, 1, sizeof header, f);
+    for (int i = 0; i < rows * (rank > 1 ? width : 1); i++) fwrite("\0\0\0\0", 1, 4, f);
+    if (fclose(f)) fail_environment("cannot write %s", name);
+}
+
+static void write_data(void) {
+    static const char *const xs[] = {"x.npy", "val_x.npy", "train_x.npy", "test_x.npy"};
+    static const char *const ys[] = {"y.npy", "val_y.npy", "train_y.npy", "test_y.npy"};
+    for (size_t i = 0; i < ARRAY_LEN(xs); i++) {
+        write_npy(xs[i], "<f4", 2, 64, 16);
+        write_npy(ys[i], "<i4", 1, 64, 0);
+    }
+}
+
+static void compile(Arena *a, const Case *k, GoodPlan *out) {
+    const char *root = getenv("FSDP_ROOT");
+    const char *file = arena_printf(a, "%s/models/%s.fsd", root ? root : ".", k->model);
+    DiagSet diags;
+    diag_init(&diags, a);
+    CompileOptions options = {.set = k->set, .ranks = k->ranks, .to_plan = true};
+    while (options.n_set < (int)ARRAY_LEN(k->set) && k->set[options.n_set]) options.n_set++;
+    Frontend *f = frontend_open(&diags, file, &options);
+    if (f->exit_code || !frontend_elaborate(f) ||
+        !pipeline_run(f->graph, LEVEL_SCHED, &(PipelineOptions){0}))
+        BUG("%s does not compile", k->name);
+    Buf bytes = {0};
+    plan_emit(f, "test", 1, &bytes);
+    *out = (GoodPlan){.name = k->name, .size = bytes.n};
+    out->bytes = buf_take(&bytes);
+    char message[512];
+    if (plan_read(&out->plan, out->bytes, out->size, message, sizeof message))
+        BUG("%s: %s", k->name, message);
+}
+
+uint32_t good_plans(Arena *a, GoodPlan **out) {
+    write_data();
+    *out = arena_array(a, GoodPlan, ARRAY_LEN(cases));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) compile(a, &cases[i], &(*out)[i]);
+    return (uint32_t)ARRAY_LEN(cases);
+}

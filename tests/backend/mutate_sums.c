@@ -1,0 +1,460 @@
+/* Faults of sums, collectives, sizes and waiting: what proofs 4 to 7 are about. */
+#include "mutate.h"
+
+/* ---- 4: contributions ---- */
+
+static void forward_operand(Edit *e, Place at, uint32_t k) {
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        for (uint32_t j = e->instr[i].n_edge; j-- > 0;)
+            if (e->instr[i].edge[j] == at.instr) edit_drop_edge(e, i, j);
+    edit_replace_value(e, e->instr[at.instr].out[k], e->instr[at.instr].in[k]);
+}
+
+/* Takes an in-place op away: its users get its operands. */
+static bool skip(Edit *e, Place at) {
+    for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) forward_operand(e, at, k);
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
+static bool no_all_reduce(Edit *e, Random *r) {
+    Place at;
+    return pick_op(e, r, OP_all_reduce, &at) && skip(e, at);
+}
+static bool no_sum(Edit *e, Random *r) {
+    Place at;
+    return pick_op(e, r, OP_accumulate, &at) && skip(e, at);
+}
+static bool no_metric_sum(Edit *e, Random *r) {
+    Place at;
+    return pick_op(e, r, OP_metric_add, &at) && skip(e, at);
+}
+
+/* The same in-place op once more on its results. */
+static bool twice(Edit *e, Random *r, uint16_t op) {
+    Place at;
+    if (!pick_op(e, r, op, &at)) return false;
+    uint32_t twin = edit_copy_instr(e, at.instr);
+    for (uint32_t k = 0; k < e->instr[at.instr].n_out; k++) {
+        edit_replace_value(e, e->instr[at.instr].out[k], e->instr[twin].out[k]);
+        e->instr[twin].in[k] = e->instr[at.instr].out[k];
+    }
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        for (uint32_t k = 0; k < e->instr[i].n_edge; k++)
+            if (e->instr[i].edge[k] == at.instr) e->instr[i].edge[k] = twin;
+    edit_insert(e, at.program, at.at + 1, twin);
+    return true;
+}
+static bool all_reduce_twice(Edit *e, Random *r) { return twice(e, r, OP_all_reduce); }
+static bool sum_twice(Edit *e, Random *r) { return twice(e, r, OP_accumulate); }
+static bool metric_twice(Edit *e, Random *r) { return twice(e, r, OP_metric_add); }
+
+static uint16_t update_op(const Edit *e) {
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        uint16_t op = e->instr[i].row.op;
+        if (op == OP_sgd || op == OP_sgd_momentum || op == OP_adam) return op;
+    }
+    return OP_COUNT;
+}
+static bool update_twice(Edit *e, Random *r) { return twice(e, r, update_op(e)); }
+static bool update_never(Edit *e, Random *r) {
+    Place at;
+    return pick_op(e, r, update_op(e), &at) && skip(e, at);
+}
+
+static bool exchange(Edit *e, Place at, Place other, uint32_t k) {
+    EditInstr *a = &e->instr[at.instr], *b = &e->instr[other.instr];
+    if (a->in[k] == b->in[k]) return false;
+    uint32_t v = a->in[k];
+    a->in[k] = b->in[k];
+    b->in[k] = v;
+    return true;
+}
+static bool exchange_gradients(Edit *e, Random *r) {
+    Place at, other;
+    return pick_op(e, r, update_op(e), &at) && pick_alike(e, r, at, &other) &&
+           exchange(e, at, other, e->instr[at.instr].n_out);
+}
+static bool exchange_reduced(Edit *e, Random *r) {
+    Place at, other;
+    return pick_op(e, r, OP_reduce_scatter, &at) && pick_alike(e, r, at, &other) &&
+           exchange(e, at, other, 0);
+}
+static bool reduce_another(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_reduce_scatter, &at) || !pick_alike(e, r, at, &other)) return false;
+    e->instr[at.instr].in[0] = e->instr[other.instr].in[0];
+    return true;
+}
+static bool exchange_norms(Edit *e, Random *r) {
+    Place at, other;
+    return pick_op(e, r, OP_grad_norm, &at) && pick_alike(e, r, at, &other) &&
+           exchange(e, at, other, 0);
+}
+static bool as_another_group(Edit *e, Random *r) {
+    static const uint16_t ops[] = {OP_pack, OP_reduce_scatter, OP_grad_norm, OP_all_reduce};
+    Place at, other;
+    if (!pick_op(e, r, ops[random_below(r, 4)], &at) || !pick_alike(e, r, at, &other)) return false;
+    int64_t *group = &e->instr[at.instr].row.attr.group;
+    if (*group == e->instr[other.instr].row.attr.group) return false;
+    *group = e->instr[other.instr].row.attr.group;
+    return true;
+}
+static bool update_as_another_group(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, update_op(e), &at) || !pick_alike(e, r, at, &other)) return false;
+    e->instr[at.instr].row.attr.group = e->instr[other.instr].row.attr.group;
+    return true;
+}
+static bool update_without_reduction(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, update_op(e), &at)) return false;
+    uint32_t k = e->instr[at.instr].n_out, v = e->instr[at.instr].in[k], n = 0, chosen = 0;
+    for (uint32_t i = 0; i < at.at; i++) {
+        const EditInstr *in = &e->instr[e->program[at.program].list[i]];
+        for (uint32_t j = 0; j < in->n_out; j++)
+            if (in->out[j] != v && edit_same_type(e, v, in->out[j]) && random_below(r, ++n) == 0)
+                chosen = in->out[j];
+    }
+    if (n) e->instr[at.instr].in[k] = chosen;
+    return n > 0;
+}
+
+static bool update_frozen(Edit *e, Random *r) {
+    uint32_t group = random_below(r, (uint32_t)e->base->n_groups);
+    PlanGroup *g = &e->group[group];
+    if (!(g->flags & GROUP_TRAINABLE)) return false;
+    g->flags &= ~(uint32_t)GROUP_TRAINABLE;
+    for (uint32_t k = 0; k < g->n_param; k++)
+        e->param[e->base->group_params[g->first_param + k].param].flags |= PARAM_FROZEN;
+    return true;
+}
+
+static bool is_step_call(const Edit *e, uint32_t k) { return e->call[k].kind == PLAN_STEP; }
+static bool other_program(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_call), n = random_below(r, e->n_program);
+    if (!is_step_call(e, k) || e->call[k].program == n) return false;
+    e->call[k].program = n;
+    return true;
+}
+static bool other_times(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_call);
+    if (!is_step_call(e, k)) return false;
+    e->call[k].times += e->call[k].times > 1 && random_below(r, 2) ? -1 : 1;
+    return true;
+}
+static bool no_call(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_call);
+    if (!is_step_call(e, k)) return false;
+    e->call[k] = e->call[--e->n_call];
+    return true;
+}
+
+static bool keeps_metric(const Edit *e, uint32_t i) {
+    return e->instr[i].row.op == OP_set_state &&
+           (e->state[e->instr[i].row.attr.index].role == PLAN_STATE_METRIC ||
+            e->state[e->instr[i].row.attr.index].role == PLAN_STATE_SCALE);
+}
+static bool metric_lost(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, keeps_metric, &at)) return false;
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
+static bool scale_of_another(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+    e->instr[at.instr].in[0] = e->instr[at.instr].in[1];
+    return true;
+}
+
+static bool exchange_states(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, update_op(e), &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    if (in->n_out < 2) return false;
+    uint32_t v = in->in[0];
+    in->in[0] = in->in[in->n_out - 1];
+    in->in[in->n_out - 1] = v;
+    return edit_same_type(e, in->in[0], v);
+}
+
+/* ---- 5: the same collectives everywhere ---- */
+
+static bool in_second_role(const Edit *e, uint32_t program) { return program >= e->n_program / 2; }
+
+static bool pick_in_second(Edit *e, Random *r, uint16_t op, Place *at) {
+    if (!edit_split_roles(e)) return false;
+    for (int tries = 0; tries < 40; tries++)
+        if (pick_op(e, r, op, at) && in_second_role(e, at->program)) return true;
+    return false;
+}
+static uint16_t any_collective(Random *r) {
+    static const uint16_t ops[] = {OP_unshard, OP_reduce_scatter, OP_all_reduce};
+    return ops[random_below(r, 3)];
+}
+
+/* One role issues two collectives of a communicator the other way round. */
+static bool swap_collectives(Edit *e, Random *r) {
+    Place at;
+    if (!pick_in_second(e, r, any_collective(r), &at)) return false;
+    const EditProgram *p = &e->program[at.program];
+    for (uint32_t i = at.at + 1; i < p->n; i++) {
+        const EditInstr *in = &e->instr[p->list[i]];
+        if (op_info[in->row.op].effect != EFFECT_COMM ||
+            in->row.attr.comm != e->instr[at.instr].row.attr.comm)
+            continue;
+        edit_move(e, at.program, i, at.at);
+        edit_repair_edges(e);
+        return true;
+    }
+    return false;
+}
+
+static bool lone_all_reduce_missing(Edit *e, Random *r) {
+    Place at;
+    return pick_in_second(e, r, OP_all_reduce, &at) && skip(e, at);
+}
+
+static bool lone_collective_doubled(Edit *e, Random *r) {
+    Place at;
+    if (!pick_in_second(e, r, any_collective(r), &at)) return false;
+    uint32_t twin = edit_copy_instr(e, at.instr);
+    for (uint32_t k = 0; k < e->instr[twin].n_out; k++)
+        e->value[e->instr[twin].out[k]].address = align_up(e->settings.arena_bytes, PLAN_ALIGN);
+    edit_insert(e, at.program, at.at + 1, twin);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool lone_other_unit(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_in_second(e, r, any_collective(r), &at) || !pick_alike(e, r, at, &other))
+        return false;
+    Attrs *a = &e->instr[at.instr].row.attr, *b = &e->instr[other.instr].row.attr;
+    if (a->unit == b->unit && a->group == b->group) return false;
+    a->unit = b->unit;
+    a->group = b->group;
+    return true;
+}
+
+static bool lone_metrics_exchanged(Edit *e, Random *r) {
+    Place at;
+    if (!pick_in_second(e, r, OP_all_reduce, &at) || e->instr[at.instr].n_in < 2) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t v = in->in[0], out = in->out[0];
+    in->in[0] = in->in[1];
+    in->in[1] = v;
+    in->out[0] = in->out[1];
+    in->out[1] = out;
+    return true;
+}
+
+static bool lone_times(Edit *e, Random *r) {
+    if (!edit_split_roles(e)) return false;
+    e->call[e->n_call / 2 + random_below(r, e->n_call / 2)].times++;
+    return true;
+}
+
+static bool lone_call_missing(Edit *e, Random *r) {
+    (void)r;
+    if (!edit_split_roles(e)) return false;
+    e->n_call--;
+    return true;
+}
+
+static bool other_communicator(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, any_collective(r), &at)) return false;
+    e->instr[at.instr].row.attr.comm ^= 1;
+    return true;
+}
+
+static bool other_order(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, any_collective(r), &at)) return false;
+    e->instr[at.instr].row.stream =
+        e->instr[at.instr].row.op == OP_unshard ? STREAM_REDUCE : STREAM_GATHER;
+    edit_repair_edges(e);
+    return true;
+}
+
+/* ---- 6: sizes ---- */
+
+static uint64_t some_bytes(Random *r) { return (uint64_t)PLAN_ALIGN << random_below(r, 8); }
+
+static bool arena_larger(Edit *e, Random *r) {
+    uint64_t by = some_bytes(r);
+    e->settings.arena_bytes += by;
+    e->settings.workspace_offset = align_up(e->settings.arena_bytes, PLAN_ALIGN);
+    for (int d = 0; d < DEVICE_KINDS; d++) e->settings.workspace_bytes[d] += by;
+    return true;
+}
+static bool peak_wrong(Edit *e, Random *r) {
+    uint64_t *peak = &e->program[random_below(r, e->n_program)].peak, by = some_bytes(r);
+    if (*peak + by <= e->settings.arena_bytes && random_below(r, 2))
+        *peak += by;
+    else
+        *peak -= MIN(by, *peak);
+    return true;
+}
+static bool workspace_wrong(Edit *e, Random *r) {
+    uint64_t *bytes = &e->settings.workspace_bytes[random_below(r, DEVICE_KINDS)],
+             by = some_bytes(r);
+    if (*bytes - e->settings.workspace_offset >= by && random_below(r, 2))
+        *bytes -= by;
+    else
+        *bytes += by;
+    return true;
+}
+static bool persistent_wrong(Edit *e, Random *r) {
+    uint64_t by = some_bytes(r);
+    if (e->settings.persistent_bytes + by > e->settings.arena_bytes) return false;
+    e->settings.persistent_bytes += by;
+    return true;
+}
+static bool move_state(Edit *e, uint32_t state, uint64_t address) {
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        const EditInstr *in = &e->instr[i];
+        bool names =
+            (in->row.op == OP_state || in->row.op == OP_set_state) && in->row.attr.index == state;
+        if (names) edit_shift(e, in->row.op == OP_state ? in->out[0] : in->in[0], address);
+    }
+    e->state[state].address = address;
+    return true;
+}
+static bool states_overlap(Edit *e, Random *r) {
+    uint32_t n = (uint32_t)e->base->n_states, a = random_below(r, n), b = random_below(r, n);
+    uint64_t end = e->state[b].address + (uint64_t)type_bytes(&e->state[a].type);
+    return a != b && end <= e->settings.persistent_bytes && move_state(e, a, e->state[b].address);
+}
+static bool state_moved(Edit *e, Random *r) {
+    uint32_t a = random_below(r, (uint32_t)e->base->n_states);
+    uint64_t address = e->state[a].address + PLAN_ALIGN;
+    return address + (uint64_t)type_bytes(&e->state[a].type) <= e->settings.persistent_bytes &&
+           move_state(e, a, address);
+}
+static bool has_loose_result(const Edit *e, uint32_t i) {
+    return e->instr[i].n_out && op_info[e->instr[i].row.op].alias != ALIAS_VIEW &&
+           edit_is_loose(e, e->instr[i].out[0]);
+}
+/* Every byte is allocated, but a program's peak says less. */
+static bool beyond_peak(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_loose_result, &at)) return false;
+    uint64_t peak = e->program[at.program].peak;
+    edit_shift(e, e->instr[at.instr].out[0], align_up(peak, PLAN_ALIGN));
+    edit_repair_peaks(e);
+    e->program[at.program].peak = peak;
+    return true;
+}
+
+/* ---- 7: waiting in a circle ---- */
+
+static bool forward_edge(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_program);
+    const EditProgram *p = &e->program[k];
+    if (p->n < 2) return false;
+    uint32_t i = random_below(r, p->n - 1), j = i + 1 + random_below(r, p->n - 1 - i);
+    if (e->instr[p->list[i]].row.stream == e->instr[p->list[j]].row.stream) return false;
+    edit_add_edge(e, p->list[i], p->list[j]);
+    return true;
+}
+static bool own_stream_edge(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_program);
+    const EditProgram *p = &e->program[k];
+    uint32_t i = random_below(r, p->n), j = random_below(r, p->n);
+    if (e->instr[p->list[i]].row.stream != e->instr[p->list[j]].row.stream) return false;
+    edit_add_edge(e, p->list[i], p->list[j]);
+    return true;
+}
+
+/* Does instruction `later` of the list wait for `earlier`, whatever the path? */
+static bool depends(const Edit *e, const EditProgram *p, uint32_t earlier, uint32_t later) {
+    bool *waits = arena_array(e->arena, bool, e->n_instr);
+    uint32_t last[MAX_STREAMS];
+    for (int s = 0; s < MAX_STREAMS; s++) last[s] = UINT32_MAX;
+    for (uint32_t i = earlier; i <= later; i++) {
+        const EditInstr *in = &e->instr[p->list[i]];
+        uint32_t before = last[in->row.stream];
+        waits[p->list[i]] = i == earlier || (before != UINT32_MAX && waits[before]);
+        for (uint32_t k = 0; k < in->n_edge; k++) waits[p->list[i]] |= waits[in->edge[k]];
+        last[in->row.stream] = p->list[i];
+    }
+    return waits[p->list[later]];
+}
+
+/* Two roles order a gather and a reduction against each other: each communicator alone is fine. */
+static bool cross_communicators(Edit *e, Random *r) {
+    if (!edit_split_roles(e)) return false;
+    uint32_t half = e->n_program / 2, n = 0, program = 0, gather = 0, reduction = 0;
+    for (uint32_t k = 0; k < half; k++) {
+        const EditProgram *p = &e->program[k];
+        for (uint32_t i = 0; i < p->n; i++) {
+            if (e->instr[p->list[i]].row.op != OP_unshard) continue;
+            for (uint32_t j = i + 1; j < p->n; j++) {
+                const EditInstr *in = &e->instr[p->list[j]];
+                if (edit_reads(e, p->list[j], e->instr[p->list[i]].out[0]) ||
+                    in->row.op == OP_unshard)
+                    break;
+                if (in->row.stream != STREAM_REDUCE || depends(e, p, i, j)) continue;
+                if (random_below(r, ++n)) continue;
+                program = k;
+                gather = i;
+                reduction = j;
+            }
+        }
+    }
+    if (!n) return false;
+    uint32_t *mine = e->program[program].list, *theirs = e->program[program + half].list;
+    edit_add_edge(e, mine[reduction], mine[gather]);
+    edit_add_edge(e, theirs[gather], theirs[reduction]);
+    edit_move(e, program + half, gather, reduction);
+    return true;
+}
+
+const Fault sum_faults[] = {
+    {"no all-reduce", 4, 2, no_all_reduce},
+    {"leave out a micro-batch", 4, 2, no_sum},
+    {"leave out a part of loss or norm", 4, 2, no_metric_sum},
+    {"all-reduce twice", 4, 2, all_reduce_twice},
+    {"add a micro-batch twice", 4, 2, sum_twice},
+    {"add a part of loss or norm twice", 4, 2, metric_twice},
+    {"update twice", 4, 2, update_twice},
+    {"update never", 4, 2, update_never},
+    {"exchange the gradients of two groups", 4, 2, exchange_gradients},
+    {"exchange what is reduced", 4, 2, exchange_reduced},
+    {"reduce the gradient of another group", 4, 2, reduce_another},
+    {"exchange what norms are taken of", 4, 2, exchange_norms},
+    {"name another group", 4, 3, as_another_group},
+    {"update another group", 4, 2, update_as_another_group},
+    {"update with another value", 4, 2, update_without_reduction},
+    {"update a frozen group", 4, 2, update_frozen},
+    {"call another program", 4, 2, other_program},
+    {"call a program once more or less", 4, 2, other_times},
+    {"leave out a call", 4, 1, no_call},
+    {"do not keep a metric", 4, 2, metric_lost},
+    {"take the norm for the loss", 4, 1, scale_of_another},
+    {"exchange parameters and moments", 4, 2, exchange_states},
+    {"two collectives the other way round in one role", 5, 4, swap_collectives},
+    {"no all-reduce in one role", 5, 2, lone_all_reduce_missing},
+    {"a collective twice in one role", 5, 2, lone_collective_doubled},
+    {"a collective of another unit in one role", 5, 3, lone_other_unit},
+    {"exchange loss and norm in one role", 5, 1, lone_metrics_exchanged},
+    {"more calls in one role", 5, 1, lone_times},
+    {"fewer calls in one role", 5, 1, lone_call_missing},
+    {"use the other communicator", 5, 3, other_communicator},
+    {"a collective on another stream", 5, 3, other_order},
+    {"an arena that is too large", 6, 2, arena_larger},
+    {"a wrong peak of a program", 6, 2, peak_wrong},
+    {"a wrong size of workspace", 6, 2, workspace_wrong},
+    {"a wrong size of the states", 6, 2, persistent_wrong},
+    {"two states in one place", 6, 2, states_overlap},
+    {"move a state", 6, 2, state_moved},
+    {"a value beyond its program's peak", 6, 2, beyond_peak},
+    {"an edge from a later instruction", 7, 4, forward_edge},
+    {"an edge on its own stream", 7, 2, own_stream_edge},
+    {"a cycle over two communicators", 7, 4, cross_communicators},
+};
+const uint32_t n_sum_faults = ARRAY_LEN(sum_faults);
