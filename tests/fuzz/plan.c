@@ -1,0 +1,34 @@
+/* Any bytes as a plan: the reader, then whatever takes a plan that the reader accepted. Size and
+ * checksum are put right first; else nothing but the header would ever be tested. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
+    char message[512];
+    Plan plan;
+    PlanFault fault;
+    char *copy = malloc(n ? n : 1); /* exactly the bytes, so that reading behind them is noticed */
+    if (n) memcpy(copy, bytes, n);
+    if (n >= sizeof(PlanHeader)) {
+        PlanHeader *h = (PlanHeader *)copy;
+        h->size = n;
+        h->checksum = plan_checksum(copy, n);
+    }
+    int status = plan_read(&plan, copy, n, message, sizeof message);
+    CHECK(status == 0 || status == EXIT_CORRUPT);
+    if (status == 0) {
+        Buf out = {0};
+        status = plan_check(&plan, &fault);
+        CHECK(status == 0 || status == EXIT_CORRUPT);
+        dump_plan_text(&plan, &out);
+        if (status == 0) dump_plan_json(&plan, 0, &out);
+        buf_free(&out);
+        plan_close(&plan);
+    }
+    free(copy);
+    return 0;
+}
