@@ -3,9 +3,9 @@
 
     sharding.py FSDPC MODELS wrap|layouts|collectives
 
-The numbers lie in data/*.json beside this file: those of PyTorch 2.15 for gpt2.fsd, as wrapped by its
-policies, flattened by FullyShardedDataParallel, and recorded in a step on 2 and 4 processes. What
-they mean is said at each function. Prints a line for each case, and leaves with 1 when one differs.
+The numbers lie in data/*.json beside this file: those of PyTorch 2.15 for gpt2.fsd, as wrapped by
+its policies, flattened by FullyShardedDataParallel, and recorded in a step on 2 and 4 processes.
+What they mean is said at each function. Prints each case that differs, and then leaves with 1.
 """
 import json
 import os
@@ -57,8 +57,8 @@ def unit_of(policy):
 
 
 def units_of_pytorch(case, parameters):
-    """PyTorch counts a tied parameter in each module that has it and may put it in two units. Here it
-    counts once, at the root, the lowest module around both; a unit of it alone does not exist."""
+    """PyTorch counts a tied parameter in each module that has it and may put it in two units. Here
+    it counts once, at the root, the lowest module around both; no unit holds it alone."""
     units = [list(u) for u in case["units"]]
     for pair in case.get("tied_across_units", []):
         owners = [p.rsplit(".", 1)[0] for p in pair]
@@ -94,7 +94,8 @@ def check_layouts(compiler):
                            for r in range(ranks if pieces else 0)]
                 for unit, wanted in case["units"].items():
                     want, got = dict(wanted[variant][str(ranks)]), mine[unit]
-                    same &= [p[0] for p in got["parameters"]] == [p[0] for p in wanted["parameters"]]
+                    names = [p[0] for p in got["parameters"]]
+                    same &= names == [p[0] for p in wanted["parameters"]]
                     for r, part in enumerate(by_rank):
                         same &= part[unit]["pieces"] == want["pieces"][r]
                     want.pop("pieces", None)
@@ -129,8 +130,8 @@ def settings_of(case):
 
 
 def events_of(events, elements):
-    """Only what both record: metrics are ours alone. FSDP2 pads each parameter by itself, so that its
-    units are larger: without `elements` sizes are not compared."""
+    """Only what both record: metrics are ours alone. FSDP2 pads each parameter by itself, so that
+    its units are larger: without `elements` sizes are not compared."""
     for e in events:
         if len(e) == 3:
             yield tuple(e)
