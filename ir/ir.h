@@ -32,16 +32,16 @@ typedef struct Value {
 typedef struct Op {
     OpKind kind;
     uint32_t n_in, n_out;
-    ValueId *in;       /* operands */
-    ValueId out;       /* results are out, out + 1, .. out + n_out - 1 */
+    ValueId *in; /* operands */
+    ValueId out; /* results are out, out + 1, .. out + n_out - 1 */
     Attrs attr;
-    const char *path;  /* module path, "" = root; never NULL */
+    const char *path; /* module path, "" = root; never NULL */
     Span span;
-    int32_t unit;      /* from wrap on: the unit whose computation this is; NO_INDEX before */
-    uint8_t phase;     /* Phase */
-    uint8_t stream;    /* level sched: StreamKind */
-    uint32_t n_edge;   /* level sched: ops of other streams that must have finished */
-    OpId *edge;        /* earlier ops of the same program, ascending */
+    int32_t unit;    /* from wrap on: the unit whose computation this is; NO_INDEX before */
+    uint8_t phase;   /* Phase */
+    uint8_t stream;  /* level sched: StreamKind */
+    uint32_t n_edge; /* level sched: ops of other streams that must have finished */
+    OpId *edge;      /* earlier ops of the same program, ascending */
 } Op;
 
 typedef enum ProgramKind {
@@ -76,30 +76,30 @@ typedef struct ParamName {
 } ParamName;
 
 typedef struct Param {
-    ParamName name;           /* first occurrence in pre-order: decides the place in flat layouts */
-    VEC(ParamName) aliases;   /* further names (tie a = b), in pre-order */
-    const char *key;          /* name that --save writes and Philox is keyed by: the path on the
-                                 right of `=` for a tied one, else name.path */
-    const char *checkpoint;   /* key through the model's names table */
+    ParamName name;         /* first occurrence in pre-order: decides the place in flat layouts */
+    VEC(ParamName) aliases; /* further names (tie a = b), in pre-order */
+    const char *key;        /* name that --save writes and Philox is keyed by: the path on the
+                               right of `=` for a tied one, else name.path */
+    const char *checkpoint; /* key through the model's names table */
     bool checkpoint_transposed;
-    Type type;                /* dtype = master dtype */
-    int compute_dtype;        /* set by precision: what the computation reads; frontend: = master */
-    int reduce_dtype;         /* set by precision: of its gradient */
+    Type type;         /* dtype = master dtype */
+    int compute_dtype; /* set by precision: what the computation reads; frontend: = master */
+    int reduce_dtype;  /* set by precision: of its gradient */
     InitKind init;
     double init_std;
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
 } Param;
 
 typedef enum StateRole {
-    STATE_STEP,    /* f64[STEP_SLOTS], written by the host before each call */
-    STATE_STAGING, /* u8[2, bytes]: two batches, written by the host */
-    STATE_SCALE,   /* f64[SCALE_SLOTS], read by the host after a step */
-    STATE_METRIC,  /* exact accumulator, read by the host; name says which */
-    STATE_PARAM,   /* from shard on: a group's master weights */
-    STATE_MOMENT1, /* Adam m, SGD momentum buffer */
-    STATE_MOMENT2, /* Adam v */
-    STATE_GRADIENT,/* gradients kept between micro-batches */
-    STATE_GATHERED,/* unsharded parameters kept between micro-batches */
+    STATE_STEP,     /* f64[STEP_SLOTS], written by the host before each call */
+    STATE_STAGING,  /* u8[2, bytes]: two batches, written by the host */
+    STATE_SCALE,    /* f64[SCALE_SLOTS], read by the host after a step */
+    STATE_METRIC,   /* exact accumulator, read by the host; name says which */
+    STATE_PARAM,    /* from shard on: a group's master weights */
+    STATE_MOMENT1,  /* Adam m, SGD momentum buffer */
+    STATE_MOMENT2,  /* Adam v */
+    STATE_GRADIENT, /* gradients kept between micro-batches */
+    STATE_GATHERED, /* unsharded parameters kept between micro-batches */
     STATE_ROLES
 } StateRole;
 
@@ -127,8 +127,8 @@ typedef struct Unit {
     const char *name;       /* module paths joined by "+"; "" = root */
     const char *class_name; /* of its first module */
     VEC(int32_t) modules;
-    int64_t below;          /* elements of distinct parameters below its modules */
-    int64_t owned;          /* elements that it owns */
+    int64_t below; /* elements of distinct parameters below its modules */
+    int64_t owned; /* elements that it owns */
     VEC(int32_t) groups;
     bool is_root;
 } Unit;
@@ -149,7 +149,7 @@ typedef struct Group {
                          as inner padding, so that it is = padded */
     int64_t padded;   /* ranks * shard */
     int64_t shard;
-    bool replicated;  /* strategy none or one rank: every rank holds all of it (shard = padded) */
+    bool replicated; /* strategy none or one rank: every rank holds all of it (shard = padded) */
 } Group;
 
 typedef enum Strategy { STRATEGY_FULL, STRATEGY_GRADS, STRATEGY_NONE } Strategy;
@@ -171,27 +171,27 @@ typedef struct Policy {
     /* shard */
     Strategy strategy;
     UnitPolicy unit;
-    StringList unit_classes;        /* UNIT_CLASS */
-    int64_t unit_size;              /* UNIT_SIZE: elements */
-    StringList unit_leaf;           /* UNIT_SIZE: leaf classes */
-    VEC(StringList) unit_manual;    /* UNIT_MANUAL: each a list of module paths */
-    Span unit_span;                 /* for errors of wrap */
+    StringList unit_classes;     /* UNIT_CLASS */
+    int64_t unit_size;           /* UNIT_SIZE: elements */
+    StringList unit_leaf;        /* UNIT_SIZE: leaf classes */
+    VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
+    Span unit_span;              /* for errors of wrap */
     bool reshard, reshard_root;
-    bool accumulate_local;          /* gradients of micro-batches are kept unsharded */
+    bool accumulate_local; /* gradients of micro-batches are kept unsharded */
     int64_t prefetch_forward, prefetch_backward;
     bool prefetch_post;
     int64_t inflight;
-    int64_t align;                  /* bytes of the compute dtype; 0 = parameters back to back */
+    int64_t align; /* bytes of the compute dtype; 0 = parameters back to back */
     /* train */
-    int64_t micro_batches;          /* M */
-    int64_t batch;                  /* samples a step, global */
+    int64_t micro_batches; /* M */
+    int64_t batch;         /* samples a step, global */
     int compute_dtype, reduce_dtype;
     OptimizerKind optimizer;
     double beta1, beta2, eps, weight_decay, momentum;
     bool nesterov;
-    double clip, clip_value;        /* 0 = none */
+    double clip, clip_value; /* 0 = none */
     OnNan on_nan;
-    int64_t loss_exponent;          /* backward is seeded with 2^loss_exponent, near 1/targets */
+    int64_t loss_exponent; /* backward is seeded with 2^loss_exponent, near 1/targets */
 } Policy;
 
 typedef struct Graph {
@@ -205,13 +205,13 @@ typedef struct Graph {
     VEC(Field) fields;
     VEC(Unit) units;
     VEC(Group) groups;
-    VEC(Op) ops;       /* every op ever made; programs say which are in use */
+    VEC(Op) ops; /* every op ever made; programs say which are in use */
     VEC(Value) values;
     VEC(Program) programs;
     /* level sched */
-    uint64_t persistent_bytes;             /* states lie in [0, persistent_bytes) */
-    uint64_t arena_bytes;                  /* peak over programs, without workspaces */
-    uint64_t workspace_bytes[DEVICE_KINDS];/* behind arena_bytes, one for all programs */
+    uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
+    uint64_t arena_bytes;                   /* peak over programs, without workspaces */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* behind arena_bytes, one for all programs */
 } Graph;
 
 /* graph.c: building */
@@ -246,9 +246,9 @@ int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such
 int64_t mesh_ranks(const Policy *p);
 Type type_of(int dtype, int rank, const int64_t *dim);
 bool type_equal(const Type *a, const Type *b);
-void type_print(const Type *t, Buf *out);        /* f32[2, 32, 64] */
+void type_print(const Type *t, Buf *out); /* f32[2, 32, 64] */
 const char *type_text(Arena *a, const Type *t);
-const char *program_name(ProgramKind k);        /* train, eval, first, micro, last */
+const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);
 

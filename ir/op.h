@@ -1,8 +1,8 @@
 /* Ops, types and attributes: what the compiler, the plan and the runtime have in common.
  *
- * Nothing here knows a graph. The three tables behind it are ops.def (one row an op), attrs.def (one
- * row an attribute) and the enums below. All structs are plain data of fixed layout, little-endian,
- * so that a plan can hold them as they are.
+ * Nothing here knows a graph. The three tables behind it are ops.def (one row an op), attrs.def
+ * (one row an attribute) and the enums below. All structs are plain data of fixed layout,
+ * little-endian, so that a plan can hold them as they are.
  */
 #ifndef FSDPC_OP_H
 #define FSDPC_OP_H
@@ -12,7 +12,17 @@
 
 enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
 
-typedef enum DType { DT_NONE, DT_F32, DT_BF16, DT_F64, DT_I32, DT_I64, DT_U8, DT_TOKEN, DT_COUNT } DType;
+typedef enum DType {
+    DT_NONE,
+    DT_F32,
+    DT_BF16,
+    DT_F64,
+    DT_I32,
+    DT_I64,
+    DT_U8,
+    DT_TOKEN,
+    DT_COUNT
+} DType;
 /* DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
 
 /* The type of a value. dim[0] is the slowest axis; layouts are always dense and row-major. rank 0
@@ -51,12 +61,12 @@ enum {
 /* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
  * before each program call. Integers up to 2^53 are exact in it. */
 enum {
-    STEP_INDEX,        /* optimizer step, from 0 */
-    STEP_MICRO,        /* micro-batch within the step, from 0 */
-    STEP_LR,           /* learning rate of this step */
-    STEP_BIAS1,        /* 1 - beta1^(step + 1) */
-    STEP_BIAS2,        /* 1 - beta2^(step + 1) */
-    STEP_SEED_LOW,     /* low and high 32 bits of the seed */
+    STEP_INDEX,    /* optimizer step, from 0 */
+    STEP_MICRO,    /* micro-batch within the step, from 0 */
+    STEP_LR,       /* learning rate of this step */
+    STEP_BIAS1,    /* 1 - beta1^(step + 1) */
+    STEP_BIAS2,    /* 1 - beta2^(step + 1) */
+    STEP_SEED_LOW, /* low and high 32 bits of the seed */
     STEP_SEED_HIGH,
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
@@ -65,7 +75,8 @@ enum {
 
 /* The state `scale`, f64[SCALE_SLOTS], written by op step_scale and read by the updates. */
 enum {
-    SCALE_GRADIENT,  /* factor from the reduced gradient to the one that the update uses (with clip) */
+    SCALE_GRADIENT,  /* factor from the reduced gradient to the one that the update uses (with clip)
+                      */
     SCALE_UNCLIPPED, /* the same without clipping: reduced gradient -> true gradient */
     SCALE_APPLY,     /* 1: update; 0: leave parameters and moments as they are */
     SCALE_LOSS,      /* mean loss over the global batch */
@@ -166,11 +177,11 @@ typedef struct OpInfo {
 
 /* op.c */
 extern const OpInfo op_info[OP_COUNT];
-const char *dtype_name(int dtype);       /* "f32"; "?" when unknown */
-int dtype_by_name(const char *name);     /* DT_NONE when unknown */
-int op_by_name(const char *name);        /* OP_COUNT when unknown */
-const char *phase_name(int phase);       /* forward, backward, update */
-const char *stream_name(int stream);     /* compute, gather, reduce */
+const char *dtype_name(int dtype);   /* "f32"; "?" when unknown */
+int dtype_by_name(const char *name); /* DT_NONE when unknown */
+int op_by_name(const char *name);    /* OP_COUNT when unknown */
+const char *phase_name(int phase);   /* forward, backward, update */
+const char *stream_name(int stream); /* compute, gather, reduce */
 /* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
  * an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
