@@ -30,6 +30,7 @@ typedef struct Reduction {
 /* A program as shard left it, taken apart: computation, what it reads, what is to be reduced. */
 typedef struct Parts {
     ProgramKind kind;
+    uint32_t n_values; /* of the graph when it was taken apart: the old values */
     VEC(OpId) items;
     VEC(Segment) segments;
     VEC(Gather) gathers;       /* by home, then first reader */

@@ -395,7 +395,7 @@ static void read_shards(Emit *e) {
 static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     Graph *g = c->g;
     Arena *a = g->arena;
-    uint32_t n = g->values.n;
+    uint32_t n = parts->n_values;
     Emit e = {.c = c,
               .parts = parts,
               .kind = kind,
@@ -420,9 +420,8 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
 
 void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
     Emit e = begin(c, parts, kind);
-    uint32_t n = c->g->values.n;
     read_shards(&e);
-    for (uint32_t v = 0; v < n; v++)
+    for (uint32_t v = 0; v < parts->n_values; v++)
         if (parts->shard[v] != NO_INDEX) e.became[v] = e.shard[parts->shard[v]];
     for (uint32_t s = 0; s < parts->segments.n; s++) {
         while (e.next_gather < parts->gathers.n && e.gathers[e.next_gather].home == s)

@@ -204,6 +204,7 @@ static void find_gathers(const Comm *c, Parts *parts) {
 
 Parts comm_parts(Comm *c, const Program *p) {
     Parts parts = {.kind = p->kind,
+                   .n_values = c->g->values.n,
                    .kept = arena_array(c->g->arena, bool, c->g->units.n),
                    .view = arena_array(c->g->arena, int32_t, c->g->values.n),
                    .shard = arena_array(c->g->arena, int32_t, c->g->values.n)};
