@@ -15,7 +15,10 @@ static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {
     return n;
 }
 
-int64_t evaluation_samples(const Plan *p) { return p->settings->eval_steps * p->settings->batch; }
+int64_t evaluation_samples(const Plan *p) {
+    int64_t n;
+    return __builtin_mul_overflow(p->settings->eval_steps, p->settings->batch, &n) ? INT64_MAX : n;
+}
 
 int64_t evaluation_round(const Plan *p, uint32_t role) {
     return calls_of(p, role, PLAN_EVALUATION) * p->settings->local_batch * p->settings->ranks;

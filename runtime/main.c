@@ -104,7 +104,8 @@ static int count_steps(Run *run) {
         int64_t samples;
         if (__builtin_mul_overflow(s->epochs, run->train->samples, &samples))
             return report(EXIT_USER, "train.epochs: too many steps");
-        run->plan_steps = (samples + s->batch - 1) / s->batch; /* every sample `epochs` times */
+        /* rounded up: every sample is seen `epochs` times */
+        run->plan_steps = samples / s->batch + (samples % s->batch != 0);
     }
     run->steps = run->options->steps >= 0 ? run->options->steps : run->plan_steps;
     if (run->steps > run->plan_steps) {
@@ -143,8 +144,15 @@ static int open_data(Run *run) {
     char error[ERROR_BYTES];
     const Options *o = run->options;
     const PlanSettings *s = run->plan->settings;
-    if (s->batch != s->local_batch * s->micro_batches * (int64_t)s->ranks || s->batch <= 0)
+    if (s->local_batch <= 0 || s->micro_batches <= 0 || s->batch % s->local_batch ||
+        s->batch / s->local_batch % s->micro_batches ||
+        s->batch / s->local_batch / s->micro_batches != (int64_t)s->ranks)
         return report(EXIT_CORRUPT, "the plan's batch is not ranks * accumulate * local batch");
+    for (uint64_t i = 0; i < run->plan->n_fields; i++) {
+        const Type *t = &run->plan->fields[i].type;
+        if (t->rank < 1 || t->dim[0] != s->local_batch)
+            return report(EXIT_CORRUPT, "the plan's batch fields are not local batches");
+    }
     int code = data_options_check(run->plan, o->data, o->n_data, error);
     if (!code) code = dataset_open(run->plan, "train", o->data, o->n_data, &run->train, error);
     if (code) return report(code, error);

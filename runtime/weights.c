@@ -5,7 +5,16 @@
 
 #include "runtime.h"
 
-enum { PIECE = 1 << 16 }; /* elements at a time */
+enum { PIECE = 1 << 16, MAX_WORKERS = 64 }; /* PIECE: elements at a time */
+
+/* One of the threads that share the pieces: it takes every `workers`th. */
+typedef struct Worker {
+    Rank *rank;
+    int32_t index, workers, code;
+    int64_t piece;
+    void *host; /* where the arena cannot be written directly */
+    pthread_t thread;
+} Worker;
 
 static int fill_piece(Rank *r, uint32_t param, int64_t first, int64_t n, char *to, void *host) {
     const Run *run = r->run;
@@ -18,7 +27,8 @@ static int fill_piece(Rank *r, uint32_t param, int64_t first, int64_t n, char *t
     return host ? rank_copy_in(r, to, host, (uint64_t)(n * dtype_bytes(q->type.dtype))) : 0;
 }
 
-static int fill_group(Rank *r, uint32_t group, char *shard, void *host) {
+static int fill_group(Worker *w, uint32_t group, char *shard) {
+    Rank *r = w->rank;
     const Plan *p = r->run->plan;
     const PlanGroup *g = &p->groups[group];
     uint32_t width = dtype_bytes((int)g->master_dtype);
@@ -30,27 +40,47 @@ static int fill_group(Rank *r, uint32_t group, char *shard, void *host) {
         int64_t to = MIN(q->offset + type_elements(&p->params[q->param].type), end);
         for (int64_t at = from; at < to; at += PIECE) {
             int64_t n = MIN(to - at, (int64_t)PIECE);
+            if (w->piece++ % w->workers != w->index) continue;
             int code = fill_piece(r, q->param, at - q->offset, n,
-                                  shard + (uint64_t)(at - begin) * width, host);
+                                  shard + (uint64_t)(at - begin) * width, w->host);
             if (code) return code;
         }
     }
     return 0;
 }
 
+static void *fill(void *context) {
+    Worker *w = context;
+    const Plan *p = w->rank->run->plan;
+    for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
+        const PlanState *s = plan_find_state(p, PLAN_STATE_PARAM, (int32_t)g);
+        if (s) w->code = fill_group(w, (uint32_t)g, w->rank->arena + s->address);
+    }
+    return NULL;
+}
+
 int weights_start(Rank *r) {
-    const Plan *p = r->run->plan;
-    void *host = NULL;
-    if (!r->run->device->arena_is_host && !(host = malloc(PIECE * sizeof(double)))) {
+    bool host = r->run->device->arena_is_host;
+    Worker worker[MAX_WORKERS] = {0};
+    int32_t n = host ? MIN(r->info.threads, MAX_WORKERS) : 1;
+    worker[0].host = host ? NULL : malloc(PIECE * sizeof(double));
+    if (!host && !worker[0].host) {
         snprintf(r->error, ERROR_BYTES, "no memory for a piece of the weights");
         return EXIT_ENVIRONMENT;
     }
-    int code = 0;
-    for (uint64_t g = 0; g < p->n_groups && !code; g++) {
-        const PlanState *s = plan_find_state(p, PLAN_STATE_PARAM, (int32_t)g);
-        if (s) code = fill_group(r, (uint32_t)g, r->arena + s->address, host);
+    bool started[MAX_WORKERS] = {false};
+    for (int32_t i = n - 1; i >= 0; i--) {
+        worker[i].rank = r;
+        worker[i].index = i;
+        worker[i].workers = n;
+        started[i] = i > 0 && !pthread_create(&worker[i].thread, NULL, fill, &worker[i]);
+        if (!started[i]) fill(&worker[i]);
     }
-    if (!code) code = r->run->device->synchronize(r->context, r->error);
-    free(host);
-    return code;
+    int code = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (started[i]) pthread_join(worker[i].thread, NULL);
+        if (worker[i].code) code = worker[i].code;
+    }
+    free(worker[0].host);
+    return code ? code : r->run->device->synchronize(r->context, r->error);
 }
