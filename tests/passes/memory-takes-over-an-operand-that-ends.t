@@ -1,0 +1,20 @@
+# RUN: %fsdpc opt --pass=memory %s | grep -a "^  #\|^program\|^arena"
+# A result lies where its last-read operand was; sizes alike, nothing moves.
+==== graph.txt
+graph sched
+mesh dp = 2
+policy align = 0
+module 0 "" M
+program eval
+  #0 %0: f32[3, 64] = fill {alpha = 1} !forward -
+  #1 %1: f32[3, 64] = fill {alpha = 2} !forward -
+  #2 %2: f32[3, 64] = add(%0, %1) !forward -
+  #3 %3: f32[3, 64] = relu(%2) !forward -
+end
+==== out
+arena persistent 0 bytes 1536 workspace cpu 0 cuda 0
+program eval peak 1536
+  #0 %0: f32[3, 64] @768 = fill {alpha = 1} !forward -
+  #1 %1: f32[3, 64] @0 = fill {alpha = 2} !forward -
+  #2 %2: f32[3, 64] @768 = add(%0, %1) !forward -
+  #3 %3: f32[3, 64] @768 = relu(%2) !forward -
