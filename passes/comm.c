@@ -46,6 +46,44 @@ static int64_t axis_of(const Policy *p) {
     return 0;
 }
 
+/* Does the program look as shard leaves it? A graph that comes as text may be of any stage. */
+static bool is_behind_shard(const Graph *g, const Program *p) {
+    ValueId pack = NO_VALUE; /* that is not reduced yet */
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        switch (op->kind) {
+        case OP_param:
+        case OP_set_grad:
+        case OP_reshard:
+        case OP_free:
+        case OP_all_reduce:
+        case OP_accumulate: return false;
+        case OP_view:
+            if (g->ops.at[g->values.at[op->in[0]].def].kind != OP_unshard) return false;
+            break;
+        case OP_pack:
+            if (pack != NO_VALUE) return false;
+            pack = op->out;
+            break;
+        case OP_reduce_scatter:
+            if (op->in[0] != pack) return false;
+            pack = NO_VALUE;
+            break;
+        default: break;
+        }
+    }
+    return pack == NO_VALUE && (p->kind == PROGRAM_TRAIN || p->kind == PROGRAM_EVAL);
+}
+
+static bool graph_is_behind_shard(const Graph *g) {
+    bool ok = g->groups.n > 0;
+    for (uint32_t i = 0; i < g->programs.n; i++) ok &= is_behind_shard(g, &g->programs.at[i]);
+    if (ok) return true;
+    Diag d = diag_error(g->diags, "E0407", (Span){0}, "comm wants a graph straight behind shard");
+    diag_emit(&d);
+    return false;
+}
+
 /* ---- states ---- */
 
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, int dtype,
@@ -153,7 +191,7 @@ static Comm comm_of(Graph *g) {
 }
 
 bool pass_comm(Graph *g) {
-    if (!policy_is_possible(g)) return false;
+    if (!policy_is_possible(g) || !graph_is_behind_shard(g)) return false;
     Comm c = comm_of(g);
     make_states(&c);
     if (c.local && c.gathers) tell_price(&c);

@@ -345,6 +345,12 @@ static void shard_program(Shard *s, uint32_t program) {
 }
 
 bool pass_shard(Graph *g) {
+    if (g->groups.n || !g->units.n) {
+        Diag d =
+            diag_error(g->diags, "E0407", (Span){0}, "shard wants a graph straight behind wrap");
+        diag_emit(&d);
+        return false;
+    }
     Arena *a = g->arena;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
     s.ranks = g->policy.strategy == STRATEGY_NONE ? 1 : mesh_size(&g->policy, "dp");
