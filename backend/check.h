@@ -57,11 +57,15 @@ int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault);
 int check_reads(Check *c, uint32_t program);
 int check_unsharded(Check *c, uint32_t program, uint32_t *live_units);
 int check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
+/* Row of params that the `view` instruction shows, or -1. */
+int64_t check_view_param(const Check *c, uint64_t instr);
 /* check_memory.c: rule 2 of one program; rule 6 of the plan */
 int check_overlaps(Check *c, uint32_t program);
 int check_peak(Check *c, uint64_t *peak);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
+/* check_sources.c: rule 4 of one program: where gradients come from */
+int check_sources(Check *c, uint32_t program);
 /* check_collectives.c: rules 5 and 7 of the plan */
 int check_cycles(Check *c);
 int check_collectives(Check *c);

@@ -173,23 +173,31 @@ static bool same_shape(const Type *a, const Type *b) {
     return true;
 }
 
-static int check_view(Check *c, uint64_t i) {
+int64_t check_view_param(const Check *c, uint64_t i) {
+    const Plan *p = c->p;
     int64_t group = flat_group(c, check_in(c, i, 0));
-    if (group < 0)
-        return check_fail(c, "3d", i, "views value %u, which is not the flat parameter of a group",
-                          check_in(c, i, 0));
-    const PlanGroup *g = &c->p->groups[group];
-    const Type *t = &c->p->values[check_out(c, i, 0)].type;
-    for (uint32_t k = 0; k < g->n_param; k++) {
-        const PlanGroupParam *gp = &c->p->group_params[g->first_param + k];
-        if (gp->offset * (int64_t)dtype_bytes((int)g->compute_dtype) != c->p->instrs[i].attr.offset)
-            continue;
-        if (t->dtype == g->compute_dtype && same_shape(t, &c->p->params[gp->param].type)) return 0;
+    if (group < 0) return -1;
+    const PlanGroup *g = &p->groups[group];
+    const PlanGroupParam *at = &p->group_params[g->first_param];
+    int64_t element = dtype_bytes((int)g->compute_dtype), offset = p->instrs[i].attr.offset;
+    uint32_t low = 0, high = g->n_param; /* offsets ascend */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (at[middle].offset * element <= offset)
+            low = middle;
+        else
+            high = middle;
     }
-    return check_fail(c, "3d", i,
-                      "byte %lld of group %lld is not the start of a parameter of the "
-                      "result's type",
-                      (long long)c->p->instrs[i].attr.offset, (long long)group);
+    const Type *t = &p->values[check_out(c, i, 0)].type;
+    bool shown = at[low].offset * element == offset && t->dtype == g->compute_dtype &&
+                 same_shape(t, &p->params[at[low].param].type);
+    return shown ? (int64_t)at[low].param : -1;
+}
+
+static int check_view(Check *c, uint64_t i) {
+    if (check_view_param(c, i) >= 0) return 0;
+    return check_fail(c, "3d", i, "does not show a parameter: value %u at byte %lld is none",
+                      check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
 
 static bool is_root(const Check *c, int64_t unit) {

@@ -140,6 +140,7 @@ static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
         if (rules & CHECK_RULE(1)) status = check_reads(c, k);
         if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
         if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k, &live);
+        if (!status && rules & CHECK_RULE(4)) status = check_sources(c, k);
         if (k < ARRAY_LEN(result->live_units)) result->live_units[k] = live;
     }
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {

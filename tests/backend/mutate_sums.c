@@ -120,6 +120,58 @@ static bool update_without_reduction(Edit *e, Random *r) {
     return n > 0;
 }
 
+static bool adds_to_another(const Edit *e, uint32_t i) {
+    const OpInfo *o = &op_info[e->instr[i].row.op];
+    return o->alias == ALIAS_ACC && e->instr[i].n_in == o->in_max;
+}
+static bool leave_out_a_part(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, adds_to_another, &at)) return false;
+    e->instr[at.instr].n_in--;
+    return true;
+}
+
+/* Moves a gradient, with what it was added to in place. */
+static void move_sum(Edit *e, uint32_t v, uint64_t address) {
+    uint32_t def = edit_def(e, v);
+    if (adds_to_another(e, def)) move_sum(e, e->instr[def].in[e->instr[def].n_in - 1], address);
+    edit_shift(e, v, address);
+}
+/* Everything is at its place, but it is another parameter's gradient. */
+static bool exchange_in_pack(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_pack, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t n = 0, a = 0, b = 0;
+    for (uint32_t k = 0; k < in->n_in; k++)
+        for (uint32_t j = k + 1; j < in->n_in; j++)
+            if (edit_same_type(e, in->in[k], in->in[j]) && random_below(r, ++n) == 0) a = k, b = j;
+    if (!n) return false;
+    uint32_t v = in->in[a], u = in->in[b];
+    uint64_t address = e->value[v].address;
+    move_sum(e, v, e->value[u].address);
+    move_sum(e, u, address);
+    in->in[a] = u;
+    in->in[b] = v;
+    return true;
+}
+
+/* Another parameter of the group that has the same shape; not in an evaluation, where this is
+ * simply another model. */
+static bool view_another_parameter(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    int64_t offset = e->instr[other.instr].row.attr.offset;
+    if (e->program[at.program].kind == 1 || in->in[0] != e->instr[other.instr].in[0] ||
+        in->row.attr.offset == offset)
+        return false;
+    edit_shift(e, in->out[0],
+               e->value[in->out[0]].address + (uint64_t)(offset - in->row.attr.offset));
+    in->row.attr.offset = offset;
+    return true;
+}
+
 static bool update_frozen(Edit *e, Random *r) {
     uint32_t group = random_below(r, (uint32_t)e->base->n_groups);
     PlanGroup *g = &e->group[group];
@@ -430,6 +482,9 @@ const Fault sum_faults[] = {
     {"name another group", 4, 3, as_another_group},
     {"update another group", 4, 2, update_as_another_group},
     {"update with another value", 4, 2, update_without_reduction},
+    {"leave out a part of a gradient", 4, 3, leave_out_a_part},
+    {"exchange two parameters' gradients", 4, 3, exchange_in_pack},
+    {"view another parameter", 4, 6, view_another_parameter},
     {"update a frozen group", 4, 2, update_frozen},
     {"call another program", 4, 2, other_program},
     {"call a program once more or less", 4, 2, other_times},
