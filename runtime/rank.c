@@ -39,11 +39,11 @@ static int open_arena(Rank *r) {
     if (code) {
         char cause[ERROR_BYTES];
         snprintf(cause, sizeof cause, "%s", r->error);
-        snprintf(
-            r->error, ERROR_BYTES,
-            "the plan needs an arena of %llu bytes on each of %d ranks: %.200s\nhelp: a smaller "
-            "train.batch, more train.accumulate, more ranks or smaller units need less",
-            (unsigned long long)bytes, r->info.ranks, cause);
+        snprintf(r->error, ERROR_BYTES,
+                 "%.300s (%d rank%s in this process)\n"
+                 "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
+                 "need less",
+                 cause, r->run->launch.ranks, r->run->launch.ranks == 1 ? "" : "s");
         return code;
     }
     r->arena = arena;

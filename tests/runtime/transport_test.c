@@ -189,6 +189,7 @@ static void groups_follow_the_mesh(void **state) {
 typedef struct Half {
     Peer *peer;
     int first;
+    bool bad;
 } Half;
 
 static void *issue_half(void *at) {
@@ -198,18 +199,19 @@ static void *issue_half(void *at) {
         CommBuffer b = {&mine, all, 1, DT_F32};
         Collective c = {.axis = AXIS_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
         char error[ERROR_BYTES];
-        h->peer->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
-        for (int r = 0; r < h->peer->ranks; r++) h->peer->bad |= all[r] != (float)(r * 100 + k);
+        h->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
+        for (int r = 0; r < h->peer->ranks; r++) h->bad |= all[r] != (float)(r * 100 + k);
     }
     return NULL;
 }
 
 static void from_two_threads(Peer *p) {
-    Half half[2] = {{p, p->rank % 2}, {p, 1 - p->rank % 2}};
+    Half half[2] = {{.peer = p, .first = p->rank % 2}, {.peer = p, .first = 1 - p->rank % 2}};
     pthread_t thread;
     pthread_create(&thread, NULL, issue_half, &half[0]);
     issue_half(&half[1]);
     pthread_join(thread, NULL);
+    p->bad |= half[0].bad || half[1].bad;
 }
 
 static void numbers_decide_who_meets(void **state) {
