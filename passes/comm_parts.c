@@ -5,6 +5,8 @@
  * reads a unit's parameters are its uses; uses that follow each other share a gather
  *   - if the unit is the root, within a phase, and over the border unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
+ *   - if the unit was joined by hand from several modules, within a phase: it is gathered when the
+ *     first of them runs and resharded behind the last, as if they were one;
  *   - if only modules inside the unit run between them (an outer block around inner ones);
  *   - if at most `prefetch` other units run between them, since the next gather would be issued
  *     before the reshard is over.
@@ -165,6 +167,7 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
         return !border || p->strategy != STRATEGY_FULL || !p->reshard_root;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;
+    if (c->g->units.at[unit].modules.n > 1) return true;
     if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
     int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
     uint32_t between = others[b->segment] - others[a->segment + 1];
