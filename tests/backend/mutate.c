@@ -7,7 +7,8 @@
  * itself. What the checker accepts must be harmless: the oracle runs it in many legal orders and
  * finds nothing.
  *
- * The random numbers start the same way in every run. `mutate -v` names every mutant.
+ * The random numbers start the same way in every run. `mutate -v` names every mutant;
+ * `mutate PLAN FAULT FILE` writes the first mutant of that kind, for tests of what fsdpc says.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,8 +152,38 @@ static void print_table(Test *t, uint32_t plans, uint32_t edges) {
     if (t->mutants < LEAST_MUTANTS) failed(t, "all plans", "too few mutants", "see the table");
 }
 
+static const Fault *find_fault(const char *name) {
+    for (uint32_t k = 0; k < n_order_faults; k++)
+        if (!strcmp(order_faults[k].name, name)) return &order_faults[k];
+    for (uint32_t k = 0; k < n_sum_faults; k++)
+        if (!strcmp(sum_faults[k].name, name)) return &sum_faults[k];
+    fail_environment("there is no fault `%s`", name);
+}
+
+static int write_mutant(const char *plan, const char *fault, const char *file) {
+    Arena *a = arena_new();
+    GoodPlan *good;
+    uint32_t n = good_plans(a, &good), k = 0;
+    const Fault *f = find_fault(fault);
+    while (k < n && strcmp(good[k].name, plan)) k++;
+    if (k == n) fail_environment("there is no plan `%s`", plan);
+    Random random = {.state = 1, .still = true};
+    for (int tries = 0; tries < 100; tries++, random.still = false) {
+        size_t size;
+        Plan p;
+        char message[512];
+        Edit *e = edit_new(a, &good[k].plan);
+        void *bytes = f->plant(e, &random) ? edit_write(e, &size) : NULL;
+        if (!bytes || plan_read(&p, bytes, size, message, sizeof message)) continue;
+        if (write_file_atomic(file, bytes, size)) fail_environment("cannot write %s", file);
+        return 0;
+    }
+    fail_environment("`%s` has no place for `%s`", plan, fault);
+}
+
 int main(int argc, char **argv) {
-    Test t = {.random = {20261121}, .verbose = argc > 1 && !strcmp(argv[1], "-v")};
+    if (argc == 4) return write_mutant(argv[1], argv[2], argv[3]);
+    Test t = {.random = {.state = 20261121}, .verbose = argc > 1 && !strcmp(argv[1], "-v")};
     Arena *a = arena_new();
     GoodPlan *good;
     uint32_t n = good_plans(a, &good), edges = 0;

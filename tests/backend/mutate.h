@@ -13,9 +13,11 @@
 #include "plan.h"
 #include "util.h"
 
-/* A sequence of numbers that depends on its start alone. */
+/* A sequence of numbers that depends on its start alone; zeros if `still`, so that pick finds the
+ * last place that fits. */
 typedef struct Random {
     uint64_t state;
+    bool still;
 } Random;
 uint64_t random_next(Random *r);
 uint32_t random_below(Random *r, uint32_t n); /* n > 0 */

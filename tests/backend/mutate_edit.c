@@ -14,7 +14,9 @@ uint64_t random_next(Random *r) {
     return z ^ z >> 31;
 }
 
-uint32_t random_below(Random *r, uint32_t n) { return (uint32_t)(random_next(r) % n); }
+uint32_t random_below(Random *r, uint32_t n) {
+    return r->still ? 0 : (uint32_t)(random_next(r) % n);
+}
 
 static void *copy_rows(Arena *a, const void *rows, size_t bytes) {
     void *out = arena_alloc(a, bytes + 16);
