@@ -49,18 +49,31 @@ VECTOR_INLINE int top_exponent(const D8 *x, int vectors) {
     return (int)(all >> 52) - 1023;
 }
 
-/* Takes what bin `e` gets out of the numbers; the sum of it in units of the bin. */
-VECTOR_INLINE int64_t cut_bin(D8 *x, int vectors, int e) {
-    double magic = 1.5 * power_of_two(52 + e);
-    D8 sum = {0};
-    for (int v = 0; v < vectors; v++) {
-        D8 part = (x[v] + magic) - magic;
-        x[v] -= part;
-        sum += part;
+/* Cuts bins top, top - 1, .. at once, in registers; false: nothing is left for lower ones. */
+enum { CUTS = 4 };
+static inline bool cut_bins(D8 *x, int vectors, int top, int64_t *words) {
+    D8 sum[CUTS], left = {0};
+    double magic[CUTS];
+    for (int c = 0; c < CUTS; c++) {
+        magic[c] = 1.5 * power_of_two(52 + bin_exponent(top - c));
+        sum[c] = (D8){0};
     }
-    double units = 0.0, scale = power_of_two(-e);
-    for (int l = 0; l < 8; l++) units += sum[l] * scale;
-    return (int64_t)units;
+    for (int v = 0; v < vectors; v++) {
+        D8 rest = x[v];
+        for (int c = 0; c < CUTS; c++) {
+            D8 part = (rest + magic[c]) - magic[c];
+            rest -= part;
+            sum[c] += part;
+        }
+        x[v] = rest;
+        left += rest * rest; /* numbers are multiples of 2^-300: no square vanishes */
+    }
+    for (int c = 0; c < CUTS && c <= top; c++)
+        for (int l = 0; l < 8; l++)
+            words[top - c] += (int64_t)(sum[c][l] * power_of_two(-bin_exponent(top - c)));
+    double all = 0.0;
+    for (int l = 0; l < 8; l++) all += left[l];
+    return all != 0.0;
 }
 
 typedef struct ExactSum {
@@ -76,8 +89,8 @@ static inline void exact_flush(ExactSum *s) {
         if (exponent < EXACT_LOWEST_EXPONENT) break;
         int bin = (exponent + 1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
         bin = MIN(bin, below - 1);
-        s->words[bin] += cut_bin(s->x, s->n, bin_exponent(bin));
-        below = bin;
+        if (!cut_bins(s->x, s->n, bin, s->words)) break;
+        below = bin - CUTS + 1;
     }
     s->n = 0;
 }

@@ -18,17 +18,14 @@
 #include "device.h"
 #include "util.h"
 
-typedef struct ProductCache ProductCache; /* common/onednn.c */
-
 enum { MAX_THREADS = 256 };
 
 /* What a rank's kernels have besides the call: made at open, never grown. */
 struct DeviceContext {
     RankInfo rank;
     int threads;
-    bool use_onednn;        /* FSDP_CPU_MATMUL, and whether this build has it */
-    ProductCache *products; /* NULL without oneDNN */
-    float *pack;            /* PACK_FLOATS for each thread: panels of the plain product */
+    bool use_onednn; /* FSDP_CPU_MATMUL, and whether this build has it */
+    float *pack;     /* PACK_FLOATS for each thread: panels of the plain product */
     const struct IsaTable *isa;
 };
 enum { PACK_FLOATS = 448 * 1024 };
@@ -71,11 +68,8 @@ void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
 
-/* common/onednn.c; without oneDNN product_cache_new returns NULL and product_onednn false. */
-ProductCache *product_cache_new(void);
-void product_cache_free(ProductCache *c);
-/* false when the product has a form that oneDNN does not take; nothing is written then. */
-bool product_onednn(DeviceContext *cpu, const Product *p, void *scratch, uint64_t scratch_bytes);
+/* common/onednn.c; no size is zero. false: the library failed. */
+bool product_onednn(const DeviceContext *cpu, const Product *p);
 bool have_onednn(void);
 
 /* common/device.c: writes the message, with the op's name in front; returns the code. */
@@ -127,6 +121,30 @@ static inline Range my_range(int64_t n, int64_t unit) {
     r.from = MIN(r.from, n);
     r.to = MIN(r.to, n);
     return r;
+}
+
+/* ---- the rectangles of C that threads own, rows * columns of them */
+
+typedef struct Grid {
+    int rows, columns;
+} Grid;
+/* The grid whose rectangles read the least of A and B. */
+static inline Grid product_grid(const Product *p, int threads) {
+    if (p->m * p->n * p->k < 32768) threads = 1;
+    Grid best = {1, threads};
+    for (int rows = 1; rows <= threads; rows++) {
+        Grid g = {rows, threads / rows};
+        if (threads % rows == 0 &&
+            p->m / g.rows + p->n / g.columns < p->m / best.rows + p->n / best.columns)
+            best = g;
+    }
+    return best;
+}
+/* Part `index` of `parts` of n, cut at multiples of `unit`. */
+static inline Range part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
+    int64_t units = (n + unit - 1) / unit;
+    Range r = {units * index / parts * unit, units * (index + 1) / parts * unit};
+    return (Range){MIN(r.from, n), MIN(r.to, n)};
 }
 
 #endif

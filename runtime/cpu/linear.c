@@ -73,8 +73,10 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
     p->accumulate = bias || acc;
     if (bias) spread_bias(l, c, p->m, *bias);
     if (acc && acc->at != c) convert(l, c, DT_F32, acc->at, acc->dtype, acc->n);
-    bool done = l->cpu->use_onednn && product_onednn(l->cpu, p, s.at, s.left);
-    if (!done) l->cpu->isa->product(l->cpu, p);
+    if (!l->cpu->use_onednn || p->m == 0 || p->n == 0 || p->k == 0)
+        l->cpu->isa->product(l->cpu, p);
+    else if (!product_onednn(l->cpu, p))
+        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
     if (out.dtype != DT_F32) convert(l, out.at, out.dtype, c, DT_F32, out.n);
     return 0;
 }

@@ -132,31 +132,18 @@ static void rectangle(const Product *p, float *buffer, Range rows, Range columns
     }
 }
 
-/* Part `index` of `parts` of n, cut at multiples of `unit`. */
-static Range part_of(int64_t n, int64_t unit, int64_t index, int64_t parts) {
-    int64_t units = (n + unit - 1) / unit;
-    Range r = {units * index / parts * unit, units * (index + 1) / parts * unit};
-    return (Range){MIN(r.from, n), MIN(r.to, n)};
-}
-
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
     if (p->k == 0 && !p->accumulate)
         for (int64_t i = 0; i < p->m; i++)
             memset(p->c + i * p->c_row, 0, (size_t)p->n * sizeof *p->c);
-    int threads = p->m * p->n * p->k < 32768 ? 1 : cpu->threads;
-    /* a grid of threads whose rectangles read the least: rows * columns of it = threads */
-    int64_t grid_rows = 1;
-    for (int64_t r = 1; r <= threads; r++)
-        if (threads % r == 0 &&
-            p->m / r + p->n * r / threads < p->m / grid_rows + p->n * grid_rows / threads)
-            grid_rows = r;
-    int64_t grid_columns = threads / grid_rows;
-#pragma omp parallel num_threads(threads)
+    Grid grid = product_grid(p, cpu->threads);
+    int parts = grid.rows * grid.columns;
+#pragma omp parallel num_threads(parts)
     {
         /* OpenMP may give fewer threads than asked for: parts are dealt out */
-        for (int64_t t = omp_get_thread_num(); t < threads; t += omp_get_num_threads())
+        for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads())
             rectangle(p, cpu->pack + (int64_t)omp_get_thread_num() * PACK_FLOATS,
-                      part_of(p->m, TILE_M, t / grid_columns, grid_rows),
-                      part_of(p->n, TILE_N, t % grid_columns, grid_columns));
+                      part_of(p->m, TILE_M, t / grid.columns, grid.rows),
+                      part_of(p->n, TILE_N, t % grid.columns, grid.columns));
     }
 }

@@ -108,7 +108,6 @@ static int cpu_probe(char *error) {
 
 static void cpu_close(DeviceContext *c) {
     if (!c) return;
-    product_cache_free(c->products);
     free(c->pack);
     free(c);
 }
@@ -127,8 +126,7 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     c->use_onednn = use_onednn;
     size_t pack_bytes = (size_t)c->threads * PACK_FLOATS * sizeof(float);
     c->pack = aligned_alloc(4096, pack_bytes);
-    if (use_onednn) c->products = product_cache_new();
-    if (!c->pack || (use_onednn && !c->products)) {
+    if (!c->pack) {
         cpu_close(c);
         return fail(error, EXIT_ENVIRONMENT,
                     "out of memory: the cpu device needs %zu bytes for %d threads", pack_bytes,
