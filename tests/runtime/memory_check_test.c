@@ -1,0 +1,129 @@
+/* Test mode FSDP_CHECK=memory on a hand-made program: what it fills, what it measures, and that a
+ * byte written behind the arena or the workspace ends the run. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "executor.h"
+
+enum { PERSISTENT = 256, ARENA = 1024, WORKSPACE = 256 };
+
+/* %0 = fill @256; %1 = scale(%0) @512; %2 = relu(%1) @256. Each 256 bytes. */
+typedef struct Toy {
+    Plan plan;
+    PlanSettings settings;
+    PlanProgram program;
+    PlanInstr instr[3];
+    PlanValue value[3];
+    uint32_t operands[2];
+    Device device;
+    Run run;
+    Rank rank;
+    MemoryCheck *check;
+    char error[ERROR_BYTES];
+} Toy;
+
+static int make_toy(void **state) {
+    Toy *t = calloc(1, sizeof *t);
+    static const char strings[] = "";
+    t->settings = (PlanSettings){.persistent_bytes = PERSISTENT,
+                                 .arena_bytes = ARENA,
+                                 .workspace_offset = ARENA,
+                                 .workspace_bytes = {ARENA + WORKSPACE, 0}};
+    t->program = (PlanProgram){.n_instr = 3};
+    static const uint16_t op[3] = {OP_fill, OP_scale, OP_relu};
+    for (uint32_t k = 0; k < 3; k++) {
+        t->instr[k] = (PlanInstr){
+            .op = op[k], .n_in = k > 0, .first_in = k > 0 ? k - 1 : 0, .n_out = 1, .first_out = k};
+        t->value[k] = (PlanValue){.def = k,
+                                  .address = k == 1 ? 512 : 256,
+                                  .type = {.dtype = DT_F32, .rank = 1, .dim = {64}}};
+    }
+    t->operands[1] = 1;
+    t->plan = (Plan){.strings = strings,
+                     .n_strings = 1,
+                     .settings = &t->settings,
+                     .n_settings = 1,
+                     .programs = &t->program,
+                     .n_programs = 1,
+                     .instrs = t->instr,
+                     .n_instrs = 3,
+                     .values = t->value,
+                     .n_values = 3,
+                     .operands = t->operands,
+                     .n_operands = 2};
+    t->device.arena_is_host = true;
+    t->run = (Run){.plan = &t->plan, .device = &t->device};
+    t->rank = (Rank){.run = &t->run, .arena = calloc(1, ARENA + WORKSPACE + 2 * GUARD_BYTES)};
+    *state = t;
+    return memory_check_open(&t->rank, &t->check, t->error);
+}
+
+static int free_toy(void **state) {
+    Toy *t = *state;
+    memory_check_close(t->check);
+    free(t->rank.arena);
+    free(t);
+    return 0;
+}
+
+static bool filled(const Toy *t, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+        if ((uint8_t)t->rank.arena[i] != 0xff) return false;
+    return true;
+}
+
+static void values_are_filled_when_they_end(void **state) {
+    Toy *t = *state;
+    assert_true(filled(t, PERSISTENT, ARENA));
+    assert_false(filled(t, 0, PERSISTENT));
+    memset(t->rank.arena + 256, 1, 256);
+    assert_int_equal(memory_check_after(t->check, 0, t->error), 0);
+    assert_false(filled(t, 256, 257)); /* %0 is still read */
+    memset(t->rank.arena + 512, 2, 256);
+    assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
+    assert_true(filled(t, 256, 512)); /* %0 ended, %1 did not */
+    assert_false(filled(t, 512, 513));
+    memset(t->rank.arena + 256, 3, 256);
+    assert_int_equal(memory_check_after(t->check, 2, t->error), 0);
+    assert_true(filled(t, 256, 768));
+    assert_int_equal(memory_check_high_water(t->check), 768);
+    assert_int_equal(memory_check_call_end(t->check, 0, t->error), 0);
+}
+
+static void the_highest_byte_is_that_which_was_written(void **state) {
+    Toy *t = *state;
+    memset(t->rank.arena + 512, 2, 100);
+    assert_int_equal(memory_check_after(t->check, 2, t->error), 0);
+    assert_int_equal(memory_check_high_water(t->check), 612);
+}
+
+static void a_byte_behind_the_arena_is_seen(void **state) {
+    Toy *t = *state;
+    t->rank.arena[ARENA] = 0;
+    assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
+    assert_non_null(strstr(t->error, "behind the arena"));
+}
+
+static void a_byte_behind_the_workspace_is_seen(void **state) {
+    Toy *t = *state;
+    t->rank.arena[ARENA + GUARD_BYTES] = 0; /* the workspace itself may be written */
+    assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
+    t->rank.arena[ARENA + GUARD_BYTES + WORKSPACE] = 0;
+    assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
+    assert_non_null(strstr(t->error, "behind the workspace"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(values_are_filled_when_they_end, make_toy, free_toy),
+        cmocka_unit_test_setup_teardown(the_highest_byte_is_that_which_was_written, make_toy,
+                                        free_toy),
+        cmocka_unit_test_setup_teardown(a_byte_behind_the_arena_is_seen, make_toy, free_toy),
+        cmocka_unit_test_setup_teardown(a_byte_behind_the_workspace_is_seen, make_toy, free_toy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
