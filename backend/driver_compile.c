@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "backend.h"
 #include "driver.h"
@@ -116,13 +117,21 @@ static void print_summary(const Driver *d, const Plan *plan) {
             size_text(a, s->workspace_bytes[DEVICE_CUDA]), size_text(a, s->sent_bytes));
 }
 
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int driver_compile(Driver *d) {
     const char *output = d->options.output;
     int status;
     if (!output)
         return driver_mistake(d, "E0504", "`-o -` writes it to standard output",
                               "`fsdpc compile` wants -o FILE for the plan");
-    Frontend *f = driver_load(d, d->options.files.at[0], LEVEL_SCHED, true, &status);
+    const char *file = d->options.files.at[0];
+    if (is_same_file(file, output))
+        return driver_mistake(d, "E0503", NULL, "the plan would replace the model file %s", file);
+    Frontend *f = driver_load(d, file, LEVEL_SCHED, true, &status);
     if (!f) return status;
     Buf bytes = {0};
     Plan plan;

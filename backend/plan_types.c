@@ -379,10 +379,30 @@ static Rule *const rules[OP_COUNT] = {
     [OP_accumulate] = rule_accumulate,
 };
 
+/* Products are the only work that is not bounded by sizes in memory. Below this limit all counts of
+ * operations stay inside 64 bits. */
+static bool is_too_much_work(const Instr *s) {
+    const double limit = (double)((int64_t)1 << 55);
+    switch (s->in->op) {
+    case OP_linear: return (double)type_elements(s->y[0]) * (double)last_dim(s->x[0]) > limit;
+    case OP_linear_grad_input:
+    case OP_linear_grad_weight:
+        return (double)type_elements(s->x[0]) * (double)last_dim(s->y[0]) > limit;
+    case OP_attention:
+    case OP_attention_packed:
+        return (double)type_elements(s->x[0]) * (double)s->x[s->n_in > 1]->dim[1] > limit;
+    case OP_attention_grad:
+    case OP_attention_packed_grad:
+        return (double)type_elements(s->x[1]) * (double)s->x[s->n_in > 4 ? 2 : 1]->dim[1] > limit;
+    default: return false;
+    }
+}
+
 const char *plan_types_fault(const Plan *p, const PlanInstr *in) {
     Instr s = {.p = p, .in = in, .n_in = in->n_in, .n_out = in->n_out};
     for (uint32_t k = 0; k < MIN(in->n_in, (uint32_t)MOST); k++) s.x[k] = operand(&s, k);
     for (uint32_t k = 0; k < MIN(in->n_out, (uint32_t)MOST); k++) s.y[k] = result(&s, k);
     if (!rules[in->op]) return "the reader does not know the types of this op";
-    return rules[in->op](&s);
+    const char *fault = rules[in->op](&s);
+    return !fault && is_too_much_work(&s) ? "nobody can do that much work" : fault;
 }
