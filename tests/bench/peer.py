@@ -2,10 +2,11 @@
 
     peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo)
 
-Shapes: 4 samples of 64 tokens a step over all ranks, f32, AdamW (foreach or fused, whichever PyTorch
-picks by default), no clipping, the same random tokens in every step. Prints the median step in
+Shapes: 4 samples of 64 tokens a step over all ranks, f32, AdamW (foreach or fused, whichever
+PyTorch picks by default), no clipping, the same random tokens in every step. Prints the median step in
 milliseconds over the steps behind the second, and the peak resident memory of all ranks together.
 """
+
 import json
 import os
 import resource
@@ -47,7 +48,7 @@ class GPT2(nn.Module):
         self.head.weight = self.wte.weight
 
     def forward(self, ids, targets):
-        x = self.wte(ids) + self.wpe.weight[:ids.shape[1]]
+        x = self.wte(ids) + self.wpe.weight[: ids.shape[1]]
         for block in self.h:
             x = block(x)
         return F.cross_entropy(self.head(self.ln_f(x)).flatten(0, 1), targets.flatten())
@@ -68,11 +69,14 @@ def train(model, rows):
 
 
 def rank_main(rank, world, port, results):
-    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world))
+    os.environ.update(
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world)
+    )
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo")
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
+
     torch.manual_seed(0)
     model, mesh = GPT2(), init_device_mesh("cpu", (world,))
     for block in model.h:
@@ -87,7 +91,9 @@ def main():
     mode = sys.argv[1]
     if mode == "fsdp2":
         results = mp.get_context("spawn").SimpleQueue()
-        context = mp.spawn(rank_main, (2, 29600 + os.getpid() % 1000, results), nprocs=2, join=False)
+        context = mp.spawn(
+            rank_main, (2, 29600 + os.getpid() % 1000, results), nprocs=2, join=False
+        )
         found = [results.get() for _ in range(2)]
         context.join()
         step, memory = max(s for s, _ in found), sum(m for _, m in found)

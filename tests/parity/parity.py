@@ -1,15 +1,17 @@
 """Trains one case of tests/parity/cases and compares with what PyTorch computed.
 
-    parity.py FSDPC FSDP_RUN CASE [-n RANKS] [-s path=value]... [--bits-of FILE] [--table]
+    parity.py FSDPC FSDP_RUN CASE [-n RANKS] [-s path=value]... [--table]
 
 Compiles by the case's compile_args, trains with --load, --log, --dump-grads 0 and --save, and holds
 against expected.json: the loss and the gradient norm of every step and the evaluation loss within 4
 times the measured tolerance (bf16: 4 times the spread between PyTorch's own implementations), the
-gradients of step 0 within 4 times the case's grads0_abs, and the final weights of each parameter within 4 times its own after_tol. Only
-the key third of c_attn.bias is exempt, and only in the weights: its gradient is rounding noise, which
-Adam blows up. Never tighter than a unit in the last place of the number compared. Prints `CASE on N
-ranks: as PyTorch` or what differs (exit 1). --table prints the largest share of the tolerance used.
+gradients of step 0 within 4 times the case's grads0_abs, and the final weights of each parameter
+within 4 times its own after_tol. Only the key third of c_attn.bias is exempt, and only in the
+weights: its gradient is rounding noise, which Adam blows up. Never tighter than a unit in the last
+place of the number compared. Prints `CASE on N ranks: as PyTorch` or what differs (exit 1). --table
+prints the largest share of the tolerance used.
 """
+
 import argparse
 import json
 import math
@@ -43,7 +45,9 @@ class Comparison:
         if share >= self.share.get(kind, (0, ""))[0]:
             self.share[kind] = share, what
         if not error <= allowed:
-            self.faults.append(f"{what}: {got!r}, PyTorch {want!r}, error {error:.3g} > {allowed:.3g}")
+            self.faults.append(
+                f"{what}: {got!r}, PyTorch {want!r}, error {error:.3g} > {allowed:.3g}"
+            )
 
 
 def key_third(path, index, elements):
@@ -51,8 +55,8 @@ def key_third(path, index, elements):
 
 
 def compare_tensors(c, what, case, expected, tensors, reference, tolerance, at_key):
-    """tensors: what fsdp-run wrote; reference: a whole file of the fixtures, or None; tolerance: of a
-    parameter's row in expected"""
+    """tensors: what fsdp-run wrote; reference: a whole file of the fixtures, or None;
+    tolerance: of a parameter's row in expected"""
     for path, e in expected["parameters"].items():
         if at_key not in e:
             continue
@@ -80,7 +84,9 @@ def compare_tensors(c, what, case, expected, tensors, reference, tolerance, at_k
 def run(args, cwd):
     done = subprocess.run(args, cwd=cwd, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{' '.join(map(str, args))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        sys.exit(
+            f"{' '.join(map(str, args))}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     return done
 
 
@@ -96,13 +102,46 @@ def main():
     folder = ROOT / "cases" / args.case
     case = json.loads((folder / "case.json").read_text())
     expected = json.loads((folder / "expected.json").read_text())
-    model = ROOT.parent.parent / case["model"] if case["model"].startswith("models/") else folder / case["model"]
+    model = (
+        ROOT.parent.parent / case["model"]
+        if case["model"].startswith("models/")
+        else folder / case["model"]
+    )
     with tempfile.TemporaryDirectory() as tmp:
         tmp = pathlib.Path(tmp)
-        run([args.fsdpc, "compile", "-q", model, "-o", tmp / "plan", *case["compile_args"], "-n", str(args.n),
-             *(x for s in args.s for x in ("-s", s))], folder)
-        run([args.fsdp_run, "--quiet", "--threads", "1", "--load", folder / case["files"]["weights"], "--log",
-             tmp / "log", "--dump-grads", f"0={tmp / 'grads'}", "--save", tmp / "after", tmp / "plan"], folder)
+        run(
+            [
+                args.fsdpc,
+                "compile",
+                "-q",
+                model,
+                "-o",
+                tmp / "plan",
+                *case["compile_args"],
+                "-n",
+                str(args.n),
+                *(x for s in args.s for x in ("-s", s)),
+            ],
+            folder,
+        )
+        run(
+            [
+                args.fsdp_run,
+                "--quiet",
+                "--threads",
+                "1",
+                "--load",
+                folder / case["files"]["weights"],
+                "--log",
+                tmp / "log",
+                "--dump-grads",
+                f"0={tmp / 'grads'}",
+                "--save",
+                tmp / "after",
+                tmp / "plan",
+            ],
+            folder,
+        )
         log = [json.loads(line) for line in (tmp / "log").read_text().splitlines()]
         grads, after = st.load(tmp / "grads"), st.load(tmp / "after")
     c = Comparison()
@@ -113,30 +152,58 @@ def main():
     bf16 = "bf16" in expected
     tolerance = expected["tolerance"]
     loss_tolerance = expected["bf16"]["loss_spread_abs"] if bf16 else tolerance["loss_abs"]
-    norm_tolerance = expected["bf16"]["grad_norm_spread_rel"] if bf16 else tolerance["grad_norm_rel"]
+    norm_tolerance = (
+        expected["bf16"]["grad_norm_spread_rel"] if bf16 else tolerance["grad_norm_rel"]
+    )
     for s, e in enumerate(steps):
         c.hold(f"loss of step {s}", e["loss"], expected["loss"][s], loss_tolerance)
-        c.hold(f"norm of step {s}", e["grad_norm"], expected["grad_norm"][s],
-               norm_tolerance * expected["grad_norm"][s])
+        c.hold(
+            f"norm of step {s}",
+            e["grad_norm"],
+            expected["grad_norm"][s],
+            norm_tolerance * expected["grad_norm"][s],
+        )
         c.hold(f"lr of step {s}", e["lr"], expected["lr"][s], 0)
-    c.hold("eval loss", evaluations[0]["loss"], expected["eval_loss"],
-           loss_tolerance if bf16 else tolerance["eval_loss_abs"])
+    c.hold(
+        "eval loss",
+        evaluations[0]["loss"],
+        expected["eval_loss"],
+        loss_tolerance if bf16 else tolerance["eval_loss_abs"],
+    )
     if "accuracy(" in model.read_text():
         c.hold("accuracy", evaluations[0].get("accuracy"), expected["eval_accuracy"], 0)
     files = case["files"]
     if not bf16:
-        reference = st.load(folder / files["grads0"]) if "grads0" in files and not case["frozen"] else None
-        compare_tensors(c, "gradient", case, expected, grads, reference,
-                        lambda e: tolerance["grads0_abs"], "grad0_at")
+        reference = (
+            st.load(folder / files["grads0"]) if "grads0" in files and not case["frozen"] else None
+        )
+        compare_tensors(
+            c,
+            "gradient",
+            case,
+            expected,
+            grads,
+            reference,
+            lambda e: tolerance["grads0_abs"],
+            "grad0_at",
+        )
         reference = st.load(folder / files["weights_after"]) if "weights_after" in files else None
-        compare_tensors(c, "weight", case, expected, after, reference, lambda e: e["after_tol"], "after_at")
+        compare_tensors(
+            c, "weight", case, expected, after, reference, lambda e: e["after_tol"], "after_at"
+        )
     for path in case["frozen"]:
         if case["checkpoint_names"][path].removesuffix("^T") in grads:
             c.faults.append(f"{path} is frozen and has a gradient")
     if args.table:
-        print(args.case, args.n, "; ".join(f"{share:.2f} {what}" for share, what in c.share.values()))
+        print(
+            args.case, args.n, "; ".join(f"{share:.2f} {what}" for share, what in c.share.values())
+        )
     if c.faults:
-        sys.exit("\n".join([f"{args.case} on {args.n} ranks: {len(c.faults)} numbers differ", *c.faults[:20]]))
+        sys.exit(
+            "\n".join(
+                [f"{args.case} on {args.n} ranks: {len(c.faults)} numbers differ", *c.faults[:20]]
+            )
+        )
     print(f"{args.case} on {args.n} ranks: as PyTorch")
 
 

@@ -2,13 +2,14 @@
 
     ranks.py FSDPC FSDP_RUN rounding    1, 2, 3, 4, 8 ranks: losses within rounding of 1 rank's
     ranks.py FSDPC FSDP_RUN exact       the same where the arithmetic is exact: equal bits
-    ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits at equal ranks
+    ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
 
-Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss, gradient
-norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the first
+Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss,
+gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the first
 difference otherwise.
 """
+
 import json
 import pathlib
 import struct
@@ -23,11 +24,40 @@ CASE = ROOT / "tests" / "parity" / "cases" / "gpt2-tiny"
 LOSS_BOUND = 1e-8
 RANKS = (1, 2, 3, 4, 8)
 
-GPT = ["-s", "L=2", "-s", "D=64", "-s", "H=4", "-s", "vocab=257", "-s", "seq=32",
-       "-s", f'data.train=tokens("{CASE}/tokens.bin")', "-s", f'data.val=tokens("{CASE}/tokens.bin")',
-       "-s", "data.length=32", "-s", "train.batch=24", "-s", "train.steps=10", "-s", "train.precision=f32",
-       "-s", "train.optimizer=adamw(lr = 0.001, weight_decay = 0.1)", "-s", "train.clip=1.0",
-       "-s", "train.schedule=constant(warmup = 0)", "-s", "train.eval_every=5", "-s", "train.eval_steps=1"]
+GPT = [
+    "-s",
+    "L=2",
+    "-s",
+    "D=64",
+    "-s",
+    "H=4",
+    "-s",
+    "vocab=257",
+    "-s",
+    "seq=32",
+    "-s",
+    f'data.train=tokens("{CASE}/tokens.bin")',
+    "-s",
+    f'data.val=tokens("{CASE}/tokens.bin")',
+    "-s",
+    "data.length=32",
+    "-s",
+    "train.batch=24",
+    "-s",
+    "train.steps=10",
+    "-s",
+    "train.precision=f32",
+    "-s",
+    "train.optimizer=adamw(lr = 0.001, weight_decay = 0.1)",
+    "-s",
+    "train.clip=1.0",
+    "-s",
+    "train.schedule=constant(warmup = 0)",
+    "-s",
+    "train.eval_every=5",
+    "-s",
+    "train.eval_steps=1",
+]
 
 EXACT = """\
 module Net {
@@ -36,7 +66,8 @@ module Net {
   forward(x) = second(first(x))
 }
 model = Net
-data { train = npy(x = "x.npy", y = "y.npy"); val = npy(x = "x.npy", y = "y.npy"); order = sequential }
+data { train = npy(x = "x.npy", y = "y.npy"); val = npy(x = "x.npy", y = "y.npy")
+       order = sequential }
 train { loss = cross_entropy(model(x), y); batch = 24; steps = 1; optimizer = sgd(lr = 0.5)
         eval_every = 1; eval_steps = 1 }
 """
@@ -45,8 +76,12 @@ train { loss = cross_entropy(model(x), y); batch = 24; steps = 1; optimizer = sg
 def npy(path, dtype, shape, fmt, values):
     text = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
     text += " " * (-(len(text) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode()
-                     + struct.pack(f"<{len(values)}{fmt}", *values))
+    path.write_bytes(
+        b"\x93NUMPY\x01\x00"
+        + struct.pack("<H", len(text))
+        + text.encode()
+        + struct.pack(f"<{len(values)}{fmt}", *values)
+    )
 
 
 def call(args, cwd):
@@ -58,9 +93,26 @@ def call(args, cwd):
 def train(tools, tmp, model, args, ranks):
     """(numbers of the log, bytes of the weights)"""
     call([tools[0], "compile", "-q", model, "-o", tmp / "plan", "-n", str(ranks), *args], tmp)
-    call([tools[1], "--quiet", "--threads", "1", "--log", tmp / "log", "--save", tmp / "weights", tmp / "plan"], tmp)
+    call(
+        [
+            tools[1],
+            "--quiet",
+            "--threads",
+            "1",
+            "--log",
+            tmp / "log",
+            "--save",
+            tmp / "weights",
+            tmp / "plan",
+        ],
+        tmp,
+    )
     events = [json.loads(line) for line in (tmp / "log").read_text().splitlines()]
-    numbers = [(e["event"], e["step"], e["loss"], e.get("grad_norm")) for e in events if e["event"] in ("step", "eval")]
+    numbers = [
+        (e["event"], e["step"], e["loss"], e.get("grad_norm"))
+        for e in events
+        if e["event"] in ("step", "eval")
+    ]
     return numbers, (tmp / "weights").read_bytes()
 
 
@@ -81,7 +133,10 @@ def rounding(tools, tmp):
             difference = abs(a[2] - b[2]) / a[2]
             worst = max(worst, difference)
             if difference > LOSS_BOUND:
-                sys.exit(f"{n} ranks: {a[0]} {a[1]} has loss {b[2]}, 1 rank {a[2]}: {difference:.2g} > {LOSS_BOUND:.2g}")
+                sys.exit(
+                    f"{n} ranks: {a[0]} {a[1]} has loss {b[2]}, 1 rank {a[2]}: "
+                    f"{difference:.2g} > {LOSS_BOUND:.2g}"
+                )
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 
@@ -96,14 +151,30 @@ def exact(tools, tmp):
 
 
 def policies(tools, tmp):
-    variants = [["-s", "shard.unit=Block"], ["-s", "shard.strategy=grads"], ["-s", "shard.strategy=none"],
-                ["-s", "shard.unit=root"], ["-s", "shard.unit=size(4000)"], ["-s", "shard.unit=[Attention, MLP]"],
-                ["-s", "shard.prefetch=0"], ["-s", "shard.prefetch=2", "-s", "shard.inflight=3"],
-                ["-s", "shard.prefetch_at=post", "-s", "shard.prefetch=(forward = 0, backward = 1)"],
-                ["-s", "shard.reshard=false"], ["-s", "shard.reshard_root=true"], ["-s", "shard.align=none"]]
+    variants = [
+        ["-s", "shard.unit=Block"],
+        ["-s", "shard.strategy=grads"],
+        ["-s", "shard.strategy=none"],
+        ["-s", "shard.unit=root"],
+        ["-s", "shard.unit=size(4000)"],
+        ["-s", "shard.unit=[Attention, MLP]"],
+        ["-s", "shard.prefetch=0"],
+        ["-s", "shard.prefetch=2", "-s", "shard.inflight=3"],
+        ["-s", "shard.prefetch_at=post", "-s", "shard.prefetch=(forward = 0, backward = 1)"],
+        ["-s", "shard.reshard=false"],
+        ["-s", "shard.reshard_root=true"],
+        ["-s", "shard.align=none"],
+    ]
     for n in (2, 4):
-        for extra in ([], ["-s", "train.accumulate=3"], ["-s", "train.precision=bf16(master = f32, reduce = f32)"]):
-            results = [train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT + extra + v, n) for v in variants]
+        for extra in (
+            [],
+            ["-s", "train.accumulate=3"],
+            ["-s", "train.precision=bf16(master = f32, reduce = f32)"],
+        ):
+            results = [
+                train(tools, tmp, ROOT / "models" / "gpt2.fsd", GPT + extra + v, n)
+                for v in variants
+            ]
             for v, r in zip(variants[1:], results[1:]):
                 same(f"{n} ranks, {' '.join(extra + v)}", r, results[0])
 
@@ -116,7 +187,9 @@ def repeated(tools, tmp):
 def main():
     tools, what = sys.argv[1:3], sys.argv[3]
     with tempfile.TemporaryDirectory() as tmp:
-        {"rounding": rounding, "exact": exact, "policies": policies, "repeated": repeated}[what](tools, pathlib.Path(tmp))
+        {"rounding": rounding, "exact": exact, "policies": policies, "repeated": repeated}[what](
+            tools, pathlib.Path(tmp)
+        )
     print(f"{what}: held")
 
 

@@ -2,6 +2,7 @@
 
 Only F32 and BF16, which is what the fixtures and --save hold; values are Python floats.
 """
+
 import array
 import collections
 import json
@@ -39,5 +40,8 @@ def load(path):
 def transposed(t):
     rows, columns = t.shape
     v = t.values
-    return Tensor(t.dtype, [columns, rows],
-                  array.array("f", (v[r * columns + c] for c in range(columns) for r in range(rows))))
+    return Tensor(
+        t.dtype,
+        [columns, rows],
+        array.array("f", (v[r * columns + c] for c in range(columns) for r in range(rows))),
+    )
