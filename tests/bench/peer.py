@@ -3,8 +3,9 @@
     peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo)
 
 Shapes: 4 samples of 64 tokens a step over all ranks, f32, AdamW (foreach or fused, whichever
-PyTorch picks by default), no clipping, the same random tokens in every step. Prints the median step in
-milliseconds over the steps behind the second, and the peak resident memory of all ranks together.
+PyTorch picks by default), no clipping, the same random tokens in every step. Prints the median
+step in milliseconds over the steps behind the second, and the peak resident memory of all ranks
+together.
 """
 
 import json

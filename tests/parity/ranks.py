@@ -6,8 +6,8 @@
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
 
 Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss,
-gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the first
-difference otherwise.
+gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the
+first difference otherwise.
 """
 
 import json
