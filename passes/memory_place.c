@@ -41,10 +41,11 @@ static uint64_t most_in(const Skyline *s, uint32_t node, uint32_t low, uint32_t 
                         uint32_t start, uint32_t end) {
     if (start <= low && high <= end) return s->most[node];
     uint32_t middle = low + (high - low) / 2;
-    uint64_t most = s->own[node];
-    if (start <= middle) most = MAX(most, most_in(s, 2 * node, low, middle, start, end));
-    if (end > middle) most = MAX(most, most_in(s, 2 * node + 1, middle + 1, high, start, end));
-    return most;
+    uint64_t most = s->own[node], low_most = 0, high_most = 0; /* MAX evaluates twice */
+    if (start <= middle) low_most = most_in(s, 2 * node, low, middle, start, end);
+    if (end > middle) high_most = most_in(s, 2 * node + 1, middle + 1, high, start, end);
+    most = MAX(most, low_most);
+    return MAX(most, high_most);
 }
 
 static void raise_to(Skyline *s, uint32_t node, uint32_t low, uint32_t high, uint32_t start,
@@ -65,8 +66,9 @@ static uint64_t most_of_sum(const Skyline *s, const Skyline *t, uint32_t node, u
     above_s = MAX(above_s, s->own[node]);
     above_t = MAX(above_t, t->own[node]);
     if (node >= s->leaves) return above_s + above_t;
-    return MAX(most_of_sum(s, t, 2 * node, above_s, above_t),
-               most_of_sum(s, t, 2 * node + 1, above_s, above_t));
+    uint64_t low = most_of_sum(s, t, 2 * node, above_s, above_t);
+    uint64_t high = most_of_sum(s, t, 2 * node + 1, above_s, above_t);
+    return MAX(low, high);
 }
 
 /* One way to do it. */
