@@ -27,32 +27,23 @@ VECTOR_INLINE double power_of_two(int exponent) {
 }
 static inline int bin_exponent(int bin) { return EXACT_BIN_BITS * bin + EXACT_LOWEST_EXPONENT; }
 
+/* a > b ? a : b of numbers without sign */
+VECTOR_INLINE I16 larger_of(I16 a, I16 b) {
+#ifdef __AVX512F__
+    return (I16)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#else
+    I16 mask = a > b;
+    return (a & mask) | (b & ~mask);
+#endif
+}
+
 typedef int64_t L8 __attribute__((vector_size(64)));
-
-VECTOR_INLINE L8 d_bits(D8 x) {
-    L8 r;
-    memcpy(&r, &x, sizeof r);
-    return r;
-}
-
-/* Exponent of the largest number, in the sense 2^exponent <= |x| < 2^(exponent + 1); far below all
- * bins when all are zero. */
-VECTOR_INLINE int top_exponent(const D8 *x, int vectors) {
-    L8 top = {0};
-    for (int v = 0; v < vectors; v++) {
-        L8 bits = d_bits(x[v]) & INT64_MAX;
-        L8 larger = bits > top;
-        top = (bits & larger) | (top & ~larger);
-    }
-    int64_t all = 0;
-    for (int l = 0; l < 8; l++) all = MAX(all, top[l]);
-    return (int)(all >> 52) - 1023;
-}
 
 /* Cuts bins top, top - 1, .. at once, in registers; false: nothing is left for lower ones. */
 enum { CUTS = 4 };
-static inline bool cut_bins(D8 *x, int vectors, int top, int64_t *words) {
-    D8 sum[CUTS], left = {0};
+static inline bool cut_bins(D8 *x, int vectors, int top, L8 *bins) {
+    D8 sum[CUTS];
+    L8 left = {0};
     double magic[CUTS];
     for (int c = 0; c < CUTS; c++) {
         magic[c] = 1.5 * power_of_two(52 + bin_exponent(top - c));
@@ -66,40 +57,55 @@ static inline bool cut_bins(D8 *x, int vectors, int top, int64_t *words) {
             sum[c] += part;
         }
         x[v] = rest;
-        left += rest * rest; /* numbers are multiples of 2^-300: no square vanishes */
+        L8 bits;
+        memcpy(&bits, &rest, sizeof bits);
+        left |= bits;
     }
     for (int c = 0; c < CUTS && c <= top; c++)
-        for (int l = 0; l < 8; l++)
-            words[top - c] += (int64_t)(sum[c][l] * power_of_two(-bin_exponent(top - c)));
-    double all = 0.0;
-    for (int l = 0; l < 8; l++) all += left[l];
-    return all != 0.0;
+        bins[top - c] += __builtin_convertvector(sum[c] * power_of_two(-bin_exponent(top - c)), L8);
+    int64_t all = 0;
+    for (int l = 0; l < 8; l++) all |= left[l];
+    return (all & INT64_MAX) != 0;
 }
 
 typedef struct ExactSum {
     D8 x[EXACT_VECTORS];
     int n;
-    I16 lost; /* not finite numbers, by lane */
-    int64_t words[EXACT_WORDS];
+    bool square;         /* x are squares of what was pushed */
+    I16 largest;         /* bits of the largest |number| pushed since the last flush, by lane */
+    I16 lost;            /* not finite numbers, by lane */
+    L8 bins[EXACT_BINS]; /* by lane */
+    int64_t count;       /* EXACT_COUNT */
 } ExactSum;
 
-static inline void exact_flush(ExactSum *s) {
-    for (int below = EXACT_BINS; below > 0;) {
-        int exponent = top_exponent(s->x, s->n);
-        if (exponent < EXACT_LOWEST_EXPONENT) break;
-        int bin = (exponent + 1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
-        bin = MIN(bin, below - 1);
-        if (!cut_bins(s->x, s->n, bin, s->words)) break;
-        below = bin - CUTS + 1;
-    }
-    s->n = 0;
+/* Bin of 2^exponent <= |x| < 2^(exponent + 1) that is the first to take anything. */
+static inline int first_bin(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    int exponent = (int)(bits >> 52) - 1023;
+    return (exponent + 1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
 }
 
-/* Adds sixteen f32 numbers, or their squares. */
+static inline void exact_flush(ExactSum *s) {
+    int32_t bits = 0;
+    for (int l = 0; l < LANES; l++) bits = MAX(bits, s->largest[l]);
+    float largest;
+    memcpy(&largest, &bits, sizeof largest);
+    double top = largest;
+    if (s->square) top *= top;
+    for (int bin = first_bin(top); bits && bin >= 0; bin -= CUTS)
+        if (!cut_bins(s->x, s->n, bin, s->bins)) break;
+    s->n = 0;
+    s->largest = (I16){0};
+}
+
+/* Adds sixteen f32 numbers, or their squares; the same for all of a sum. */
 VECTOR_INLINE void exact_push(ExactSum *s, V16 x, bool square) {
     I16 finite = (I16)((v_bits(x) & 0x7f800000u) != 0x7f800000u);
     x = v_from_bits(v_bits(x) & (U16)finite);
     s->lost += finite + 1;
+    s->square = square;
+    s->largest = larger_of((I16)v_bits(v_abs(x)), s->largest);
     D8 low = v_low_f64(x), high = v_high_f64(x);
     s->x[s->n++] = square ? low * low : low;
     s->x[s->n++] = square ? high * high : high;
@@ -109,9 +115,12 @@ VECTOR_INLINE void exact_push(ExactSum *s, V16 x, bool square) {
 /* Adds a thread's sum to the kernel's result; additions of integers commute. */
 static inline void exact_finish(ExactSum *s, int64_t *result) {
     exact_flush(s);
-    for (int l = 0; l < LANES; l++) s->words[EXACT_NONFINITE] += s->lost[l];
+    int64_t words[EXACT_WORDS] = {[EXACT_COUNT] = s->count};
+    for (int l = 0; l < LANES; l++) words[EXACT_NONFINITE] += s->lost[l];
+    for (int k = 0; k < EXACT_BINS; k++)
+        for (int l = 0; l < 8; l++) words[k] += s->bins[k][l];
 #pragma omp critical(exact_sum)
-    for (int k = 0; k < EXACT_WORDS; k++) result[k] += s->words[k];
+    for (int k = 0; k < EXACT_WORDS; k++) result[k] += words[k];
 }
 
 /* The sum as a double, rounded a few times at the end: carries first, then from the top. */

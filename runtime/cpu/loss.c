@@ -85,7 +85,7 @@ KERNEL(cross_entropy) {
                 if (t.at[row] == t.ignore) continue;
                 int64_t at = row * t.width + t.at[row];
                 losses[row - first] = (float)(log_sum - element_load(logits.at, logits.dtype, at));
-                sum.words[EXACT_COUNT]++;
+                sum.count++;
             }
             exact_push(&sum, losses, false);
         }

@@ -12,6 +12,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "op.h"
 
@@ -45,18 +48,33 @@ VECTOR_INLINE V16 v_from_bits(U16 x) {
 }
 /* mask ? a : b */
 VECTOR_INLINE V16 v_select(I16 mask, V16 a, V16 b) {
+#ifdef __AVX512DQ__
+    return (V16)_mm512_mask_blend_ps(_mm512_movepi32_mask((__m512i)mask), (__m512)b, (__m512)a);
+#else
     U16 m = (U16)mask;
     return v_from_bits((m & v_bits(a)) | (~m & v_bits(b)));
+#endif
 }
-VECTOR_INLINE V16 v_max(V16 a, V16 b) { return v_select(a > b, a, b); }
+/* a > b ? a : b, so b where one is nan */
+VECTOR_INLINE V16 v_max(V16 a, V16 b) {
+#ifdef __AVX512F__
+    return (V16)_mm512_max_ps((__m512)a, (__m512)b);
+#else
+    return v_select(a > b, a, b);
+#endif
+}
 VECTOR_INLINE V16 v_abs(V16 a) { return v_from_bits(v_bits(a) & 0x7fffffffu); }
 VECTOR_INLINE V16 v_with_sign(V16 magnitude, V16 sign) {
     return v_from_bits((v_bits(magnitude) & 0x7fffffffu) | (v_bits(sign) & 0x80000000u));
 }
 VECTOR_INLINE V16 v_sqrt(V16 a) {
+#ifdef __AVX512F__
+    return (V16)_mm512_sqrt_ps((__m512)a);
+#else
     V16 r;
     for (int l = 0; l < LANES; l++) r[l] = __builtin_sqrtf(a[l]);
     return r;
+#endif
 }
 /* Lanes first .. first + 15. */
 VECTOR_INLINE I16 v_count(int32_t first) {
@@ -171,6 +189,12 @@ VECTOR_INLINE float v_largest(V16 x) {
 
 /* ---- f64, eight lanes: the two halves of a V16 */
 
+#ifdef __AVX512DQ__
+VECTOR_INLINE D8 v_low_f64(V16 x) { return (D8)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x)); }
+VECTOR_INLINE D8 v_high_f64(V16 x) {
+    return (D8)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)x, 1));
+}
+#else
 VECTOR_INLINE D8 v_low_f64(V16 x) {
     V8 h;
     memcpy(&h, &x, sizeof h);
@@ -181,5 +205,6 @@ VECTOR_INLINE D8 v_high_f64(V16 x) {
     memcpy(&h, (const char *)&x + sizeof h, sizeof h);
     return __builtin_convertvector(h, D8);
 }
+#endif
 
 #endif
