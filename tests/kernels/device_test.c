@@ -1,0 +1,230 @@
+/* The cpu device apart from its kernels: choice of instruction set and product, arena, copies,
+ * reductions over ranks, losses summed row by row, and errors for data that do not fit.
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "device.h"
+#include "util.h"
+
+static const Device *device;
+static char error[ERROR_BYTES];
+
+static int load(void **state) {
+    (void)state;
+    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32];
+    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
+    void *handle = dlopen(module, RTLD_NOW);
+    if (!handle) fail_environment("%s", dlerror());
+    DeviceEntry entry;
+    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
+    CHECK(entry != NULL);
+    device = entry();
+    return 0;
+}
+
+static DeviceContext *open_device(int threads) {
+    DeviceOptions options = {.rank = {NULL, 0, 1, threads}, .plan_path = ""};
+    DeviceContext *c = NULL;
+    assert_int_equal(device->open(&options, &c, error), 0);
+    return c;
+}
+
+static void environment_is_checked(void **state) {
+    (void)state;
+    DeviceOptions options = {.rank = {NULL, 0, 1, 1}, .plan_path = ""};
+    DeviceContext *c = NULL;
+    setenv("FSDP_CPU_ISA", "avx1024", 1);
+    assert_int_equal(device->open(&options, &c, error), EXIT_ENVIRONMENT);
+    assert_string_equal(error,
+                        "FSDP_CPU_ISA=avx1024: choose plain, avx2 or avx512, or leave it unset");
+    unsetenv("FSDP_CPU_ISA");
+    setenv("FSDP_CPU_MATMUL", "fast", 1);
+    assert_int_equal(device->open(&options, &c, error), EXIT_ENVIRONMENT);
+    assert_string_equal(error, "FSDP_CPU_MATMUL=fast: choose plain or onednn, or leave it unset");
+    unsetenv("FSDP_CPU_MATMUL");
+    assert_int_equal(device->abi, DEVICE_ABI);
+    assert_int_equal(device->kind, DEVICE_CPU);
+}
+
+static void arena_is_aligned_and_zero(void **state) {
+    (void)state;
+    DeviceContext *c = open_device(2);
+    char *arena = NULL;
+    int64_t bytes = (5 << 20) + 3;
+    assert_int_equal(device->arena_alloc(c, (uint64_t)bytes, (void **)&arena, error), 0);
+    assert_int_equal((uintptr_t)arena % (2 << 20), 0);
+    for (int64_t i = 0; i < bytes; i++) assert_int_equal(arena[i], 0);
+    char *from = malloc((size_t)bytes), *to = malloc((size_t)bytes);
+    for (int64_t i = 0; i < bytes; i++) from[i] = (char)(i * 7 + (i >> 9));
+    assert_int_equal(device->copy_in(c, 0, arena, from, (uint64_t)bytes, error), 0);
+    assert_int_equal(device->copy_out(c, 0, to, arena, (uint64_t)bytes, error), 0);
+    assert_int_equal(device->synchronize(c, error), 0);
+    assert_memory_equal(from, to, bytes);
+    device->arena_free(c, arena);
+    void *none = NULL;
+    assert_int_equal(device->arena_alloc(c, UINT64_C(1) << 62, &none, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, "4611686018427387904 bytes"));
+    device->close(c);
+    free(from);
+    free(to);
+}
+
+static uint16_t bf16_of(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+static float bf16_value(uint16_t x) {
+    uint32_t bits = (uint32_t)x << 16;
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+enum { N = 20011, RANKS = 3 };
+
+/* In rank order, in f32 (f64, integers), rounded once; the result may be one rank's own buffer. */
+static void ranks_are_added_in_order(void **state) {
+    (void)state;
+    static float f[RANKS][N], f_sum[N];
+    static uint16_t h[RANKS][N], h_sum[N];
+    static double d[RANKS][N], d_sum[N];
+    static int64_t w[RANKS][N], w_sum[N];
+    for (int i = 0; i < N; i++) {
+        for (int r = 0; r < RANKS; r++) {
+            f[r][i] = (float)((i * 37 + r * 1009) % 997 - 498) / 7.0f;
+            h[r][i] = bf16_of(f[r][i]);
+            d[r][i] = f[r][i] / 3.0;
+            w[r][i] = ((int64_t)i << 40) + r;
+        }
+        f_sum[i] = f[0][i] + f[1][i] + f[2][i];
+        h_sum[i] = bf16_of(bf16_value(h[0][i]) + bf16_value(h[1][i]) + bf16_value(h[2][i]));
+        d_sum[i] = d[0][i] + d[1][i] + d[2][i];
+        w_sum[i] = w[0][i] + w[1][i] + w[2][i];
+    }
+    for (int threads = 1; threads <= 3; threads++) {
+        DeviceContext *c = open_device(threads);
+        static double to[N];
+        const void *from_f[] = {f[0], f[1], f[2]}, *from_h[] = {h[0], h[1], h[2]};
+        const void *from_d[] = {d[0], d[1], d[2]}, *from_w[] = {w[0], w[1], w[2]};
+        assert_int_equal(device->reduce(c, 0, DT_F32, to, from_f, RANKS, N, error), 0);
+        assert_memory_equal(to, f_sum, sizeof f_sum);
+        assert_int_equal(device->reduce(c, 0, DT_BF16, to, from_h, RANKS, N, error), 0);
+        assert_memory_equal(to, h_sum, sizeof h_sum);
+        assert_int_equal(device->reduce(c, 0, DT_F64, to, from_d, RANKS, N, error), 0);
+        assert_memory_equal(to, d_sum, sizeof d_sum);
+        assert_int_equal(device->reduce(c, 0, DT_I64, to, from_w, RANKS, N, error), 0);
+        assert_memory_equal(to, w_sum, sizeof w_sum);
+        memcpy(to, f[1], sizeof f[1]);
+        from_f[1] = to;
+        assert_int_equal(device->reduce(c, 0, DT_F32, to, from_f, RANKS, N, error), 0);
+        assert_memory_equal(to, f_sum, sizeof f_sum);
+        assert_int_equal(device->reduce(c, 0, DT_U8, to, from_f, RANKS, N, error), EXIT_CORRUPT);
+        assert_int_equal(device->reduce(c, 0, DT_F32, to, from_f, 0, N, error), EXIT_CORRUPT);
+        device->close(c);
+    }
+}
+
+enum { ROWS = 37, CLASSES = 41 };
+
+static int cross_entropy(DeviceContext *c, float *logits, int32_t *targets, int64_t rows,
+                         int64_t *words, float *lse) {
+    Type in[] = {{.dtype = DT_F32, .rank = 2, .dim = {rows, CLASSES}},
+                 {.dtype = DT_I32, .rank = 1, .dim = {rows}}};
+    Type out[] = {{.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}},
+                  {.dtype = DT_F32, .rank = 1, .dim = {rows}}};
+    Attrs attr = {.ignore = -100};
+    RankInfo rank = {NULL, 0, 1, 2};
+    KernelCall call = {&rank,
+                       OP_cross_entropy,
+                       &attr,
+                       2,
+                       2,
+                       (const void *const[]){logits, targets},
+                       (void *const[]){words, lse},
+                       (const Type *const[]){&in[0], &in[1]},
+                       (const Type *const[]){&out[0], &out[1]},
+                       NULL,
+                       0};
+    return device->launch(c, 0, &call, error);
+}
+
+static double value_of(const int64_t *words) {
+    double sum = 0;
+    for (int k = 0; k < EXACT_BINS; k++)
+        sum += ldexp((double)words[k], k * EXACT_BIN_BITS + EXACT_LOWEST_EXPONENT);
+    return sum;
+}
+
+static void losses_add_up_in_any_grouping(void **state) {
+    (void)state;
+    static float logits[ROWS][CLASSES], lse[ROWS];
+    static int32_t targets[ROWS];
+    double want = 0;
+    int64_t count = 0;
+    for (int r = 0; r < ROWS; r++) {
+        double sum = 0;
+        targets[r] = r % 5 == 3 ? -100 : r * 11 % CLASSES;
+        for (int k = 0; k < CLASSES; k++) {
+            logits[r][k] = (float)((r * 131 + k * 17) % 101) / 9.0f;
+            sum += exp((double)logits[r][k]);
+        }
+        if (targets[r] == -100) continue;
+        want += log(sum) - (double)logits[r][targets[r]];
+        count++;
+    }
+    DeviceContext *c = open_device(2);
+    int64_t whole[EXACT_WORDS], by_row[EXACT_WORDS] = {0};
+    assert_int_equal(cross_entropy(c, logits[0], targets, ROWS, whole, lse), 0);
+    assert_int_equal(whole[EXACT_COUNT], count);
+    assert_true(fabs(value_of(whole) - want) < 1e-6 * want);
+    for (int r = 0; r < ROWS; r++) {
+        int64_t words[EXACT_WORDS];
+        assert_int_equal(cross_entropy(c, logits[r], &targets[r], 1, words, lse), 0);
+        for (int k = 0; k < EXACT_WORDS; k++) by_row[k] += words[k];
+    }
+    assert_memory_equal(whole, by_row, sizeof whole);
+    logits[4][2] = NAN;
+    assert_int_equal(cross_entropy(c, logits[0], targets, ROWS, whole, lse), 0);
+    assert_int_equal(whole[EXACT_NONFINITE], 1);
+    targets[6] = CLASSES;
+    assert_int_equal(cross_entropy(c, logits[0], targets, ROWS, whole, lse), EXIT_CORRUPT);
+    assert_string_equal(error, "cross_entropy: target 41 in row 6 is not below 41");
+    device->close(c);
+}
+
+static void ops_of_the_executor_are_refused(void **state) {
+    (void)state;
+    DeviceContext *c = open_device(1);
+    Attrs attr = {0};
+    RankInfo rank = {NULL, 0, 1, 1};
+    KernelCall call = {.rank = &rank, .op = OP_unshard, .attr = &attr};
+    assert_int_equal(device->launch(c, 0, &call, error), EXIT_CORRUPT);
+    assert_string_equal(error, "unshard: no device runs this op");
+    call.op = OP_COUNT;
+    assert_int_equal(device->launch(c, 0, &call, error), EXIT_CORRUPT);
+    device->close(c);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(environment_is_checked),
+        cmocka_unit_test(arena_is_aligned_and_zero),
+        cmocka_unit_test(ranks_are_added_in_order),
+        cmocka_unit_test(losses_add_up_in_any_grouping),
+        cmocka_unit_test(ops_of_the_executor_are_refused),
+    };
+    return cmocka_run_group_tests(tests, load, NULL);
+}
