@@ -7,11 +7,11 @@
  * so that compute does not wait for a gather before it must. reshard stands right behind the last
  * reader.
  *
- * Behind a segment that completes gradients, in this order:
- *   free of the flat gradients whose reduction was issued behind an earlier segment, and what had
- * to wait for those reductions (adding to or setting the state that keeps micro-batches), so that
- * at most one unit's gradients wait while the next one's are made; then pack and reduction. The
- * rest of both is done in front of the norm of each group, and at the end of the program.
+ * Behind a segment that completes gradients stand, in this order: free of the flat gradients whose
+ * reduction was issued behind an earlier segment, and what had to wait for those reductions (adding
+ * to or setting the state that keeps micro-batches); then pack and reduction. So at most one unit's
+ * gradients are on their way while the next one's are made. What then still waits is done in front
+ * of the norm of its group, and the last free in front of the metrics or at the end of the program.
  *
  * Kinds: first and micro leave out the update. Gradients of micro-batches add up behind the
  * reduction (sharded) or in front of it (local; then only last reduces). With hold, first keeps the
@@ -23,8 +23,7 @@
 
 typedef struct Metric {
     int32_t state;
-    ValueId old, value;
-    Op op; /* the set_state that it came from */
+    ValueId old, value; /* this call's contribution in the old program; the sum in the new one */
 } Metric;
 
 typedef struct Pending {
@@ -214,19 +213,24 @@ static void complete(Emit *e, uint32_t group) {
     p->value = NO_VALUE;
 }
 
+static int32_t pending_unit(const Emit *e, uint32_t row) {
+    uint32_t group = e->parts->reductions.at[e->pending.at[row].reduction].group;
+    return e->c->g->groups.at[group].unit;
+}
+
 /* Everything that waits for reductions issued so far; one free for each unit. */
 static void complete_all(Emit *e, uint8_t phase) {
     Graph *g = e->c->g;
-    for (uint32_t k = 0; k < e->pending.n;) {
-        int32_t unit = g->groups.at[e->parts->reductions.at[e->pending.at[k].reduction].group].unit;
-        ValueId *packs = arena_array(g->arena, ValueId, e->pending.n - k);
+    for (uint32_t k = 0, end; k < e->pending.n; k = end) {
+        int32_t unit = pending_unit(e, k);
+        for (end = k; end < e->pending.n && pending_unit(e, end) == unit;) end++;
+        ValueId *packs = arena_array(g->arena, ValueId, end - k);
         uint32_t n = 0;
         place_at_unit(e, unit, phase);
-        for (; k < e->pending.n; k++) {
-            uint32_t group = e->parts->reductions.at[e->pending.at[k].reduction].group;
-            if (g->groups.at[group].unit != unit) break;
+        for (uint32_t row = k; row < end; row++) {
+            uint32_t group = e->parts->reductions.at[e->pending.at[row].reduction].group;
             complete(e, group);
-            if (e->pending.at[k].pack != NO_VALUE) packs[n++] = e->pending.at[k].pack;
+            if (e->pending.at[row].pack != NO_VALUE) packs[n++] = e->pending.at[row].pack;
             e->pending_of[group] = NO_INDEX;
         }
         Attrs a = {.unit = unit};
@@ -298,7 +302,7 @@ static void end_segment(Emit *e, uint32_t segment) {
 /* ---- metrics ---- */
 
 static void see_metric(Emit *e, const Op *op) {
-    Metric m = {(int32_t)op->attr.index, op->in[0], e->became[op->in[0]], *op};
+    Metric m = {(int32_t)op->attr.index, op->in[0], e->became[op->in[0]]};
     place_like(e, op);
     if (e->several && !e->first) {
         ValueId both[2] = {read_state(e, m.state), m.value};
