@@ -98,11 +98,17 @@ void local_world_free(LocalWorld *w) {
     free(w);
 }
 
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
 /* Waits until *word has reached target (counters wrap; distances are small). */
 static int wait_for(LocalWorld *w, _Atomic uint32_t *word, uint32_t target) {
     for (int i = w->spin ? SPINS : 0; i > 0; i--) {
         if ((int32_t)(atomic_load_explicit(word, memory_order_acquire) - target) >= 0) return 0;
-        __builtin_ia32_pause();
+        relax();
     }
     for (;;) {
         uint32_t seen = atomic_load_explicit(word, memory_order_acquire);

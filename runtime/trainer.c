@@ -72,6 +72,14 @@ static int prepare_call(Trainer *t, const Call *c, const void *batch) {
     return code;
 }
 
+/* Ranks may see a signal at different times; they stop behind the same call. */
+static int agree_to_stop(Trainer *t, bool *stop) {
+    uint64_t wanted = 0;
+    int code = rank_agree(t->rank, (uint64_t)atomic_load(&t->run->interrupted), &wanted);
+    *stop = wanted != 0;
+    return code;
+}
+
 static int finish_step(Trainer *t, const Call *c, bool *stop) {
     Rank *r = t->rank;
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
@@ -95,15 +103,13 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
         return EXIT_TRAINING;
     }
     t->done = c->step + 1;
-    uint64_t wanted = 0;
-    code = rank_agree(r, (uint64_t)atomic_load(&t->run->interrupted), &wanted);
-    *stop = wanted != 0;
-    if (!code && t->done > 0 && r->dump && c->step == t->run->options->dump_step)
+    code = agree_to_stop(t, stop);
+    if (!code && r->dump && c->step == t->run->options->dump_step)
         code = gradient_dump_write(r->dump);
     return code;
 }
 
-static int add_metrics(Trainer *t, const Call *c) {
+static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     Rank *r = t->rank;
     for (int i = 0; i < t->n_metric; i++) {
         int code = rank_copy_out(r, t->words, t->metric_at[i], sizeof t->words);
@@ -114,8 +120,10 @@ static int add_metrics(Trainer *t, const Call *c) {
     double value[MAX_METRICS];
     for (int i = 0; i < t->n_metric; i++) value[i] = exact_mean(t->metric[i]);
     memset(t->metric, 0, sizeof t->metric);
-    if (r->rank != 0) return 0;
-    return metrics_eval(t->run->metrics, c->step + 1, t->n_metric, t->metric_name, value, r->error);
+    int code = r->rank == 0 ? metrics_eval(t->run->metrics, c->step + 1, t->n_metric,
+                                           t->metric_name, value, r->error)
+                            : 0;
+    return code ? code : agree_to_stop(t, stop);
 }
 
 /* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
@@ -144,7 +152,7 @@ static int train(Trainer *t) {
         if (code) return code;
         gradient_dump_arm(r->dump, call.evaluation ? -1 : call.step);
         code = executor_run(r, call.program, r->error);
-        if (!code && call.evaluation) code = add_metrics(t, &call);
+        if (!code && call.evaluation) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
         if (code) return code;
         if (call.ends) t->begun = now();
