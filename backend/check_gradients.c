@@ -15,7 +15,8 @@
  *       state of parameters, moments or scale takes something else
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
- *   4h  a metric or the scale, which the host reads, is written by no call
+ *   4h  a metric or the scale, which the host reads, is written by no call, or nothing evaluates
+ *   4m  backward is seeded with another power of two than step_scale takes out again
  */
 #include "check.h"
 
@@ -253,9 +254,16 @@ static int follow_norm(Step *s, uint64_t i) {
     return 0;
 }
 
+static bool is_step(const Check *c, uint32_t v) {
+    int64_t index = check_entry_state(c, v);
+    return index >= 0 && c->p->states[index].role == PLAN_STATE_STEP;
+}
+
 static int follow_scale(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
+    if (!is_step(s->c, check_in(s->c, i, 2)))
+        return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->reduced != must_reduce(s) ||
         norm->reduced != must_reduce(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
@@ -278,11 +286,6 @@ static bool is_set(const Check *c, uint32_t v, int64_t index) {
             c->p->instrs[c->use[k]].attr.index == index)
             return true;
     return false;
-}
-
-static bool is_step(const Check *c, uint32_t v) {
-    int64_t index = check_entry_state(c, v);
-    return index >= 0 && c->p->states[index].role == PLAN_STATE_STEP;
 }
 
 static int follow_update(Step *s, uint64_t i) {
@@ -315,13 +318,18 @@ static int follow_update(Step *s, uint64_t i) {
 }
 
 static int follow(Step *s, uint64_t i) {
-    switch (s->c->p->instrs[i].op) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    if ((in->op == OP_cross_entropy_grad || in->op == OP_step_scale) &&
+        in->attr.exponent != s->c->p->settings->loss_exponent)
+        return check_fail(s->c, "4m", i, "its power of two is %lld, that of the plan is %lld",
+                          (long long)in->attr.exponent,
+                          (long long)s->c->p->settings->loss_exponent);
+    switch (in->op) {
     case OP_state: return follow_state(s, i);
     case OP_set_state: return follow_set_state(s, i);
     case OP_cross_entropy:
     case OP_accuracy:
-        *sym_out(s, i, 0) =
-            (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)s->c->p->instrs[i].op};
+        *sym_out(s, i, 0) = (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)in->op};
         return 0;
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);
@@ -359,12 +367,15 @@ static int follow_calls(Step *s, uint32_t role, uint32_t kind) {
     return status;
 }
 
-/* Metrics of an evaluation that the plan never makes need not be written. */
+/* Every number that the host reads is written by some call, metrics of an evaluation if there is
+ * one. */
 static int check_reported(Step *s, uint32_t role) {
     const Plan *p = s->c->p;
     bool evaluates = false;
     for (uint32_t k = 0; k < p->n_calls; k++)
         evaluates |= p->calls[k].role == role && p->calls[k].kind == PLAN_EVALUATION;
+    if (!evaluates && p->settings->eval_every)
+        return check_fail(s->c, "4h", NO_INSTR, "role %u makes no call of an evaluation", role);
     for (uint32_t k = 0; k < p->n_states; k++)
         if (!s->reported[k] && (p->states[k].role == PLAN_STATE_SCALE ||
                                 (p->states[k].role == PLAN_STATE_METRIC && evaluates)))

@@ -11,7 +11,7 @@
 
 #define GPT2                                                                                       \
     "L=2", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=12", "train.steps=4", \
-        "train.precision=f32", "train.schedule=constant(warmup = 0)"
+        "train.eval_every=2", "train.precision=f32", "train.schedule=constant(warmup = 0)"
 #define SIX "train.batch=12"
 
 typedef struct Case {

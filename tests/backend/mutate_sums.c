@@ -202,6 +202,30 @@ static bool no_call(Edit *e, Random *r) {
     return true;
 }
 
+static bool no_evaluation(Edit *e, Random *r) {
+    (void)r;
+    for (uint32_t k = 0; k < e->n_call && e->settings.eval_every; k++)
+        if (!is_step_call(e, k)) {
+            e->call[k] = e->call[--e->n_call];
+            return true;
+        }
+    return false;
+}
+static bool evaluate_with_another(Edit *e, Random *r) {
+    uint32_t k = random_below(r, e->n_call), n = random_below(r, e->n_program);
+    if (is_step_call(e, k) || e->call[k].program == n) return false;
+    e->call[k].program = n;
+    return true;
+}
+
+static bool other_exponent(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, random_below(r, 2) ? OP_step_scale : OP_cross_entropy_grad, &at))
+        return false;
+    e->instr[at.instr].row.attr.exponent++;
+    return true;
+}
+
 static bool keeps_metric(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_set_state &&
            (e->state[e->instr[i].row.attr.index].role == PLAN_STATE_METRIC ||
@@ -489,6 +513,9 @@ const Fault sum_faults[] = {
     {"call another program", 4, 2, other_program},
     {"call a program once more or less", 4, 2, other_times},
     {"leave out a call", 4, 1, no_call},
+    {"leave out the evaluation", 4, 1, no_evaluation},
+    {"evaluate with another program", 4, 2, evaluate_with_another},
+    {"take out another power of two", 4, 1, other_exponent},
     {"do not keep a metric", 4, 2, metric_lost},
     {"take the norm for the loss", 4, 1, scale_of_another},
     {"exchange parameters and moments", 4, 2, exchange_states},
