@@ -1,0 +1,116 @@
+/* memory_place on random blocks: nothing overlaps, nothing lies outside, the result depends on the
+ * blocks alone, and the shapes that training has pack as tightly as they can. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "memory.h"
+
+static uint64_t state = 1;
+
+static uint32_t below(uint32_t n) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 33) % n;
+}
+
+static uint64_t bound_of(const Block *b, uint32_t n, uint32_t n_time) {
+    uint64_t most = 0;
+    for (uint32_t t = 0; t < n_time; t++) {
+        uint64_t live = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (b[i].start <= t && t <= b[i].end) live += b[i].size;
+        most = MAX(most, live);
+    }
+    return most;
+}
+
+static void assert_apart(const Block *b, uint32_t n, uint64_t height) {
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(b[i].offset % MEMORY_ALIGN == 0);
+        assert_true(b[i].offset + b[i].size <= height);
+        for (uint32_t j = 0; j < i; j++) {
+            bool in_time = b[i].start <= b[j].end && b[j].start <= b[i].end;
+            bool in_space =
+                b[i].offset < b[j].offset + b[j].size && b[j].offset < b[i].offset + b[i].size;
+            assert_false(in_time && in_space);
+        }
+    }
+}
+
+static void random_blocks_stay_apart(void **unused) {
+    (void)unused;
+    enum { MOST = 120, TIME = 400 };
+    for (int round = 0; round < 200; round++) {
+        Arena *a = arena_new();
+        Block b[MOST], again[MOST];
+        uint32_t n = 1 + below(MOST), longest = 1 + below(TIME);
+        memset(b, 0, sizeof b);
+        for (uint32_t i = 0; i < n; i++) {
+            b[i].start = below(TIME);
+            b[i].end = MIN(b[i].start + below(longest), TIME - 1u);
+            b[i].size = MEMORY_ALIGN * (1 + (uint64_t)below(1u << below(12)));
+            b[i].side = below(4) == 0;
+            b[i].late = b[i].start > TIME / 2;
+        }
+        memcpy(again, b, sizeof b);
+        uint64_t height = memory_place(a, b, n, TIME);
+        assert_apart(b, n, height);
+        assert_true(height >= bound_of(b, n, TIME));
+        assert_int_equal(memory_place(a, again, n, TIME), height);
+        assert_memory_equal(b, again, sizeof *b * n);
+        arena_free(a);
+    }
+}
+
+/* Saved activations nest, gradients stay from their layer's backward to the end. */
+static void training_packs_without_waste(void **unused) {
+    (void)unused;
+    enum { LAYERS = 40, TIME = 2 * LAYERS + 2 };
+    Arena *a = arena_new();
+    Block b[2 * LAYERS];
+    memset(b, 0, sizeof b);
+    for (uint32_t i = 0; i < LAYERS; i++) {
+        b[i] = (Block){.size = 256 * 12, .start = i, .end = TIME - 2 - i};
+        b[LAYERS + i] =
+            (Block){.size = 256 * 28, .start = TIME - 2 - i, .end = TIME - 1, .late = true};
+    }
+    uint64_t height = memory_place(a, b, ARRAY_LEN(b), TIME);
+    assert_apart(b, ARRAY_LEN(b), height);
+    assert_int_equal(height, bound_of(b, ARRAY_LEN(b), TIME));
+    arena_free(a);
+}
+
+/* Gathered units overlap their neighbours only: two places are enough for all. */
+static void a_chain_takes_two_places(void **unused) {
+    (void)unused;
+    enum { UNITS = 50 };
+    Arena *a = arena_new();
+    Block b[UNITS];
+    memset(b, 0, sizeof b);
+    for (uint32_t i = 0; i < UNITS; i++)
+        b[i] = (Block){.size = 4096, .start = 10 * i, .end = 10 * i + 15, .side = true};
+    uint64_t height = memory_place(a, b, UNITS, 10 * UNITS + 10);
+    assert_apart(b, UNITS, height);
+    assert_int_equal(height, 2 * 4096);
+    arena_free(a);
+}
+
+static void nothing_takes_no_place(void **unused) {
+    (void)unused;
+    Arena *a = arena_new();
+    assert_int_equal(memory_place(a, NULL, 0, 5), 0);
+    arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_blocks_stay_apart),
+        cmocka_unit_test(training_packs_without_waste),
+        cmocka_unit_test(a_chain_takes_two_places),
+        cmocka_unit_test(nothing_takes_no_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
