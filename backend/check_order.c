@@ -216,7 +216,8 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
         switch (in->op) {
         case OP_unshard:
             if (!(status = check_unshard(c, i))) status = check_gathered(c, i);
-            if (!root) *live_units = MAX(*live_units, ++live);
+            live += !root;
+            *live_units = MAX(*live_units, live);
             break;
         case OP_view: status = check_view(c, i); break;
         case OP_reshard:

@@ -29,7 +29,12 @@ typedef struct GoodPlan {
     size_t size;
     Plan plan;
 } GoodPlan;
-/* Compiles every case; writes the small data files that they name into the working directory. */
+/* Compiles models/MODEL.fsd of the repository into out, whose name is for messages. */
+void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
+               GoodPlan *out);
+/* Writes the small data files that models name into the working directory. */
+void good_data(void);
+/* Compiles every case, after good_data. */
 uint32_t good_plans(Arena *a, GoodPlan **out);
 
 /* mutate_edit.c: instructions and values are named by what they were in the base plan; new ones get

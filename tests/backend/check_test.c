@@ -1,0 +1,131 @@
+/* The checker's parts: the interval map beside an array of bytes, and what plan_check_result counts
+ * and adds up: units that are gathered at once under each policy of prefetch, and the peak. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "interval_map.h"
+#include "mutate.h"
+
+enum { BYTES = 300 };
+
+typedef struct Seen {
+    uint32_t at[BYTES];
+    uint64_t last;
+    bool ordered;
+} Seen;
+
+static int see(void *context, uint64_t from, uint64_t to, uint32_t value) {
+    Seen *s = context;
+    s->ordered &= from >= s->last && from < to;
+    s->last = to;
+    for (uint64_t k = from; k < to; k++) s->at[k] = value;
+    return 0;
+}
+
+/* Segments outside [from, to) are not visited, inside every byte once, with its value. */
+static void compare(const Seen *seen, const uint32_t *bytes, uint64_t from, uint64_t to) {
+    assert_true(seen->ordered);
+    for (uint64_t k = 0; k < BYTES; k++)
+        assert_int_equal(seen->at[k], k >= from && k < to ? bytes[k] : 0);
+}
+
+static void interval_map_is_an_array(void **state) {
+    (void)state;
+    Random r = {.state = 7};
+    for (int round = 0; round < 20; round++) {
+        uint32_t bytes[BYTES] = {0};
+        IntervalMap map = {0};
+        for (uint32_t value = 1; value < 400; value++) {
+            uint64_t from = random_below(&r, BYTES - 1);
+            uint64_t to = from + 1 + random_below(&r, (uint32_t)(BYTES - from));
+            to = MIN(to, (uint64_t)BYTES);
+            Seen walked = {.ordered = true}, replaced = {.ordered = true};
+            assert_int_equal(interval_map_walk(&map, from, to, see, &walked), 0);
+            compare(&walked, bytes, from, to);
+            assert_int_equal(interval_map_replace(&map, from, to, value, see, &replaced), 0);
+            compare(&replaced, bytes, from, to);
+            for (uint64_t k = from; k < to; k++) bytes[k] = value;
+        }
+        interval_map_free(&map);
+    }
+}
+
+static int stop(void *context, uint64_t from, uint64_t to, uint32_t value) {
+    (void)from, (void)to;
+    *(uint32_t *)context = value;
+    return 42;
+}
+
+static void interval_map_stops_when_told(void **state) {
+    (void)state;
+    IntervalMap map = {0};
+    uint32_t value = 0;
+    Seen nothing = {0};
+    assert_int_equal(interval_map_replace(&map, 10, 20, 3, see, &nothing), 0);
+    assert_int_equal(interval_map_walk(&map, 20, 30, stop, &value), 0);
+    assert_int_equal(interval_map_walk(&map, 0, 10, stop, &value), 0);
+    assert_int_equal(interval_map_walk(&map, 19, 30, stop, &value), 42);
+    assert_int_equal(value, 3);
+    value = 0;
+    assert_int_equal(interval_map_replace(&map, 0, 11, 4, stop, &value), 42);
+    assert_int_equal(value, 3);
+    interval_map_free(&map);
+}
+
+static PlanCheckResult check(const char *const *more, int n_more) {
+    const char *set[16] = {"L=6",           "D=16",          "H=2",
+                           "vocab=37",      "seq=8",         "data.length=8",
+                           "train.batch=4", "train.steps=4", "train.schedule=constant(warmup = 0)"};
+    int n = 9;
+    for (int k = 0; k < n_more; k++) set[n++] = more[k];
+    Arena *a = arena_new();
+    GoodPlan g = {.name = more[0]};
+    PlanFault fault;
+    PlanCheckResult result;
+    good_plan(a, "gpt2", 2, set, n, &g);
+    if (plan_check_result(&g.plan, &fault, &result)) fail_msg("%s: %s", fault.rule, fault.message);
+    assert_int_equal(result.peak, g.plan.settings->arena_bytes);
+    assert_true(result.peak > g.plan.settings->persistent_bytes);
+    free(g.bytes);
+    arena_free(a);
+    return result;
+}
+
+/* One unit computes, `prefetch` more are there or on their way, and never more than in flight. */
+static void units_gathered_at_once(void **state) {
+    (void)state;
+    static const struct {
+        const char *set[3];
+        uint32_t units;
+    } cases[] = {
+        {{"shard.prefetch=0", "shard.inflight=1"}, 1},
+        {{"shard.prefetch=0", "shard.inflight=4"}, 1},
+        {{"shard.prefetch=1", "shard.inflight=2"}, 2},
+        {{"shard.prefetch=2", "shard.inflight=3"}, 3},
+        {{"shard.prefetch=3", "shard.inflight=4"}, 4},
+        {{"shard.prefetch=(forward = 0, backward = 1)", "shard.inflight=2"}, 2},
+        {{"shard.prefetch=1", "shard.inflight=2", "shard.prefetch_at=post"}, 2},
+        {{"shard.prefetch=0", "shard.inflight=1", "shard.strategy=grads"}, 6},
+        {{"shard.prefetch=0", "shard.inflight=1", "shard.strategy=none"}, 0},
+    };
+    for (size_t k = 0; k < ARRAY_LEN(cases); k++) {
+        PlanCheckResult r = check(cases[k].set, cases[k].set[2] ? 3 : 2);
+        if (r.live_units[0] != cases[k].units)
+            fail_msg("%s %s: %u units at once, not %u", cases[k].set[0], cases[k].set[1],
+                     r.live_units[0], cases[k].units);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(interval_map_is_an_array),
+        cmocka_unit_test(interval_map_stops_when_told),
+        cmocka_unit_test(units_gathered_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
