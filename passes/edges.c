@@ -1,6 +1,7 @@
 /* edges: for each op the ops of other streams that it must wait for, none of them redundant.
  *
- * In: a scheduled graph with addresses. Out: Op.edge of every op.
+ * In: a scheduled graph with addresses; what has none yet shares memory with nothing. Out: Op.edge
+ * of every op.
  *
  * Ops of one stream run in list order, so for each other stream only the latest op that has to be
  * waited for matters. An op waits for
@@ -140,7 +141,7 @@ static void find_needs(Edges *e, const Op *op) {
     if (op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
-        if (v->type.dtype == DT_TOKEN) continue;
+        if (v->type.dtype == DT_TOKEN || v->address == NO_ADDRESS) continue;
         occupy(e, v->address, v->address + (uint64_t)type_bytes(&v->type), op->out + k);
     }
 }
@@ -203,6 +204,7 @@ static void program_edges(Graph *g, const Program *p) {
     node_new(&e, 0, 0, 0); /* number 0 stands for none */
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
+        if (s->address == NO_ADDRESS) continue;
         occupy(&e, s->address, s->address + (uint64_t)type_bytes(&s->type), g->values.n + i);
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -1,0 +1,3 @@
+# RUN: %fsdpc dump --stage=sched %root/tests/passes/model-t.fsd -n 2 >%t/sched
+# RUN: %fsdpc opt --pass=memory,edges %t/sched | cmp - %t/sched
+# Addresses and edges depend on the ops alone: the passes give the same again.
