@@ -138,9 +138,9 @@ static int64_t flat_group(const Check *c, uint32_t v) {
     uint64_t def = c->p->values[v].def;
     const PlanInstr *in = &c->p->instrs[def];
     if (in->op == OP_unshard) {
-        for (uint32_t k = 0; k < in->n_out; k++)
-            if (check_out(c, def, k) == v) return c->p->units[in->attr.unit].first_group + k;
-        return -1;
+        const PlanUnit *u = &c->p->units[in->attr.unit];
+        uint32_t k = v - in->first_out;
+        return k < u->n_group ? (int64_t)u->first_group + k : -1;
     }
     if (in->op == OP_state && c->p->states[in->attr.index].role == PLAN_STATE_GATHERED)
         return c->p->states[in->attr.index].group;

@@ -173,7 +173,8 @@ typedef struct PlanSourceField {
     PlanString name, path;
 } PlanSourceField;
 
-/* Programs and the step: for each role a list of calls. A step of a role is its calls of kind
+/* Programs and the step: for each role a list of calls. On a rank a call begins when every stream
+ * of the call before it has finished; only states outlive it. A step of a role is its calls of kind
  * PLAN_STEP in order, each `times` times; an evaluation batch its calls of kind PLAN_EVALUATION. */
 typedef struct PlanProgram {
     uint32_t kind; /* ProgramKind of ir.h: 0 train, 1 eval, 2 first, 3 micro, 4 last */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
@@ -24,6 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
         Buf out = {0};
         status = plan_check(&plan, &fault);
         CHECK(status == 0 || status == EXIT_CORRUPT);
+        bool rejected = false;
+        for (int proof = 1; proof <= 7; proof++) /* none leans on another for its indices */
+            rejected |= plan_check_rules(&plan, CHECK_RULE(proof), &(PlanFault){0}) != 0;
+        CHECK(status == 0 ? !rejected : rejected);
         dump_plan_text(&plan, &out);
         if (status == 0) dump_plan_json(&plan, 0, &out);
         buf_free(&out);
