@@ -34,6 +34,10 @@ const Device *device_load(const char *name, char *error, int *code) {
                  base, strcmp(name, "cuda") ? "" : ": this build has no CUDA");
         return NULL;
     }
+    /* OpenMP's threads spin for milliseconds at each barrier; on a machine that is busy otherwise
+     * this takes from each other's share (3 times the step's time, measured). Its runtime library
+     * reads the limit while it is loaded. What the user set stays. */
+    if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "5000", 0);
     /* A module stays until the process ends: its worker threads may outlive the devices. */
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     DeviceEntry entry;
