@@ -119,15 +119,8 @@ static int check_gathered(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     for (uint32_t k = 0; k < in->n_out; k++) {
         uint32_t v = check_out(c, i, k);
-        uint64_t end = ending(c, v, OP_reshard);
-        if (end == NO_INSTR) {
-            if (is_kept(c, v)) continue;
+        if (ending(c, v, OP_reshard) == NO_INSTR && !is_kept(c, v))
             return check_fail(c, "3c", i, "value %u is unsharded here and never resharded", v);
-        }
-        if (c->p->instrs[end].attr.unit != in->attr.unit)
-            return check_fail(c, "3c", end,
-                              "reshards unit %lld, but its operand belongs to unit %lld",
-                              (long long)c->p->instrs[end].attr.unit, (long long)in->attr.unit);
     }
     return 0;
 }
@@ -205,6 +198,17 @@ static bool is_root(const Check *c, int64_t unit) {
            plan_string(c->p, c->p->units[unit].name)[0] == 0;
 }
 
+static int check_reshard(Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    for (uint32_t k = 0; k < in->n_in; k++) {
+        int64_t group = flat_group(c, check_in(c, i, k));
+        if (group < 0 || c->p->groups[group].unit != in->attr.unit)
+            return check_fail(c, "3c", i, "operand %u is no group of unit %lld", k,
+                              (long long)in->attr.unit);
+    }
+    return 0;
+}
+
 int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
     const PlanProgram *pr = &c->p->programs[program];
     uint32_t live = 0;
@@ -220,7 +224,7 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
             *live_units = MAX(*live_units, live);
             break;
         case OP_view: status = check_view(c, i); break;
-        case OP_reshard:
+        case OP_reshard: status = check_reshard(c, i); /* fall through */
         case OP_free:
             for (uint32_t k = 0; !status && k < in->n_in; k++)
                 status =

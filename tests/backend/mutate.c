@@ -7,8 +7,9 @@
  * itself. What the checker accepts must be harmless: the oracle runs it in many legal orders and
  * finds nothing.
  *
- * The random numbers start the same way in every run. `mutate -v` names every mutant;
- * `mutate PLAN FAULT FILE` writes the first mutant of that kind, for tests of what fsdpc says.
+ * The random numbers start the same way in every run. `mutate -v` names every mutant,
+ * `mutate -s SEED` plants others; `mutate PLAN FAULT FILE` writes the first mutant of that kind,
+ * for tests of what fsdpc says.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,8 +147,10 @@ static void print_table(Test *t, uint32_t plans, uint32_t edges) {
         const Count *c = &t->by_proof[k];
         printf("%5d  %12u  %12u  %7u  %14u  %8u\n", k, c->first, c->alone, c->planted, c->harmful,
                c->harmless);
-        if (c->alone < LEAST_CAUGHT || c->planted < LEAST_CAUGHT)
+        if (c->alone < LEAST_CAUGHT || c->first < LEAST_CAUGHT || c->planted < LEAST_CAUGHT)
             failed(t, "all plans", "too few mutants for a proof", "see the table");
+        if (c->harmful < LEAST_CAUGHT)
+            failed(t, "all plans", "the oracle sees too little", "see the table");
     }
     if (t->mutants < LEAST_MUTANTS) failed(t, "all plans", "too few mutants", "see the table");
 }
@@ -184,6 +187,7 @@ static int write_mutant(const char *plan, const char *fault, const char *file) {
 int main(int argc, char **argv) {
     if (argc == 4) return write_mutant(argv[1], argv[2], argv[3]);
     Test t = {.random = {.state = 20261121}, .verbose = argc > 1 && !strcmp(argv[1], "-v")};
+    if (argc == 3 && !strcmp(argv[1], "-s")) t.random.state = strtoull(argv[2], NULL, 0);
     Arena *a = arena_new();
     GoodPlan *good;
     uint32_t n = good_plans(a, &good), edges = 0;

@@ -108,6 +108,18 @@ static bool communicate_on_compute(Edit *e, Random *r) {
     return pick(e, r, communicates, &at) && change_stream(e, at, STREAM_COMPUTE);
 }
 
+/* Issue order alone: harmless where streams, data and memory allow it. */
+static bool issue_elsewhere(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, reads_something_made, &at)) return false;
+    uint32_t n = e->program[at.program].n, low = at.at > 6 ? at.at - 6 : 0;
+    uint32_t to = low + random_below(r, MIN(at.at + 6, n - 1) - low + 1);
+    if (to == at.at) return false;
+    edit_move(e, at.program, at.at, to);
+    edit_repair_edges(e);
+    return true;
+}
+
 /* ---- 2: memory ---- */
 
 static bool drop_memory_edge(Edit *e, Random *r) {
@@ -197,6 +209,18 @@ static bool in_place(Edit *e, Random *r) {
     if (!pick(e, r, has_live_operand, &at)) return false;
     edit_shift(e, e->instr[at.instr].out[0],
                e->value[e->instr[at.instr].in[live_operand(e, at.instr)]].address);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool exchange_places(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick(e, r, has_loose_result, &at) || !pick(e, r, has_loose_result, &other)) return false;
+    uint32_t v = loose_result(e, at.instr), u = loose_result(e, other.instr);
+    uint64_t address = e->value[v].address;
+    if (at.program != other.program || address == e->value[u].address) return false;
+    edit_shift(e, v, e->value[u].address);
+    edit_shift(e, u, address);
     edit_repair_peaks(e);
     return true;
 }
@@ -411,6 +435,7 @@ const Fault order_faults[] = {
     {"take an edge from an earlier instruction", 1, 3, retarget_edge},
     {"read before the write", 1, 3, read_before_write},
     {"read a value that comes later", 1, 3, read_a_later_value},
+    {"issue somewhere else", 1, 3, issue_elsewhere},
     {"compute on another stream", 1, 3, compute_elsewhere},
     {"communicate on the compute stream", 1, 2, communicate_on_compute},
     {"drop an edge that a write needs", 2, 3, drop_memory_edge},
@@ -419,6 +444,7 @@ const Fault order_faults[] = {
     {"change a view's offset", 2, 2, view_offset},
     {"change a view's address", 2, 2, view_address},
     {"work in place on a live operand", 2, 3, in_place},
+    {"exchange the places of two values", 2, 4, exchange_places},
     {"write over a state", 2, 3, over_a_state},
     {"two results in one place", 2, 2, results_overlap},
     {"put an in-place result elsewhere", 2, 2, out_of_place},
