@@ -18,7 +18,14 @@
 #include "check.h"
 #include "mutate.h"
 
-enum { PROOFS = 7, ORDERS = 40, FEW_ORDERS = 8, LEAST_MUTANTS = 1000, LEAST_CAUGHT = 50 };
+enum {
+    PROOFS = 7,
+    ORDERS = 40,
+    FEW_ORDERS = 8,
+    LEAST_MUTANTS = 1000,
+    LEAST_CAUGHT = 50,
+    POLICIES = 60
+};
 
 typedef struct Count {
     uint32_t planted;  /* mutants aimed at this proof */
@@ -139,9 +146,26 @@ static uint32_t test_edges(Test *t, const GoodPlan *g) {
     return edges;
 }
 
+/* Plans under random policies, which no fault is planted into: enough that they are good. */
+static uint32_t test_policies(Test *t) {
+    uint32_t edges = 0;
+    for (int k = 0; k < POLICIES; k++) {
+        Arena *a = arena_new();
+        GoodPlan g = {.name = ""};
+        random_plan(a, &t->random, &g);
+        test_good(t, &g, &g.plan);
+        test_roles(t, &g);
+        edges += test_edges(t, &g);
+        free(g.bytes);
+        arena_free(a);
+    }
+    return edges;
+}
+
 static void print_table(Test *t, uint32_t plans, uint32_t edges) {
-    printf("%u good plans, %u edges that all are needed, %u mutants, %u more not well-formed\n",
-           plans, edges, t->mutants, t->unread);
+    printf("%u good plans, %u edges that all are needed; %u mutants of %u of them, %u more not "
+           "well-formed\n",
+           plans + POLICIES, edges, t->mutants, plans, t->unread);
     printf("proof  caught first  caught alone  planted  seen by oracle  harmless\n");
     for (int k = 1; k <= PROOFS; k++) {
         const Count *c = &t->by_proof[k];
@@ -198,6 +222,7 @@ int main(int argc, char **argv) {
         for (uint32_t f = 0; f < n_order_faults; f++) plant(&t, &good[k], &order_faults[f]);
         for (uint32_t f = 0; f < n_sum_faults; f++) plant(&t, &good[k], &sum_faults[f]);
     }
+    edges += test_policies(&t);
     print_table(&t, n, edges);
     for (uint32_t k = 0; k < n; k++) free(good[k].bytes);
     arena_free(a);

@@ -36,6 +36,8 @@ void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *se
 void good_data(void);
 /* Compiles every case, after good_data. */
 uint32_t good_plans(Arena *a, GoodPlan **out);
+/* A model under any policy; its name is how fsdpc compiles it. */
+void random_plan(Arena *a, Random *r, GoodPlan *out);
 
 /* mutate_edit.c: instructions and values are named by what they were in the base plan; new ones get
  * higher numbers. */

@@ -141,3 +141,55 @@ uint32_t good_plans(Arena *a, GoodPlan **out) {
     }
     return (uint32_t)ARRAY_LEN(cases);
 }
+
+/* One of the words, as a setting. */
+static const char *one_of(Random *r, const char *const *words, uint32_t n) {
+    return words[random_below(r, n)];
+}
+#define ONE_OF(r, ...)                                                                             \
+    one_of(r, (const char *const[]){__VA_ARGS__},                                                  \
+           sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+void random_plan(Arena *a, Random *r, GoodPlan *out) {
+    static const char *const gpt2[] = {"L=3",
+                                       "D=16",
+                                       "H=2",
+                                       "vocab=37",
+                                       "seq=8",
+                                       "data.length=8",
+                                       "train.steps=4",
+                                       "train.eval_every=2",
+                                       "train.schedule=constant(warmup = 0)"};
+    const char *set[24];
+    int n = 0;
+    bool gpt = random_below(r, 4) > 0;
+    int64_t ranks = 1 + random_below(r, 4);
+    uint32_t forward = random_below(r, 4), backward = random_below(r, 4);
+    for (size_t k = 0; gpt && k < ARRAY_LEN(gpt2); k++) set[n++] = gpt2[k];
+    if (gpt)
+        set[n++] = ONE_OF(r, "shard.unit=Block", "shard.unit=root", "shard.unit=[Block, MLP]",
+                          "shard.unit=[Attention, MLP]", "shard.unit=size(500)");
+    set[n++] = "train.batch=72";
+    set[n++] = ONE_OF(r, "train.accumulate=1", "train.accumulate=2", "train.accumulate=3");
+    set[n++] = ONE_OF(r, "shard.accumulate=local", "shard.accumulate=sharded");
+    set[n++] = ONE_OF(r, "shard.strategy=full", "shard.strategy=full", "shard.strategy=grads",
+                      "shard.strategy=none");
+    if (!strcmp(set[n - 1], "shard.strategy=full")) {
+        set[n++] = ONE_OF(r, "shard.reshard=true", "shard.reshard=false");
+        set[n++] = ONE_OF(r, "shard.reshard_root=true", "shard.reshard_root=false");
+    }
+    set[n++] = arena_printf(a, "shard.prefetch=(forward = %u, backward = %u)", forward, backward);
+    set[n++] =
+        arena_printf(a, "shard.inflight=%u", MAX(forward, backward) + 1 + random_below(r, 3));
+    set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
+    set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
+                      "train.precision=bf16(reduce = bf16)");
+    set[n++] = ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
+                      "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    Buf name = {0};
+    buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
+    for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);
+    out->name = arena_strndup(a, name.at, name.n);
+    buf_free(&name);
+    good_plan(a, gpt ? "gpt2" : "six-layers", ranks, set, n, out);
+}
