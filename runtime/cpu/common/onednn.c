@@ -20,7 +20,9 @@ bool have_onednn(void) { return true; }
 static bool rectangle(const Product *p, Range rows, Range columns) {
     int64_t m = rows.to - rows.from, n = columns.to - columns.from;
     if (m <= 0 || n <= 0) return true;
-    bool a_along = p->a_col == 1, b_along = p->b_row == 1;
+    /* A vector has both strides 1: the library wants the leading dimension of a matrix. */
+    bool a_along = p->a_col == 1 && p->a_row >= p->k;
+    bool b_along = !(p->b_col == 1 && p->b_row >= p->n);
     return dnnl_sgemm(a_along ? 'N' : 'T', b_along ? 'T' : 'N', m, n, p->k, 1.0f,
                       p->a + rows.from * p->a_row, a_along ? p->a_row : p->a_col,
                       p->b + columns.from * p->b_col, b_along ? p->b_col : p->b_row,
