@@ -164,17 +164,19 @@ json_t *dump_peak_json(const Plan *p) {
         find_ranges(&m);
         add_up(&m, bytes);
     }
-    put(o, "cpu", s->workspace_offset + s->workspace_bytes[DEVICE_CPU]);
-    put(o, "cuda", s->workspace_offset + s->workspace_bytes[DEVICE_CUDA]);
+    put(o, "cpu", s->workspace_bytes[DEVICE_CPU]);
+    put(o, "cuda", s->workspace_bytes[DEVICE_CUDA]);
     put(o, "arena", s->arena_bytes);
-    put(o, "lower_bound", p->n_instrs ? p->instrs[m.instr].live_bytes : 0);
+    /* Live values are counted in whole slots of PLAN_ALIGN; the last slot of the arena is not. */
+    uint64_t live = p->n_instrs ? p->instrs[m.instr].live_bytes : 0;
+    put(o, "lower_bound", live < s->arena_bytes ? live : s->arena_bytes);
     for (int c = 0; c < CATEGORIES; c++) {
         put(categories, category_names[c], bytes[c]);
         sum += bytes[c];
     }
     put(categories, "unused", s->arena_bytes > sum ? s->arena_bytes - sum : 0);
-    put(categories, "workspace_cpu", s->workspace_bytes[DEVICE_CPU]);
-    put(categories, "workspace_cuda", s->workspace_bytes[DEVICE_CUDA]);
+    put(categories, "workspace_cpu", s->workspace_bytes[DEVICE_CPU] - s->workspace_offset);
+    put(categories, "workspace_cuda", s->workspace_bytes[DEVICE_CUDA] - s->workspace_offset);
     if (json_object_set_new(o, "categories", categories)) fail_environment("no memory for JSON");
     free(m.last);
     free(m.first);
