@@ -1,8 +1,8 @@
 /* Evaluating the keys of the sections and checking them against the vocabulary.
  *
- * A key that is absent, or `none` where it has a default, takes the default. A word that has
- * arguments (adamw, bf16) becomes a call, and a call gets all its arguments, by name and in the
- * order of the table, defaults filled in. What is known but not in this version is E0390.
+ * A key that is absent, or `none` where the default is its being off, takes the default. A word
+ * that has arguments (adamw, bf16) becomes a call, and a call gets all its arguments, by name and
+ * in the order of the table, defaults filled in. What is known but not in this version is E0390.
  */
 #include <string.h>
 
@@ -197,7 +197,7 @@ void settings_evaluate(Model *m) {
         s->value = value_none((Span){0});
         bool none = s->expression && s->expression->kind == NODE_NONE;
         bool word = none && value_find(k, "none"); /* strategy = none */
-        if (none && !word && !(k->kinds & K_NONE)) s->expression = NULL;
+        if (none && !word && (!k->standard || (k->kinds & K_OFF))) s->expression = NULL;
         if ((k->kinds & K_EXPRESSION) || (!s->expression && !k->standard)) {
             if (none) s->expression = NULL;
             continue;

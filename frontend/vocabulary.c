@@ -100,9 +100,9 @@ size_t argument_names(const char *callee, const char **names, size_t max) {
 }
 
 const char *kinds_text(Arena *a, int kinds) {
-    static const char *const names[] = {"an integer", "a number",     "true or false", "a string",
-                                        "a name",     "a call",       "a list",        "bytes",
-                                        "none",       "an expression"};
+    static const char *const names[] = {"an integer", "a number",      "true or false", "a string",
+                                        "a name",     "a call",        "a list",        "bytes",
+                                        "none",       "an expression", "none"};
     Buf out = {0};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (kinds & (1 << i)) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);

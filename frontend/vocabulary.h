@@ -14,7 +14,8 @@ enum {
     K_LIST = 64, /* lists and tuples */
     K_BYTES = 128,
     K_NONE = 256,
-    K_EXPRESSION = 512 /* kept for the elaboration */
+    K_EXPRESSION = 512, /* kept for the elaboration */
+    K_OFF = 1024        /* `none` switches it off, and off is the default */
 };
 #define NO_LEAST (-1e300)
 

@@ -2,7 +2,7 @@
 # Keys, values, arguments, defaults and what is not in this version come from one table.
 ==== out
   schedule         learning rate over the steps [constant()]
-    takes a call
+    takes a call or none
     constant           warm-up, then lr
         warmup         steps of linear warm-up [0]
     cosine             warm-up, then half a cosine down to final * lr
