@@ -390,8 +390,31 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     s->order = is_word(value_of(m, "data", "order"), "sequential") ? DATA_SEQUENTIAL : DATA_SHUFFLE;
 }
 
+/* A setting that was given and changes nothing beside the others: said, since the user meant
+ * something by it. What asks for the state that holds anyway (prefetch = 0) is no reason. */
+static void warn_idle(Model *m, const char *section, const char *key, const char *why) {
+    const Setting *s = model_setting(m, section, key);
+    if (!s->expression || s->value.kind == VALUE_ERROR) return;
+    Span at = s->value.span.file ? s->value.span : s->span;
+    Diag d = diag_warning(m->ds, "W0302", at, "%s: %s has no effect", why, key);
+    diag_emit(&d);
+}
+
+static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {
+    if (p->strategy == STRATEGY_NONE) {
+        if (p->prefetch_forward || p->prefetch_backward)
+            warn_idle(m, "shard", "prefetch", "strategy = none");
+        warn_idle(m, "shard", "prefetch_at", "strategy = none");
+        warn_idle(m, "shard", "inflight", "strategy = none");
+    }
+    if (p->accumulate_local && p->micro_batches == 1)
+        warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
+    if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
+}
+
 void policy_resolve(Model *m, Policy *p, Settings *s) {
     resolve_mesh(m, p);
     resolve_shard(m, p);
     resolve_train(m, p, s);
+    warn_of_idle_settings(m, p, s);
 }

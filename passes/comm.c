@@ -30,7 +30,7 @@ static bool policy_is_possible(const Graph *g) {
         ok = false;
     }
     int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (ahead >= p->inflight) {
+    if (ahead >= p->inflight && p->strategy != STRATEGY_NONE) { /* else nothing is gathered */
         Diag d =
             diag_error(g->diags, "E0405", p->unit_span, "prefetch = %lld needs inflight >= %lld",
                        (long long)ahead, (long long)ahead + 1);

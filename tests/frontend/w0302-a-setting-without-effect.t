@@ -1,0 +1,18 @@
+# RUN: %fsdpc compile -q -n 2 -o p.bin -s shard.strategy=none -s shard.prefetch=3 -s shard.inflight=2 -s shard.accumulate=local -s train.eval_steps=3 tiny.fsd 2>&1 >/dev/null | grep warning
+# RUN: %fsdpc compile -q -n 2 -o p.bin -s shard.strategy=none -s shard.prefetch=0 -s train.accumulate=2 tiny.fsd
+# What is given and changes nothing is said; what asks for what holds anyway is not.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1 }
+shard { unit = Linear }
+==== out
+warning[W0302]: strategy = none: prefetch has no effect
+warning[W0302]: strategy = none: inflight has no effect
+warning[W0302]: train.accumulate = 1: accumulate has no effect
+warning[W0302]: no eval_every: eval_steps has no effect
