@@ -50,7 +50,8 @@ static void random_blocks_stay_apart(void **unused) {
         memset(b, 0, sizeof b);
         for (uint32_t i = 0; i < n; i++) {
             b[i].start = below(TIME);
-            b[i].end = MIN(b[i].start + below(longest), TIME - 1u);
+            uint32_t end = b[i].start + below(longest);
+            b[i].end = MIN(end, TIME - 1u);
             b[i].size = MEMORY_ALIGN * (1 + (uint64_t)below(1u << below(12)));
             b[i].side = below(4) == 0;
             b[i].late = b[i].start > TIME / 2;
