@@ -45,6 +45,8 @@ find_missing() {
     need libcmocka-dev has_header_of_cmocka
     need clang has_command clang
     need libclang-rt-dev has_runtime_of_clang fuzzer
+    need libopenmpi-dev has_command mpicc
+    need openmpi-bin has_command mpirun
     need python3 has_command python3
     need python3-venv has_module python3 ensurepip
     need bible-kjv has_command bible
@@ -119,9 +121,16 @@ fi
 
 # ---- .local.ninja: what differs from machine to machine
 
-local_ninja='# Written by setup.sh, read by build.ninja.
+local_ninja="# Written by setup.sh, read by build.ninja.
 onednn_flags = -DHAVE_ONEDNN=1
-onednn_libs = -ldnnl'
+onednn_libs = -ldnnl
+mpi_ninja = runtime/mpi/none.ninja"
+# Open MPI's mpicc says its flags so; another MPI's does not, and the module is for Open MPI.
+if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:link 2>/dev/null); then
+    local_ninja="${local_ninja/none.ninja/mpi.ninja}
+mpi_flags = $(sed 's/-I/-isystem /g' <<<"$mpi_flags")
+mpi_libs = $mpi_libs"
+fi
 if [ ! -e .local.ninja ] || [ "$(cat .local.ninja)" != "$local_ninja" ]; then
     echo "$local_ninja" >.local.ninja
     done_now ".local.ninja written"

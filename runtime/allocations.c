@@ -38,7 +38,8 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
     (void)context;
     const char *name = info->dlpi_name;
-    if (*name && !strstr(name, "device_")) return 0; /* the program itself has no name */
+    if (*name && !strstr(name, "device_") && !strstr(name, "transport_"))
+        return 0; /* the program itself has no name */
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *h = &info->dlpi_phdr[i];
         if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) || n_segment == MAX_SEGMENTS) continue;

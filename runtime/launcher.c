@@ -6,6 +6,7 @@
 
 #include "runtime.h"
 
+enum { TORCHRUN, OPEN_MPI };
 static const struct {
     const char *name, *rank, *ranks, *local_rank, *local_ranks, *more_ranks;
 } launchers[] = {
@@ -32,43 +33,90 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
     return false;
 }
 
-static int from_environment(Launch *l, char *error) {
-    for (size_t i = 0; i < ARRAY_LEN(launchers); i++) {
-        int code = 0;
-        bool rank = number_of(launchers[i].rank, &l->rank, error, &code);
-        bool ranks = number_of(launchers[i].ranks, &l->ranks, error, &code);
-        if (!ranks && !code) ranks = number_of(launchers[i].more_ranks, &l->ranks, error, &code);
-        if (code) return code;
-        if (rank != ranks && i == 0) {
-            snprintf(error, ERROR_BYTES,
-                     "%s is set and %s is not\nhelp: torchrun sets both; -n RANKS starts without a "
-                     "launcher",
-                     rank ? launchers[i].rank : launchers[i].ranks,
-                     rank ? launchers[i].ranks : launchers[i].rank);
-            return EXIT_USER;
-        }
-        if (!rank || !ranks) continue;
-        l->launcher = launchers[i].name;
-        l->local_rank = l->rank;
-        l->local_ranks = l->ranks;
-        number_of(launchers[i].local_rank, &l->local_rank, error, &code);
-        number_of(launchers[i].local_ranks, &l->local_ranks, error, &code);
-        if (code) return code;
-        if (l->rank >= l->ranks) {
-            snprintf(error, ERROR_BYTES, "%s says rank %d of %d", l->launcher, l->rank, l->ranks);
-            return EXIT_USER;
-        }
-        return 0;
+/* One launcher's answer: *found is whether its variables name a rank. */
+static int ask(size_t i, Launch *l, bool *found, char *error) {
+    int code = 0;
+    bool rank = number_of(launchers[i].rank, &l->rank, error, &code);
+    bool ranks = number_of(launchers[i].ranks, &l->ranks, error, &code);
+    if (!ranks && !code) ranks = number_of(launchers[i].more_ranks, &l->ranks, error, &code);
+    if (code) return code;
+    if (rank != ranks && i == TORCHRUN) {
+        snprintf(error, ERROR_BYTES,
+                 "%s is set and %s is not\nhelp: torchrun sets both; -n RANKS starts without a "
+                 "launcher",
+                 rank ? launchers[i].rank : launchers[i].ranks,
+                 rank ? launchers[i].ranks : launchers[i].rank);
+        return EXIT_USER;
+    }
+    *found = rank && ranks;
+    if (!*found) return 0;
+    l->launcher = launchers[i].name;
+    l->local_rank = l->rank;
+    l->local_ranks = l->ranks;
+    number_of(launchers[i].local_rank, &l->local_rank, error, &code);
+    number_of(launchers[i].local_ranks, &l->local_ranks, error, &code);
+    if (code) return code;
+    if (l->rank >= l->ranks || l->local_rank >= l->local_ranks) {
+        bool local = l->rank < l->ranks;
+        snprintf(error, ERROR_BYTES, "%s says %srank %d of %d", l->launcher, local ? "local " : "",
+                 local ? l->local_rank : l->rank, local ? l->local_ranks : l->ranks);
+        return EXIT_USER;
     }
     return 0;
 }
+
+static int two_launchers(const Launch *a, const Launch *b, char *error) {
+    snprintf(error, ERROR_BYTES,
+             "two launchers at once: %s says rank %d of %d, %s says rank %d of %d\n"
+             "help: start fsdp-run with one of them; env -u VARIABLE hides a variable that is left "
+             "over",
+             a->launcher, a->rank, a->ranks, b->launcher, b->rank, b->ranks);
+    return EXIT_USER;
+}
+
+static int from_environment(Launch *l, char *error) {
+    bool found = false;
+    for (size_t i = 0; i < ARRAY_LEN(launchers) && !found; i++) {
+        int code = ask(i, l, &found, error);
+        if (code) return code;
+    }
+    /* Slurm's and PMI's variables also stand in the environment of a batch job that starts
+     * something else; the other two only around what they started. */
+    Launch mpi = {.launcher = ""};
+    bool too = false;
+    if (!found || strcmp(l->launcher, launchers[TORCHRUN].name)) return 0;
+    int code = ask(OPEN_MPI, &mpi, &too, error);
+    if (code || !too || mpi.ranks == 1) return code;
+    return mpi.rank == l->rank && mpi.ranks == l->ranks ? 0 : two_launchers(l, &mpi, error);
+}
+
+/* -n makes all ranks itself, so it cannot stand inside of something that already started several.
+ */
+static int check_alone(int32_t ranks, char *error) {
+    for (size_t i = 0; i <= OPEN_MPI; i++) {
+        Launch l = {.launcher = ""};
+        bool found = false;
+        if (i == TORCHRUN && !getenv("TORCHELASTIC_RUN_ID")) continue;
+        int code = ask(i, &l, &found, error);
+        if (code) return code;
+        if (!found || l.ranks == 1) continue;
+        snprintf(error, ERROR_BYTES,
+                 "two launchers at once: -n %d, and %s, which started %d processes\n"
+                 "help: without -n each of them is one rank",
+                 ranks, l.launcher, l.ranks);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
+bool launch_is_of_processes(const Launch *l) { return *l->launcher && strcmp(l->launcher, "-n"); }
 
 int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error) {
     *l = (Launch){.launcher = "", .ranks = plan_ranks, .local_ranks = plan_ranks};
     if (o->ranks) {
         l->launcher = "-n";
         l->ranks = l->local_ranks = o->ranks;
-        return 0;
+        return check_alone(o->ranks, error);
     }
     return from_environment(l, error);
 }

@@ -24,6 +24,10 @@ static void catch_signals(Run *run) {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
+    if (run->module) { /* what mpirun hands on to every rank */
+        a.sa_flags = SA_RESTART;
+        sigaction(SIGUSR1, &a, NULL);
+    }
     signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
 }
 
@@ -71,28 +75,39 @@ static int choose_device(Run *run) {
     return run->device ? 0 : report(code, error);
 }
 
+static int missing_transport(const Run *run, const char *name, bool chosen) {
+    const Launch *l = &run->launch;
+    fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has local%s\n",
+            name, transport_known("mpi") ? " and mpi" : "");
+    if (!chosen)
+        fprintf(stderr, "note: %s and device %s go with transport %s\n", l->launcher,
+                run->device->name, name);
+    fprintf(stderr,
+            "help: --transport local runs all ranks as threads of one process: fsdp-run -n %d\n",
+            l->ranks);
+    if (transport_known("mpi"))
+        fprintf(stderr, "help: --transport mpi -n %d starts a process for each rank\n", l->ranks);
+    return EXIT_ENVIRONMENT;
+}
+
 static int choose_transport(Run *run) {
     const char *name = run->options->transport;
-    bool many =
-        *run->launch.launcher && strcmp(run->launch.launcher, "-n") && run->launch.ranks > 1;
-    if (!name) name = !many ? "local" : run->device->kind == DEVICE_CUDA ? "nccl" : "mpi";
-    if (strcmp(name, "local")) {
-        fprintf(
-            stderr,
-            "error: transport %s is not in this build of fsdp-run\n"
-            "help: --transport local runs all ranks as threads of one process: fsdp-run -n %d\n",
-            name, run->launch.ranks);
-        return EXIT_ENVIRONMENT;
-    }
+    const Launch *l = &run->launch;
+    bool many = launch_is_of_processes(l) && l->ranks > 1, chosen = name != NULL;
+    bool nccl = run->device->kind == DEVICE_CUDA || !strcmp(l->launcher, "torchrun");
+    if (!name) name = !many ? "local" : nccl ? "nccl" : "mpi";
+    if (strcmp(name, "local") && (!strcmp(name, "nccl") || !transport_known(name)))
+        return missing_transport(run, name, chosen);
+    if (strcmp(name, "local")) return processes_join(run, name);
     if (many) {
         fprintf(stderr,
                 "error: transport local keeps all ranks in one process, but %s started %d\n"
                 "help: start fsdp-run -n %d once, without a launcher\n",
-                run->launch.launcher, run->launch.ranks, run->launch.ranks);
+                l->launcher, l->ranks, l->ranks);
         return EXIT_USER;
     }
     run->transport = &transport_local;
-    run->transport_shared = local_world_new(run->plan, run->launch.ranks, run->test.ignored_rank);
+    run->transport_shared = local_world_new(run->plan, l->ranks, run->test.ignored_rank);
     return 0;
 }
 
@@ -203,11 +218,30 @@ static int check_outputs(const Run *run) {
     return 0;
 }
 
+/* Does this process tell how the run goes? */
+static bool speaks(const Run *run) {
+    return !run->options->quiet && (!run->module || run->launch.rank == 0);
+}
+
+static void announce(const Run *run) {
+    const Launch *l = &run->launch;
+    if (!speaks(run)) return;
+    fprintf(stderr, "device %s, transport %s, %d rank%s of %d thread%s\n", run->device->name,
+            run->transport->name, l->ranks, l->ranks == 1 ? "" : "s", run->threads,
+            run->threads == 1 ? "" : "s");
+    if (launch_is_of_processes(l))
+        fprintf(stderr, "launcher %s: rank %d of %d, local rank %d of %d\n", l->launcher, l->rank,
+                l->ranks, l->local_rank, l->local_ranks);
+}
+
 static int32_t default_threads(const Run *run) {
     cpu_set_t cores;
     if (run->options->threads) return run->options->threads;
     int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
-    return MAX(1, n / run->launch.local_ranks);
+    int32_t ranks = run->launch.local_ranks;
+    /* mpirun and srun deal out the cores: then those that we see are this rank's alone. */
+    if (run->module && (long)n * ranks <= sysconf(_SC_NPROCESSORS_ONLN)) return n;
+    return MAX(1, n / ranks);
 }
 
 static void *rank_main(void *context) {
@@ -218,15 +252,19 @@ static void *rank_main(void *context) {
 }
 
 static int open_ranks(Run *run) {
-    run->n_rank = run->launch.ranks;
+    run->n_rank = run->module ? 1 : run->launch.ranks;
     run->rank = calloc((size_t)run->n_rank, sizeof *run->rank);
     if (!run->rank) fail_environment("no memory for %d ranks", run->n_rank);
     for (int32_t i = 0; i < run->n_rank; i++) {
         Rank *r = &run->rank[i];
         r->run = run;
-        r->rank = r->local = i;
+        r->rank = run->module ? run->launch.rank : i;
+        r->local = run->module ? run->launch.local_rank : i;
         int code = rank_open(r);
-        if (code) return report(code, r->error);
+        if (code && !run->module) return report(code, r->error);
+        if (!code) continue;
+        run_fail(r, code);
+        return run->silent ? run->failure : report(run->failure, run->failure_text);
     }
     return 0;
 }
@@ -242,9 +280,9 @@ static int run_ranks(Run *run) {
     }
     for (int32_t i = 0; i < started; i++) pthread_join(run->rank[i].thread, NULL);
     metrics_end_bar(run->metrics);
-    if (run->failure) return report(run->failure, run->failure_text);
+    if (run->failure) return run->silent ? run->failure : report(run->failure, run->failure_text);
     if (!run->was_interrupted) return 0;
-    if (!run->options->quiet)
+    if (speaks(run))
         fprintf(stderr, "interrupted behind a whole step%s%s\n",
                 run->options->save ? "; the weights are in " : "",
                 run->options->save ? run->options->save : "");
@@ -267,7 +305,7 @@ static void summarise(const Run *run, int code) {
         const Executor *e = run->rank[i].executor;
         if (e && e->memory) high_water = MAX(high_water, memory_check_high_water(e->memory));
     }
-    if (code == 0 || code == EXIT_INTERRUPTED) {
+    if ((code == 0 || code == EXIT_INTERRUPTED) && run->rank[0].rank == 0) {
         metrics_summary(run->metrics, high_water);
         report_allocations(run);
     }
@@ -287,20 +325,23 @@ static int train(Run *run) {
         run->threads = default_threads(run);
         allocations_watch_modules();
         catch_signals(run);
-        if (!run->options->quiet)
-            fprintf(stderr, "device %s, transport %s, %d rank%s of %d thread%s\n",
-                    run->device->name, run->transport->name, run->launch.ranks,
-                    run->launch.ranks == 1 ? "" : "s", run->threads, run->threads == 1 ? "" : "s");
-        code = open_ranks(run);
+        announce(run);
     }
+    if (run->module) code = processes_compare(run, code);
+    if (!code) code = open_ranks(run);
     if (!code) {
         code = run_ranks(run);
         summarise(run, code);
     }
+    bool orderly = code == 0 || code == EXIT_INTERRUPTED;
+    if (run->module && !orderly) processes_quit(code);
     for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
     free(run->rank);
     metrics_close(run->metrics);
-    local_world_free(run->transport_shared);
+    if (run->module)
+        run->module->leave(run->world, orderly);
+    else
+        local_world_free(run->transport_shared);
     dataset_close(run->train);
     dataset_close(run->val);
     free(run->match);
@@ -316,13 +357,14 @@ int main(int argc, char **argv) {
     Plan plan = {0};
     char error[ERROR_BYTES];
     code = test_modes_read(&run.test, error);
+    if (!code) code = timeout_read(&run.timeout, error);
     if (code) return report(code, error);
     code = open_plan(&run, &plan);
     if (!code &&
         (code = launch_detect(&options, (int32_t)plan.settings->ranks, &run.launch, error)))
         report(code, error);
     if (!code) code = check_ranks(&run);
-    if (!code) code = train(&run);
+    if (!code && !processes_start(&run, argv, &code)) code = train(&run);
     plan_close(&plan);
     for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
     free(options.data);

@@ -83,7 +83,7 @@ int metrics_open(Run *run, char *error) {
     m->terminal = isatty(STDERR_FILENO);
     m->loss = m->eval_loss = m->best_eval = NAN;
     m->tokens = tokens_per_step(run->plan);
-    if (!run->options->log) return 0;
+    if (!run->options->log || run->launch.rank != 0) return 0;
     m->log = fopen(run->options->log, "we");
     if (!m->log) {
         snprintf(error, ERROR_BYTES, "cannot write %s: %s", run->options->log, strerror(errno));

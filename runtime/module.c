@@ -1,4 +1,4 @@
-/* Device modules: shared objects beside this program, loaded by name. */
+/* Modules for devices and transports: shared objects beside this program, loaded by name. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,21 +10,21 @@
 
 bool device_known(const char *name) { return !strcmp(name, "cpu") || !strcmp(name, "cuda"); }
 
-static bool module_path(const char *name, char *out, size_t size) {
+static bool module_path(const char *kind, const char *name, char *out, size_t size) {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0) return false;
     self[n] = 0;
     char *slash = strrchr(self, '/');
     if (slash) *slash = 0;
-    return snprintf(out, size, "%s/device_%s.so", self, name) < (int)size;
+    return snprintf(out, size, "%s/%s_%s.so", self, kind, name) < (int)size;
 }
 
 /* NULL with code and message when there is no such module, or no such device. */
 const Device *device_load(const char *name, char *error, int *code) {
     char path[PATH_MAX + 64];
     *code = EXIT_ENVIRONMENT;
-    if (!module_path(name, path, sizeof path)) {
+    if (!module_path("device", name, path, sizeof path)) {
         snprintf(error, ERROR_BYTES, "device %s: cannot find the folder of fsdp-run", name);
         return NULL;
     }
@@ -61,4 +61,33 @@ const Device *device_load(const char *name, char *error, int *code) {
     }
     *code = 0;
     return d;
+}
+
+bool transport_known(const char *name) {
+    char path[PATH_MAX + 64];
+    return module_path("transport", name, path, sizeof path) && !access(path, R_OK);
+}
+
+/* NULL with the message: this build or machine lacks it. */
+const TransportModule *transport_load(const char *name, char *error) {
+    char path[PATH_MAX + 64];
+    if (!module_path("transport", name, path, sizeof path)) {
+        snprintf(error, ERROR_BYTES, "transport %s: cannot find the folder of fsdp-run", name);
+        return NULL;
+    }
+    /* MPI libraries want their symbols to be seen by the modules that they load themselves. */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+    TransportEntry entry;
+    void *symbol = module ? dlsym(module, TRANSPORT_ENTRY) : NULL;
+    if (!symbol) {
+        snprintf(error, ERROR_BYTES, "transport %s: %.300s", name, dlerror());
+        return NULL;
+    }
+    memcpy(&entry, &symbol, sizeof entry);
+    const TransportModule *m = entry();
+    if (m->abi == TRANSPORT_ABI) return m;
+    snprintf(error, ERROR_BYTES,
+             "transport %s: its module is of another build (interface %u, not %d)", name, m->abi,
+             TRANSPORT_ABI);
+    return NULL;
 }

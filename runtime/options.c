@@ -23,6 +23,11 @@ static const char usage[] =
     "  --quiet                     errors only\n"
     "  -h, --help\n"
     "\n"
+    "Environment:\n"
+    "  FSDP_TIMEOUT=SECONDS        how long a process waits for another one before it ends the "
+    "run\n"
+    "                              with exit code 4; default 60\n"
+    "\n"
     "Test modes, by environment variables:\n"
     "  FSDP_CHECK=memory           fill freed memory with NaN, guard the arena's end, report the\n"
     "                              observed high-water mark\n"
@@ -31,6 +36,7 @@ static const char usage[] =
     "  FSDP_TEST_STREAMS=SEED      each stream on a thread of its own, delayed at random\n"
     "  FSDP_TEST_DROP_EDGE=N       with FSDP_TEST_STREAMS: ignore row N of the plan's edges\n"
     "  FSDP_TEST_IGNORE_RANK=R     reductions leave rank R out\n"
+    "  FSDP_TEST_HOSTS=N           mpi: the ranks of a machine talk as if they were on N machines\n"
     "\n"
     "Exit codes: 0 done, 1 user, 2 environment, 3 corrupt input, 4 rank failed, 5 loss not "
     "finite,\n"
@@ -220,6 +226,14 @@ static int read_checks(TestModes *t, char *error) {
     return 0;
 }
 
+int timeout_read(int32_t *seconds, char *error) {
+    const char *text = getenv("FSDP_TIMEOUT");
+    int64_t x = 60;
+    if (text && !whole_number(text, 1, 1000000, &x)) return bad_mode(error, "FSDP_TIMEOUT", text);
+    *seconds = (int32_t)x;
+    return 0;
+}
+
 int test_modes_read(TestModes *t, char *error) {
     *t = (TestModes){.drop_edge = -1, .ignored_rank = -1};
     int code = read_checks(t, error);
@@ -244,6 +258,12 @@ int test_modes_read(TestModes *t, char *error) {
         if (!whole_number(ignored, 0, INT32_MAX, &x))
             return bad_mode(error, "FSDP_TEST_IGNORE_RANK", ignored);
         t->ignored_rank = (int32_t)x;
+    }
+    const char *hosts = getenv("FSDP_TEST_HOSTS");
+    if (hosts) {
+        if (!whole_number(hosts, 1, INT32_MAX, &x))
+            return bad_mode(error, "FSDP_TEST_HOSTS", hosts);
+        t->hosts = (int32_t)x;
     }
     if (t->memory && t->streams) {
         snprintf(error, ERROR_BYTES,

@@ -13,10 +13,17 @@ void run_fail(Rank *r, int code) {
     /* A rank that only reports another one's end is not the cause. */
     if (!run->failure || (run->failure == EXIT_RANK && code != EXIT_RANK)) {
         run->failure = code;
-        if (run->n_rank > 1 && code != EXIT_TRAINING) /* every rank sees the same loss */
-            snprintf(run->failure_text, sizeof run->failure_text, "rank %d: %s", r->rank, r->error);
+        char who[160];
+        snprintf(who, sizeof who, "rank %d", r->rank);
+        if (run->module) run->module->describe(run->world, r->rank, who, sizeof who);
+        bool others_are_named = run->module && code == EXIT_RANK;
+        /* every rank sees the same loss */
+        if (run->launch.ranks > 1 && code != EXIT_TRAINING && !others_are_named)
+            snprintf(run->failure_text, sizeof run->failure_text, "%s: %s", who, r->error);
         else
             snprintf(run->failure_text, sizeof run->failure_text, "%s", r->error);
+        if (run->module)
+            run->silent = !run->module->fail(run->world, r->rank, &run->failure, run->failure_text);
     }
     pthread_mutex_unlock(&run->lock);
     run->transport->abort(r->transport);
@@ -35,7 +42,9 @@ static int open_arena(Rank *r) {
     uint64_t bytes = s->workspace_bytes[d->kind];
     uint64_t guards = r->run->test.memory ? 2 * GUARD_BYTES : 0;
     void *arena = NULL;
-    int code = d->arena_alloc(r->context, bytes + guards, &arena, r->error);
+    const Transport *t = r->run->transport;
+    int code = t->arena_alloc ? t->arena_alloc(r->transport, bytes + guards, &arena, r->error)
+                              : d->arena_alloc(r->context, bytes + guards, &arena, r->error);
     if (code) {
         char cause[ERROR_BYTES];
         snprintf(cause, sizeof cause, "%s", r->error);
@@ -43,7 +52,7 @@ static int open_arena(Rank *r) {
                  "%.300s (%d rank%s in this process)\n"
                  "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
                  "need less",
-                 cause, r->run->launch.ranks, r->run->launch.ranks == 1 ? "" : "s");
+                 cause, r->run->n_rank, r->run->n_rank == 1 ? "" : "s");
         return code;
     }
     r->arena = arena;
@@ -67,7 +76,8 @@ int rank_open(Rank *r) {
                                   .context = r->context,
                                   .rank = r->rank,
                                   .ranks = r->info.ranks,
-                                  .shared = run->transport_shared};
+                                  .shared = run->transport_shared,
+                                  .ignored_rank = run->test.ignored_rank};
     code = run->transport->open(&transport, &r->transport, r->error);
     if (!code) code = open_arena(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
@@ -80,8 +90,12 @@ void rank_close(Rank *r) {
     loader_close(r->loader);
     executor_close(r);
     gradient_dump_close(r->dump);
-    if (r->arena) r->run->device->arena_free(r->context, r->arena);
-    if (r->transport) r->run->transport->close(r->transport);
+    const Transport *t = r->run->transport;
+    if (r->arena && t->arena_free)
+        t->arena_free(r->transport, r->arena);
+    else if (r->arena)
+        r->run->device->arena_free(r->context, r->arena);
+    if (r->transport) t->close(r->transport);
     if (r->context) r->run->device->close(r->context);
 }
 

@@ -47,19 +47,24 @@ typedef struct TestModes {
     uint64_t seed;
     int64_t drop_edge;    /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
     int32_t ignored_rank; /* FSDP_TEST_IGNORE_RANK=r: sums leave it out, -1 = none */
+    int32_t hosts;        /* FSDP_TEST_HOSTS=n, 0 = as they are */
 } TestModes;
 int test_modes_read(TestModes *t, char *error);
+int timeout_read(int32_t *seconds, char *error); /* FSDP_TIMEOUT */
 
 /* launcher.c */
 typedef struct Launch {
     const char *launcher; /* "-n", "torchrun", "Open MPI", "Slurm", "PMI", "" = none */
     int32_t rank, ranks, local_rank, local_ranks;
 } Launch;
+bool launch_is_of_processes(const Launch *l); /* one process a rank */
 int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error);
 
 /* module.c */
 const Device *device_load(const char *name, char *error, int *code);
 bool device_known(const char *name);
+const TransportModule *transport_load(const char *name, char *error);
+bool transport_known(const char *name); /* is its module beside this program? */
 
 typedef struct Run Run;
 typedef struct Rank Rank;
@@ -79,7 +84,11 @@ struct Run {
     Launch launch;
     const Device *device;
     const Transport *transport;
-    void *transport_shared;
+    void *transport_shared;        /* the LocalWorld, or `world` */
+    const TransportModule *module; /* NULL: all ranks are threads of this process */
+    TransportWorld *world;
+    bool silent; /* another process says why the run ended */
+    int32_t timeout;
     int32_t threads;
     int64_t steps;             /* that will run */
     int64_t plan_steps;        /* of the schedule */
@@ -92,7 +101,7 @@ struct Run {
     atomic_int interrupted;
     pthread_mutex_t lock;
     int failure; /* first exit code of a rank */
-    char failure_text[ERROR_BYTES + 64];
+    char failure_text[ERROR_BYTES + 192];
     bool was_interrupted;
 };
 
@@ -119,6 +128,13 @@ struct Rank {
 /* A failed rank: keeps the first code and message, and takes the other ranks out of their
  * collectives. */
 void run_fail(Rank *r, int code);
+
+/* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
+int processes_start(const Run *run, char **argv, int *code); /* 1: the ranks ran; *code is theirs */
+int processes_join(Run *run, const char *transport);
+/* All ranks compare how their preparations went; the first that failed speaks for all. */
+int processes_compare(Run *run, int code);
+_Noreturn void processes_quit(int code); /* without waiting for the others */
 
 /* rank.c */
 int rank_open(Rank *r);

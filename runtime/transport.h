@@ -41,13 +41,16 @@ typedef struct Collective {
 } Collective;
 
 typedef struct TransportContext TransportContext;
+typedef struct TransportWorld TransportWorld;
 
 typedef struct TransportOptions {
     const Plan *plan;
     const Device *device;
     DeviceContext *context;
     int32_t rank, ranks;
-    void *shared; /* local: the LocalWorld that all ranks of the process share */
+    void *
+        shared; /* local: the LocalWorld that all ranks of the process share; else what join gave */
+    int32_t ignored_rank; /* -1, or a rank that every sum leaves out */
 } TransportOptions;
 
 typedef struct Transport {
@@ -63,7 +66,44 @@ typedef struct Transport {
     int (*agree)(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error);
     void (*abort)(TransportContext *c);
+    /* Where the arena must be memory of the transport's (zeroed); NULL: the device's. All ranks
+     * call them, like a collective. */
+    int (*arena_alloc)(TransportContext *c, uint64_t bytes, void **out, char *error);
+    void (*arena_free)(TransportContext *c, void *arena);
 } Transport;
+
+/* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
+ * these find and lose each other. */
+enum { TRANSPORT_ABI = 1 };
+typedef struct JoinOptions {
+    const char *launcher;
+    int32_t rank, ranks;
+    int32_t timeout;    /* seconds that a rank waits for another */
+    int32_t test_hosts; /* split the ranks of one machine as if they were on so many; 0 = no */
+} JoinOptions;
+/* What must be the same on all ranks before anything is opened. */
+typedef struct StartReport {
+    int32_t code; /* 0, or the exit code of this rank's preparations */
+    int32_t pad;
+    uint64_t plan, options; /* fingerprints */
+} StartReport;
+typedef struct TransportModule {
+    uint32_t abi;
+    const Transport *transport;
+    /* Meets the other processes. */
+    int (*join)(const JoinOptions *options, TransportWorld **out, char *error);
+    int (*compare)(TransportWorld *w, const StartReport *mine, StartReport *all, char *error);
+    /* "rank 3 (process 4711 on node2)" */
+    void (*describe)(const TransportWorld *w, int32_t rank, char *out, size_t size);
+    int32_t (*local_ranks)(const TransportWorld *w);
+    /* Tells every rank that the run is over, and why. *code becomes the exit code that all ranks
+     * end with; true when this rank was the first, which is to print the text. */
+    bool (*fail)(TransportWorld *w, int32_t rank, int *code, const char *text);
+    /* Ends the process's part. orderly: every rank comes here too. */
+    void (*leave)(TransportWorld *w, bool orderly);
+} TransportModule;
+#define TRANSPORT_ENTRY "fsdp_transport"
+typedef const TransportModule *(*TransportEntry)(void);
 
 /* Members of rank's group along an axis: rank base + k * stride for k in 0 .. size-1; rank itself
  * is member `index`. Ranks count row-major over the mesh, outermost axis first. */
@@ -71,8 +111,20 @@ typedef struct MeshGroup {
     int32_t base, stride, size, index;
 } MeshGroup;
 
+/* Here, since modules use it too. */
+static inline MeshGroup mesh_group(const Plan *p, int32_t ranks, int32_t axis, int32_t rank) {
+    if (axis < 0 || (uint64_t)axis >= p->n_axes)
+        return (MeshGroup){.base = 0, .stride = 1, .size = ranks, .index = rank};
+    int64_t stride = 1;
+    for (uint64_t a = (uint64_t)axis + 1; a < p->n_axes; a++) stride *= p->axes[a].size;
+    int64_t size = p->axes[axis].size, index = rank / stride % size;
+    return (MeshGroup){.base = (int32_t)(rank - index * stride),
+                       .stride = (int32_t)stride,
+                       .size = (int32_t)size,
+                       .index = (int32_t)index};
+}
+
 /* mesh.c */
-MeshGroup mesh_group(const Plan *p, int32_t ranks, int32_t axis, int32_t rank);
 int32_t mesh_shard_axis(const Plan *p); /* row of axis "dp", or AXIS_WORLD without a mesh */
 
 /* local.c: ranks are threads of this process; buffers are read in place. */

@@ -1,0 +1,578 @@
+/* The collectives of transport `mpi`.
+ *
+ * Within a host: as in `local`, but in memory that processes share. Each communicator (axis,
+ * purpose, group) has a ring of meetings; a member writes down where its operands lie in its arena,
+ * counts up `arrived`, and reads its neighbours' arenas in place. The counters of a meeting only
+ * grow, by the number of members on this host a round; a rank returns when all of them left.
+ *
+ * Between hosts: every member exchanges with every member of other hosts directly, in pieces, by
+ * non-blocking sends and receives; a piece of a sum lands in a bounce buffer, and when the pieces
+ * of all members are there they are added in rank order together with the neighbours' memory. So
+ * sums have one order whichever hosts the ranks are on.
+ *
+ * Everything is allocated at open. What it does not do: send a shard once a host and share it there
+ * (ranks of one host each receive it).
+ */
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "world.h"
+
+enum {
+    RING = 4,
+    SPINS = 400,
+    SLICE_ALIGN = 64,
+    PIECE_BYTES = 16 << 20,
+    BOUNCE_BYTES = 8 << 20,
+    TAG_ROUND = 1024
+};
+
+typedef struct Place { /* of one buffer, as offsets in the member's arena */
+    uint64_t in, out;
+} Place;
+
+typedef enum Stage { ARRIVED, REDUCED, LEFT, STAGES } Stage;
+
+typedef struct Visit { /* what a member brings to a meeting */
+    uint64_t value, shape;
+    _Atomic uint64_t reached; /* sequence * STAGES + stage + 1, to find who is missing */
+    int32_t kind, pad;
+} Visit;
+
+typedef struct Meeting {
+    _Atomic uint32_t count[STAGES];
+    uint32_t pad;
+} Meeting; /* followed by Visit[size], Place[size][max_buffers] */
+
+struct TransportContext {
+    TransportOptions o;
+    World *world;
+    uint32_t max_buffers;
+    uint64_t *channel; /* [axes + 1][COMM_KINDS][ranks]: offset in `meetings` */
+    Shared *meetings;  /* [locals]; those of process 0 are everybody's */
+    Shared *arena;     /* [locals] */
+    struct Scratch {
+        const void **from;    /* [ranks] */
+        MPI_Request *request; /* [2 * ranks] */
+        uint64_t *value;      /* [ranks] */
+        char *bounce;         /* [ranks][bounce_bytes] of the other hosts' */
+    } scratch[COMM_KINDS];    /* one thread a purpose */
+    uint64_t bounce_bytes;
+};
+
+typedef struct Seat { /* a rank's place in a collective under way */
+    TransportContext *c;
+    Meeting *m;
+    MeshGroup group;
+    uint32_t target, here; /* of each counter; members on this host */
+    Wait wait;
+} Seat;
+
+/* ---- meetings */
+
+static uint64_t meeting_bytes(const TransportContext *c, int32_t size) {
+    return align_up(sizeof(Meeting) + (uint64_t)size * sizeof(Visit) +
+                        (uint64_t)size * c->max_buffers * sizeof(Place),
+                    64);
+}
+
+static Visit *visit_of(const Seat *s, int32_t k) { return (Visit *)(void *)(s->m + 1) + k; }
+
+static Place *place_of(const Seat *s, int32_t k, uint32_t buffer) {
+    Place *first = (Place *)(void *)visit_of(s, s->group.size);
+    return first + (uint64_t)k * s->c->max_buffers + buffer;
+}
+
+static int32_t rank_of(const MeshGroup *g, int32_t k) { return g->base + k * g->stride; }
+
+static int32_t local_of(const Seat *s, int32_t k) {
+    return s->c->world->process[rank_of(&s->group, k)].local;
+}
+
+static uint64_t *channel_of(const TransportContext *c, int32_t axis, int32_t purpose,
+                            int32_t base) {
+    return &c->channel[((uint64_t)(axis + 1) * COMM_KINDS + (uint64_t)purpose) *
+                           (uint64_t)c->world->ranks +
+                       (uint64_t)base];
+}
+
+static void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static int32_t who_is_missing(const Seat *s, uint64_t reached) {
+    for (int32_t k = 0; k < s->group.size; k++)
+        if (local_of(s, k) >= 0 && atomic_load(&visit_of(s, k)->reached) < reached)
+            return rank_of(&s->group, k);
+    return -1;
+}
+
+/* Until all members of this host have counted `stage` of collective `sequence` up to target. */
+static int wait_for(Seat *s, Stage stage, uint64_t sequence, uint32_t target, char *error) {
+    _Atomic uint32_t *word = &s->m->count[stage];
+    for (int i = s->c->world->spin ? SPINS : 0; i > 0; i--) {
+        if ((int32_t)(atomic_load_explicit(word, memory_order_acquire) - target) >= 0) return 0;
+        relax();
+    }
+    for (;;) {
+        uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
+        if ((int32_t)(seen - target) >= 0) return 0;
+        struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
+        clock_gettime(CLOCK_MONOTONIC, &begun);
+        syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
+        clock_gettime(CLOCK_MONOTONIC, &over);
+        int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
+        if (ns < SLICE_NS / 2) continue;
+        int code = world_slice(&s->wait, who_is_missing(s, sequence * STAGES + stage + 1), error);
+        if (code) return code;
+    }
+}
+
+static void count_up(Seat *s, Stage stage) {
+    const Collective *call = s->wait.call;
+    atomic_store(&visit_of(s, s->group.index)->reached, call->sequence * STAGES + stage + 1);
+    _Atomic uint32_t *word = &s->m->count[stage];
+    if (atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1 == s->target)
+        syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* What all members must have in common, as a number. */
+static uint64_t shape_of(const Collective *call) {
+    uint64_t h = (uint64_t)call->root * 0x9e3779b97f4a7c15u + call->n;
+    for (uint32_t i = 0; i < call->n; i++) {
+        h = (h ^ (uint64_t)call->buffer[i].elements) * 0xff51afd7ed558ccdu;
+        h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;
+    }
+    return h ^ (h >> 32);
+}
+
+/* Neighbours read operands in the shared arena; nothing else can be shown to them. */
+static bool offset_of(const TransportContext *c, const void *at, uint64_t *offset) {
+    const Shared *own = &c->arena[c->world->local];
+    *offset = (uint64_t)((uintptr_t)at - (uintptr_t)own->at);
+    return own->at && *offset < own->bytes;
+}
+
+static int write_places(Seat *s, char *error) {
+    const Collective *call = s->wait.call;
+    for (uint32_t i = 0; i < call->n; i++) {
+        Place *place = place_of(s, s->group.index, i);
+        if (call->buffer[i].elements == 0) continue;
+        if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
+            !offset_of(s->c, call->buffer[i].out, &place->out)) {
+            snprintf(error, ERROR_BYTES, "%s: an operand of a collective is outside of the arena",
+                     call->label ? call->label : "the run");
+            return EXIT_CORRUPT;
+        }
+    }
+    return 0;
+}
+
+static int disagree(const Seat *s, int32_t k, char *error) {
+    const Collective *call = s->wait.call;
+    const Visit *v = visit_of(s, k);
+    snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
+             kind_name[s->wait.kind], call->label ? call->label : "the run", s->c->o.rank,
+             kind_name[v->kind], rank_of(&s->group, k),
+             v->kind == (int32_t)s->wait.kind ? " with other sizes" : "");
+    return EXIT_RANK;
+}
+
+static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *s,
+                char *error) {
+    MeshGroup group = mesh_group(c->o.plan, c->world->ranks, call->axis, c->o.rank);
+    char *at = c->meetings[0].at + *channel_of(c, call->axis, call->purpose, group.base) +
+               call->sequence % RING * meeting_bytes(c, group.size);
+    *s = (Seat){.c = c, .m = (Meeting *)(void *)at, .group = group};
+    s->wait = (Wait){.world = c->world, .call = call, .kind = kind};
+    for (int32_t k = 0; k < group.size; k++) s->here += local_of(s, k) >= 0;
+    uint32_t round = (uint32_t)(call->sequence / RING);
+    s->target = (round + 1) * s->here;
+    if (call->n > c->max_buffers) {
+        snprintf(error, ERROR_BYTES, "a collective of %u buffers", call->n);
+        return EXIT_CORRUPT;
+    }
+    int code = 0;
+    if (atomic_load(&c->world->board->notice.state)) code = world_slice(&s->wait, -1, error);
+    if (!code && round > 0) code = wait_for(s, LEFT, call->sequence - RING, round * s->here, error);
+    if (!code) code = write_places(s, error);
+    if (code) return code;
+    Visit *mine = visit_of(s, group.index);
+    mine->kind = (int32_t)kind;
+    mine->value = value;
+    mine->shape = shape_of(call);
+    count_up(s, ARRIVED);
+    code = wait_for(s, ARRIVED, call->sequence, s->target, error);
+    for (int32_t k = 0; k < group.size && !code; k++)
+        if (local_of(s, k) >= 0 &&
+            (visit_of(s, k)->kind != (int32_t)kind || visit_of(s, k)->shape != mine->shape))
+            code = disagree(s, k, error);
+    return code;
+}
+
+static int leave(Seat *s, char *error) {
+    /* Every counter advances once a round, also where no slices were summed. */
+    if (s->wait.kind != ALL_REDUCE) count_up(s, REDUCED);
+    count_up(s, LEFT);
+    return wait_for(s, LEFT, s->wait.call->sequence, s->target, error);
+}
+
+/* ---- memory of members */
+
+static bool is_remote(const Seat *s, int32_t k) { return local_of(s, k) < 0; }
+static bool any_remote(const Seat *s) { return s->here < (uint32_t)s->group.size; }
+
+static const char *peer_in(const Seat *s, int32_t k, uint32_t i) {
+    if (k == s->group.index) return s->wait.call->buffer[i].in;
+    return s->c->arena[local_of(s, k)].at + place_of(s, k, i)->in;
+}
+
+static const char *peer_out(const Seat *s, int32_t k, uint32_t i) {
+    return s->c->arena[local_of(s, k)].at + place_of(s, k, i)->out;
+}
+
+static int copy(const Seat *s, void *to, const void *from, uint64_t bytes, char *error) {
+    if (to == from || bytes == 0) return 0;
+    return s->c->o.device->copy(s->c->o.context, s->wait.call->stream, to, from, bytes, error);
+}
+
+/* ---- exchange with other hosts */
+
+typedef struct Flow { /* bytes [first, last) that go to and come from a member */
+    const char *send;
+    char *receive;
+    uint64_t sends, receives;
+} Flow;
+/* The whole traffic between this rank and member k; nothing where both counts are 0. */
+typedef Flow (*FlowOf)(const Seat *s, int32_t k, uint32_t i);
+
+static int tag_of(const Collective *call) {
+    return (call->axis + 1) * TAG_ROUND + (int)(call->sequence % TAG_ROUND);
+}
+
+static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint64_t piece,
+                MPI_Request *request, int *n) {
+    MPI_Comm comm = s->c->world->comm[s->wait.call->purpose];
+    int failed = 0, tag = tag_of(s->wait.call);
+    if (f->receives > from)
+        failed = MPI_Irecv(f->receive + from, (int)MIN(piece, f->receives - from), MPI_BYTE, rank,
+                           tag, comm, &request[(*n)++]);
+    if (!failed && f->sends > from)
+        failed = MPI_Isend(f->send + from, (int)MIN(piece, f->sends - from), MPI_BYTE, rank, tag,
+                           comm, &request[(*n)++]);
+    return failed;
+}
+
+static int32_t some_remote(const Seat *s) {
+    int32_t k = 0;
+    while (!is_remote(s, k)) k++;
+    return s->group.size == (int32_t)s->here + 1 ? rank_of(&s->group, k) : -1;
+}
+
+static int exchange(Seat *s, uint32_t i, FlowOf flow_of, char *error) {
+    struct Scratch *x = &s->c->scratch[s->wait.call->purpose];
+    for (uint64_t from = 0;; from += PIECE_BYTES) {
+        int n = 0, failed = 0;
+        for (int32_t k = 0; k < s->group.size && !failed; k++) {
+            if (!is_remote(s, k)) continue;
+            Flow f = flow_of(s, k, i);
+            failed = post(s, &f, rank_of(&s->group, k), from, PIECE_BYTES, x->request, &n);
+        }
+        if (failed) return world_mpi_error(s->c->world, failed, kind_name[s->wait.kind], error);
+        if (n == 0) return 0;
+        int code = world_finish(&s->wait, n, x->request, some_remote(s), error);
+        if (code) return code;
+    }
+}
+
+static uint64_t width_of(const CommBuffer *b) { return dtype_bytes(b->dtype); }
+
+/* Elements [first, first + n) of every member's `in`, added in rank order into `to`. Member k of
+ * another host gets from us what it sums: elements [slice * k, ..) of `length`. */
+static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t length, char *error) {
+    TransportContext *c = s->c;
+    const CommBuffer *b = &s->wait.call->buffer[i];
+    struct Scratch *x = &c->scratch[s->wait.call->purpose];
+    int64_t step = any_remote(s) ? (int64_t)(c->bounce_bytes / width_of(b)) : slice;
+    int64_t first = MIN(slice * s->group.index, length), mine = MIN(slice, length - first);
+    for (int64_t done = 0; done < slice; done += step) {
+        int64_t now = MAX(MIN(step, mine - done), 0);
+        int n = 0, members = 0, failed = 0;
+        for (int32_t k = 0; k < s->group.size; k++) {
+            int32_t rank = rank_of(&s->group, k);
+            const char *from = NULL;
+            if (!is_remote(s, k)) {
+                from = peer_in(s, k, i) + (uint64_t)(first + done) * width_of(b);
+            } else {
+                int64_t its = MIN(slice * k, length);
+                int64_t sends = MAX(MIN(step, MIN(slice, length - its) - done), 0);
+                char *bounce = x->bounce + (uint64_t)rank * c->bounce_bytes;
+                Flow f = {.send = (const char *)b->in + (uint64_t)(its + done) * width_of(b),
+                          .receive = bounce,
+                          .sends = (uint64_t)sends * width_of(b),
+                          .receives = (uint64_t)now * width_of(b)};
+                if (!failed) failed = post(s, &f, rank, 0, UINT64_MAX, x->request, &n);
+                from = bounce;
+            }
+            if (rank != c->o.ignored_rank) x->from[members++] = from;
+        }
+        if (failed) return world_mpi_error(c->world, failed, kind_name[s->wait.kind], error);
+        int code = n ? world_finish(&s->wait, n, x->request, some_remote(s), error) : 0;
+        if (!code && now > 0)
+            code = c->o.device->reduce(c->o.context, s->wait.call->stream, b->dtype,
+                                       (char *)to + (uint64_t)done * width_of(b), x->from, members,
+                                       now, error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* ---- the six collectives */
+
+static Flow gather_flow(const Seat *s, int32_t k, uint32_t i) {
+    const CommBuffer *b = &s->wait.call->buffer[i];
+    uint64_t bytes = (uint64_t)b->elements * width_of(b);
+    return (Flow){b->in, (char *)b->out + (uint64_t)k * bytes, bytes, bytes};
+}
+
+static int all_gather(TransportContext *c, const Collective *call, char *error) {
+    Seat s;
+    int code = meet(c, call, ALL_GATHER, 0, &s, error);
+    for (uint32_t i = 0; i < call->n && !code; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        uint64_t bytes = (uint64_t)b->elements * width_of(b);
+        if (any_remote(&s)) code = exchange(&s, i, gather_flow, error);
+        for (int32_t k = 0; k < s.group.size && !code; k++)
+            if (!is_remote(&s, k))
+                code =
+                    copy(&s, (char *)b->out + (uint64_t)k * bytes, peer_in(&s, k, i), bytes, error);
+    }
+    return code ? code : leave(&s, error);
+}
+
+static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
+    Seat s;
+    int code = meet(c, call, REDUCE_SCATTER, 0, &s, error);
+    for (uint32_t i = 0; i < call->n && !code; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        code = sum_slice(&s, i, b->out, b->elements, b->elements * s.group.size, error);
+    }
+    return code ? code : leave(&s, error);
+}
+
+static int64_t slice_of(const Seat *s, const CommBuffer *b) {
+    uint64_t size = (uint64_t)s->group.size;
+    return (int64_t)align_up(((uint64_t)b->elements + size - 1) / size, SLICE_ALIGN);
+}
+
+static Flow slices_flow(const Seat *s, int32_t k, uint32_t i) {
+    const CommBuffer *b = &s->wait.call->buffer[i];
+    int64_t slice = slice_of(s, b), mine = MIN(slice * s->group.index, b->elements);
+    int64_t its = MIN(slice * k, b->elements);
+    return (Flow){.send = (const char *)b->out + (uint64_t)mine * width_of(b),
+                  .receive = (char *)b->out + (uint64_t)its * width_of(b),
+                  .sends = (uint64_t)MIN(slice, b->elements - mine) * width_of(b),
+                  .receives = (uint64_t)MIN(slice, b->elements - its) * width_of(b)};
+}
+
+/* Member k sums slice k of every buffer into its own memory; when all slices are summed, everybody
+ * takes the others'. Slice j is read from member j alone, and written elsewhere only after all sums
+ * of this host are done and what other hosts need of it was sent. */
+static int all_reduce(TransportContext *c, const Collective *call, char *error) {
+    Seat s;
+    int code = meet(c, call, ALL_REDUCE, 0, &s, error);
+    for (uint32_t i = 0; i < call->n && !code; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        int64_t slice = slice_of(&s, b), first = MIN(slice * s.group.index, b->elements);
+        code = sum_slice(&s, i, (char *)b->out + (uint64_t)first * width_of(b), slice, b->elements,
+                         error);
+    }
+    if (code) return code;
+    count_up(&s, REDUCED);
+    code = wait_for(&s, REDUCED, call->sequence, s.target, error);
+    for (uint32_t i = 0; i < call->n && !code; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        int64_t slice = slice_of(&s, b);
+        if (any_remote(&s)) code = exchange(&s, i, slices_flow, error);
+        for (int32_t k = 0; k < s.group.size && !code; k++) {
+            int64_t first = slice * k, n = MIN(slice, b->elements - first);
+            uint64_t at = (uint64_t)first * width_of(b);
+            if (k == s.group.index || n <= 0 || is_remote(&s, k)) continue;
+            code = copy(&s, (char *)b->out + at, peer_out(&s, k, i) + at, (uint64_t)n * width_of(b),
+                        error);
+        }
+    }
+    return code ? code : leave(&s, error);
+}
+
+static Flow broadcast_flow(const Seat *s, int32_t k, uint32_t i) {
+    const Collective *call = s->wait.call;
+    const CommBuffer *b = &call->buffer[i];
+    uint64_t bytes = (uint64_t)b->elements * width_of(b);
+    return (Flow){.send = b->in,
+                  .receive = b->out,
+                  .sends = s->group.index == call->root ? bytes : 0,
+                  .receives = k == call->root ? bytes : 0};
+}
+
+static int broadcast(TransportContext *c, const Collective *call, char *error) {
+    Seat s;
+    int code = meet(c, call, BROADCAST, 0, &s, error);
+    for (uint32_t i = 0; i < call->n && !code; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        if (any_remote(&s)) code = exchange(&s, i, broadcast_flow, error);
+        if (!code && !is_remote(&s, call->root))
+            code = copy(&s, b->out, peer_in(&s, call->root, i), (uint64_t)b->elements * width_of(b),
+                        error);
+    }
+    return code ? code : leave(&s, error);
+}
+
+static Flow value_flow(const Seat *s, int32_t k, uint32_t i) {
+    (void)i;
+    uint64_t *value = s->c->scratch[s->wait.call->purpose].value;
+    return (Flow){(const char *)&value[s->group.index], (char *)&value[k], sizeof *value,
+                  sizeof *value};
+}
+
+static int largest(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
+                   uint64_t *out, char *error) {
+    Seat s;
+    uint64_t *value = c->scratch[call->purpose].value;
+    int code = meet(c, call, kind, mine, &s, error);
+    if (code) return code;
+    value[s.group.index] = mine;
+    if (any_remote(&s)) code = exchange(&s, 0, value_flow, error);
+    if (code) return code;
+    *out = 0;
+    for (int32_t k = 0; k < s.group.size; k++)
+        *out = MAX(*out, is_remote(&s, k) ? value[k] : visit_of(&s, k)->value);
+    return leave(&s, error);
+}
+
+static int barrier(TransportContext *c, const Collective *call, char *error) {
+    uint64_t nothing;
+    return largest(c, call, BARRIER, 0, &nothing, error);
+}
+
+static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                 char *error) {
+    return largest(c, call, AGREE, mine, out, error);
+}
+
+/* ---- open and close */
+
+static uint64_t lay_channels(TransportContext *c) {
+    uint64_t at = 0;
+    for (int32_t axis = AXIS_WORLD; axis < (int32_t)c->o.plan->n_axes; axis++)
+        for (int32_t rank = 0; rank < c->world->ranks; rank++) {
+            MeshGroup g = mesh_group(c->o.plan, c->world->ranks, axis, rank);
+            for (int32_t purpose = 0; g.index == 0 && purpose < COMM_KINDS; purpose++) {
+                *channel_of(c, axis, purpose, g.base) = at;
+                at += RING * meeting_bytes(c, g.size);
+            }
+        }
+    return at;
+}
+
+static uint32_t most_buffers(const Plan *p) {
+    uint32_t most = 1;
+    for (uint64_t k = 0; k < p->n_instrs; k++) {
+        const PlanInstr *in = &p->instrs[k];
+        if (in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce)
+            most = MAX(most, in->n_in);
+    }
+    return most;
+}
+
+static void close_context(TransportContext *c) {
+    if (!c) return;
+    for (int i = 0; i < COMM_KINDS; i++) {
+        free(c->scratch[i].from);
+        free(c->scratch[i].request);
+        free(c->scratch[i].value);
+        free(c->scratch[i].bounce);
+    }
+    shared_free(c->world, c->meetings);
+    free(c->meetings);
+    free(c->arena);
+    free(c->channel);
+    free(c);
+}
+
+static bool allocate(TransportContext *c) {
+    const World *w = c->world;
+    uint64_t ranks = (uint64_t)w->ranks, far = w->locals < w->ranks ? ranks : 0;
+    bool enough = true;
+    c->bounce_bytes = align_up(MAX(BOUNCE_BYTES / ranks, 65536), 4096);
+    c->channel = calloc((c->o.plan->n_axes + 1) * COMM_KINDS * ranks, sizeof *c->channel);
+    c->meetings = calloc((uint64_t)w->locals, sizeof *c->meetings);
+    c->arena = calloc((uint64_t)w->locals, sizeof *c->arena);
+    for (int i = 0; i < COMM_KINDS; i++) {
+        struct Scratch *x = &c->scratch[i];
+        x->from = calloc(ranks, sizeof *x->from);
+        x->request = calloc(2 * ranks, sizeof(MPI_Request));
+        x->value = calloc(ranks, sizeof *x->value);
+        x->bounce = malloc(far * c->bounce_bytes + 1);
+        enough = enough && x->from && x->request && x->value && x->bounce;
+    }
+    return enough && c->channel && c->meetings && c->arena;
+}
+
+static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
+    TransportContext *c = calloc(1, sizeof *c);
+    if (c) {
+        c->o = *o;
+        c->world = o->shared;
+        c->max_buffers = most_buffers(o->plan);
+    }
+    if (!c || !allocate(c)) {
+        if (c) close_context(c);
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    *out = c;
+    if (!o->device->arena_is_host) {
+        snprintf(error, ERROR_BYTES, "transport mpi works with device cpu, not %s",
+                 o->device->name);
+        return EXIT_USER;
+    }
+    uint64_t bytes = lay_channels(c);
+    return shared_exchange(c->world, c->world->local == 0 ? bytes : 0, false, c->meetings, error);
+}
+
+static int arena_alloc_shared(TransportContext *c, uint64_t bytes, void **out, char *error) {
+    int code = shared_exchange(c->world, bytes, true, c->arena, error);
+    if (!code) *out = c->arena[c->world->local].at;
+    return code;
+}
+
+static void arena_free_shared(TransportContext *c, void *arena) {
+    (void)arena;
+    shared_free(c->world, c->arena);
+}
+
+/* The others learn the reason by TransportModule.fail. */
+static void abort_run(TransportContext *c) {
+    if (c) atomic_store(&c->world->aborted, true);
+}
+
+const Transport transport_mpi = {.name = "mpi",
+                                 .open = open_context,
+                                 .close = close_context,
+                                 .all_gather = all_gather,
+                                 .reduce_scatter = reduce_scatter,
+                                 .all_reduce = all_reduce,
+                                 .broadcast = broadcast,
+                                 .barrier = barrier,
+                                 .agree = agree,
+                                 .abort = abort_run,
+                                 .arena_alloc = arena_alloc_shared,
+                                 .arena_free = arena_free_shared};

@@ -1,0 +1,86 @@
+/* Transport `mpi` from inside: what a process knows of the others (world.c), memory that the
+ * processes of one host share (shared.c), the collectives (collective.c).
+ *
+ * A "host" is a set of processes that see each other's memory. Within a host MPI is used only to
+ * start and to end; between hosts it carries everything.
+ */
+#ifndef FSDPC_MPI_WORLD_H
+#define FSDPC_MPI_WORLD_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+
+#include "transport.h"
+
+enum { HOST_NAME = 64, NOTICE_TEXT = 1024, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
+
+/* The end of the run, as told by whoever saw it first: the only one that speaks. */
+typedef struct Notice {
+    _Atomic uint32_t state; /* 0, 1 = being written, 2 = there */
+    int32_t rank, code;
+    char text[NOTICE_TEXT];
+} Notice;
+
+/* The first page that the processes of a host share. */
+typedef struct Board {
+    uint64_t magic;
+    Notice notice;
+} Board;
+
+typedef struct Process { /* one of all ranks */
+    int32_t pid, local;  /* local: index on this host, or -1 */
+    char host[HOST_NAME];
+} Process;
+
+typedef struct Shared { /* memory of one process, mapped by its neighbours */
+    char *at;
+    uint64_t bytes;
+} Shared;
+
+struct TransportWorld {
+    int32_t rank, ranks, local, locals; /* locals: processes of this host */
+    int32_t *local_rank;                /* [locals] -> rank */
+    int *alive;                         /* [locals] pidfd, or -1 */
+    Process *process;                   /* [ranks] */
+    MPI_Comm comm[COMM_KINDS], host, start, alarm;
+    Board *board;
+    Shared *boards; /* [locals]; the first one is everybody's */
+    int32_t timeout, parent;
+    bool spin;
+    atomic_bool aborted;       /* this process ends; its other threads leave their waits */
+    Notice incoming, outgoing; /* between hosts */
+    MPI_Request alarm_request;
+    MPI_Request *alarm_sent; /* [ranks] */
+    atomic_flag polling;
+};
+typedef struct TransportWorld World;
+
+typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
+extern const char *const kind_name[];
+
+/* What a wait is for, so that a message can name it. */
+typedef struct Wait {
+    World *world;
+    const Collective *call; /* NULL: the start of the run */
+    Kind kind;
+    int32_t slices;
+} Wait;
+
+/* world.c */
+/* One slice of waiting is over: 0, or EXIT_RANK when the run has ended, a process is gone or the
+ * time is up. missing: a rank that has not come, or -1. */
+int world_slice(Wait *w, int32_t missing, char *error);
+bool world_fail(World *w, int32_t rank, int code, const char *text);
+int world_finish(Wait *w, int n, MPI_Request *request, int32_t missing, char *error);
+int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
+
+/* shared.c */
+/* Every process of the host gives `bytes` of zeroed memory (0: none) and sees that of the others:
+ * out[locals]. All of them call it; one that has no memory makes it fail on all. */
+int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *error);
+void shared_free(const World *w, Shared *s);
+
+/* collective.c */
+extern const Transport transport_mpi;
+
+#endif
