@@ -104,7 +104,7 @@ static int64_t ws_none(const Work *w) {
     return 0;
 }
 
-enum { PACK_SLACK = 4 << 20, CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20 };
+enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20 };
 
 /* f32 copies of everything that is bf16. */
 static int64_t converted(const Work *w) {
@@ -117,17 +117,13 @@ static int64_t converted(const Work *w) {
     return (int64_t)sum;
 }
 
-static int64_t ws_cpu_matmul(const Work *w) {
-    int64_t copies = converted(w);
-    return copies ? copies + PACK_SLACK : 0;
-}
+static int64_t ws_cpu_matmul(const Work *w) { return converted(w); }
 static int64_t ws_cuda_matmul(const Work *w) {
     (void)w;
     return CUBLASLT_WORKSPACE;
 }
 
-/* The tiles of f32 attention are on the threads' stacks. */
-static int64_t ws_cpu_attention(const Work *w) { return converted(w); }
+/* Tiles are on the stack (cpu) or in shared memory (cuda). */
 static int64_t ws_cuda_attention(const Work *w) { return ws_none(w); }
 
 /* f32[B, H, T]: for each row the dot product of o and its gradient. lse, the last operand, has that
@@ -135,30 +131,24 @@ static int64_t ws_cuda_attention(const Work *w) { return ws_none(w); }
 static int64_t row_products(const Work *w) {
     return (int64_t)align_up((uint64_t)type_elements(&w->in[w->n_in - 1]) * 4, 64);
 }
-static int64_t ws_cpu_attention_grad(const Work *w) { return row_products(w) + converted(w); }
 static int64_t ws_cuda_attention_grad(const Work *w) { return row_products(w); }
 
-/* Partial sums of D columns: 64 rows of f64 on cpu, 256 of f32 on cuda. */
-static int64_t ws_cpu_sum_leading(const Work *w) { return 64 * type_elements(&w->out[0]) * 8; }
+/* Partial sums of D columns, 256 rows of f32. */
 static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
 
-static int64_t ws_exact(const Work *w) {
+static int64_t ws_cuda_exact(const Work *w) {
     (void)w;
     return 64 * EXACT_WORDS * 8;
 }
 
-/* The ids sorted by row, stable: 16 bytes an id; on cpu a row of f32 for each of 64 threads too. */
-static int64_t ws_cpu_embedding_grad(const Work *w) {
-    return 16 * type_elements(&w->in[1]) + 64 * last_dim(&w->out[0]) * 4;
-}
+/* The ids sorted by row, stable: 16 bytes an id. */
+static int64_t ws_cpu_embedding_grad(const Work *w) { return 16 * type_elements(&w->in[1]); }
 static int64_t ws_cuda_embedding_grad(const Work *w) {
     return 16 * type_elements(&w->in[1]) + SORT_SLACK;
 }
 
 #define ws_cpu_none ws_none
 #define ws_cuda_none ws_none
-#define ws_cpu_exact ws_exact
-#define ws_cuda_exact ws_exact
 
 /* ---- the columns ---- */
 

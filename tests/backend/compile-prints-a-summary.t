@@ -11,4 +11,4 @@ data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
 tiny.fsd: 2,048 parameters, 2 ranks, 1 unit
-a rank: peak 39.8 KiB on cpu, 32.0 MiB on cuda; sends 8.4 KiB a step
+a rank: peak 27.8 KiB on cpu, 32.0 MiB on cuda; sends 8.4 KiB a step

@@ -17,9 +17,6 @@ program eval peak 1024
   #2 %1: i64[24] @512 = accuracy(%0, %2) !forward -
 end
 ==== err
-error[E0521]: sched-7: program eval, #2 accuracy: may ask for 12288 bytes on cpu, of 0
-  = help: the workspace holds what each op may ask for
-
 error[E0521]: sched-7: program eval, #2 accuracy: may ask for 12288 bytes on cuda, of 1024
   = help: the workspace holds what each op may ask for
 
