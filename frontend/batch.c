@@ -51,7 +51,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
         return false;
     }
     if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX)) {
-        Diag d = diag_error(e->model->ds, "E0315", s->train.span,
+        Diag d = diag_error(e->model->ds, "E0315", model_setting(e->model, "train", "batch")->span,
                             "a batch of %lld samples of %lld tokens is too large",
                             (long long)dims[0], (long long)dims[1]);
         diag_emit(&d);

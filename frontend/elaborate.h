@@ -25,7 +25,13 @@ struct ParamSlot {
     int32_t row; /* of the graph's params, once registered */
 };
 
-typedef enum FieldKind { FIELD_PARAM, FIELD_MODULE, FIELD_ARRAY, FIELD_ABSENT } FieldKind;
+typedef enum FieldKind {
+    FIELD_PARAM,
+    FIELD_MODULE,
+    FIELD_ARRAY,
+    FIELD_ABSENT, /* below an `if` that does not hold */
+    FIELD_WRONG   /* its errors are reported; what uses it says nothing more */
+} FieldKind;
 
 typedef struct InstanceField {
     const char *name;

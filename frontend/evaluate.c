@@ -40,6 +40,7 @@ static ConstValue field_value(const InstanceField *f, Span at) {
     case FIELD_MODULE: v.kind = VALUE_MODULE, v.module = f->module; break;
     case FIELD_ARRAY: v.kind = VALUE_ARRAY, v.array = f->array; break;
     case FIELD_ABSENT: v.kind = VALUE_NONE; break;
+    case FIELD_WRONG: v.kind = VALUE_ERROR; break;
     }
     return v;
 }

@@ -171,8 +171,9 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     int64_t n = 0;
     if (v.kind == VALUE_ERROR) return NULL;
     if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
-        Diag d = method_error(s, "E0215", shape->span, "an array has one length from 1 to %d",
-                              MAX_INSTANCES);
+        Diag d = method_error(s, "E0215", shape->span, "an array has one length from 1 to %d%s%s",
+                              MAX_INSTANCES, shape->n == 1 ? ", this is " : "",
+                              shape->n == 1 ? value_text(e->model->arena, &v) : "");
         method_emit(s, &d);
         return NULL;
     }
@@ -200,10 +201,13 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
     Instance *self = s->self;
     if (!strcmp(type->text, "param")) {
         f.param = make_param(e, s, field, name);
-        if (!f.param) return;
-        f.param->no_decay = a.no_decay;
-        f.param->frozen = a.frozen;
-        f.param->keep_f32 = a.keep_f32;
+        if (!f.param) {
+            f.kind = FIELD_WRONG;
+        } else {
+            f.param->no_decay = a.no_decay;
+            f.param->frozen = a.frozen;
+            f.param->keep_f32 = a.keep_f32;
+        }
         add_field(e, s, f);
         return;
     }
@@ -213,17 +217,17 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
         method_emit(s, &d);
     }
     if (type->kids[1]) {
-        f.kind = FIELD_ARRAY;
         f.array = make_array(e, s, type, path, name->span, a);
-        if (f.array) add_field(e, s, f);
+        f.kind = f.array ? FIELD_ARRAY : FIELD_WRONG;
+        add_field(e, s, f);
         return;
     }
     Attributes own = {self->no_decay, self->frozen, self->keep_f32};
     self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-    f.kind = FIELD_MODULE;
     f.module = instantiate(e, s, type, path, self, name->span);
+    f.kind = f.module ? FIELD_MODULE : FIELD_WRONG;
     self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
-    if (f.module) add_field(e, s, f);
+    add_field(e, s, f);
 }
 
 /* ---- ties ---- */

@@ -322,6 +322,7 @@ static void resolve_length(Model *m, Settings *s) {
     else if (both)
         s->steps = 0;
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
+    if (steps->value.kind == VALUE_ERROR || epochs->value.kind == VALUE_ERROR) return;
     Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.steps or train.epochs is needed");
     diag_help(&d, "how long to train, for example -s train.steps=100");
     diag_emit(&d);

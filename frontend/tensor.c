@@ -38,8 +38,17 @@ static Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
     return at;
 }
 
+/* A field of a module of the prelude is wrong because of how the user's file makes the module. */
+static void point_at_maker(Scope *s, Diag *d) {
+    const Instance *m = s->self;
+    if (!m || !m->decl->prelude) return;
+    diag_note(d, d->span, "in %s", m->decl->name);
+    for (; m && m->decl->prelude; m = m->parent) d->span = m->span;
+}
+
 void method_emit(Scope *s, Diag *d) {
     Elaboration *e = s->elaboration;
+    if (!e) point_at_maker(s, d);
     if (e && e->frames.n) {
         uint32_t frame;
         Span inner = d->span;

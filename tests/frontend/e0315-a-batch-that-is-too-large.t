@@ -14,9 +14,9 @@ data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 400M }
 ==== err
 error[E0315]: a batch of 400000000 samples of 8 tokens is too large
-  --> m.fsd:10:16
+  --> m.fsd:11:55
    |
-10 | data { train = tokens("t.bin"); length = 8 }
-   |                ^^^^^^^^^^^^^^^
+11 | train { loss = cross_entropy(model(inputs), targets); batch = 400M }
+   |                                                       ^^^^^
 
 ==== exit 1
