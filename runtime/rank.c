@@ -87,6 +87,7 @@ int rank_open(Rank *r) {
 }
 
 void rank_close(Rank *r) {
+    if (!r->run) return; /* one before it failed to open */
     loader_close(r->loader);
     executor_close(r);
     gradient_dump_close(r->dump);

@@ -5,11 +5,14 @@
  * instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the widest set that
  * the processor and the system offer, and oneDNN where this build has it.
  */
+#include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "kernel.h"
 
@@ -140,29 +143,82 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
 
 enum { HUGE_PAGE = 2 << 20 };
 
+/* Bytes that this process can still use: what the machine has free or can free, swap, and the
+ * rest under the limits of the control group. 0: unknown. */
+static uint64_t available_bytes(void) {
+    uint64_t sum = 0, most = 0, used = 0;
+    unsigned long long kib;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1 ||
+            sscanf(line, "SwapFree: %llu", &kib) == 1)
+            sum += kib * 1024;
+    if (f) fclose(f);
+    const char *const files[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"};
+    uint64_t *const numbers[] = {&most, &used};
+    for (int i = 0; i < 2; i++) {
+        unsigned long long n;
+        if (!(f = fopen(files[i], "r"))) continue;
+        if (fscanf(f, "%llu", &n) == 1) *numbers[i] = n; /* the word `max` is no number: no limit */
+        fclose(f);
+    }
+    if (most && used < most && (!sum || most - used < sum)) sum = most - used;
+    return sum;
+}
+
+/* Arenas of all ranks of this process. Pages are given when they are first touched, so that each
+ * mapping alone succeeds where all together end in the kernel's killing the process. */
+static pthread_mutex_t promise_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t promised, promise_limit;
+
+static bool promise(uint64_t bytes, uint64_t *before, uint64_t *limit) {
+    pthread_mutex_lock(&promise_lock);
+    if (!promised) promise_limit = available_bytes();
+    *before = promised;
+    *limit = promise_limit;
+    bool fits = !promise_limit || (bytes <= promise_limit && promised <= promise_limit - bytes);
+    if (fits) promised += bytes;
+    pthread_mutex_unlock(&promise_lock);
+    return fits;
+}
+
+static void take_back(uint64_t bytes) {
+    pthread_mutex_lock(&promise_lock);
+    promised -= bytes;
+    pthread_mutex_unlock(&promise_lock);
+}
+
 /* The mapping is a whole number of huge pages and starts at one, so that munmap needs no memory of
  * what was asked: its length is kept in the page in front of the arena. */
 static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
     (void)c;
-    uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE;
+    uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE, before, limit;
     if (bytes > UINT64_MAX / 2 || length > SIZE_MAX / 2)
         return fail(error, EXIT_ENVIRONMENT, "an arena of %llu bytes is beyond this machine",
                     (unsigned long long)bytes);
+    if (!promise(bytes, &before, &limit))
+        return fail(error, EXIT_ENVIRONMENT,
+                    "the plan needs an arena of %llu bytes a rank; %llu bytes are available, %llu "
+                    "of them for other ranks",
+                    (unsigned long long)bytes, (unsigned long long)limit,
+                    (unsigned long long)before);
     char *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
-        FILE *f = fopen("/proc/meminfo", "r");
-        unsigned long long kib = 0;
-        char line[128];
-        while (f && fgets(line, sizeof line, f))
-            if (sscanf(line, "MemAvailable: %llu", &kib) == 1) break;
-        if (f) fclose(f);
-        return fail(error, EXIT_ENVIRONMENT,
-                    "the plan needs an arena of %llu bytes a rank, %llu bytes are available",
-                    (unsigned long long)bytes, kib * 1024);
+        int reason = errno;
+        take_back(bytes);
+        struct rlimit space;
+        if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
+            return fail(error, EXIT_ENVIRONMENT,
+                        "the plan needs an arena of %llu bytes a rank; the limit on this process's "
+                        "address space (ulimit -v) is %llu bytes",
+                        (unsigned long long)bytes, (unsigned long long)space.rlim_cur);
+        return fail(error, EXIT_ENVIRONMENT, "the plan needs an arena of %llu bytes a rank: %s",
+                    (unsigned long long)bytes, strerror(reason));
     }
     char *arena = (char *)align_up((uintptr_t)map + 4096, HUGE_PAGE);
     madvise(arena, length - (size_t)(arena - map), MADV_HUGEPAGE);
-    uint64_t head[2] = {(uintptr_t)map, length};
+    uint64_t head[3] = {(uintptr_t)map, length, bytes};
     memcpy(arena - sizeof head, head, sizeof head);
     *out = arena;
     return 0;
@@ -171,9 +227,10 @@ static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *e
 static void cpu_arena_free(DeviceContext *c, void *arena) {
     (void)c;
     if (!arena) return;
-    uint64_t head[2];
+    uint64_t head[3];
     memcpy(head, (char *)arena - sizeof head, sizeof head);
     munmap((void *)(uintptr_t)head[0], head[1]);
+    take_back(head[2]);
 }
 
 /* ---- work */
