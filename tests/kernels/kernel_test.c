@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "kernels/cases.h"
+#include "kernels/trial.h"
 #include "util.h"
 
-enum { GUARD = 64, GUARD_BYTE = 0xA5, THREADS = 3, PATTERNS = 5, MAX_SETUPS = 16 };
+enum { GUARD = 64, GUARD_BYTE = 0xA5, THREADS = 3, MAX_SETUPS = 16 };
 
 /* ---- the devices: instruction sets times threads times ways to multiply */
 
@@ -76,164 +76,17 @@ static int close_all(void **state) {
     return 0;
 }
 
-/* ---- numbers */
+/* ---- what the runs of one case gave */
 
-static uint64_t random_state;
-static uint32_t next_random(void) {
-    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(random_state >> 32);
-}
-static double uniform(double low, double high) {
-    return low + (high - low) * next_random() / 4294967296.0;
-}
+typedef struct Kept {
+    void *first[MAX_CASE_OPERANDS];     /* by all but products */
+    void *of_isa[3][MAX_CASE_OPERANDS]; /* products, by instruction set */
+} Kept;
 
-static float bf16_value(uint16_t x) {
-    uint32_t bits = (uint32_t)x << 16;
-    float f;
-    memcpy(&f, &bits, 4);
-    return f;
-}
-static uint16_t bf16_of(float f) {
-    uint32_t bits;
-    memcpy(&bits, &f, 4);
-    return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-static void put(void *to, int dtype, int64_t i, double x) {
-    switch (dtype) {
-    case DT_F32: ((float *)to)[i] = (float)x; break;
-    case DT_BF16: ((uint16_t *)to)[i] = bf16_of((float)x); break;
-    case DT_F64: ((double *)to)[i] = x; break;
-    case DT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
-    case DT_I64: ((int64_t *)to)[i] = (int64_t)x; break;
-    default: ((uint8_t *)to)[i] = (uint8_t)x; break;
-    }
-}
-static double get(const void *from, int dtype, int64_t i) {
-    switch (dtype) {
-    case DT_F32: return ((const float *)from)[i];
-    case DT_BF16: return bf16_value(((const uint16_t *)from)[i]);
-    case DT_F64: return ((const double *)from)[i];
-    case DT_I32: return ((const int32_t *)from)[i];
-    case DT_I64: return (double)((const int64_t *)from)[i];
-    default: return ((const uint8_t *)from)[i];
-    }
-}
-
-/* ---- one case with one mixture of dtypes */
-
-typedef struct Trial {
-    const Case *c;
-    int pattern;
-    Type types[2 * MAX_CASE_OPERANDS]; /* inputs, then outputs */
-    double *in[MAX_CASE_OPERANDS], *want[MAX_CASE_OPERANDS];
-    void *input[MAX_CASE_OPERANDS]; /* as the kernel gets them */
-    void *first[MAX_CASE_OPERANDS]; /* outputs of the first run, by instruction set for products */
-    void *of_isa[3][MAX_CASE_OPERANDS];
-} Trial;
-
-static const OpInfo infos[OP_COUNT] = {
-#define OP(id, text, in_min, in_max, out_min, out_max, level, eff, attr, shape, grad, flops,       \
-           bytes, shard_rule, alias_rule, mask, prec, ws_cpu, ws_cuda, kernel_name)                \
-    [OP_##id] = {.name = text,                                                                     \
-                 .alias = alias_rule,                                                              \
-                 .alias_mask = (uint32_t)(mask),                                                   \
-                 .kernel = #kernel_name},
-#include "ops.def"
-#undef OP
-};
-
-static Type *out_type(Trial *t, int j) { return &t->types[t->c->n_in + j]; }
-
-static void choose_types(Trial *t) {
-    static const uint32_t bf16[PATTERNS] = {0, ~0u, 0x55555555u, 0xAAAAAAAAu, 0};
-    const Case *c = t->c;
-    for (int i = 0; i < c->n_in + c->n_out; i++) {
-        t->types[i] = i < c->n_in ? c->in[i].type : c->out[i - c->n_in];
-        if (t->types[i].dtype == DT_BF16 && !(bf16[t->pattern] >> i & 1))
-            t->types[i].dtype = DT_F32;
-    }
-    const OpInfo *info = &infos[c->op];
-    for (int j = 0; j < c->n_out; j++)
-        if (info->alias == ALIAS_MUST && (info->alias_mask >> j & 1))
-            t->types[j].dtype = out_type(t, j)->dtype;
-    if (info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1))
-        t->types[c->n_in - 1].dtype = out_type(t, 0)->dtype;
-}
-
-static double state_slot(const Trial *t, Fill fill, int64_t i) {
-    static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,     [STEP_BIAS1] = 0.19,
-                                            [STEP_BIAS2] = 0.02,  [STEP_SEED_LOW] = 4000000007.0,
-                                            [STEP_SEED_HIGH] = 3, [STEP_FIRST_SAMPLE] = 12345678901,
-                                            [STEP_SLOT] = 1};
-    if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
-    if (i == SCALE_GRADIENT) return 0.37;
-    return i == SCALE_APPLY ? t->pattern < PATTERNS - 1 : 0.5;
-}
-
-/* Words of a sum that is positive and finite. */
-static double word(int64_t i) {
-    if (i == EXACT_COUNT) return 60 + next_random() % 9;
-    if (i >= EXACT_BINS) return 0;
-    return i == 10 || i == 9 ? (double)(next_random() % 1000000) : (double)(next_random() % 99) - 9;
-}
-
-static double number(const Trial *t, Fill fill, int64_t i) {
-    int64_t limit = t->c->limit;
-    switch (fill) {
-    case FILL_NORMAL: return uniform(-1, 1) + uniform(-1, 1);
-    case FILL_POSITIVE: return uniform(0.1, 2);
-    case FILL_WIDE:
-        if (next_random() % 16 == 0) return 0;
-        return ldexp(uniform(-1, 1), (int)(next_random() % 200) - 140);
-    case FILL_IDS: return (double)(next_random() % (uint32_t)limit);
-    case FILL_TARGETS: return i % 4 == 2 ? -100 : (double)(next_random() % (uint32_t)limit);
-    case FILL_SMALL: return (double)(next_random() % 17) - 8;
-    case FILL_STEP:
-    case FILL_SCALE: return state_slot(t, fill, i);
-    case FILL_WORDS: return word(i);
-    case FILL_BYTES: return (double)(next_random() % 256);
-    case FILL_DERIVED: return 0;
-    }
-    return 0;
-}
-
-static void *copy_of(const void *bytes, int64_t n) {
-    void *p = malloc((size_t)n + 1);
-    CHECK(p != NULL);
-    return memcpy(p, bytes, (size_t)n);
-}
-
-static void fill_inputs(Trial *t) {
-    const Case *c = t->c;
-    random_state = 11;
-    for (int i = 0; i < c->n_in; i++) {
-        int64_t n = type_elements(&t->types[i]);
-        t->in[i] = calloc((size_t)n, sizeof(double));
-        t->input[i] = malloc((size_t)type_bytes(&t->types[i]));
-        for (int64_t k = 0; k < n; k++) {
-            put(t->input[i], t->types[i].dtype, k, number(t, c->in[i].fill, k));
-            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
-        }
-    }
-    if (c->derive) c->derive(c, t->in, NULL);
-    for (int i = 0; i < c->n_in && c->derive; i++)
-        for (int64_t k = 0; k < type_elements(&t->types[i]); k++) {
-            put(t->input[i], t->types[i].dtype, k, t->in[i][k]);
-            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
-        }
-    for (int j = 0; j < c->n_out; j++)
-        t->want[j] = calloc((size_t)type_elements(out_type(t, j)), sizeof(double));
-    c->reference(c, t->in, t->want);
-}
-
-static void trial_free(Trial *t) {
+static void kept_free(Kept *k) {
     for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
-        free(t->in[i]);
-        free(t->want[i]);
-        free(t->input[i]);
-        free(t->first[i]);
-        for (int k = 0; k < 3; k++) free(t->of_isa[k][i]);
+        free(k->first[i]);
+        for (int isa = 0; isa < 3; isa++) free(k->of_isa[isa][i]);
     }
 }
 
@@ -362,12 +215,12 @@ static bool sharing(Trial *t, int number, int *shared) {
     return false;
 }
 
-static void run_everywhere(Trial *t) {
+static void run_everywhere(Trial *t, Kept *all) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int s = 0; s < n_setups; s++) {
         const Setup *setup = &setups[s];
         if (setup->onednn && !t->c->product) continue;
-        void **kept = t->c->product ? t->of_isa[setup->isa] : t->first;
+        void **kept = t->c->product ? all->of_isa[setup->isa] : all->first;
         char what[1400];
         Run r;
         snprintf(what, sizeof what, "%s, mixture %d, %s", t->c->title, t->pattern, setup->name);
@@ -387,12 +240,6 @@ static void run_everywhere(Trial *t) {
     }
 }
 
-static bool has_fill(const Case *c, Fill fill) {
-    for (int i = 0; i < c->n_in; i++)
-        if (c->in[i].fill == fill) return true;
-    return false;
-}
-
 static void kernels_agree_with_references(void **state) {
     (void)state;
     for (int k = 0; k < n_cases; k++)
@@ -402,7 +249,9 @@ static void kernels_agree_with_references(void **state) {
             Trial t = {.c = &cases[k], .pattern = pattern};
             choose_types(&t);
             fill_inputs(&t);
-            run_everywhere(&t);
+            Kept kept = {0};
+            run_everywhere(&t, &kept);
+            kept_free(&kept);
             trial_free(&t);
         }
 }

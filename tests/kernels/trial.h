@@ -1,0 +1,32 @@
+/* One case of cases.h with one mixture of f32 and bf16 operands. */
+#ifndef FSDPC_TESTS_KERNELS_TRIAL_H
+#define FSDPC_TESTS_KERNELS_TRIAL_H
+
+#include "kernels/cases.h"
+
+/* 0: all f32, 1: all bf16, 2 and 3: every other one; 4: as 0, an update that has to be skipped. */
+enum { PATTERNS = 5 };
+
+typedef struct Trial {
+    const Case *c;
+    int pattern;
+    Type types[2 * MAX_CASE_OPERANDS]; /* inputs, then outputs */
+    double *in[MAX_CASE_OPERANDS], *want[MAX_CASE_OPERANDS];
+    void *input[MAX_CASE_OPERANDS]; /* as the kernel gets them */
+} Trial;
+
+/* By op, from ops.def: name, alias rule and kernel. */
+extern const OpInfo infos[OP_COUNT];
+
+extern uint64_t random_state;
+uint32_t next_random(void);
+double get(const void *from, int dtype, int64_t i);
+void *copy_of(const void *bytes, int64_t n);
+
+Type *out_type(Trial *t, int j);
+bool has_fill(const Case *c, Fill fill);
+void choose_types(Trial *t);
+void fill_inputs(Trial *t);
+void trial_free(Trial *t);
+
+#endif
