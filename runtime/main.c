@@ -93,6 +93,8 @@ static int missing_transport(const Run *run, const char *name, bool chosen) {
 static int choose_transport(Run *run) {
     const char *name = run->options->transport;
     const Launch *l = &run->launch;
+    if (run->test.ignored_rank >= l->ranks)
+        return report(EXIT_USER, "FSDP_TEST_IGNORE_RANK: there is no such rank");
     bool many = launch_is_of_processes(l) && l->ranks > 1, chosen = name != NULL;
     bool nccl = run->device->kind == DEVICE_CUDA || !strcmp(l->launcher, "torchrun");
     if (!name) name = !many ? "local" : nccl ? "nccl" : "mpi";
@@ -148,10 +150,14 @@ static int check_evaluation(const Run *run) {
     if (need <= run->val->samples) return 0;
     fprintf(stderr,
             "error: evaluation reads eval_steps * batch = %" PRId64
-            " samples, data.val (%s) has %" PRId64 "\n"
-            "help: compile with -s train.eval_steps=%" PRId64 "\n",
-            need, run->val->file[0].path, run->val->samples,
-            MAX(run->val->samples / s->batch, (int64_t)1));
+            " samples, data.val (%s) has %" PRId64 "\n",
+            need, run->val->file[0].path, run->val->samples);
+    if (run->val->samples >= s->batch)
+        fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
+                run->val->samples / s->batch);
+    else
+        fprintf(stderr,
+                "help: compile with a smaller train.batch, or with -s train.eval_every=none\n");
     return EXIT_USER;
 }
 
@@ -334,7 +340,10 @@ static int train(Run *run) {
         summarise(run, code);
     }
     bool orderly = code == 0 || code == EXIT_INTERRUPTED;
-    if (run->module && !orderly) processes_quit(code);
+    if (run->module && !orderly) {
+        if (!run->silent) processes_said();
+        processes_quit(code);
+    }
     for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
     free(run->rank);
     metrics_close(run->metrics);
