@@ -16,10 +16,15 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime.h"
+
+/* Names the file through which ranks tell the process that started mpirun that one of them spoke.
+ */
+#define SAID "FSDP_RUN_SAID"
 
 /* ---- stderr, held back */
 
@@ -67,6 +72,21 @@ static void hold(void) {
     signal(SIGABRT, release_at_abort);
 }
 
+/* Tells the fsdp-run that started mpirun, if one did, that a rank says why the run ends. The first
+ * one to tell has the word: lines are appended whole. */
+static bool may_speak(void) {
+    const char *path = getenv(SAID);
+    int fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
+    if (fd < 0) return true;
+    pid_t mine = getpid(), first = 0;
+    bool told = write(fd, &mine, sizeof mine) == (ssize_t)sizeof mine &&
+                pread(fd, &first, sizeof first, 0) == (ssize_t)sizeof first;
+    close(fd);
+    return !told || first == mine;
+}
+
+void processes_said(void) { may_speak(); }
+
 /* ---- meeting */
 
 int processes_join(Run *run, const char *transport) {
@@ -77,10 +97,12 @@ int processes_join(Run *run, const char *transport) {
                      .rank = run->launch.rank,
                      .ranks = run->launch.ranks,
                      .timeout = run->timeout,
-                     .test_hosts = run->test.hosts};
+                     .test_hosts = run->test.hosts,
+                     .may_speak = may_speak};
     if (!code) code = run->module->join(&o, &run->world, error);
     if (code) {
         fprintf(stderr, "error: %s\n", error);
+        processes_said();
         if (run->module) processes_quit(code);
         return code;
     }
@@ -126,6 +148,7 @@ int processes_compare(Run *run, int code) {
     int failed = run->module->compare(run->world, &mine, all, error);
     if (failed) {
         fprintf(stderr, "error: %s\n", error);
+        processes_said();
         processes_quit(failed);
     }
     int32_t ranks = run->launch.ranks, speaker = 0, bad = 0;
@@ -146,6 +169,7 @@ int processes_compare(Run *run, int code) {
         if (all[r].plan != all[0].plan || all[r].options != all[0].options)
             code = other_plan(run, all, r);
     free(all);
+    if (code) processes_said();
     return code;
 }
 
@@ -178,6 +202,7 @@ static void child(char **command) {
             "error: cannot start %s: %s\n"
             "help: transport mpi needs Open MPI's mpirun (Debian: openmpi-bin)\n",
             command[0], strerror(errno));
+    processes_said();
     _exit(EXIT_ENVIRONMENT);
 }
 
@@ -198,12 +223,23 @@ static void end_orphans(void) {
     }
 }
 
-static int code_of(int status) {
-    if (WIFSIGNALED(status)) return EXIT_RANK;
-    int code = WEXITSTATUS(status);
-    bool ours = code <= EXIT_TRAINING || code == EXIT_INTERRUPTED || code == 134;
-    if (ours) return code;
-    return code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
+/* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
+static int code_of(int status, bool said, int32_t ranks) {
+    bool killed = WIFSIGNALED(status);
+    int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    bool ours = code <= EXIT_TRAINING || code == EXIT_INTERRUPTED || code == 128 + SIGABRT;
+    if (code && !said && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
+        if (killed || code > 128)
+            fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",
+                    killed ? "mpirun" : "a rank", strsignal(code - 128));
+        else
+            fprintf(stderr,
+                    "error: mpirun ended with exit code %d, and no rank said why\n"
+                    "help: mpirun -n %d fsdp-run ... shows what mpirun says\n",
+                    code, ranks);
+        return code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
+    }
+    return ours ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
 
 static char **command_line(const Run *run, char **argv) {
@@ -245,6 +281,12 @@ int processes_start(const Run *run, char **argv, int *code) {
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int said = memfd_create("said", MFD_CLOEXEC);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), said);
+    setenv(SAID, path, 1);
+    /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
+    setenv("OMPI_MCA_opal_signal", "31", 1);
     pid_t pid = fork();
     if (pid == 0) child(command);
     if (pid < 0) fail_environment("cannot start mpirun: %s", strerror(errno));
@@ -254,6 +296,8 @@ int processes_start(const Run *run, char **argv, int *code) {
     mpirun_pid = 0;
     end_orphans();
     free(command);
-    *code = code_of(status);
+    struct stat s = {.st_size = 0};
+    *code = code_of(status, fstat(said, &s) == 0 && s.st_size > 0, run->launch.ranks);
+    close(said);
     return 1;
 }

@@ -134,6 +134,7 @@ int processes_start(const Run *run, char **argv, int *code); /* 1: the ranks ran
 int processes_join(Run *run, const char *transport);
 /* All ranks compare how their preparations went; the first that failed speaks for all. */
 int processes_compare(Run *run, int code);
+void processes_said(void);               /* this rank printed why the run ends */
 _Noreturn void processes_quit(int code); /* without waiting for the others */
 
 /* rank.c */

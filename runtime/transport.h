@@ -80,6 +80,8 @@ typedef struct JoinOptions {
     int32_t rank, ranks;
     int32_t timeout;    /* seconds that a rank waits for another */
     int32_t test_hosts; /* split the ranks of one machine as if they were on so many; 0 = no */
+    /* Before the ranks have met: is this process the one to print why the run ends? */
+    bool (*may_speak)(void);
 } JoinOptions;
 /* What must be the same on all ranks before anything is opened. */
 typedef struct StartReport {

@@ -8,9 +8,9 @@
  * What it does not see: a process of another host that is gone and whose host gave no notice; the
  * time limit ends that wait.
  */
-#include <errno.h>
+#include <dirent.h>
 #include <poll.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,7 +177,7 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
         return EXIT_RANK;
     }
     if (stopped)
-        snprintf(how, sizeof how, "is stopped (SIGSTOP) since %s or longer", limit);
+        snprintf(how, sizeof how, "is stopped (SIGSTOP), for %s or longer", limit);
     else
         snprintf(how, sizeof how, "did not answer within %s", limit);
     return lose(w, missing, how,
@@ -233,32 +233,90 @@ int world_finish(Wait *w, int n, MPI_Request *request, int32_t missing, char *er
 
 /* ---- meeting */
 
-static const char *waits_for; /* what the alarm clock would complain about */
-static int32_t waits_rank, waits_seconds;
+/* MPI's own start and end wait without asking anybody; a thread looks after them. */
+typedef struct Clock {
+    const JoinOptions *options;
+    const char *what;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool on;
+} Clock;
 
-static void too_long(int signal_number) {
-    (void)signal_number;
-    char text[256];
-    int n = snprintf(text, sizeof text,
-                     "error: rank %d: %s took longer than %d s: a rank is missing or stopped\n"
-                     "help: see what the others say; FSDP_TIMEOUT=SECONDS waits longer\n",
-                     waits_rank, waits_for, waits_seconds);
-    if (write(STDERR_FILENO, text, (size_t)n) < 0) _exit(EXIT_RANK);
+/* A stopped process that our launcher started too: its rank (or -1) and number, or 0. */
+static int32_t find_stopped(int32_t *rank) {
+    DIR *d = opendir("/proc");
+    struct dirent *e;
+    int32_t pid = 0;
+    while (d && !pid && (e = readdir(d))) {
+        int number = atoi(e->d_name), parent = 0;
+        char path[64], line[8192];
+        snprintf(path, sizeof path, "/proc/%d/stat", number);
+        FILE *f = number > 0 ? fopen(path, "re") : NULL;
+        size_t n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+        if (f) fclose(f);
+        line[n] = 0;
+        const char *behind = strrchr(line, ')');
+        bool ours = behind && sscanf(behind + 3, "%d", &parent) == 1 && parent == getppid();
+        if (ours && (behind[2] == 'T' || behind[2] == 't')) pid = number;
+        if (!pid) continue;
+        snprintf(path, sizeof path, "/proc/%d/environ", number);
+        f = fopen(path, "re");
+        n = f ? fread(line, 1, sizeof line - 1, f) : 0;
+        if (f) fclose(f);
+        static const char name[] = "OMPI_COMM_WORLD_RANK=";
+        const char *at = memmem(line, n, name, sizeof name - 1);
+        line[n] = 0;
+        *rank = at ? atoi(at + sizeof name - 1) : -1;
+    }
+    if (d) closedir(d);
+    return pid;
+}
+
+static void too_long(const Clock *c) {
+    const JoinOptions *o = c->options;
+    char who[96] = "a rank is missing";
+    int32_t rank = -1, pid = find_stopped(&rank);
+    if (pid) snprintf(who, sizeof who, "rank %d (process %d) is stopped (SIGSTOP)", rank, pid);
+    if (!o->may_speak || o->may_speak())
+        fprintf(stderr,
+                "error: rank %d: %s took longer than %d s: %s\n"
+                "help: start the run again; FSDP_TIMEOUT=SECONDS waits longer\n",
+                o->rank, c->what, o->timeout, who);
     _exit(EXIT_RANK);
 }
 
-/* MPI's own start and end wait without asking anybody. */
-static void clock_on(const char *what, int32_t rank, int32_t seconds) {
-    waits_for = what;
-    waits_rank = rank;
-    waits_seconds = seconds;
-    signal(SIGALRM, too_long);
-    alarm((unsigned)seconds);
+/* In slices, so that a run stopped as a whole is not late. */
+static void *watch(void *context) {
+    Clock *c = context;
+    pthread_mutex_lock(&c->lock);
+    for (int i = 0; c->on; i++) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += SLICE_NS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&c->changed, &c->lock, &until);
+        if (c->on && i >= c->options->timeout * SLICES_A_SECOND) too_long(c);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
 }
 
-static void clock_off(void) {
-    alarm(0);
-    signal(SIGALRM, SIG_DFL);
+static void clock_on(Clock *c, const JoinOptions *o, const char *what) {
+    *c = (Clock){.options = o, .what = what, .on = true};
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->changed, NULL);
+    if (pthread_create(&c->thread, NULL, watch, c)) c->on = false;
+}
+
+static void clock_off(Clock *c) {
+    if (!c->on) return;
+    pthread_mutex_lock(&c->lock);
+    c->on = false;
+    pthread_cond_broadcast(&c->changed);
+    pthread_mutex_unlock(&c->lock);
+    pthread_join(c->thread, NULL);
 }
 
 static int check_start(const JoinOptions *o, int provided, char *error) {
@@ -331,15 +389,19 @@ static int join(const JoinOptions *o, World **out, char *error) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
         return EXIT_ENVIRONMENT;
     }
-    *w = (World){.rank = o->rank, .ranks = o->ranks, .timeout = o->timeout, .parent = getppid()};
+    *w = (World){.options = *o,
+                 .rank = o->rank,
+                 .ranks = o->ranks,
+                 .timeout = o->timeout,
+                 .parent = getppid()};
     w->alarm_request = MPI_REQUEST_NULL;
     atomic_flag_clear(&w->polling);
     int provided = MPI_THREAD_SINGLE;
-    clock_on("MPI_Init", o->rank, o->timeout);
+    Clock clock;
+    clock_on(&clock, o, "the meeting of all ranks");
     int failed = MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     int code =
         failed ? world_mpi_error(w, failed, "MPI_Init", error) : check_start(o, provided, error);
-    waits_for = "the meeting of all ranks";
     if (!code && (failed = make_communicators(w, o->test_hosts)))
         code = world_mpi_error(w, failed, "the start", error);
     if (!code) {
@@ -355,7 +417,7 @@ static int join(const JoinOptions *o, World **out, char *error) {
         }
     }
     if (!code) code = meet_processes(w, error);
-    clock_off();
+    clock_off(&clock);
     *out = w;
     return code;
 }
@@ -374,13 +436,14 @@ static int32_t local_ranks(const World *w) { return w->locals; }
 /* Not orderly: others may be gone, so MPI is not asked; the launcher sees the exit code. */
 static void leave(World *w, bool orderly) {
     if (!orderly) return;
-    clock_on("the end of the run", w->rank, w->timeout);
+    Clock clock;
+    clock_on(&clock, &w->options, "the end of the run");
     if (w->alarm_request != MPI_REQUEST_NULL) {
         MPI_Cancel(&w->alarm_request);
         MPI_Wait(&w->alarm_request, MPI_STATUS_IGNORE);
     }
     MPI_Finalize();
-    clock_off();
+    clock_off(&clock);
     for (int32_t k = 0; k < w->locals; k++)
         if (w->alive[k] >= 0) close(w->alive[k]);
     shared_free(w, w->boards);

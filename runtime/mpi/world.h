@@ -38,6 +38,7 @@ typedef struct Shared { /* memory of one process, mapped by its neighbours */
 } Shared;
 
 struct TransportWorld {
+    JoinOptions options;
     int32_t rank, ranks, local, locals; /* locals: processes of this host */
     int32_t *local_rank;                /* [locals] -> rank */
     int *alive;                         /* [locals] pidfd, or -1 */

@@ -1,0 +1,4 @@
+# RUN: %python %root/tests/runtime/ends.py %build %t --starts 3 --kills 3 --stops 1 2>%t/times
+# Runs of processes end in time and alone, whether by themselves, killed or stopped (tests/bench/ends: 200 of them).
+# NEEDS: tool:mpirun build:transport_mpi.so
+# TIME: 120
