@@ -131,6 +131,42 @@ if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:
 mpi_flags = $(sed 's/-I/-isystem /g' <<<"$mpi_flags")
 mpi_libs = $mpi_libs"
 fi
+# The CUDA toolkit: in /usr/local/cuda, or in the wheels of a Python (site-packages/nvidia/...), whose
+# headers and libraries lie in several folders and whose libraries have no plain .so names.
+cuda_roots=(/usr/local/cuda)
+for site in $(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages())' \
+    2>/dev/null); do
+    cuda_roots+=("$site"/nvidia/cu1[0-9] "$site"/nvidia/cuda_nvcc "$site"/nvidia/cuda_runtime
+        "$site"/nvidia/cublas)
+done
+# The first file of that name below the toolkit's folders.
+in_cuda() {
+    local root found
+    for root in "${cuda_roots[@]}"; do
+        for found in "$root"/$1; do
+            if [ -e "$found" ]; then
+                echo "$found"
+                return
+            fi
+        done
+    done
+    return 1
+}
+cuda_lines() {
+    local nvcc runtime_h lt_h runtime lt flags
+    nvcc=$(in_cuda bin/nvcc) || nvcc=$(command -v nvcc) || return 1
+    runtime_h=$(in_cuda include/cuda_runtime_api.h) && lt_h=$(in_cuda include/cublasLt.h) &&
+        runtime=$(in_cuda 'lib*/libcudart.so*') && lt=$(in_cuda 'lib*/libcublasLt.so*') || return 1
+    flags="-isystem $(dirname "$runtime_h")"
+    [ "$(dirname "$lt_h")" = "$(dirname "$runtime_h")" ] || flags+=" -isystem $(dirname "$lt_h")"
+    echo "cuda_ninja = runtime/cuda/cuda.ninja"
+    echo "nvcc = $nvcc"
+    echo "cuda_flags = $flags"
+    echo "cuda_libs = $runtime $lt -Wl,-rpath,$(dirname "$runtime"),-rpath,$(dirname "$lt")"
+}
+local_ninja+="
+$(cuda_lines || echo "cuda_ninja = runtime/cuda/none.ninja")"
+
 if [ ! -e .local.ninja ] || [ "$(cat .local.ninja)" != "$local_ninja" ]; then
     echo "$local_ninja" >.local.ninja
     done_now ".local.ninja written"

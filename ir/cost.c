@@ -104,7 +104,7 @@ static int64_t ws_none(const Work *w) {
     return 0;
 }
 
-enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20 };
+enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20, WIDENED_SLACK = 256 };
 
 /* f32 copies of everything that is bf16. */
 static int64_t converted(const Work *w) {
@@ -118,9 +118,14 @@ static int64_t converted(const Work *w) {
 }
 
 static int64_t ws_cpu_matmul(const Work *w) { return converted(w); }
+/* cuBLASLt multiplies operands of one dtype into a result of that dtype, or bf16 into f32, with a
+ * bias or accumulator of the result's; anything else is widened to f32 beside its workspace. */
 static int64_t ws_cuda_matmul(const Work *w) {
-    (void)w;
-    return CUBLASLT_WORKSPACE;
+    int operand = w->in[0].dtype, result = w->out[0].dtype;
+    bool direct = w->in[1].dtype == operand && (operand == DT_BF16 || result == DT_F32) &&
+                  (w->n_in < 3 || w->in[2].dtype == result);
+    if (direct) return CUBLASLT_WORKSPACE;
+    return CUBLASLT_WORKSPACE + converted(w) + WIDENED_SLACK * (w->n_in + w->n_out);
 }
 
 /* Tiles are on the stack (cpu) or in shared memory (cuda). */

@@ -11,7 +11,7 @@
 #include "op.h"
 #include "plan.h"
 
-enum { DEVICE_ABI = 1, ERROR_BYTES = 512, MAX_OPERANDS = 256 };
+enum { DEVICE_ABI = 2, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
 
 typedef struct DeviceContext DeviceContext;
 
@@ -77,6 +77,18 @@ typedef struct Device {
     bool arena_is_host;
     /* Bytes that libraries allocated inside kernels since open, when the module can know. */
     uint64_t (*library_bytes)(DeviceContext *c);
+    /* The rest only where launches return before their work is done; else NULL, all four.
+     * A program call stands between begin and end, which order it behind and before everything
+     * else on all streams. *replayed: the whole call was issued already, from a recording; nothing
+     * else is to be issued. Between the two nothing but launch, record, wait, mark, follow, reduce
+     * and copy may be called. */
+    int (*program_begin)(DeviceContext *c, uint32_t program, bool *replayed, char *error);
+    int (*program_end)(DeviceContext *c, uint32_t program, char *error);
+    /* Order streams of ranks that share a process: *out is a point behind all work that `stream`
+     * has been given; `follow` makes a stream of any rank wait for it. The mark `number` (below
+     * DEVICE_MARKS) of a rank holds until the rank makes it again. */
+    int (*mark)(DeviceContext *c, int stream, uint32_t number, void **out, char *error);
+    int (*follow)(DeviceContext *c, int stream, void *mark, char *error);
 } Device;
 
 /* The one symbol that a module exports. */

@@ -1,0 +1,340 @@
+/* attention and attention_packed, forward and backward, for all dtypes and widths up to 256: tiles
+ * of 32 x 32 scores in f32, with ordinary multiplications. attention_bf16.cu does the common bf16
+ * cases with matrix instructions; the letters are in attention.h.
+ *
+ * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T; the running largest
+ * score m, sum l of e^(score - m) and o = sum of e^(score - m) v, rescaled when m grows; then o / l
+ * and lse = m + ln l.
+ *
+ * Backward, with p = e^(score - lse), dp = do v^T, delta = sum over i of do_i o_i:
+ *   ds = alpha p (dp - delta),  dv = p^T do,  dk = ds^T q,  dq = ds k.
+ * One kernel in two roles: a block owns a tile of keys and walks over queries (dk, dv; all query
+ * heads of its key head), or owns a tile of queries and walks over keys (dq). So every sum is
+ * formed in a fixed order without atomics, at the price of forming p and dp twice. With x the owned
+ * and y the passing operands both roles read
+ *   score = x1 y1^T, dp = x2 y2^T, out1 += ds y1, out2 += p y2 (keys only).
+ */
+#include "attention.h"
+
+enum { TILE = 32, LANES = 8, TILE_THREADS = TILE * LANES, EACH_LANE = TILE / LANES };
+
+/* to[TILE][width + 1] = positions first .. of one head, zeros behind the operand's end. */
+template <int width>
+DEVICE void load_tile(float *to, const Heads &x, int64_t b, int64_t head, int64_t first, int64_t n,
+                      int64_t h) {
+    for (int i = threadIdx.x; i < TILE * width; i += TILE_THREADS) {
+        int64_t row = first + i / width, column = i % width;
+        float value = 0.0f;
+        if (row < n && column < h)
+            value = element_load(x.at, x.dtype, b * x.batch + row * x.position + head * h + column);
+        to[i / width * (width + 1) + column] = value;
+    }
+}
+
+/* out[j] = row . column lane + 8 j */
+template <int width>
+DEVICE void dot_rows(float out[EACH_LANE], const float *row, const float *columns, int lane) {
+    for (int j = 0; j < EACH_LANE; j++) out[j] = 0.0f;
+    for (int i = 0; i < width; i++) {
+        float x = row[i];
+#pragma unroll
+        for (int j = 0; j < EACH_LANE; j++)
+            out[j] += x * columns[(lane + LANES * j) * (width + 1) + i];
+    }
+}
+
+/* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
+
+template <int width> __global__ void forward_f32(Attention a, int64_t tiles) {
+    DYNAMIC_SHARED(shared);
+    float *q = (float *)shared, *k = q + TILE * (width + 1), *v = k + TILE * (width + 1);
+    float *weights = v + TILE * (width + 1);
+    int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    int64_t first = (tiles - 1 - blockIdx.x % tiles) * TILE, head = blockIdx.x / tiles % a.heads;
+    int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
+    int64_t end = a.causal && first + TILE < a.s ? first + TILE : a.s;
+    float m = -INFINITY, sum = 0.0f, o[width / LANES] = {};
+    load_tile<width>(q, a.q, b, head, first, a.t, a.h);
+    for (int64_t s = 0; s < end; s += TILE) {
+        __syncthreads();
+        load_tile<width>(k, a.k, b, key_head, s, a.s, a.h);
+        load_tile<width>(v, a.v, b, key_head, s, a.s, a.h);
+        __syncthreads();
+        float score[EACH_LANE], top = m;
+        dot_rows<width>(score, q + r * (width + 1), k, lane);
+        for (int j = 0; j < EACH_LANE; j++) {
+            bool open = sees(a, first + r, s + lane + LANES * j);
+            score[j] = open ? score[j] * a.alpha : -INFINITY;
+            top = fmaxf(top, score[j]);
+        }
+        for (int d = LANES / 2; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, d));
+        float factor = m == -INFINITY ? 0.0f : expf(m - top);
+        sum *= factor;
+        for (int j = 0; j < EACH_LANE; j++) {
+            float e = score[j] == -INFINITY ? 0.0f : expf(score[j] - top);
+            sum += e;
+            weights[r * (TILE + 1) + lane + LANES * j] = e;
+        }
+        m = top;
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < width / LANES; i++) o[i] *= factor;
+        for (int key = 0; key < TILE; key++) {
+            float e = weights[r * (TILE + 1) + key];
+#pragma unroll
+            for (int i = 0; i < width / LANES; i++)
+                o[i] += e * v[key * (width + 1) + lane + LANES * i];
+        }
+    }
+    for (int d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
+    int64_t t = first + r;
+    if (t >= a.t) return;
+    if (lane == 0) a.lse[(b * a.heads + head) * a.t + t] = (float)((double)m + log((double)sum));
+#pragma unroll
+    for (int i = 0; i < width / LANES; i++)
+        if (lane + LANES * i < a.h)
+            element_store(a.o.at, a.o.dtype,
+                          b * a.o.batch + t * a.o.position + head * a.h + lane + LANES * i,
+                          o[i] / sum);
+}
+
+/* ---- backward */
+
+/* delta: a warp a row [B, H, T] */
+__global__ void row_products(Attention a, int64_t rows) {
+    int64_t row = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
+    if (row >= rows) return;
+    int64_t t = row % a.t, head = row / a.t % a.heads, b = row / a.t / a.heads;
+    int64_t x = b * a.d_o.batch + t * a.d_o.position + head * a.h;
+    int64_t y = b * a.o.batch + t * a.o.position + head * a.h;
+    float sum = 0.0f;
+    for (int64_t i = threadIdx.x % WARP; i < a.h; i += WARP)
+        sum += element_load(a.d_o.at, a.d_o.dtype, x + i) * element_load(a.o.at, a.o.dtype, y + i);
+    sum = warp_sum(sum);
+    if (threadIdx.x % WARP == 0) a.delta[row] = sum;
+}
+
+template <int width>
+DEVICE void store_sums(const Heads &x, const float *sums, int64_t b, int64_t row, int64_t head,
+                       int64_t h, int lane) {
+#pragma unroll
+    for (int i = 0; i < width / LANES; i++)
+        if (lane + LANES * i < h)
+            element_store(x.at, x.dtype,
+                          b * x.batch + row * x.position + head * h + lane + LANES * i, sums[i]);
+}
+
+template <int width, bool keys> __global__ void backward_f32(Attention a, int64_t tiles) {
+    DYNAMIC_SHARED(shared);
+    enum { SIZE = TILE * (width + 1), PAIRS = TILE * (TILE + 1) };
+    float *x1 = (float *)shared, *x2 = x1 + SIZE, *y1 = x2 + SIZE, *y2 = y1 + SIZE;
+    float *p = y2 + SIZE, *ds = p + PAIRS;
+    int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    int64_t group = a.heads / a.key_heads, own_heads = keys ? a.key_heads : a.heads;
+    int64_t first = blockIdx.x % tiles * TILE, own_head = blockIdx.x / tiles % own_heads;
+    int64_t b = blockIdx.x / tiles / own_heads, own = first + r;
+    float sum1[width / LANES] = {}, sum2[width / LANES] = {};
+    load_tile<width>(x1, keys ? a.k : a.q, b, own_head, first, keys ? a.s : a.t, a.h);
+    load_tile<width>(x2, keys ? a.v : a.d_o, b, own_head, first, keys ? a.s : a.t, a.h);
+    int64_t from = keys && a.causal ? first : 0, end = keys ? a.t : a.s;
+    if (!keys && a.causal && first + TILE < end) end = first + TILE;
+    for (int64_t turn = 0; turn < (keys ? group : 1); turn++) {
+        int64_t query_head = keys ? own_head * group + turn : own_head;
+        int64_t key_head = keys ? own_head : own_head / group;
+        int64_t statistics = (b * a.heads + query_head) * a.t;
+        for (int64_t at = from; at < end; at += TILE) {
+            __syncthreads();
+            load_tile<width>(y1, keys ? a.q : a.k, b, keys ? query_head : key_head, at,
+                             keys ? a.t : a.s, a.h);
+            load_tile<width>(y2, keys ? a.d_o : a.v, b, keys ? query_head : key_head, at,
+                             keys ? a.t : a.s, a.h);
+            __syncthreads();
+            float score[EACH_LANE], dp[EACH_LANE];
+            dot_rows<width>(score, x1 + r * (width + 1), y1, lane);
+            dot_rows<width>(dp, x2 + r * (width + 1), y2, lane);
+            for (int j = 0; j < EACH_LANE; j++) {
+                int64_t other = at + lane + LANES * j;
+                int64_t query = keys ? other : own, key = keys ? own : other;
+                float e = 0.0f, d = 0.0f;
+                if (sees(a, query, key)) {
+                    e = expf(score[j] * a.alpha - a.lse[statistics + query]);
+                    d = e * (dp[j] - a.delta[statistics + query]) * a.alpha;
+                }
+                p[r * (TILE + 1) + lane + LANES * j] = e;
+                ds[r * (TILE + 1) + lane + LANES * j] = d;
+            }
+            __syncthreads();
+            for (int c = 0; c < TILE; c++) {
+                float e = p[r * (TILE + 1) + c], d = ds[r * (TILE + 1) + c];
+#pragma unroll
+                for (int i = 0; i < width / LANES; i++) {
+                    sum1[i] += d * y1[c * (width + 1) + lane + LANES * i];
+                    if (keys) sum2[i] += e * y2[c * (width + 1) + lane + LANES * i];
+                }
+            }
+        }
+    }
+    if (own >= (keys ? a.s : a.t)) return;
+    store_sums<width>(keys ? a.d_k : a.d_q, sum1, b, own, own_head, a.h, lane);
+    if (keys) store_sums<width>(a.d_v, sum2, b, own, own_head, a.h, lane);
+}
+
+template <int width> static int forward_width(const Launch *l, const Attention *a) {
+    int64_t tiles = (a->t + TILE - 1) / TILE;
+    size_t bytes = (size_t)(3 * TILE * (width + 1) + TILE * (TILE + 1)) * sizeof(float);
+    auto kernel = forward_f32<width>;
+    int code = allow_shared(l, kernel, bytes);
+    if (code) return code;
+    return LAUNCH(l, kernel, (unsigned)(a->b * a->heads * tiles), TILE_THREADS, bytes, *a, tiles);
+}
+
+template <int width> static int backward_width(const Launch *l, const Attention *a) {
+    int64_t query_tiles = (a->t + TILE - 1) / TILE, key_tiles = (a->s + TILE - 1) / TILE;
+    size_t bytes = (size_t)(4 * TILE * (width + 1) + 2 * TILE * (TILE + 1)) * sizeof(float);
+    auto of_keys = backward_f32<width, true>;
+    auto of_queries = backward_f32<width, false>;
+    int code = allow_shared(l, of_keys, bytes);
+    if (!code) code = allow_shared(l, of_queries, bytes);
+    if (!code)
+        code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles), TILE_THREADS, bytes,
+                      *a, key_tiles);
+    if (code) return code;
+    return LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles), TILE_THREADS, bytes, *a,
+                  query_tiles);
+}
+
+/* ---- the ops */
+
+static Heads heads_of(const void *at, const Type *t) {
+    int64_t position = t->dim[2] * t->dim[3];
+    Heads x = {(char *)(uintptr_t)at, t->dtype, t->dim[1] * position, position};
+    return x;
+}
+/* which = 0, 1, 2: q, k, v inside a packed [B, T, 3, H, h] */
+static Heads packed_heads(const void *at, const Type *t, int which) {
+    int64_t row = t->dim[3] * t->dim[4];
+    char *start = (char *)(uintptr_t)at + which * row * dtype_bytes(t->dtype);
+    Heads x = {start, t->dtype, t->dim[1] * 3 * row, 3 * row};
+    return x;
+}
+
+static bool sizes_fit(const Attention *a, const Type *lse) {
+    return a->h >= 1 && a->h <= MAX_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
+           a->s >= 1 && a->t >= 1 && lse->dtype == DT_F32 &&
+           type_elements(lse) == a->b * a->heads * a->t;
+}
+
+static int forward(const Launch *l, const Attention *a) {
+    if (attention_fits_bf16(a, false)) return attention_forward_bf16(l, a);
+    if (a->h <= 64) return forward_width<64>(l, a);
+    return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
+}
+
+static int backward(const Launch *l, Attention *a) {
+    int64_t rows = a->b * a->heads * a->t;
+    if (l->call->workspace_bytes < (uint64_t)rows * sizeof(float))
+        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+    a->delta = (float *)l->call->workspace;
+    int code = LAUNCH(l, row_products, (unsigned)((rows + 7) / 8), 8 * WARP, 0, *a, rows);
+    if (code) return code;
+    if (attention_fits_bf16(a, true)) return attention_backward_bf16(l, a);
+    if (a->h <= 64) return backward_width<64>(l, a);
+    return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
+}
+
+/* Sizes from q [B,T,H,h] and k [B,S,K,h]. */
+static Attention separate(const Launch *l, Operand q, Operand k, Operand v) {
+    Attention a = {};
+    a.q = heads_of(q.at, q.type);
+    a.k = heads_of(k.at, k.type);
+    a.v = heads_of(v.at, v.type);
+    a.b = q.type->dim[0];
+    a.t = q.type->dim[1];
+    a.s = k.type->dim[1];
+    a.heads = q.type->dim[2];
+    a.key_heads = k.type->dim[2];
+    a.h = q.type->dim[3];
+    a.alpha = (float)l->call->attr->alpha;
+    a.causal = l->call->attr->causal != 0;
+    return a;
+}
+static Attention packed(const Launch *l, Operand qkv) {
+    const Type *t = qkv.type;
+    Attention a = {};
+    a.q = packed_heads(qkv.at, t, 0);
+    a.k = packed_heads(qkv.at, t, 1);
+    a.v = packed_heads(qkv.at, t, 2);
+    a.b = t->dim[0];
+    a.t = a.s = t->dim[1];
+    a.heads = a.key_heads = t->dim[3];
+    a.h = t->dim[4];
+    a.alpha = (float)l->call->attr->alpha;
+    a.causal = l->call->attr->causal != 0;
+    return a;
+}
+
+KERNEL(attention) {
+    Operand q = input(l, 0), k = input(l, 1), v = input(l, 2);
+    Result o = output(l, 0), lse = output(l, 1);
+    if (q.type->rank != 4 || k.type->rank != 4 || v.type->rank != 4 || o.type->rank != 4 ||
+        v.n != k.n || o.n != q.n || !is_real(q.dtype) || !is_real(k.dtype) || !is_real(v.dtype) ||
+        !is_real(o.dtype))
+        return bad_operands(l);
+    Attention a = separate(l, q, k, v);
+    a.o = heads_of(o.at, o.type);
+    a.lse = (float *)lse.at;
+    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
+    return forward(l, &a);
+}
+
+KERNEL(attention_packed) {
+    Operand qkv = input(l, 0);
+    Result o = output(l, 0), lse = output(l, 1);
+    if (qkv.type->rank != 5 || o.type->rank != 4 || qkv.n != 3 * o.n || !is_real(qkv.dtype) ||
+        !is_real(o.dtype))
+        return bad_operands(l);
+    Attention a = packed(l, qkv);
+    a.o = heads_of(o.at, o.type);
+    a.lse = (float *)lse.at;
+    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
+    return forward(l, &a);
+}
+
+KERNEL(attention_grad) {
+    Operand d_o = input(l, 0), q = input(l, 1), k = input(l, 2), v = input(l, 3), o = input(l, 4);
+    Operand lse = input(l, 5);
+    Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
+    for (uint32_t i = 0; i < 5; i++)
+        if (!is_real(l->call->in_type[i]->dtype) || l->call->in_type[i]->rank != 4)
+            return bad_operands(l);
+    if (d_o.n != q.n || o.n != q.n || v.n != k.n || dq.n != q.n || dk.n != k.n || dv.n != k.n ||
+        !is_real(dq.dtype) || !is_real(dk.dtype) || !is_real(dv.dtype))
+        return bad_operands(l);
+    Attention a = separate(l, q, k, v);
+    a.o = heads_of(o.at, o.type);
+    a.d_o = heads_of(d_o.at, d_o.type);
+    a.d_q = heads_of(dq.at, dq.type);
+    a.d_k = heads_of(dk.at, dk.type);
+    a.d_v = heads_of(dv.at, dv.type);
+    a.lse = (float *)(uintptr_t)lse.at;
+    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
+    return backward(l, &a);
+}
+
+KERNEL(attention_packed_grad) {
+    Operand d_o = input(l, 0), qkv = input(l, 1), o = input(l, 2), lse = input(l, 3);
+    Result d = output(l, 0);
+    if (qkv.type->rank != 5 || o.type->rank != 4 || d_o.type->rank != 4 || qkv.n != 3 * o.n ||
+        d_o.n != o.n || d.n != qkv.n || d.type->rank != 5 || !is_real(qkv.dtype) ||
+        !is_real(o.dtype) || !is_real(d_o.dtype) || !is_real(d.dtype))
+        return bad_operands(l);
+    Attention a = packed(l, qkv);
+    a.o = heads_of(o.at, o.type);
+    a.d_o = heads_of(d_o.at, d_o.type);
+    a.d_q = packed_heads(d.at, d.type, 0);
+    a.d_k = packed_heads(d.at, d.type, 1);
+    a.d_v = packed_heads(d.at, d.type, 2);
+    a.lse = (float *)(uintptr_t)lse.at;
+    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
+    return backward(l, &a);
+}

@@ -1,0 +1,429 @@
+/* The cuda device: one GPU, its streams and events, the arena, copies to and from the host, and the
+ * recording of a program as a CUDA graph.
+ *
+ * A rank has a stream for each stream of the plan and an event for each instruction that another
+ * stream waits for. All ranks of a process use the first visible GPU; each has streams, events and
+ * a cuBLASLt handle of its own.
+ *
+ * A program call is forked from the compute stream and joined to it: everything else that the host
+ * asks for is on that stream, so the host waits for nothing but what it reads. The first call of a
+ * program runs directly (libraries make up their minds then), the second is captured, all later
+ * ones replay the graph. Kernels read what changes between calls from the states `step` and
+ * `scale`, so a graph stays right. With several ranks in the process their streams wait for each
+ * other and no rank's graph would be whole: nothing is captured then. FSDP_CUDA_GRAPH=0 switches
+ * capture off.
+ *
+ * Host memory goes through a ring of pinned pieces, so the caller's buffer is free when copy_in
+ * returns.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "table.h"
+
+enum { PIECES = 8, PIECE_BYTES = 1 << 20 };
+
+typedef struct Recording {
+    cudaGraphExec_t graph;
+    uint32_t calls; /* direct ones so far */
+} Recording;
+
+struct DeviceContext {
+    RankInfo rank;
+    cudaStream_t stream[STREAM_KINDS];
+    cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
+    cudaEvent_t *event; /* by instruction; NULL where nobody waits */
+    uint64_t n_events;
+    char *piece[PIECES]; /* pinned */
+    cudaEvent_t piece_done[PIECES];
+    uint32_t next_piece;
+    DeviceFault *fault, *fault_on_device; /* pinned, mapped */
+    const Plan *segments_of;              /* whose groups `segment` describes */
+    SegmentStart *segment;                /* device memory */
+    Recording *recording;                 /* by program */
+    uint32_t n_programs;
+    bool records, capturing;
+    void *products;
+    uint64_t free_at_open, arena_bytes;
+};
+
+static int fail(char *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int fail(char *error, int code, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, ERROR_BYTES, format, args);
+    va_end(args);
+    return code;
+}
+
+/* 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
+static int result(char *error, const char *what, cudaError_t e) {
+    if (e == cudaSuccess) return 0;
+    return fail(error, EXIT_ENVIRONMENT, "%s: %s", what, cudaGetErrorString(e));
+}
+
+int launch_error(const Launch *l, int code, const char *format, ...) {
+    if (!l->call) return code;
+    int head = snprintf(l->error, ERROR_BYTES, "%s: ", cuda_op_names[l->call->op]);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(l->error + head, (size_t)(ERROR_BYTES - head), format, args);
+    va_end(args);
+    return code;
+}
+
+int launch_result(const Launch *l, cudaError_t e) {
+    return e == cudaSuccess ? 0 : launch_error(l, EXIT_ENVIRONMENT, "%s", cudaGetErrorString(e));
+}
+
+void *launch_products(const Launch *l) { return l->cuda->products; }
+
+/* ---- life */
+
+static int cuda_probe(char *error) {
+    int devices = 0;
+    struct cudaDeviceProp properties;
+    cudaError_t e = cudaGetDeviceCount(&devices);
+    if (e != cudaSuccess)
+        return fail(error, EXIT_ENVIRONMENT, "device cuda: %s", cudaGetErrorString(e));
+    if (devices < 1) return fail(error, EXIT_ENVIRONMENT, "device cuda: this machine has no GPU");
+    e = cudaGetDeviceProperties(&properties, 0);
+    if (e != cudaSuccess)
+        return fail(error, EXIT_ENVIRONMENT, "device cuda: %s", cudaGetErrorString(e));
+    if (properties.major != 9 || properties.minor != 0)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "device cuda: %.100s has compute capability %d.%d, this build is for 9.0",
+                    properties.name, properties.major, properties.minor);
+    return 0;
+}
+
+static void cuda_close(DeviceContext *c) {
+    if (!c) return;
+    for (int s = 0; s < STREAM_KINDS; s++)
+        if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
+    for (uint32_t i = 0; c->recording && i < c->n_programs; i++)
+        if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
+    free(c->recording);
+    products_close(c->products);
+    if (c->segment) cudaFree(c->segment);
+    if (c->fault) cudaFreeHost(c->fault);
+    for (int i = 0; i < PIECES; i++) {
+        if (c->piece[i]) cudaFreeHost(c->piece[i]);
+        if (c->piece_done[i]) cudaEventDestroy(c->piece_done[i]);
+    }
+    for (uint64_t i = 0; c->event && i < c->n_events; i++)
+        if (c->event[i]) cudaEventDestroy(c->event[i]);
+    free(c->event);
+    for (int i = 0; i < DEVICE_MARKS; i++)
+        if (c->mark[i]) cudaEventDestroy(c->mark[i]);
+    if (c->fork) cudaEventDestroy(c->fork);
+    for (int s = 0; s < STREAM_KINDS; s++) {
+        if (c->join[s]) cudaEventDestroy(c->join[s]);
+        if (c->stream[s]) cudaStreamDestroy(c->stream[s]);
+    }
+    free(c);
+}
+
+static cudaError_t new_event(cudaEvent_t *out) {
+    return cudaEventCreateWithFlags(out, cudaEventDisableTiming);
+}
+
+/* Transfers are short and others wait for them: their streams go first. */
+static cudaError_t open_streams(DeviceContext *c) {
+    int least = 0, greatest = 0;
+    cudaError_t e = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    for (int s = 0; s < STREAM_KINDS && !e; s++) {
+        int priority = s == STREAM_COMPUTE ? least : greatest;
+        e = cudaStreamCreateWithPriority(&c->stream[s], cudaStreamNonBlocking, priority);
+        if (!e) e = new_event(&c->join[s]);
+    }
+    if (!e) e = new_event(&c->fork);
+    for (int i = 0; i < DEVICE_MARKS && !e; i++) e = new_event(&c->mark[i]);
+    for (int i = 0; i < PIECES && !e; i++) {
+        e = cudaHostAlloc((void **)&c->piece[i], PIECE_BYTES, cudaHostAllocDefault);
+        if (!e) e = new_event(&c->piece_done[i]);
+    }
+    if (!e) e = cudaHostAlloc((void **)&c->fault, sizeof *c->fault, cudaHostAllocMapped);
+    if (!e) memset(c->fault, 0, sizeof *c->fault);
+    if (!e) e = cudaHostGetDevicePointer((void **)&c->fault_on_device, c->fault, 0);
+    return e;
+}
+
+static cudaError_t open_events(DeviceContext *c, const Plan *p) {
+    cudaError_t e = cudaSuccess;
+    c->n_events = p->n_instrs;
+    c->event = calloc(p->n_instrs + 1, sizeof *c->event);
+    c->recording = calloc(p->n_programs + 1, sizeof *c->recording);
+    if (!c->event || !c->recording) return cudaErrorMemoryAllocation;
+    c->n_programs = (uint32_t)p->n_programs;
+    for (uint64_t i = 0; i < p->n_edges && !e; i++)
+        if (!c->event[p->edges[i]]) e = new_event(&c->event[p->edges[i]]);
+    return e;
+}
+
+/* The groups' parameters in device memory, for the updates. */
+static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
+    if (c->segment) cudaFree(c->segment);
+    c->segment = NULL;
+    c->segments_of = p;
+    size_t bytes = (size_t)p->n_group_params * sizeof(SegmentStart);
+    if (bytes == 0) return cudaSuccess;
+    SegmentStart *table = malloc(bytes);
+    if (!table) return cudaErrorMemoryAllocation;
+    for (uint64_t i = 0; i < p->n_group_params; i++) {
+        const PlanGroupParam *g = &p->group_params[i];
+        table[i] = (SegmentStart){g->offset, !(p->params[g->param].flags & PARAM_NO_DECAY)};
+    }
+    cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
+    if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);
+    free(table);
+    return e;
+}
+
+static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
+    const char *wanted = getenv("FSDP_CUDA_GRAPH");
+    if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
+    if (wanted && *wanted == '1' && options->rank.ranks > 1)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CUDA_GRAPH=1: a graph holds one rank, this process runs %d",
+                    options->rank.ranks);
+    *out = options->rank.ranks <= 1 && !(wanted && *wanted == '0');
+    return 0;
+}
+
+static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *error) {
+    bool records = false;
+    int code = wants_graphs(options, &records, error);
+    if (!code) code = result(error, "device cuda", cudaSetDevice(0));
+    if (code) return code;
+    DeviceContext *c = calloc(1, sizeof *c);
+    if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
+    size_t free_bytes = 0, total = 0;
+    c->rank = options->rank;
+    c->records = records;
+    cudaError_t e = cudaMemGetInfo(&free_bytes, &total);
+    c->free_at_open = free_bytes;
+    if (!e) e = open_streams(c);
+    if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
+    if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
+    code = result(error, "opening the cuda device", e);
+    if (!code) code = products_open(c, options, &c->products, error);
+    if (code)
+        cuda_close(c);
+    else
+        *out = c;
+    return code;
+}
+
+/* ---- memory */
+
+static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
+    size_t free_bytes = 0, total = 0;
+    int code = result(error, "reading the GPU's memory", cudaMemGetInfo(&free_bytes, &total));
+    if (code) return code;
+    void *arena = NULL;
+    cudaError_t e = cudaMalloc(&arena, bytes);
+    if (e == cudaErrorMemoryAllocation) {
+        cudaGetLastError(); /* the failure is told here, later calls must not find it */
+        return fail(error, EXIT_ENVIRONMENT,
+                    "the plan needs an arena of %llu bytes a rank, the GPU has %llu of %llu bytes "
+                    "free",
+                    (unsigned long long)bytes, (unsigned long long)free_bytes,
+                    (unsigned long long)total);
+    }
+    if (!e) e = cudaMemset(arena, 0, bytes);
+    if (!e) e = cudaDeviceSynchronize();
+    code = result(error, "the arena", e);
+    if (code) return code;
+    c->arena_bytes = bytes;
+    *out = arena;
+    return 0;
+}
+
+static void cuda_arena_free(DeviceContext *c, void *arena) {
+    for (int s = 0; s < STREAM_KINDS; s++) cudaStreamSynchronize(c->stream[s]);
+    cudaFree(arena);
+}
+
+/* What context, libraries and tables took since open, other ranks of the process included. */
+static uint64_t cuda_library_bytes(DeviceContext *c) {
+    size_t free_bytes = 0, total = 0;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
+    uint64_t known = free_bytes + c->arena_bytes;
+    return c->free_at_open > known ? c->free_at_open - known : 0;
+}
+
+static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                        char *error) {
+    for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        uint64_t n = MIN(bytes - at, (uint64_t)PIECE_BYTES);
+        uint32_t i = c->next_piece++ % PIECES;
+        /* long done, unless the host is eight pieces ahead */
+        cudaError_t e = cudaEventQuery(c->piece_done[i]);
+        if (e == cudaErrorNotReady) e = cudaEventSynchronize(c->piece_done[i]);
+        if (!e) {
+            memcpy(c->piece[i], (const char *)from + at, n);
+            e = cudaMemcpyAsync((char *)to + at, c->piece[i], n, cudaMemcpyHostToDevice,
+                                c->stream[stream]);
+        }
+        if (!e) e = cudaEventRecord(c->piece_done[i], c->stream[stream]);
+        if (e) return result(error, "a copy to the GPU", e);
+    }
+    return 0;
+}
+
+static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                         char *error) {
+    if (bytes == 0) return 0;
+    return result(error, "a copy from the GPU",
+                  cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->stream[stream]));
+}
+
+static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                     char *error) {
+    if (to == from || bytes == 0) return 0;
+    return result(error, "a copy on the GPU",
+                  cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, c->stream[stream]));
+}
+
+/* ---- work */
+
+static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS)
+        return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
+    if (call->rank->plan && call->rank->plan != c->segments_of) {
+        int code = result(error, "a group's table", open_segments(c, call->rank->plan));
+        if (code) return code;
+    }
+    Launch l = {call, c, c->stream[stream], c->fault_on_device, c->segment, error};
+    return cuda_kernels[call->op](&l);
+}
+
+static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    if (instr >= c->n_events || !c->event[instr])
+        return fail(error, EXIT_CORRUPT, "nobody waits for instruction %u", instr);
+    return result(error, "an event", cudaEventRecord(c->event[instr], c->stream[stream]));
+}
+
+static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    if (instr >= c->n_events || !c->event[instr])
+        return fail(error, EXIT_CORRUPT, "instruction %u has no event", instr);
+    return result(error, "an event", cudaStreamWaitEvent(c->stream[stream], c->event[instr], 0));
+}
+
+static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
+    if (number >= DEVICE_MARKS) return fail(error, EXIT_CORRUPT, "no mark %u", number);
+    *out = c->mark[number];
+    return result(error, "a mark", cudaEventRecord(c->mark[number], c->stream[stream]));
+}
+
+static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
+    return result(error, "a mark", cudaStreamWaitEvent(c->stream[stream], mark, 0));
+}
+
+static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
+                       int n_from, int64_t elements, char *error) {
+    if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
+    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64)
+        return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
+    if (n_from > REDUCE_AT_ONCE)
+        return fail(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",
+                    n_from, REDUCE_AT_ONCE);
+    return result(error, "a reduction",
+                  cuda_sum_arrays(c->stream[stream], dtype, to, from, n_from, elements));
+}
+
+/* ---- programs */
+
+static cudaError_t fork_streams(DeviceContext *c) {
+    cudaError_t e = cudaEventRecord(c->fork, c->stream[STREAM_COMPUTE]);
+    for (int s = 0; s < STREAM_KINDS && !e; s++)
+        if (s != STREAM_COMPUTE) e = cudaStreamWaitEvent(c->stream[s], c->fork, 0);
+    return e;
+}
+static cudaError_t join_streams(DeviceContext *c) {
+    cudaError_t e = cudaSuccess;
+    for (int s = 0; s < STREAM_KINDS && !e; s++) {
+        if (s == STREAM_COMPUTE) continue;
+        e = cudaEventRecord(c->join[s], c->stream[s]);
+        if (!e) e = cudaStreamWaitEvent(c->stream[STREAM_COMPUTE], c->join[s], 0);
+    }
+    return e;
+}
+
+static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
+    cudaStream_t compute = c->stream[STREAM_COMPUTE];
+    *replayed = false;
+    if (program >= c->n_programs) return fail(error, EXIT_CORRUPT, "no program %u", program);
+    Recording *r = &c->recording[program];
+    if (r->graph) {
+        *replayed = true;
+        return result(error, "a graph", cudaGraphLaunch(r->graph, compute));
+    }
+    c->capturing = c->records && r->calls++ > 0;
+    cudaError_t e = cudaSuccess;
+    if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
+    if (!e) e = fork_streams(c);
+    return result(error, "a program's start", e);
+}
+
+static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
+    cudaStream_t compute = c->stream[STREAM_COMPUTE];
+    Recording *r = &c->recording[program];
+    if (r->graph) return 0;
+    cudaError_t e = join_streams(c);
+    if (!c->capturing) return result(error, "a program's end", e);
+    cudaGraph_t graph = NULL;
+    cudaError_t ended = cudaStreamEndCapture(compute, &graph);
+    c->capturing = false;
+    if (!e) e = ended;
+    if (!e) e = cudaGraphInstantiate(&r->graph, graph, 0);
+    if (graph) cudaGraphDestroy(graph);
+    if (!e) e = cudaGraphLaunch(r->graph, compute);
+    return result(error, "the capture of a program", e);
+}
+
+static int cuda_synchronize(DeviceContext *c, char *error) {
+    cudaError_t e = cudaSuccess;
+    for (int s = 0; s < STREAM_KINDS && !e; s++) e = cudaStreamSynchronize(c->stream[s]);
+    if (e) return result(error, "the GPU", e);
+    volatile const DeviceFault *f = c->fault;
+    if (f->kind == FAULT_NONE) return 0;
+    return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
+                f->op >= 0 && f->op < OP_COUNT ? cuda_op_names[f->op] : "?",
+                f->kind == FAULT_ID ? "id" : "target", (long long)f->value, (long long)f->position,
+                (long long)f->limit);
+}
+
+static const Device device = {
+    .abi = DEVICE_ABI,
+    .name = "cuda",
+    .kind = DEVICE_CUDA,
+    .probe = cuda_probe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .arena_alloc = cuda_arena_alloc,
+    .arena_free = cuda_arena_free,
+    .launch = cuda_launch,
+    .record = cuda_record,
+    .wait = cuda_wait,
+    .copy_in = cuda_copy_in,
+    .copy_out = cuda_copy_out,
+    .synchronize = cuda_synchronize,
+    .reduce = cuda_reduce,
+    .copy = cuda_copy,
+    .arena_is_host = false,
+    .library_bytes = cuda_library_bytes,
+    .program_begin = cuda_program_begin,
+    .program_end = cuda_program_end,
+    .mark = cuda_mark,
+    .follow = cuda_follow,
+};
+
+__attribute__((visibility("default"))) const Device *fsdp_device(void);
+const Device *fsdp_device(void) { return &device; }

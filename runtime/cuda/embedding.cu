@@ -1,0 +1,149 @@
+/* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
+ *
+ * The gradient sorts the keys (id << 32 | position), so that the positions of one id stand together
+ * and in order; a block that finds the first key of an id then adds dy's rows at those positions in
+ * order in f32, starting from the accumulator's row. All keys differ, so every sort gives the same
+ * order: a bitonic one, in the workspace, of the next power of two of keys (at most 16 bytes an
+ * id); stretches of SORTED keys are sorted in shared memory.
+ *
+ * An id out of range is left in the fault and read as 0.
+ */
+#include "intrinsics.h"
+
+enum { ROW_THREADS = 128, SORTED = 2048, SORT_THREADS = 512 };
+
+DEVICE int64_t checked_id(const int32_t *ids, int64_t position, int64_t rows, int op,
+                          DeviceFault *fault) {
+    int32_t id = ids[position];
+    if (id >= 0 && id < rows) return id;
+    report_fault(fault, op, FAULT_ID, position, id, rows);
+    return 0;
+}
+
+__global__ void take_rows(void *y, int y_dtype, const void *w, int w_dtype, const int32_t *ids,
+                          int64_t width, int64_t rows, int op, DeviceFault *fault) {
+    __shared__ int64_t id;
+    if (threadIdx.x == 0) id = checked_id(ids, blockIdx.x, rows, op, fault);
+    __syncthreads();
+    int64_t to = (int64_t)blockIdx.x * width;
+    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < width; i += (int64_t)blockDim.x * EIGHT)
+        store8(y, y_dtype, to + i, width - i, load8(w, w_dtype, id * width + i, width - i));
+}
+
+KERNEL(embedding) {
+    Operand w = input(l, 0), ids = input(l, 1);
+    Result y = output(l, 0);
+    int64_t width = last_dim(w.type), rows = w.type->dim[0];
+    if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
+        !is_real(y.dtype))
+        return bad_operands(l);
+    if (y.n == 0) return 0;
+    return LAUNCH(l, take_rows, (unsigned)ids.n, ROW_THREADS, 0, y.at, y.dtype, w.at, w.dtype,
+                  (const int32_t *)ids.at, width, rows, (int)l->call->op, l->fault);
+}
+
+/* ---- sort */
+
+__global__ void make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded,
+                          int64_t rows, int op, DeviceFault *fault) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < padded;
+         i += (int64_t)gridDim.x * blockDim.x)
+        keys[i] =
+            i < n ? (uint64_t)checked_id(ids, i, rows, op, fault) << 32 | (uint64_t)i : UINT64_MAX;
+}
+
+/* One exchange of the network: i and i ^ distance, ascending where bit `size` of i is clear. */
+DEVICE void exchange(uint64_t *keys, int64_t i, int64_t distance, bool ascending) {
+    uint64_t a = keys[i], b = keys[i + distance];
+    if ((a > b) != ascending) return;
+    keys[i] = b;
+    keys[i + distance] = a;
+}
+__global__ void exchange_far(uint64_t *keys, int64_t half, int64_t distance, int64_t size) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < half;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        int64_t i = k / distance * 2 * distance + k % distance;
+        exchange(keys, i, distance, (i & size) == 0);
+    }
+}
+/* All exchanges up to a distance of SORTED / 2: those of sizes first .. last. */
+__global__ void sort_stretch(uint64_t *keys, int64_t n, int64_t first, int64_t last) {
+    __shared__ uint64_t near[SORTED];
+    int64_t start = (int64_t)blockIdx.x * SORTED, count = n < SORTED ? n : SORTED;
+    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) near[i] = keys[start + i];
+    __syncthreads();
+    for (int64_t size = first; size <= last; size *= 2)
+        for (int64_t distance = (size < count ? size : count) / 2; distance > 0; distance /= 2) {
+            for (int64_t k = threadIdx.x; k < count / 2; k += blockDim.x) {
+                int64_t i = k / distance * 2 * distance + k % distance;
+                exchange(near, i, distance, ((start + i) & size) == 0);
+            }
+            __syncthreads();
+        }
+    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) keys[start + i] = near[i];
+}
+
+static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
+    unsigned stretches = (unsigned)((n + SORTED - 1) / SORTED);
+    int code = n < 2 ? 0
+                     : LAUNCH(l, sort_stretch, stretches, SORT_THREADS, 0, keys, n, (int64_t)2,
+                              MIN(n, (int64_t)SORTED));
+    for (int64_t size = 2 * SORTED; size <= n && !code; size *= 2) {
+        for (int64_t distance = size / 2; distance >= SORTED && !code; distance /= 2)
+            code = LAUNCH(l, exchange_far, blocks_for(n / 2, 256), 256, 0, keys, n / 2, distance,
+                          size);
+        if (!code) code = LAUNCH(l, sort_stretch, stretches, SORT_THREADS, 0, keys, n, size, size);
+    }
+    return code;
+}
+
+/* ---- sums of runs of equal ids; block: position in the sorted keys, tile of columns */
+
+__global__ void sum_runs(void *dw, int dw_dtype, const void *dy, int dy_dtype, const void *acc,
+                         int acc_dtype, const uint64_t *keys, int64_t n, int64_t width,
+                         int64_t tiles) {
+    int64_t first = blockIdx.x / tiles;
+    uint64_t id = keys[first] >> 32;
+    if (first > 0 && keys[first - 1] >> 32 == id) return;
+    int64_t i = (blockIdx.x % tiles * blockDim.x + threadIdx.x) * EIGHT;
+    if (i >= width) return;
+    int64_t row = (int64_t)id * width + i;
+    Eight sum = {};
+    if (acc) sum = load8(acc, acc_dtype, row, width - i);
+    for (int64_t k = first; k < n && keys[k] >> 32 == id; k++) {
+        int64_t position = (int64_t)(keys[k] & 0xffffffffu);
+        Eight v = load8(dy, dy_dtype, position * width + i, width - i);
+        EACH(j) sum.x[j] += v.x[j];
+    }
+    store8(dw, dw_dtype, row, width - i, sum);
+}
+
+KERNEL(embedding_grad) {
+    Operand dy = input(l, 0), ids = input(l, 1), acc = {};
+    Result dw = output(l, 0);
+    bool accumulate = l->call->n_in > 2;
+    if (accumulate) acc = input(l, 2);
+    int64_t width = last_dim(dw.type), padded = 1;
+    while (padded < ids.n) padded *= 2;
+    if (ids.dtype != DT_I32 || dw.type->rank != 2 || dy.n != ids.n * width || !is_real(dy.dtype) ||
+        !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
+        l->call->workspace_bytes < (uint64_t)padded * 8 || ids.n > INT32_MAX)
+        return bad_operands(l);
+    size_t bytes = (size_t)type_bytes(dw.type);
+    int code = 0;
+    if (!accumulate)
+        code = launch_result(l, cudaMemsetAsync(dw.at, 0, bytes, l->stream));
+    else if (acc.at != dw.at)
+        code = launch_result(
+            l, cudaMemcpyAsync(dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice, l->stream));
+    if (code || ids.n == 0) return code;
+    uint64_t *keys = (uint64_t *)l->call->workspace;
+    code = LAUNCH(l, make_keys, blocks_for(padded, 256), 256, 0, keys, (const int32_t *)ids.at,
+                  ids.n, padded, dw.type->dim[0], (int)l->call->op, l->fault);
+    if (!code) code = sort_keys(l, keys, padded);
+    if (code) return code;
+    int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
+    return LAUNCH(l, sum_runs, (unsigned)(ids.n * tiles), ROW_THREADS, 0, dw.at, dw.dtype, dy.at,
+                  dy.dtype, accumulate ? acc.at : NULL, acc.dtype, (const uint64_t *)keys, ids.n,
+                  width, tiles);
+}

@@ -1,0 +1,180 @@
+/* What only a GPU has, and what every .cu source uses: launch, numbers in eights, reductions over a
+ * warp or a block, matrix instructions. The CPU versions of these are in tests/cuda/emulate.h.
+ */
+#ifndef FSDPC_CUDA_INTRINSICS_H
+#define FSDPC_CUDA_INTRINSICS_H
+
+#include "kernel.h"
+
+enum { WARP = 32, MAX_THREADS = 1024 };
+
+#ifndef FSDP_EMULATE
+#include <cuda_runtime.h>
+
+/* 0, or the launch's error. `function` is a name without a comma. */
+#define LAUNCH(l, function, blocks, threads, shared, ...)                                          \
+    (function<<<(blocks), (threads), (shared), (l)->stream>>>(__VA_ARGS__),                        \
+     launch_result((l), cudaGetLastError()))
+#define DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
+#define DEVICE __device__ __forceinline__
+
+/* Four 8 x 8 matrices of 16 bits, transposed: thread i gives the address of row i % 8 of matrix
+ * i / 8. */
+DEVICE void matrix_load_transposed(uint32_t out[4], const void *row) {
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(at)
+                 : "memory");
+}
+/* c[16][8] += a[16][16] b[16][8]; with g = lane / 4 and t = lane % 4: a = rows g, g + 8, g, g + 8,
+ * columns 2t (+1), 2t, 2t + 8, 2t + 8; b = rows 2t (+1), 2t + 8 of column g; c = row g, columns
+ * 2t, 2t + 1, then row g + 8. */
+DEVICE void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+                 "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+/* Sixteen bytes from device to shared memory, in the background; zeros where !present. */
+DEVICE void copy_begin(void *shared, const void *from, bool present) {
+    uint32_t to = (uint32_t)__cvta_generic_to_shared(shared), bytes = present ? 16 : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
+                 : "memory");
+}
+DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* All groups but the last `pending` are there (for this thread). */
+template <int pending> DEVICE void copy_wait(void) {
+    asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+#endif
+
+#define FULL_WARP 0xffffffffu
+
+/* ---- bf16, rounded to nearest even as on the cpu */
+
+DEVICE float bf16_to_f32(uint32_t low16) { return __uint_as_float(low16 << 16); }
+DEVICE uint32_t f32_to_bf16(float x) {
+    uint32_t bits = __float_as_uint(x);
+    if (x != x) return (bits >> 16) | 0x40u;
+    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+DEVICE uint32_t pack_bf16(float low, float high) {
+    return f32_to_bf16(low) | f32_to_bf16(high) << 16;
+}
+
+DEVICE float element_load(const void *p, int dtype, int64_t at) {
+    return dtype == DT_F32 ? ((const float *)p)[at] : bf16_to_f32(((const uint16_t *)p)[at]);
+}
+DEVICE void element_store(void *p, int dtype, int64_t at, float x) {
+    if (dtype == DT_F32)
+        ((float *)p)[at] = x;
+    else
+        ((uint16_t *)p)[at] = (uint16_t)f32_to_bf16(x);
+}
+
+/* Eight numbers that one thread works on. */
+struct Eight {
+    float x[8];
+};
+enum { EIGHT = 8 };
+#define EACH(j) _Pragma("unroll") for (int j = 0; j < EIGHT; j++)
+
+DEVICE bool aligned16(const void *p) { return ((uintptr_t)p & 15) == 0; }
+
+/* Elements at .. at + 7, of which n are there; the others are `rest`. */
+DEVICE Eight load8(const void *p, int dtype, int64_t at, int64_t n, float rest = 0.0f) {
+    Eight r;
+    const char *from = (const char *)p + at * (dtype == DT_F32 ? 4 : 2);
+    if (n >= EIGHT && aligned16(from)) {
+        uint4 a = *(const uint4 *)from;
+        if (dtype == DT_F32) {
+            uint4 b = ((const uint4 *)from)[1];
+            r.x[0] = __uint_as_float(a.x), r.x[1] = __uint_as_float(a.y);
+            r.x[2] = __uint_as_float(a.z), r.x[3] = __uint_as_float(a.w);
+            r.x[4] = __uint_as_float(b.x), r.x[5] = __uint_as_float(b.y);
+            r.x[6] = __uint_as_float(b.z), r.x[7] = __uint_as_float(b.w);
+        } else {
+            r.x[0] = bf16_to_f32(a.x & 0xffff), r.x[1] = bf16_to_f32(a.x >> 16);
+            r.x[2] = bf16_to_f32(a.y & 0xffff), r.x[3] = bf16_to_f32(a.y >> 16);
+            r.x[4] = bf16_to_f32(a.z & 0xffff), r.x[5] = bf16_to_f32(a.z >> 16);
+            r.x[6] = bf16_to_f32(a.w & 0xffff), r.x[7] = bf16_to_f32(a.w >> 16);
+        }
+        return r;
+    }
+    EACH(j) r.x[j] = j < n ? element_load(p, dtype, at + j) : rest;
+    return r;
+}
+DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
+    char *to = (char *)p + at * (dtype == DT_F32 ? 4 : 2);
+    if (n >= EIGHT && aligned16(to)) {
+        if (dtype == DT_F32) {
+            ((uint4 *)to)[0] = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]),
+                                          __float_as_uint(v.x[2]), __float_as_uint(v.x[3]));
+            ((uint4 *)to)[1] = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]),
+                                          __float_as_uint(v.x[6]), __float_as_uint(v.x[7]));
+        } else {
+            *(uint4 *)to = make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
+                                      pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+        }
+        return;
+    }
+    EACH(j) if (j < n) element_store(p, dtype, at + j, v.x[j]);
+}
+
+/* Walks all eights of n elements: `at` is the first element of each. */
+#define EACH_EIGHT(at, n)                                                                          \
+    for (int64_t at = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT,                    \
+                 at##_step = (int64_t)gridDim.x * blockDim.x * EIGHT;                              \
+         at < (n); at += at##_step)
+
+/* ---- sums and maxima over a warp or a block; every thread gets the result, the shape of the tree
+ * is that of the block */
+
+DEVICE float warp_sum(float x) {
+    for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
+    return x;
+}
+DEVICE float warp_max(float x) {
+    for (int d = WARP / 2; d > 0; d /= 2) x = fmaxf(x, __shfl_xor_sync(FULL_WARP, x, d));
+    return x;
+}
+/* scratch: 32 floats of shared memory, free again when all threads have returned. */
+DEVICE float block_sum(float x, float *scratch) {
+    x = warp_sum(x);
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = x;
+    __syncthreads();
+    float sum = 0.0f;
+    for (unsigned w = 0; w < blockDim.x / WARP; w++) sum += scratch[w];
+    __syncthreads();
+    return sum;
+}
+DEVICE double block_sum_f64(double x, double *scratch) {
+    for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = x;
+    __syncthreads();
+    double sum = 0.0;
+    for (unsigned w = 0; w < blockDim.x / WARP; w++) sum += scratch[w];
+    __syncthreads();
+    return sum;
+}
+DEVICE float block_max(float x, float *scratch) {
+    x = warp_max(x);
+    if (threadIdx.x % WARP == 0) scratch[threadIdx.x / WARP] = x;
+    __syncthreads();
+    float top = scratch[0];
+    for (unsigned w = 1; w < blockDim.x / WARP; w++) top = fmaxf(top, scratch[w]);
+    __syncthreads();
+    return top;
+}
+
+DEVICE void report_fault(DeviceFault *f, int op, int kind, int64_t position, int64_t value,
+                         int64_t limit) {
+    if (atomicCAS((int *)&f->kind, FAULT_NONE, kind) != FAULT_NONE) return;
+    f->op = op;
+    f->position = position;
+    f->value = value;
+    f->limit = limit;
+}
+
+#endif

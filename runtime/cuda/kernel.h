@@ -1,0 +1,119 @@
+/* What the kernels of the cuda device share: the launch, operands, and the few things that threads
+ * of a block do together.
+ *
+ * A kernel of ops.def is a function cuda_<kernel> that checks its operands and launches CUDA
+ * kernels on the call's stream; table.c puts them into a table by op. Nothing waits: what a kernel
+ * finds wrong with data (an id out of range) it leaves in the context's fault, which `synchronize`
+ * reads.
+ *
+ * Determinism: no sum depends on which block comes first. Floating-point numbers are added by one
+ * thread, or by a tree of fixed shape, in an order that the shapes alone decide; only integers are
+ * added atomically. Operands are f32 or bf16 in any mixture, decided while running: a branch that
+ * all threads take alike costs nothing beside the memory that it loads. Arithmetic is f32, a result
+ * is rounded once.
+ *
+ * tests/cuda compiles the same sources for the CPU; what differs there is behind LAUNCH,
+ * DYNAMIC_SHARED and the functions of intrinsics.h.
+ */
+#ifndef FSDPC_CUDA_KERNEL_H
+#define FSDPC_CUDA_KERNEL_H
+
+#ifdef __cplusplus
+#define _Noreturn __attribute__((noreturn))
+extern "C" {
+#endif
+#include "device.h"
+#include "util.h"
+#ifdef __cplusplus
+}
+#endif
+
+#include <cuda_runtime_api.h>
+
+/* What a kernel found wrong, in device memory. The first one stays. */
+typedef struct DeviceFault {
+    int32_t op, kind; /* 0: none */
+    int64_t position, value, limit;
+} DeviceFault;
+enum { FAULT_NONE, FAULT_ID, FAULT_TARGET };
+
+/* A parameter inside a flat group: where it starts and whether weight decay is for it. */
+typedef struct SegmentStart {
+    int64_t offset;
+    int64_t decays;
+} SegmentStart;
+
+typedef struct Launch {
+    const KernelCall *call;
+    DeviceContext *cuda;
+    cudaStream_t stream;
+    DeviceFault *fault;          /* device memory */
+    const SegmentStart *segment; /* device memory: by row of the plan's group parameters */
+    char *error;
+} Launch;
+typedef int (*Kernel)(const Launch *l);
+
+#ifdef __cplusplus
+#define CUDA_C extern "C"
+#else
+#define CUDA_C
+#endif
+#define KERNEL(name) CUDA_C int cuda_##name(const Launch *l)
+
+/* device.c: writes the message, with the op's name in front; returns the code. */
+CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* 0, or the error that a call of the runtime returned. */
+CUDA_C int launch_result(const Launch *l, cudaError_t result);
+/* elementwise.cu: to[i] = from[i] in another dtype, f32 or bf16; rows * width of them, from repeats
+ * after `period` elements. */
+CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
+                        int64_t n, int64_t period);
+/* reduce.cu: to = the sum of n_from arrays in order. */
+enum { REDUCE_AT_ONCE = 8 };
+CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
+                                   const void *const *from, int n_from, int64_t elements);
+/* linear.c: products through cuBLASLt. */
+CUDA_C int products_open(DeviceContext *c, const DeviceOptions *options, void **out, char *error);
+CUDA_C void products_close(void *products);
+CUDA_C void *launch_products(const Launch *l);
+
+/* ---- operands, as on the cpu */
+
+typedef struct Operand {
+    const void *at;
+    int dtype;
+    int64_t n; /* elements */
+    const Type *type;
+} Operand;
+typedef struct Result {
+    void *at;
+    int dtype;
+    int64_t n;
+    const Type *type;
+} Result;
+
+static inline Operand input(const Launch *l, uint32_t i) {
+    const Type *t = l->call->in_type[i];
+    Operand o = {l->call->in[i], t->dtype, type_elements(t), t};
+    return o;
+}
+static inline Result output(const Launch *l, uint32_t i) {
+    const Type *t = l->call->out_type[i];
+    Result r = {l->call->out[i], t->dtype, type_elements(t), t};
+    return r;
+}
+static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
+static inline int bad_operands(const Launch *l) {
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+}
+
+/* Blocks for n pieces of work of `each`; a kernel walks what is left in steps of the grid. */
+enum { MAX_BLOCKS = 1 << 20 };
+static inline unsigned blocks_for(int64_t n, int64_t each) {
+    int64_t blocks = (n + each - 1) / each;
+    return (unsigned)MAX(MIN(blocks, (int64_t)MAX_BLOCKS), (int64_t)1);
+}
+
+#endif

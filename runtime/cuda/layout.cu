@@ -1,0 +1,140 @@
+/* Kernels that move data without computing: field, split, stack, pack; and metric_add, which adds
+ * integers.
+ */
+#include "intrinsics.h"
+
+enum { LAYOUT_THREADS = 256, MAX_PARTS = 64 };
+
+/* (staging u8[2, bytes], step) -> the field's part of the slot that step names. */
+__global__ void field_copy(uint8_t *to, const uint8_t *staging, int64_t slot_bytes, int64_t at,
+                           const double *step, int64_t bytes) {
+    const uint8_t *from = staging + (step[STEP_SLOT] != 0.0 ? slot_bytes : 0) + at;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = from[i];
+}
+KERNEL(field) {
+    Operand staging = input(l, 0), step = input(l, 1);
+    Result to = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    int64_t index = l->call->attr->index;
+    if (index < 0 || (uint64_t)index >= plan->n_fields || step.n < STEP_SLOTS)
+        return launch_error(l, EXIT_CORRUPT, "no field %lld", (long long)index);
+    int64_t slot_bytes = staging.n / 2, bytes = type_bytes(to.type);
+    int64_t at = (int64_t)plan->fields[index].staging;
+    if (at < 0 || bytes > slot_bytes || at > slot_bytes - bytes)
+        return launch_error(l, EXIT_CORRUPT, "field %lld lies outside the slot", (long long)index);
+    if (bytes == 0) return 0;
+    return LAUNCH(l, field_copy, blocks_for(bytes, LAYOUT_THREADS), LAYOUT_THREADS, 0,
+                  (uint8_t *)to.at, (const uint8_t *)staging.at, slot_bytes, at,
+                  (const double *)step.at, bytes);
+}
+
+/* Rows of `inner` elements go one by one between one array, whose row i belongs to part
+ * i % entries, and the parts. Parts are given MAX_PARTS at a time, from `first` on. */
+struct Parts {
+    void *at[MAX_PARTS];
+    int dtype[MAX_PARTS];
+    int first, n;
+};
+__global__ void move_rows(void *whole, int dtype, Parts parts, int64_t rows, int64_t inner,
+                          int64_t entries, bool split) {
+    int64_t n = rows / entries * parts.n * inner;
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t column = i % inner, part = i / inner % parts.n, row = i / inner / parts.n;
+        int64_t outer = (row * entries + parts.first + part) * inner + column;
+        int64_t local = row * inner + column;
+        void *p = parts.at[part];
+        int p_dtype = parts.dtype[part];
+        if (dtype == p_dtype && dtype != DT_F32 && dtype != DT_BF16) {
+            int size = dtype == DT_I64 || dtype == DT_F64 ? 8 : dtype == DT_I32 ? 4 : 1;
+            for (int k = 0; k < size; k++)
+                if (split)
+                    ((uint8_t *)p)[local * size + k] = ((const uint8_t *)whole)[outer * size + k];
+                else
+                    ((uint8_t *)whole)[outer * size + k] = ((const uint8_t *)p)[local * size + k];
+        } else if (split) {
+            element_store(p, p_dtype, local, element_load(whole, dtype, outer));
+        } else {
+            element_store(whole, dtype, outer, element_load(p, p_dtype, local));
+        }
+    }
+}
+
+static int move_parts(const Launch *l, void *whole, const Type *type, bool split) {
+    int64_t axis = l->call->attr->axis;
+    int64_t entries = split ? l->call->n_out : l->call->n_in;
+    if (axis < 0 || axis >= type->rank || type->dim[axis] != entries)
+        return launch_error(l, EXIT_CORRUPT, "axis %lld does not fit", (long long)axis);
+    int64_t inner = 1, n = type_elements(type);
+    for (int64_t i = axis + 1; i < type->rank; i++) inner *= type->dim[i];
+    if (n == 0) return 0;
+    for (int64_t first = 0; first < entries; first += MAX_PARTS) {
+        Parts parts = {};
+        parts.first = (int)first;
+        parts.n = (int)MIN(entries - first, (int64_t)MAX_PARTS);
+        for (int k = 0; k < parts.n; k++) {
+            uint32_t e = (uint32_t)(first + k);
+            const Type *t = split ? l->call->out_type[e] : l->call->in_type[e];
+            bool same = t->dtype == type->dtype;
+            if (type_elements(t) * entries != n ||
+                (!same && (split || !is_real(t->dtype) || !is_real(type->dtype))))
+                return launch_error(l, EXIT_CORRUPT, "part %u does not fit", e);
+            parts.at[k] = split ? l->call->out[e] : (void *)(uintptr_t)l->call->in[e];
+            parts.dtype[k] = t->dtype;
+        }
+        int64_t all = n / entries * parts.n;
+        int code = LAUNCH(l, move_rows, blocks_for(all, LAYOUT_THREADS * 4), LAYOUT_THREADS, 0,
+                          whole, (int)type->dtype, parts, n / inner, inner, entries, split);
+        if (code) return code;
+    }
+    return 0;
+}
+KERNEL(split) {
+    return move_parts(l, (void *)(uintptr_t)l->call->in[0], l->call->in_type[0], true);
+}
+/* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
+KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], false); }
+
+/* The operands were written in place; what lies between and behind them is set to zero. */
+KERNEL(pack) {
+    Result to = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    int64_t index = l->call->attr->group;
+    if (index < 0 || (uint64_t)index >= plan->n_groups)
+        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
+    const PlanGroup *g = &plan->groups[index];
+    if (g->n_param != l->call->n_in)
+        return launch_error(l, EXIT_CORRUPT, "group %lld has %u parameters, not %u",
+                            (long long)index, g->n_param, l->call->n_in);
+    int64_t size = dtype_bytes(to.dtype), end = 0;
+    for (uint32_t p = 0; p <= g->n_param; p++) {
+        int64_t next = p < g->n_param ? plan->group_params[g->first_param + p].offset : to.n;
+        if (next < end || next > to.n)
+            return launch_error(l, EXIT_CORRUPT, "group %lld overlaps itself", (long long)index);
+        if (next > end) {
+            int code = launch_result(l, cudaMemsetAsync((char *)to.at + end * size, 0,
+                                                        (size_t)((next - end) * size), l->stream));
+            if (code) return code;
+        }
+        if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    }
+    return 0;
+}
+
+__global__ void add_words(uint64_t *to, const uint64_t *a, const uint64_t *b, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = a[i] + b[i];
+}
+KERNEL(metric_add) {
+    Operand acc = input(l, 0), x = input(l, 1);
+    Result to = output(l, 0);
+    if (to.dtype != DT_I64 || acc.n != to.n || x.n != to.n || acc.dtype != DT_I64 ||
+        x.dtype != DT_I64)
+        return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
+    if (to.n == 0) return 0;
+    return LAUNCH(l, add_words, blocks_for(to.n, WARP), WARP, 0, (uint64_t *)to.at,
+                  (const uint64_t *)acc.at, (const uint64_t *)x.at, to.n);
+}

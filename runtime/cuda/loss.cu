@@ -1,0 +1,153 @@
+/* cross_entropy, its gradient, accuracy. R rows of V logits, targets i32[R]; a block owns a row.
+ *
+ * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). One
+ * pass over the logits: each thread keeps the largest that it saw and the sum of exponentials
+ * relative to it; the threads' sums are added in f64. The gradient needs lse only and may be
+ * written over the logits. A target out of range is left in the fault and does not count.
+ */
+#include "exact.h"
+
+enum { LOSS_THREADS = 256 };
+
+struct Rows {
+    const void *logits;
+    int dtype, op;
+    const int32_t *targets;
+    int64_t ignore, width, n;
+    DeviceFault *fault;
+};
+
+/* The row's target, or -1 when it does not count. */
+DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
+    int64_t target = r.targets[row];
+    if (target == r.ignore) return -1;
+    if (target >= 0 && target < r.width) return target;
+    if (report) report_fault(r.fault, r.op, FAULT_TARGET, row, target, r.width);
+    return -1;
+}
+
+#define EACH_EIGHT_OF_ROW(i, width)                                                                \
+    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
+
+__global__ void loss_of_rows(int64_t *words, float *lse, Rows r) {
+    __shared__ float scratch[WARP];
+    __shared__ double scratch_f64[WARP];
+    int64_t row = blockIdx.x, start = row * r.width;
+    float top = -INFINITY, sum = 0.0f;
+    EACH_EIGHT_OF_ROW(i, r.width) {
+        Eight v = load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY);
+        float largest = top;
+        EACH(j) largest = fmaxf(largest, v.x[j]);
+        if (largest == -INFINITY) {
+            /* nothing but -inf, or a nan, which fmaxf passes over and which must not be lost */
+            EACH(j) if (v.x[j] != v.x[j]) sum = v.x[j], top = -3e38f;
+            continue;
+        }
+        sum *= expf(top - largest);
+        EACH(j) sum += expf(v.x[j] - largest);
+        top = largest;
+    }
+    float all = block_max(top, scratch);
+    /* a thread without elements has top = -inf and adds nothing */
+    double part = top == -INFINITY ? 0.0 : (double)sum * (double)expf(top - all);
+    double total = block_sum_f64(part, scratch_f64);
+    if (threadIdx.x >= WARP) return;
+    double log_sum = (double)all + log(total);
+    int64_t target = target_of(r, row, threadIdx.x == 0);
+    float loss = 0.0f;
+    if (threadIdx.x == 0) {
+        lse[row] = (float)log_sum;
+        if (target >= 0) {
+            loss = (float)(log_sum - (double)element_load(r.logits, r.dtype, start + target));
+            add_word(&words[EXACT_COUNT], 1);
+        }
+    }
+    exact_add<1>(words, &loss, false);
+}
+
+static bool get_rows(const Launch *l, Rows *r) {
+    Operand logits = input(l, 0), targets = input(l, 1);
+    r->logits = logits.at;
+    r->dtype = logits.dtype;
+    r->op = (int)l->call->op;
+    r->targets = (const int32_t *)targets.at;
+    r->ignore = l->call->attr->ignore;
+    r->width = last_dim(logits.type);
+    r->n = targets.n;
+    r->fault = l->fault;
+    return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == r->n * r->width;
+}
+
+static int zero_words(const Launch *l, void *words) {
+    return launch_result(l, cudaMemsetAsync(words, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
+}
+
+KERNEL(cross_entropy) {
+    Result loss = output(l, 0), lse = output(l, 1);
+    Rows r;
+    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || loss.n != EXACT_WORDS ||
+        loss.dtype != DT_I64)
+        return bad_operands(l);
+    int code = zero_words(l, loss.at);
+    if (code || r.n == 0) return code;
+    return LAUNCH(l, loss_of_rows, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)loss.at,
+                  (float *)lse.at, r);
+}
+
+/* ---- gradient: seed * (softmax - onehot) */
+
+__global__ void loss_slope(void *out, int out_dtype, const float *lse, Rows r, float seed) {
+    int64_t row = blockIdx.x, start = row * r.width;
+    int64_t target = target_of(r, row, threadIdx.x == 0);
+    float log_sum = lse[row];
+    EACH_EIGHT_OF_ROW(i, r.width) {
+        Eight v = load8(r.logits, r.dtype, start + i, r.width - i);
+        EACH(j) {
+            float g = target < 0 ? 0.0f : expf(v.x[j] - log_sum);
+            if (i + j == target) g -= 1.0f;
+            v.x[j] = g * seed;
+        }
+        store8(out, out_dtype, start + i, r.width - i, v);
+    }
+}
+
+KERNEL(cross_entropy_grad) {
+    Operand logits = input(l, 0), lse = input(l, 2);
+    Result out = output(l, 0);
+    Rows r;
+    if (!get_rows(l, &r) || lse.n != r.n || lse.dtype != DT_F32 || out.n != logits.n ||
+        !is_real(out.dtype))
+        return bad_operands(l);
+    if (r.n == 0) return 0;
+    float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
+    return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
+                  (const float *)lse.at, r, seed);
+}
+
+/* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */
+
+__global__ void count_right(int64_t *words, Rows r) {
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, start = row * r.width;
+    int64_t target = target_of(r, row, threadIdx.x == 0);
+    if (target < 0) return;
+    float wanted = element_load(r.logits, r.dtype, start + target), wrong = 0.0f;
+    for (int64_t i = threadIdx.x; i < r.width; i += blockDim.x) {
+        float v = element_load(r.logits, r.dtype, start + i);
+        if (v != v || v > wanted || (v == wanted && i < target)) wrong = 1.0f;
+    }
+    wrong = block_max(wrong, scratch);
+    if (threadIdx.x != 0) return;
+    add_word(&words[EXACT_COUNT], 1);
+    int bin = (1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS; /* where exact_add puts 1.0 */
+    if (wrong == 0.0f) add_word(&words[bin], (int64_t)1 << -bin_exponent(bin));
+}
+
+KERNEL(accuracy) {
+    Result out = output(l, 0);
+    Rows r;
+    if (!get_rows(l, &r) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
+    int code = zero_words(l, out.at);
+    if (code || r.n == 0) return code;
+    return LAUNCH(l, count_right, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)out.at, r);
+}

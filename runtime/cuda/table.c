@@ -1,0 +1,28 @@
+/* The kernels by op, expanded from ops.def: an op whose row names a kernel that does not exist
+ * fails to link. */
+#include "table.h"
+
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    KERNEL(kernel);
+#include "ops.def"
+#undef OP
+
+/* Ops that the executor handles itself never come here from a checked plan. */
+KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "no device runs this op"); }
+
+const Kernel cuda_kernels[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = cuda_##kernel,
+#include "ops.def"
+#undef OP
+};
+
+const char *const cuda_op_names[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = name,
+#include "ops.def"
+#undef OP
+};

@@ -1,0 +1,10 @@
+/* table.c: what ops.def says about this device. */
+#ifndef FSDPC_CUDA_TABLE_H
+#define FSDPC_CUDA_TABLE_H
+
+#include "kernel.h"
+
+extern const Kernel cuda_kernels[OP_COUNT]; /* by op */
+extern const char *const cuda_op_names[OP_COUNT];
+
+#endif

@@ -1,0 +1,245 @@
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW). Arithmetic and
+ * order are those of runtime/cpu/update.c; the scalars that a step changes are computed by each
+ * thread in f64 from the states scale and step, so that a captured launch stays right.
+ *
+ * A flat group has a table of its parameters' starts in device memory; a thread looks up the
+ * parameter of its eight once and walks on from there.
+ */
+#include "exact.h"
+
+enum { UPDATE_THREADS = 256, NORM_NUMBERS = 16 };
+
+/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
+static const PlanGroup *group_of(const Launch *l, bool *bad) {
+    int64_t index = l->call->attr->group;
+    const Plan *plan = l->call->rank->plan;
+    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
+    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
+}
+
+/* ---- grad_norm */
+
+__global__ void sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    __shared__ int64_t words[EXACT_WORDS];
+    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
+    __syncthreads();
+    int64_t stride = (int64_t)gridDim.x * blockDim.x * NORM_NUMBERS;
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * NORM_NUMBERS;
+    for (int64_t at = from + warp; at < to; at += stride) {
+        float x[NORM_NUMBERS];
+#pragma unroll
+        for (int part = 0; part < NORM_NUMBERS / EIGHT; part++) {
+            int64_t i = at + (part * WARP + threadIdx.x % WARP) * EIGHT;
+            Eight v = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
+            EACH(j) x[part * EIGHT + j] = v.x[j];
+        }
+        exact_add<NORM_NUMBERS>(words, x, true);
+    }
+    __syncthreads();
+    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
+        add_word(&result[threadIdx.x], words[threadIdx.x]);
+}
+
+KERNEL(grad_norm) {
+    Operand g = input(l, 0);
+    Result out = output(l, 0);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
+        return bad_operands(l);
+    int64_t from = 0, to = g.n, ranks = l->call->rank->ranks;
+    if (group && (group->flags & GROUP_REPLICATED) && ranks > 1) {
+        int64_t part = (g.n + ranks - 1) / ranks;
+        from = MIN(part * l->call->rank->rank, g.n);
+        to = MIN(from + part, g.n);
+    }
+    int code =
+        launch_result(l, cudaMemsetAsync(out.at, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
+    if (code || from == to) return code;
+    unsigned blocks = MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), 4096u);
+    return LAUNCH(l, sum_squares, blocks, UPDATE_THREADS, 0, (int64_t *)out.at, g.at, g.dtype, from,
+                  to);
+}
+
+/* ---- step_scale: one thread */
+
+__global__ void scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm,
+                              int exponent, double clip, bool always) {
+    double count = (double)loss[EXACT_COUNT],
+           not_a_number = __longlong_as_double(0x7ff8000000000000ll);
+    bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
+    bool norm_finite = norm[EXACT_NONFINITE] == 0;
+    double unclipped = count > 0.0 ? 1.0 / (power_of_two(exponent) * count) : not_a_number;
+    double length = norm_finite ? sqrt(exact_value(norm)) * unclipped : not_a_number;
+    double factor = 1.0;
+    if (clip > 0.0) {
+        factor = clip / (length + 1e-6);
+        if (factor > 1.0) factor = 1.0;
+    }
+    bool finite = loss_finite && norm_finite;
+    for (int64_t i = 0; i < n; i++) scale[i] = 0.0;
+    scale[SCALE_GRADIENT] = unclipped * factor;
+    scale[SCALE_UNCLIPPED] = unclipped;
+    scale[SCALE_APPLY] = finite || always;
+    scale[SCALE_LOSS] = loss_finite ? exact_value(loss) / count : not_a_number;
+    scale[SCALE_NORM] = length;
+    scale[SCALE_COUNT] = count;
+    scale[SCALE_FINITE] = finite;
+}
+
+KERNEL(step_scale) {
+    Operand loss = input(l, 0), norm = input(l, 1);
+    Result out = output(l, 0);
+    const Attrs *attr = l->call->attr;
+    if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
+        out.dtype != DT_F64 || attr->exponent < -1000 || attr->exponent > 1000)
+        return bad_operands(l);
+    return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
+                  (const int64_t *)norm.at, (int)attr->exponent, attr->clip,
+                  attr->on_nan == ON_NAN_CONTINUE);
+}
+
+/* ---- updates */
+
+enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM };
+
+struct Update {
+    void *to[3];
+    const void *from[3], *g; /* p, then one or two moments */
+    int dtype[3], g_dtype;
+    const double *scale, *step;
+    int64_t n, start;            /* start: the group's element that is element 0 here */
+    const SegmentStart *segment; /* NULL: one parameter */
+    int n_segment;
+    double weight_decay, beta1, beta2;
+    float clip_value, momentum, eps;
+    bool nesterov, decoupled;
+};
+
+struct Scalars {
+    float gradient, lr, beta1_rest, beta2, beta2_rest, step_size, root_bias2_inverse;
+    double exact_lr;
+    bool first_step;
+};
+
+DEVICE Scalars scalars_of(const Update &u) {
+    Scalars s = {};
+    s.gradient = (float)u.scale[SCALE_GRADIENT];
+    s.exact_lr = u.step[STEP_LR];
+    s.lr = (float)s.exact_lr;
+    s.first_step = u.step[STEP_INDEX] == 0.0;
+    s.beta1_rest = (float)(1.0 - u.beta1);
+    s.beta2 = (float)u.beta2;
+    s.beta2_rest = (float)(1.0 - u.beta2);
+    s.step_size = (float)(s.exact_lr / u.step[STEP_BIAS1]);
+    s.root_bias2_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS2]));
+    return s;
+}
+
+/* The last segment that starts at or before `at`; the first one for what lies in front of it. */
+DEVICE int segment_at(const Update &u, int64_t at) {
+    int low = 0, high = u.n_segment - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (u.segment[middle].offset <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+template <int rule>
+DEVICE void update_one(const Update &u, const Scalars &s, double decay, float g, float &p, float &m,
+                       float &v) {
+    g *= s.gradient;
+    if (u.clip_value > 0.0f) {
+        g = g > u.clip_value ? u.clip_value : g;
+        g = g < -u.clip_value ? -u.clip_value : g;
+    }
+    if (rule == RULE_SGD) {
+        p = p - s.lr * (g + (float)decay * p);
+    } else if (rule == RULE_MOMENTUM) {
+        g = g + (float)decay * p;
+        m = s.first_step ? g : u.momentum * m + g;
+        p = p - s.lr * (u.nesterov ? g + u.momentum * m : m);
+    } else {
+        float keep = u.decoupled ? (float)(1.0 - s.exact_lr * decay) : 1.0f;
+        g = g + (u.decoupled ? 0.0f : (float)decay) * p;
+        m = m + s.beta1_rest * (g - m);
+        v = v * s.beta2 + s.beta2_rest * g * g;
+        float denominator = sqrtf(v) * s.root_bias2_inverse + u.eps;
+        p = p * keep - s.step_size * m / denominator;
+    }
+}
+
+template <int rule> __global__ void update_all(Update u) {
+    bool apply = u.scale[SCALE_APPLY] != 0.0;
+    Scalars s = scalars_of(u);
+    EACH_EIGHT(at, u.n) {
+        Eight part[3], g = load8(u.g, u.g_dtype, at, u.n - at);
+#pragma unroll
+        for (int k = 0; k < 3; k++) {
+            part[k] = g;
+            if (k <= rule) part[k] = load8(u.from[k], u.dtype[k], at, u.n - at);
+        }
+        int segment = u.segment ? segment_at(u, u.start + at) : 0;
+        EACH(j) {
+            if (!apply || at + j >= u.n) continue;
+            while (u.segment && segment + 1 < u.n_segment &&
+                   u.segment[segment + 1].offset <= u.start + at + j)
+                segment++;
+            double decay = u.segment && !u.segment[segment].decays ? 0.0 : u.weight_decay;
+            update_one<rule>(u, s, decay, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
+        }
+#pragma unroll
+        for (int k = 0; k <= rule; k++) store8(u.to[k], u.dtype[k], at, u.n - at, part[k]);
+    }
+}
+
+template <int rule> static int run_update(const Launch *l) {
+    const Attrs *a = l->call->attr;
+    Operand g = input(l, rule + 1), scale = input(l, rule + 2), step = input(l, rule + 3);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    Update u = {};
+    u.n = input(l, 0).n;
+    if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
+        l->call->n_out != rule + 1 || (group && group->n_param == 0))
+        return bad_operands(l);
+    for (uint32_t k = 0; k <= rule; k++) {
+        Operand from = input(l, k);
+        Result to = output(l, k);
+        if (to.n != u.n || from.n != u.n || !is_real(to.dtype) || from.dtype != to.dtype)
+            return bad_operands(l);
+        u.from[k] = from.at;
+        u.to[k] = to.at;
+        u.dtype[k] = to.dtype;
+    }
+    u.g = g.at;
+    u.g_dtype = g.dtype;
+    u.scale = (const double *)scale.at;
+    u.step = (const double *)step.at;
+    u.weight_decay = a->weight_decay;
+    u.beta1 = a->beta1;
+    u.beta2 = a->beta2;
+    u.clip_value = (float)a->clip_value;
+    u.momentum = (float)a->momentum;
+    u.eps = (float)a->eps;
+    u.nesterov = a->nesterov != 0;
+    u.decoupled = a->decoupled != 0;
+    if (group) {
+        if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
+        if (!(group->flags & GROUP_REPLICATED)) u.start = group->shard * l->call->rank->rank;
+        u.segment = l->segment + group->first_param;
+        u.n_segment = (int)group->n_param;
+    }
+    if (u.n == 0) return 0;
+    auto update = update_all<rule>;
+    return LAUNCH(l, update, blocks_for(u.n, UPDATE_THREADS * EIGHT), UPDATE_THREADS, 0, u);
+}
+
+KERNEL(sgd) { return run_update<RULE_SGD>(l); }
+KERNEL(sgd_momentum) { return run_update<RULE_MOMENTUM>(l); }
+KERNEL(adam) { return run_update<RULE_ADAM>(l); }

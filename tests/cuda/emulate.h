@@ -1,0 +1,142 @@
+/* Included in front of the .cu files of runtime/cuda to compile them for the CPU: what a GPU gives
+ * its threads.
+ *
+ * A block's threads are fibers of one system thread, and a fiber runs until it meets a barrier, so
+ * __shared__ variables may be static. emulate.cu has the fibers and stands in for the CUDA runtime
+ * and cuBLASLt.
+ */
+#ifndef FSDPC_TESTS_CUDA_EMULATE_H
+#define FSDPC_TESTS_CUDA_EMULATE_H
+
+#define FSDP_EMULATE 1
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <cuda_runtime_api.h>
+#include <functional>
+#include <tuple>
+#include <vector_functions.h>
+
+#undef __global__
+#undef __device__
+#undef __shared__
+#undef __forceinline__
+#undef __launch_bounds__
+#define __global__
+#define __device__
+#define __shared__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define DEVICE inline
+
+using std::tuple;
+
+struct EmulatedIndex {
+    unsigned x, y, z;
+};
+extern EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
+
+void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,
+                    size_t shared, std::function<void()> body);
+unsigned char *emulate_shared();
+void emulate_block_barrier();
+/* All lanes of a warp meet: each gives and takes `bytes`; the result is the place of lane 0's, the
+ * others follow. Valid until the warp meets again. */
+const void *emulate_warp_exchange(const void *mine, size_t bytes);
+bool emulate_in_shared(const void *p, size_t bytes);
+[[noreturn]] void emulate_fail(const char *what);
+
+template <class... P, class... A>
+std::function<void()> emulate_bind(void (*function)(P...), A... arguments) {
+    std::tuple<P...> values(static_cast<P>(arguments)...);
+    return [function, values] { std::apply(function, values); };
+}
+#define LAUNCH(l, function, blocks, threads, shared, ...)                                          \
+    (emulate_launch((l)->stream, #function, (blocks), (threads), (shared),                         \
+                    emulate_bind(function, __VA_ARGS__)),                                          \
+     launch_result((l), cudaSuccess))
+#define DYNAMIC_SHARED(name) unsigned char *name = emulate_shared()
+
+inline void __syncthreads() { emulate_block_barrier(); }
+
+template <class T> T emulate_shuffle(T x, unsigned lane_xor) {
+    const T *all = (const T *)emulate_warp_exchange(&x, sizeof x);
+    return all[(threadIdx.x % 32) ^ lane_xor];
+}
+#define __shfl_xor_sync(mask, x, d) emulate_shuffle((x), (unsigned)(d))
+
+inline int atomicCAS(int *at, int expected, int wanted) {
+    int old = *at;
+    if (old == expected) *at = wanted;
+    return old;
+}
+inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long x) {
+    unsigned long long old = *at;
+    *at += x;
+    return old;
+}
+
+template <class To, class From> To emulate_bits(From x) {
+    To r;
+    static_assert(sizeof r == sizeof x, "same size");
+    memcpy(&r, &x, sizeof r);
+    return r;
+}
+inline float __uint_as_float(uint32_t x) { return emulate_bits<float>(x); }
+inline uint32_t __float_as_uint(float x) { return emulate_bits<uint32_t>(x); }
+inline double __longlong_as_double(long long x) { return emulate_bits<double>(x); }
+inline long long __double_as_longlong(double x) { return emulate_bits<long long>(x); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+
+/* ---- what runtime/cuda/intrinsics.h has as PTX, from the layouts in the PTX manual */
+
+inline void matrix_load_transposed(uint32_t out[4], const void *row) {
+    if ((uintptr_t)row % 16 != 0) emulate_fail("ldmatrix: a row is not aligned to 16 bytes");
+    if (!emulate_in_shared(row, 16)) emulate_fail("ldmatrix: a row outside of shared memory");
+    const uint16_t *const *rows = (const uint16_t *const *)emulate_warp_exchange(&row, sizeof row);
+    unsigned lane = threadIdx.x % 32;
+    for (unsigned m = 0; m < 4; m++) {
+        uint32_t low = rows[8 * m + 2 * (lane % 4)][lane / 4];
+        uint32_t high = rows[8 * m + 2 * (lane % 4) + 1][lane / 4];
+        out[m] = low | high << 16;
+    }
+}
+
+struct EmulatedFragments {
+    uint32_t a[4], b[2];
+};
+inline float emulate_bf16(uint32_t word, unsigned index) {
+    return __uint_as_float(index % 2 ? word & 0xffff0000u : word << 16);
+}
+inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+    EmulatedFragments mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
+    const EmulatedFragments *all =
+        (const EmulatedFragments *)emulate_warp_exchange(&mine, sizeof mine);
+    unsigned lane = threadIdx.x % 32;
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = lane / 4 + i / 2 * 8, column = 2 * (lane % 4) + i % 2;
+        float sum = c[i];
+        for (unsigned k = 0; k < 16; k++) {
+            /* a: lane row % 8 * 4 + k / 2 % 4; register bit 0: lower rows, bit 1: columns 8.. */
+            const EmulatedFragments &left = all[row % 8 * 4 + k / 2 % 4];
+            const EmulatedFragments &right = all[column * 4 + k / 2 % 4];
+            sum += emulate_bf16(left.a[row / 8 + k / 8 * 2], k) * emulate_bf16(right.b[k / 8], k);
+        }
+        c[i] = sum;
+    }
+}
+
+inline void copy_begin(void *shared, const void *from, bool present) {
+    if ((uintptr_t)shared % 16 != 0 || (uintptr_t)from % 16 != 0)
+        emulate_fail("cp.async: an address is not aligned to 16 bytes");
+    if (!emulate_in_shared(shared, 16)) emulate_fail("cp.async: outside of shared memory");
+    if (present)
+        memcpy(shared, from, 16);
+    else
+        memset(shared, 0, 16);
+}
+inline void copy_commit() {}
+template <int pending> inline void copy_wait() {}
+
+#endif

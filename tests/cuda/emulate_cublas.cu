@@ -1,0 +1,172 @@
+/* cuBLASLt as far as runtime/cuda/linear.c uses it, from its manual: descriptions are kept as they
+ * are set, and a product is three loops over column-major operands. What a real library refuses
+ * (sizes that do not match, an alignment that was promised and is not there) ends in an error.
+ */
+#include "emulate.h"
+
+#include <cublasLt.h>
+
+struct Description {
+    cublasOperation_t a, b;
+    cublasLtEpilogue_t epilogue;
+    const void *bias;
+    cublasComputeType_t compute;
+};
+struct Matrix {
+    cudaDataType_t type;
+    uint64_t rows, columns;
+    int64_t leading;
+};
+struct Preference {
+    uint64_t workspace;
+    uint32_t alignment[4];
+};
+template <class T> static T *inside(void *opaque) { return *(T **)opaque; }
+
+static float get(const void *p, cudaDataType_t type, int64_t i) {
+    if (type == CUDA_R_32F) return ((const float *)p)[i];
+    return __uint_as_float((uint32_t)((const uint16_t *)p)[i] << 16);
+}
+static void put(void *p, cudaDataType_t type, int64_t i, float x) {
+    uint32_t bits = __float_as_uint(x);
+    if (type == CUDA_R_32F)
+        ((float *)p)[i] = x;
+    else
+        ((uint16_t *)p)[i] = (uint16_t)(x != x ? (bits >> 16) | 0x40u
+                                               : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *out) {
+    *out = (cublasLtHandle_t)malloc(1);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t h) {
+    free(h);
+    return CUBLAS_STATUS_SUCCESS;
+}
+const char *cublasLtGetStatusString(cublasStatus_t s) { return s ? "an error" : "success"; }
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *out, cublasComputeType_t compute,
+                                        cudaDataType_t) {
+    *out = (cublasLtMatmulDesc_t)calloc(1, sizeof **out);
+    *(Description **)*out =
+        new Description{CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, compute};
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) {
+    delete inside<Description>(d);
+    free(d);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
+                                              cublasLtMatmulDescAttributes_t name,
+                                              const void *value, size_t size) {
+    Description *d = inside<Description>(opaque);
+    void *to = name == CUBLASLT_MATMUL_DESC_TRANSA         ? (void *)&d->a
+               : name == CUBLASLT_MATMUL_DESC_TRANSB       ? (void *)&d->b
+               : name == CUBLASLT_MATMUL_DESC_EPILOGUE     ? (void *)&d->epilogue
+               : name == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? (void *)&d->bias
+                                                           : nullptr;
+    if (!to || size != (name == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? 8u : 4u))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(to, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *out, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t leading) {
+    *out = (cublasLtMatrixLayout_t)calloc(1, sizeof **out);
+    *(Matrix **)*out = new Matrix{type, rows, columns, leading};
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t m) {
+    delete inside<Matrix>(m);
+    free(m);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *out) {
+    *out = (cublasLtMatmulPreference_t)calloc(1, sizeof **out);
+    *(Preference **)*out = new Preference{0, {256, 256, 256, 256}};
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) {
+    delete inside<Preference>(p);
+    free(p);
+    return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t opaque,
+                                                    cublasLtMatmulPreferenceAttributes_t name,
+                                                    const void *value, size_t size) {
+    Preference *p = inside<Preference>(opaque);
+    int which = name - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
+    if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && size == 8)
+        memcpy(&p->workspace, value, 8);
+    else if (which >= 0 && which < 4 && size == 4)
+        memcpy(&p->alignment[which], value, 4);
+    else
+        return CUBLAS_STATUS_INVALID_VALUE;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The algorithm carries the promised alignments, which the product checks. */
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                              cublasLtMatmulPreference_t opaque, int,
+                                              cublasLtMatmulHeuristicResult_t *found, int *n) {
+    Preference *p = inside<Preference>(opaque);
+    memset(found, 0, sizeof *found);
+    memcpy(&found->algo, p->alignment, sizeof p->alignment);
+    found->workspaceSize = p->workspace;
+    *n = 1;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
+                              cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t c_layout, void *d,
+                              cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                              size_t workspace_bytes, cudaStream_t stream) {
+    Description p = *inside<Description>(product);
+    Matrix x = *inside<Matrix>(a_layout), y = *inside<Matrix>(b_layout);
+    Matrix z = *inside<Matrix>(d_layout), w = *inside<Matrix>(c_layout);
+    bool turn_a = p.a == CUBLAS_OP_T, turn_b = p.b == CUBLAS_OP_T;
+    uint64_t m = turn_a ? x.columns : x.rows, k = turn_a ? x.rows : x.columns;
+    uint64_t n = turn_b ? y.rows : y.columns;
+    uint32_t promised[4];
+    const void *operand[4] = {a, b, c, d};
+    memcpy(promised, algorithm, sizeof promised);
+    for (int i = 0; i < 4; i++)
+        if ((uintptr_t)operand[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
+    bool types = x.type == y.type && z.type == w.type &&
+                 (x.type == CUDA_R_32F ? z.type == CUDA_R_32F : true);
+    if (!types || (turn_b ? y.columns : y.rows) != k || z.rows != m || z.columns != n ||
+        w.rows != m || w.columns != n || *(const float *)alpha != 1.0f)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    float keep = *(const float *)beta;
+    bool bias = p.epilogue == CUBLASLT_EPILOGUE_BIAS;
+    emulate_launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {
+        memset(workspace, 0xff, workspace_bytes); /* it may hold nothing that is still needed */
+        for (uint64_t j = 0; j < n; j++)
+            for (uint64_t i = 0; i < m; i++) {
+                float sum = 0.0f;
+                for (uint64_t q = 0; q < k; q++) {
+                    int64_t at = turn_a ? (int64_t)(i * (uint64_t)x.leading + q)
+                                        : (int64_t)(q * (uint64_t)x.leading + i);
+                    int64_t bt = turn_b ? (int64_t)(q * (uint64_t)y.leading + j)
+                                        : (int64_t)(j * (uint64_t)y.leading + q);
+                    sum += get(a, x.type, at) * get(b, y.type, bt);
+                }
+                int64_t at = (int64_t)(j * (uint64_t)z.leading + i);
+                if (keep != 0.0f) sum += keep * get(c, w.type, at);
+                if (bias) sum += get(p.bias, z.type, (int64_t)i);
+                put(d, z.type, at, sum);
+            }
+    });
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+} /* extern "C" */

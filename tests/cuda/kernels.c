@@ -1,0 +1,432 @@
+/* Every kernel of a cuda device against the references in f64 (tests/kernels/cases.c), for mixtures
+ * of f32 and bf16 operands, apart and in place: kernels [MODULE.so]. Without an argument the module
+ * is the emulated device beside this program. The squared norm must have the very words that the
+ * cpu device gives it.
+ *
+ * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
+ * at addresses that are only aligned to their elements in every second run. Prints a line an op
+ * with the largest share of the tolerance that was used; exit code 1 when anything was wrong.
+ */
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernels/cases.h"
+#include "util.h"
+
+enum { GUARD = 256, ARENA = 512 << 20, PATTERNS = 6 };
+
+static const Device *device, *cpu;
+static DeviceContext *context, *cpu_context;
+static char *arena, *image; /* on the device; what it held before a run, and after it */
+static uint64_t used;
+static int faults;
+static double share[OP_COUNT];
+static int trials[OP_COUNT];
+
+static const OpInfo infos[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = {name, in_min,        in_max, out_min,        out_max, levels, EFFECT_PURE,        \
+                 0,    ALIAS_##alias, 0,      (uint32_t)mask, 0,       #kernel},
+#define ALIAS_ALIAS_NONE ALIAS_NONE
+#define ALIAS_ALIAS_VIEW ALIAS_VIEW
+#define ALIAS_ALIAS_PACK ALIAS_PACK
+#define ALIAS_ALIAS_MAY ALIAS_MAY
+#define ALIAS_ALIAS_MUST ALIAS_MUST
+#define ALIAS_ALIAS_ACC ALIAS_ACC
+#include "ops.def"
+#undef OP
+};
+
+static void complain(const char *what, const char *why) {
+    if (faults++ < 40) printf("%s: %s\n", what, why);
+}
+
+/* ---- numbers */
+
+static uint64_t random_state;
+static uint32_t next_random(void) {
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(random_state >> 32);
+}
+static double uniform(double low, double high) {
+    return low + (high - low) * next_random() / 4294967296.0;
+}
+static double get(const void *from, int dtype, int64_t i) {
+    uint32_t bits;
+    float f;
+    switch (dtype) {
+    case DT_F32: return ((const float *)from)[i];
+    case DT_BF16:
+        bits = (uint32_t)((const uint16_t *)from)[i] << 16;
+        memcpy(&f, &bits, 4);
+        return f;
+    case DT_F64: return ((const double *)from)[i];
+    case DT_I32: return ((const int32_t *)from)[i];
+    case DT_I64: return (double)((const int64_t *)from)[i];
+    default: return ((const uint8_t *)from)[i];
+    }
+}
+static void put(void *to, int dtype, int64_t i, double x) {
+    float f = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &f, 4);
+    switch (dtype) {
+    case DT_F32: ((float *)to)[i] = f; break;
+    case DT_BF16:
+        ((uint16_t *)to)[i] = (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+        break;
+    case DT_F64: ((double *)to)[i] = x; break;
+    case DT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
+    case DT_I64: ((int64_t *)to)[i] = (int64_t)x; break;
+    default: ((uint8_t *)to)[i] = (uint8_t)x; break;
+    }
+}
+
+typedef struct Trial {
+    const Case *c;
+    int pattern;
+    Type types[2 * MAX_CASE_OPERANDS];
+    double *in[MAX_CASE_OPERANDS], *want[MAX_CASE_OPERANDS];
+    void *bytes[MAX_CASE_OPERANDS]; /* of the inputs */
+} Trial;
+
+static double state_slot(const Trial *t, Fill fill, int64_t i) {
+    static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,     [STEP_BIAS1] = 0.19,
+                                            [STEP_BIAS2] = 0.02,  [STEP_SEED_LOW] = 4000000007.0,
+                                            [STEP_SEED_HIGH] = 3, [STEP_FIRST_SAMPLE] = 12345678901,
+                                            [STEP_SLOT] = 1};
+    if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
+    if (i == SCALE_GRADIENT) return 0.37;
+    return i == SCALE_APPLY ? t->pattern < PATTERNS - 1 : 0.5;
+}
+static double word(int64_t i) {
+    if (i == EXACT_COUNT) return 60 + next_random() % 9;
+    if (i >= EXACT_BINS) return 0;
+    return i == 10 || i == 9 ? (double)(next_random() % 1000000) : (double)(next_random() % 99) - 9;
+}
+static double number(const Trial *t, Fill fill, int64_t i) {
+    switch (fill) {
+    case FILL_NORMAL: return uniform(-1, 1) + uniform(-1, 1);
+    case FILL_POSITIVE: return uniform(0.1, 2);
+    case FILL_WIDE:
+        if (next_random() % 16 == 0) return 0;
+        return ldexp(uniform(-1, 1), (int)(next_random() % 200) - 140);
+    case FILL_IDS: return (double)(next_random() % (uint32_t)t->c->limit);
+    case FILL_TARGETS: return i % 4 == 2 ? -100 : (double)(next_random() % (uint32_t)t->c->limit);
+    case FILL_SMALL: return (double)(next_random() % 17) - 8;
+    case FILL_STEP:
+    case FILL_SCALE: return state_slot(t, fill, i);
+    case FILL_WORDS: return word(i);
+    case FILL_BYTES: return (double)(next_random() % 256);
+    case FILL_DERIVED: return 0;
+    }
+    return 0;
+}
+
+/* Patterns: all f32; all bf16; inputs bf16 and results f32; and mixtures. Where bf16 may be:
+ * operands that the case gives as bf16, and derived ones that follow the compute dtype. */
+static void choose_types(Trial *t) {
+    const Case *c = t->c;
+    for (int i = 0; i < c->n_in + c->n_out; i++) {
+        bool in = i < c->n_in;
+        Type *type = &t->types[i];
+        *type = in ? c->in[i].type : c->out[i - c->n_in];
+        bool o = in && c->in[i].fill == FILL_DERIVED && type->rank == 4;
+        if (type->dtype != DT_BF16 && !o) continue;
+        int mixed = (i * 7 + t->pattern) % 3;
+        bool half = t->pattern == 1 || (t->pattern == 2 && in) ||
+                    (t->pattern > 2 && t->pattern < PATTERNS - 1 && mixed == 0);
+        type->dtype = half ? DT_BF16 : DT_F32;
+    }
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < c->n_out; j++)
+        if (info->alias == ALIAS_MUST && (info->alias_mask >> j & 1))
+            t->types[j].dtype = t->types[c->n_in + j].dtype;
+    if (info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1))
+        t->types[c->n_in - 1].dtype = t->types[c->n_in].dtype;
+}
+
+static void *zeroed(int64_t n) {
+    void *p = calloc((size_t)n + 1, 1);
+    CHECK(p != NULL);
+    return p;
+}
+
+static void fill_inputs(Trial *t) {
+    const Case *c = t->c;
+    random_state = 11;
+    for (int i = 0; i < c->n_in; i++) {
+        int64_t n = type_elements(&t->types[i]);
+        t->in[i] = zeroed(n * 8);
+        t->bytes[i] = zeroed(type_bytes(&t->types[i]));
+        for (int64_t k = 0; k < n; k++) {
+            put(t->bytes[i], t->types[i].dtype, k, number(t, c->in[i].fill, k));
+            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, k);
+        }
+    }
+    if (c->derive) c->derive(c, t->in, NULL);
+    for (int i = 0; i < c->n_in && c->derive; i++)
+        for (int64_t k = 0; k < type_elements(&t->types[i]); k++) {
+            put(t->bytes[i], t->types[i].dtype, k, t->in[i][k]);
+            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, k);
+        }
+    for (int j = 0; j < c->n_out; j++)
+        t->want[j] = zeroed(type_elements(&t->types[c->n_in + j]) * 8);
+    c->reference(c, t->in, t->want);
+}
+
+/* ---- one run: output j takes the memory of input shared[j], or its own when that is -1 */
+
+typedef struct Placing {
+    uint64_t in[MAX_CASE_OPERANDS], out[MAX_CASE_OPERANDS], scratch, scratch_bytes;
+} Placing;
+
+static uint64_t place(uint64_t bytes, uint64_t shift) {
+    uint64_t at = align_up(used, 256) + GUARD + shift;
+    used = at + bytes + GUARD;
+    CHECK(used <= ARENA);
+    return at;
+}
+
+static void lay_out(const Trial *t, const int *shared, bool aligned, Placing *p) {
+    const Case *c = t->c;
+    used = 0;
+    for (int i = 0; i < c->n_in; i++)
+        p->in[i] =
+            place((uint64_t)type_bytes(&t->types[i]), aligned ? 0 : dtype_bytes(t->types[i].dtype));
+    for (int j = 0; j < c->n_out; j++)
+        p->out[j] = shared[j] >= 0 ? p->in[shared[j]]
+                                   : place((uint64_t)type_bytes(&t->types[c->n_in + j]),
+                                           aligned ? 0 : dtype_bytes(t->types[c->n_in + j].dtype));
+    p->scratch_bytes = (uint64_t)op_workspace(c->op, DEVICE_CUDA, &c->attr, c->n_in, t->types,
+                                              c->n_out, t->types + c->n_in);
+    p->scratch = place(p->scratch_bytes, 0);
+    memset(image, 0xff, used);
+    for (int i = 0; i < c->n_in; i++)
+        memcpy(image + p->in[i], t->bytes[i], (size_t)type_bytes(&t->types[i]));
+}
+
+static int launch(const Trial *t, const Placing *p, char *error) {
+    const Case *c = t->c;
+    const Type *types[2 * MAX_CASE_OPERANDS];
+    const void *in[MAX_CASE_OPERANDS];
+    void *out[MAX_CASE_OPERANDS];
+    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), 1};
+    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
+    for (int i = 0; i < c->n_in; i++) in[i] = arena + p->in[i];
+    for (int j = 0; j < c->n_out; j++) out[j] = arena + p->out[j];
+    KernelCall call = {&rank, c->op, &c->attr,        (uint32_t)c->n_in,  (uint32_t)c->n_out, in,
+                       out,   types, types + c->n_in, arena + p->scratch, p->scratch_bytes};
+    int code = device->copy_in(context, STREAM_COMPUTE, arena, image, used, error);
+    if (!code) code = device->launch(context, STREAM_COMPUTE, &call, error);
+    if (!code) code = device->copy_out(context, STREAM_COMPUTE, image, arena, used, error);
+    return code ? code : device->synchronize(context, error);
+}
+
+/* Everything outside of outputs and workspace is as it was. */
+static void check_untouched(const Trial *t, const Placing *p, const int *shared, const char *what) {
+    const Case *c = t->c;
+    for (int i = 0; i < c->n_in; i++) {
+        bool taken = false;
+        for (int j = 0; j < c->n_out; j++) taken |= shared[j] == i;
+        if (!taken && memcmp(image + p->in[i], t->bytes[i], (size_t)type_bytes(&t->types[i])) != 0)
+            complain(what, "an input was changed");
+    }
+    for (int i = 0; i < c->n_in + c->n_out + 1; i++) {
+        uint64_t at = i < c->n_in              ? p->in[i]
+                      : i < c->n_in + c->n_out ? p->out[i - c->n_in]
+                                               : p->scratch;
+        uint64_t n = i < c->n_in + c->n_out ? (uint64_t)type_bytes(&t->types[i]) : p->scratch_bytes;
+        for (int k = 0; k < GUARD; k++)
+            if ((uint8_t)image[at - 1 - (uint64_t)k] != 0xff ||
+                (uint8_t)image[at + n + (uint64_t)k] != 0xff) {
+                complain(what, "wrote outside of its memory");
+                return;
+            }
+    }
+}
+
+static bool is_attention(OpKind op) {
+    return op == OP_attention || op == OP_attention_grad || op == OP_attention_packed ||
+           op == OP_attention_packed_grad;
+}
+
+static void compare(const Trial *t, const Placing *p, const char *what) {
+    const Case *c = t->c;
+    bool halves = false; /* weights of bf16 attention are rounded before they are used */
+    for (int i = 0; i < c->n_in && is_attention(c->op); i++) halves |= t->types[i].dtype == DT_BF16;
+    for (int j = 0; j < c->n_out; j++) {
+        const Type *type = &t->types[c->n_in + j];
+        if (c->exact && type->dtype == DT_I64) continue;
+        double largest = 0;
+        for (int64_t i = 0; i < type_elements(type); i++)
+            if (!isnan(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
+        for (int64_t i = 0; i < type_elements(type); i++) {
+            double want = t->want[j][i], got = get(image + p->out[j], type->dtype, i);
+            double allowed = c->tolerance * largest + (halves ? ldexp(largest, -7) : 0);
+            if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
+            double error = isnan(want) ? (isnan(got) ? 0 : INFINITY) : fabs(got - want);
+            if (allowed > 0 && error <= allowed) share[c->op] = fmax(share[c->op], error / allowed);
+            if (error == 0 || error <= allowed) continue;
+            char why[160];
+            snprintf(why, sizeof why, "output %d, element %lld is %.9g, not %.9g (+- %.2g)", j,
+                     (long long)i, got, want, allowed);
+            complain(what, why);
+            break;
+        }
+    }
+}
+
+/* The same words as the cpu device, or (a loss, whose rows are rounded) nearly the same sum. */
+static void compare_words(const Trial *t, const Placing *p, const char *what) {
+    const Case *c = t->c;
+    if (!cpu || !c->exact) return;
+    int64_t want[EXACT_WORDS], got[EXACT_WORDS], scratch_bytes;
+    scratch_bytes =
+        op_workspace(c->op, DEVICE_CPU, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
+    void *scratch = zeroed(scratch_bytes), *lse = zeroed(1 << 20);
+    const Type *types[2 * MAX_CASE_OPERANDS];
+    const void *in[MAX_CASE_OPERANDS];
+    void *out[MAX_CASE_OPERANDS] = {want, lse};
+    char error[ERROR_BYTES];
+    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), 1};
+    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
+    for (int i = 0; i < c->n_in; i++) in[i] = t->bytes[i];
+    KernelCall call = {&rank, c->op, &c->attr,        (uint32_t)c->n_in, (uint32_t)c->n_out,     in,
+                       out,   types, types + c->n_in, scratch,           (uint64_t)scratch_bytes};
+    CHECK(cpu->launch(cpu_context, STREAM_COMPUTE, &call, error) == 0);
+    memcpy(got, image + p->out[0], sizeof got);
+    free(scratch);
+    free(lse);
+    double a = 0, b = 0;
+    for (int k = 0; k < EXACT_BINS; k++) {
+        a += ldexp((double)want[k], EXACT_BIN_BITS * k + EXACT_LOWEST_EXPONENT);
+        b += ldexp((double)got[k], EXACT_BIN_BITS * k + EXACT_LOWEST_EXPONENT);
+    }
+    bool same = c->op == OP_grad_norm ? memcmp(want, got, sizeof got) == 0
+                                      : want[EXACT_COUNT] == got[EXACT_COUNT] &&
+                                            want[EXACT_NONFINITE] == got[EXACT_NONFINITE] &&
+                                            fabs(a - b) <= 1e-6 * fabs(a);
+    if (!same) complain(what, "the exact sum differs from the cpu device's");
+}
+
+/* Which input each output takes for the in-place run `number`; false when there is none. */
+static bool sharing(const Trial *t, int number, int *shared) {
+    const Case *c = t->c;
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < MAX_CASE_OPERANDS; j++) shared[j] = -1;
+    if (info->alias == ALIAS_MUST) {
+        for (int j = 0; j < c->n_out; j++)
+            if (info->alias_mask >> j & 1) shared[j] = j;
+        return number == 0;
+    }
+    if (info->alias == ALIAS_ACC) {
+        shared[0] = c->n_in - 1;
+        return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
+    }
+    if (info->alias != ALIAS_MAY) return false;
+    int found = 0;
+    for (int i = 0; i < c->n_in; i++) {
+        bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == t->types[c->n_in].dtype &&
+                    type_elements(&t->types[i]) == type_elements(&t->types[c->n_in]);
+        if (fits && found++ == number) {
+            shared[0] = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void run(const Trial *t, const int *shared, bool aligned) {
+    char what[160], error[ERROR_BYTES] = "";
+    Placing p;
+    snprintf(what, sizeof what, "%s, mixture %d, %s, in place of %d", t->c->title, t->pattern,
+             aligned ? "aligned" : "not aligned", shared[0]);
+    trials[t->c->op]++;
+    lay_out(t, shared, aligned, &p);
+    if (launch(t, &p, error)) {
+        complain(what, error);
+        return;
+    }
+    check_untouched(t, &p, shared, what);
+    compare(t, &p, what);
+    compare_words(t, &p, what);
+}
+
+static bool has_fill(const Case *c, Fill fill) {
+    for (int i = 0; i < c->n_in; i++)
+        if (c->in[i].fill == fill) return true;
+    return false;
+}
+
+static void run_case(const Case *c) {
+    static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    for (int pattern = 0; pattern < PATTERNS; pattern++) {
+        /* the last pattern is the update that must leave everything as it is */
+        if (pattern == PATTERNS - 1 && !has_fill(c, FILL_SCALE)) continue;
+        Trial t = {.c = c, .pattern = pattern};
+        int shared[MAX_CASE_OPERANDS];
+        choose_types(&t);
+        fill_inputs(&t);
+        run(&t, apart, pattern % 2 == 1);
+        if (pattern < 2) run(&t, apart, pattern % 2 == 0);
+        for (int number = 0; sharing(&t, number, shared); number++) run(&t, shared, true);
+        for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
+            free(t.in[i]);
+            free(t.want[i]);
+            free(t.bytes[i]);
+        }
+    }
+}
+
+static const Device *load(const char *path, DeviceContext **out, bool needed) {
+    char error[ERROR_BYTES] = "";
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle && !needed) return NULL;
+    if (!handle) fail_environment("%s", dlerror());
+    DeviceEntry entry;
+    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
+    CHECK(entry != NULL);
+    const Device *d = entry();
+    DeviceOptions options = {.rank = {NULL, 0, 1, 1}, .plan_path = ""};
+    if (d->probe(error) || d->open(&options, out, error)) fail_environment("%s", error);
+    return d;
+}
+
+int main(int argc, char **argv) {
+    char exe[PATH_MAX] = {0}, path[PATH_MAX + 64], error[ERROR_BYTES] = "";
+    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+    char *folder = dirname(exe);
+    snprintf(path, sizeof path, "%s/../device_cpu.so", folder);
+    cpu = load(path, &cpu_context, false);
+    snprintf(path, sizeof path, "%s/modules/device_cuda_emulated.so", folder);
+    device = load(argc > 1 ? argv[1] : path, &context, true);
+    void *memory;
+    if (device->arena_alloc(context, ARENA, &memory, error)) fail_environment("%s", error);
+    arena = memory;
+    image = malloc(ARENA);
+    CHECK(image != NULL);
+    const char *only = argc > 2 ? argv[2] : "";
+    for (int i = 0; i < n_cases; i++)
+        if (strstr(cases[i].title, only)) run_case(&cases[i]);
+    int missing = 0;
+    for (int op = 0; op < OP_COUNT; op++) {
+        if (strcmp(infos[op].kernel, "executor") == 0) continue;
+        if (trials[op] == 0) missing++;
+        printf("%-24s %4d runs, %3.0f %% of the tolerance\n", infos[op].name, trials[op],
+               100 * share[op]);
+    }
+    device->arena_free(context, arena);
+    device->close(context);
+    if (cpu) cpu->close(cpu_context);
+    free(image);
+    printf("%d wrong, %d ops without a run\n", faults, *only ? 0 : missing);
+    return faults || (missing && !*only);
+}
