@@ -340,7 +340,10 @@ static int train(Run *run) {
         summarise(run, code);
     }
     bool orderly = code == 0 || code == EXIT_INTERRUPTED;
-    if (run->module && !orderly) processes_quit(code);
+    if (run->module && !orderly) {
+        if (!run->silent) processes_said();
+        processes_quit(code);
+    }
     for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
     free(run->rank);
     metrics_close(run->metrics);
