@@ -286,17 +286,51 @@ static bool load_file(Model *m, const char *path, Span used_at) {
     return add_source(m, arena_strdup(m->arena, path), kept, n, false);
 }
 
-static void apply_preset(Model *m, const char *name) {
-    const char *names[64];
+/* A config name that a preset sets and the model lacks is a mistake whether the preset is chosen
+ * or not. */
+static void check_preset(Model *m, const Node *preset) {
+    for (uint32_t i = 0; i < preset->n; i++) {
+        const Node *e = preset->kids[i];
+        if (e->kind == NODE_SET && model_config(m, e->text)) continue;
+        const char *config[256];
+        size_t k = 0;
+        while (k < m->config.n && k < ARRAY_LEN(config)) config[k] = m->config.at[k].name, k++;
+        Diag d = diag_error(m->ds, "E0303", e->text_span, "there is no config name `%s`",
+                            e->text ? e->text : "?");
+        if (e->text) help_nearest(&d, e->text, config, k);
+        diag_emit(&d);
+    }
+}
+
+/* The presets of all files, each checked. */
+static size_t list_presets(Model *m, const Node **presets, size_t max) {
     size_t n = 0;
-    const Node *found = NULL;
     for (uint32_t u = 0; u < m->units.n; u++)
         for (uint32_t i = 0; m->units.at[u].root && i < m->units.at[u].root->n; i++) {
             const Node *item = m->units.at[u].root->kids[i];
             if (item->kind != NODE_PRESET) continue;
-            if (n < ARRAY_LEN(names)) names[n++] = item->text;
-            if (!strcmp(item->text, name)) found = item;
+            check_preset(m, item);
+            for (size_t k = 0; k < n; k++) {
+                if (strcmp(presets[k]->text, item->text)) continue;
+                Diag d = diag_error(m->ds, "E0304", item->span, "preset \"%s\" is given twice",
+                                    item->text);
+                diag_note(&d, presets[k]->span, "it is given here too");
+                diag_emit(&d);
+            }
+            if (n < max) presets[n++] = item;
         }
+    return n;
+}
+
+static void apply_presets(Model *m, const char *name) {
+    const Node *presets[64], *found = NULL;
+    const char *names[64];
+    size_t n = list_presets(m, presets, ARRAY_LEN(presets));
+    if (!name) return;
+    for (size_t i = 0; i < n; i++) {
+        names[i] = presets[i]->text;
+        if (!strcmp(names[i], name)) found = presets[i];
+    }
     if (!found) {
         Diag d = diag_error(m->ds, "E0305", (Span){0}, "the model has no preset `%s`", name);
         if (n) help_nearest(&d, name, names, n);
@@ -306,16 +340,7 @@ static void apply_preset(Model *m, const char *name) {
     for (uint32_t i = 0; i < found->n; i++) {
         const Node *e = found->kids[i];
         ConfigEntry *c = e->kind == NODE_SET ? model_config(m, e->text) : NULL;
-        if (!c) {
-            const char *config[256];
-            size_t k = 0;
-            while (k < m->config.n && k < ARRAY_LEN(config)) config[k] = m->config.at[k].name, k++;
-            Diag d = diag_error(m->ds, "E0303", e->text_span, "there is no config name `%s`",
-                                e->text ? e->text : "?");
-            if (e->text) help_nearest(&d, e->text, config, k);
-            diag_emit(&d);
-            continue;
-        }
+        if (!c) continue;
         c->expression = e->kids[0];
         c->span = e->text_span;
         c->from = arena_printf(m->arena, "preset \"%s\"", name);
@@ -381,7 +406,7 @@ bool model_read(Model *m, const char *path, const char *text, size_t n) {
     for (uint32_t i = 0; i < m->units.n; i++) parsed &= m->units.at[i].root != NULL;
     if (!parsed) return false;
     add_source(m, "std.fsd", prelude_text, sizeof prelude_text - 1, true);
-    if (m->options->preset) apply_preset(m, m->options->preset);
+    apply_presets(m, m->options->preset);
     for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
     return true;
 }
