@@ -48,11 +48,15 @@ static int open_arena(Rank *r) {
     if (code) {
         char cause[ERROR_BYTES];
         snprintf(cause, sizeof cause, "%s", r->error);
+        char process[48] = "";
+        if (!r->run->module)
+            snprintf(process, sizeof process, " (%d rank%s in this process)", r->run->n_rank,
+                     r->run->n_rank == 1 ? "" : "s");
         snprintf(r->error, ERROR_BYTES,
-                 "%.300s (%d rank%s in this process)\n"
+                 "%.300s%s\n"
                  "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
                  "need less",
-                 cause, r->run->n_rank, r->run->n_rank == 1 ? "" : "s");
+                 cause, process);
         return code;
     }
     r->arena = arena;

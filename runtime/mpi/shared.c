@@ -41,6 +41,44 @@ static char *map_file(int fd, uint64_t bytes) {
     return NULL;
 }
 
+/* Bytes that the machine has free or can free, and what is left of the control group; 0: unknown.
+ */
+static uint64_t available_bytes(void) {
+    uint64_t sum = 0, most = 0, used = 0;
+    unsigned long long n;
+    char line[128];
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu", &n) == 1 || sscanf(line, "SwapFree: %llu", &n) == 1)
+            sum += n * 1024;
+    if (f) fclose(f);
+    if ((f = fopen("/sys/fs/cgroup/memory.max", "re"))) {
+        if (fscanf(f, "%llu", &n) == 1) most = n; /* the word `max` is no number: no limit */
+        fclose(f);
+    }
+    if ((f = fopen("/sys/fs/cgroup/memory.current", "re"))) {
+        if (fscanf(f, "%llu", &n) == 1) used = n;
+        fclose(f);
+    }
+    return most > used && (!sum || most - used < sum) ? most - used : sum;
+}
+
+/* Asked before anybody takes a page: asking for more than there is ends in the kernel's killing. */
+static int check_memory(World *w, uint64_t bytes, char *error) {
+    uint64_t mine = bytes, all = 0, have = available_bytes();
+    MPI_Request request;
+    Wait wait = {.world = w, .kind = BARRIER};
+    int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);
+    if (failed) return world_mpi_error(w, failed, "the start", error);
+    int code = world_finish(&wait, 1, &request, -1, error);
+    /* Behind the sum, so that nobody takes memory before the others have looked. */
+    if (code || !have || all <= have) return code;
+    snprintf(error, ERROR_BYTES,
+             "the plan needs an arena of %llu bytes a rank, %llu on this host; %llu are available",
+             (unsigned long long)bytes, (unsigned long long)all, (unsigned long long)have);
+    return EXIT_ENVIRONMENT;
+}
+
 /* Makes our own; its pages are there afterwards, so that lack of memory shows here. */
 static int make(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
     uint64_t whole = align_up(bytes + FOOT, HUGE);
@@ -87,6 +125,8 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
     Offer all[w->locals];
     int32_t seen[w->locals], failed = 0, strange = -1;
     memset(out, 0, sizeof *out * (size_t)w->locals);
+    int short_of = huge ? check_memory(w, bytes, error) : 0;
+    if (short_of) return short_of;
     int fd = bytes ? make(bytes, huge, &out[w->local], &offer) : -1;
     int code = gather_offers(w, &offer, all, sizeof offer, error);
     for (int32_t k = 0; k < w->locals && !code && !failed; k++) {
