@@ -210,23 +210,31 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
     return code;
 }
 
+/* The instructions of a program, or of a recording that the device has of it. A device whose
+ * launches return early orders the call behind what it was given before; nobody waits for its end
+ * here. */
+static int issue_program(Rank *r, uint32_t program, char *error) {
+    const PlanProgram *q = &r->run->plan->programs[program];
+    const Device *d = r->run->device;
+    Executor *e = r->executor;
+    bool ordered = d->program_begin && !r->dump, replayed = false;
+    int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
+    for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
+        code = issue_ordered(r, k, error);
+        if (!code && e->memory) code = memory_check_after(e->memory, k, error);
+    }
+    if (code) return code;
+    return ordered ? d->program_end(r->context, program, error) : d->synchronize(r->context, error);
+}
+
 int executor_run(Rank *r, uint32_t program, char *error) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
-    int code = 0;
-    if (e->streams) {
-        code = stream_test_run(e->streams, program, error);
-    } else {
-        const PlanProgram *q = &p->programs[program];
-        for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code; k++) {
-            code = issue_ordered(r, k, error);
-            if (!code && e->memory) code = memory_check_after(e->memory, k, error);
-        }
-    }
+    int code =
+        e->streams ? stream_test_run(e->streams, program, error) : issue_program(r, program, error);
     if (code) return code;
     uint64_t rows = (p->n_axes + 1) * COMM_KINDS;
     for (uint64_t i = 0; i < rows; i++) e->issued[i] += e->in_call[program * rows + i];
-    code = r->run->device->synchronize(r->context, error);
-    if (!code && e->memory) code = memory_check_call_end(e->memory, program, error);
+    if (e->memory) code = memory_check_call_end(e->memory, program, error);
     return code;
 }

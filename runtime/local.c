@@ -7,6 +7,10 @@
  * left round t - 1, and returns from a collective when everybody left this one, so that its buffers
  * are its own again. Because numbers decide who meets whom, threads may come in any order in time.
  *
+ * On a device whose launches return early, a rank that comes, has summed or leaves brings a mark of
+ * its stream, and the others' streams follow it: the meetings order what the ranks issue, the marks
+ * order when it runs.
+ *
  * Waiting is a short spin, then a futex with a time limit, so that a rank also wakes when the run
  * was aborted and nobody will ever count the word up.
  */
@@ -28,10 +32,13 @@ typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, 
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
                                         "broadcast",  "barrier",        "agree"};
 
+typedef enum Moment { ARRIVED, REDUCED, LEFT, MOMENTS } Moment;
+
 typedef struct Visit { /* what a member brings to a meeting */
     const Collective *call;
     Kind kind;
     uint64_t value, shape;
+    void *mark[MOMENTS];
 } Visit;
 
 typedef struct Meeting {
@@ -149,6 +156,31 @@ static int aborted(char *error, Kind kind, const Collective *call) {
     return EXIT_RANK;
 }
 
+/* A mark for a moment of this meeting, before it is counted. It is made again RING meetings later,
+ * when everybody has followed it: nobody comes to the next meeting before. */
+static int bring_mark(TransportContext *c, const Seat *s, Moment moment, char *error) {
+    const Device *d = c->o.device;
+    uint32_t slot = (uint32_t)(s->call->sequence % RING) * COMM_KINDS + (uint32_t)s->call->purpose;
+    if (!d->mark || s->call->n == 0) return 0;
+    return d->mark(c->o.context, s->call->stream, slot * MOMENTS + (uint32_t)moment,
+                   &s->m->visit[s->group.index].mark[moment], error);
+}
+/* When all were counted: this rank's stream comes behind everybody's mark. */
+static int follow_marks(TransportContext *c, const Seat *s, Moment moment, char *error) {
+    const Device *d = c->o.device;
+    int code = 0;
+    for (int32_t k = 0; k < s->group.size && d->mark && s->call->n > 0 && !code; k++)
+        if (k != s->group.index)
+            code = d->follow(c->o.context, s->call->stream, s->m->visit[k].mark[moment], error);
+    return code;
+}
+
+/* A rank that fails amid a collective takes all others out of it: they wait for its counts. */
+static int quit(TransportContext *c, int code) {
+    atomic_store(&c->world->aborted, true);
+    return code;
+}
+
 static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *seat,
                 char *error) {
     LocalWorld *w = c->world;
@@ -161,6 +193,8 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
         return aborted(error, kind, call);
     Visit mine = {.call = call, .kind = kind, .value = value, .shape = shape_of(call)};
     m->visit[group.index] = mine;
+    int code = bring_mark(c, seat, ARRIVED, error);
+    if (code) return quit(c, code);
     count_up(&m->arrived, seat->target);
     if (wait_for(w, &m->arrived, seat->target)) return aborted(error, kind, call);
     for (int32_t k = 0; k < group.size; k++) {
@@ -172,21 +206,20 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
         atomic_store(&w->aborted, true);
         return EXIT_RANK;
     }
-    return 0;
+    code = follow_marks(c, seat, ARRIVED, error);
+    return code ? quit(c, code) : 0;
 }
 
-static int leave(Seat *seat, Kind kind, char *error) {
+static int leave(TransportContext *c, Seat *seat, Kind kind, char *error) {
+    int code = bring_mark(c, seat, LEFT, error);
+    if (code) return quit(c, code);
     /* Every counter advances once a round, also where no slices were summed. */
     if (kind != ALL_REDUCE) count_up(&seat->m->reduced, seat->target);
     count_up(&seat->m->left, seat->target);
-    return wait_for(seat->world, &seat->m->left, seat->target) ? aborted(error, kind, seat->call)
-                                                               : 0;
-}
-
-/* A rank that fails amid a collective takes all others out of it: they wait for its counts. */
-static int quit(TransportContext *c, int code) {
-    atomic_store(&c->world->aborted, true);
-    return code;
+    if (wait_for(seat->world, &seat->m->left, seat->target))
+        return aborted(error, kind, seat->call);
+    code = follow_marks(c, seat, LEFT, error);
+    return code ? quit(c, code) : 0;
 }
 
 static int local_open(const TransportOptions *o, TransportContext **out, char *error) {
@@ -228,7 +261,7 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
             if (code) return quit(c, code);
         }
     }
-    return leave(&s, ALL_GATHER, error);
+    return leave(c, &s, ALL_GATHER, error);
 }
 
 /* Pointers to elements [first, ..) of buffer i of every member that counts, in rank order. */
@@ -261,7 +294,7 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
         code = sum_elements(c, &s, i, b->out, s.group.index * b->elements, b->elements, error);
         if (code) return quit(c, code);
     }
-    return leave(&s, REDUCE_SCATTER, error);
+    return leave(c, &s, REDUCE_SCATTER, error);
 }
 
 /* Member k sums slice k of every buffer into its own memory; when all slices are summed, everybody
@@ -280,8 +313,12 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
         code = sum_elements(c, &s, i, to, first, MIN(slice, b->elements - first), error);
         if (code) return quit(c, code);
     }
+    code = bring_mark(c, &s, REDUCED, error);
+    if (code) return quit(c, code);
     count_up(&s.m->reduced, s.target);
     if (wait_for(s.world, &s.m->reduced, s.target)) return aborted(error, ALL_REDUCE, call);
+    code = follow_marks(c, &s, REDUCED, error);
+    if (code) return quit(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
         const CommBuffer *b = &call->buffer[i];
         int64_t slice = (int64_t)align_up(
@@ -296,7 +333,7 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
             if (code) return quit(c, code);
         }
     }
-    return leave(&s, ALL_REDUCE, error);
+    return leave(c, &s, ALL_REDUCE, error);
 }
 
 static int local_simple(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
@@ -315,7 +352,7 @@ static int local_simple(TransportContext *c, const Collective *call, Kind kind, 
         *out = 0;
         for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
     }
-    return leave(&s, kind, error);
+    return leave(c, &s, kind, error);
 }
 
 static int local_broadcast(TransportContext *c, const Collective *call, char *error) {
