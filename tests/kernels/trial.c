@@ -28,7 +28,7 @@ static uint16_t bf16_of(float f) {
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-static void put(void *to, int dtype, int64_t i, double x) {
+void put(void *to, int dtype, int64_t i, double x) {
     switch (dtype) {
     case DT_F32: ((float *)to)[i] = (float)x; break;
     case DT_BF16: ((uint16_t *)to)[i] = bf16_of((float)x); break;

@@ -20,6 +20,7 @@ extern const OpInfo infos[OP_COUNT];
 
 extern uint64_t random_state;
 uint32_t next_random(void);
+void put(void *to, int dtype, int64_t i, double x);
 double get(const void *from, int dtype, int64_t i);
 void *copy_of(const void *bytes, int64_t n);
 

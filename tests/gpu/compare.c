@@ -1,0 +1,405 @@
+/* Holds the kernels of one device module against those of another.
+ *
+ *     compare [--smallest] [--op NAME] REFERENCE.so OTHER.so
+ *
+ * REFERENCE is device_cpu.so, opened with its plain kernels; OTHER is opened as the environment
+ * says. Every op with a kernel runs on both devices for each of its cases (tests/kernels/cases.c,
+ * and larger ones of large.c) and each mixture of f32 and bf16, over the same inputs. In f32
+ * elements may differ by 1e-5 times the sum of their absolute terms (terms.c). A bf16 result may
+ * differ by one rounding more, and by one rounding of the terms where a kernel with bf16 operands
+ * may round inside (attention's probabilities). What is only moved, counted or summed exactly must
+ * be equal. Inputs have to stay as they are, and nothing may be written behind an operand. Also
+ * compared, to the bit: the sums over ranks, and two runs of OTHER.
+ *
+ * Each operand is an allocation of its own, so a memory checker sees every access outside. With
+ * --smallest each op runs once in f32 and once in bf16, in its smallest case, without bytes around
+ * the operands: for compute-sanitizer.
+ *
+ * Prints a line an op: how many runs, and the largest share of the allowed error. Exit code 1: a
+ * kernel differs; 2: a device cannot be opened.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gpu/large.h"
+#include "gpu/terms.h"
+#include "util.h"
+
+enum { GUARD = 256, GUARD_BYTE = 0xA5, MAX_THREADS = 8 };
+
+typedef struct Side {
+    const Device *device;
+    DeviceContext *context;
+    int threads;
+} Side;
+
+static Side reference, other;
+static bool smallest;
+static int faults;
+
+static void say_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say_fault(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (faults++ < 100) {
+        printf("  differs: ");
+        vprintf(format, args);
+        printf("\n");
+    }
+    va_end(args);
+}
+
+/* ---- devices */
+
+static Side open_side(const char *path, bool plain) {
+    char error[ERROR_BYTES] = "", full[4096];
+    Side s = {.threads = (int)MIN(sysconf(_SC_NPROCESSORS_ONLN), (long)MAX_THREADS)};
+    /* a name without a slash would be looked for among the system's libraries */
+    snprintf(full, sizeof full, "%s%s", strchr(path, '/') ? "" : "./", path);
+    void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) fail_environment("%s", dlerror());
+    DeviceEntry entry;
+    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
+    if (!entry) fail_environment("%s: no device module", path);
+    s.device = entry();
+    if (s.device->abi != DEVICE_ABI) fail_environment("%s: of another build", path);
+    char *isa = getenv("FSDP_CPU_ISA"), *product = getenv("FSDP_CPU_MATMUL");
+    isa = isa ? strdup(isa) : NULL;
+    product = product ? strdup(product) : NULL;
+    if (plain) {
+        setenv("FSDP_CPU_ISA", "plain", 1);
+        setenv("FSDP_CPU_MATMUL", "plain", 1);
+    }
+    if (s.device->probe(error)) fail_environment("%s", error);
+    DeviceOptions options = {.rank = {NULL, 0, 1, s.threads}, .plan_path = ""};
+    if (s.device->open(&options, &s.context, error)) fail_environment("%s", error);
+    if (isa) setenv("FSDP_CPU_ISA", isa, 1);
+    if (!isa) unsetenv("FSDP_CPU_ISA");
+    if (product) setenv("FSDP_CPU_MATMUL", product, 1);
+    if (!product) unsetenv("FSDP_CPU_MATMUL");
+    free(isa);
+    free(product);
+    return s;
+}
+
+static void must(int code, const char *error) {
+    if (code) fail_environment("%s", error);
+}
+
+/* ---- operands in a device's memory */
+
+static int64_t guard(void) { return smallest ? 0 : GUARD; }
+
+/* `bytes` of device memory holding `from`, or all ones, between guards. */
+static void *place(const Side *s, const void *from, int64_t bytes) {
+    char error[ERROR_BYTES] = "";
+    int64_t all = MAX(bytes + 2 * guard(), (int64_t)1);
+    char *host = malloc((size_t)all);
+    CHECK(host != NULL);
+    memset(host, GUARD_BYTE, (size_t)all);
+    if (from)
+        memcpy(host + guard(), from, (size_t)bytes);
+    else
+        memset(host + guard(), 0xff, (size_t)bytes);
+    void *memory = NULL;
+    must(s->device->arena_alloc(s->context, (uint64_t)all, &memory, error), error);
+    must(s->device->copy_in(s->context, STREAM_COMPUTE, memory, host, (uint64_t)all, error), error);
+    must(s->device->synchronize(s->context, error), error);
+    free(host);
+    return (char *)memory + guard();
+}
+
+/* The bytes of an operand, whose memory is given back; says when a guard was written. */
+static void *take(const Side *s, void *at, int64_t bytes, const char *what, const char *operand) {
+    char error[ERROR_BYTES] = "", *memory = (char *)at - guard();
+    int64_t all = bytes + 2 * guard();
+    char *host = malloc((size_t)all + 1);
+    CHECK(host != NULL);
+    must(s->device->copy_out(s->context, STREAM_COMPUTE, host, memory, (uint64_t)all, error),
+         error);
+    must(s->device->synchronize(s->context, error), error);
+    s->device->arena_free(s->context, memory);
+    for (int64_t i = 0; i < guard(); i++)
+        if ((uint8_t)host[i] != GUARD_BYTE || (uint8_t)host[guard() + bytes + i] != GUARD_BYTE) {
+            say_fault("%s: bytes around %s were written", what, operand);
+            break;
+        }
+    memmove(host, host + guard(), (size_t)bytes);
+    return host;
+}
+
+/* ---- one run of a kernel */
+
+/* Results by output, to be freed; false when the kernel failed. */
+static bool run(const Side *s, Trial *t, void **result, const char *what) {
+    const Case *c = t->c;
+    const Type *types[2 * MAX_CASE_OPERANDS];
+    void *in[MAX_CASE_OPERANDS], *out[MAX_CASE_OPERANDS];
+    char error[ERROR_BYTES] = "";
+    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), s->threads};
+    int64_t scratch = op_workspace(c->op, s->device->kind, &c->attr, c->n_in, t->types, c->n_out,
+                                   t->types + c->n_in);
+    for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
+    for (int i = 0; i < c->n_in; i++) in[i] = place(s, t->input[i], type_bytes(types[i]));
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < c->n_out; j++) {
+        bool own = info->alias != ALIAS_MUST || !(info->alias_mask >> j & 1);
+        bool sum = info->alias == ALIAS_ACC && (info->alias_mask >> (c->n_in - 1) & 1);
+        if (!own)
+            out[j] = in[j];
+        else if (sum && types[c->n_in - 1]->dtype == types[c->n_in + j]->dtype)
+            out[j] = in[c->n_in - 1];
+        else
+            out[j] = place(s, NULL, type_bytes(types[c->n_in + j]));
+    }
+    void *workspace = place(s, NULL, scratch);
+    KernelCall call = {&rank,
+                       c->op,
+                       &c->attr,
+                       (uint32_t)c->n_in,
+                       (uint32_t)c->n_out,
+                       (const void *const *)in,
+                       (void *const *)out,
+                       types,
+                       types + c->n_in,
+                       workspace,
+                       (uint64_t)scratch};
+    bool good = s->device->launch(s->context, STREAM_COMPUTE, &call, error) == 0 &&
+                s->device->synchronize(s->context, error) == 0;
+    if (!good) say_fault("%s: %s", what, error);
+    free(take(s, workspace, scratch, what, "the workspace"));
+    bool taken[MAX_CASE_OPERANDS] = {false};
+    for (int j = 0; j < c->n_out; j++) {
+        result[j] = take(s, out[j], type_bytes(types[c->n_in + j]), what, "an output");
+        for (int i = 0; i < c->n_in; i++) taken[i] |= out[j] == in[i];
+    }
+    for (int i = 0; i < c->n_in; i++) {
+        if (taken[i]) continue;
+        void *after = take(s, in[i], type_bytes(types[i]), what, "an input");
+        if (memcmp(after, t->input[i], (size_t)type_bytes(types[i])) != 0)
+            say_fault("%s: input %d was changed", what, i);
+        free(after);
+    }
+    return good;
+}
+
+/* ---- comparison */
+
+/* Ops that move, choose or count: nothing to round but once, and that alike. */
+static bool is_exact(const Case *c) {
+    switch (c->op) {
+    case OP_field:
+    case OP_iota:
+    case OP_fill:
+    case OP_split:
+    case OP_stack:
+    case OP_relu:
+    case OP_relu_grad:
+    case OP_embedding:
+    case OP_cast:
+    case OP_pack:
+    case OP_metric_add:
+    case OP_accuracy: return true;
+    default: return false;
+    }
+}
+
+static bool rounds_inside(const Trial *t) {
+    switch (t->c->op) {
+    case OP_attention:
+    case OP_attention_packed:
+    case OP_attention_grad:
+    case OP_attention_packed_grad: break;
+    default: return false;
+    }
+    for (int i = 0; i < t->c->n_in + t->c->n_out; i++)
+        if (t->types[i].dtype == DT_BF16) return true;
+    return false;
+}
+
+/* The share of the allowed error that the words of an exact sum use. */
+static double share_of_words(const Trial *t, const int64_t *a, const int64_t *b, double terms) {
+    int64_t x[EXACT_WORDS], y[EXACT_WORDS];
+    words_carried(a, x);
+    words_carried(b, y);
+    bool counts = x[EXACT_COUNT] == y[EXACT_COUNT] && x[EXACT_NONFINITE] == y[EXACT_NONFINITE];
+    if (!counts) return INFINITY;
+    if (memcmp(x, y, sizeof x) == 0) return 0;
+    if (t->c->op != OP_cross_entropy) return INFINITY;
+    return fabs(words_value(a) - words_value(b)) / (1e-5 * terms);
+}
+
+static double share_of_element(const Trial *t, int dtype, double a, double b, double terms) {
+    if (a == b || (isnan(a) && isnan(b))) return 0;
+    if (is_exact(t->c)) return INFINITY;
+    double allowed = 0;
+    if (dtype == DT_F32) allowed = 1e-5 * terms;
+    if (dtype == DT_BF16) allowed = 1e-5 * terms + ldexp(fabs(a), -7);
+    if (dtype == DT_F64) allowed = 1e-12 * terms;
+    if (dtype != DT_F64 && rounds_inside(t)) allowed += ldexp(terms, -8);
+    double error = fabs(a - b);
+    return error <= allowed ? error / allowed : error / fmax(allowed, 1e-300);
+}
+
+static double compare(Trial *t, void **a, void **b, double *const *terms, const char *what) {
+    double largest = 0;
+    for (int j = 0; j < t->c->n_out; j++) {
+        const Type *type = out_type(t, j);
+        bool words = type->dtype == DT_I64 && type_elements(type) == EXACT_WORDS;
+        int64_t n = words ? 1 : type_elements(type), worst = 0;
+        double share = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double one = words ? share_of_words(t, a[j], b[j], terms[j][0])
+                               : share_of_element(t, type->dtype, get(a[j], type->dtype, i),
+                                                  get(b[j], type->dtype, i), terms[j][i]);
+            if (isnan(one)) one = INFINITY;
+            if (one > share) worst = i;
+            share = fmax(share, one);
+        }
+        if (share > 1)
+            say_fault("%s: output %d, element %lld is %.9g, not %.9g (%.3g times what is allowed)",
+                      what, j, (long long)worst, get(b[j], type->dtype, worst),
+                      get(a[j], type->dtype, worst), share);
+        largest = fmax(largest, share);
+    }
+    return largest;
+}
+
+static double try_case(const Case *c, int pattern) {
+    Trial t = {.c = c, .pattern = pattern};
+    void *a[MAX_CASE_OPERANDS] = {0}, *b[MAX_CASE_OPERANDS] = {0}, *again[MAX_CASE_OPERANDS] = {0};
+    double *terms[MAX_CASE_OPERANDS] = {0}, share = 0;
+    char what[256];
+    snprintf(what, sizeof what, "%s, mixture %d", c->title, pattern);
+    choose_types(&t);
+    fill_inputs(&t);
+    for (int j = 0; j < c->n_out; j++)
+        terms[j] = calloc((size_t)type_elements(out_type(&t, j)), sizeof(double));
+    absolute_terms(&t, terms);
+    bool ran = run(&reference, &t, a, what) && run(&other, &t, b, what) &&
+               (smallest || run(&other, &t, again, what));
+    if (ran) share = compare(&t, a, b, terms, what);
+    for (int j = 0; j < c->n_out; j++) {
+        if (ran && !smallest && memcmp(b[j], again[j], (size_t)type_bytes(out_type(&t, j))) != 0)
+            say_fault("%s: output %d has other bits in a second run", what, j);
+        free(a[j]);
+        free(b[j]);
+        free(again[j]);
+        free(terms[j]);
+    }
+    trial_free(&t);
+    return share;
+}
+
+/* ---- the op table */
+
+static int64_t size_of_case(const Case *c) {
+    int64_t n = 0;
+    for (int i = 0; i < c->n_in; i++) n += type_elements(&c->in[i].type);
+    for (int j = 0; j < c->n_out; j++) n += type_elements(&c->out[j]);
+    return n;
+}
+
+/* The n-th case of an op: those of the kernel test, then the large ones; NULL behind the last. */
+static const Case *case_of(int op, int n) {
+    for (int k = 0; k < n_cases; k++)
+        if ((int)cases[k].op == op && n-- == 0) return &cases[k];
+    for (int k = 0; k < n_large_cases; k++)
+        if ((int)large_cases[k].op == op && n-- == 0) return &large_cases[k];
+    return NULL;
+}
+
+static void try_op(int op) {
+    const Case *c, *least = NULL;
+    int runs = 0, before = faults;
+    double share = 0;
+    for (int n = 0; (c = case_of(op, n)) != NULL; n++)
+        if (!least || size_of_case(c) < size_of_case(least)) least = c;
+    for (int n = 0; (c = case_of(op, n)) != NULL; n++)
+        for (int pattern = 0; pattern < PATTERNS; pattern++) {
+            if (pattern == PATTERNS - 1 && !has_fill(c, FILL_SCALE)) continue;
+            if (smallest && (c != least || pattern > 1)) continue;
+            share = fmax(share, try_case(c, pattern));
+            runs++;
+        }
+    if (runs == 0) say_fault("%s has no case", infos[op].name);
+    printf("%-26s %4d runs  %8.4f of the allowed error%s\n", infos[op].name, runs, share,
+           faults > before ? "  FAILED" : "");
+    fflush(stdout);
+}
+
+/* ---- sums over ranks */
+
+static void try_reduce(int dtype, int n_from, int64_t n, bool in_place) {
+    Type type = {.dtype = (uint8_t)dtype, .rank = 1, .dim = {n}};
+    int64_t bytes = type_bytes(&type);
+    char error[ERROR_BYTES] = "", what[96];
+    void *host[4], *result[2];
+    snprintf(what, sizeof what, "sum of %d ranks, dtype %d, %lld elements", n_from, dtype,
+             (long long)n);
+    for (int k = 0; k < n_from; k++) {
+        host[k] = calloc(1, (size_t)bytes);
+        for (int64_t i = 0; i < n; i++) put(host[k], dtype, i, (double)(next_random() % 4001) / 7);
+    }
+    for (int side = 0; side < 2; side++) {
+        const Side *s = side ? &other : &reference;
+        void *from[4];
+        for (int k = 0; k < n_from; k++) from[k] = place(s, host[k], bytes);
+        void *to = in_place ? from[n_from - 1] : place(s, NULL, bytes);
+        must(s->device->reduce(s->context, STREAM_COMPUTE, dtype, to, (const void *const *)from,
+                               n_from, n, error),
+             error);
+        must(s->device->synchronize(s->context, error), error);
+        result[side] = take(s, to, bytes, what, "the sum");
+        for (int k = 0; k < n_from - (in_place ? 1 : 0); k++)
+            free(take(s, from[k], bytes, what, "an operand"));
+    }
+    if (memcmp(result[0], result[1], (size_t)bytes) != 0) say_fault("%s: other bits", what);
+    free(result[0]);
+    free(result[1]);
+    for (int k = 0; k < n_from; k++) free(host[k]);
+}
+
+static void try_reductions(void) {
+    static const int dtypes[] = {DT_F32, DT_BF16, DT_F64, DT_I64};
+    static const int64_t sizes[] = {1, 24, 1001, 70003};
+    int before = faults, runs = 0;
+    for (int d = 0; d < (int)ARRAY_LEN(dtypes); d++)
+        for (int n_from = 1; n_from <= 4; n_from++)
+            for (int s = 0; s < (smallest ? 1 : (int)ARRAY_LEN(sizes)); s++)
+                for (int in_place = 0; in_place < 2; in_place++, runs++)
+                    try_reduce(dtypes[d], n_from, sizes[s], in_place);
+    printf("%-26s %4d runs  equal bits%s\n", "(sums over ranks)", runs,
+           faults > before ? "  FAILED" : "");
+}
+
+int main(int argc, char **argv) {
+    const char *only = NULL;
+    int at = 1;
+    for (; at + 2 < argc; at++) {
+        if (strcmp(argv[at], "--smallest") == 0)
+            smallest = true;
+        else if (strcmp(argv[at], "--op") == 0)
+            only = argv[++at];
+        else
+            break;
+    }
+    if (argc - at != 2)
+        fail_environment("usage: compare [--smallest] [--op NAME] REFERENCE.so OTHER.so");
+    reference = open_side(argv[at], true);
+    other = open_side(argv[at + 1], false);
+    for (int op = 0; op < OP_COUNT; op++)
+        if (strcmp(infos[op].kernel, "executor") != 0 && (!only || !strcmp(only, infos[op].name)))
+            try_op(op);
+    if (!only) try_reductions();
+    reference.device->close(reference.context);
+    other.device->close(other.context);
+    printf("%s against %s: %d fault%s\n", other.device->name, reference.device->name, faults,
+           faults == 1 ? "" : "s");
+    return faults ? 1 : 0;
+}

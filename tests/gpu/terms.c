@@ -1,0 +1,255 @@
+/* How large a rounding error an output element may have, in f64.
+ *
+ * A result in f32 is as good as its order of summation: two correct kernels differ by a small
+ * multiple of the unit in the last place of the sum of the terms' absolute values, however small
+ * the sum itself is. This file computes that sum for every element of every op. Where the op is a
+ * sum of products it is the reference itself over absolute inputs; norms, attention and loss have
+ * a formula each, in which the error that an exponent carries into its result counts as a term.
+ */
+#include "gpu/terms.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util.h"
+
+#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
+
+static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
+static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
+static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
+
+/* The reference of a sum, over absolute inputs. */
+static void of_absolutes(const Trial *t, Reference reference, double *const *out) {
+    const Case *c = t->c;
+    double *in[MAX_CASE_OPERANDS] = {0};
+    for (int i = 0; i < c->n_in; i++) {
+        in[i] = malloc(sizeof(double) * (size_t)in_n(c, i));
+        EACH(k, in_n(c, i)) in[i][k] = fabs(t->in[i][k]);
+    }
+    reference(c, in, out);
+    for (int i = 0; i < c->n_in; i++) free(in[i]);
+}
+
+static void of_norm(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t d = last(&c->in[0].type);
+    const double *rstd = t->want[c->n_out - 1], *mean = c->n_out > 2 ? t->want[1] : NULL;
+    EACH(i, in_n(c, 0)) {
+        int64_t r = i / d;
+        double centre = mean ? fabs(mean[r]) : 0;
+        out[0][i] = (fabs(t->in[0][i]) + centre) * rstd[r] * fabs(t->in[1][i % d]) +
+                    (c->n_in > 2 ? fabs(t->in[2][i % d]) : 0);
+    }
+    EACH(r, out_n(c, c->n_out - 1)) {
+        double sum = 0;
+        EACH(i, d) sum += fabs(t->in[0][r * d + i]) / (double)d;
+        out[c->n_out - 1][r] = rstd[r] * (1 + sum * rstd[r]);
+        if (mean) out[1][r] = sum;
+    }
+}
+
+static void of_norm_grad_input(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t d = last(&c->in[1].type);
+    EACH(r, in_n(c, 1) / d) {
+        const double *dy = t->in[0] + r * d, *x = t->in[1] + r * d, *w = t->in[2];
+        double mean = c->n_in > 4 ? fabs(t->in[3][r]) : 0, rstd = t->in[c->n_in - 1][r];
+        double g = 0, gx = 0;
+        EACH(i, d) {
+            g += fabs(dy[i] * w[i]) / (double)d;
+            gx += fabs(dy[i] * w[i]) * (fabs(x[i]) + mean) * rstd / (double)d;
+        }
+        EACH(i, d)
+        out[0][r * d + i] =
+            rstd * (fabs(dy[i] * w[i]) + (c->n_in > 4 ? g : 0) + (fabs(x[i]) + mean) * rstd * gx);
+    }
+}
+
+static void of_norm_grad_weight(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t d = last(&c->in[1].type);
+    memset(out[0], 0, sizeof(double) * (size_t)d);
+    EACH(i, in_n(c, 1)) {
+        double mean = c->n_in > 3 ? fabs(t->in[2][i / d]) : 0, rstd = t->in[c->n_in - 1][i / d];
+        out[0][i % d] += fabs(t->in[0][i]) * (fabs(t->in[1][i]) + mean) * rstd;
+    }
+}
+
+/* ---- attention */
+
+typedef struct Heads {
+    int64_t b, t, s, heads, key_heads, h;
+    bool packed;
+} Heads;
+
+static Heads heads_of(const Case *c, int first) {
+    const Type *q = &c->in[first].type, *k = &c->in[first + 1].type;
+    bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
+    if (packed) return (Heads){q->dim[0], q->dim[1], q->dim[1], q->dim[3], q->dim[3], q->dim[4], 1};
+    return (Heads){q->dim[0], q->dim[1], k->dim[1], q->dim[2], k->dim[2], q->dim[3], 0};
+}
+
+/* Where the vector of q (which 0), k (1) or v (2) begins. */
+static int64_t vector_at(const Heads *z, int which, int64_t b, int64_t t, int64_t head) {
+    if (z->packed) return (((b * z->t + t) * 3 + which) * z->heads + head) * z->h;
+    if (which == 0) return ((b * z->t + t) * z->heads + head) * z->h;
+    return ((b * z->s + t) * z->key_heads + head / (z->heads / z->key_heads)) * z->h;
+}
+
+/* Probabilities of a row; returns the largest sum of a score's absolute terms. */
+static double row_of_scores(const Trial *t, const Heads *z, int first, int64_t row, double *p) {
+    const double *q = t->in[first], *k = t->in[z->packed ? first : first + 1];
+    int64_t at = row % z->t, head = row / z->t % z->heads, b = row / z->t / z->heads;
+    double alpha = t->c->attr.alpha, top = -INFINITY, sum = 0, terms = 0;
+    EACH(s, z->s) {
+        const double *x = q + vector_at(z, 0, b, at, head), *y = k + vector_at(z, 1, b, s, head);
+        double score = 0, absolute = 0;
+        EACH(i, z->h) {
+            score += x[i] * y[i];
+            absolute += fabs(x[i] * y[i]);
+        }
+        p[s] = t->c->attr.causal && s > at ? -INFINITY : score * alpha;
+        if (p[s] > -INFINITY) terms = fmax(terms, absolute * fabs(alpha));
+        top = fmax(top, p[s]);
+    }
+    EACH(s, z->s) sum += exp(p[s] - top);
+    EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
+    return terms;
+}
+
+static void of_attention(const Trial *t, double *const *out) {
+    Heads z = heads_of(t->c, 0);
+    const double *v = t->in[z.packed ? 0 : 2];
+    double *p = malloc(sizeof *p * (size_t)z.s);
+    EACH(row, z.b * z.heads * z.t) {
+        int64_t at = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
+        double scores = row_of_scores(t, &z, 0, row, p);
+        double *to = out[0] + ((b * z.t + at) * z.heads + head) * z.h;
+        EACH(i, z.h) {
+            to[i] = 0;
+            EACH(s, z.s) to[i] += p[s] * fabs(v[vector_at(&z, 2, b, s, head) + i]) * (1 + scores);
+        }
+        out[1][row] = 1 + fabs(t->want[1][row]) + scores;
+    }
+    free(p);
+}
+
+static void of_attention_grad(const Trial *t, double *const *out) {
+    Heads z = heads_of(t->c, 1);
+    const double *q = t->in[1], *k = t->in[z.packed ? 1 : 2], *v = t->in[z.packed ? 1 : 3];
+    double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
+    for (int j = 0; j < t->c->n_out; j++)
+        memset(out[j], 0, sizeof(double) * (size_t)out_n(t->c, j));
+    double *p = malloc(2 * sizeof *p * (size_t)z.s), *dp = p + z.s;
+    EACH(row, z.b * z.heads * z.t) {
+        int64_t at = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
+        const double *d_o = t->in[0] + ((b * z.t + at) * z.heads + head) * z.h;
+        int64_t query = vector_at(&z, 0, b, at, head);
+        double scores = 1 + row_of_scores(t, &z, 1, row, p), mean = 0;
+        EACH(s, z.s) {
+            dp[s] = 0;
+            EACH(i, z.h) dp[s] += fabs(d_o[i] * v[vector_at(&z, 2, b, s, head) + i]);
+            mean += p[s] * dp[s];
+        }
+        EACH(s, z.s) {
+            int64_t key = vector_at(&z, 1, b, s, head), value = vector_at(&z, 2, b, s, head);
+            double ds = p[s] * (dp[s] + mean) * fabs(t->c->attr.alpha) * scores;
+            EACH(i, z.h) {
+                dv[value + i] += p[s] * fabs(d_o[i]) * scores;
+                dq[query + i] += ds * fabs(k[key + i]);
+                dk[key + i] += ds * fabs(q[query + i]);
+            }
+        }
+    }
+    free(p);
+}
+
+/* ---- loss and update */
+
+static void of_cross_entropy(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t v = last(&c->in[0].type);
+    EACH(i, EXACT_WORDS) out[0][i] = 0;
+    EACH(r, in_n(c, 1)) {
+        double top = 0, target = t->in[1][r];
+        EACH(i, v) top = fmax(top, fabs(t->in[0][r * v + i]));
+        out[1][r] = fabs(t->want[1][r]) + top;
+        if (target != (double)c->attr.ignore)
+            out[0][0] += fabs(t->want[1][r]) + fabs(t->in[0][r * v + (int64_t)target]);
+    }
+}
+
+static void of_cross_entropy_grad(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t v = last(&c->in[0].type);
+    EACH(i, in_n(c, 0)) {
+        double p = exp(t->in[0][i] - t->in[2][i / v]);
+        double carried = p * (fabs(t->in[0][i]) + fabs(t->in[2][i / v]));
+        double one = t->in[1][i / v] == (double)(i % v);
+        out[0][i] = ldexp(p + carried + one, (int)c->attr.exponent);
+    }
+}
+
+/* Output j is the new value of input j. */
+static void of_update(const Trial *t, double *const *out) {
+    for (int j = 0; j < t->c->n_out; j++) EACH(i, out_n(t->c, j))
+    out[j][i] = fabs(t->in[j][i]) + fabs(t->want[j][i] - t->in[j][i]);
+}
+
+static void of_slope(const Trial *t, double *const *out) {
+    EACH(i, out_n(t->c, 0)) out[0][i] = fabs(t->in[0][i]) * (1 + fabs(t->in[1][i]));
+}
+
+void absolute_terms(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    switch (c->op) {
+    case OP_add:
+    case OP_accumulate:
+    case OP_sub: of_absolutes(t, ref_add, out); return;
+    case OP_gelu:
+    case OP_silu: of_absolutes(t, ref_copy, out); return;
+    case OP_mul:
+    case OP_sum_leading:
+    case OP_linear:
+    case OP_linear_grad_input:
+    case OP_linear_grad_weight:
+    case OP_embedding_grad: of_absolutes(t, c->reference, out); return;
+    case OP_gelu_grad:
+    case OP_silu_grad: of_slope(t, out); return;
+    case OP_layer_norm:
+    case OP_rms_norm: of_norm(t, out); return;
+    case OP_layer_norm_grad_input:
+    case OP_rms_norm_grad_input: of_norm_grad_input(t, out); return;
+    case OP_layer_norm_grad_weight:
+    case OP_rms_norm_grad_weight: of_norm_grad_weight(t, out); return;
+    case OP_attention:
+    case OP_attention_packed: of_attention(t, out); return;
+    case OP_attention_grad:
+    case OP_attention_packed_grad: of_attention_grad(t, out); return;
+    case OP_cross_entropy: of_cross_entropy(t, out); return;
+    case OP_cross_entropy_grad: of_cross_entropy_grad(t, out); return;
+    case OP_sgd:
+    case OP_sgd_momentum:
+    case OP_adam: of_update(t, out); return;
+    default:
+        for (int j = 0; j < c->n_out; j++) EACH(i, out_n(c, j)) out[j][i] = fabs(t->want[j][i]);
+    }
+}
+
+double words_value(const int64_t *words) {
+    double sum = 0;
+    EACH(k, EXACT_BINS)
+    sum += ldexp((double)words[k], (int)k * EXACT_BIN_BITS + EXACT_LOWEST_EXPONENT);
+    return sum;
+}
+
+void words_carried(const int64_t *words, int64_t *out) {
+    memcpy(out, words, sizeof *out * EXACT_WORDS);
+    for (int k = 0; k + 1 < EXACT_BINS; k++) {
+        int64_t up = out[k] >> EXACT_BIN_BITS;
+        out[k] -= up * ((int64_t)1 << EXACT_BIN_BITS);
+        out[k + 1] += up;
+    }
+}

@@ -1,0 +1,15 @@
+/* terms.c */
+#ifndef FSDPC_TESTS_GPU_TERMS_H
+#define FSDPC_TESTS_GPU_TERMS_H
+
+#include "kernels/trial.h"
+
+/* For each output element the sum of the absolute terms that it is made of; a result that is only
+ * moved or counted has none beyond itself. `out` has room as Trial.want. */
+void absolute_terms(const Trial *t, double *const *out);
+
+/* The value of an exact accumulator, and its words with every carry done, to be compared. */
+double words_value(const int64_t *words);
+void words_carried(const int64_t *words, int64_t *out);
+
+#endif
