@@ -83,7 +83,7 @@ static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource
         if (!problem) continue;
         Diag d = diag_error(e->model->ds, missing ? "E0110" : "E0316", at, "cannot read %s: %s",
                             f->path, problem);
-        if (missing) e->model->lacks++;
+        *(missing ? &e->model->lacks : &e->model->corrupt) += 1;
         diag_emit(&d);
         right = false;
     }

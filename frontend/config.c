@@ -4,6 +4,12 @@
 
 #include "model.h"
 
+int model_exit_code(const Model *m, int errors) {
+    if (!errors) return EXIT_DONE;
+    if (errors > m->lacks + m->corrupt) return EXIT_USER;
+    return m->corrupt ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
+}
+
 Diag model_lacks(Model *m, Span at, const char *format, ...) {
     va_list args;
     Buf text = {0};
@@ -106,7 +112,7 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
         if (ds->errors == m->errors_before) warn_unused(m);
     }
     int errors = ds->errors - m->errors_before;
-    f->exit_code = !errors ? EXIT_DONE : errors > m->lacks ? EXIT_USER : EXIT_ENVIRONMENT;
+    f->exit_code = model_exit_code(m, errors);
     return f;
 }
 

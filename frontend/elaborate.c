@@ -197,6 +197,6 @@ bool frontend_elaborate(Frontend *f) {
     e.graph->policy = m->policy;
     bool right = elaborate(&e);
     int errors = m->ds->errors - m->errors_before;
-    f->exit_code = right ? EXIT_DONE : errors > m->lacks ? EXIT_USER : EXIT_ENVIRONMENT;
+    f->exit_code = right ? EXIT_DONE : model_exit_code(m, errors);
     return right;
 }

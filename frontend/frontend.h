@@ -4,8 +4,8 @@
  *   if (frontend_elaborate(f)) use(f->graph, &f->settings);    modules, methods, shapes
  *
  * Both report everything they find through ds. After a failure f->exit_code says how the program
- * ends: EXIT_USER, or EXIT_ENVIRONMENT when all errors are about a missing file or about something
- * that this version lacks.
+ * ends: EXIT_USER; EXIT_ENVIRONMENT when all errors are about a missing file or about something
+ * that this version lacks; EXIT_CORRUPT when a data file is not what it claims to be as well.
  */
 #ifndef FSDPC_FRONTEND_H
 #define FSDPC_FRONTEND_H

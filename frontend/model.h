@@ -67,6 +67,7 @@ typedef struct Model {
     Policy policy;
     uint32_t depth; /* of nested evaluations */
     int lacks;      /* errors about something that this version lacks, or a missing file */
+    int corrupt;    /* errors about a data file that is not what it claims to be */
     int errors_before;
 } Model;
 
@@ -108,6 +109,8 @@ const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 
 /* config.c */
 ConstValue config_value(Model *m, ConfigEntry *c);
+/* Exit code of a model with so many errors: the user's own mistakes first. */
+int model_exit_code(const Model *m, int errors);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 

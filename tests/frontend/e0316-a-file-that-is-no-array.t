@@ -21,4 +21,4 @@ error[E0316]: cannot read m.fsd: it is no NumPy file
 6 | data { train = npy(x = "m.fsd", y = "m.fsd") }
   |                                     ^^^^^^^
 
-==== exit 1
+==== exit 3

@@ -29,4 +29,4 @@ error[E0316]: cannot read y.npy: it has 10 samples, z.npy has 5
 1 | data.train=npy(x = "z.npy", y = "y.npy")
   |                                 ^^^^^^^
 
-==== exit 1
+==== exit 3
