@@ -59,6 +59,7 @@ struct TransportContext {
     struct Scratch {
         const void **from;    /* [ranks] */
         MPI_Request *request; /* [2 * ranks] */
+        int32_t *peer;        /* [2 * ranks] rank at the other end of each request */
         uint64_t *value;      /* [ranks] */
         char *bounce;         /* [ranks][bounce_bytes] of the other hosts' */
     } scratch[COMM_KINDS];    /* one thread a purpose */
@@ -257,23 +258,21 @@ static int tag_of(const Collective *call) {
     return (call->axis + 1) * TAG_ROUND + (int)(call->sequence % TAG_ROUND);
 }
 
-static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint64_t piece,
-                MPI_Request *request, int *n) {
+static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint64_t piece, int *n) {
+    struct Scratch *x = &s->c->scratch[s->wait.call->purpose];
     MPI_Comm comm = s->c->world->comm[s->wait.call->purpose];
     int failed = 0, tag = tag_of(s->wait.call);
-    if (f->receives > from)
+    if (f->receives > from) {
+        x->peer[*n] = rank;
         failed = MPI_Irecv(f->receive + from, (int)MIN(piece, f->receives - from), MPI_BYTE, rank,
-                           tag, comm, &request[(*n)++]);
-    if (!failed && f->sends > from)
+                           tag, comm, &x->request[(*n)++]);
+    }
+    if (!failed && f->sends > from) {
+        x->peer[*n] = rank;
         failed = MPI_Isend(f->send + from, (int)MIN(piece, f->sends - from), MPI_BYTE, rank, tag,
-                           comm, &request[(*n)++]);
+                           comm, &x->request[(*n)++]);
+    }
     return failed;
-}
-
-static int32_t some_remote(const Seat *s) {
-    int32_t k = 0;
-    while (!is_remote(s, k)) k++;
-    return s->group.size == (int32_t)s->here + 1 ? rank_of(&s->group, k) : -1;
 }
 
 static int exchange(Seat *s, uint32_t i, FlowOf flow_of, char *error) {
@@ -283,11 +282,11 @@ static int exchange(Seat *s, uint32_t i, FlowOf flow_of, char *error) {
         for (int32_t k = 0; k < s->group.size && !failed; k++) {
             if (!is_remote(s, k)) continue;
             Flow f = flow_of(s, k, i);
-            failed = post(s, &f, rank_of(&s->group, k), from, PIECE_BYTES, x->request, &n);
+            failed = post(s, &f, rank_of(&s->group, k), from, PIECE_BYTES, &n);
         }
         if (failed) return world_mpi_error(s->c->world, failed, kind_name[s->wait.kind], error);
         if (n == 0) return 0;
-        int code = world_finish(&s->wait, n, x->request, some_remote(s), error);
+        int code = world_finish(&s->wait, n, x->request, x->peer, error);
         if (code) return code;
     }
 }
@@ -318,13 +317,13 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
                           .receive = bounce,
                           .sends = (uint64_t)sends * width_of(b),
                           .receives = (uint64_t)now * width_of(b)};
-                if (!failed) failed = post(s, &f, rank, 0, UINT64_MAX, x->request, &n);
+                if (!failed) failed = post(s, &f, rank, 0, UINT64_MAX, &n);
                 from = bounce;
             }
             if (rank != c->o.ignored_rank) x->from[members++] = from;
         }
         if (failed) return world_mpi_error(c->world, failed, kind_name[s->wait.kind], error);
-        int code = n ? world_finish(&s->wait, n, x->request, some_remote(s), error) : 0;
+        int code = n ? world_finish(&s->wait, n, x->request, x->peer, error) : 0;
         if (!code && now > 0)
             code = c->o.device->reduce(c->o.context, s->wait.call->stream, b->dtype,
                                        (char *)to + (uint64_t)done * width_of(b), x->from, members,
@@ -497,6 +496,7 @@ static void close_context(TransportContext *c) {
     for (int i = 0; i < COMM_KINDS; i++) {
         free(c->scratch[i].from);
         free(c->scratch[i].request);
+        free(c->scratch[i].peer);
         free(c->scratch[i].value);
         free(c->scratch[i].bounce);
     }
@@ -519,9 +519,10 @@ static bool allocate(TransportContext *c) {
         struct Scratch *x = &c->scratch[i];
         x->from = calloc(ranks, sizeof *x->from);
         x->request = calloc(2 * ranks, sizeof(MPI_Request));
+        x->peer = calloc(2 * ranks, sizeof *x->peer);
         x->value = calloc(ranks, sizeof *x->value);
         x->bounce = malloc(far * c->bounce_bytes + 1);
-        enough = enough && x->from && x->request && x->value && x->bounce;
+        enough = enough && x->from && x->request && x->peer && x->value && x->bounce;
     }
     return enough && c->channel && c->meetings && c->arena;
 }

@@ -70,7 +70,7 @@ static int check_memory(World *w, uint64_t bytes, char *error) {
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);
     if (failed) return world_mpi_error(w, failed, "the start", error);
-    int code = world_finish(&wait, 1, &request, -1, error);
+    int code = world_finish(&wait, 1, &request, NULL, error);
     /* Behind the sum, so that nobody takes memory before the others have looked. */
     if (code || !have || all <= have) return code;
     snprintf(error, ERROR_BYTES,
@@ -117,7 +117,7 @@ static int gather_offers(World *w, const void *mine, void *all, int bytes, char 
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, w->host, &request);
     if (failed) return world_mpi_error(w, failed, "the start", error);
-    return world_finish(&wait, 1, &request, -1, error);
+    return world_finish(&wait, 1, &request, NULL, error);
 }
 
 int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *error) {

@@ -20,7 +20,10 @@
 
 #include "world.h"
 
-enum { BOARD_MAGIC = 0x46534450, NOTICE_SECONDS = 2, SPINS = 200 };
+enum { BOARD_MAGIC = 0x46534450, NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
+/* A rank that waits for one which itself waits is not to speak first: seconds behind the limit at
+ * which it speaks that a rank of another host, and that a living neighbour, is missing. */
+enum { FAR_GRACE = 1, NEAR_GRACE = 2, FAR_CONTROL_TIMES = 9 };
 
 const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
                                  "broadcast",  "barrier",        "agreement"};
@@ -166,7 +169,12 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
         w->slices = 0;
         return 0;
     }
-    snprintf(limit, sizeof limit, "%d s", world->timeout);
+    int32_t grace = missing < 0 || stopped ? 0 : near ? NEAR_GRACE : FAR_GRACE;
+    /* So may one of another host, as far as can be told from here. */
+    if (!near && w->call && w->call->purpose == COMM_CONTROL)
+        grace = FAR_CONTROL_TIMES * world->timeout;
+    if (w->slices < (world->timeout + grace) * SLICES_A_SECOND) return 0;
+    snprintf(limit, sizeof limit, "%d s", w->slices / SLICES_A_SECOND);
     if (missing < 0) {
         char where[320];
         where_text(w, where, sizeof where);
@@ -204,11 +212,21 @@ int world_slice(Wait *w, int32_t missing, char *error) {
         snprintf(error, ERROR_BYTES, "the launcher of rank %d has ended", world->rank);
         return EXIT_RANK;
     }
-    return ++w->slices >= world->timeout * SLICES_A_SECOND ? time_is_up(w, missing, error) : 0;
+    int32_t over = ++w->slices - world->timeout * SLICES_A_SECOND;
+    return over >= 0 && over % LOOK_SLICES == 0 ? time_is_up(w, missing, error) : 0;
+}
+
+/* The peer of a request that is not over. */
+static int32_t open_peer(int n, MPI_Request *request, const int32_t *peer) {
+    for (int i = 0; i < n && peer; i++) {
+        int over = 0;
+        if (MPI_Test(&request[i], &over, MPI_STATUS_IGNORE) || !over) return peer[i];
+    }
+    return -1;
 }
 
 /* Waits for MPI requests: awake at first, then with growing pauses. */
-int world_finish(Wait *w, int n, MPI_Request *request, int32_t missing, char *error) {
+int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error) {
     long pause = 0, since = 0;
     for (int i = 0;; i++) {
         int done = 0;
@@ -226,7 +244,7 @@ int world_finish(Wait *w, int n, MPI_Request *request, int32_t missing, char *er
         since += pause;
         if (since < SLICE_NS) continue;
         since = 0;
-        int code = world_slice(w, missing, error);
+        int code = world_slice(w, open_peer(n, request, peer), error);
         if (code) return code;
     }
 }
@@ -428,7 +446,7 @@ static int compare(World *w, const StartReport *mine, StartReport *all, char *er
     int failed = MPI_Iallgather(mine, sizeof *mine, MPI_BYTE, all, sizeof *mine, MPI_BYTE, w->start,
                                 &request);
     if (failed) return world_mpi_error(w, failed, "the start", error);
-    return world_finish(&wait, 1, &request, -1, error);
+    return world_finish(&wait, 1, &request, NULL, error);
 }
 
 static int32_t local_ranks(const World *w) { return w->locals; }

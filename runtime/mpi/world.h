@@ -72,7 +72,8 @@ typedef struct Wait {
  * time is up. missing: a rank that has not come, or -1. */
 int world_slice(Wait *w, int32_t missing, char *error);
 bool world_fail(World *w, int32_t rank, int code, const char *text);
-int world_finish(Wait *w, int n, MPI_Request *request, int32_t missing, char *error);
+/* peer: the rank at the other end of each request, or NULL. */
+int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);
 int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
 
 /* shared.c */
