@@ -68,7 +68,9 @@ static bool unknown_option(Driver *d, const char *text, size_t n) {
 }
 
 static bool wrong_value(Driver *d, const OptionInfo *o, const char *value, const char *wanted) {
-    driver_mistake(d, "E0503", NULL, "`--%s` wants %s, not `%s`", o->name, wanted, value);
+    const char letter[] = {o->letter, 0};
+    driver_mistake(d, "E0503", NULL, "`%s%s` wants %s, not `%s`", o->letter ? "-" : "--",
+                   o->letter ? letter : o->name, wanted, value);
     return false;
 }
 
@@ -117,7 +119,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
         break;
     case OPTION_RANKS:
         return whole_number(value, 1, 1 << 20, &p->ranks) ||
-               wrong_value(d, o, value, "a number of ranks, 1 or more");
+               wrong_value(d, o, value, "a number of ranks from 1 to 1048576");
     case OPTION_RANK:
         return whole_number(value, 0, 1 << 20, &p->rank) ||
                wrong_value(d, o, value, "the number of a rank, 0 or more");
