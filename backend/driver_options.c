@@ -162,7 +162,10 @@ bool driver_options(Driver *d, int argc, char **argv) {
             return unknown_option(d, word, (size_t)(name - word) + (short_form ? strlen(name) : n));
         const char *value = name[n] ? name + n + !short_form : NULL;
         if (value && short_form && *value == '=') value++;
-        if (!o->argument && value) return wrong_value(d, o, value, "no value");
+        if (!o->argument && value) {
+            driver_mistake(d, "E0503", NULL, "`--%s` wants no value, not `%s`", o->name, value);
+            return false;
+        }
         if (o->argument && !value && i + 1 < argc) value = argv[++i];
         if (o->argument && !value) {
             driver_mistake(d, "E0503", NULL, "`%s` wants %s behind it", word, o->argument);
