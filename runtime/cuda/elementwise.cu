@@ -125,7 +125,7 @@ __global__ void convert_map(void *to, int to_dtype, const void *from, int from_d
             v = load8(from, from_dtype, from_at, n - at);
         else
             EACH(j)
-            v.x[j] = at + j < n ? element_load(from, from_dtype, (from_at + j) % period) : 0.0f;
+        v.x[j] = at + j < n ? element_load(from, from_dtype, (from_at + j) % period) : 0.0f;
         store8(to, to_dtype, at, n - at, v);
     }
 }

@@ -10,6 +10,8 @@
  * incompletely, launches with impossible sizes and calls that are not allowed while a stream is
  * captured end the process with a message.
  *
+ * FSDP_EMULATE_DROP_WAIT=N forgets wait number N of the run (from 0): a planted fault.
+ *
  * Only x86-64, whose registers a fiber keeps.
  */
 #include "emulate.h"
@@ -347,6 +349,9 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
     LOCKED;
+    static long waits;
+    const char *dropped = getenv("FSDP_EMULATE_DROP_WAIT");
+    if (dropped && waits++ == atol(dropped)) return cudaSuccess;
     if (e->capture) {
         if (s->capture && s->capture != e->capture) return cudaErrorStreamCaptureIsolation;
         s->capture = e->capture;

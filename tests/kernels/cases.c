@@ -426,6 +426,8 @@ const Case cases[] = {
     ATTENTION(1, 70, 130, 2, 1, 17, 0),
     ATTENTION(1, 130, 70, 2, 2, 40, 1),
     ATTENTION(1, 3, 66, 1, 1, 200, 1),
+    ATTENTION(1, 150, 150, 4, 2, 128, 1),
+    ATTENTION(2, 70, 97, 4, 2, 72, 0),
     ATTENTION_PACKED(2, 5, 3, 7, 0),
     ATTENTION_PACKED(1, 140, 2, 64, 1),
     LOSS(5, 3),
