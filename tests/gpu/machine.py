@@ -1,0 +1,118 @@
+"""What run and bench find on a machine: the GPU, the pack, tools, and the programs built here."""
+
+import dataclasses
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+PACK = BUILD / "gpu-pack"
+TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so")
+
+
+@dataclasses.dataclass
+class Programs:
+    run: pathlib.Path
+    cpu: pathlib.Path
+    cuda: pathlib.Path
+    compare: pathlib.Path
+    watch: pathlib.Path
+    env: dict
+    origin: str
+    gpu: str
+    sanitizer: str | None
+    python: str
+    torch: bool
+
+
+def leave(who, message):
+    print(f"{who}: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def require_pack(who):
+    if not (PACK / "cases.json").exists():
+        leave(who, "build/gpu-pack is not here; make it on the build machine: tests/gpu/pack")
+
+
+def gpu_name():
+    """None where no driver answers."""
+    tool = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
+    try:
+        done = subprocess.run(
+            [tool, "--query-gpu=name,driver_version", "--format=csv,noheader"],
+            capture_output=True, text=True, timeout=60,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    names = done.stdout.strip().splitlines()
+    return names[0] if done.returncode == 0 and names else None
+
+
+def require_gpu(who):
+    if not gpu_name():
+        leave(who, "no GPU answers on this machine (nvidia-smi); nothing was checked")
+
+
+def find_tool(name):
+    """On the PATH, or where CUDA's toolkit puts it."""
+    return shutil.which(name) or next(
+        (str(p) for p in sorted(pathlib.Path("/usr/local").glob(f"cuda*/bin/{name}"))), None
+    )
+
+
+def library_folders():
+    """CUDA's libraries, from the toolkit or from Python's wheels."""
+    import site
+
+    folders = sorted(pathlib.Path("/usr/local").glob("cuda*/lib64"))
+    for packages in [*site.getsitepackages(), site.getusersitepackages()]:
+        folders += sorted(pathlib.Path(packages).glob("nvidia/*/lib"))
+    return [str(f) for f in folders if list(f.glob("lib*.so*"))]
+
+
+def build():
+    """Why the programs cannot be built here, or None when they were. Their folder is build/."""
+    for tool in ("gcc", "ninja"):
+        if not shutil.which(tool):
+            return f"there is no {tool}"
+    log = BUILD / "gpu-build.log"
+    env = dict(os.environ)
+    for name, folder in (("CPATH", "include"), ("LIBRARY_PATH", "lib")):
+        env[name] = os.pathsep.join(filter(None, [str(PACK / folder), env.get(name)]))
+    with log.open("w") as out:
+        setup = subprocess.run(["bash", "setup.sh", "--local-ninja"], cwd=ROOT, env=env, stdout=out,
+                               stderr=out)
+        if setup.returncode:
+            return f"setup.sh --local-ninja failed, see {log.relative_to(ROOT)}"
+        if "runtime/cuda/cuda.ninja" not in (ROOT / ".local.ninja").read_text():
+            return "setup.sh found no CUDA toolkit"
+        done = subprocess.run(["ninja", *(f"build/{t}" for t in TARGETS)], cwd=ROOT, env=env,
+                              stdout=out, stderr=out)
+    if done.returncode:
+        print("\n".join(log.read_text().splitlines()[-30:]))
+        return f"the build failed, see {log.relative_to(ROOT)}"
+    return None
+
+
+def programs(packed=False):
+    why = "--packed" if packed else build()
+    folder = PACK / "bin" if why else BUILD
+    env = {**os.environ}
+    if why:
+        paths = [*library_folders(), env.get("LD_LIBRARY_PATH")]
+        env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
+    place = [folder / (pathlib.Path(t).name if why else t) for t in TARGETS]
+    for path in place:
+        if not path.exists():
+            leave("tests/gpu", f"{path} is missing ({why})")
+    python = shutil.which("python3") or sys.executable
+    torch = subprocess.run([python, "-c", "import torch; assert torch.cuda.is_available()"],
+                           capture_output=True).returncode == 0
+    run, cpu, cuda, compare, watch = place
+    return Programs(run, cpu, cuda, compare, watch, env,
+                    f"from the pack ({why})" if why else "built here", gpu_name() or "no GPU",
+                    find_tool("compute-sanitizer"), python, torch)
