@@ -90,6 +90,14 @@ static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource
     return right;
 }
 
+static bool is_small(const Type *t) {
+    int64_t elements = 1;
+    for (int k = 0; k < t->rank; k++)
+        if (__builtin_mul_overflow(elements, t->dim[k], &elements) || elements > INT32_MAX)
+            return false;
+    return true;
+}
+
 static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     Settings *s = &e->frontend->settings;
     const Setting *train = model_setting(e->model, "data", "train");
@@ -98,7 +106,7 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     s->length = 0;
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
-        if (type_elements(&types[i]) > INT32_MAX) {
+        if (!is_small(&types[i])) {
             setting_error(e->model, train, "a batch of %s is too large",
                           s->train.fields.at[i].name);
             return false;

@@ -49,6 +49,16 @@ static bool number_at(Given *g, int i, double standard, double *out) {
     return false;
 }
 
+/* What keeps a variance away from zero. */
+static bool epsilon_at(Given *g, int i, double standard, double *out) {
+    if (!number_at(g, i, standard, out)) return false;
+    if (*out >= 0) return true;
+    Diag d = method_error(g->s, "E0208", g->at[i].span, "eps of `%s` is at least 0, this is %g",
+                          g->name, *out);
+    method_emit(g->s, &d);
+    return false;
+}
+
 static bool truth_at(Given *g, int i, bool *out) {
     *out = false;
     if (!has(g, i)) return true;
@@ -125,13 +135,13 @@ static ConstValue run_gather(Given *g) {
 
 static ConstValue run_layer_norm(Given *g) {
     Attrs a = {0};
-    if (!number_at(g, 3, 1e-5, &a.eps)) return fail(g);
+    if (!epsilon_at(g, 3, 1e-5, &a.eps)) return fail(g);
     return unary(g, OP_layer_norm, &a, has(g, 2) ? 3 : 2);
 }
 
 static ConstValue run_rms_norm(Given *g) {
     Attrs a = {0};
-    if (!number_at(g, 2, 1e-6, &a.eps)) return fail(g);
+    if (!epsilon_at(g, 2, 1e-6, &a.eps)) return fail(g);
     return unary(g, OP_rms_norm, &a, 2);
 }
 

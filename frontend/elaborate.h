@@ -5,6 +5,8 @@
 #include "model.h"
 
 enum { MAX_CALL_DEPTH = 100, MAX_INSTANCES = 200000 };
+/* Of a parameter and of all of them: flat groups in f32 then fit into what a plan can hold. */
+#define MOST_ELEMENTS ((int64_t)1 << 45)
 
 typedef struct Instance Instance;
 typedef struct InstanceArray InstanceArray;

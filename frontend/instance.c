@@ -63,7 +63,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
             method_emit(s, &d);
             return false;
         }
-        if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > (int64_t)1 << 50) {
+        if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > MOST_ELEMENTS) {
             Diag d = method_error(s, "E0211", shape->span, "this parameter is too large");
             method_emit(s, &d);
             return false;
@@ -83,7 +83,7 @@ static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     } else if (v.kind == VALUE_CALL && !strcmp(v.text, "ones")) {
         p->init = INIT_ONES;
     } else if (v.kind == VALUE_CALL && !strcmp(v.text, "normal") && value_is_number(std) &&
-               value_number(std) >= 0) {
+               value_number(std) >= 0 && value_number(std) <= 1e30) {
         p->init = INIT_NORMAL;
         p->init_std = value_number(std);
     } else {

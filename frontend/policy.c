@@ -21,6 +21,18 @@ static int64_t integer(Model *m, const char *section, const char *key) {
     return v->kind == VALUE_INT ? v->integer : 0;
 }
 
+/* A number of steps or samples: no more than a plan holds. */
+static int64_t count(Model *m, const char *section, const char *key) {
+    const int64_t most = (int64_t)1 << 50;
+    int64_t n = integer(m, section, key);
+    if (n <= most) return n;
+    Diag d = diag_error(m->ds, "E0311", value_of(m, section, key)->span,
+                        "%s.%s is at most %lld, this is %lld", section, key, (long long)most,
+                        (long long)n);
+    diag_emit(&d);
+    return most;
+}
+
 static double number(Model *m, const char *section, const char *key) {
     const ConstValue *v = value_of(m, section, key);
     return value_is_number(v) ? value_number(v) : 0;
@@ -314,8 +326,8 @@ static void resolve_schedule(Model *m, Settings *s) {
 static void resolve_length(Model *m, Settings *s) {
     const Setting *steps = model_setting(m, "train", "steps");
     const Setting *epochs = model_setting(m, "train", "epochs");
-    s->steps = integer(m, "train", "steps");
-    s->epochs = integer(m, "train", "epochs");
+    s->steps = count(m, "train", "steps");
+    s->epochs = count(m, "train", "epochs");
     bool both = steps->value.kind == VALUE_INT && epochs->value.kind == VALUE_INT;
     if (both && steps->order > epochs->order)
         s->epochs = 0;
@@ -332,7 +344,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
     const Setting *batch = model_setting(m, "train", "batch");
     s->ranks = mesh_ranks(p);
     s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
-    s->batch = integer(m, "train", "batch");
+    s->batch = count(m, "train", "batch");
     int64_t share = s->ranks * s->micro_batches;
     if (s->micro_batches > 1 << 20) {
         setting_error(m, model_setting(m, "train", "accumulate"), "accumulate is at most %d",
@@ -377,8 +389,8 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     }
     p->clip = number(m, "train", "clip");
     p->clip_value = number(m, "train", "clip_value");
-    s->eval_every = integer(m, "train", "eval_every");
-    s->eval_steps = integer(m, "train", "eval_steps");
+    s->eval_every = count(m, "train", "eval_every");
+    s->eval_steps = count(m, "train", "eval_steps");
     s->seed = (uint64_t)integer(m, "train", "seed");
     const ConstValue *on_nan = value_of(m, "train", "on_nan");
     p->on_nan = is_word(on_nan, "skip")       ? ON_NAN_SKIP

@@ -4,6 +4,7 @@
  * that has arguments (adamw, bf16) becomes a call, and a call gets all its arguments, by name and
  * in the order of the table, defaults filled in. What is known but not in this version is E0390.
  */
+#include <math.h>
 #include <string.h>
 
 #include "model.h"
@@ -23,7 +24,10 @@ static int kind_mask(const ConstValue *v) {
     }
 }
 
-/* Kind and least value. Integral reals become integers where an integer is asked for. */
+/* Numbers further from zero are taken for mistakes; a plan holds none of them. */
+static const double LARGEST_NUMBER = 1e30;
+
+/* Kind and range. Integral reals become integers where an integer is asked for. */
 static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const char *what) {
     int64_t i;
     if ((kinds & K_INT) && !(kinds & K_REAL) && v->kind == VALUE_REAL && value_integral(v, &i))
@@ -37,6 +41,12 @@ static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const c
     if (value_is_number(v) && value_number(v) < least) {
         Diag d = diag_error(m->ds, "E0311", v->span, "%s is at least %g, this is %s", what, least,
                             value_text(m->arena, v));
+        diag_emit(&d);
+        return false;
+    }
+    if (value_is_number(v) && !(fabs(value_number(v)) <= LARGEST_NUMBER)) {
+        Diag d = diag_error(m->ds, "E0311", v->span, "%s is at most %g, this is %s", what,
+                            LARGEST_NUMBER, value_text(m->arena, v));
         diag_emit(&d);
         return false;
     }

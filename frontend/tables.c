@@ -113,6 +113,19 @@ static void check_distinct(Elaboration *e) {
     }
 }
 
+static void count_elements(Elaboration *e, const ParamSlot *p) {
+    int64_t *total = &e->frontend->settings.parameters;
+    if (*total > MOST_ELEMENTS) return; /* said already */
+    *total += type_elements(&p->type);
+    if (*total <= MOST_ELEMENTS) return;
+    Span at = p->span; /* in the user's file */
+    for (const Instance *m = p->owner; m && m->decl->prelude; m = m->parent) at = m->span;
+    Diag d = diag_error(e->model->ds, "E0211", at,
+                        "with this parameter the model has more than %lld elements",
+                        (long long)MOST_ELEMENTS);
+    diag_emit(&d);
+}
+
 void register_tables(Elaboration *e) {
     Graph *g = e->graph;
     register_module(e, e->root, NO_INDEX);
@@ -135,7 +148,7 @@ void register_tables(Elaboration *e) {
                    .frozen = owner->frozen,
                    .keep_f32 = owner->keep_f32};
         vec_push(g->arena, &g->params, p);
-        e->frontend->settings.parameters += type_elements(&owner->type);
+        count_elements(e, owner);
     }
     check_names(e);
     check_distinct(e);

@@ -312,6 +312,17 @@ static Type with_last(Type t, int64_t n) {
     return t;
 }
 
+/* Each element of t takes `each` multiplications: few enough that all counts of operations, sums of
+ * several products, stay inside 64 bits. */
+static const char *want_work(Infer *s, const Type *t, int64_t each) {
+    if (!type_sound(t)) return NULL; /* said of the result */
+    double n = (double)each;
+    for (int i = 0; i < t->rank; i++) n *= (double)t->dim[i];
+    if (n <= 0x1p53) return NULL;
+    return arena_printf(s->arena, "%s with %lld products for each element is too much work",
+                        text_of(s, t), (long long)each);
+}
+
 static const char *shape_linear(Infer *s) {
     TRY(want_float(s, 0));
     TRY(want_rank(s, 0, 1));
@@ -319,6 +330,7 @@ static const char *shape_linear(Infer *s) {
     TRY(want_last(s, 0, 1, 1));
     Type y = with_last(s->in[0], s->in[1].dim[0]);
     if (s->n_in > 2) TRY(want_weight(s, 2, &y));
+    TRY(want_work(s, &y, last_dim(&s->in[0])));
     result(s, y);
     return NULL;
 }
@@ -420,6 +432,7 @@ static Type lse_type(int64_t batch, int64_t heads, int64_t positions) {
 static const char *shape_attention(Infer *s) {
     TRY(want_attention(s, 0));
     const Type *q = &s->in[0];
+    TRY(want_work(s, q, s->in[1].dim[1]));
     result(s, *q);
     result(s, lse_type(q->dim[0], q->dim[2], q->dim[1]));
     return NULL;
@@ -645,7 +658,7 @@ bool op_types_given(OpKind kind) {
 bool type_sound(const Type *t) {
     if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
     if (t->dtype == DT_TOKEN) return t->rank == 0;
-    uint64_t bytes = dtype_bytes(t->dtype);
+    uint64_t bytes = 8; /* of an element: the limit is one of elements, whatever their dtype */
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
         if (bytes > ((uint64_t)1 << 50) / (uint64_t)t->dim[i]) return false;

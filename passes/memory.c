@@ -61,6 +61,20 @@ static void add_workspace(Graph *g, const Op *op) {
     }
 }
 
+/* A plan's addresses end at 2^50. */
+static bool is_possible(const Graph *g) {
+    const uint64_t most = (uint64_t)1 << 50;
+    uint64_t bytes = align_up(g->arena_bytes, MEMORY_ALIGN), scratch = 0;
+    for (int d = 0; d < DEVICE_KINDS; d++) scratch = MAX(scratch, g->workspace_bytes[d]);
+    if (bytes <= most && scratch <= most - bytes) return true;
+    Diag d = diag_error(g->diags, "E0408", (Span){0},
+                        "a rank would need %llu bytes of memory; a plan can hold %llu",
+                        (unsigned long long)(bytes + scratch), (unsigned long long)most);
+    diag_help(&d, "a smaller batch, more ranks or smaller units need less");
+    diag_emit(&d);
+    return false;
+}
+
 bool pass_memory(Graph *g) {
     place_states(g);
     g->arena_bytes = g->persistent_bytes;
@@ -73,5 +87,5 @@ bool pass_memory(Graph *g) {
         set_addresses(g, &b, p);
         for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, &g->ops.at[p->ops.at[k]]);
     }
-    return true;
+    return is_possible(g);
 }
