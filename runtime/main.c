@@ -39,6 +39,10 @@ static int report(int code, const char *text) {
 static int open_plan(Run *run, Plan *p) {
     char error[ERROR_BYTES];
     int code = plan_open(p, run->options->plan, error, sizeof error);
+    if (code == EXIT_CORRUPT) {
+        fprintf(stderr, "error: %s: %s\n", run->options->plan, error);
+        return code;
+    }
     if (code) return report(code, error);
     run->plan = p;
     PlanFault fault;
@@ -289,7 +293,7 @@ static int run_ranks(Run *run) {
     if (run->failure) return run->silent ? run->failure : report(run->failure, run->failure_text);
     if (!run->was_interrupted) return 0;
     if (speaks(run))
-        fprintf(stderr, "interrupted behind a whole step%s%s\n",
+        fprintf(stderr, "interrupted after a whole step%s%s\n",
                 run->options->save ? "; the weights are in " : "",
                 run->options->save ? run->options->save : "");
     return EXIT_INTERRUPTED;

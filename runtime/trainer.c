@@ -164,6 +164,16 @@ static int train(Trainer *t) {
     return 0;
 }
 
+/* The weights are those before the step that was not finite: work that need not be lost. */
+static int save_after_stop(Rank *r) {
+    char why[ERROR_BYTES];
+    memcpy(why, r->error, sizeof why);
+    int code = save_weights(r, r->run->options->save);
+    if (code) return code;
+    memcpy(r->error, why, sizeof why);
+    return EXIT_TRAINING;
+}
+
 int trainer_run(Rank *r) {
     Trainer *t = calloc(1, sizeof *t);
     if (!t) {
@@ -177,6 +187,7 @@ int trainer_run(Rank *r) {
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     if (!code) code = train(t);
     if (!code && r->run->options->save) code = save_weights(r, r->run->options->save);
+    if (code == EXIT_TRAINING && r->run->options->save) code = save_after_stop(r);
     if (!code && r->rank == 0) code = metrics_end(r->run->metrics, t->done, r->error);
     free(t);
     return code;

@@ -17,7 +17,7 @@ last
 best
 tokens/s
 arena
-interrupted behind a whole step; the weights are in w
+interrupted after a whole step; the weights are in w
 "event":"end"
 w
 ==== exit 130

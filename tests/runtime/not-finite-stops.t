@@ -1,5 +1,6 @@
 # RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 -s 'train.optimizer=sgd(lr = 1e30)' && %fsdp-run --quiet --threads 1 --log log --save w p.bin; c=$?; ls w 2> /dev/null; grep -o '"loss":null,"grad_norm":null' log; exit $c
-# A loss that is not finite ends the run with a code of its own, and is logged as null.
+# A loss that is not finite ends the run with a code of its own, is logged as null, and --save has
+# the weights before that step.
 # NEEDS: build:device_cpu.so
 ==== toy.fsd
 module Toy {
@@ -11,6 +12,7 @@ model = Toy
 data { train = text("t.txt"); val = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
 ==== out
+w
 "loss":null,"grad_norm":null
 ==== err
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those before this step
