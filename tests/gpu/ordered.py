@@ -1,0 +1,41 @@
+"""Runs a plan on the recorded cuda device and has order.py compare its calls with the plan.
+
+    ordered.py FSDPC FSDP_RUN BUILD FOLDER MODEL RANKS [DROP]
+
+With DROP: once for every wait of the first step or two from number DROP on, twelve of them spread
+out, that wait is left out; order.py has to notice every time."""
+import os
+import shutil
+import subprocess
+import sys
+
+fsdpc, fsdp_run, build, folder, model, ranks = sys.argv[1:7]
+drop = int(sys.argv[7]) if len(sys.argv) > 7 else None
+here = os.path.dirname(os.path.abspath(__file__))
+plan, trace = os.path.join(folder, "plan.bin"), os.path.join(folder, "trace")
+run = os.path.join(folder, "fsdp-run")
+shutil.copy(fsdp_run, run)
+shutil.copy(os.path.join(build, "device_cpu.so"), folder)
+shutil.copy(os.path.join(build, "tests/modules/device_cuda_recorded.so"),
+            os.path.join(folder, "device_cuda.so"))
+subprocess.run([fsdpc, "compile", "-q", model, "-o", plan, "-n", ranks], check=True)
+
+
+def compared(**settings):
+    """order.py's exit code and text"""
+    done = subprocess.run([run, "--threads", "1", "--device", "cuda", "--quiet", plan],
+                          env=dict(os.environ, FSDP_RECORD=trace, **settings), check=False,
+                          capture_output=True, text=True)
+    if done.returncode and not settings:
+        sys.exit(done.stderr)
+    done = subprocess.run([sys.executable, os.path.join(here, "order.py"), fsdpc, plan, trace, ranks],
+                          check=False, capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+if drop is None:
+    code, text = compared()
+    print(text, end="")
+    sys.exit(code)
+noticed = [compared(FSDP_RECORD_DROP=str(drop + 11 * i)) for i in range(12)]
+print(f"{sum(code == 1 and text.startswith('differs') for code, text in noticed)} of 12 noticed")
