@@ -175,7 +175,8 @@ def check_marks(reader, rows):
             _, rank, call, number, moment = wanted[place]
             mark = reader.marks.get(latest.get(event))
             if mark is None or mark[1:] != (call, number, moment) or mark[0] == rank:
-                raise Differs(f"rank {rank}, call {call}: #{number}: a wait at {moment} finds {mark}")
+                raise Differs(
+                    f"rank {rank}, call {call}: #{number}: a wait at {moment} finds {mark}")
             met.setdefault((rank, call, number, moment), set()).add(mark[0])
     for (rank, call, number, moment), others in met.items():
         if len(others) != reader.ranks - 1:

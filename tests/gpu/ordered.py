@@ -2,8 +2,8 @@
 
     ordered.py FSDPC FSDP_RUN BUILD FOLDER MODEL RANKS [DROP]
 
-With DROP: once for every wait of the first step or two from number DROP on, twelve of them spread
-out, that wait is left out; order.py has to notice every time."""
+With DROP: twelve runs, each of which leaves one wait out, number DROP, DROP + 11, ...; order.py has
+to notice every time."""
 import os
 import shutil
 import subprocess
@@ -28,8 +28,8 @@ def compared(**settings):
                           capture_output=True, text=True)
     if done.returncode and not settings:
         sys.exit(done.stderr)
-    done = subprocess.run([sys.executable, os.path.join(here, "order.py"), fsdpc, plan, trace, ranks],
-                          check=False, capture_output=True, text=True)
+    reader = [sys.executable, os.path.join(here, "order.py"), fsdpc, plan, trace, ranks]
+    done = subprocess.run(reader, check=False, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
 
