@@ -238,7 +238,7 @@ typedef struct Plan {
  * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
  *   value lies in [0, arena_bytes), aligned to its element, every state in the persistent part;
  * - each parameter is in one group, without overlap; groups and states have the sizes that the mesh
- *   and their role give them; roles share out the ranks;
+ *   and their role give them, each group its shard as one state; roles share out the ranks;
  * - operand and result types are such that the op's kernel stays inside them;
  * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PLAN_KINDS programs a role. */
 enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024, PLAN_KINDS = 5 };

@@ -270,6 +270,24 @@ static int read_states(Reading *r) {
     return 0;
 }
 
+/* Each group has its shard among the states, once: who fills or saves parameters takes it there. */
+static int read_shards(Reading *r) {
+    const Plan *p = r->p;
+    uint8_t *seen = calloc(p->n_groups + 1, 1);
+    if (!seen) fail_environment("no memory to read a plan");
+    int status = 0;
+    for (uint64_t i = 0; i < p->n_states && !status; i++) {
+        const PlanState *s = &p->states[i];
+        if (s->role == PLAN_STATE_PARAM && seen[s->group]++)
+            status = plan_fail(r, "state %s is a second shard of group %d", plan_string(p, s->name),
+                               s->group);
+    }
+    for (uint64_t i = 0; i < p->n_groups && !status; i++)
+        if (!seen[i]) status = plan_fail(r, "group %llu has no shard among the states", (Llu)i);
+    free(seen);
+    return status;
+}
+
 static int read_fields(Reading *r) {
     const Plan *p = r->p;
     uint64_t slot = 0;
@@ -351,6 +369,7 @@ int plan_read_tables(Reading *r) {
     if (!status) status = read_units(r);
     if (!status) status = read_groups(r);
     if (!status) status = read_states(r);
+    if (!status) status = read_shards(r);
     if (!status) status = read_fields(r);
     if (!status) status = read_sources(r);
     if (!status) status = read_programs(r);

@@ -168,6 +168,27 @@ static void changed_plans_are_survived(void **state) {
     free(bytes);
 }
 
+/* The first state of role `from` becomes one of role `to`, of the same type. */
+static void read_with_role(uint32_t from, uint32_t to, const char *wanted) {
+    size_t size;
+    char message[512], *bytes = two_ranks(&size);
+    Plan plan;
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    uint64_t i = 0;
+    while (plan.states[i].role != from) i++;
+    ((PlanState *)&plan.states[i])->role = to;
+    set_checksum(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, wanted));
+    free(bytes);
+}
+
+static void every_group_has_one_shard(void **state) {
+    (void)state;
+    read_with_role(PLAN_STATE_PARAM, PLAN_STATE_MOMENT1, "has no shard");
+    read_with_role(PLAN_STATE_MOMENT1, PLAN_STATE_PARAM, "second shard");
+}
+
 static void no_edge_is_redundant(void **state) {
     static const char *const set[] = {"train.accumulate=2"};
     (void)state;
@@ -197,6 +218,7 @@ int main(void) {
         cmocka_unit_test(every_truncation_is_noticed),
         cmocka_unit_test(every_flipped_byte_is_noticed),
         cmocka_unit_test(changed_plans_are_survived),
+        cmocka_unit_test(every_group_has_one_shard),
         cmocka_unit_test(no_edge_is_redundant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
