@@ -28,6 +28,17 @@ static int failed(TensorWriter *w, char *error, const char *what, int number) {
     return EXIT_ENVIRONMENT;
 }
 
+/* A tensor whose name cannot stand in the header beside the others, or NULL. Names come from the
+ * plan: they need not be UTF-8. */
+static const char *impossible_name(const TensorPlan *tensor, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) {
+        json_t *name = json_string(tensor[i].name);
+        json_decref(name);
+        if (!name || !strcmp(tensor[i].name, "__metadata__")) return tensor[i].name;
+    }
+    return NULL;
+}
+
 /* The header's text, padded with spaces so that the data start at a multiple of 8. */
 static char *header_text(const TensorPlan *tensor, uint32_t n, size_t *length) {
     json_t *root = json_object();
@@ -69,7 +80,10 @@ static uint64_t lay_out(TensorPlan *tensor, uint32_t n, uint64_t start) {
 }
 
 static int reserve(TensorWriter *w, const char *header, size_t length, uint64_t size, char *error) {
-    int number = posix_fallocate(w->fd, 0, (off_t)size);
+    int number;
+    do { /* a signal during the save is no reason to lose it */
+        number = posix_fallocate(w->fd, 0, (off_t)size);
+    } while (number == EINTR);
     if (number) return failed(w, error, "write", number);
     for (size_t done = 0; done < length;) {
         ssize_t put = pwrite(w->fd, header + done, length - done, (off_t)done);
@@ -82,6 +96,11 @@ static int reserve(TensorWriter *w, const char *header, size_t length, uint64_t 
 
 int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error) {
     *w = (TensorWriter){.path = path, .fd = -1, .tensor = tensor, .n = n};
+    const char *name = impossible_name(tensor, n);
+    if (name) {
+        snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", path, name);
+        return EXIT_CORRUPT;
+    }
     lay_out(tensor, n, 0);
     size_t length;
     char *header = header_text(tensor, n, &length);

@@ -180,6 +180,20 @@ static void npy_headers_are_read_whole(void **state) {
     }
 }
 
+static void impossible_names_are_refused(void **state) {
+    (void)state;
+    const char *const names[] = {"\xff", "__metadata__"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        TensorPlan plan = {.name = names[i], .type = FT_F32, .rank = 1, .dim = {2}};
+        TensorWriter w;
+        const char *path = in_folder("impossible.safetensors");
+        assert_int_equal(writer_open(&w, path, &plan, 1, error), EXIT_CORRUPT);
+        assert_non_null(strstr(error, "can be called"));
+        writer_abandon(&w);
+        assert_int_equal(access(path, F_OK), -1);
+    }
+}
+
 static void tensors_come_back_as_written(void **state) {
     (void)state;
     TensorPlan plan[2] = {{.name = "odd \"name\"", .type = FT_F32, .rank = 2, .dim = {2, 3}},
@@ -310,6 +324,7 @@ int main(void) {
         cmocka_unit_test(a_bad_id_names_its_byte),
         cmocka_unit_test(text_can_be_shared_out),
         cmocka_unit_test(npy_headers_are_read_whole),
+        cmocka_unit_test(impossible_names_are_refused),
         cmocka_unit_test(tensors_come_back_as_written),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(weights_are_found_by_name),
