@@ -138,10 +138,10 @@ def losses(kernel, weights, tokens, batch=4, length=64, steps=20):
     model = model.to("cuda")
     master = [p.detach().clone() for p in model.parameters()]
     model = model.to(torch.bfloat16)
-    # as in the plan: matrices decay, vectors do not
+    # as in the plan: everything decays but the norms
     names = [n for n, _ in model.named_parameters()]
-    decay = [m for n, m in zip(names, master) if m.dim() > 1]
-    rest = [m for n, m in zip(names, master) if m.dim() <= 1]
+    decay = [m for n, m in zip(names, master) if "ln_" not in n]
+    rest = [m for n, m in zip(names, master) if "ln_" in n]
     settings = {**OPTIMIZER, "weight_decay": 0.0}
     optimizer = torch.optim.AdamW(
         [{"params": decay, "weight_decay": OPTIMIZER["weight_decay"]}, {"params": rest}], **settings
