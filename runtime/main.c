@@ -74,6 +74,8 @@ static int choose_device(Run *run) {
     if (!strcmp(name, "auto")) {
         run->device = device_load("cuda", reason, &code);
         name = "cpu";
+        if (!run->device && !run->options->quiet)
+            fprintf(stderr, "note: %s; device cpu it is\n", reason);
     }
     if (!run->device) run->device = device_load(name, error, &code);
     return run->device ? 0 : report(code, error);

@@ -9,8 +9,7 @@ static const char usage[] =
     "usage: fsdp-run [-n RANKS] [options] plan.bin\n"
     "\n"
     "  -n RANKS                    ranks; default: from the launcher, else the plan's own number\n"
-    "  --device cpu|cuda|auto      auto: cuda where the module loads and a device answers, else "
-    "cpu\n"
+    "  --device cpu|cuda|auto      default cpu; auto: cuda where a device answers, else cpu\n"
     "  --transport local|nccl|mpi  default: from the launcher, else local\n"
     "  --threads T                 CPU threads a rank; default: cores / local ranks\n"
     "  --steps K                   stop after K steps of the plan's schedule\n"
@@ -177,7 +176,7 @@ static OptionId find(const char *argument, const char **value) {
 }
 
 int options_parse(int argc, char **argv, Options *o) {
-    *o = (Options){.device = "auto", .steps = -1, .dump_step = -1};
+    *o = (Options){.device = "cpu", .steps = -1, .dump_step = -1};
     bool only_files = false;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value;
