@@ -129,6 +129,13 @@ static int count_steps(Run *run) {
             return report(EXIT_USER, "train.epochs: too many steps");
         /* rounded up: every sample is seen `epochs` times */
         run->plan_steps = samples / s->batch + (samples % s->batch != 0);
+        if (s->schedule != SCHEDULE_CONSTANT && s->warmup > (double)run->plan_steps) {
+            fprintf(stderr,
+                    "error: train.schedule: warmup = %g is longer than the %" PRId64
+                    " steps of %" PRId64 " epochs\n",
+                    s->warmup, run->plan_steps, s->epochs);
+            return EXIT_USER;
+        }
     }
     run->steps = run->options->steps >= 0 ? run->options->steps : run->plan_steps;
     if (run->steps > run->plan_steps) {
