@@ -180,7 +180,11 @@ static void differentiate(Grad *c, OpId id) {
 
 bool pass_grad(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    CHECK(train != NO_INDEX);
+    if (train == NO_INDEX) {
+        Diag d = diag_error(g->diags, "E0407", (Span){0}, "grad wants a program train");
+        diag_emit(&d);
+        return false;
+    }
     Grad c = {.g = g, .n_values = g->values.n};
     c.b = (Builder){.g = g, .program = (uint32_t)train, .phase = PHASE_BACKWARD};
     c.sums = arena_array(g->arena, GradSum, c.n_values);

@@ -131,20 +131,30 @@ static void emit_update(Update *u, uint32_t param) {
     for (uint32_t j = 0; j < n_moments; j++) write_state(&u->b, moment[j], out + 1 + j);
 }
 
+/* A graph that comes as text may lack what the frontend always makes, or have its update. */
+static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
+    if (graph_find_state(g, "scale") != NO_INDEX) {
+        Diag d = diag_error(g->diags, "E0407", (Span){0}, "the graph has its optimizer already");
+        diag_emit(&d);
+        return false;
+    }
+    if (train != NO_INDEX && loss != NO_VALUE && graph_find_state(g, "step") != NO_INDEX)
+        return true;
+    Diag d = diag_error(g->diags, "E0407", (Span){0},
+                        "optimizer wants a state \"step\" and a program train that sets its loss");
+    diag_emit(&d);
+    return false;
+}
+
 bool pass_optimizer(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    CHECK(train != NO_INDEX);
     Update u = {.g = g, .gradient = arena_array(g->arena, ValueId, g->params.n)};
     u.b = (Builder){
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
     for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;
-    ValueId loss = find_inputs(&u, &g->programs.at[train]);
-    CHECK(loss != NO_VALUE);
-    if (u.step == NO_VALUE) {
-        int32_t step = graph_find_state(g, "step");
-        CHECK(step != NO_INDEX);
-        u.step = read_state(&u.b, step);
-    }
+    ValueId loss = train == NO_INDEX ? NO_VALUE : find_inputs(&u, &g->programs.at[train]);
+    if (!is_ready(g, train, loss)) return false;
+    if (u.step == NO_VALUE) u.step = read_state(&u.b, graph_find_state(g, "step"));
     emit_scale(&u, loss, total_norm(&u));
     for (uint32_t k = 0; k < g->params.n; k++)
         if (u.gradient[k] != NO_VALUE) emit_update(&u, k);

@@ -336,7 +336,11 @@ static void mark_ops(Graph *g) {
 }
 
 bool pass_wrap(Graph *g) {
-    CHECK(g->modules.n);
+    if (!g->modules.n) {
+        Diag d = diag_error(g->diags, "E0407", (Span){0}, "wrap wants a graph with its modules");
+        diag_emit(&d);
+        return false;
+    }
     Wrap w = {g, arena_array(g->arena, uint32_t, g->modules.n),
               arena_array(g->arena, int32_t, g->modules.n), false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
