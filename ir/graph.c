@@ -62,12 +62,6 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
     return (int32_t)g->states.n - 1;
 }
 
-int32_t graph_find_module(const Graph *g, const char *path) {
-    for (uint32_t i = 0; i < g->modules.n; i++)
-        if (!strcmp(g->modules.at[i].path, path)) return (int32_t)i;
-    return NO_INDEX;
-}
-
 int64_t mesh_size(const Policy *p, const char *axis) {
     for (int i = 0; i < p->n_axes; i++)
         if (!strcmp(p->mesh[i].name, axis)) return p->mesh[i].size;

@@ -238,7 +238,6 @@ int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if the
 int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */
 int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int32_t param,
                         int32_t group);
-int32_t graph_find_module(const Graph *g, const char *path);
 /* Attributes of an op before anyone sets them: index, unit and group are NO_INDEX where the op has
  * them, the rest zero. op_emit takes NULL for these. */
 Attrs attrs_default(OpKind kind);

@@ -8,8 +8,6 @@
 
 #include "runtime.h"
 
-bool device_known(const char *name) { return !strcmp(name, "cpu") || !strcmp(name, "cuda"); }
-
 static bool module_path(const char *kind, const char *name, char *out, size_t size) {
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

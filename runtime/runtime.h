@@ -62,7 +62,6 @@ int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error);
 
 /* module.c */
 const Device *device_load(const char *name, char *error, int *code);
-bool device_known(const char *name);
 const TransportModule *transport_load(const char *name, char *error);
 bool transport_known(const char *name); /* is its module beside this program? */
 
