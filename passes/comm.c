@@ -46,6 +46,17 @@ static int64_t axis_of(const Policy *p) {
     return 0;
 }
 
+/* Is the value a metric that an op in front of number `before` sets? */
+static bool is_set_metric(const Graph *g, const Program *p, uint32_t before, ValueId v) {
+    for (uint32_t i = 0; i < before; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_set_state && op->in[0] == v &&
+            g->states.at[op->attr.index].role == STATE_METRIC)
+            return true;
+    }
+    return false;
+}
+
 /* Does the program look as shard leaves it? A graph that comes as text may be of any stage. */
 static bool is_behind_shard(const Graph *g, const Program *p) {
     ValueId pack = NO_VALUE; /* that is not reduced yet */
@@ -60,6 +71,9 @@ static bool is_behind_shard(const Graph *g, const Program *p) {
         case OP_accumulate: return false;
         case OP_view:
             if (g->ops.at[g->values.at[op->in[0]].def].kind != OP_unshard) return false;
+            break;
+        case OP_step_scale:
+            if (!is_set_metric(g, p, i, op->in[0])) return false;
             break;
         case OP_pack:
             if (pack != NO_VALUE) return false;

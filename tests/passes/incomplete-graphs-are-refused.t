@@ -1,6 +1,7 @@
 # RUN: for p in fuse grad optimizer wrap; do echo $p >&2; case $p in fuse|grad) l=model;; *) l=train;; esac; { echo graph $l; echo program train; echo end; } | %fsdpc opt --pass=$p > out || true; done
 # RUN: for p in fuse,grad precision,optimizer; do case $p in fuse*) l=model;; *) l=train;; esac; { echo graph $l; echo program eval; echo end; } | %fsdpc opt --pass=$p || true; done
-# RUN: %fsdpc dump --stage=train -n 1 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=optimizer
+# RUN: %fsdpc dump --stage=train -n 1 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=optimizer || true
+# RUN: %fsdpc dump --stage=train -n 2 %root/tests/passes/model-t.fsd | %fsdpc opt --pass=wrap,shard | sed "/set_state.*index = 2/d" | %fsdpc opt --pass=comm
 # A text that the verifier accepts may still lack what a pass starts from: an error, no abort.
 ==== err
 fuse
@@ -19,5 +20,7 @@ error[E0407]: grad wants a program train
 error[E0407]: optimizer wants a state "step" and a program train that sets its loss
 
 error[E0407]: the graph has its optimizer already
+
+error[E0407]: comm wants a graph straight behind shard
 
 ==== exit 1
