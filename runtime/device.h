@@ -11,7 +11,7 @@
 #include "op.h"
 #include "plan.h"
 
-enum { DEVICE_ABI = 2, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 3, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
 
 typedef struct DeviceContext DeviceContext;
 
@@ -40,7 +40,8 @@ typedef struct KernelCall {
 
 typedef struct DeviceOptions {
     RankInfo rank;
-    int32_t local_rank;
+    int32_t local_rank;    /* among the processes of this machine: which physical device */
+    int32_t process_ranks; /* ranks of the run that are threads of this process */
     const char *plan_path; /* tuned choices may be kept beside it */
 } DeviceOptions;
 
@@ -89,6 +90,11 @@ typedef struct Device {
      * DEVICE_MARKS) of a rank holds until the rank makes it again. */
     int (*mark)(DeviceContext *c, int stream, uint32_t number, void **out, char *error);
     int (*follow)(DeviceContext *c, int stream, void *mark, char *error);
+    /* For a transport that issues work on the plan's streams itself (nccl): the platform's handle
+     * of a stream (cudaStream_t), and the end of all recordings, which hold such work and have to
+     * go before the transport closes. NULL where no such transport exists. */
+    void *(*native_stream)(DeviceContext *c, int stream);
+    int (*program_forget)(DeviceContext *c, char *error);
 } Device;
 
 /* The one symbol that a module exports. */

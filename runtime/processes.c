@@ -96,6 +96,8 @@ int processes_join(Run *run, const char *transport) {
     JoinOptions o = {.launcher = run->launch.launcher,
                      .rank = run->launch.rank,
                      .ranks = run->launch.ranks,
+                     .local_rank = run->launch.local_rank,
+                     .local_ranks = run->launch.local_ranks,
                      .timeout = run->timeout,
                      .test_hosts = run->test.hosts,
                      .may_speak = may_speak};

@@ -71,8 +71,10 @@ int rank_open(Rank *r) {
     r->info =
         (RankInfo){.plan = p, .rank = r->rank, .ranks = run->launch.ranks, .threads = run->threads};
     r->shard_index = mesh_group(p, r->info.ranks, mesh_shard_axis(p), r->rank).index;
-    DeviceOptions device = {
-        .rank = r->info, .local_rank = r->local, .plan_path = run->options->plan};
+    DeviceOptions device = {.rank = r->info,
+                            .local_rank = r->local,
+                            .process_ranks = run->n_rank,
+                            .plan_path = run->options->plan};
     int code = run->device->open(&device, &r->context, r->error);
     if (code) return code;
     TransportOptions transport = {.plan = p,

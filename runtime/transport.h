@@ -74,12 +74,14 @@ typedef struct Transport {
 
 /* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
  * these find and lose each other. */
-enum { TRANSPORT_ABI = 1 };
+enum { TRANSPORT_ABI = 2 };
 typedef struct JoinOptions {
     const char *launcher;
-    int32_t rank, ranks;
-    int32_t timeout;    /* seconds that a rank waits for another */
-    int32_t test_hosts; /* split the ranks of one machine as if they were on so many; 0 = no */
+    int32_t rank, ranks, local_rank, local_ranks;
+    const char *address; /* where rank 0 is met: MASTER_ADDR, or NULL when nobody says */
+    int32_t port;        /* 0 when nobody says */
+    int32_t timeout;     /* seconds that a rank waits for another */
+    int32_t test_hosts;  /* split the ranks of one machine as if they were on so many; 0 = no */
     /* Before the ranks have met: is this process the one to print why the run ends? */
     bool (*may_speak)(void);
 } JoinOptions;

@@ -188,11 +188,11 @@ static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
     if (wanted && strcmp(wanted, "0") != 0 && strcmp(wanted, "1") != 0)
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CUDA_GRAPH=%.100s: choose 0 or 1, or leave it unset", wanted);
-    if (wanted && *wanted == '1' && options->rank.ranks > 1)
+    if (wanted && *wanted == '1' && options->process_ranks > 1)
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CUDA_GRAPH=1: a graph holds one rank, this process runs %d",
-                    options->rank.ranks);
-    *out = options->rank.ranks <= 1 && !(wanted && *wanted == '0');
+                    options->process_ranks);
+    *out = options->process_ranks <= 1 && !(wanted && *wanted == '0');
     return 0;
 }
 
@@ -400,6 +400,17 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
                 (long long)f->limit);
 }
 
+static void *cuda_native_stream(DeviceContext *c, int stream) { return c->stream[stream]; }
+
+static int cuda_program_forget(DeviceContext *c, char *error) {
+    int code = cuda_synchronize(c, error);
+    for (uint32_t i = 0; i < c->n_programs; i++) {
+        if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
+        c->recording[i] = (Recording){.graph = NULL};
+    }
+    return code;
+}
+
 static const Device device = {
     .abi = DEVICE_ABI,
     .name = "cuda",
@@ -423,6 +434,8 @@ static const Device device = {
     .program_end = cuda_program_end,
     .mark = cuda_mark,
     .follow = cuda_follow,
+    .native_stream = cuda_native_stream,
+    .program_forget = cuda_program_forget,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

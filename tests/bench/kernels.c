@@ -188,7 +188,7 @@ int main(int argc, char **argv) {
     }
     Bench b = {.device = entry(), .repeats = argc > 3 ? atoi(argv[3]) : 3};
     b.rank = (RankInfo){NULL, 0, 1, argc > 2 ? atoi(argv[2]) : 1};
-    DeviceOptions options = {b.rank, 0, NULL};
+    DeviceOptions options = {.rank = b.rank};
     char error[ERROR_BYTES];
     if (b.device->open(&options, &b.context, error) ||
         b.device->arena_alloc(b.context, 3ull << 30, (void **)&b.arena, error)) {

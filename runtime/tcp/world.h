@@ -1,0 +1,54 @@
+/* The processes of a run that meet over TCP: how they find each other, notice that one is gone, and
+ * end together. No GPU library is needed here; transport_nccl.so is built on it.
+ *
+ * Rank 0 listens on JoinOptions.address:port; all others connect to it. One thread of each process
+ * answers the others at any time, whatever the process's own threads wait for. The functions of
+ * TransportModule keep their contract (transport.h); those that return int return 0 or an exit code
+ * of util.h after writing one line to `error` (ERROR_BYTES). Host collectives (compare, share,
+ * agree) are called by all members in the same order, from one thread of a process at a time.
+ */
+#ifndef FSDPC_TCP_WORLD_H
+#define FSDPC_TCP_WORLD_H
+
+#include "transport.h"
+
+/* What a rank tells about itself when somebody has waited too long. */
+typedef struct RankState {
+    bool waits;            /* collectives were issued that have not finished */
+    uint64_t finished;     /* collectives finished so far, over all communicators */
+    int32_t axis, purpose; /* communicator of the first unfinished one */
+    uint64_t sequence;     /* its number on that communicator (Collective.sequence) */
+    char label[256];       /* its Collective.label: op, instruction, source place */
+} RankState;
+
+/* Both are called from the world's thread; neither may wait. */
+typedef struct WorldEvents {
+    /* Now, without a lock. */
+    void (*state)(void *user, RankState *out);
+    /* Once: the run is over (a rank failed, is gone, or stopped answering). Whatever this process
+     * waits for has to return soon. */
+    void (*ended)(void *user);
+    void *user;
+} WorldEvents;
+
+int tcp_join(const JoinOptions *options, TransportWorld **out, char *error);
+int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error);
+void tcp_describe(const TransportWorld *w, int32_t rank, char *out, size_t size);
+int32_t tcp_local_ranks(const TransportWorld *w);
+bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text);
+void tcp_leave(TransportWorld *w, bool orderly);
+
+/* From now on a rank that waits longer than JoinOptions.timeout without `finished` growing ends the
+ * run: the ranks' states are compared, and the message names the collective and the ranks that did
+ * not come. NULL ends the watch, before what `user` points to goes away. */
+void tcp_watch(TransportWorld *w, const WorldEvents *events);
+/* `bytes` of member `root` of the whole world, on all ranks. */
+int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
+              char *error);
+/* *out = the largest `mine` among the members of the group. */
+int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
+              const char *label, char *error);
+/* 0 while the run goes on; else EXIT_RANK with the reason as this rank knows it. */
+int tcp_ended(TransportWorld *w, char *error);
+
+#endif
