@@ -51,7 +51,7 @@ typedef struct Channel {
 } Channel;
 
 struct LocalWorld {
-    int32_t ranks, axes, ignored_rank;
+    int32_t ranks, axes;
     bool spin; /* more cores than ranks: waiting a moment awake is cheaper than sleeping */
     _Atomic bool aborted;
     Channel **channel; /* [axes + 1][COMM_KINDS][ranks]; those whose last index is a group's base */
@@ -67,12 +67,11 @@ static size_t channel_index(const LocalWorld *w, int32_t axis, int32_t purpose, 
     return ((size_t)(axis + 1) * COMM_KINDS + (size_t)purpose) * (size_t)w->ranks + (size_t)base;
 }
 
-LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t ignored_rank) {
+LocalWorld *local_world_new(const Plan *p, int32_t ranks) {
     LocalWorld *w = calloc(1, sizeof *w);
     if (!w) fail_environment("no memory for the transport of %d ranks", ranks);
     w->ranks = ranks;
     w->axes = (int32_t)p->n_axes;
-    w->ignored_rank = ignored_rank;
     w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= ranks;
     w->channel = calloc((size_t)(w->axes + 1) * COMM_KINDS * (size_t)ranks, sizeof *w->channel);
     if (!w->channel) fail_environment("no memory for the transport of %d ranks", ranks);
@@ -264,25 +263,16 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
     return leave(c, &s, ALL_GATHER, error);
 }
 
-/* Pointers to elements [first, ..) of buffer i of every member that counts, in rank order. */
-static int gather_pointers(TransportContext *c, const Seat *s, uint32_t i, int64_t first) {
-    const void **from = c->from + (size_t)s->call->purpose * (size_t)c->world->ranks;
-    int n = 0;
-    for (int32_t k = 0; k < s->group.size; k++) {
-        if (s->group.base + k * s->group.stride == c->world->ignored_rank) continue;
-        const CommBuffer *b = peer_buffer(s, k, i);
-        from[n++] = (const char *)b->in + (uint64_t)first * dtype_bytes(b->dtype);
-    }
-    return n;
-}
-
 static int sum_elements(TransportContext *c, const Seat *s, uint32_t i, void *to, int64_t first,
                         int64_t elements, char *error) {
     if (elements <= 0) return 0;
-    int n = gather_pointers(c, s, i, first);
     const void **from = c->from + (size_t)s->call->purpose * (size_t)c->world->ranks;
-    return c->o.device->reduce(c->o.context, s->call->stream, s->call->buffer[i].dtype, to, from, n,
-                               elements, error);
+    for (int32_t k = 0; k < s->group.size; k++) {
+        const CommBuffer *b = peer_buffer(s, k, i);
+        from[k] = (const char *)b->in + (uint64_t)first * dtype_bytes(b->dtype);
+    }
+    return c->o.device->reduce(c->o.context, s->call->stream, s->call->buffer[i].dtype, to, from,
+                               s->group.size, elements, error);
 }
 
 static int local_reduce_scatter(TransportContext *c, const Collective *call, char *error) {

@@ -99,8 +99,6 @@ static int missing_transport(const Run *run, const char *name, bool chosen) {
 static int choose_transport(Run *run) {
     const char *name = run->options->transport;
     const Launch *l = &run->launch;
-    if (run->test.ignored_rank >= l->ranks)
-        return report(EXIT_USER, "FSDP_TEST_IGNORE_RANK: there is no such rank");
     bool many = launch_is_of_processes(l) && l->ranks > 1, chosen = name != NULL;
     bool nccl = run->device->kind == DEVICE_CUDA || !strcmp(l->launcher, "torchrun");
     if (!name) name = !many ? "local" : nccl ? "nccl" : "mpi";
@@ -115,7 +113,7 @@ static int choose_transport(Run *run) {
         return EXIT_USER;
     }
     run->transport = &transport_local;
-    run->transport_shared = local_world_new(run->plan, l->ranks, run->test.ignored_rank);
+    run->transport_shared = local_world_new(run->plan, l->ranks);
     return 0;
 }
 

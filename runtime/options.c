@@ -34,7 +34,6 @@ static const char usage[] =
     "                              (FSDP_CHECK=memory,alloc for both)\n"
     "  FSDP_TEST_STREAMS=SEED      each stream on a thread of its own, delayed at random\n"
     "  FSDP_TEST_DROP_EDGE=N       with FSDP_TEST_STREAMS: ignore row N of the plan's edges\n"
-    "  FSDP_TEST_IGNORE_RANK=R     reductions leave rank R out\n"
     "  FSDP_TEST_HOSTS=N           mpi: the ranks of a machine talk as if they were on N machines\n"
     "\n"
     "Exit codes: 0 done, 1 user, 2 environment, 3 corrupt input, 4 rank failed, 5 loss not "
@@ -234,12 +233,11 @@ int timeout_read(int32_t *seconds, char *error) {
 }
 
 int test_modes_read(TestModes *t, char *error) {
-    *t = (TestModes){.drop_edge = -1, .ignored_rank = -1};
+    *t = (TestModes){.drop_edge = -1};
     int code = read_checks(t, error);
     if (code) return code;
     int64_t x;
     const char *streams = getenv("FSDP_TEST_STREAMS"), *edge = getenv("FSDP_TEST_DROP_EDGE");
-    const char *ignored = getenv("FSDP_TEST_IGNORE_RANK");
     if (streams) {
         if (!whole_number(streams, 0, INT64_MAX, &x))
             return bad_mode(error, "FSDP_TEST_STREAMS", streams);
@@ -252,11 +250,6 @@ int test_modes_read(TestModes *t, char *error) {
                  "with FSDP_TEST_STREAMS",
                  edge);
         return EXIT_USER;
-    }
-    if (ignored) {
-        if (!whole_number(ignored, 0, INT32_MAX, &x))
-            return bad_mode(error, "FSDP_TEST_IGNORE_RANK", ignored);
-        t->ignored_rank = (int32_t)x;
     }
     const char *hosts = getenv("FSDP_TEST_HOSTS");
     if (hosts) {

@@ -82,8 +82,7 @@ int rank_open(Rank *r) {
                                   .context = r->context,
                                   .rank = r->rank,
                                   .ranks = r->info.ranks,
-                                  .shared = run->transport_shared,
-                                  .ignored_rank = run->test.ignored_rank};
+                                  .shared = run->transport_shared};
     code = run->transport->open(&transport, &r->transport, r->error);
     if (!code) code = open_arena(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);

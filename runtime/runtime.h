@@ -45,9 +45,8 @@ typedef struct TestModes {
     bool memory, allocations; /* FSDP_CHECK=memory,alloc */
     bool streams;             /* FSDP_TEST_STREAMS=seed */
     uint64_t seed;
-    int64_t drop_edge;    /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
-    int32_t ignored_rank; /* FSDP_TEST_IGNORE_RANK=r: sums leave it out, -1 = none */
-    int32_t hosts;        /* FSDP_TEST_HOSTS=n, 0 = as they are */
+    int64_t drop_edge; /* FSDP_TEST_DROP_EDGE=n: row of the edge table, -1 = none */
+    int32_t hosts;     /* FSDP_TEST_HOSTS=n, 0 = as they are */
 } TestModes;
 int test_modes_read(TestModes *t, char *error);
 int timeout_read(int32_t *seconds, char *error); /* FSDP_TIMEOUT */

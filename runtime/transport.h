@@ -50,7 +50,6 @@ typedef struct TransportOptions {
     int32_t rank, ranks;
     void *
         shared; /* local: the LocalWorld that all ranks of the process share; else what join gave */
-    int32_t ignored_rank; /* -1, or a rank that every sum leaves out */
 } TransportOptions;
 
 typedef struct Transport {
@@ -134,8 +133,7 @@ int32_t mesh_shard_axis(const Plan *p); /* row of axis "dp", or AXIS_WORLD witho
 /* local.c: ranks are threads of this process; buffers are read in place. */
 extern const Transport transport_local;
 typedef struct LocalWorld LocalWorld;
-/* ignored_rank: -1, or a rank that every sum leaves out (tests show that this is noticed). */
-LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t ignored_rank);
+LocalWorld *local_world_new(const Plan *p, int32_t ranks);
 void local_world_free(LocalWorld *w);
 
 #endif

@@ -303,7 +303,7 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
     int64_t first = MIN(slice * s->group.index, length), mine = MIN(slice, length - first);
     for (int64_t done = 0; done < slice; done += step) {
         int64_t now = MAX(MIN(step, mine - done), 0);
-        int n = 0, members = 0, failed = 0;
+        int n = 0, failed = 0;
         for (int32_t k = 0; k < s->group.size; k++) {
             int32_t rank = rank_of(&s->group, k);
             const char *from = NULL;
@@ -320,14 +320,14 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
                 if (!failed) failed = post(s, &f, rank, 0, UINT64_MAX, &n);
                 from = bounce;
             }
-            if (rank != c->o.ignored_rank) x->from[members++] = from;
+            x->from[k] = from;
         }
         if (failed) return world_mpi_error(c->world, failed, kind_name[s->wait.kind], error);
         int code = n ? world_finish(&s->wait, n, x->request, x->peer, error) : 0;
         if (!code && now > 0)
             code = c->o.device->reduce(c->o.context, s->wait.call->stream, b->dtype,
-                                       (char *)to + (uint64_t)done * width_of(b), x->from, members,
-                                       now, error);
+                                       (char *)to + (uint64_t)done * width_of(b), x->from,
+                                       s->group.size, now, error);
         if (code) return code;
     }
     return 0;

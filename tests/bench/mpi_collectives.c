@@ -114,8 +114,7 @@ int main(int argc, char **argv) {
                           .context = cpu,
                           .rank = rank,
                           .ranks = ranks,
-                          .shared = world,
-                          .ignored_rank = -1};
+                          .shared = world};
     Bench b = {.transport = m->transport};
     must(b.transport->open(&o, &b.context, error));
     b.n = (int64_t)atoi(argv[2]) * (1 << 18) / ranks;

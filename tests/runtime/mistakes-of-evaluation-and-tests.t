@@ -1,4 +1,4 @@
-# RUN: seq 300 > t.txt; seq 20 > v.txt; %fsdpc compile -q -n 2 -o p.bin m.fsd && ! %fsdp-run p.bin && %fsdpc compile -q -n 2 -s train.batch=2 -s train.eval_steps=9 -o q.bin m.fsd && ! %fsdp-run q.bin && FSDP_TEST_IGNORE_RANK=2 %fsdp-run --data val=t.txt --quiet q.bin
+# RUN: seq 300 > t.txt; seq 20 > v.txt; %fsdpc compile -q -n 2 -o p.bin m.fsd && ! %fsdp-run p.bin && %fsdpc compile -q -n 2 -s train.batch=2 -s train.eval_steps=9 -o q.bin m.fsd && ! %fsdp-run q.bin && FSDP_TEST_DROP_EDGE=2 %fsdp-run --data val=t.txt --quiet q.bin
 # The help of a short validation set fits the plan; a test mode that cannot act is an error.
 ==== m.fsd
 module M {
@@ -14,5 +14,5 @@ error: evaluation reads eval_steps * batch = 16 samples, data.val (v.txt) has 8
 help: compile with a smaller train.batch, or with -s train.eval_every=none
 error: evaluation reads eval_steps * batch = 18 samples, data.val (v.txt) has 8
 help: compile with -s train.eval_steps=4
-error: FSDP_TEST_IGNORE_RANK: there is no such rank
+error: FSDP_TEST_DROP_EDGE=2: a row of the edge table, together with FSDP_TEST_STREAMS
 ==== exit 1

@@ -40,9 +40,18 @@ static int fake_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
 
 static const Device fake_device = {.name = "fake", .copy = fake_copy, .reduce = fake_reduce};
 
+static int forgetful_reduce(DeviceContext *c, int stream, int dtype, void *to,
+                            const void *const *from, int n_from, int64_t elements, char *error) {
+    return fake_reduce(c, stream, dtype, to, from, n_from - 1, elements, error);
+}
+
+static const Device forgetful_device = {
+    .name = "forgetful", .copy = fake_copy, .reduce = forgetful_reduce};
+
 typedef struct Peer {
     int rank, ranks, code;
     const Plan *plan;
+    const Device *device;
     LocalWorld *world;
     TransportContext *context;
     void (*body)(struct Peer *p);
@@ -53,7 +62,7 @@ typedef struct Peer {
 static void *peer_main(void *at) {
     Peer *p = at;
     TransportOptions o = {.plan = p->plan,
-                          .device = &fake_device,
+                          .device = p->device,
                           .rank = p->rank,
                           .ranks = p->ranks,
                           .shared = p->world};
@@ -63,12 +72,14 @@ static void *peer_main(void *at) {
 }
 
 /* Runs body on every rank; the result is whether a rank found something wrong. */
-static bool with_ranks(const Plan *plan, int ranks, int ignored, void (*body)(Peer *), Peer *peer) {
-    LocalWorld *w = local_world_new(plan, ranks, ignored);
+static bool with_device(const Device *device, const Plan *plan, int ranks, void (*body)(Peer *),
+                        Peer *peer) {
+    LocalWorld *w = local_world_new(plan, ranks);
     pthread_t thread[MAX_RANKS];
     bool bad = false;
     for (int r = 0; r < ranks; r++) {
-        peer[r] = (Peer){.rank = r, .ranks = ranks, .plan = plan, .world = w, .body = body};
+        peer[r] = (Peer){
+            .rank = r, .ranks = ranks, .plan = plan, .device = device, .world = w, .body = body};
         pthread_create(&thread[r], NULL, peer_main, &peer[r]);
     }
     for (int r = 0; r < ranks; r++) pthread_join(thread[r], NULL);
@@ -78,6 +89,10 @@ static bool with_ranks(const Plan *plan, int ranks, int ignored, void (*body)(Pe
     }
     local_world_free(w);
     return bad;
+}
+
+static bool with_ranks(const Plan *plan, int ranks, void (*body)(Peer *), Peer *peer) {
+    return with_device(&fake_device, plan, ranks, body, peer);
 }
 
 static void jitter(unsigned *seed) {
@@ -121,14 +136,14 @@ static void everybody_has_everything(void **state) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= MAX_RANKS; ranks += ranks < 4 ? 1 : 4)
-        assert_false(with_ranks(&plan, ranks, -1, gather_and_scatter, peer));
+        assert_false(with_ranks(&plan, ranks, gather_and_scatter, peer));
 }
 
-static void an_ignored_rank_is_noticed(void **state) {
+static void a_forgotten_rank_is_noticed(void **state) {
     (void)state;
     Plan plan = {0};
     Peer peer[MAX_RANKS];
-    assert_true(with_ranks(&plan, 3, 1, gather_and_scatter, peer));
+    assert_true(with_device(&forgetful_device, &plan, 3, gather_and_scatter, peer));
 }
 
 static void reduce_in_place(Peer *p) {
@@ -161,14 +176,14 @@ static void all_reduce_sums_every_buffer(void **state) {
     Plan plan = {0};
     Peer peer[MAX_RANKS];
     for (int ranks = 1; ranks <= 4; ranks++)
-        assert_false(with_ranks(&plan, ranks, -1, reduce_in_place, peer));
+        assert_false(with_ranks(&plan, ranks, reduce_in_place, peer));
 }
 
 /* Mesh [2, 3]: axis 0 joins ranks r and r + 3, axis 1 three neighbours. */
 static void along_axes(Peer *p) {
     for (int axis = 0; axis < 2; axis++)
         for (int round = 0; round < ROUNDS; round++) {
-            float mine = (float)p->rank, all[3] = {-1, -1, -1};
+            float mine = (float)p->rank, all[3] = {-1, -1};
             CommBuffer b = {&mine, all, 1, DT_F32};
             Collective c = {.axis = axis, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
             p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
@@ -182,7 +197,7 @@ static void groups_follow_the_mesh(void **state) {
     PlanAxis axes[2] = {{.size = 2}, {.size = 3}};
     Plan plan = {.axes = axes, .n_axes = 2};
     Peer peer[MAX_RANKS];
-    assert_false(with_ranks(&plan, 6, -1, along_axes, peer));
+    assert_false(with_ranks(&plan, 6, along_axes, peer));
 }
 
 /* Two threads of each rank issue the two halves of a sequence; ranks do so in opposite orders. */
@@ -218,7 +233,7 @@ static void numbers_decide_who_meets(void **state) {
     (void)state;
     Plan plan = {0};
     Peer peer[MAX_RANKS];
-    assert_false(with_ranks(&plan, 3, -1, from_two_threads, peer));
+    assert_false(with_ranks(&plan, 3, from_two_threads, peer));
 }
 
 static void agree_or_leave(Peer *p) {
@@ -237,7 +252,7 @@ static void abort_ends_all(void **state) {
     (void)state;
     Plan plan = {0};
     Peer peer[MAX_RANKS];
-    assert_false(with_ranks(&plan, 3, -1, agree_or_leave, peer));
+    assert_false(with_ranks(&plan, 3, agree_or_leave, peer));
     assert_int_equal(peer[0].code, EXIT_RANK);
     assert_int_equal(peer[2].code, EXIT_RANK);
 }
@@ -253,7 +268,7 @@ static void different_sizes_are_a_failure(void **state) {
     (void)state;
     Plan plan = {0};
     Peer peer[MAX_RANKS];
-    with_ranks(&plan, 2, -1, disagree, peer);
+    with_ranks(&plan, 2, disagree, peer);
     assert_int_equal(peer[0].code, EXIT_RANK);
     assert_int_equal(peer[1].code, EXIT_RANK);
 }
@@ -269,13 +284,13 @@ static void broadcast_comes_from_its_root(void **state) {
     (void)state;
     Plan plan = {0};
     Peer peer[MAX_RANKS];
-    assert_false(with_ranks(&plan, 4, -1, from_root, peer));
+    assert_false(with_ranks(&plan, 4, from_root, peer));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everybody_has_everything),
-        cmocka_unit_test(an_ignored_rank_is_noticed),
+        cmocka_unit_test(a_forgotten_rank_is_noticed),
         cmocka_unit_test(all_reduce_sums_every_buffer),
         cmocka_unit_test(groups_follow_the_mesh),
         cmocka_unit_test(numbers_decide_who_meets),
