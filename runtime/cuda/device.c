@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "products.h"
 #include "table.h"
 
 enum { PIECES = 8, PIECE_BYTES = 1 << 20 };

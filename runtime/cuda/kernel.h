@@ -73,10 +73,6 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
 enum { REDUCE_AT_ONCE = 8 };
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements);
-/* linear.c: products through cuBLASLt. */
-CUDA_C int products_open(DeviceContext *c, const DeviceOptions *options, void **out, char *error);
-CUDA_C void products_close(void *products);
-CUDA_C void *launch_products(const Launch *l);
 
 /* ---- operands, as on the cpu */
 

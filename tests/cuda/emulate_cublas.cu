@@ -1,16 +1,23 @@
-/* cuBLASLt as far as runtime/cuda/linear.c uses it, from its manual: descriptions are kept as they
- * are set, and a product is three loops over column-major operands. What a real library refuses
- * (sizes that do not match, an alignment that was promised and is not there) ends in an error.
+/* cuBLASLt as far as runtime/cuda/products.c uses it, from its manual: descriptions are kept as
+ * they are set, and a product is three loops over column-major operands. What a real library
+ * refuses (sizes that do not match, an alignment that was promised and is not there) ends in an
+ * error.
  */
 #include "emulate.h"
 
 #include <cublasLt.h>
+#include <vector>
 
 struct Description {
     cublasOperation_t a, b;
     cublasLtEpilogue_t epilogue;
-    const void *bias;
+    void *vector, *aux;
+    int64_t aux_leading;
     cublasComputeType_t compute;
+
+    bool has(cublasLtEpilogue_t part) const { return (epilogue & part) == part; }
+    bool gelu() const { return has(CUBLASLT_EPILOGUE_GELU_AUX); }
+    bool dgelu() const { return has(CUBLASLT_EPILOGUE_DGELU); }
 };
 struct Matrix {
     cudaDataType_t type;
@@ -19,8 +26,17 @@ struct Matrix {
 };
 struct Preference {
     uint64_t workspace;
-    uint32_t alignment[4];
+    uint32_t reductions, alignment[4];
 };
+/* The hyperbolic form, and its derivative. */
+static double gelu_of(double x) {
+    return 0.5 * x * (1.0 + tanh(sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+static double gelu_slope(double x) {
+    double t = tanh(sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x));
+    double inner = sqrt(2.0 / M_PI) * (1.0 + 3.0 * 0.044715 * x * x);
+    return 0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * inner;
+}
 template <class T> static T *inside(void *opaque) { return *(T **)opaque; }
 
 static float get(const void *p, cudaDataType_t type, int64_t i) {
@@ -34,6 +50,28 @@ static void put(void *p, cudaDataType_t type, int64_t i, float x) {
     else
         ((uint16_t *)p)[i] = (uint16_t)(x != x ? (bits >> 16) | 0x40u
                                                : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+/* to[i] = the sum over q of x[i * step + q * depth_step] */
+static void sum_over_k(void *to, cudaDataType_t type, const void *x, const Matrix &layout,
+                       int64_t step, int64_t depth_step, uint64_t n, uint64_t k) {
+    for (uint64_t i = 0; i < n; i++) {
+        float sum = 0.0f;
+        for (uint64_t q = 0; q < k; q++)
+            sum += get(x, layout.type, (int64_t)i * step + (int64_t)q * depth_step);
+        put(to, type, (int64_t)i, sum);
+    }
+}
+
+/* What the manual asks of the epilogue's operands. */
+static bool epilogue_fits(const Description &p, const Matrix &d) {
+    bool bias_gradient = p.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD ||
+                         p.epilogue == CUBLASLT_EPILOGUE_BGRADA ||
+                         p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+    if ((bias_gradient || p.has(CUBLASLT_EPILOGUE_BIAS)) && !p.vector) return false;
+    if (!p.gelu() && !p.dgelu()) return true;
+    return p.aux && (uintptr_t)p.aux % 16 == 0 && p.aux_leading % 8 == 0 &&
+           p.aux_leading >= (int64_t)d.rows;
 }
 
 extern "C" {
@@ -51,8 +89,8 @@ const char *cublasLtGetStatusString(cublasStatus_t s) { return s ? "an error" : 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *out, cublasComputeType_t compute,
                                         cudaDataType_t) {
     *out = (cublasLtMatmulDesc_t)calloc(1, sizeof **out);
-    *(Description **)*out =
-        new Description{CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, compute};
+    *(Description **)*out = new Description{
+        CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, nullptr, 0, compute};
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) {
@@ -64,13 +102,18 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
                                               cublasLtMatmulDescAttributes_t name,
                                               const void *value, size_t size) {
     Description *d = inside<Description>(opaque);
-    void *to = name == CUBLASLT_MATMUL_DESC_TRANSA         ? (void *)&d->a
-               : name == CUBLASLT_MATMUL_DESC_TRANSB       ? (void *)&d->b
-               : name == CUBLASLT_MATMUL_DESC_EPILOGUE     ? (void *)&d->epilogue
-               : name == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? (void *)&d->bias
-                                                           : nullptr;
-    if (!to || size != (name == CUBLASLT_MATMUL_DESC_BIAS_POINTER ? 8u : 4u))
-        return CUBLAS_STATUS_INVALID_VALUE;
+    void *to = nullptr;
+    size_t wanted = 8;
+    switch (name) {
+    case CUBLASLT_MATMUL_DESC_TRANSA: to = &d->a, wanted = 4; break;
+    case CUBLASLT_MATMUL_DESC_TRANSB: to = &d->b, wanted = 4; break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE: to = &d->epilogue, wanted = 4; break;
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: to = &d->vector; break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: to = &d->aux; break;
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: to = &d->aux_leading; break;
+    default: break;
+    }
+    if (!to || size != wanted) return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, value, size);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -87,7 +130,7 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t m) {
 }
 cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *out) {
     *out = (cublasLtMatmulPreference_t)calloc(1, sizeof **out);
-    *(Preference **)*out = new Preference{0, {256, 256, 256, 256}};
+    *(Preference **)*out = new Preference{0, 7, {256, 256, 256, 256}};
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) {
@@ -102,6 +145,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t o
     int which = name - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES;
     if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && size == 8)
         memcpy(&p->workspace, value, 8);
+    else if (name == CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK && size == 4)
+        memcpy(&p->reductions, value, 4);
     else if (which >= 0 && which < 4 && size == 4)
         memcpy(&p->alignment[which], value, 4);
     else
@@ -146,11 +191,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
     if (!types || (turn_b ? y.columns : y.rows) != k || z.rows != m || z.columns != n ||
         w.rows != m || w.columns != n || *(const float *)alpha != 1.0f)
         return CUBLAS_STATUS_INVALID_VALUE;
+    if (!epilogue_fits(p, z)) return CUBLAS_STATUS_INVALID_VALUE;
     float keep = *(const float *)beta;
-    bool bias = p.epilogue == CUBLASLT_EPILOGUE_BIAS;
     emulate_launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {
         /* it may hold nothing that is still needed; not all of it, for the time that takes */
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
+        std::vector<float> rows(m, 0.0f);
         for (uint64_t j = 0; j < n; j++)
             for (uint64_t i = 0; i < m; i++) {
                 float sum = 0.0f;
@@ -163,9 +209,24 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
                 }
                 int64_t at = (int64_t)(j * (uint64_t)z.leading + i);
                 if (keep != 0.0f) sum += keep * get(c, w.type, at);
-                if (bias) sum += get(p.bias, z.type, (int64_t)i);
+                if (p.has(CUBLASLT_EPILOGUE_BIAS)) sum += get(p.vector, z.type, (int64_t)i);
+                int64_t aux = (int64_t)(j * (uint64_t)p.aux_leading + i);
+                if (p.gelu()) {
+                    put(p.aux, z.type, aux, sum);
+                    sum = (float)gelu_of(sum);
+                }
+                if (p.dgelu()) sum *= (float)gelu_slope(get(p.aux, z.type, aux));
                 put(d, z.type, at, sum);
+                rows[i] += sum;
             }
+        if (p.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD)
+            for (uint64_t i = 0; i < m; i++) put(p.vector, z.type, (int64_t)i, rows[i]);
+        if (p.epilogue == CUBLASLT_EPILOGUE_BGRADA)
+            sum_over_k(p.vector, z.type, a, x, turn_a ? x.leading : 1, turn_a ? 1 : x.leading, m,
+                       k);
+        if (p.epilogue == CUBLASLT_EPILOGUE_BGRADB)
+            sum_over_k(p.vector, z.type, b, y, turn_b ? 1 : y.leading, turn_b ? y.leading : 1, n,
+                       k);
     });
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,0 +1,75 @@
+/* Matrix products through cuBLASLt, with what its epilogues fuse: D = A B + beta C, then the
+ * epilogue.
+ *
+ * cuBLASLt counts columns first. D is m x n with leading dimension ldc; A is m x k (a_turned:
+ * stored k x m), B is k x n (b_turned: stored n x k). A row-major [R, O] is an O x R with leading
+ * dimension O. A and B have `dtype`, C and D `out_dtype`: bf16 gives bf16 or f32, f32 gives f32.
+ * Sums are f32.
+ *
+ * Epilogues, from the library's manual. Vectors and aux always have the dtype of D.
+ *
+ *   BIAS           vector[m] is added to every column
+ *   GELU_AUX_BIAS  x = A B + beta C + vector is written to aux, D = gelu(x): the tanh form
+ *   DGELU          D = (A B + beta C) gelu'(aux)
+ *   DGELU_BGRAD    the same, and vector[m] = the sums of D over its columns
+ *   BGRADA         vector[m] = the sums of A over k, beside the product
+ *   BGRADB         vector[n] = the sums of B over k, beside the product
+ *
+ * A bias gradient is written, never added to what was there. aux is m x n with leading dimension
+ * ldaux, a multiple of 8 and at least m, at an address that is a multiple of 16. Where the library
+ * has no algorithm (bf16 operands with f32 results have few of these, leading dimensions that are
+ * no multiple of 16 bytes fewer), product_offered says so and the caller does the rest itself.
+ */
+#ifndef FSDPC_CUDA_PRODUCTS_H
+#define FSDPC_CUDA_PRODUCTS_H
+
+#include "kernel.h"
+
+typedef enum Epilogue {
+    EPILOGUE_NONE,
+    EPILOGUE_BIAS,
+    EPILOGUE_GELU_AUX_BIAS,
+    EPILOGUE_DGELU,
+    EPILOGUE_DGELU_BGRAD,
+    EPILOGUE_BGRADA,
+    EPILOGUE_BGRADB,
+    EPILOGUES
+} Epilogue;
+
+/* A product without its operands. Compared byte by byte: start from product_shape(). */
+typedef struct ProductShape {
+    int64_t m, n, k;
+    int64_t lda, ldb, ldc, ldaux; /* ldc: of C and D; ldaux: 0 without aux */
+    int32_t a_turned, b_turned;
+    int32_t dtype, out_dtype; /* of A and B; of C, D, vector and aux */
+    int32_t epilogue;
+    int32_t accumulate;    /* beta = 1 */
+    uint32_t alignment[6]; /* of A, B, C, D, vector, aux; filled by the functions below */
+} ProductShape;
+
+typedef struct ProductOperands {
+    const void *a, *b, *c; /* c: NULL without accumulate; may be d */
+    void *d;
+    void *vector; /* bias, read; or bias gradient, written; else NULL */
+    void *aux;    /* what gelu is taken of: written by GELU_AUX_BIAS, read by DGELU; else NULL */
+} ProductOperands;
+
+/* The shape of a product of packed operands, everything else 0. */
+ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned);
+
+/* What a product takes of the workspace at most. */
+enum { PRODUCT_WORKSPACE = 32 << 20 };
+
+/* Has the library an algorithm for it? Shapes and operands that break the rules above are errors.
+ */
+int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
+/* Issues it; the workspace is aligned to 256. */
+int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
+                uint64_t workspace_bytes);
+
+/* One per rank. */
+int products_open(DeviceContext *c, const DeviceOptions *options, void **out, char *error);
+void products_close(void *products);
+void *launch_products(const Launch *l);
+
+#endif
