@@ -183,6 +183,7 @@ int executor_issue(Rank *r, uint32_t k, char *error) {
         if (code) return code;
     }
     if (!moves_data(in) && !*op_info[in->op].kernel) return 0;
+    rank_beat_at(r, k);
     allocations_enter_kernel();
     int code = moves_data(in)
                    ? issue_collective(r, k, error)

@@ -151,7 +151,9 @@ static int gather_param(Gather *g, uint32_t param, char *to) {
             if (!(replicated && g->source->host))
                 from = readable(g, from, (uint64_t)n * width, &code);
             if (code) return code;
+            rank_writes(r, true); /* into a mapped file: the disk may be slow */
             put(q, width, done, n, from, to);
+            rank_writes(r, false);
         }
         done += n;
     }
@@ -187,11 +189,15 @@ int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool tr
     g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
     CHECK(g.bounce_bytes > 0);
     if (r->rank == 0) g.host = arena_alloc(g.arena, g.bounce_bytes);
+    rank_writes(r, true);
     int code = r->rank == 0 ? writer_open(&g.writer, path, g.tensor, g.n, r->error) : 0;
+    rank_writes(r, false);
     code = agree_on(r, code);
     if (!code) code = write_tensors(&g);
     if (!code) {
+        rank_writes(r, true);
         if (r->rank == 0) code = writer_commit(&g.writer, r->error);
+        rank_writes(r, false);
         code = agree_on(r, code);
     }
     if (r->rank == 0 && code) writer_abandon(&g.writer);

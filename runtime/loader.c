@@ -35,6 +35,7 @@ static int read_batch(Loader *l) {
             k = shuffled(k, d->samples, s->seed, (uint64_t)(at / d->samples));
         int code = dataset_read(d, k, i, l->slot[l->call.slot], l->error);
         if (code) return code;
+        rank_beat(l->rank);
     }
     return 0;
 }

@@ -11,11 +11,18 @@
  * its stream, and the others' streams follow it: the meetings order what the ranks issue, the marks
  * order when it runs.
  *
- * Waiting is a short spin, then a futex with a time limit, so that a rank also wakes when the run
- * was aborted and nobody will ever count the word up.
+ * Waiting is a short spin, then a futex in slices of 50 ms, so that a rank also wakes when the run
+ * was aborted and nobody will ever count the word up. Behind each slice the waiting rank looks at
+ * those that are missing: whether they began another instruction, read or write files, or used CPU
+ * time. One that did nothing of this for `timeout` seconds ends the run. Time is counted in slices
+ * that the waiting rank saw, so a process that was suspended and goes on misses nothing.
+ *
+ * What it does not notice: a kernel that computes for ever, and standstill of all ranks at once on
+ * a device whose launches return early.
  */
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +33,10 @@
 
 #include "transport.h"
 
-enum { RING = 4, SPINS = 400, WAIT_NS = 50 * 1000 * 1000, SLICE_ALIGN = 64 };
+enum { RING = 4, SPINS = 400, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20, SLICE_ALIGN = 64 };
+/* A rank that waits for one which itself waits is not to speak first: seconds behind the limit. And
+ * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
+enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100 };
 
 typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
@@ -42,18 +52,30 @@ typedef struct Visit { /* what a member brings to a meeting */
 } Visit;
 
 typedef struct Meeting {
-    _Atomic uint32_t arrived, reduced, left;
-    Visit *visit; /* [members] */
+    _Atomic uint32_t count[MOMENTS];
+    Visit *visit;              /* [members] */
+    _Atomic uint64_t *reached; /* [members] sequence * MOMENTS + moment + 1: finds who is missing */
 } Meeting;
 
 typedef struct Channel {
     Meeting meeting[RING];
 } Channel;
 
+/* A rank as the others see it. */
+typedef struct Member {
+    const Pulse *pulse;
+    _Atomic uint64_t collectives; /* that it came to */
+    _Atomic uint32_t waiting;     /* its threads that wait for others */
+} Member;
+
 struct LocalWorld {
-    int32_t ranks, axes;
+    const Plan *plan;
+    int32_t ranks, axes, timeout;
     bool spin; /* more cores than ranks: waiting a moment awake is cheaper than sleeping */
     _Atomic bool aborted;
+    pthread_mutex_t lock;
+    char reason[ERROR_BYTES]; /* under the lock: why a collective failed, "" when none did */
+    Member *member;           /* [ranks] */
     Channel **channel; /* [axes + 1][COMM_KINDS][ranks]; those whose last index is a group's base */
 };
 
@@ -67,14 +89,19 @@ static size_t channel_index(const LocalWorld *w, int32_t axis, int32_t purpose, 
     return ((size_t)(axis + 1) * COMM_KINDS + (size_t)purpose) * (size_t)w->ranks + (size_t)base;
 }
 
-LocalWorld *local_world_new(const Plan *p, int32_t ranks) {
+LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     LocalWorld *w = calloc(1, sizeof *w);
     if (!w) fail_environment("no memory for the transport of %d ranks", ranks);
+    w->plan = p;
     w->ranks = ranks;
+    w->timeout = timeout;
+    pthread_mutex_init(&w->lock, NULL);
     w->axes = (int32_t)p->n_axes;
     w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= ranks;
     w->channel = calloc((size_t)(w->axes + 1) * COMM_KINDS * (size_t)ranks, sizeof *w->channel);
-    if (!w->channel) fail_environment("no memory for the transport of %d ranks", ranks);
+    w->member = calloc((size_t)ranks, sizeof *w->member);
+    if (!w->channel || !w->member)
+        fail_environment("no memory for the transport of %d ranks", ranks);
     for (int32_t axis = AXIS_WORLD; axis < w->axes; axis++)
         for (int32_t rank = 0; rank < ranks; rank++) {
             MeshGroup group = mesh_group(p, ranks, axis, rank);
@@ -83,7 +110,8 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks) {
                 if (!c) fail_environment("no memory for the transport of %d ranks", ranks);
                 for (int i = 0; i < RING; i++) {
                     c->meeting[i].visit = calloc((size_t)group.size, sizeof(Visit));
-                    if (!c->meeting[i].visit)
+                    c->meeting[i].reached = calloc((size_t)group.size, sizeof(uint64_t));
+                    if (!c->meeting[i].visit || !c->meeting[i].reached)
                         fail_environment("no memory for the transport of %d ranks", ranks);
                 }
                 w->channel[channel_index(w, axis, purpose, group.base)] = c;
@@ -97,10 +125,15 @@ void local_world_free(LocalWorld *w) {
     size_t n = (size_t)(w->axes + 1) * COMM_KINDS * (size_t)w->ranks;
     for (size_t i = 0; i < n; i++) {
         if (!w->channel[i]) continue;
-        for (int k = 0; k < RING; k++) free(w->channel[i]->meeting[k].visit);
+        for (int k = 0; k < RING; k++) {
+            free(w->channel[i]->meeting[k].visit);
+            free((void *)w->channel[i]->meeting[k].reached);
+        }
         free(w->channel[i]);
     }
     free(w->channel);
+    free(w->member);
+    pthread_mutex_destroy(&w->lock);
     free(w);
 }
 
@@ -110,33 +143,146 @@ static inline void relax(void) {
 #endif
 }
 
-/* Waits until *word has reached target (counters wrap; distances are small). */
-static int wait_for(LocalWorld *w, _Atomic uint32_t *word, uint32_t target) {
-    for (int i = w->spin ? SPINS : 0; i > 0; i--) {
-        if ((int32_t)(atomic_load_explicit(word, memory_order_acquire) - target) >= 0) return 0;
-        relax();
-    }
-    for (;;) {
-        uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
-        if ((int32_t)(seen - target) >= 0) return 0;
-        if (atomic_load(&w->aborted)) return EXIT_RANK;
-        struct timespec limit = {.tv_nsec = WAIT_NS};
-        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
-    }
-}
-
-static void count_up(_Atomic uint32_t *word, uint32_t target) {
-    uint32_t now = atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1;
-    if (now == target) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
 typedef struct Seat { /* a rank's place in a meeting under way */
-    LocalWorld *world;
+    TransportContext *c;
     Meeting *m;
     MeshGroup group;
     uint32_t target; /* of each counter, when everybody has counted */
+    Kind kind;
     const Collective *call;
 } Seat;
+
+/* Ends the run for all ranks; the first text is what every one of them tells. */
+static int end_run(LocalWorld *w, char *error) {
+    pthread_mutex_lock(&w->lock);
+    if (!atomic_load(&w->aborted)) snprintf(w->reason, sizeof w->reason, "%s", error);
+    atomic_store(&w->aborted, true);
+    if (*w->reason) memcpy(error, w->reason, ERROR_BYTES);
+    pthread_mutex_unlock(&w->lock);
+    return EXIT_RANK;
+}
+
+static int abandoned(const Seat *s, char *error) {
+    LocalWorld *w = s->c->world;
+    pthread_mutex_lock(&w->lock);
+    memcpy(error, w->reason, ERROR_BYTES);
+    pthread_mutex_unlock(&w->lock);
+    if (!*error)
+        snprintf(error, ERROR_BYTES, "%s of %s was abandoned: another rank failed",
+                 kind_name[s->kind], s->call->label ? s->call->label : "the run");
+    return EXIT_RANK;
+}
+
+/* ---- waiting */
+
+/* What a rank that waits knows of a missing one. */
+typedef struct Watched {
+    uint64_t beats;
+    int64_t cpu_ns;
+    int32_t idle; /* slices without a sign of work */
+    bool seen;
+} Watched;
+
+static int64_t cpu_time(const Pulse *p) {
+    clockid_t clock = atomic_load(&p->clock);
+    struct timespec t;
+    if (!clock || clock_gettime(clock, &t)) return 0;
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Has the rank done something since the last look that found it working? */
+static bool works(const Member *m, Watched *last) {
+    static const Pulse none;
+    const Pulse *p = m->pulse ? m->pulse : &none;
+    Watched now = {.beats = atomic_load(&p->beats) + atomic_load(&m->collectives),
+                   .cpu_ns = cpu_time(p),
+                   .seen = true};
+    int64_t used = now.cpu_ns - last->cpu_ns; /* of another thread: any number */
+    if (last->seen && now.beats == last->beats && !atomic_load(&p->writing) && used >= 0 &&
+        used < (int64_t)(last->idle + 1) * WORK_NS)
+        return false;
+    *last = now;
+    return true;
+}
+
+static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, char *error) {
+    const LocalWorld *w = s->c->world;
+    const Collective *call = s->call;
+    const Pulse *p = w->member[rank].pulse;
+    char at[160] = "none";
+    uint32_t instr = p ? atomic_load(&p->instr) : 0;
+    if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
+    snprintf(
+        error, ERROR_BYTES,
+        "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for it "
+        "to %s %.120s, %s number %llu of its communicator (axis %d, purpose %d)\n"
+        "help: FSDP_TIMEOUT=SECONDS waits longer",
+        rank, seconds, at, s->c->o.rank, moment == ARRIVED ? "come to" : "finish",
+        call->label ? call->label : "the run", kind_name[s->kind],
+        (unsigned long long)call->sequence, call->axis, call->purpose);
+    return end_run(s->c->world, error);
+}
+
+/* One slice of waiting is over. */
+static int look_around(const Seat *s, Moment moment, Watched *watched, char *error) {
+    LocalWorld *w = s->c->world;
+    uint64_t goal = s->call->sequence * MOMENTS + (uint64_t)moment + 1;
+    for (int32_t k = 0; k < s->group.size; k++) {
+        int32_t rank = s->group.base + k * s->group.stride;
+        Member *m = &w->member[rank];
+        if (atomic_load(&s->m->reached[k]) >= goal || works(m, &watched[k])) continue;
+        int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
+        if (++watched[k].idle >= limit * SLICES_A_SECOND)
+            return lose(s, rank, limit, moment, error);
+    }
+    return 0;
+}
+
+static bool has_reached(_Atomic uint32_t *word, uint32_t target, uint32_t *seen) {
+    *seen = atomic_load_explicit(word, memory_order_acquire);
+    return (int32_t)(*seen - target) >= 0; /* counters wrap; distances are small */
+}
+
+static int wait_asleep(const Seat *s, Moment moment, uint32_t target, char *error) {
+    _Atomic uint32_t *word = &s->m->count[moment];
+    Watched watched[s->group.size];
+    memset(watched, 0, sizeof watched);
+    for (uint32_t seen; !has_reached(word, target, &seen);) {
+        if (atomic_load(&s->c->world->aborted)) return abandoned(s, error);
+        struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
+        clock_gettime(CLOCK_MONOTONIC, &begun);
+        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
+        clock_gettime(CLOCK_MONOTONIC, &over);
+        int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
+        if (ns < SLICE_NS / 2) continue; /* woken for another reason */
+        int code = look_around(s, moment, watched, error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* Waits until everybody has counted that moment of the meeting up to target. */
+static int wait_for(const Seat *s, Moment moment, uint32_t target, char *error) {
+    uint32_t seen;
+    for (int i = s->c->world->spin ? SPINS : 0; i > 0; i--) {
+        if (has_reached(&s->m->count[moment], target, &seen)) return 0;
+        relax();
+    }
+    _Atomic uint32_t *waiting = &s->c->world->member[s->c->o.rank].waiting;
+    atomic_fetch_add(waiting, 1);
+    int code = wait_asleep(s, moment, target, error);
+    atomic_fetch_sub(waiting, 1);
+    return code;
+}
+
+static void count_up(const Seat *s, Moment moment) {
+    _Atomic uint32_t *word = &s->m->count[moment];
+    atomic_store(&s->m->reached[s->group.index], s->call->sequence * MOMENTS + moment + 1);
+    uint32_t now = atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1;
+    if (now == s->target) syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* ---- meeting */
 
 /* What all members of a collective must have in common, as a number: comparing numbers that the
  * meeting holds stays safe when a member that saw the difference first has already left. */
@@ -147,12 +293,6 @@ static uint64_t shape_of(const Collective *call) {
         h = hash_bytes(shape, sizeof shape, h);
     }
     return h;
-}
-
-static int aborted(char *error, Kind kind, const Collective *call) {
-    snprintf(error, ERROR_BYTES, "%s of %s was abandoned: another rank failed", kind_name[kind],
-             call->label ? call->label : "the run");
-    return EXIT_RANK;
 }
 
 /* A mark for a moment of this meeting, before it is counted. It is made again RING meetings later,
@@ -187,36 +327,39 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     Channel *channel = w->channel[channel_index(w, call->axis, call->purpose, group.base)];
     Meeting *m = &channel->meeting[call->sequence % RING];
     uint32_t size = (uint32_t)group.size, round = (uint32_t)(call->sequence / RING);
-    *seat = (Seat){.world = w, .m = m, .group = group, .target = (round + 1) * size, .call = call};
-    if (atomic_load(&w->aborted) || wait_for(w, &m->left, round * size))
-        return aborted(error, kind, call);
+    *seat = (Seat){
+        .c = c, .m = m, .group = group, .target = (round + 1) * size, .kind = kind, .call = call};
+    atomic_fetch_add(&w->member[c->o.rank].collectives, 1);
+    if (atomic_load(&w->aborted)) return abandoned(seat, error);
+    int code = wait_for(seat, LEFT, round * size, error);
+    if (code) return code;
     Visit mine = {.call = call, .kind = kind, .value = value, .shape = shape_of(call)};
     m->visit[group.index] = mine;
-    int code = bring_mark(c, seat, ARRIVED, error);
+    code = bring_mark(c, seat, ARRIVED, error);
     if (code) return quit(c, code);
-    count_up(&m->arrived, seat->target);
-    if (wait_for(w, &m->arrived, seat->target)) return aborted(error, kind, call);
+    count_up(seat, ARRIVED);
+    code = wait_for(seat, ARRIVED, seat->target, error);
+    if (code) return code;
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
                  kind_name[kind], call->label ? call->label : "the run", c->o.rank,
                  kind_name[m->visit[k].kind], group.base + k * group.stride,
                  m->visit[k].kind == kind ? " with other sizes" : "");
-        atomic_store(&w->aborted, true);
-        return EXIT_RANK;
+        return end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);
     return code ? quit(c, code) : 0;
 }
 
-static int leave(TransportContext *c, Seat *seat, Kind kind, char *error) {
+static int leave(TransportContext *c, const Seat *seat, char *error) {
     int code = bring_mark(c, seat, LEFT, error);
     if (code) return quit(c, code);
     /* Every counter advances once a round, also where no slices were summed. */
-    if (kind != ALL_REDUCE) count_up(&seat->m->reduced, seat->target);
-    count_up(&seat->m->left, seat->target);
-    if (wait_for(seat->world, &seat->m->left, seat->target))
-        return aborted(error, kind, seat->call);
+    if (seat->kind != ALL_REDUCE) count_up(seat, REDUCED);
+    count_up(seat, LEFT);
+    code = wait_for(seat, LEFT, seat->target, error);
+    if (code) return code;
     code = follow_marks(c, seat, LEFT, error);
     return code ? quit(c, code) : 0;
 }
@@ -231,6 +374,7 @@ static int local_open(const TransportOptions *o, TransportContext **out, char *e
         return EXIT_ENVIRONMENT;
     }
     *c = (TransportContext){.o = *o, .world = o->shared, .from = from};
+    c->world->member[o->rank].pulse = o->pulse;
     *out = c;
     return 0;
 }
@@ -260,7 +404,7 @@ static int local_all_gather(TransportContext *c, const Collective *call, char *e
             if (code) return quit(c, code);
         }
     }
-    return leave(c, &s, ALL_GATHER, error);
+    return leave(c, &s, error);
 }
 
 static int sum_elements(TransportContext *c, const Seat *s, uint32_t i, void *to, int64_t first,
@@ -284,7 +428,7 @@ static int local_reduce_scatter(TransportContext *c, const Collective *call, cha
         code = sum_elements(c, &s, i, b->out, s.group.index * b->elements, b->elements, error);
         if (code) return quit(c, code);
     }
-    return leave(c, &s, REDUCE_SCATTER, error);
+    return leave(c, &s, error);
 }
 
 /* Member k sums slice k of every buffer into its own memory; when all slices are summed, everybody
@@ -305,8 +449,9 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
     }
     code = bring_mark(c, &s, REDUCED, error);
     if (code) return quit(c, code);
-    count_up(&s.m->reduced, s.target);
-    if (wait_for(s.world, &s.m->reduced, s.target)) return aborted(error, ALL_REDUCE, call);
+    count_up(&s, REDUCED);
+    code = wait_for(&s, REDUCED, s.target, error);
+    if (code) return code;
     code = follow_marks(c, &s, REDUCED, error);
     if (code) return quit(c, code);
     for (uint32_t i = 0; i < call->n; i++) {
@@ -323,7 +468,7 @@ static int local_all_reduce(TransportContext *c, const Collective *call, char *e
             if (code) return quit(c, code);
         }
     }
-    return leave(c, &s, ALL_REDUCE, error);
+    return leave(c, &s, error);
 }
 
 static int local_simple(TransportContext *c, const Collective *call, Kind kind, uint64_t mine,
@@ -342,7 +487,7 @@ static int local_simple(TransportContext *c, const Collective *call, Kind kind, 
         *out = 0;
         for (int32_t k = 0; k < s.group.size; k++) *out = MAX(*out, s.m->visit[k].value);
     }
-    return leave(c, &s, kind, error);
+    return leave(c, &s, error);
 }
 
 static int local_broadcast(TransportContext *c, const Collective *call, char *error) {

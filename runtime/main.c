@@ -13,21 +13,25 @@
 
 static Run *signalled; /* for the handler */
 
+/* The first Ctrl-C asks for the end behind this step; the second one ends the process, without a
+ * half-written file. Each signal counts alone: launchers send several kinds of them once each. */
 static void on_signal(int signal_number) {
-    (void)signal_number;
+    static atomic_flag seen_interrupt = ATOMIC_FLAG_INIT, seen_terminate = ATOMIC_FLAG_INIT;
     atomic_store(&signalled->interrupted, 1);
+    if (signal_number == SIGUSR1) return;
+    if (!atomic_flag_test_and_set(signal_number == SIGINT ? &seen_interrupt : &seen_terminate))
+        return;
+    writer_remove_unfinished();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
 }
 
-/* The first Ctrl-C asks for the end behind this step; the second finds the default action. */
 static void catch_signals(Run *run) {
     signalled = run;
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
-    if (run->module) { /* what mpirun hands on to every rank */
-        a.sa_flags = SA_RESTART;
-        sigaction(SIGUSR1, &a, NULL);
-    }
+    if (run->module) sigaction(SIGUSR1, &a, NULL); /* what mpirun hands on to every rank */
     signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
 }
 
@@ -113,7 +117,7 @@ static int choose_transport(Run *run) {
         return EXIT_USER;
     }
     run->transport = &transport_local;
-    run->transport_shared = local_world_new(run->plan, l->ranks);
+    run->transport_shared = local_world_new(run->plan, l->ranks, run->timeout);
     return 0;
 }
 
@@ -286,6 +290,29 @@ static int open_ranks(Run *run) {
     return 0;
 }
 
+/* False: a rank does not end, which the others do not wait for: the run has failed. Waits in
+ * slices, so a run that is suspended is not late. */
+static bool join_ranks(Run *run, int32_t started) {
+    enum { SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
+    int32_t late = 0;
+    for (int32_t i = 0; i < started; i++)
+        for (;;) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec += SLICE_NS;
+            until.tv_sec += until.tv_nsec / 1000000000;
+            until.tv_nsec %= 1000000000;
+            if (!pthread_timedjoin_np(run->rank[i].thread, NULL, &until)) break;
+            pthread_mutex_lock(&run->lock);
+            int failure = run->failure;
+            pthread_mutex_unlock(&run->lock);
+            /* Where a rank stopped answering, the time is up already. */
+            int32_t limit = failure == EXIT_RANK ? 1 : run->timeout;
+            if (failure && ++late >= limit * SLICES_A_SECOND) return false;
+        }
+    return true;
+}
+
 static int run_ranks(Run *run) {
     int32_t started = 0;
     while (started < run->n_rank &&
@@ -295,8 +322,13 @@ static int run_ranks(Run *run) {
         snprintf(run->rank[started].error, ERROR_BYTES, "cannot start a thread");
         run_fail(&run->rank[started], EXIT_ENVIRONMENT);
     }
-    for (int32_t i = 0; i < started; i++) pthread_join(run->rank[i].thread, NULL);
+    bool all_ended = join_ranks(run, started);
     metrics_end_bar(run->metrics);
+    if (!all_ended) {
+        if (!run->silent) report(run->failure, run->failure_text);
+        writer_remove_unfinished();
+        processes_quit(run->failure);
+    }
     if (run->failure) return run->silent ? run->failure : report(run->failure, run->failure_text);
     if (!run->was_interrupted) return 0;
     if (speaks(run))

@@ -16,7 +16,7 @@ void run_fail(Rank *r, int code) {
         char who[160];
         snprintf(who, sizeof who, "rank %d", r->rank);
         if (run->module) run->module->describe(run->world, r->rank, who, sizeof who);
-        bool others_are_named = run->module && code == EXIT_RANK;
+        bool others_are_named = code == EXIT_RANK;
         /* every rank sees the same loss */
         if (run->launch.ranks > 1 && code != EXIT_TRAINING && !others_are_named)
             snprintf(run->failure_text, sizeof run->failure_text, "%s: %s", who, r->error);
@@ -82,7 +82,8 @@ int rank_open(Rank *r) {
                                   .context = r->context,
                                   .rank = r->rank,
                                   .ranks = r->info.ranks,
-                                  .shared = run->transport_shared};
+                                  .shared = run->transport_shared,
+                                  .pulse = &r->pulse};
     code = run->transport->open(&transport, &r->transport, r->error);
     if (!code) code = open_arena(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
@@ -103,6 +104,21 @@ void rank_close(Rank *r) {
         r->run->device->arena_free(r->context, r->arena);
     if (r->transport) t->close(r->transport);
     if (r->context) r->run->device->close(r->context);
+}
+
+void rank_beat_at(Rank *r, uint32_t instr) {
+    clockid_t clock;
+    if (!pthread_getcpuclockid(pthread_self(), &clock)) atomic_store(&r->pulse.clock, clock);
+    atomic_store_explicit(&r->pulse.instr, instr + 1, memory_order_relaxed);
+    rank_beat(r);
+}
+
+void rank_writes(Rank *r, bool on) {
+    if (on)
+        atomic_fetch_add(&r->pulse.writing, 1);
+    else
+        atomic_fetch_sub(&r->pulse.writing, 1);
+    rank_beat(r);
 }
 
 int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {

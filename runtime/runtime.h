@@ -120,6 +120,7 @@ struct Rank {
     CommBuffer control_buffer;
     uint64_t control_sequence, checkpoint_sequence; /* on the world's, the dp axis's channel */
     int32_t shard_index; /* which shard of every sharded group this rank holds */
+    Pulse pulse;         /* how the others see it */
     char error[ERROR_BYTES];
 };
 
@@ -141,6 +142,14 @@ void rank_close(Rank *r);
 /* Address of the first state of that role (and of a group, or -1 for any); NULL if there is none.
  */
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
+/* The calling thread goes on with something other than a collective: a piece of a file or, with its
+ * number, an instruction. */
+static inline void rank_beat(Rank *r) {
+    atomic_fetch_add_explicit(&r->pulse.beats, 1, memory_order_relaxed);
+}
+void rank_beat_at(Rank *r, uint32_t instr);
+/* Around writing to files and terminals, for which the others wait as long as it takes. */
+void rank_writes(Rank *r, bool on);
 int rank_agree(Rank *r, uint64_t mine, uint64_t *out);
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes);
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes);

@@ -4,6 +4,7 @@
  * final one, and is removed when anything fails. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,19 @@
 
 #include "device.h"
 #include "tensors.h"
+
+/* The temporary file of this process's only writer, for writer_remove_unfinished. */
+static char unfinished[4096];
+static atomic_bool is_unfinished;
+
+static void remember(const char *temporary) {
+    snprintf(unfinished, sizeof unfinished, "%s", temporary);
+    atomic_store(&is_unfinished, strlen(temporary) < sizeof unfinished);
+}
+
+void writer_remove_unfinished(void) {
+    if (atomic_exchange(&is_unfinished, false)) unlink(unfinished);
+}
 
 static const char *writer_type(FileType t) {
     switch (t) {
@@ -110,6 +124,7 @@ int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t 
         return failed(w, error, "write", ENOMEM);
     }
     uint64_t size = lay_out(tensor, n, length);
+    remember(w->temporary);
     w->fd = open(w->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     int code =
         w->fd < 0 ? failed(w, error, "write", errno) : reserve(w, header, length, size, error);
@@ -150,6 +165,7 @@ int writer_commit(TensorWriter *w, char *error) {
         writer_abandon(w);
         return code;
     }
+    atomic_store(&is_unfinished, false);
     free(w->temporary);
     w->temporary = NULL;
     return 0;
@@ -161,6 +177,7 @@ void writer_abandon(TensorWriter *w) {
     w->fd = -1;
     if (w->temporary) {
         unlink(w->temporary);
+        atomic_store(&is_unfinished, false);
         free(w->temporary);
         w->temporary = NULL;
     }

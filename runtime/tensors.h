@@ -92,5 +92,8 @@ int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a
 void writer_unmap(TensorWriter *w);
 int writer_commit(TensorWriter *w, char *error);
 void writer_abandon(TensorWriter *w); /* removes the temporary file */
+/* Before the process ends at once: safe in a signal handler, and while another thread writes. A
+ * file that is being renamed keeps its new name. */
+void writer_remove_unfinished(void);
 
 #endif

@@ -92,7 +92,9 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
                          .norm = scale[SCALE_NORM],
                          .lr = t->step[STEP_LR],
                          .seconds = now() - t->begun};
+        rank_writes(r, true);
         code = metrics_step(t->run->metrics, &n, r->error);
+        rank_writes(r, false);
         if (code) return code;
     }
     if (!finite && t->settings->on_nan == ON_NAN_STOP) {
@@ -120,9 +122,11 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     double value[MAX_METRICS];
     for (int i = 0; i < t->n_metric; i++) value[i] = exact_mean(t->metric[i]);
     memset(t->metric, 0, sizeof t->metric);
+    rank_writes(r, true);
     int code = r->rank == 0 ? metrics_eval(t->run->metrics, c->step + 1, t->n_metric,
                                            t->metric_name, value, r->error)
                             : 0;
+    rank_writes(r, false);
     return code ? code : agree_to_stop(t, stop);
 }
 
@@ -184,7 +188,9 @@ int trainer_run(Rank *r) {
     allocations_thread_is_ours();
     int code = find_states(t);
     if (!code) code = weights_start(r);
+    rank_writes(r, true);
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
+    rank_writes(r, false);
     if (!code) code = train(t);
     if (!code && r->run->options->save) code = save_weights(r, r->run->options->save);
     if (code == EXIT_TRAINING && r->run->options->save) code = save_after_stop(r);

@@ -12,6 +12,9 @@
 #ifndef FSDPC_TRANSPORT_H
 #define FSDPC_TRANSPORT_H
 
+#include <stdatomic.h>
+#include <time.h>
+
 #include "device.h"
 #include "plan.h"
 
@@ -40,6 +43,15 @@ typedef struct Collective {
     const char *label; /* for messages */
 } Collective;
 
+/* What a rank is at besides collectives, so that one that waits for it can tell work from
+ * standstill. Written by the rank's threads, read by the others'. */
+typedef struct Pulse {
+    _Atomic uint64_t beats;   /* instructions begun, pieces of files read or written */
+    _Atomic uint32_t instr;   /* the instruction begun last, of the plan, + 1; 0 = none */
+    _Atomic clockid_t clock;  /* CPU time of the thread that works; 0 = none yet */
+    _Atomic uint32_t writing; /* to a file or a terminal: that takes as long as it takes */
+} Pulse;
+
 typedef struct TransportContext TransportContext;
 typedef struct TransportWorld TransportWorld;
 
@@ -50,6 +62,7 @@ typedef struct TransportOptions {
     int32_t rank, ranks;
     void *
         shared; /* local: the LocalWorld that all ranks of the process share; else what join gave */
+    const Pulse *pulse; /* this rank's, or NULL */
 } TransportOptions;
 
 typedef struct Transport {
@@ -73,7 +86,7 @@ typedef struct Transport {
 
 /* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
  * these find and lose each other. */
-enum { TRANSPORT_ABI = 2 };
+enum { TRANSPORT_ABI = 3 };
 typedef struct JoinOptions {
     const char *launcher;
     int32_t rank, ranks, local_rank, local_ranks;
@@ -133,7 +146,8 @@ int32_t mesh_shard_axis(const Plan *p); /* row of axis "dp", or AXIS_WORLD witho
 /* local.c: ranks are threads of this process; buffers are read in place. */
 extern const Transport transport_local;
 typedef struct LocalWorld LocalWorld;
-LocalWorld *local_world_new(const Plan *p, int32_t ranks);
+/* timeout: seconds that a rank which stands still is waited for. */
+LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout);
 void local_world_free(LocalWorld *w);
 
 #endif

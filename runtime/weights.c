@@ -41,6 +41,7 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
         for (int64_t at = from; at < to; at += PIECE) {
             int64_t n = MIN(to - at, (int64_t)PIECE);
             if (w->piece++ % w->workers != w->index) continue;
+            rank_beat(r);
             int code = fill_piece(r, q->param, at - q->offset, n,
                                   shard + (uint64_t)(at - begin) * width, w->host);
             if (code) return code;

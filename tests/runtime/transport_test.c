@@ -12,7 +12,7 @@
 
 #include "transport.h"
 
-enum { MAX_RANKS = 8, ROUNDS = 40, N = 1000 };
+enum { MAX_RANKS = 8, ROUNDS = 40, N = 1000, TIMEOUT = 1 };
 
 static int fake_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                      char *error) {
@@ -74,7 +74,7 @@ static void *peer_main(void *at) {
 /* Runs body on every rank; the result is whether a rank found something wrong. */
 static bool with_device(const Device *device, const Plan *plan, int ranks, void (*body)(Peer *),
                         Peer *peer) {
-    LocalWorld *w = local_world_new(plan, ranks);
+    LocalWorld *w = local_world_new(plan, ranks, TIMEOUT);
     pthread_t thread[MAX_RANKS];
     bool bad = false;
     for (int r = 0; r < ranks; r++) {
@@ -273,6 +273,31 @@ static void different_sizes_are_a_failure(void **state) {
     assert_int_equal(peer[1].code, EXIT_RANK);
 }
 
+/* Mesh [2, 2]. Rank 0 waits for rank 1 along one axis, rank 1 for rank 3 along the other one, rank
+ * 2 for rank 3, and rank 3 comes when all is over. */
+static void chain(Peer *p) {
+    static const int axis[4] = {1, 0, 1, 0};
+    struct timespec late = {.tv_sec = TIMEOUT + 3};
+    if (p->rank == 3) nanosleep(&late, NULL);
+    float mine = 0, all[2];
+    CommBuffer b = {&mine, all, 1, DT_F32};
+    Collective c = {.axis = axis[p->rank], .sequence = 0, .n = 1, .buffer = &b, .label = "here"};
+    p->code = transport_local.all_gather(p->context, &c, p->error);
+}
+
+static void who_stands_still_is_named_not_who_waits(void **state) {
+    (void)state;
+    PlanAxis axes[2] = {{.size = 2}, {.size = 2}};
+    Plan plan = {.axes = axes, .n_axes = 2};
+    Peer peer[MAX_RANKS];
+    with_ranks(&plan, 4, chain, peer);
+    for (int r = 0; r < 4; r++) {
+        assert_int_equal(peer[r].code, EXIT_RANK);
+        assert_non_null(strstr(peer[r].error, "rank 3 made no progress for 1 s"));
+        assert_string_equal(peer[r].error, peer[0].error);
+    }
+}
+
 static void from_root(Peer *p) {
     int64_t mine = 100 + p->rank, got = 0;
     CommBuffer b = {&mine, &got, 1, DT_I64};
@@ -296,6 +321,7 @@ int main(void) {
         cmocka_unit_test(numbers_decide_who_meets),
         cmocka_unit_test(abort_ends_all),
         cmocka_unit_test(different_sizes_are_a_failure),
+        cmocka_unit_test(who_stands_still_is_named_not_who_waits),
         cmocka_unit_test(broadcast_comes_from_its_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,79 @@
+/* A device module on which one launch of one rank takes long: everything else is the real cpu
+ * device, which lies beside this one as device_real.so. TARDY="sleep RANK LAUNCH SECONDS", or
+ * "work ...", which keeps the rank's thread busy as a long kernel would. "copy RANK SECONDS": the
+ * rank sleeps when it first reads another rank's memory. */
+#include "device.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static Device tardy;
+static const Device *real;
+static atomic_int launches;
+static atomic_bool copied;
+enum { MOST = 64 };
+static const DeviceContext *context_of[MOST];
+
+static double now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* `work` is seconds of the thread's own time, however loaded the machine is. */
+static void be_late(const char *how, int seconds) {
+    struct timespec long_time = {.tv_sec = seconds};
+    double begun = now(CLOCK_THREAD_CPUTIME_ID);
+    if (!strcmp(how, "sleep")) nanosleep(&long_time, NULL);
+    while (!strcmp(how, "work") && now(CLOCK_THREAD_CPUTIME_ID) - begun < seconds) continue;
+}
+
+static int copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
+                char *error) {
+    const char *text = getenv("TARDY");
+    int rank = -1, seconds = 0;
+    if (text && sscanf(text, "copy %d %d", &rank, &seconds) == 2 && rank >= 0 && rank < MOST &&
+        context_of[rank] == c && !atomic_exchange(&copied, true))
+        be_late("sleep", seconds);
+    return real->copy(c, stream, to, from, bytes, error);
+}
+
+static int open_device(const DeviceOptions *o, DeviceContext **out, char *error) {
+    int code = real->open(o, out, error);
+    if (o->rank.rank < MOST) context_of[o->rank.rank] = *out;
+    return code;
+}
+
+static int launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    const char *text = getenv("TARDY");
+    char how[8] = "";
+    int rank = -1, number = 0, seconds = 0;
+    if (text && sscanf(text, "%7s %d %d %d", how, &rank, &number, &seconds) == 4 &&
+        call->rank->rank == rank && ++launches == number)
+        be_late(how, seconds);
+    return real->launch(c, stream, call, error);
+}
+
+const Device *fsdp_device(void);
+const Device *fsdp_device(void) {
+    Dl_info self;
+    char path[4096];
+    if (!dladdr(&tardy, &self)) return NULL;
+    const char *slash = strrchr(self.dli_fname, '/');
+    snprintf(path, sizeof path, "%.*s/device_real.so", (int)(slash - self.dli_fname),
+             self.dli_fname);
+    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    DeviceEntry entry = NULL;
+    if (module) *(void **)&entry = dlsym(module, DEVICE_ENTRY);
+    if (!entry) return NULL;
+    real = entry();
+    tardy = *real;
+    tardy.launch = launch;
+    tardy.copy = copy;
+    tardy.open = open_device;
+    return &tardy;
+}
