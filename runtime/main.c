@@ -348,7 +348,7 @@ static void report_allocations(const Run *run) {
     if (c.ours) BUG("memory was allocated inside a step, first from %p", c.first_ours);
 }
 
-static void summarise(const Run *run, int code) {
+static int summarise(const Run *run, int code) {
     uint64_t high_water = 0;
     for (int32_t i = 0; i < run->n_rank; i++) {
         const Executor *e = run->rank[i].executor;
@@ -356,14 +356,18 @@ static void summarise(const Run *run, int code) {
     }
     if ((code == 0 || code == EXIT_INTERRUPTED) && run->rank[0].rank == 0) {
         metrics_summary(run->metrics, high_water);
+        /* Behind the ranks' parting, a launcher may end this process for another one's code. */
+        if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
         report_allocations(run);
     }
+    return code;
 }
 
 /* Everything behind the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
     TensorFile weights = {0};
+    bool orderly = false; /* all ranks come to the end */
     int code = choose_device(run);
     if (!code) code = choose_transport(run);
     if (!code) code = open_data(run);
@@ -380,9 +384,9 @@ static int train(Run *run) {
     if (!code) code = open_ranks(run);
     if (!code) {
         code = run_ranks(run);
-        summarise(run, code);
+        orderly = code == 0 || code == EXIT_INTERRUPTED;
+        code = summarise(run, code);
     }
-    bool orderly = code == 0 || code == EXIT_INTERRUPTED;
     if (run->module && !orderly) {
         if (!run->silent) processes_said();
         processes_quit(code);
@@ -420,6 +424,5 @@ int main(int argc, char **argv) {
     plan_close(&plan);
     for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
     free(options.data);
-    if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
     return code;
 }

@@ -161,10 +161,9 @@ static int train(Trainer *t) {
         if (code) return code;
         if (call.ends) t->begun = now();
     }
-    if (r->rank == 0) {
-        allocations_count(false);
-        r->run->was_interrupted = stop;
-    }
+    if (r->rank == 0) allocations_count(false);
+    /* All ranks agreed on it: each process says so with its exit code. */
+    if (r == r->run->rank) r->run->was_interrupted = stop;
     return 0;
 }
 
