@@ -31,8 +31,9 @@ static const char *text(PlanString s) { return plan_string(plan_at, s); }
 static void put_type(Buf *out, const Type *t) {
     buf_printf(out, "%s", dtype_name(t->dtype));
     for (int i = 0; i < t->rank; i++)
-        buf_printf(out, "%s%lld%s", i ? ", " : "[", (long long)t->dim[i],
-                   i + 1 == t->rank ? "]" : "");
+        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
+    if (t->pitch) buf_printf(out, ":%u", t->pitch);
+    if (t->rank) buf_printf(out, "]");
 }
 
 static void put_real(Buf *out, double x) {

@@ -73,7 +73,7 @@ static PlanString string(Emit *e, const char *text) {
 
 /* Without what lies behind the rank: equal types are equal bytes. */
 static Type clean_type(const Type *t) {
-    Type clean = {.dtype = t->dtype, .rank = t->rank};
+    Type clean = {.dtype = t->dtype, .rank = t->rank, .pitch = t->pitch};
     for (int i = 0; i < t->rank; i++) clean.dim[i] = t->dim[i];
     return clean;
 }

@@ -34,9 +34,11 @@ bool plan_type_sane(const Type *t) {
             if (t->dim[i]) return false;
             continue;
         }
-        if (t->dim[i] < 1 || t->dim[i] > left) return false;
-        left /= t->dim[i];
+        int64_t n = i + 1 < t->rank ? t->dim[i] : type_pitch(t);
+        if (t->dim[i] < 1 || n < t->dim[i] || n > left) return false;
+        left /= n;
     }
+    if (t->pitch && (!t->rank || t->pitch <= t->dim[t->rank - 1])) return false;
     return t->dtype != DT_TOKEN || t->rank == 0;
 }
 
@@ -132,8 +134,8 @@ static int read_params(Reading *r) {
                 "parameter %s: unknown initial value or flags", name);
         FAIL_IF(bad_range(a->first_alias, a->n_alias, p->n_aliases),
                 "parameter %s: its aliases are outside their table", name);
-        FAIL_IF(!plan_type_sane(&a->type) || !is_float(a->type.dtype), "parameter %s has no type",
-                name);
+        FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !is_float(a->type.dtype),
+                "parameter %s has no type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
                 "parameter %s: only a matrix is stored transposed", name);
         total += type_elements(&a->type);
@@ -255,8 +257,8 @@ static int read_states(Reading *r) {
         FAIL_IF(s->param < -1 || s->param >= (int64_t)p->n_params || s->group < -1 ||
                     s->group >= (int64_t)p->n_groups,
                 "state %s belongs to nothing", name);
-        FAIL_IF(!plan_type_sane(&s->type) || s->type.dtype == DT_TOKEN, "state %s has no type",
-                name);
+        FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
+                "state %s has no type", name);
         FAIL_IF(s->address % PLAN_ALIGN || s->address > p->settings->persistent_bytes ||
                     (uint64_t)type_bytes(&s->type) > p->settings->persistent_bytes - s->address,
                 "state %s lies outside the persistent memory", name);
@@ -297,8 +299,8 @@ static int read_fields(Reading *r) {
         const PlanField *f = &p->fields[i];
         FAIL_IF(bad_string(p, f->name) || f->pad, "batch field %llu has no name", (Llu)i);
         const char *name = plan_string(p, f->name);
-        FAIL_IF(!plan_type_sane(&f->type) || f->type.dtype == DT_TOKEN || !f->type.rank ||
-                    f->type.dim[0] != p->settings->local_batch,
+        FAIL_IF(!plan_type_sane(&f->type) || f->type.pitch || f->type.dtype == DT_TOKEN ||
+                    !f->type.rank || f->type.dim[0] != p->settings->local_batch,
                 "batch field %s is not of %lld samples", name, (long long)p->settings->local_batch);
         FAIL_IF(f->staging % 64 || f->staging > slot ||
                     (uint64_t)type_bytes(&f->type) > slot - f->staging,

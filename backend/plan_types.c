@@ -94,8 +94,9 @@ static const char *rule_iota(const Instr *s) {
 }
 static const char *rule_fill(const Instr *s) { return FITS(is_float(s->y[0])); }
 static const char *rule_reshape(const Instr *s) {
-    return FITS(s->x[0]->dtype == s->y[0]->dtype &&
-                type_elements(s->x[0]) == type_elements(s->y[0]));
+    const Type *x = s->x[0], *y = s->y[0];
+    WANT(x->dtype == y->dtype && type_elements(x) == type_elements(y), misfit);
+    return FITS(x->pitch == y->pitch && (!x->pitch || last_dim(x) == last_dim(y)));
 }
 
 /* `part` is t without axis `axis`. */
@@ -398,11 +399,22 @@ static bool is_too_much_work(const Instr *s) {
     }
 }
 
+/* Rows with a pitch are only for kernels that know of it. */
+static bool is_pitched_wrongly(const Instr *s) {
+    OpPitched may = op_pitched((OpKind)s->in->op);
+    for (uint32_t k = 0; k < s->n_in; k++)
+        if (operand(s, k)->pitch && (k >= 32 || !(may.in >> k & 1))) return true;
+    for (uint32_t k = 0; k < s->n_out; k++)
+        if (result(s, k)->pitch && (k >= 32 || !(may.out >> k & 1))) return true;
+    return false;
+}
+
 const char *plan_types_fault(const Plan *p, const PlanInstr *in) {
     Instr s = {.p = p, .in = in, .n_in = in->n_in, .n_out = in->n_out};
     for (uint32_t k = 0; k < MIN(in->n_in, (uint32_t)MOST); k++) s.x[k] = operand(&s, k);
     for (uint32_t k = 0; k < MIN(in->n_out, (uint32_t)MOST); k++) s.y[k] = result(&s, k);
     if (!rules[in->op]) return "the reader does not know the types of this op";
+    if (is_pitched_wrongly(&s)) return "rows have a pitch that this op does not know";
     const char *fault = rules[in->op](&s);
     return !fault && is_too_much_work(&s) ? "nobody can do that much work" : fault;
 }

@@ -82,7 +82,7 @@ Type type_of(int dtype, int rank, const int64_t *dim) {
 }
 
 bool type_equal(const Type *a, const Type *b) {
-    return a->dtype == b->dtype && a->rank == b->rank &&
+    return a->dtype == b->dtype && a->rank == b->rank && a->pitch == b->pitch &&
            (a->rank == 0 || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
 }
 
@@ -90,6 +90,7 @@ void type_print(const Type *t, Buf *out) {
     buf_printf(out, "%s", dtype_name(t->dtype));
     for (int i = 0; i < t->rank; i++)
         buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
+    if (t->pitch) buf_printf(out, ":%u", t->pitch);
     if (t->rank) buf_printf(out, "]");
 }
 

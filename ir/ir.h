@@ -245,7 +245,7 @@ int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such
 int64_t mesh_ranks(const Policy *p);
 Type type_of(int dtype, int rank, const int64_t *dim);
 bool type_equal(const Type *a, const Type *b);
-void type_print(const Type *t, Buf *out); /* f32[2, 32, 64] */
+void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
 const char *type_text(Arena *a, const Type *t);
 const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
@@ -266,7 +266,7 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
  * a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
-/* Known dtype, rank and dims in range, and at most 2^50 bytes. */
+/* Known dtype, rank, dims and pitch in range, and at most 2^50 bytes. */
 bool type_sound(const Type *t);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);

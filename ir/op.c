@@ -51,6 +51,19 @@ int op_by_name(const char *name) {
     return OP_COUNT;
 }
 
+/* Products whose wide side is a row (logits and their gradient), and the loss between them. */
+OpPitched op_pitched(OpKind op) {
+    switch (op) {
+    case OP_reshape: return (OpPitched){1, 1};
+    case OP_linear: return (OpPitched){0, 1};
+    case OP_linear_grad_input:
+    case OP_linear_grad_weight:
+    case OP_cross_entropy: return (OpPitched){1, 0};
+    case OP_cross_entropy_grad: return (OpPitched){1, 1};
+    default: return (OpPitched){0, 0};
+    }
+}
+
 const char *phase_name(int phase) {
     static const char *const names[PHASE_COUNT] = {"forward", "backward", "update"};
     return phase >= 0 && phase < PHASE_COUNT ? names[phase] : "?";

@@ -25,12 +25,15 @@ typedef enum DType {
 } DType;
 /* DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
 
-/* The type of a value. dim[0] is the slowest axis; layouts are always dense and row-major. rank 0
- * is a scalar of one element. */
+/* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
+ * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
+ * element r * pitch. What lies between the rows is read and written by nobody. Only the operands
+ * and results that op_pitched names may have one. */
 typedef struct Type {
     uint8_t dtype;
     uint8_t rank;
-    uint8_t pad[6];
+    uint8_t pad[2];
+    uint32_t pitch; /* elements from row to row, more than the last axis; 0 = dense */
     int64_t dim[MAX_RANK];
 } Type;
 
@@ -43,7 +46,16 @@ static inline int64_t type_elements(const Type *t) {
     for (int i = 0; i < t->rank; i++) n *= t->dim[i];
     return n;
 }
-static inline int64_t type_bytes(const Type *t) { return type_elements(t) * dtype_bytes(t->dtype); }
+/* Elements from one row of the last axis to the next. */
+static inline int64_t type_pitch(const Type *t) {
+    return t->pitch ? (int64_t)t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
+}
+/* Bytes in memory, what lies between rows included. */
+static inline int64_t type_bytes(const Type *t) {
+    int64_t n = type_elements(t);
+    if (t->pitch && t->rank) n = n / t->dim[t->rank - 1] * (int64_t)t->pitch;
+    return n * dtype_bytes(t->dtype);
+}
 
 /* Exact accumulators. A sum that must not depend on how its terms are cut into shards, ranks or
  * blocks is kept in integers: bin k counts multiples of 2^(28k - 300), so that the bins together
@@ -182,6 +194,12 @@ int dtype_by_name(const char *name); /* DT_NONE when unknown */
 int op_by_name(const char *name);    /* OP_COUNT when unknown */
 const char *phase_name(int phase);   /* forward, backward, update */
 const char *stream_name(int stream); /* compute, gather, reduce */
+/* Masks of the operands and of the results of an op whose rows may have a pitch. An op with the
+ * alias rule VIEW keeps the pitch that its operand has. */
+typedef struct OpPitched {
+    uint32_t in, out;
+} OpPitched;
+OpPitched op_pitched(OpKind op);
 /* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
  * an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);

@@ -247,6 +247,7 @@ static bool parse_type(Parser *p, Type *t) {
             if (!parse_int(p, &t->dim[t->rank])) return false;
             t->rank++;
         } while (accept(p, ','));
+        if (accept(p, ':') && !parse_u32(p, &t->pitch)) return false;
         if (!expect(p, ']')) return false;
     }
     p->token = begin;

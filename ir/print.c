@@ -67,6 +67,10 @@ static void put_type(Printer *p, const Type *t) {
         put(p, i ? ", " : "[");
         put_int(p, t->dim[i]);
     }
+    if (t->pitch) {
+        put(p, ":");
+        put_int(p, t->pitch);
+    }
     if (t->rank) put(p, "]");
 }
 

@@ -177,6 +177,9 @@ static const char *shape_reshape(Infer *s) {
     if (x->dtype != y->dtype || type_elements(x) != type_elements(y))
         return arena_printf(s->arena, "%s of %lld elements cannot be seen as %s", text_of(s, x),
                             (long long)type_elements(x), text_of(s, y));
+    if (x->pitch != y->pitch || (x->pitch && last_dim(x) != last_dim(y)))
+        return arena_printf(s->arena, "the rows of %s do not lie as those of %s", text_of(s, x),
+                            text_of(s, y));
     s->n_out = 1;
     return NULL;
 }
@@ -657,12 +660,14 @@ bool op_types_given(OpKind kind) {
 
 bool type_sound(const Type *t) {
     if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
-    if (t->dtype == DT_TOKEN) return t->rank == 0;
+    if (t->dtype == DT_TOKEN) return t->rank == 0 && t->pitch == 0;
+    if (t->pitch && (!t->rank || t->pitch <= last_dim(t))) return false;
     uint64_t bytes = 8; /* of an element: the limit is one of elements, whatever their dtype */
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
-        if (bytes > ((uint64_t)1 << 50) / (uint64_t)t->dim[i]) return false;
-        bytes *= (uint64_t)t->dim[i];
+        uint64_t n = (uint64_t)(i + 1 < t->rank ? t->dim[i] : type_pitch(t));
+        if (bytes > ((uint64_t)1 << 50) / n) return false;
+        bytes *= n;
     }
     return true;
 }
@@ -675,7 +680,7 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
     return exists && in[0].dim[a->axis] <= MOST_PARTS ? (uint32_t)in[0].dim[a->axis] : 0;
 }
 
-static const char *check_counts(const Infer *s) {
+static const char *check_counts(Infer *s) {
     const OpInfo *o = &op_info[s->kind];
     if (s->n_in < o->in_min || (o->in_max != 255 && s->n_in > o->in_max)) {
         if (o->in_max == o->in_min)
@@ -690,6 +695,11 @@ static const char *check_counts(const Infer *s) {
     for (uint32_t i = 0; i < s->n_in; i++)
         if (s->in[i].dtype == DT_TOKEN && s->kind != OP_unshard)
             return arena_printf(s->arena, "operand %u is a token, which holds no numbers", i);
+    uint32_t pitched = op_pitched(s->kind).in;
+    for (uint32_t i = 0; i < s->n_in; i++)
+        if (s->in[i].pitch && (i >= 32 || !(pitched >> i & 1)))
+            return arena_printf(s->arena, "%s must be dense, not %s", operand(s, i),
+                                text_of(s, &s->in[i]));
     return NULL;
 }
 
@@ -709,6 +719,8 @@ const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
     if (op_types_given(kind) && !type_sound(&out[0]))
         return arena_printf(arena, "the result type %s is impossible", type_text(arena, &out[0]));
     TRY(rules[kind].rule(&s));
+    for (uint32_t j = 0; j < s.n_out && !op_types_given(kind); j++)
+        out[j].pitch = 0; /* nobody's default: pass pad states it */
     for (uint32_t j = 0; j < s.n_out; j++)
         if (!type_sound(&out[j]))
             return arena_printf(arena, "the result %s is too large", type_text(arena, &out[j]));
@@ -746,6 +758,8 @@ const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t
     for (uint32_t j = 0; j < n; j++) {
         Type t = wanted[j];
         if (dtype_is_free(kind, j) && is_float(&t) && is_float(&out[j])) t.dtype = out[j].dtype;
+        bool free_pitch = j < 32 && op_pitched(kind).out >> j & 1;
+        t.pitch = free_pitch ? out[j].pitch : 0;
         if (!type_equal(&t, &out[j]))
             return arena_printf(arena, "result %u is %s, not %s", j, type_text(arena, &wanted[j]),
                                 type_text(arena, &out[j]));

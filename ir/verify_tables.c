@@ -27,8 +27,8 @@ static void check_params(Verify *v) {
         for (uint32_t k = 0; k < p->aliases.n; k++)
             NEED(is_row(p->aliases.at[k].module, g->modules.n), "param %u: there is no module %d",
                  i, p->aliases.at[k].module);
-        NEED(type_sound(&p->type) && is_float_dtype(p->type.dtype), "param %u: type %s", i,
-             type_text(v->arena, &p->type));
+        NEED(type_sound(&p->type) && !p->type.pitch && is_float_dtype(p->type.dtype),
+             "param %u: type %s", i, type_text(v->arena, &p->type));
         NEED(is_float_dtype(p->compute_dtype), "param %u: compute dtype %s", i,
              dtype_name(p->compute_dtype));
         NEED(p->reduce_dtype == DT_NONE || is_float_dtype(p->reduce_dtype),
@@ -44,13 +44,13 @@ static void check_states(Verify *v) {
              s->param);
         NEED(is_row_or_none(s->group, g->groups.n), "state \"%s\": there is no group %d", s->name,
              s->group);
-        NEED(type_sound(&s->type) && s->type.dtype != DT_TOKEN, "state \"%s\": type %s", s->name,
-             type_text(v->arena, &s->type));
+        NEED(type_sound(&s->type) && !s->type.pitch && s->type.dtype != DT_TOKEN,
+             "state \"%s\": type %s", s->name, type_text(v->arena, &s->type));
     }
     for (uint32_t i = 0; i < g->fields.n; i++) {
         const Field *f = &g->fields.at[i];
-        NEED(type_sound(&f->type) && f->type.dtype != DT_TOKEN, "field \"%s\": type %s", f->name,
-             type_text(v->arena, &f->type));
+        NEED(type_sound(&f->type) && !f->type.pitch && f->type.dtype != DT_TOKEN,
+             "field \"%s\": type %s", f->name, type_text(v->arena, &f->type));
         NEED(f->staging % 64 == 0, "field \"%s\": staging offset %llu", f->name,
              (unsigned long long)f->staging);
     }

@@ -138,6 +138,7 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k) {
     uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, op->out, &at_out);
     int64_t bytes = value_bytes(b, op->out);
     if (r == s || value_bytes(b, op->in[k]) != bytes) return false;
+    if (b->g->values.at[op->in[k]].type.pitch != b->g->values.at[op->out].type.pitch) return false;
     if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
     if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
     if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[op->out].address;

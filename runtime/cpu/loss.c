@@ -12,6 +12,7 @@
 typedef struct Targets {
     const int32_t *at;
     int64_t ignore, width, rows;
+    int64_t pitch; /* of the logits */
 } Targets;
 
 static bool get_targets(const Launch *l, Targets *t) {
@@ -19,6 +20,7 @@ static bool get_targets(const Launch *l, Targets *t) {
     t->at = targets.at;
     t->ignore = l->call->attr->ignore;
     t->width = last_dim(logits.type);
+    t->pitch = type_pitch(logits.type);
     t->rows = targets.n;
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
 }
@@ -48,8 +50,7 @@ VECTOR_INLINE V16 row_maxima(const Operand *x, int64_t from, int64_t width) {
     return top;
 }
 
-static double log_sum_exp(const Operand *x, int64_t row, int64_t width) {
-    int64_t from = row * width;
+static double log_sum_exp(const Operand *x, int64_t from, int64_t width) {
     float top = v_largest(row_maxima(x, from, width));
     double total = 0.0;
     enum { BLOCK = 64 * LANES };
@@ -80,10 +81,10 @@ KERNEL(cross_entropy) {
         for (int64_t first = r.from; first < r.to; first += LANES) {
             V16 losses = v_all(0.0f);
             for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
-                double log_sum = log_sum_exp(&logits, row, t.width);
+                double log_sum = log_sum_exp(&logits, row * t.pitch, t.width);
                 ((float *)lse.at)[row] = (float)log_sum;
                 if (t.at[row] == t.ignore) continue;
-                int64_t at = row * t.width + t.at[row];
+                int64_t at = row * t.pitch + t.at[row];
                 losses[row - first] = (float)(log_sum - element_load(logits.at, logits.dtype, at));
                 sum.count++;
             }
@@ -110,13 +111,14 @@ KERNEL(cross_entropy_grad) {
         for (int64_t row = r.from; row < r.to; row++) {
             bool counts = t.at[row] != t.ignore;
             V16 log_sum = v_all(((const float *)lse.at)[row]);
-            int64_t from = row * t.width, target = counts ? t.at[row] / LANES * LANES : -1;
+            int64_t from = row * t.pitch, to = row * type_pitch(out.type);
+            int64_t target = counts ? t.at[row] / LANES * LANES : -1;
             for (int64_t i = 0; i < t.width; i += LANES) {
                 int64_t n = t.width - i;
                 V16 g = v_all(0.0f);
                 if (counts) g = v_exp(v_get(logits.at, logits.dtype, from + i, n) - log_sum);
                 if (i == target) g[t.at[row] - i] -= 1.0f;
-                v_put(out.at, out.dtype, from + i, n, g * seed);
+                v_put(out.at, out.dtype, to + i, n, g * seed);
             }
         }
     }

@@ -136,6 +136,26 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
                   to_dtype, from, from_dtype, n, period);
 }
 
+__global__ void convert_rows_map(void *to, int to_dtype, int64_t to_pitch, const void *from,
+                                 int from_dtype, int64_t from_pitch, int64_t width, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t row = i / width, column = i % width;
+        element_store(to, to_dtype, row * to_pitch + column,
+                      element_load(from, from_dtype, row * from_pitch + column));
+    }
+}
+CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
+                             const void *from, int from_dtype, int64_t from_pitch, int64_t width,
+                             int64_t rows) {
+    int64_t n = width * rows;
+    if (to_pitch == width && from_pitch == width)
+        return cuda_convert(l, to, to_dtype, from, from_dtype, n, n);
+    if (n == 0) return 0;
+    return LAUNCH(l, convert_rows_map, blocks_for(n, ELEMENT_THREADS * 4), ELEMENT_THREADS, 0, to,
+                  to_dtype, to_pitch, from, from_dtype, from_pitch, width, n);
+}
+
 /* ---- constants */
 
 __global__ void iota_write(int32_t *to, int64_t n) {

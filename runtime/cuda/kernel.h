@@ -69,6 +69,11 @@ CUDA_C int launch_result(const Launch *l, cudaError_t result);
  * after `period` elements. */
 CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
                         int64_t n, int64_t period);
+/* The same without repetition for rows of `width` that begin to_pitch and from_pitch elements
+ * apart; what lies between rows is not touched. */
+CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
+                             const void *from, int from_dtype, int64_t from_pitch, int64_t width,
+                             int64_t rows);
 /* reduce.cu: to = the sum of n_from arrays in order. */
 enum { REDUCE_AT_ONCE = 8 };
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,

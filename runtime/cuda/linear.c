@@ -7,7 +7,7 @@
  * (sums in f32); the result is of the operands' dtype, or f32 for bf16 operands. Bias goes in by
  * the epilogue, the accumulator by beta = 1, so every result is rounded once. Other mixtures of
  * dtypes are multiplied in f32: whatever is bf16 is widened into the workspace, and a bf16 result
- * is formed there.
+ * is formed there. Rows of y and dy may have a pitch (op.h), which is their leading dimension.
  */
 #include "products.h"
 
@@ -27,18 +27,22 @@ static void *take(Scratch *s, int64_t elements) {
     return p;
 }
 
-/* Widens a bf16 operand into the workspace. */
-static int widen(const Launch *l, Scratch *s, Operand *x) {
+/* Widens a bf16 operand into a dense copy in the workspace. *pitch: elements from row to row. */
+static int widen(const Launch *l, Scratch *s, Operand *x, int64_t *pitch) {
     if (x->dtype == DT_F32) return 0;
+    int64_t width = last_dim(x->type);
     void *copy = take(s, x->n);
     if (!copy) return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
-    int code = cuda_convert(l, copy, DT_F32, x->at, x->dtype, x->n, x->n);
+    int code = cuda_convert_rows(l, copy, DT_F32, width, x->at, x->dtype, *pitch, width,
+                                 x->n / MAX(width, 1));
     x->at = copy;
     x->dtype = DT_F32;
+    *pitch = width;
     return code;
 }
 
-/* a, b: cuBLASLt's A and B; s holds sizes and turns. bias or acc may be NULL. */
+/* a, b: cuBLASLt's A and B; s holds sizes and turns, leading dimensions are found here. bias or acc
+ * may be NULL. */
 static int run_product(const Launch *l, ProductShape *s, Operand a, Operand b, Operand *bias,
                        Operand *acc) {
     Result out = output(l, 0);
@@ -52,13 +56,18 @@ static int run_product(const Launch *l, ProductShape *s, Operand a, Operand b, O
                   (!bias || bias->dtype == out.dtype) && (!acc || acc->dtype == out.dtype);
     void *to = out.at;
     int code = 0;
+    int64_t bias_pitch = s->m;
+    s->lda = type_pitch(a.type);
+    s->ldb = type_pitch(b.type);
+    s->ldc = type_pitch(out.type);
     if (!direct) {
-        code = widen(l, &scratch, &a);
-        if (!code) code = widen(l, &scratch, &b);
-        if (!code && bias) code = widen(l, &scratch, bias);
+        code = widen(l, &scratch, &a, &s->lda);
+        if (!code) code = widen(l, &scratch, &b, &s->ldb);
+        if (!code && bias) code = widen(l, &scratch, bias, &bias_pitch);
         if (!code && out.dtype != DT_F32) {
             to = take(&scratch, out.n);
             if (!to) return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+            s->ldc = s->m;
         }
         if (!code && acc && acc->at != to) {
             code = cuda_convert(l, to, DT_F32, acc->at, acc->dtype, acc->n, acc->n);
@@ -73,8 +82,9 @@ static int run_product(const Launch *l, ProductShape *s, Operand a, Operand b, O
     ProductOperands p = {.a = a.at, .b = b.at, .c = acc ? acc->at : NULL, .d = to};
     if (bias) p.vector = (void *)(uintptr_t)bias->at; /* a bias is only read */
     code = product_run(l, s, &p, scratch.at, scratch.left);
-    if (!code && to != out.at) code = cuda_convert(l, out.at, out.dtype, to, DT_F32, out.n, out.n);
-    return code;
+    if (code || to == out.at) return code;
+    return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, s->m, s->m,
+                             s->n);
 }
 
 KERNEL(linear) {

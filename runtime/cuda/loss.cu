@@ -14,6 +14,7 @@ struct Rows {
     int dtype, op;
     const int32_t *targets;
     int64_t ignore, width, n;
+    int64_t pitch; /* of the logits */
     DeviceFault *fault;
 };
 
@@ -32,7 +33,7 @@ DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
 __global__ void loss_of_rows(int64_t *words, float *lse, Rows r) {
     __shared__ float scratch[WARP];
     __shared__ double scratch_f64[WARP];
-    int64_t row = blockIdx.x, start = row * r.width;
+    int64_t row = blockIdx.x, start = row * r.pitch;
     float top = -INFINITY, sum = 0.0f;
     EACH_EIGHT_OF_ROW(i, r.width) {
         Eight v = load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY);
@@ -73,6 +74,7 @@ static bool get_rows(const Launch *l, Rows *r) {
     r->targets = (const int32_t *)targets.at;
     r->ignore = l->call->attr->ignore;
     r->width = last_dim(logits.type);
+    r->pitch = type_pitch(logits.type);
     r->n = targets.n;
     r->fault = l->fault;
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == r->n * r->width;
@@ -96,8 +98,9 @@ KERNEL(cross_entropy) {
 
 /* ---- gradient: seed * (softmax - onehot) */
 
-__global__ void loss_slope(void *out, int out_dtype, const float *lse, Rows r, float seed) {
-    int64_t row = blockIdx.x, start = row * r.width;
+__global__ void loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r,
+                           float seed) {
+    int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     float log_sum = lse[row];
     EACH_EIGHT_OF_ROW(i, r.width) {
@@ -107,7 +110,7 @@ __global__ void loss_slope(void *out, int out_dtype, const float *lse, Rows r, f
             if (i + j == target) g -= 1.0f;
             v.x[j] = g * seed;
         }
-        store8(out, out_dtype, start + i, r.width - i, v);
+        store8(out, out_dtype, row * out_pitch + i, r.width - i, v);
     }
 }
 
@@ -121,14 +124,14 @@ KERNEL(cross_entropy_grad) {
     if (r.n == 0) return 0;
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
-                  (const float *)lse.at, r, seed);
+                  type_pitch(out.type), (const float *)lse.at, r, seed);
 }
 
 /* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */
 
 __global__ void count_right(int64_t *words, Rows r) {
     __shared__ float scratch[WARP];
-    int64_t row = blockIdx.x, start = row * r.width;
+    int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     if (target < 0) return;
     float wanted = element_load(r.logits, r.dtype, start + target), wrong = 0.0f;

@@ -13,6 +13,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 fuse ms
 grad ms
 precision ms
+pad ms
 optimizer ms
 wrap ms
 shard ms

@@ -159,6 +159,12 @@ static void *zeroed(int64_t n) {
     return p;
 }
 
+/* Where element i of a value lies: rows may have a pitch. */
+static int64_t place_of(const Type *t, int64_t i) {
+    int64_t width = t->rank ? t->dim[t->rank - 1] : 1;
+    return i / width * type_pitch(t) + i % width;
+}
+
 static void fill_inputs(Trial *t) {
     const Case *c = t->c;
     random_state = 11;
@@ -166,16 +172,19 @@ static void fill_inputs(Trial *t) {
         int64_t n = type_elements(&t->types[i]);
         t->in[i] = zeroed(n * 8);
         t->bytes[i] = zeroed(type_bytes(&t->types[i]));
+        memset(t->bytes[i], 0xff, (size_t)type_bytes(&t->types[i])); /* between rows: nan */
         for (int64_t k = 0; k < n; k++) {
-            put(t->bytes[i], t->types[i].dtype, k, number(t, c->in[i].fill, k));
-            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, k);
+            int64_t at = place_of(&t->types[i], k);
+            put(t->bytes[i], t->types[i].dtype, at, number(t, c->in[i].fill, k));
+            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, at);
         }
     }
     if (c->derive) c->derive(c, t->in, NULL);
     for (int i = 0; i < c->n_in && c->derive; i++)
         for (int64_t k = 0; k < type_elements(&t->types[i]); k++) {
-            put(t->bytes[i], t->types[i].dtype, k, t->in[i][k]);
-            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, k);
+            int64_t at = place_of(&t->types[i], k);
+            put(t->bytes[i], t->types[i].dtype, at, t->in[i][k]);
+            t->in[i][k] = get(t->bytes[i], t->types[i].dtype, at);
         }
     for (int j = 0; j < c->n_out; j++)
         t->want[j] = zeroed(type_elements(&t->types[c->n_in + j]) * 8);
@@ -253,6 +262,21 @@ static void check_untouched(const Trial *t, const Placing *p, const int *shared,
     }
 }
 
+/* What lies between rows was 0xff, in every input and output. */
+static void check_between(const Trial *t, const Placing *p, const char *what) {
+    for (int j = 0; j < t->c->n_out; j++) {
+        const Type *type = &t->types[t->c->n_in + j];
+        int64_t width = type->rank ? type->dim[type->rank - 1] : 1, size = dtype_bytes(type->dtype);
+        const char *at = image + p->out[j];
+        for (int64_t row = 0; type->pitch && row < type_elements(type) / width; row++)
+            for (int64_t i = width * size; i < type_pitch(type) * size; i++)
+                if ((uint8_t)at[row * type_pitch(type) * size + i] != 0xff) {
+                    complain(what, "wrote between rows");
+                    return;
+                }
+    }
+}
+
 static bool is_attention(OpKind op) {
     return op == OP_attention || op == OP_attention_grad || op == OP_attention_packed ||
            op == OP_attention_packed_grad;
@@ -269,7 +293,8 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
         for (int64_t i = 0; i < type_elements(type); i++)
             if (!isnan(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
         for (int64_t i = 0; i < type_elements(type); i++) {
-            double want = t->want[j][i], got = get(image + p->out[j], type->dtype, i);
+            double want = t->want[j][i];
+            double got = get(image + p->out[j], type->dtype, place_of(type, i));
             double allowed = c->tolerance * largest + (halves ? ldexp(largest, -7) : 0);
             if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
             double error = isnan(want) ? (isnan(got) ? 0 : INFINITY) : fabs(got - want);
@@ -335,7 +360,8 @@ static bool sharing(const Trial *t, int number, int *shared) {
     int found = 0;
     for (int i = 0; i < c->n_in; i++) {
         bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == t->types[c->n_in].dtype &&
-                    type_elements(&t->types[i]) == type_elements(&t->types[c->n_in]);
+                    type_elements(&t->types[i]) == type_elements(&t->types[c->n_in]) &&
+                    t->types[i].pitch == t->types[c->n_in].pitch;
         if (fits && found++ == number) {
             shared[0] = i;
             return true;
@@ -356,6 +382,7 @@ static void run(const Trial *t, const int *shared, bool aligned) {
         return;
     }
     check_untouched(t, &p, shared, what);
+    check_between(t, &p, what);
     compare(t, &p, what);
     compare_words(t, &p, what);
 }

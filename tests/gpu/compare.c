@@ -254,17 +254,18 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
         int64_t n = words ? 1 : type_elements(type), worst = 0;
         double share = 0;
         for (int64_t i = 0; i < n; i++) {
-            double one = words ? share_of_words(t, a[j], b[j], terms[j][0])
-                               : share_of_element(t, type->dtype, get(a[j], type->dtype, i),
-                                                  get(b[j], type->dtype, i), terms[j][i]);
+            double one =
+                words ? share_of_words(t, a[j], b[j], terms[j][0])
+                      : share_of_element(t, type->dtype, get(a[j], type->dtype, place_of(type, i)),
+                                         get(b[j], type->dtype, place_of(type, i)), terms[j][i]);
             if (isnan(one)) one = INFINITY;
             if (one > share) worst = i;
             share = fmax(share, one);
         }
         if (share > 1)
             say_fault("%s: output %d, element %lld is %.9g, not %.9g (%.3g times what is allowed)",
-                      what, j, (long long)worst, get(b[j], type->dtype, worst),
-                      get(a[j], type->dtype, worst), share);
+                      what, j, (long long)worst, get(b[j], type->dtype, place_of(type, worst)),
+                      get(a[j], type->dtype, place_of(type, worst)), share);
         largest = fmax(largest, share);
     }
     return largest;

@@ -6,7 +6,7 @@
 
 #define SHAPE(type, n, ...)                                                                        \
     {                                                                                              \
-        type, n, {0}, { __VA_ARGS__ }                                                              \
+        .dtype = type, .rank = n, .dim = { __VA_ARGS__ }                                           \
     }
 #define VECTOR(a) SHAPE(DT_BF16, 1, a)
 #define MATRIX(a, b) SHAPE(DT_BF16, 2, a, b)

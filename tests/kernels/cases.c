@@ -2,11 +2,11 @@
 #include "kernels/cases.h"
 #include "util.h"
 
-#define IN(dtype, fill, ...)                                                                       \
-    { {dtype, RANK(__VA_ARGS__), {0}, {__VA_ARGS__}}, FILL_##fill }
-#define OUT(dtype, ...)                                                                            \
+#define IN(number, fill, ...)                                                                      \
+    { OUT(number, __VA_ARGS__), FILL_##fill }
+#define OUT(number, ...)                                                                           \
     {                                                                                              \
-        dtype, RANK(__VA_ARGS__), {0}, { __VA_ARGS__ }                                             \
+        .dtype = number, .rank = RANK(__VA_ARGS__), .dim = { __VA_ARGS__ }                         \
     }
 #define RANK(...) (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
@@ -15,6 +15,10 @@
 #define STEP IN(DT_F64, STEP, STEP_SLOTS)
 #define SCALE IN(DT_F64, SCALE, SCALE_SLOTS)
 #define WORDS OUT(DT_I64, EXACT_WORDS)
+#define PITCHED(p, ...)                                                                            \
+    {                                                                                              \
+        .dtype = MIX, .rank = RANK(__VA_ARGS__), .pitch = p, .dim = { __VA_ARGS__ }                \
+    }
 #define F32(...) OUT(DT_F32, __VA_ARGS__)
 #define REAL(...) OUT(MIX, __VA_ARGS__)
 
@@ -231,6 +235,73 @@ static const Plan plan = {.params = params,
         .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)}, .out = {WORDS},          \
         .reference = ref_accuracy, .limit = v                                                      \
     }
+/* The head of a model and its loss, with logits whose rows are p elements apart. */
+#define PITCHED_HEAD(r, d, o, p)                                                                   \
+    {.op = OP_linear,                                                                              \
+     .title = "linear, pitch " #p,                                                                 \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(o, d), NORMAL(o)},                                                \
+     .out = {PITCHED(p, r, o)},                                                                    \
+     .reference = ref_linear,                                                                      \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_linear_grad_input,                                                               \
+         .title = "linear_grad_input, pitch " #p,                                                  \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, NORMAL(o, d)},                                    \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_linear_grad_input,                                                       \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_weight,                                                              \
+         .title = "linear_grad_weight, pitch " #p,                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, NORMAL(r, d)},                                    \
+         .out = {REAL(o, d)},                                                                      \
+         .reference = ref_linear_grad_weight,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_weight,                                                              \
+         .title = "linear_grad_weight acc, pitch " #p,                                             \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, NORMAL(r, d), NORMAL(o, d)},                      \
+         .out = {REAL(o, d)},                                                                      \
+         .reference = ref_linear_grad_weight,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_cross_entropy,                                                                   \
+         .title = "cross_entropy, pitch " #p,                                                      \
+         .attr = {.ignore = -100},                                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                          \
+         .out = {WORDS, F32(r)},                                                                   \
+         .reference = ref_cross_entropy,                                                           \
+         .tolerance = 1e-6,                                                                        \
+         .limit = o,                                                                               \
+         .exact = true},                                                                           \
+        {.op = OP_cross_entropy_grad,                                                              \
+         .title = "cross_entropy_grad, pitch " #p,                                                 \
+         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},  \
+         .out = {PITCHED(p, r, o)},                                                                \
+         .reference = ref_cross_entropy_grad,                                                      \
+         .derive = derive_lse,                                                                     \
+         .tolerance = 2e-6,                                                                        \
+         .limit = o},                                                                              \
+    {                                                                                              \
+        .op = OP_cross_entropy_grad, .title = "cross_entropy_grad from dense, pitch " #p,          \
+        .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \
+        .in = {NORMAL(r, o), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                      \
+        .out = {PITCHED(p, r, o)}, .reference = ref_cross_entropy_grad, .derive = derive_lse,      \
+        .tolerance = 2e-6, .limit = o                                                              \
+    }
 #define UPDATES(n, g, rank_number)                                                                 \
     {.op = OP_sgd,                                                                                 \
      .title = "sgd " #n,                                                                           \
@@ -433,6 +504,8 @@ const Case cases[] = {
     LOSS(5, 3),
     LOSS(40, 500),
     LOSS(7, 3001),
+    PITCHED_HEAD(5, 4, 3, 8),
+    PITCHED_HEAD(37, 70, 1001, 1024),
     {.op = OP_metric_add,
      .title = "metric_add",
      .n_in = 2,

@@ -113,6 +113,15 @@ static void check_guards(const char *what, const char *p, int64_t bytes) {
             fail_msg("%s: wrote outside of its memory", what);
 }
 
+/* What lies between rows was 0xff. */
+static void check_between(const char *what, const char *p, const Type *t) {
+    int64_t width = t->rank ? t->dim[t->rank - 1] : 1, size = dtype_bytes(t->dtype);
+    for (int64_t row = 0; t->pitch && row < type_elements(t) / width; row++)
+        for (int64_t i = width * size; i < type_pitch(t) * size; i++)
+            if ((uint8_t)p[row * type_pitch(t) * size + i] != 0xff)
+                fail_msg("%s: wrote between rows", what);
+}
+
 static void run(const Setup *s, Trial *t, const int *shared, Run *r, const char *what) {
     const Case *c = t->c;
     const Type *types[2 * MAX_CASE_OPERANDS];
@@ -146,8 +155,10 @@ static void run(const Setup *s, Trial *t, const int *shared, Run *r, const char 
         if (!taken && memcmp(r->in[i], t->input[i], (size_t)type_bytes(types[i])) != 0)
             fail_msg("%s: input %d was changed", what, i);
     }
-    for (int j = 0; j < c->n_out; j++)
+    for (int j = 0; j < c->n_out; j++) {
         check_guards(what, r->out[j], type_bytes(types[c->n_in + j]));
+        check_between(what, r->out[j], types[c->n_in + j]);
+    }
 }
 
 static void run_free(const Trial *t, const int *shared, Run *r) {
@@ -167,7 +178,7 @@ static void compare(Trial *t, const Run *r, const char *what) {
         for (int64_t i = 0; i < type_elements(type); i++)
             if (!isnan(t->want[j][i])) largest = fmax(largest, fabs(t->want[j][i]));
         for (int64_t i = 0; i < type_elements(type); i++) {
-            double want = t->want[j][i], got = get(r->out[j], type->dtype, i);
+            double want = t->want[j][i], got = get(r->out[j], type->dtype, place_of(type, i));
             double allowed = t->c->tolerance * largest;
             if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
             if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= allowed))
@@ -206,7 +217,8 @@ static bool sharing(Trial *t, int number, int *shared) {
     int found = 0;
     for (int i = 0; i < c->n_in; i++) {
         bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == out_type(t, 0)->dtype &&
-                    type_elements(&t->types[i]) == type_elements(out_type(t, 0));
+                    type_elements(&t->types[i]) == type_elements(out_type(t, 0)) &&
+                    t->types[i].pitch == out_type(t, 0)->pitch;
         if (fits && found++ == number) {
             shared[0] = i;
             return true;

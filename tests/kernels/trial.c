@@ -121,6 +121,11 @@ void *copy_of(const void *bytes, int64_t n) {
     return memcpy(p, bytes, (size_t)n);
 }
 
+int64_t place_of(const Type *t, int64_t i) {
+    int64_t width = t->rank ? t->dim[t->rank - 1] : 1;
+    return i / width * type_pitch(t) + i % width;
+}
+
 void fill_inputs(Trial *t) {
     const Case *c = t->c;
     random_state = 11;
@@ -128,16 +133,21 @@ void fill_inputs(Trial *t) {
         int64_t n = type_elements(&t->types[i]);
         t->in[i] = calloc((size_t)n, sizeof(double));
         t->input[i] = malloc((size_t)type_bytes(&t->types[i]));
+        CHECK(t->in[i] && t->input[i]);
+        /* what lies between rows is nan, and stays so */
+        memset(t->input[i], 0xff, (size_t)type_bytes(&t->types[i]));
         for (int64_t k = 0; k < n; k++) {
-            put(t->input[i], t->types[i].dtype, k, number(t, c->in[i].fill, k));
-            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
+            int64_t at = place_of(&t->types[i], k);
+            put(t->input[i], t->types[i].dtype, at, number(t, c->in[i].fill, k));
+            t->in[i][k] = get(t->input[i], t->types[i].dtype, at);
         }
     }
     if (c->derive) c->derive(c, t->in, NULL);
     for (int i = 0; i < c->n_in && c->derive; i++)
         for (int64_t k = 0; k < type_elements(&t->types[i]); k++) {
-            put(t->input[i], t->types[i].dtype, k, t->in[i][k]);
-            t->in[i][k] = get(t->input[i], t->types[i].dtype, k);
+            int64_t at = place_of(&t->types[i], k);
+            put(t->input[i], t->types[i].dtype, at, t->in[i][k]);
+            t->in[i][k] = get(t->input[i], t->types[i].dtype, at);
         }
     for (int j = 0; j < c->n_out; j++)
         t->want[j] = calloc((size_t)type_elements(out_type(t, j)), sizeof(double));

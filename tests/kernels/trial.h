@@ -22,6 +22,8 @@ extern uint64_t random_state;
 uint32_t next_random(void);
 void put(void *to, int dtype, int64_t i, double x);
 double get(const void *from, int dtype, int64_t i);
+/* Where element i of a value lies: rows may have a pitch. */
+int64_t place_of(const Type *t, int64_t i);
 void *copy_of(const void *bytes, int64_t n);
 
 Type *out_type(Trial *t, int j);

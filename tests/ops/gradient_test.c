@@ -2,10 +2,10 @@
  *
  * Each row of ops.def with a gradient rule has cases: small graphs around the op, with odd sizes,
  * its optional operands present and absent, its operands used twice. A case is built once for each
- * of its parameters (only that one is trainable) and once with all of them trainable; passes fuse
- * and grad make the backward, the cpu device's kernels run it, in memory of its own for each value
- * and once more in place, and what comes out is compared, element by element, with central
- * differences of a double-precision forward that shares no code with them (reference.c).
+ * of its parameters (only that one is trainable) and once with all of them trainable; passes fuse,
+ * grad, precision and pad make the backward, the cpu device's kernels run it, in memory of its own
+ * for each value and once more in place, and what comes out is compared, element by element, with
+ * central differences of a double-precision forward that shares no code with them (reference.c).
  *
  * The comparison must be sharp: a gradient that is 1 % too large, for any one parameter of any one
  * case, has to fail it, and the test demands that of each. A row without a case fails too.
@@ -500,6 +500,7 @@ static int run_case(const Case *c, int trainable, int dtype) {
     assert_true(pass_grad(m.g));
     m.g->policy.compute_dtype = dtype;
     assert_true(pass_precision(m.g));
+    assert_true(pass_pad(m.g));
     int n = 0;
     for (int way = 0; way < 2; way++) {
         for (uint32_t k = 0; k < m.g->params.n; k++)
