@@ -92,6 +92,8 @@ typedef struct JoinOptions {
     int32_t rank, ranks, local_rank, local_ranks;
     const char *address; /* where rank 0 is met: MASTER_ADDR, or NULL when nobody says */
     int32_t port;        /* 0 when nobody says */
+    int32_t listener;    /* 0, or rank 0's socket that others connect to, opened by the launcher */
+    uint64_t identity;   /* the same for all ranks of a run; 0 when nobody says */
     int32_t timeout;     /* seconds that a rank waits for another */
     int32_t test_hosts;  /* split the ranks of one machine as if they were on so many; 0 = no */
     /* Before the ranks have met: is this process the one to print why the run ends? */

@@ -38,7 +38,10 @@ int32_t tcp_local_ranks(const TransportWorld *w);
 bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text);
 void tcp_leave(TransportWorld *w, bool orderly);
 
-/* From now on a rank that waits longer than JoinOptions.timeout without `finished` growing ends the
+/* Ten seconds after the end of the run a process that still has not left is ended from the world's
+ * thread, with the run's exit code.
+ *
+ * From now on a rank that waits longer than JoinOptions.timeout without `finished` growing ends the
  * run: the ranks' states are compared, and the message names the collective and the ranks that did
  * not come. NULL ends the watch, before what `user` points to goes away. */
 void tcp_watch(TransportWorld *w, const WorldEvents *events);
@@ -50,5 +53,8 @@ int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t
               const char *label, char *error);
 /* 0 while the run goes on; else EXIT_RANK with the reason as this rank knows it. */
 int tcp_ended(TransportWorld *w, char *error);
+/* A library reported an error that may be the echo of a lost rank: waits for half a second at most
+ * for the world to know of one, and then puts that reason in the place of `error`. EXIT_RANK. */
+int tcp_reason(TransportWorld *w, char *error);
 
 #endif

@@ -1,0 +1,145 @@
+/* Host collectives, at the chief. A rank has one under way at most, so what each has brought is
+ * kept by rank; when all members of a group have brought the same kind of call, the answer goes to
+ * each of them. Order needs no number: a rank brings its next call after the answer to the last. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "link.h"
+
+/* Others may write a large checkpoint for as long as that takes: they live, or the end of the run
+ * would have come. */
+enum { PATIENCE = 10 };
+
+static int32_t member(const Call *c, int32_t k) { return c->base + k * c->stride; }
+
+static bool is_group(const World *w, int32_t rank, const Call *c) {
+    if (c->kind < CALL_COMPARE || c->kind > CALL_AGREE || c->size < 1 || c->stride < 1)
+        return false;
+    if (c->base < 0 || c->size > w->ranks || c->bytes > SHARE_LIMIT) return false;
+    int64_t last = (int64_t)c->base + (int64_t)(c->size - 1) * c->stride;
+    int64_t index = ((int64_t)rank - c->base) / c->stride;
+    return last < w->ranks && rank >= c->base && (rank - c->base) % c->stride == 0 &&
+           index < c->size && c->root >= 0 && c->root < w->ranks;
+}
+
+static bool same_call(const Call *a, const Call *b) {
+    return a->kind == b->kind && a->base == b->base && a->stride == b->stride &&
+           a->size == b->size && a->root == b->root;
+}
+
+static void answer(World *w, const Call *c, const void *bytes, uint32_t n) {
+    for (int32_t k = 0; k < c->size; k++) {
+        int32_t r = member(c, k);
+        PendingCall *p = &w->pending[r];
+        free(p->payload);
+        *p = (PendingCall){.there = false};
+        if (r != w->rank) {
+            link_send(&w->link[r], RESULT, bytes, n, NULL, 0);
+        } else if (w->calling && n == w->result_bytes) {
+            memcpy(w->result, bytes, n);
+            w->result_there = true;
+        }
+    }
+}
+
+static void disagree(World *w, int32_t a, int32_t b) {
+    char text[ERROR_BYTES];
+    snprintf(text, sizeof text,
+             "ranks disagree: rank %d came to %.100s, rank %d to %.100s, or with other sizes\n"
+             "help: use the same plan, options and fsdp-run for all ranks",
+             a, w->pending[a].call.label, b, w->pending[b].call.label);
+    ends_decide(w, w->rank, EXIT_RANK, text);
+}
+
+/* All members are there and agree on what they do. */
+static void complete(World *w, const Call *call) {
+    Call c = *call;
+    uint64_t largest = 0;
+    uint32_t n = 0;
+    switch ((CallKind)c.kind) {
+    case CALL_AGREE:
+        for (int32_t k = 0; k < c.size; k++)
+            largest = MAX(largest, w->pending[member(&c, k)].call.value);
+        memcpy(w->answer, &largest, n = sizeof largest);
+        break;
+    case CALL_SHARE: {
+        const PendingCall *root = &w->pending[c.root];
+        if (root->call.bytes) memcpy(w->answer, root->payload, root->call.bytes);
+        n = root->call.bytes;
+        break;
+    }
+    case CALL_COMPARE:
+        for (int32_t r = 0; r < c.size; r++, n += (uint32_t)sizeof(StartReport))
+            memcpy(w->answer + n, w->pending[member(&c, r)].payload, sizeof(StartReport));
+        break;
+    }
+    answer(w, &c, w->answer, n);
+}
+
+static bool sizes_agree(const World *w, const Call *c, int32_t rank) {
+    const Call *its = &w->pending[rank].call;
+    if (c->kind == CALL_COMPARE) return its->bytes == sizeof(StartReport) && c->size == w->ranks;
+    if (c->kind == CALL_SHARE)
+        return c->size == w->ranks && its->value == c->value &&
+               its->bytes == (rank == c->root ? its->value : 0);
+    return its->bytes == 0;
+}
+
+void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
+    PendingCall *p = &w->pending[rank];
+    if (w->over) return;
+    if (p->there || !is_group(w, rank, call)) {
+        ends_lost(w, rank, LOSS_GARBAGE);
+        return;
+    }
+    *p = (PendingCall){.there = true, .call = *call};
+    if (call->bytes) {
+        p->payload = malloc(call->bytes);
+        if (!p->payload) {
+            ends_decide(w, w->rank, EXIT_ENVIRONMENT, "no memory for the transport");
+            return;
+        }
+        memcpy(p->payload, payload, call->bytes);
+    }
+    for (int32_t k = 0; k < call->size; k++)
+        if (!w->pending[member(call, k)].there) return;
+    for (int32_t k = 0; k < call->size; k++) {
+        int32_t r = member(call, k);
+        if (!same_call(call, &w->pending[r].call) || !sizes_agree(w, call, r)) {
+            disagree(w, r, rank);
+            return;
+        }
+    }
+    complete(w, call);
+}
+
+static void too_late(World *w, int32_t rank) {
+    const Call *c = &w->pending[rank].call;
+    int32_t missing = -1, others = 0;
+    for (int32_t k = 0; k < c->size; k++) {
+        int32_t r = member(c, k);
+        bool there = w->pending[r].there && same_call(c, &w->pending[r].call);
+        if (there) continue;
+        if (missing < 0) missing = r;
+        others++;
+    }
+    char who[160], more[48] = "", text[ERROR_BYTES];
+    ends_describe(w, missing, who, sizeof who);
+    if (others > 1) snprintf(more, sizeof more, " and %d more", others - 1);
+    snprintf(text, sizeof text,
+             "%s%s did not come to %s within %d s; rank %d waits there\n"
+             "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+             who, more, c->label, w->pending[rank].slices / SLICES_A_SECOND, rank);
+    ends_decide(w, w->rank, EXIT_RANK, text);
+}
+
+void calls_tick(World *w) {
+    int32_t limit = w->options.timeout * SLICES_A_SECOND;
+    for (int32_t r = 0; r < w->ranks && w->rank == 0 && !w->over; r++) {
+        PendingCall *p = &w->pending[r];
+        if (!p->there) continue;
+        int64_t most = (int64_t)limit * (p->call.kind == CALL_AGREE ? PATIENCE : 1);
+        if (++p->slices >= most) too_late(w, r);
+    }
+}

@@ -1,0 +1,160 @@
+/* How a run ends before its time: who decides it, and who says why.
+ *
+ * A rank that fails tells chief and deputy. The chief decides: the first failure counts, and every
+ * rank hears (OVER) which rank speaks and what. A process that the chief loses is a failure that
+ * the chief speaks of. One decision is all that is needed for one message.
+ *
+ * A failure with code EXIT_RANK may be the echo of another (a library that noticed that its peer is
+ * gone), so it is held for a moment: a process that turns out to be lost, or a failure with a cause
+ * of its own, goes before it.
+ *
+ * When the chief is gone or silent the deputy decides; the others wait for it. A rank that has lost
+ * both decides for itself, after a moment in which the other may still be heard.
+ *
+ * What this does not handle: parts of a run that cannot reach each other decide each for itself,
+ * and each part prints its message. So do ranks that lose chief and deputy at once, but for those
+ * that one fsdp-run started: there the first one to speak has the word.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "link.h"
+
+/* Slices that a failure is held: by the chief, by the deputy for the chief, by a rank for both. */
+enum { ECHO_SLICES = 6, DEPUTY_SLICES = 20, ALONE_SLICES = 50 };
+
+void ends_describe(const World *w, int32_t rank, char *out, size_t size) {
+    if (rank >= 0 && rank < w->ranks && *w->process[rank].host)
+        snprintf(out, size, "rank %d (process %d on %s)", rank, w->process[rank].pid,
+                 w->process[rank].host);
+    else
+        snprintf(out, size, "rank %d", rank);
+}
+
+/* The code that all ranks end with. */
+int32_t ends_common_code(int32_t code) {
+    return code == EXIT_TRAINING || code == EXIT_CORRUPT ? code : EXIT_RANK;
+}
+
+static void set_ending(Ending *e, int32_t speaker, int32_t code, const char *text) {
+    *e = (Ending){.speaker = speaker, .code = code ? code : EXIT_RANK};
+    snprintf(e->text, sizeof e->text, "%s", text);
+}
+
+void ends_decide(World *w, int32_t speaker, int32_t code, const char *text) {
+    if (w->over) return;
+    w->over = true;
+    set_ending(&w->ending, speaker, code, text);
+    for (int32_t r = 0; r < w->ranks; r++) {
+        if (!w->link[r].noted) continue;
+        link_send(&w->link[r], OVER, &w->ending, sizeof w->ending, NULL, 0);
+        w->link[r].unseen = true;
+    }
+}
+
+static void hold(World *w, int32_t rank, int32_t code, const char *text, int32_t slices) {
+    if (w->held.code && !(w->held.code == EXIT_RANK && code != EXIT_RANK)) return;
+    set_ending(&w->held, rank, code, text);
+    w->held_slices = slices;
+}
+
+/* A failure of this rank, or of one that told us. */
+void ends_failed(World *w, int32_t rank, int32_t code, const char *text) {
+    if (w->over) {
+        if (rank != w->rank) link_send(&w->link[rank], OVER, &w->ending, sizeof w->ending, NULL, 0);
+        return;
+    }
+    if (w->rank == 0 && code != EXIT_RANK) {
+        ends_decide(w, rank, code, text);
+        return;
+    }
+    if (rank == w->rank && w->rank != 0) {
+        Ending e;
+        set_ending(&e, rank, code, text);
+        link_send(&w->link[0], FAILED, &e, sizeof e, NULL, 0);
+        if (w->deputy != w->rank) link_send(&w->link[w->deputy], FAILED, &e, sizeof e, NULL, 0);
+    }
+    hold(w, rank, code, text,
+         w->rank == 0           ? ECHO_SLICES
+         : w->rank == w->deputy ? DEPUTY_SLICES
+                                : ALONE_SLICES);
+}
+
+void ends_heard(World *w, int32_t from, const Ending *e) {
+    link_send(&w->link[from], SEEN, NULL, 0, NULL, 0);
+    if (w->over || e->speaker < 0 || e->speaker >= w->ranks) return;
+    w->over = true;
+    w->ending = *e;
+    /* The chief passes on what the deputy decided while the chief was away. */
+    for (int32_t r = 0; r < w->ranks && w->rank == 0; r++)
+        if (r != from && w->link[r].noted)
+            link_send(&w->link[r], OVER, &w->ending, sizeof w->ending, NULL, 0);
+}
+
+bool process_stopped(const World *w, int32_t rank) {
+    if (w->process[rank].host_index != w->process[w->rank].host_index) return false;
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", w->process[rank].pid);
+    FILE *f = fopen(path, "re");
+    if (!f) return false;
+    size_t n = fread(line, 1, sizeof line - 1, f);
+    fclose(f);
+    line[n] = 0;
+    const char *close = strrchr(line, ')');
+    return close && (close[2] == 'T' || close[2] == 't');
+}
+
+static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, size_t size) {
+    char who[160], how[96], where[400] = "";
+    const char *help = "the kernel's log (dmesg) tells whether memory ran out; start the run again";
+    ends_describe(w, rank, who, sizeof who);
+    if (kind == LOSS_CLOSED) {
+        snprintf(how, sizeof how, "was killed or ended without a message");
+    } else if (kind == LOSS_GARBAGE) {
+        snprintf(how, sizeof how, "sent what is no message of this fsdp-run");
+        help = "use the same fsdp-run on every machine";
+    } else if (process_stopped(w, rank)) {
+        snprintf(how, sizeof how, "is stopped (SIGSTOP), for %d s or longer", w->options.timeout);
+        help = "start the run again; kill -CONT lets a stopped process go on";
+    } else {
+        snprintf(how, sizeof how, "did not answer within %d s", w->options.timeout);
+        help = "look at that process, its host and the network between; FSDP_TIMEOUT=SECONDS waits "
+               "longer";
+    }
+    if (w->own.waits) {
+        watch_where(&w->own, where, sizeof where);
+        snprintf(out, size, "%.120s %s; rank %d waits in %.200s\nhelp: %s", who, how, w->rank,
+                 where, help);
+    } else {
+        snprintf(out, size, "%.120s %s\nhelp: %s", who, how, help);
+    }
+}
+
+void ends_lost(World *w, int32_t rank, LossKind kind) {
+    if (w->over || (w->rank != 0 && rank != 0)) return;
+    char text[END_TEXT];
+    loss_text(w, rank, kind, text, sizeof text);
+    bool cause = w->held.code && w->held.code != EXIT_RANK;
+    if (w->rank == 0 || w->rank == w->deputy) {
+        if (cause)
+            ends_decide(w, w->held.speaker, w->held.code, w->held.text);
+        else
+            ends_decide(w, w->rank, EXIT_RANK, text);
+    } else {
+        hold(w, w->rank, EXIT_RANK, text, ALONE_SLICES);
+    }
+}
+
+void ends_tick(World *w) {
+    if (w->over || !w->held.code) return;
+    if (--w->held_slices <= 0) ends_decide(w, w->held.speaker, w->held.code, w->held.text);
+}
+
+/* Has everybody heard what had to be heard? */
+bool ends_flushed(const World *w) {
+    for (int32_t r = 0; r < w->ranks; r++) {
+        const Link *l = &w->link[r];
+        if (link_is_open(l) && l->noted && (l->unseen || link_has_output(l))) return false;
+    }
+    return true;
+}

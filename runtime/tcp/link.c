@@ -1,0 +1,119 @@
+/* Messages over one TCP connection, without waiting: bytes that came are kept until a message is
+ * whole, bytes that did not go are kept until the socket takes them. A head with a wrong magic
+ * number, kind or length ends the connection before anything is made of it. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "link.h"
+
+void link_open(Link *l, int fd, uint32_t limit) { *l = (Link){.fd = fd, .limit = limit}; }
+
+void link_close(Link *l) {
+    if (l->fd >= 0) close(l->fd);
+    free(l->in.at);
+    free(l->out.at);
+    *l = (Link){.fd = -1};
+}
+
+bool link_is_open(const Link *l) { return l->fd >= 0; }
+bool link_has_output(const Link *l) { return l->out.n > l->out.first; }
+
+/* Room for `more` bytes behind n; false when there is no memory. */
+static bool reserve(Bytes *b, uint32_t more) {
+    if (b->first > 0) {
+        memmove(b->at, b->at + b->first, b->n - b->first);
+        b->n -= b->first;
+        b->first = 0;
+    }
+    if (b->n + more <= b->capacity) return true;
+    uint32_t capacity = MAX(b->n + more, b->capacity * 2);
+    char *grown = realloc(b->at, capacity);
+    if (!grown) return false;
+    b->at = grown;
+    b->capacity = capacity;
+    return true;
+}
+
+static void append(Bytes *b, const void *from, uint32_t n) {
+    if (n) memcpy(b->at + b->n, from, n);
+    b->n += n;
+}
+
+/* A message that there is no memory for ends the connection: the other side then knows. */
+void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, const void *more,
+               uint32_t more_bytes) {
+    if (l->fd < 0) return;
+    MessageHead head = {.magic = MESSAGE_MAGIC,
+                        .protocol = PROTOCOL,
+                        .kind = (uint16_t)kind,
+                        .bytes = bytes + more_bytes};
+    if (!reserve(&l->out, (uint32_t)sizeof head + bytes + more_bytes)) {
+        shutdown(l->fd, SHUT_RDWR);
+        return;
+    }
+    append(&l->out, &head, sizeof head);
+    append(&l->out, part, bytes);
+    append(&l->out, more, more_bytes);
+    l->quiet = 0;
+}
+
+static bool try_later(void) { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+int link_flush(Link *l) {
+    while (link_has_output(l) && !l->connecting) {
+        ssize_t n = send(l->fd, l->out.at + l->out.first, l->out.n - l->out.first, MSG_NOSIGNAL);
+        if (n < 0) return try_later() ? 0 : -1;
+        l->out.first += (uint32_t)n;
+    }
+    return 0;
+}
+
+int link_fill(Link *l) {
+    /* One message at a time: what is left stays with the kernel and slows down its sender. */
+    uint32_t most = (uint32_t)sizeof(MessageHead) + l->limit, have = l->in.n - l->in.first;
+    if (have >= most) return 0;
+    uint32_t piece = MIN(most - have, 4096u);
+    MessageHead head;
+    if (have >= sizeof head) {
+        memcpy(&head, l->in.at + l->in.first, sizeof head);
+        if (head.bytes <= l->limit && (uint32_t)sizeof head + head.bytes > have)
+            piece = MAX(piece, (uint32_t)sizeof head + head.bytes - have);
+        piece = MIN(piece, most - have);
+    }
+    if (!reserve(&l->in, piece)) return -1;
+    ssize_t n = recv(l->fd, l->in.at + l->in.n, piece, 0);
+    if (n == 0) {
+        errno = 0;
+        return -1;
+    }
+    if (n < 0) return try_later() ? 0 : -1;
+    l->in.n += (uint32_t)n;
+    l->silent = 0;
+    return 1;
+}
+
+int link_next(Link *l, Message *m) {
+    MessageHead head;
+    uint32_t have = l->in.n - l->in.first;
+    /* The magic number alone tells a stranger, who may wait for an answer to fewer bytes. */
+    uint32_t magic = MESSAGE_MAGIC, there = MIN(have, (uint32_t)sizeof magic);
+    if (there && memcmp(l->in.at + l->in.first, &magic, there)) return -1;
+    if (have < sizeof head) return 0;
+    memcpy(&head, l->in.at + l->in.first, sizeof head);
+    if (head.protocol != PROTOCOL || head.kind == 0 || head.kind >= MESSAGE_KINDS ||
+        head.bytes > l->limit)
+        return -1;
+    if (have - sizeof head < head.bytes) return 0;
+    *m = (Message){
+        .kind = head.kind, .bytes = head.bytes, .at = l->in.at + l->in.first + sizeof head};
+    return 1;
+}
+
+void link_drop(Link *l) {
+    MessageHead head;
+    memcpy(&head, l->in.at + l->in.first, sizeof head);
+    l->in.first += (uint32_t)sizeof head + head.bytes;
+}

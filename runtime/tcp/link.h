@@ -1,0 +1,224 @@
+/* The world over TCP from inside: messages between two processes (link.c), addresses and sockets
+ * (socket.c), the meeting (join.c), the thread that answers (service.c), what it makes of messages
+ * and losses (ends.c), collectives that do not finish (watch.c), what others call (world.c).
+ *
+ * Rank 0 is the chief: every rank has a connection to it, host collectives and the end of a run are
+ * decided there. The deputy takes its place when the chief is gone or stopped: the first rank of
+ * another host, or rank 1 where all ranks are on one host. Every rank has a connection to it too.
+ *
+ * Messages are structs in the byte order of the machine; the magic number shows another one.
+ * Whatever comes in is checked against a limit before memory is taken for it.
+ */
+#ifndef FSDPC_TCP_LINK_H
+#define FSDPC_TCP_LINK_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "world.h"
+
+enum {
+    PROTOCOL = 1,
+    HOST_NAME = 64,
+    END_TEXT = 1024,
+    CALL_LABEL = 128,
+    SHARE_LIMIT = 1 << 20,
+    RANKS_LIMIT = 1 << 16,
+    STRANGERS = 32,
+    SLICE_MS = 50,
+    SLICES_A_SECOND = 20
+};
+#define MESSAGE_MAGIC 0x31504446u
+
+typedef enum MessageKind {
+    HELLO = 1, /* to the chief, later to the deputy: who I am */
+    NOTED,     /* the answer: you are one of us */
+    REFUSED,   /* the answer: no, and why; or the meeting failed */
+    WELCOME,   /* all ranks have met: who they are */
+    BEAT,      /* I am alive */
+    CALL,      /* a host collective, to the chief */
+    RESULT,    /* and its answer */
+    FAILED,    /* my part of the run failed, to chief and deputy */
+    OVER,      /* the run is over: who says why */
+    SEEN,      /* I know (after OVER, RESULT) */
+    ASK,       /* where do you wait? */
+    STATE,     /* here; a whole RankState */
+    STUCK,     /* the same, unasked: I have waited too long */
+    BYE,       /* I come to the orderly end */
+    GONE,      /* all did: close */
+    MESSAGE_KINDS
+} MessageKind;
+
+typedef struct MessageHead {
+    uint32_t magic;
+    uint16_t protocol, kind;
+    uint32_t bytes, pad; /* bytes behind the head */
+} MessageHead;
+
+typedef struct Hello {
+    uint64_t identity, boot; /* of the run; of the machine */
+    int32_t rank, ranks, pid, local_rank;
+    uint32_t port, pad; /* where the rank would listen as deputy */
+    char host[HOST_NAME];
+} Hello;
+
+typedef struct Process { /* one of all ranks */
+    int32_t pid, local_rank, host_index, pad;
+    char host[HOST_NAME];
+} Process;
+
+typedef struct Welcome { /* followed by Process[ranks] */
+    int32_t deputy;
+    uint32_t family; /* of the deputy's address; 0: unknown */
+    uint32_t port, pad;
+    unsigned char address[16];
+} Welcome;
+
+typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE } CallKind;
+typedef struct Call { /* followed by `bytes` of payload from those who give some */
+    int32_t kind, base, stride, size, root;
+    uint32_t bytes;
+    uint64_t value;
+    char label[CALL_LABEL];
+} Call;
+
+typedef struct Ending {
+    int32_t speaker, code;
+    char text[END_TEXT];
+} Ending;
+
+typedef struct Bytes {
+    char *at;
+    uint32_t first, n, capacity; /* bytes [first, n) are there */
+} Bytes;
+
+typedef struct Link {
+    int fd; /* -1: none */
+    bool connecting, noted;
+    bool unseen, bye; /* has to say SEEN; has said BYE */
+    uint32_t limit;   /* bytes of a message that may come */
+    Bytes in, out;
+    int32_t silent, quiet; /* slices since something came, since something was sent */
+} Link;
+
+typedef struct Message {
+    int kind;
+    uint32_t bytes;
+    const char *at;
+} Message;
+
+typedef struct PendingCall { /* the chief's: what a rank brought */
+    bool there;
+    int32_t slices;
+    Call call;
+    char *payload; /* [call.bytes] or NULL */
+} PendingCall;
+
+typedef struct Watch { /* the chief's: one look at all ranks */
+    bool on;
+    int32_t slices, reporter;
+    RankState reported;
+    bool *there;      /* [ranks] */
+    RankState *state; /* [ranks] */
+} Watch;
+
+struct TransportWorld {
+    JoinOptions options;
+    char address[256];
+    int32_t rank, ranks, deputy, locals; /* deputy: -1 when there is one rank */
+    Process *process;                    /* [ranks] */
+    Link *link;                          /* [ranks]; of most ranks only those of chief and deputy */
+    Link stranger[STRANGERS];            /* who have not said hello */
+    int listener, wake;                  /* sockets that others connect to; eventfd or -1 */
+    struct pollfd *polled;               /* [ranks + STRANGERS + 2] */
+    struct sockaddr_storage deputy_address;
+    socklen_t deputy_length;
+
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t lock; /* over all that follows */
+    pthread_cond_t changed;
+    bool stopping, leaving, gone;
+    bool over, told, spoken;
+    int32_t over_slices, leaving_slices;
+    Ending ending;
+    Ending held; /* a failure that another cause may still explain; code 0: none */
+    int32_t held_slices;
+    PendingCall *pending; /* [ranks], the chief's */
+    char *answer;         /* [ranks] StartReport or SHARE_LIMIT, the chief's */
+    void *result;         /* of this rank's call under way */
+    uint32_t result_bytes;
+    bool calling, result_there;
+    Watch look;
+    RankState own; /* as of this round of the thread */
+    bool watched, stuck_told;
+    uint64_t stuck_finished;
+    int32_t stuck_slices;
+
+    pthread_mutex_t events_lock; /* held around calls of `events`; never inside `lock` */
+    WorldEvents events;
+    bool has_events;
+};
+typedef struct TransportWorld World;
+
+/* link.c: nothing here waits. Functions that return int: -1 when the other end is lost. */
+void link_open(Link *l, int fd, uint32_t limit);
+void link_close(Link *l);
+bool link_is_open(const Link *l);
+bool link_has_output(const Link *l);
+void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, const void *more,
+               uint32_t more_bytes);
+int link_flush(Link *l);
+int link_fill(Link *l); /* 1 when bytes came, 0 when none are there */
+/* 1 and the next whole message, valid until link_drop; 0; or -1 when it is none of ours. */
+int link_next(Link *l, Message *m);
+void link_drop(Link *l);
+
+/* socket.c */
+int socket_listen(const char *address, int32_t port, int *out, char *error);
+int socket_listen_anywhere(uint32_t *port); /* a free port, -1 when there is none */
+int socket_accept(int listener);
+void socket_options(int fd, int32_t timeout_seconds);
+/* Starts to connect: a socket that becomes writable, or -1 with errno. */
+int socket_connect(const struct sockaddr *to, socklen_t length);
+int socket_error(int fd); /* errno of a finished connect */
+struct addrinfo *socket_resolve(const char *address, int32_t port, int *failure);
+uint32_t socket_port(int fd);
+
+/* world.c */
+void world_free(World *w);
+void world_speak(World *w); /* prints the reason, once, if no process of this launcher has */
+
+/* join.c */
+void join_hello(const World *w, uint32_t port, Hello *out);
+
+/* ends.c: all of it under the lock. */
+void ends_describe(const World *w, int32_t rank, char *out, size_t size);
+void ends_decide(World *w, int32_t speaker, int32_t code, const char *text);
+void ends_failed(World *w, int32_t rank, int32_t code, const char *text);
+void ends_heard(World *w, int32_t from, const Ending *e);
+typedef enum LossKind { LOSS_CLOSED, LOSS_SILENT, LOSS_GARBAGE } LossKind;
+void ends_lost(World *w, int32_t rank, LossKind kind);
+void ends_tick(World *w);
+bool ends_flushed(const World *w);
+int32_t ends_common_code(int32_t code);
+bool process_stopped(const World *w, int32_t rank);
+
+/* calls.c: host collectives at the chief, under the lock. */
+void calls_take(World *w, int32_t rank, const Call *call, const char *payload);
+void calls_tick(World *w);
+
+/* watch.c: under the lock. */
+void watch_tick(World *w);
+void watch_stuck(World *w, int32_t rank, const RankState *s);
+void watch_state(World *w, int32_t rank, const RankState *s);
+void watch_where(const RankState *s, char *out, size_t size);
+
+/* service.c: a thread that polls all connections, reads, answers, beats, counts the time. */
+bool service_start(World *w);
+void service_stop(World *w);
+void service_wake(World *w);
+void service_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes);
+
+#endif

@@ -1,0 +1,380 @@
+/* The thread of a process that answers the others at any time.
+ *
+ * It polls all connections, hands each message to its part of the world (ends.c, calls.c, watch.c),
+ * and once a slice of 50 ms counts what is counted: how long each other process has been silent,
+ * how long this one has said nothing (then it beats), how long somebody has waited. A slice is
+ * counted at most once a round, so time during which this process was stopped does not count:
+ * a run that is stopped as a whole and goes on misses nothing.
+ *
+ * The time-out hits a process that says nothing, the kernel's one (TCP_USER_TIMEOUT) a connection
+ * that does not carry. A closed connection is noticed at once.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "link.h"
+
+/* Seconds that the others let the deputy be the first to see that the chief is silent; and that a
+ * process which has not left after the end of the run may still live. */
+enum { CHIEF_GRACE = 1, LEAVE_SECONDS = 10, READS_A_ROUND = 64 };
+
+void service_wake(World *w) {
+    uint64_t one = 1;
+    /* A full counter wakes it too. */
+    if (write(w->wake, &one, sizeof one) < 0) return;
+}
+
+void service_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes) {
+    for (int32_t r = 0; r < w->ranks; r++)
+        if (w->link[r].noted) link_send(&w->link[r], kind, part, bytes, NULL, 0);
+}
+
+/* ---- messages */
+
+/* The payload as a struct of that size; false when it is none. */
+static bool take(const Message *m, void *out, size_t bytes) {
+    if (m->bytes != bytes) return false;
+    memcpy(out, m->at, bytes);
+    return true;
+}
+
+static bool take_ending(const Message *m, Ending *e) {
+    if (!take(m, e, sizeof *e)) return false;
+    e->text[END_TEXT - 1] = 0;
+    return true;
+}
+
+static bool take_state(const Message *m, RankState *s) {
+    if (!take(m, s, sizeof *s)) return false;
+    s->label[sizeof s->label - 1] = 0;
+    return true;
+}
+
+static bool take_call(World *w, int32_t from, const Message *m) {
+    Call call;
+    if (w->rank != 0 || m->bytes < sizeof call) return false;
+    memcpy(&call, m->at, sizeof call);
+    call.label[CALL_LABEL - 1] = 0;
+    if (m->bytes - sizeof call != call.bytes) return false;
+    calls_take(w, from, &call, m->at + sizeof call);
+    return true;
+}
+
+static bool take_result(World *w, const Message *m) {
+    if (!w->calling || w->result_there || m->bytes != w->result_bytes) return false;
+    memcpy(w->result, m->at, m->bytes);
+    w->result_there = true;
+    return true;
+}
+
+/* False: no message that this process gets from that one. */
+static bool handle(World *w, int32_t from, const Message *m) {
+    Link *l = &w->link[from];
+    Ending ending;
+    RankState state;
+    switch (m->kind) {
+    case NOTED: l->noted = from == w->deputy; return l->noted;
+    case BEAT: return true;
+    case CALL: return take_call(w, from, m);
+    case RESULT: return from == 0 && take_result(w, m);
+    case FAILED:
+        if (!take_ending(m, &ending)) return false;
+        ends_failed(w, from, ending.code, ending.text);
+        return true;
+    case OVER:
+        if (!take_ending(m, &ending)) return false;
+        ends_heard(w, from, &ending);
+        return true;
+    case SEEN: l->unseen = false; return true;
+    case ASK: link_send(l, STATE, &w->own, sizeof w->own, NULL, 0); return true;
+    case STATE:
+        if (w->rank != 0 || !take_state(m, &state)) return false;
+        watch_state(w, from, &state);
+        return true;
+    case STUCK:
+        if (w->rank != 0 || !take_state(m, &state)) return false;
+        watch_stuck(w, from, &state);
+        return true;
+    case BYE: l->bye = true; return true;
+    case GONE: w->gone = from == 0; return w->gone;
+    default: return false;
+    }
+}
+
+static void lose(World *w, int32_t rank, LossKind kind) {
+    link_close(&w->link[rank]);
+    if (!w->gone) ends_lost(w, rank, kind);
+}
+
+static void read_link(World *w, int32_t rank) {
+    Link *l = &w->link[rank];
+    if (l->connecting) {
+        l->connecting = false;
+        if (socket_error(l->fd)) link_close(l);
+        return;
+    }
+    for (int i = 0; i < READS_A_ROUND && link_is_open(l); i++) {
+        int got = link_fill(l), failure = errno, there = 0;
+        Message m;
+        while (link_is_open(l) && (there = link_next(l, &m)) > 0) {
+            bool known = handle(w, rank, &m);
+            if (link_is_open(l)) link_drop(l);
+            if (known) continue;
+            there = -1;
+            break;
+        }
+        if (there < 0) lose(w, rank, LOSS_GARBAGE);
+        if (got < 0 && link_is_open(l))
+            lose(w, rank, failure == ETIMEDOUT ? LOSS_SILENT : LOSS_CLOSED);
+        if (got <= 0) return;
+    }
+}
+
+/* ---- who comes later: ranks that greet the deputy, and strangers */
+
+static void read_stranger(World *w, Link *l) {
+    Message m;
+    Hello h;
+    int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &m);
+    if (!there) return;
+    if (there > 0 && m.kind == HELLO && take(&m, &h, sizeof h) &&
+        h.identity == w->options.identity && h.ranks == w->ranks && h.rank > 0 &&
+        h.rank < w->ranks && w->rank == w->deputy && h.rank != w->rank &&
+        w->process[h.rank].pid == h.pid && !link_is_open(&w->link[h.rank])) {
+        Link *place = &w->link[h.rank];
+        *place = *l;
+        *l = (Link){.fd = -1};
+        link_drop(place);
+        place->noted = true;
+        place->limit = w->link[0].limit;
+        socket_options(place->fd, w->options.timeout);
+        link_send(place, NOTED, &h, sizeof h, NULL, 0);
+        if (w->over) link_send(place, OVER, &w->ending, sizeof w->ending, NULL, 0);
+        return;
+    }
+    if (there > 0 && m.kind == HELLO && w->rank == 0) {
+        Ending e = {.code = EXIT_USER};
+        snprintf(e.text, sizeof e.text,
+                 "port %d belongs to a run of %d ranks that has begun already\n"
+                 "help: set FSDP_NCCL_PORT to a free port for all ranks of one of the runs",
+                 w->options.port, w->ranks);
+        link_send(l, REFUSED, &e, sizeof e, NULL, 0);
+        link_flush(l);
+    }
+    link_close(l);
+}
+
+static void take_stranger(World *w) {
+    int fd = socket_accept(w->listener);
+    if (fd < 0) return;
+    Link *place = &w->stranger[0];
+    for (int i = 0; i < STRANGERS; i++) {
+        Link *l = &w->stranger[i];
+        if (!link_is_open(l)) {
+            place = l;
+            break;
+        }
+        if (l->silent > place->silent) place = l;
+    }
+    link_close(place);
+    link_open(place, fd, sizeof(Hello));
+}
+
+/* Without the deputy a rank can do but for the case that the chief is lost; so nothing is said
+ * about a connection that does not come about. */
+static void greet_deputy(World *w) {
+    if (w->rank == 0 || w->rank == w->deputy || !w->deputy_length) return;
+    Link *l = &w->link[w->deputy];
+    uint32_t limit = l->limit;
+    int fd = socket_connect((void *)&w->deputy_address, w->deputy_length);
+    if (fd < 0) return;
+    socket_options(fd, w->options.timeout);
+    link_open(l, fd, limit);
+    l->connecting = true;
+    Hello h;
+    join_hello(w, 0, &h);
+    link_send(l, HELLO, &h, sizeof h, NULL, 0);
+}
+
+/* ---- time */
+
+static void tick_links(World *w) {
+    int32_t limit = w->options.timeout * SLICES_A_SECOND;
+    int32_t beat = MAX(1, MIN(SLICES_A_SECOND, limit / 4));
+    for (int i = 0; i < STRANGERS; i++) w->stranger[i].silent++;
+    for (int32_t r = 0; r < w->ranks; r++) {
+        Link *l = &w->link[r];
+        if (!link_is_open(l)) continue;
+        l->silent++;
+        l->quiet++;
+        if (l->noted && l->quiet >= beat) link_send(l, BEAT, NULL, 0, NULL, 0);
+        bool chief_first = r == 0 && w->rank != w->deputy;
+        if (l->silent >= limit + (chief_first ? CHIEF_GRACE * SLICES_A_SECOND : 0))
+            lose(w, r, LOSS_SILENT);
+    }
+}
+
+static void all_said_bye(World *w) {
+    if (w->rank != 0 || !w->leaving || w->gone || w->over) return;
+    for (int32_t r = 1; r < w->ranks; r++)
+        if (!w->link[r].bye) return;
+    service_broadcast(w, GONE, NULL, 0);
+    w->gone = true;
+}
+
+static void tick_leaving(World *w) {
+    if (!w->leaving || w->gone || w->over) return;
+    if (++w->leaving_slices < w->options.timeout * SLICES_A_SECOND) return;
+    char who[160] = "rank 0", text[END_TEXT];
+    for (int32_t r = 1; r < w->ranks && w->rank == 0; r++)
+        if (!w->link[r].bye) ends_describe(w, r, who, sizeof who);
+    snprintf(text, sizeof text,
+             "%s did not come to the end of the run within %d s\n"
+             "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+             who, w->options.timeout);
+    ends_failed(w, w->rank, EXIT_RANK, text);
+    w->leaving_slices = 0;
+}
+
+/* A process that hangs in something else would keep the launcher waiting. */
+static void tick_over(World *w) {
+    if (!w->over || ++w->over_slices < LEAVE_SECONDS * SLICES_A_SECOND) return;
+    if (w->ending.speaker == w->rank) world_speak(w);
+    _exit(ends_common_code(w->ending.code));
+}
+
+static void tick(World *w) {
+    tick_links(w);
+    ends_tick(w);
+    calls_tick(w);
+    watch_tick(w);
+    tick_leaving(w);
+    tick_over(w);
+}
+
+/* ---- the thread */
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static nfds_t list_polled(World *w) {
+    nfds_t n = 0;
+    w->polled[n++] = (struct pollfd){.fd = w->wake, .events = POLLIN};
+    w->polled[n++] = (struct pollfd){.fd = w->listener, .events = POLLIN};
+    for (int i = 0; i < STRANGERS; i++)
+        w->polled[n++] = (struct pollfd){.fd = w->stranger[i].fd, .events = POLLIN};
+    for (int32_t r = 0; r < w->ranks; r++) {
+        const Link *l = &w->link[r];
+        short events = l->connecting ? POLLOUT : link_has_output(l) ? POLLIN | POLLOUT : POLLIN;
+        w->polled[n++] = (struct pollfd){.fd = l->fd, .events = events};
+    }
+    return n;
+}
+
+static void read_polled(World *w) {
+    const struct pollfd *p = w->polled;
+    uint64_t count;
+    if (p[0].revents && read(w->wake, &count, sizeof count) < 0) count = 0;
+    if (p[1].revents) take_stranger(w);
+    for (int i = 0; i < STRANGERS; i++)
+        if (p[2 + i].revents && w->stranger[i].fd == p[2 + i].fd) read_stranger(w, &w->stranger[i]);
+    /* The chief's decision before the deputy's before a failure of one's own. */
+    for (int32_t r = 0; r < w->ranks; r++) {
+        const struct pollfd *q = &p[2 + STRANGERS + r];
+        if (q->revents && w->link[r].fd == q->fd && link_is_open(&w->link[r])) read_link(w, r);
+    }
+}
+
+static void flush_links(World *w) {
+    for (int32_t r = 0; r < w->ranks; r++)
+        if (link_is_open(&w->link[r]) && link_flush(&w->link[r]) < 0) lose(w, r, LOSS_CLOSED);
+}
+
+static void look_at_own_state(World *w) {
+    pthread_mutex_lock(&w->events_lock);
+    RankState s = {.waits = false};
+    bool watched = w->has_events;
+    if (watched) w->events.state(w->events.user, &s);
+    s.label[sizeof s.label - 1] = 0;
+    pthread_mutex_unlock(&w->events_lock);
+    pthread_mutex_lock(&w->lock);
+    w->own = s;
+    w->watched = watched;
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void tell_the_end(World *w) {
+    pthread_mutex_lock(&w->events_lock);
+    if (w->has_events && !w->told) {
+        w->told = true;
+        w->events.ended(w->events.user);
+    }
+    pthread_mutex_unlock(&w->events_lock);
+}
+
+static void *serve(void *context) {
+    World *w = context;
+    int64_t last = now_ms();
+    pthread_mutex_lock(&w->lock);
+    greet_deputy(w);
+    while (!w->stopping) {
+        nfds_t n = list_polled(w);
+        pthread_mutex_unlock(&w->lock);
+        int64_t wait = last + SLICE_MS - now_ms();
+        int ready = poll(w->polled, n, (int)MAX(0, MIN(wait, SLICE_MS)));
+        look_at_own_state(w);
+        pthread_mutex_lock(&w->lock);
+        if (ready > 0) read_polled(w);
+        int64_t now = now_ms();
+        if (now - last >= SLICE_MS) {
+            last = now;
+            tick(w);
+        }
+        all_said_bye(w);
+        flush_links(w);
+        pthread_cond_broadcast(&w->changed);
+        bool over = w->over;
+        pthread_mutex_unlock(&w->lock);
+        if (over) tell_the_end(w);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+/* Signals are for the other threads. */
+bool service_start(World *w) {
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_mutex_init(&w->events_lock, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    w->running = !pthread_create(&w->thread, NULL, serve, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return w->running;
+}
+
+void service_stop(World *w) {
+    if (!w->running) return;
+    pthread_mutex_lock(&w->lock);
+    w->stopping = true;
+    pthread_mutex_unlock(&w->lock);
+    service_wake(w);
+    pthread_join(w->thread, NULL);
+    w->running = false;
+}

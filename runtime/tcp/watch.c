@@ -1,0 +1,161 @@
+/* Collectives that do not finish.
+ *
+ * Each rank looks at its own state once a slice. When collectives have been under way for the whole
+ * time-out and none has finished, it tells the chief (STUCK). The chief asks all ranks where they
+ * are, gives them a second to answer, and compares: ranks that wait for nothing, or have not
+ * answered, did not come; where all wait, those that are behind on the same communicator, or wait
+ * on another one; where all wait in the same place, it is the collective itself that does not
+ * move. All ranks issue the collectives of a communicator in the same order (the plan's checker
+ * proves it), so numbers may be compared without knowing who belongs to which group.
+ *
+ * A collective outside of programs (checkpoints) may take ten times as long: a process that lives
+ * may write a large file.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "link.h"
+
+enum { ANSWER_SLICES = 20, PATIENCE = 10, LISTED = 6 };
+
+void watch_where(const RankState *s, char *out, size_t size) {
+    snprintf(out, size, "%.170s, number %llu of its communicator (axis %d, purpose %d)",
+             *s->label ? s->label : "a collective", (unsigned long long)s->sequence, s->axis,
+             s->purpose);
+}
+
+static int64_t patience(const World *w, const RankState *s) {
+    int64_t limit = (int64_t)w->options.timeout * SLICES_A_SECOND;
+    return s->purpose == COMM_CONTROL ? PATIENCE * limit : limit;
+}
+
+/* ---- each rank */
+
+static void look_at_self(World *w) {
+    const RankState *s = &w->own;
+    if (!w->watched || !s->waits || s->finished != w->stuck_finished) {
+        w->stuck_finished = s->finished;
+        w->stuck_slices = 0;
+        w->stuck_told = false;
+        return;
+    }
+    if (++w->stuck_slices < patience(w, s) || w->stuck_told) return;
+    w->stuck_told = true;
+    if (w->rank == 0)
+        watch_stuck(w, 0, s);
+    else
+        link_send(&w->link[0], STUCK, s, sizeof *s, NULL, 0);
+}
+
+/* ---- the chief */
+
+typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME, PLACE_PAST } Place;
+
+static Place place_of(const World *w, int32_t rank) {
+    const RankState *s = &w->look.state[rank], *r = &w->look.reported;
+    if (!w->look.there[rank] || !s->waits) return PLACE_ABSENT;
+    if (s->axis != r->axis || s->purpose != r->purpose) return PLACE_ELSEWHERE;
+    if (s->sequence < r->sequence) return PLACE_BEHIND;
+    return s->sequence == r->sequence ? PLACE_SAME : PLACE_PAST;
+}
+
+/* The ranks at a place: the first by its full name, more by their numbers. */
+static int32_t list(const World *w, Place place, char *out, size_t size) {
+    int32_t count = 0;
+    size_t n = 0;
+    for (int32_t r = 0; r < w->ranks; r++) {
+        if (place_of(w, r) != place) continue;
+        if (count == 0)
+            ends_describe(w, r, out, size);
+        else if (count < LISTED)
+            snprintf(out + n, size - n, ", rank %d", r);
+        n = strlen(out);
+        count++;
+    }
+    if (count > LISTED) snprintf(out + n, size - n, " and %d more", count - LISTED);
+    return count;
+}
+
+static int32_t first_at(const World *w, Place place) {
+    for (int32_t r = 0; r < w->ranks; r++)
+        if (place_of(w, r) == place) return r;
+    return -1;
+}
+
+static void nobody_missing(World *w, const char *where, int32_t seconds) {
+    char text[END_TEXT], theirs[320];
+    int32_t other = first_at(w, PLACE_ELSEWHERE);
+    if (other < 0) {
+        snprintf(text, sizeof text,
+                 "%s did not finish within %d s although all ranks came to it\n"
+                 "help: a GPU or the network between the ranks does not move: NCCL_DEBUG=INFO and "
+                 "dmesg tell more; FSDP_TIMEOUT=SECONDS waits longer",
+                 where, seconds);
+    } else {
+        watch_where(&w->look.state[other], theirs, sizeof theirs);
+        snprintf(text, sizeof text,
+                 "ranks wait for each other for %d s: rank %d in %.200s; rank %d in %.200s\n"
+                 "help: use the same plan, options and fsdp-run for all ranks",
+                 seconds, w->look.reporter, where, other, theirs);
+    }
+    ends_decide(w, w->rank, EXIT_RANK, text);
+}
+
+static void compare(World *w) {
+    Watch *look = &w->look;
+    int32_t seconds = (int32_t)(patience(w, &look->reported) / SLICES_A_SECOND);
+    char who[300] = "", where[320], text[END_TEXT], who_waits[160];
+    look->on = false;
+    /* It has gone on meanwhile. */
+    const RankState *now = &look->state[look->reporter];
+    if (look->there[look->reporter] && now->finished != look->reported.finished) return;
+    watch_where(&look->reported, where, sizeof where);
+    int32_t missing = list(w, PLACE_ABSENT, who, sizeof who);
+    if (!missing) missing = list(w, PLACE_BEHIND, who, sizeof who);
+    if (!missing) {
+        nobody_missing(w, where, seconds);
+        return;
+    }
+    int32_t first = first_at(w, PLACE_ABSENT);
+    bool stopped = first >= 0 && process_stopped(w, first);
+    ends_describe(w, look->reporter, who_waits, sizeof who_waits);
+    snprintf(text, sizeof text,
+             "%.200s %s%.220s within %d s; rank %d%s for %s\n"
+             "help: %s; FSDP_TIMEOUT=SECONDS waits longer",
+             who, stopped ? "is stopped (SIGSTOP) and did not come to " : "did not come to ", where,
+             seconds, look->reporter, w->ranks - missing > 1 ? " and others wait" : " waits",
+             missing == 1 ? "it" : "them",
+             stopped ? "kill -CONT lets a stopped process go on"
+                     : "look at what that process does");
+    ends_decide(w, w->rank, EXIT_RANK, text);
+}
+
+void watch_stuck(World *w, int32_t rank, const RankState *s) {
+    Watch *look = &w->look;
+    if (w->over || look->on) return;
+    look->on = true;
+    look->slices = 0;
+    look->reporter = rank;
+    look->reported = *s;
+    for (int32_t r = 0; r < w->ranks; r++) look->there[r] = false;
+    look->there[0] = true;
+    look->state[0] = w->own;
+    service_broadcast(w, ASK, NULL, 0);
+}
+
+void watch_state(World *w, int32_t rank, const RankState *s) {
+    w->look.there[rank] = true;
+    w->look.state[rank] = *s;
+}
+
+static void look_at_others(World *w) {
+    bool all = true;
+    for (int32_t r = 0; r < w->ranks; r++) all = all && w->look.there[r];
+    if (all || ++w->look.slices >= ANSWER_SLICES) compare(w);
+}
+
+void watch_tick(World *w) {
+    if (w->over) return;
+    look_at_self(w);
+    if (w->look.on) look_at_others(w);
+}

@@ -1,0 +1,223 @@
+/* What the transport calls: each function hands its wish to the thread of service.c and waits for
+ * the answer or for the end of the run. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "link.h"
+
+/* How long a rank waits for the verdict on its failure, for the others to know of it, for a better
+ * reason than its own. */
+enum { VERDICT_SLICES = 80, SEEN_SLICES = 20, REASON_SLICES = 12, CLOSE_SLICES = 20 };
+
+/* Until something changed, a slice at most. Under the lock. */
+static void wait_slice(World *w) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += SLICE_MS * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&w->changed, &w->lock, &until);
+}
+
+static int64_t now_slices(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return ((int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000) / SLICE_MS;
+}
+
+static int ended(const World *w, char *error) {
+    snprintf(error, ERROR_BYTES, "%.500s", w->ending.text);
+    return EXIT_RANK;
+}
+
+static bool all_closed(const World *w) {
+    for (int32_t r = 1; r < w->ranks; r++)
+        if (link_is_open(&w->link[r])) return false;
+    return true;
+}
+
+void tcp_describe(const TransportWorld *w, int32_t rank, char *out, size_t size) {
+    ends_describe(w, rank, out, size);
+}
+
+int32_t tcp_local_ranks(const TransportWorld *w) { return w->locals; }
+
+/* ---- host collectives */
+
+static int call(World *w, Call *c, const void *payload, void *result, uint32_t result_bytes,
+                const char *label, char *error) {
+    snprintf(c->label, sizeof c->label, "%s", label ? label : "a decision");
+    pthread_mutex_lock(&w->lock);
+    w->result = result;
+    w->result_bytes = result_bytes;
+    w->result_there = false;
+    w->calling = true;
+    if (!w->over && w->rank == 0)
+        calls_take(w, 0, c, payload);
+    else if (!w->over)
+        link_send(&w->link[0], CALL, c, sizeof *c, payload, c->bytes);
+    service_wake(w);
+    while (!w->over && !w->result_there) wait_slice(w);
+    w->calling = false;
+    int code = w->result_there ? 0 : ended(w, error);
+    pthread_mutex_unlock(&w->lock);
+    return code;
+}
+
+static Call whole_world(const World *w, CallKind kind) {
+    return (Call){.kind = kind, .base = 0, .stride = 1, .size = w->ranks};
+}
+
+int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
+              const char *label, char *error) {
+    Call c = {.kind = CALL_AGREE,
+              .base = group->base,
+              .stride = group->stride,
+              .size = group->size,
+              .value = mine};
+    return call(w, &c, NULL, out, sizeof *out, label, error);
+}
+
+int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
+              char *error) {
+    if (n > SHARE_LIMIT || root < 0 || root >= w->ranks) {
+        snprintf(error, ERROR_BYTES, "%s: %zu bytes of rank %d cannot be shared", label, n, root);
+        return EXIT_CORRUPT;
+    }
+    Call c = whole_world(w, CALL_SHARE);
+    c.root = root;
+    c.value = n;
+    c.bytes = w->rank == root ? (uint32_t)n : 0;
+    return call(w, &c, bytes, bytes, (uint32_t)n, label, error);
+}
+
+/* A rank that ends because of what it learns must not be gone before the others know the same: a
+ * second round shows that all have the answer, and the chief stays until the others are gone. */
+int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error) {
+    Call c = whole_world(w, CALL_COMPARE);
+    c.bytes = sizeof *mine;
+    uint32_t bytes = (uint32_t)((size_t)w->ranks * sizeof *all);
+    int code = call(w, &c, mine, all, bytes, "the start of the run", error);
+    if (code) return code;
+    bool bad = false;
+    for (int32_t r = 0; r < w->ranks; r++)
+        bad = bad || all[r].code || all[r].plan != all[0].plan || all[r].options != all[0].options;
+    if (!bad) return 0;
+    uint64_t none;
+    MeshGroup group = {.base = 0, .stride = 1, .size = w->ranks, .index = w->rank};
+    char late[ERROR_BYTES];
+    if (tcp_agree(w, &group, 0, &none, "the end of the start", late)) return 0;
+    pthread_mutex_lock(&w->lock);
+    w->gone = true; /* all end now, each by itself */
+    int64_t until = now_slices() + SEEN_SLICES;
+    bool chief = w->rank == 0;
+    while (!(chief ? all_closed(w) : ends_flushed(w)) && now_slices() < until) wait_slice(w);
+    pthread_mutex_unlock(&w->lock);
+    return 0;
+}
+
+/* ---- ends */
+
+int tcp_ended(TransportWorld *w, char *error) {
+    pthread_mutex_lock(&w->lock);
+    int code = w->over ? ended(w, error) : 0;
+    pthread_mutex_unlock(&w->lock);
+    return code;
+}
+
+int tcp_reason(TransportWorld *w, char *error) {
+    pthread_mutex_lock(&w->lock);
+    int64_t until = now_slices() + REASON_SLICES;
+    while (!w->over && now_slices() < until) wait_slice(w);
+    int code = w->over ? ended(w, error) : EXIT_RANK;
+    pthread_mutex_unlock(&w->lock);
+    return code;
+}
+
+void world_speak(World *w) {
+    if (w->spoken) return;
+    w->spoken = true;
+    if (w->options.may_speak && !w->options.may_speak()) return;
+    fprintf(stderr, "error: %s\n", w->ending.text);
+}
+
+bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
+    pthread_mutex_lock(&w->lock);
+    ends_failed(w, w->rank, *code, text);
+    service_wake(w);
+    int64_t until = now_slices() + VERDICT_SLICES;
+    while (!w->over && now_slices() < until) wait_slice(w);
+    ends_decide(w, w->rank, *code, text);
+    service_wake(w);
+    until = now_slices() + SEEN_SLICES;
+    while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
+    bool first = w->ending.speaker == w->rank && !w->spoken;
+    /* This rank lost another, and its own text is an echo of that. */
+    if (first && *code == EXIT_RANK && strncmp(text, w->ending.text, ERROR_BYTES / 2)) {
+        world_speak(w);
+        first = false;
+    }
+    if (first) w->spoken = true;
+    *code = ends_common_code(w->ending.code);
+    pthread_mutex_unlock(&w->lock);
+    (void)rank;
+    return first;
+}
+
+void tcp_watch(TransportWorld *w, const WorldEvents *events) {
+    pthread_mutex_lock(&w->events_lock);
+    w->has_events = events != NULL;
+    if (events) w->events = *events;
+    pthread_mutex_unlock(&w->events_lock);
+    service_wake(w);
+}
+
+/* ---- leaving */
+
+static void leave_together(World *w) {
+    pthread_mutex_lock(&w->lock);
+    w->leaving = true;
+    if (w->rank != 0) {
+        link_send(&w->link[0], BYE, NULL, 0, NULL, 0);
+        if (w->deputy != w->rank) link_send(&w->link[w->deputy], BYE, NULL, 0, NULL, 0);
+    }
+    service_wake(w);
+    while (!w->over && !w->gone) wait_slice(w);
+    bool lost = w->over && !w->gone;
+    /* Its closing must not overtake the word that all are there. */
+    int64_t until = now_slices() + CLOSE_SLICES;
+    while (!lost && w->rank == 0 && !all_closed(w) && now_slices() < until) wait_slice(w);
+    until = now_slices() + SEEN_SLICES;
+    while (lost && !ends_flushed(w) && now_slices() < until) wait_slice(w);
+    if (lost) {
+        if (w->ending.speaker == w->rank) world_speak(w);
+        _exit(EXIT_RANK);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+void world_free(World *w) {
+    service_stop(w);
+    for (int32_t r = 0; r < w->ranks && w->link; r++) link_close(&w->link[r]);
+    for (int i = 0; i < STRANGERS; i++) link_close(&w->stranger[i]);
+    if (w->listener >= 0) close(w->listener);
+    if (w->wake >= 0) close(w->wake);
+    for (int32_t r = 0; r < w->ranks && w->pending; r++) free(w->pending[r].payload);
+    free(w->pending);
+    free(w->answer);
+    free(w->look.there);
+    free(w->look.state);
+    free(w->process);
+    free(w->link);
+    free(w->polled);
+    free(w);
+}
+
+void tcp_leave(TransportWorld *w, bool orderly) {
+    if (orderly) leave_together(w);
+    world_free(w);
+}
