@@ -149,7 +149,7 @@ cuda_roots=(/usr/local/cuda)
 for site in $(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages())' \
     2>/dev/null); do
     cuda_roots+=("$site"/nvidia/cu1[0-9] "$site"/nvidia/cuda_nvcc "$site"/nvidia/cuda_runtime
-        "$site"/nvidia/cublas)
+        "$site"/nvidia/cublas "$site"/nvidia/nccl)
 done
 # The first file of that name below the toolkit's folders.
 in_cuda() {
@@ -176,8 +176,30 @@ cuda_lines() {
     echo "cuda_flags = $flags"
     echo "cuda_libs = $runtime $lt -Wl,-rpath,$(dirname "$runtime"),-rpath,$(dirname "$lt")"
 }
-local_ninja+="
-$(cuda_lines || echo "cuda_ninja = runtime/cuda/none.ninja")"
+# NCCL: beside the toolkit, in its own wheel, or the distribution's.
+nccl_lines() {
+    local header library
+    header=$(in_cuda include/nccl.h) || header=/usr/include/nccl.h
+    library=$(in_cuda 'lib*/libnccl.so*') ||
+        library=$(compgen -G '/usr/lib*/libnccl.so*' || compgen -G '/usr/lib/*/libnccl.so*') ||
+        return 1
+    [ -e "$header" ] || return 1
+    library=${library%%$'\n'*}
+    echo "nccl_ninja = runtime/nccl/nccl.ninja"
+    echo "nccl_flags = -isystem $(dirname "$header")"
+    echo "nccl_libs = $library -Wl,-rpath,$(dirname "$library")"
+}
+# Its module counts on the device, so it needs nvcc too.
+no_nccl="nccl_ninja = runtime/nccl/none.ninja"
+if cuda=$(cuda_lines); then
+    local_ninja+="
+$cuda
+$(nccl_lines || echo "$no_nccl")"
+else
+    local_ninja+="
+cuda_ninja = runtime/cuda/none.ninja
+$no_nccl"
+fi
 
 if [ ! -e .local.ninja ] || [ "$(cat .local.ninja)" != "$local_ninja" ]; then
     echo "$local_ninja" >.local.ninja

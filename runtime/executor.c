@@ -218,14 +218,16 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];
     const Device *d = r->run->device;
     Executor *e = r->executor;
+    const Transport *t = r->run->transport;
     bool ordered = d->program_begin && !r->dump, replayed = false;
     int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
+    if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
         code = issue_ordered(r, k, error);
         if (!code && e->memory) code = memory_check_after(e->memory, k, error);
     }
     if (code) return code;
-    return ordered ? d->program_end(r->context, program, error) : d->synchronize(r->context, error);
+    return ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
 }
 
 int executor_run(Rank *r, uint32_t program, char *error) {

@@ -100,7 +100,7 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
                (uint64_t)(at - owner * q->shard) * dtype_bytes(dtype);
         if (g->source->host) {
             int code = rank_copy_in(r, g->bounce, from, bytes);
-            if (!code) code = r->run->device->synchronize(r->context, r->error);
+            if (!code) code = rank_synchronize(r, r->error);
             if (code) return code;
             from = g->bounce;
         }
@@ -116,7 +116,7 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
                               .buffer = &r->control_buffer,
                               .label = "a checkpoint"};
     int code = r->run->transport->broadcast(r->transport, &r->control, r->error);
-    return code ? code : r->run->device->synchronize(r->context, r->error);
+    return code ? code : rank_synchronize(r, r->error);
 }
 
 /* Where rank 0 can read n elements, or NULL with a code. */

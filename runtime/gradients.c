@@ -74,7 +74,7 @@ int gradient_dump_before(GradientDump *d, uint32_t instr, char *error) {
     if (!code)
         code = device->copy_out(r->context, in->stream, scale, r->arena + s->address, sizeof scale,
                                 error);
-    if (!code) code = device->synchronize(r->context, error);
+    if (!code) code = rank_synchronize(r, error);
     if (code) return code;
     FileType type = file_type_of(g->type.dtype);
     for (int64_t i = 0; i < n; i++)

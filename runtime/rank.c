@@ -9,6 +9,11 @@
 
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
+    const Transport *t = run->transport;
+    /* Behind a device's error may be a peer that is gone. */
+    if (code == EXIT_ENVIRONMENT && r->transport && t->check &&
+        t->check(r->transport, true, r->error))
+        code = EXIT_RANK;
     pthread_mutex_lock(&run->lock);
     /* A rank that only reports another one's end is not the cause. */
     if (!run->failure || (run->failure == EXIT_RANK && code != EXIT_RANK)) {
@@ -26,7 +31,7 @@ void run_fail(Rank *r, int code) {
             run->silent = !run->module->fail(run->world, r->rank, &run->failure, run->failure_text);
     }
     pthread_mutex_unlock(&run->lock);
-    run->transport->abort(r->transport);
+    t->abort(r->transport);
 }
 
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
@@ -129,6 +134,12 @@ int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
     return r->run->transport->agree(r->transport, &r->control, mine, out, r->error);
 }
 
+int rank_synchronize(Rank *r, char *error) {
+    const Transport *t = r->run->transport;
+    int code = r->run->device->synchronize(r->context, error);
+    return !code && t->check ? t->check(r->transport, false, error) : code;
+}
+
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
     allocations_enter_kernel();
     int code = r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
@@ -139,7 +150,7 @@ int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
     allocations_enter_kernel();
     int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
-    if (!code) code = r->run->device->synchronize(r->context, r->error);
+    if (!code) code = rank_synchronize(r, r->error);
     allocations_leave_kernel();
     return code;
 }

@@ -13,6 +13,7 @@
 #define FSDPC_TRANSPORT_H
 
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #include "device.h"
@@ -82,11 +83,20 @@ typedef struct Transport {
      * call them, like a collective. */
     int (*arena_alloc)(TransportContext *c, uint64_t bytes, void **out, char *error);
     void (*arena_free)(TransportContext *c, void *arena);
+    /* The rest only for a transport that issues work on the device's streams; else NULL, all four.
+     * check: 0 while the run goes on, else the code with the reason; what the host waited for on
+     * the device is void then. failed: the device reports an error, which may be the trace of a
+     * peer that is gone; its notice is waited for. */
+    int (*check)(TransportContext *c, bool failed, char *error);
+    /* A call of the program begins; replayed: from a recording, its collectives are issued. */
+    void (*program)(TransportContext *c, uint32_t program, bool replayed);
+    void (*about)(TransportContext *c, char *out, size_t size); /* what it found, on one line */
+    uint64_t (*library_bytes)(TransportContext *c); /* device memory taken beside the arena */
 } Transport;
 
 /* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
  * these find and lose each other. */
-enum { TRANSPORT_ABI = 3 };
+enum { TRANSPORT_ABI = 4 };
 typedef struct JoinOptions {
     const char *launcher;
     int32_t rank, ranks, local_rank, local_ranks;
@@ -142,8 +152,12 @@ static inline MeshGroup mesh_group(const Plan *p, int32_t ranks, int32_t axis, i
                        .index = (int32_t)index};
 }
 
-/* mesh.c */
-int32_t mesh_shard_axis(const Plan *p); /* row of axis "dp", or AXIS_WORLD without a mesh */
+/* The row of the axis that parameters are sharded over ("dp"), or AXIS_WORLD without a mesh. */
+static inline int32_t mesh_shard_axis(const Plan *p) {
+    for (uint64_t a = 0; a < p->n_axes; a++)
+        if (!strcmp(p->strings + p->axes[a].name, "dp")) return (int32_t)a;
+    return AXIS_WORLD;
+}
 
 /* local.c: ranks are threads of this process; buffers are read in place. */
 extern const Transport transport_local;

@@ -83,5 +83,5 @@ int weights_start(Rank *r) {
         if (worker[i].code) code = worker[i].code;
     }
     free(worker[0].host);
-    return code ? code : r->run->device->synchronize(r->context, r->error);
+    return code ? code : rank_synchronize(r, r->error);
 }

@@ -1,0 +1,143 @@
+/* The arena as memory of NCCL's, which its kernels may read and write in place on all ranks.
+ *
+ * Addresses of a plan are offsets in the arena and the same on all ranks, which is what symmetric
+ * windows want. Each communicator of the programs gets its own registration of the whole arena;
+ * checkpoints do without. All ranks must register alike, so they agree after each attempt: a
+ * window, else a registered buffer, else plain memory. A communicator on which a window failed is
+ * broken, so the next attempt makes new ones.
+ *
+ * On a machine without direct access between its GPUs NCCL takes a window as a registered buffer;
+ * it does not say so.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+
+const char *registration_text(Registration r) {
+    static const char *const text[] = {
+        [REGISTRATION_WINDOW] = "arena registered as a symmetric window",
+        [REGISTRATION_BUFFER] = "arena registered as a buffer",
+        [REGISTRATION_NONE] = "arena not registered",
+    };
+    return text[r];
+}
+
+static bool registers(const Context *c, const Communicator *m) {
+    (void)c;
+    return m->used && m->comm && m->purpose != COMM_CONTROL;
+}
+
+static int register_window(Context *c, Communicator *m, void *arena, uint64_t bytes, char *error) {
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3)
+    static const char what[] = "a window for the arena";
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = ncclCommWindowRegister(m->comm, arena, bytes, (ncclWindow_t *)&m->window,
+                                            NCCL_WIN_COLL_SYMMETRIC);
+    nccl_leave(c);
+    if (r != ncclSuccess && r != ncclInProgress) return nccl_failed(what, r, error);
+    code = communicator_settle(c, m, what, c->timeout, error);
+    if (code || m->window) return code;
+    snprintf(error, ERROR_BYTES, "%s: NCCL gave none", what);
+    return EXIT_ENVIRONMENT;
+#else
+    (void)c, (void)m, (void)arena, (void)bytes;
+    snprintf(error, ERROR_BYTES, "this NCCL has no windows");
+    return EXIT_ENVIRONMENT;
+#endif
+}
+
+static int register_buffer(Context *c, Communicator *m, void *arena, uint64_t bytes, char *error) {
+    static const char what[] = "the arena as a registered buffer";
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = ncclCommRegister(m->comm, arena, bytes, &m->window);
+    nccl_leave(c);
+    return r == ncclSuccess ? 0 : nccl_failed(what, r, error);
+}
+
+static int register_all(Context *c, Registration kind, void *arena, uint64_t bytes, char *error) {
+    int code = 0;
+    for (uint32_t r = 0; r < c->rows && !code; r++) {
+        Communicator *m = &c->row[r];
+        m->window = NULL;
+        if (!registers(c, m) || kind == REGISTRATION_NONE) continue;
+        code = kind == REGISTRATION_WINDOW ? register_window(c, m, arena, bytes, error)
+                                           : register_buffer(c, m, arena, bytes, error);
+    }
+    return code;
+}
+
+static int register_arena(Context *c, void *arena, uint64_t bytes, char *error) {
+    MeshGroup all = mesh_group(c->o.plan, c->o.ranks, AXIS_WORLD, c->o.rank);
+    for (Registration kind = REGISTRATION_WINDOW;; kind++) {
+        uint64_t failed = 0;
+        int code = register_all(c, kind, arena, bytes, error);
+        if (guard_check(c, error)) return EXIT_RANK;
+        code = tcp_agree(c->world, &all, code != 0, &failed, "the arena's registration", error);
+        if (code) return code;
+        c->registration = kind;
+        if (!failed) return 0;
+        communicators_abort(c);
+        code = communicators_open(c, error);
+        if (code) return code;
+    }
+}
+
+static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
+    uint64_t have = gpu_free_bytes();
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = ncclMemAlloc(out, bytes);
+    nccl_leave(c);
+    if (r != ncclSuccess) {
+        cudaGetLastError(); /* the failure is told here, later calls must not find it */
+        if (have >= bytes) return nccl_failed("the arena", r, error);
+        snprintf(error, ERROR_BYTES,
+                 "the plan needs an arena of %llu bytes a rank, the GPU has %llu bytes free",
+                 (unsigned long long)bytes, (unsigned long long)have);
+        return EXIT_ENVIRONMENT;
+    }
+    cudaError_t e = cudaMemset(*out, 0, bytes);
+    if (!e) e = cudaDeviceSynchronize();
+    if (!e) return 0;
+    snprintf(error, ERROR_BYTES, "the arena: %s", cudaGetErrorString(e));
+    return EXIT_ENVIRONMENT;
+}
+
+int arena_open(Context *c, uint64_t bytes, void **out, char *error) {
+    int code = allocate(c, bytes, out, error);
+    if (code) return code;
+    c->arena_bytes = bytes;
+    uint64_t before = gpu_free_bytes();
+    code = register_arena(c, *out, bytes, error);
+    uint64_t after = gpu_free_bytes();
+    if (before > after) c->bytes += before - after;
+    if (!code) atomic_store(&c->watches, true);
+    return code;
+}
+
+/* Recordings hold operations on the arena; they end before it does. */
+void arena_close(Context *c, void *arena) {
+    char error[ERROR_BYTES];
+    int code = c->o.device->program_forget(c->o.context, error);
+    for (uint32_t r = 0; r < c->rows && !code; r++) {
+        Communicator *m = &c->row[r];
+        if (!registers(c, m) || !m->window) continue;
+        code = nccl_enter(c, error);
+        if (code) return;
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3)
+        if (c->registration == REGISTRATION_WINDOW)
+            ncclCommWindowDeregister(m->comm, m->window);
+        else
+#endif
+            ncclCommDeregister(m->comm, m->window);
+        m->window = NULL;
+        nccl_leave(c);
+    }
+    if (!code && !nccl_enter(c, error)) {
+        ncclMemFree(arena);
+        nccl_leave(c);
+    }
+}

@@ -1,0 +1,162 @@
+/* The collectives on the plan's streams.
+ *
+ * The buffers of a collective are one group of NCCL's. Nothing here waits for the GPU or for
+ * another rank but for what the first use of a connection needs, so that a program can be recorded:
+ * NCCL's own threads put the operations on the stream, and a collective returns when they have.
+ * Behind it the communicator's counter goes up, also in the recording.
+ *
+ * What happens outside of programs (checkpoints) is waited for here, as long as the run goes on.
+ *
+ * Sums are NCCL's: exact for integers; for real numbers in an order that NCCL chooses by size and
+ * topology, the same in every run that has both equal.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "context.h"
+
+enum { YIELDS = 1000, PAUSE_NS = 50 * 1000 };
+
+typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } Kind;
+static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast"};
+
+static bool type_of(int32_t dtype, ncclDataType_t *out) {
+    static const struct {
+        int32_t dtype;
+        ncclDataType_t type;
+    } types[] = {{DT_F32, ncclFloat32}, {DT_BF16, ncclBfloat16}, {DT_F64, ncclFloat64},
+                 {DT_I32, ncclInt32},   {DT_I64, ncclInt64},     {DT_U8, ncclUint8}};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (types[i].dtype == dtype) {
+            *out = types[i].type;
+            return true;
+        }
+    return false;
+}
+
+/* In place is what NCCL knows as such; anything else must not overlap. */
+static bool overlaps_badly(Kind kind, const CommBuffer *b, const MeshGroup *g) {
+    uint64_t shard = (uint64_t)b->elements * dtype_bytes(b->dtype);
+    uint64_t in_bytes = kind == REDUCE_SCATTER ? shard * (uint64_t)g->size : shard;
+    uint64_t out_bytes = kind == ALL_GATHER ? shard * (uint64_t)g->size : shard;
+    uintptr_t in = (uintptr_t)b->in, out = (uintptr_t)b->out;
+    if (in + in_bytes <= out || out + out_bytes <= in) return false;
+    uint64_t mine = shard * (uint64_t)g->index;
+    if (kind == ALL_GATHER) return in != out + mine;
+    if (kind == REDUCE_SCATTER) return out != in + mine;
+    return in != out;
+}
+
+static int check_buffers(const Communicator *m, const Collective *call, Kind kind, char *error) {
+    for (uint32_t i = 0; i < call->n; i++) {
+        const CommBuffer *b = &call->buffer[i];
+        ncclDataType_t type;
+        const char *wrong = NULL;
+        if (!type_of(b->dtype, &type))
+            wrong = "elements of a type that NCCL does not have";
+        else if (overlaps_badly(kind, b, &m->group))
+            wrong = "operands that overlap";
+        if (!wrong) continue;
+        snprintf(error, ERROR_BYTES, "%.300s: %s of %s", call->label ? call->label : "the run",
+                 kind_name[kind], wrong);
+        return EXIT_CORRUPT;
+    }
+    return 0;
+}
+
+static ncclResult_t put(const Communicator *m, const Collective *call, Kind kind, uint32_t i,
+                        cudaStream_t stream) {
+    const CommBuffer *b = &call->buffer[i];
+    size_t n = (size_t)b->elements;
+    ncclDataType_t type = ncclUint8;
+    type_of(b->dtype, &type);
+    if (n == 0) return ncclSuccess;
+    switch (kind) {
+    case ALL_GATHER: return ncclAllGather(b->in, b->out, n, type, m->comm, stream);
+    case REDUCE_SCATTER: return ncclReduceScatter(b->in, b->out, n, type, ncclSum, m->comm, stream);
+    case ALL_REDUCE: return ncclAllReduce(b->in, b->out, n, type, ncclSum, m->comm, stream);
+    default: return ncclBroadcast(b->in, b->out, n, type, call->root, m->comm, stream);
+    }
+}
+
+static bool fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
+
+static int put_all(Context *c, const Communicator *m, const Collective *call, Kind kind,
+                   cudaStream_t stream, char *error) {
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t failed = ncclGroupStart();
+    if (failed == ncclSuccess) {
+        for (uint32_t i = 0; i < call->n && fine(failed); i++)
+            failed = put(m, call, kind, i, stream);
+        ncclResult_t ended = ncclGroupEnd();
+        if (fine(failed)) failed = ended;
+    }
+    nccl_leave(c);
+    return fine(failed) ? 0 : nccl_fault(c, call->label, failed, error);
+}
+
+/* As cudaStreamSynchronize, but only while the run goes on. */
+static int wait_for(Context *c, const char *label, cudaStream_t stream, char *error) {
+    for (int64_t i = 0;; i++) {
+        cudaError_t e = cudaStreamQuery(stream);
+        int code = guard_check(c, error);
+        if (code) return code;
+        if (e == cudaSuccess) return 0;
+        if (e != cudaErrorNotReady) {
+            code = guard_check_patiently(c, error);
+            if (code) return code;
+            snprintf(error, ERROR_BYTES, "%.300s: %s", label, cudaGetErrorString(e));
+            return EXIT_ENVIRONMENT;
+        }
+        struct timespec pause = {.tv_nsec = PAUSE_NS};
+        if (i < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
+}
+
+static int issue(Context *c, const Collective *call, Kind kind, char *error) {
+    uint32_t row = row_number(c, call->axis, call->purpose);
+    const Communicator *m = &c->row[row];
+    const char *label = call->label ? call->label : "the run";
+    cudaStream_t stream = c->o.device->native_stream(c->o.context, call->stream);
+    bool known = false;
+    int code = check_buffers(m, call, kind, error);
+    if (!code) code = guard_check(c, error);
+    if (!code && !m->comm) {
+        snprintf(error, ERROR_BYTES, "%.300s: no communicator for axis %d, purpose %d", label,
+                 call->axis, call->purpose);
+        code = EXIT_CORRUPT;
+    }
+    if (!code) code = log_issue(&c->log, row, call, &known, error);
+    if (code) return code;
+    cudaSetDevice(c->device);
+    /* The first time NCCL may connect and take memory for it; nothing is being recorded yet. */
+    uint64_t before = known ? 0 : gpu_free_bytes();
+    code = put_all(c, m, call, kind, stream, error);
+    if (!code) code = communicator_settle(c, m, label, 0, error);
+    if (!code) code = log_finish(c, row, stream, label, error);
+    uint64_t after = known ? 0 : gpu_free_bytes();
+    if (before > after) c->bytes += before - after;
+    if (!code && call->purpose == COMM_CONTROL) code = wait_for(c, label, stream, error);
+    return code;
+}
+
+int nccl_all_gather(Context *c, const Collective *call, char *error) {
+    return issue(c, call, ALL_GATHER, error);
+}
+
+int nccl_reduce_scatter(Context *c, const Collective *call, char *error) {
+    return issue(c, call, REDUCE_SCATTER, error);
+}
+
+int nccl_all_reduce(Context *c, const Collective *call, char *error) {
+    return issue(c, call, ALL_REDUCE, error);
+}
+
+int nccl_broadcast(Context *c, const Collective *call, char *error) {
+    return issue(c, call, BROADCAST, error);
+}

@@ -1,0 +1,253 @@
+/* The communicators of a run: one that all ranks have, for what happens outside of programs, and
+ * one for each mesh axis and purpose that a collective of the plan names.
+ *
+ * Rank 0 makes NCCL's id of the first one and shares it over the connections that the processes
+ * have anyway (runtime/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it would
+ * listen on a second port of rank 0, and a busy one would end in NCCL's words, late, and on one
+ * rank. The others are split off: ranks of a group along an axis have the group's first rank as
+ * colour.
+ *
+ * Purposes have communicators of their own, without shared resources: operations of one run one
+ * behind the other, and a gather has to run beside a reduction. That needs the order in which the
+ * host issues them to hold on the device too (NCCL_LAUNCH_ORDER_IMPLICIT), or two ranks may start
+ * them crosswise and wait for ever where kernels find no room.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "context.h"
+
+enum { ENTER_SECONDS = 5, YIELDS = 200, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- calls of NCCL */
+
+static const char *help_for(ncclResult_t result, const char *text) {
+    static const struct {
+        const char *word, *help;
+    } helps[] = {
+        {"Duplicate GPU", "NCCL wants a GPU for each rank; --transport local runs several ranks on "
+                          "one (for tests: another NCCL_HOSTID for each process)"},
+        {"out of memory",
+         "a smaller train.batch, more train.accumulate or smaller units leave NCCL "
+         "more of the GPU's memory"},
+        {"socket interface", "NCCL_SOCKET_IFNAME=NAME names the network interface to use"},
+        {"shared memory", "NCCL wants room in /dev/shm (docker: --shm-size=1g --ipc=host)"},
+        {"driver", "look at nvidia-smi: this NCCL may need a newer driver"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(helps); i++)
+        if (strcasestr(text, helps[i].word)) return helps[i].help;
+    if (result == ncclRemoteError) return "look at the other ranks and at the network between them";
+    return "NCCL_DEBUG=INFO shows what NCCL does";
+}
+
+int nccl_failed(const char *what, ncclResult_t result, char *error) {
+    char said[256] = "";
+    const char *last = ncclGetLastError(NULL);
+    for (size_t n = 0; last && *last && n < sizeof said - 1; last++) {
+        if (n == 0 && strchr(" \n:", *last)) continue;
+        said[n++] = *last == '\n' ? ' ' : *last;
+    }
+    for (size_t n = strlen(said); n > 0 && said[n - 1] == ' ';) said[--n] = 0;
+    snprintf(error, ERROR_BYTES, "%.130s: NCCL: %.70s%s%.170s\nhelp: %.120s", what,
+             ncclGetErrorString(result), *said ? ": " : "", said, help_for(result, said));
+    return result == ncclRemoteError ? EXIT_RANK : EXIT_ENVIRONMENT;
+}
+
+int nccl_fault(Context *c, const char *what, ncclResult_t result, char *error) {
+    char text[ERROR_BYTES];
+    int code = nccl_failed(what, result, text);
+    int over = guard_check_patiently(c, error);
+    if (over) return over;
+    memcpy(error, text, sizeof text);
+    return code;
+}
+
+int nccl_enter(Context *c, char *error) {
+    for (;;) {
+        int code = guard_check(c, error);
+        if (code) return code;
+        if (pthread_mutex_trylock(&c->lock)) {
+            sched_yield();
+            continue;
+        }
+        /* The guard decides that the run is over before it asks for the lock. */
+        code = guard_check(c, error);
+        if (!code) return 0;
+        pthread_mutex_unlock(&c->lock);
+        return code;
+    }
+}
+
+void nccl_leave(Context *c) { pthread_mutex_unlock(&c->lock); }
+
+static bool fine(ncclResult_t r) { return r == ncclSuccess || r == ncclInProgress; }
+
+int communicator_settle(Context *c, const Communicator *m, const char *what, int32_t limit,
+                        char *error) {
+    double begun = now();
+    for (int64_t i = 0;; i++) {
+        ncclResult_t state = ncclSuccess;
+        int code = nccl_enter(c, error);
+        if (code) return code;
+        ncclResult_t asked = ncclCommGetAsyncError(m->comm, &state);
+        nccl_leave(c);
+        if (asked != ncclSuccess || !fine(state))
+            return nccl_fault(c, what, asked ? asked : state, error);
+        if (state == ncclSuccess) return 0;
+        if (limit && now() - begun > limit) {
+            snprintf(error, ERROR_BYTES,
+                     "%.200s took longer than %d s\nhelp: see what the others say; "
+                     "FSDP_TIMEOUT=SECONDS waits longer",
+                     what, limit);
+            return EXIT_RANK;
+        }
+        struct timespec pause = {.tv_nsec = PAUSE_NS};
+        if (i < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- which there are */
+
+/* Marks what collectives of the plan and checkpoints need. */
+void communicators_plan(Context *c) {
+    const Plan *p = c->o.plan;
+    for (uint32_t r = 0; r < c->rows; r++) {
+        Communicator *m = &c->row[r];
+        m->axis = (int32_t)(r / COMM_KINDS) - 1;
+        m->purpose = (int32_t)(r % COMM_KINDS);
+        m->group = mesh_group(p, c->o.ranks, m->axis, c->o.rank);
+        /* Checkpoints are gathered along the axis that parameters are sharded over. */
+        m->used =
+            m->purpose == COMM_CONTROL && (m->axis == AXIS_WORLD || m->axis == mesh_shard_axis(p));
+        m->borrowed = m->used && m->axis != AXIS_WORLD && m->group.size == c->o.ranks;
+    }
+    for (uint64_t k = 0; k < p->n_instrs; k++) {
+        const PlanInstr *in = &p->instrs[k];
+        if (in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce)
+            c->row[row_number(c, (int32_t)in->attr.mesh_axis, (int32_t)in->attr.comm)].used = true;
+    }
+    c->root = row_number(c, AXIS_WORLD, COMM_CONTROL);
+}
+
+static ncclConfig_t configuration(void) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    config.splitShare = 0;
+    return config;
+}
+
+/* Waits as a step of the opening, so that a rank that does not come is named. */
+static int open_step(Context *c, const Communicator *m, const char *what, char *error) {
+    atomic_store(&c->log.opening, what);
+    int code = communicator_settle(c, m, what, c->timeout + OPEN_GRACE, error);
+    atomic_fetch_add(&c->log.opened, 1);
+    atomic_store(&c->log.opening, NULL);
+    return code;
+}
+
+static int open_root(Context *c, char *error) {
+    static const char what[] = "NCCL's start";
+    Communicator *m = &c->row[c->root];
+    ncclUniqueId id;
+    ncclConfig_t config = configuration();
+    memset(&id, 0, sizeof id);
+    ncclResult_t made = c->o.rank == 0 ? ncclGetUniqueId(&id) : ncclSuccess;
+    if (made != ncclSuccess) return nccl_fault(c, what, made, error);
+    int code = tcp_share(c->world, 0, &id, sizeof id, what, error);
+    if (!code) code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = ncclCommInitRankConfig(&m->comm, c->o.ranks, id, c->o.rank, &config);
+    nccl_leave(c);
+    if (!fine(r)) return nccl_fault(c, what, r, error);
+    return open_step(c, m, what, error);
+}
+
+static int split(Context *c, Communicator *m, char *error) {
+    static const char what[] = "NCCL's communicators";
+    Communicator *root = &c->row[c->root];
+    ncclConfig_t config = configuration();
+    int code = nccl_enter(c, error);
+    if (code) return code;
+    ncclResult_t r = ncclCommSplit(root->comm, m->group.base, m->group.index, &m->comm, &config);
+    nccl_leave(c);
+    if (!fine(r)) return nccl_fault(c, what, r, error);
+    /* The new one is there when the one that it comes from has settled. */
+    code = open_step(c, root, what, error);
+    if (!code && !m->comm) {
+        snprintf(error, ERROR_BYTES, "%s: NCCL gave none for axis %d, purpose %d", what, m->axis,
+                 m->purpose);
+        code = EXIT_ENVIRONMENT;
+    }
+    return code ? code : open_step(c, m, what, error);
+}
+
+int communicators_open(Context *c, char *error) {
+    uint64_t before = gpu_free_bytes();
+    int code = open_root(c, error);
+    for (uint32_t r = 0; r < c->rows && !code; r++) {
+        Communicator *m = &c->row[r];
+        if (!m->used || r == c->root) continue;
+        if (m->borrowed)
+            m->comm = c->row[c->root].comm;
+        else
+            code = split(c, m, error);
+    }
+    uint64_t after = gpu_free_bytes();
+    if (before > after) c->bytes += before - after;
+    return code;
+}
+
+/* All ranks come here, in the same order, behind their last collective. */
+int communicators_close(Context *c, char *error) {
+    static const char what[] = "NCCL's end";
+    int code = 0;
+    for (uint32_t i = 0; i < c->rows && !code; i++) {
+        Communicator *m = &c->row[c->rows - 1 - i];
+        if (!m->comm || m->borrowed) continue;
+        code = nccl_enter(c, error);
+        if (code) break;
+        ncclResult_t r = ncclCommFinalize(m->comm);
+        nccl_leave(c);
+        code = fine(r) ? communicator_settle(c, m, what, c->timeout, error)
+                       : nccl_fault(c, what, r, error);
+        if (!code) code = nccl_enter(c, error);
+        if (code) break;
+        r = ncclCommDestroy(m->comm);
+        m->comm = NULL;
+        nccl_leave(c);
+        if (!fine(r)) code = nccl_fault(c, what, r, error);
+    }
+    return code;
+}
+
+/* In one group: the flags that end kernels and waits are set for all before any is taken apart,
+ * which may wait for the others' parts, and for recordings that are still there. The root is first:
+ * it may be about to make one of the others. */
+void communicators_abort(Context *c) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ENTER_SECONDS;
+    if (pthread_mutex_clocklock(&c->lock, CLOCK_MONOTONIC, &until)) return;
+    cudaSetDevice(c->device);
+    ncclGroupStart();
+    if (c->row[c->root].comm) ncclCommAbort(c->row[c->root].comm);
+    for (uint32_t r = 0; r < c->rows; r++) {
+        Communicator *m = &c->row[r];
+        if (m->comm && r != c->root && !m->borrowed) ncclCommAbort(m->comm);
+    }
+    ncclGroupEnd();
+    for (uint32_t r = 0; r < c->rows; r++) c->row[r].comm = NULL;
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,155 @@
+/* Transport `nccl`: one process a GPU. Opening and closing, what happens on the host only, and the
+ * table of the module.
+ *
+ * Order of the end: recordings, registrations, arena, communicators. A communicator waits for the
+ * recordings that hold its operations, for ever.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+
+/* What join was told, for open: a process is in one run. */
+static JoinOptions joined;
+
+uint32_t row_number(const Context *c, int32_t axis, int32_t purpose) {
+    (void)c;
+    return (uint32_t)(axis + 1) * COMM_KINDS + (uint32_t)purpose;
+}
+
+uint64_t gpu_free_bytes(void) {
+    size_t have = 0, total = 0;
+    return cudaMemGetInfo(&have, &total) == cudaSuccess ? have : 0;
+}
+
+static int start(Context *c, char *error) {
+    c->rows = (uint32_t)(c->o.plan->n_axes + 1) * COMM_KINDS;
+    c->row = calloc(c->rows, sizeof *c->row);
+    if (!c->row) {
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    cudaError_t e = cudaGetDevice(&c->device);
+    if (e) {
+        snprintf(error, ERROR_BYTES, "transport nccl: %s", cudaGetErrorString(e));
+        return EXIT_ENVIRONMENT;
+    }
+    communicators_plan(c);
+    int code = log_open(c, error);
+    if (!code) code = guard_open(c, error);
+    if (code) return code;
+    WorldEvents events = {.state = log_state, .ended = guard_ended, .user = c};
+    tcp_watch(c->world, &events);
+    /* Gathers and reductions have communicators of their own; the order in which the host issues
+     * them is the same on all ranks and must be the device's. NCCL_GRAPH_MIXING_SUPPORT stays on:
+     * programs are issued directly before they are recorded, so both kinds meet on a communicator,
+     * and what it may hang on is several GPUs in one process. */
+    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
+    return communicators_open(c, error);
+}
+
+static int nccl_open(const TransportOptions *o, TransportContext **out, char *error) {
+    if (!o->device->native_stream) {
+        snprintf(error, ERROR_BYTES, "transport nccl works with device cuda, not %s",
+                 o->device->name);
+        return EXIT_USER;
+    }
+    Context *c = calloc(1, sizeof *c);
+    if (!c) {
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    c->o = *o;
+    c->world = o->shared;
+    c->timeout = joined.timeout;
+    c->may_speak = joined.may_speak;
+    pthread_mutex_init(&c->lock, NULL);
+    *out = c; /* also when it fails: its guard may be at work until the process ends */
+    return start(c, error);
+}
+
+static void nccl_close(TransportContext *c) {
+    char error[ERROR_BYTES];
+    if (!c) return;
+    int code = c->o.device->program_forget(c->o.context, error);
+    if (!code) code = communicators_close(c, error);
+    tcp_watch(c->world, NULL);
+    guard_close(c);
+    /* The guard of a run that is over uses what it finds until the process ends. */
+    if (code || atomic_load(&c->over)) return;
+    log_close(c);
+    pthread_mutex_destroy(&c->lock);
+    free(c->row);
+    free(c);
+}
+
+static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                 char *error) {
+    MeshGroup group = mesh_group(c->o.plan, c->o.ranks, call->axis, c->o.rank);
+    int code = guard_check(c, error);
+    if (code) return code;
+    return tcp_agree(c->world, &group, mine, out, call->label ? call->label : "the run", error);
+}
+
+static int barrier(TransportContext *c, const Collective *call, char *error) {
+    uint64_t nothing;
+    return agree(c, call, 0, &nothing, error);
+}
+
+/* The others learn the reason by TransportModule.fail. */
+static void abort_run(TransportContext *c) {
+    if (c) guard_ended(c);
+}
+
+static int check(TransportContext *c, bool failed, char *error) {
+    return failed ? guard_check_patiently(c, error) : guard_check(c, error);
+}
+
+static void program(TransportContext *c, uint32_t number, bool replayed) {
+    log_program(&c->log, number, replayed);
+}
+
+static void about(TransportContext *c, char *out, size_t size) {
+    int version = 0, made = 0;
+    ncclGetVersion(&version);
+    for (uint32_t r = 0; r < c->rows; r++) made += c->row[r].comm && !c->row[r].borrowed;
+    snprintf(out, size, "NCCL %d.%d.%d: %d communicators, %s", version / 10000, version / 100 % 100,
+             version % 100, made, registration_text(c->registration));
+}
+
+static uint64_t library_bytes(TransportContext *c) { return c->bytes; }
+
+static const Transport transport_nccl = {.name = "nccl",
+                                         .open = nccl_open,
+                                         .close = nccl_close,
+                                         .all_gather = nccl_all_gather,
+                                         .reduce_scatter = nccl_reduce_scatter,
+                                         .all_reduce = nccl_all_reduce,
+                                         .broadcast = nccl_broadcast,
+                                         .barrier = barrier,
+                                         .agree = agree,
+                                         .abort = abort_run,
+                                         .arena_alloc = arena_open,
+                                         .arena_free = arena_close,
+                                         .check = check,
+                                         .program = program,
+                                         .about = about,
+                                         .library_bytes = library_bytes};
+
+static int join(const JoinOptions *options, TransportWorld **out, char *error) {
+    joined = *options;
+    return tcp_join(options, out, error);
+}
+
+static const TransportModule module = {.abi = TRANSPORT_ABI,
+                                       .transport = &transport_nccl,
+                                       .join = join,
+                                       .compare = tcp_compare,
+                                       .describe = tcp_describe,
+                                       .local_ranks = tcp_local_ranks,
+                                       .fail = tcp_fail,
+                                       .leave = tcp_leave};
+
+__attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
+const TransportModule *fsdp_transport(void) { return &module; }
