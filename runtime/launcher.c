@@ -1,5 +1,8 @@
 /* Who started us, and as which rank of how many: `-n`, else the environment of torchrun, Open MPI,
- * Slurm or PMI, in this order, else nobody: the plan's ranks as threads of this process. */
+ * Slurm or PMI, in this order, else nobody: the plan's ranks as threads of this process.
+ *
+ * RANK and WORLD_SIZE may also be set by hand, or by fsdp-run itself (spawn.c). Where ranks meet
+ * that find each other over TCP: meeting.c. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +53,11 @@ static int ask(size_t i, Launch *l, bool *found, char *error) {
     }
     *found = rank && ranks;
     if (!*found) return 0;
-    l->launcher = launchers[i].name;
+    l->launcher = i == TORCHRUN && getenv(SPAWN_RUN) ? "fsdp-run" : launchers[i].name;
     l->local_rank = l->rank;
     l->local_ranks = l->ranks;
-    number_of(launchers[i].local_rank, &l->local_rank, error, &code);
-    number_of(launchers[i].local_ranks, &l->local_ranks, error, &code);
+    l->knows_local = number_of(launchers[i].local_rank, &l->local_rank, error, &code);
+    l->knows_locals = number_of(launchers[i].local_ranks, &l->local_ranks, error, &code);
     if (code) return code;
     if (l->rank >= l->ranks || l->local_rank >= l->local_ranks) {
         bool local = l->rank < l->ranks;
@@ -108,6 +111,8 @@ static int check_alone(int32_t ranks, char *error) {
     }
     return 0;
 }
+
+bool launch_is_spawned(const Launch *l) { return !strcmp(l->launcher, "fsdp-run"); }
 
 bool launch_is_of_processes(const Launch *l) { return *l->launcher && strcmp(l->launcher, "-n"); }
 

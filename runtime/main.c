@@ -32,6 +32,10 @@ static void catch_signals(Run *run) {
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     if (run->module) sigaction(SIGUSR1, &a, NULL); /* what mpirun hands on to every rank */
+    sigset_t held; /* until now, in ranks that fsdp-run started */
+    sigemptyset(&held);
+    sigaddset(&held, SIGTERM);
+    pthread_sigmask(SIG_UNBLOCK, &held, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
 }
 
@@ -420,7 +424,10 @@ int main(int argc, char **argv) {
         (code = launch_detect(&options, (int32_t)plan.settings->ranks, &run.launch, error)))
         report(code, error);
     if (!code) code = check_ranks(&run);
-    if (!code && !processes_start(&run, argv, &code)) code = train(&run);
+    if (!code && !processes_start(&run, options.transport, argv, &code)) {
+        processes_begin(&run);
+        code = train(&run);
+    }
     plan_close(&plan);
     for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
     free(options.data);

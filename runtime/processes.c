@@ -1,30 +1,19 @@
-/* Runs with one process a rank: starting them (`--transport mpi -n N`), meeting, comparing what
- * each found at its start, and ending together.
+/* Runs with one process a rank: meeting, comparing what each found at its start, and ending
+ * together. Who starts the processes: spawn.c, or a launcher.
  *
  * Between the meeting and the comparison every rank but 0 keeps what it writes to stderr in a file
  * in memory. When all is well that text is dropped, since rank 0 said the same; else the first rank
- * that failed shows its own. So one message tells the mistake, however many ranks made it.
- *
- * Ranks are started through mpirun, which gives them what MPI needs to meet; fsdp-run stays as its
- * parent, passes interrupts on and turns its exit code into ours. mpirun gets a process group of
- * its own, so that Ctrl-C reaches only fsdp-run: mpirun itself would kill the ranks inside a step.
+ * that failed shows its own. So one message tells the mistake, however many ranks made it. Ranks
+ * that spawn.c started do so from the beginning, rank 0 up to the meeting.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runtime.h"
-
-/* Names the file through which ranks tell the process that started mpirun that one of them spoke.
- */
-#define SAID "FSDP_RUN_SAID"
 
 /* ---- stderr, held back */
 
@@ -50,8 +39,12 @@ static void release(bool show) {
     held = -1;
 }
 
+/* Of ranks that one fsdp-run started the first one to end speaks for all. */
+static bool early;
+static bool may_speak(void);
+
 /* A rank that ends while it is held still says why. */
-static void release_at_exit(void) { release(true); }
+static void release_at_exit(void) { release(!early || may_speak()); }
 
 static void release_at_abort(int signal_number) {
     (void)signal_number;
@@ -72,10 +65,10 @@ static void hold(void) {
     signal(SIGABRT, release_at_abort);
 }
 
-/* Tells the fsdp-run that started mpirun, if one did, that a rank says why the run ends. The first
- * one to tell has the word: lines are appended whole. */
+/* Tells the fsdp-run that started the ranks, if one did, that a rank says why the run ends. The
+ * first one to tell has the word: lines are appended whole. */
 static bool may_speak(void) {
-    const char *path = getenv(SAID);
+    const char *path = getenv(SPAWN_SAID);
     int fd = path ? open(path, O_RDWR | O_APPEND | O_CLOEXEC) : -1;
     if (fd < 0) return true;
     pid_t mine = getpid(), first = 0;
@@ -86,6 +79,11 @@ static bool may_speak(void) {
 }
 
 void processes_said(void) { may_speak(); }
+
+void processes_begin(const Run *run) {
+    early = launch_is_spawned(&run->launch);
+    if (early) hold();
+}
 
 /* ---- meeting */
 
@@ -101,17 +99,19 @@ int processes_join(Run *run, const char *transport) {
                      .timeout = run->timeout,
                      .test_hosts = run->test.hosts,
                      .may_speak = may_speak};
+    if (!code && strcmp(transport, "mpi")) code = launch_meeting(&run->launch, &o, error);
     if (!code) code = run->module->join(&o, &run->world, error);
     if (code) {
-        fprintf(stderr, "error: %s\n", error);
-        processes_said();
+        if (may_speak()) fprintf(stderr, "error: %s\n", error);
         if (run->module) processes_quit(code);
         return code;
     }
+    if (early && run->launch.rank == 0) release(true);
     run->transport = run->module->transport;
     run->transport_shared = run->world;
     run->launch.local_ranks = run->module->local_ranks(run->world);
-    if (run->launch.rank != 0) hold();
+    if (run->launch.rank != 0 && !early) hold();
+    early = false;
     return 0;
 }
 
@@ -176,130 +176,8 @@ int processes_compare(Run *run, int code) {
 }
 
 void processes_quit(int code) {
-    release(true);
+    release_at_exit();
     fflush(stdout);
     fflush(stderr);
     _exit(code);
-}
-
-/* ---- starting */
-
-static volatile sig_atomic_t mpirun_pid, interrupts;
-
-static void pass_on(int signal_number) {
-    (void)signal_number;
-    /* mpirun hands SIGUSR1 to all ranks: they end behind the step. */
-    if (mpirun_pid) kill((pid_t)mpirun_pid, interrupts++ ? SIGTERM : SIGUSR1);
-}
-
-static void child(char **command) {
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    setpgid(0, 0);
-    int nothing = open("/dev/null", O_RDONLY);
-    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
-    /* Before a rank has its handler, an interrupt must not kill it. */
-    signal(SIGUSR1, SIG_IGN);
-    execvp(command[0], command);
-    fprintf(stderr,
-            "error: cannot start %s: %s\n"
-            "help: transport mpi needs Open MPI's mpirun (Debian: openmpi-bin)\n",
-            command[0], strerror(errno));
-    processes_said();
-    _exit(EXIT_ENVIRONMENT);
-}
-
-/* Ranks that mpirun left (it was killed, or did not wait for them) are our children now. */
-static void end_orphans(void) {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    for (int round = 0; round < 100; round++) {
-        FILE *f = fopen(path, "re");
-        int pid, n = 0;
-        for (; f && fscanf(f, "%d", &pid) == 1; n++) {
-            if (round > 0) kill(pid, SIGKILL);
-            waitpid(pid, NULL, round > 0 ? 0 : WNOHANG);
-        }
-        if (f) fclose(f);
-        if (n == 0) return;
-        usleep(10000);
-    }
-}
-
-/* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
-static int code_of(int status, bool said, int32_t ranks) {
-    bool killed = WIFSIGNALED(status);
-    int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    bool ours = code <= EXIT_TRAINING || code == EXIT_INTERRUPTED || code == 128 + SIGABRT;
-    if (code && !said && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
-        if (killed || code > 128)
-            fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",
-                    killed ? "mpirun" : "a rank", strsignal(code - 128));
-        else
-            fprintf(stderr,
-                    "error: mpirun ended with exit code %d, and no rank said why\n"
-                    "help: mpirun -n %d fsdp-run ... shows what mpirun says\n",
-                    code, ranks);
-        return code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
-    }
-    return ours ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
-}
-
-static char **command_line(const Run *run, char **argv) {
-    static char ranks[16], self[] = "/proc/self/exe", path[4096];
-    static char *const fixed[] = {"mpirun", "-q", "--oversubscribe", "--bind-to", "none", "-n"};
-    int n = 0, count = 0;
-    while (argv[count]) count++;
-    char **out = calloc((size_t)count + ARRAY_LEN(fixed) + 8, sizeof *out);
-    if (!out) fail_environment("no memory for the command line");
-    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) out[n++] = fixed[i];
-    snprintf(ranks, sizeof ranks, "%d", run->launch.ranks);
-    out[n++] = ranks;
-    if (geteuid() == 0) out[n++] = "--allow-run-as-root";
-    ssize_t length = readlink(self, path, sizeof path - 1);
-    if (length <= 0) fail_environment("cannot find the file of fsdp-run: %s", strerror(errno));
-    path[length] = 0;
-    out[n++] = path;
-    bool only_files = false;
-    for (int i = 1; i < count; i++) {
-        only_files |= !strcmp(argv[i], "--");
-        if (!only_files && !strcmp(argv[i], "-n")) {
-            i++;
-            continue;
-        }
-        if (!only_files && !strncmp(argv[i], "-n", 2)) continue;
-        out[n++] = argv[i];
-    }
-    return out;
-}
-
-int processes_start(const Run *run, char **argv, int *code) {
-    const char *name = run->options->transport;
-    if (!name || strcmp(name, "mpi") || launch_is_of_processes(&run->launch)) return 0;
-    if (!transport_known(name)) return 0; /* choose_transport says so */
-    char **command = command_line(run, argv);
-    fflush(stdout);
-    fflush(stderr);
-    struct sigaction a = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    int said = memfd_create("said", MFD_CLOEXEC);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), said);
-    setenv(SAID, path, 1);
-    /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
-    setenv("OMPI_MCA_opal_signal", "31", 1);
-    pid_t pid = fork();
-    if (pid == 0) child(command);
-    if (pid < 0) fail_environment("cannot start mpirun: %s", strerror(errno));
-    mpirun_pid = pid;
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    mpirun_pid = 0;
-    end_orphans();
-    free(command);
-    struct stat s = {.st_size = 0};
-    *code = code_of(status, fstat(said, &s) == 0 && s.st_size > 0, run->launch.ranks);
-    close(said);
-    return 1;
 }

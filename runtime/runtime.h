@@ -53,11 +53,15 @@ int timeout_read(int32_t *seconds, char *error); /* FSDP_TIMEOUT */
 
 /* launcher.c */
 typedef struct Launch {
-    const char *launcher; /* "-n", "torchrun", "Open MPI", "Slurm", "PMI", "" = none */
+    const char *launcher; /* "-n", "fsdp-run", "torchrun", "Open MPI", "Slurm", "PMI", "" = none */
     int32_t rank, ranks, local_rank, local_ranks;
+    bool knows_local, knows_locals; /* whether it said the last two */
 } Launch;
 bool launch_is_of_processes(const Launch *l); /* one process a rank */
+bool launch_is_spawned(const Launch *l);      /* by another fsdp-run (spawn.c) */
 int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error);
+/* meeting.c: where ranks find rank 0 over TCP; fills address, port, listener and identity. */
+int launch_meeting(const Launch *l, JoinOptions *o, char *error);
 
 /* module.c */
 const Device *device_load(const char *name, char *error, int *code);
@@ -128,8 +132,15 @@ struct Rank {
  * collectives. */
 void run_fail(Rank *r, int code);
 
+/* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;
+ * *code is theirs. The variables tell them about it. */
+#define SPAWN_RUN "FSDP_RUN_ID"            /* identity of the run */
+#define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
+#define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
+int processes_start(const Run *run, const char *transport, char **argv, int *code);
+
 /* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
-int processes_start(const Run *run, char **argv, int *code); /* 1: the ranks ran; *code is theirs */
+void processes_begin(const Run *run); /* before anything can fail on several ranks */
 int processes_join(Run *run, const char *transport);
 /* All ranks compare how their preparations went; the first that failed speaks for all. */
 int processes_compare(Run *run, int code);

@@ -1,0 +1,391 @@
+/* `fsdp-run -n N` where each rank is a process: starts them, stays as their parent, passes
+ * interrupts on, and turns their exit codes into one.
+ *
+ * Transport mpi: through mpirun, which gives the ranks what MPI needs to meet. It gets a process
+ * group of its own, so that Ctrl-C reaches only fsdp-run: mpirun itself would kill the ranks inside
+ * a step.
+ *
+ * Other transports: N copies of this program, with the variables of a launcher. They meet at a
+ * socket that is opened here and that rank 0 inherits, so no other program can take the port in
+ * between. The first Ctrl-C is sent to them as SIGTERM, which ends them behind the step; it stays
+ * blocked in each until it can deal with it. A second one ends them at once.
+ *
+ * What ranks say of the end of the run they say themselves, the first one for all; what is said
+ * here is of ranks that could not. When one ended with a failure the others have some seconds to
+ * notice it, then they are killed. When this process is killed the kernel kills the ranks.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+/* What the others have after one failed: when nobody has said why, and when somebody has (the
+ * world over TCP ends a rank that hangs after ten seconds). */
+enum { SILENT_SECONDS = 3, TOLD_SECONDS = 12, SECOND_INTERRUPT_SECONDS = 2, WAIT_MS = 200 };
+
+typedef struct Child {
+    pid_t pid; /* 0: has ended */
+    int status;
+} Child;
+
+typedef struct Family {
+    bool mpirun;                 /* one child, which has the ranks */
+    int32_t n, alive, first_bad; /* first_bad: child that failed first, or -1 */
+    Child *child;
+    int said; /* file to which ranks write that they said why the run ends */
+    int interrupts;
+    int64_t deadline_ms; /* 0: none; then all that live are killed */
+} Family;
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- what ranks have said */
+
+static void open_said(Family *f) {
+    char path[64];
+    f->said = memfd_create("said", MFD_CLOEXEC);
+    if (f->said < 0) fail_environment("cannot start ranks: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), f->said);
+    setenv(SPAWN_SAID, path, 1);
+}
+
+/* The process that spoke, or 0. */
+static pid_t speaker(const Family *f) {
+    pid_t first = 0;
+    return pread(f->said, &first, sizeof first, 0) == (ssize_t)sizeof first ? first : 0;
+}
+
+/* ---- signals: all that concern us are waited for, so nothing happens in a handler */
+
+static sigset_t waited_for(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTSTP);
+    return set;
+}
+
+static void send_all(const Family *f, int signal_number) {
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->child[i].pid > 0) kill(f->child[i].pid, signal_number);
+}
+
+static void interrupt(Family *f) {
+    /* mpirun hands SIGUSR1 to all ranks: they end behind the step. */
+    send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
+    if (++f->interrupts == 2 && !f->mpirun)
+        f->deadline_ms = now_ms() + SECOND_INTERRUPT_SECONDS * 1000;
+}
+
+/* Ctrl-Z stops the whole run, `fg` lets it go on. */
+static void stop_together(const Family *f) {
+    if (!f->mpirun) send_all(f, SIGSTOP);
+    raise(SIGSTOP);
+    if (!f->mpirun) send_all(f, SIGCONT);
+}
+
+/* ---- the children */
+
+static void prepare_child(pid_t parent, const sigset_t *mask, int dies_by) {
+    prctl(PR_SET_PDEATHSIG, dies_by);
+    if (getppid() != parent) _exit(EXIT_RANK);
+    setpgid(0, 0);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    signal(SIGTTOU, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+static void mpirun_child(char **command, pid_t parent, const sigset_t *mask) {
+    prepare_child(parent, mask, SIGTERM);
+    /* Before a rank has its handler, an interrupt must not kill it. */
+    signal(SIGUSR1, SIG_IGN);
+    execvp(command[0], command);
+    fprintf(stderr,
+            "error: cannot start %s: %s\n"
+            "help: transport mpi needs Open MPI's mpirun (Debian: openmpi-bin)\n",
+            command[0], strerror(errno));
+    processes_said();
+    _exit(EXIT_ENVIRONMENT);
+}
+
+static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
+                       const sigset_t *mask) {
+    char number[16];
+    sigset_t own = *mask;
+    sigaddset(&own, SIGTERM);
+    prepare_child(parent, &own, SIGKILL);
+    snprintf(number, sizeof number, "%d", rank);
+    setenv("RANK", number, 1);
+    setenv("LOCAL_RANK", number, 1);
+    if (rank == 0) {
+        snprintf(number, sizeof number, "%d", listener);
+        setenv(SPAWN_LISTENER, number, 1);
+        fcntl(listener, F_SETFD, 0);
+    }
+    execv(command[0], command);
+    fprintf(stderr, "error: cannot start %s again: %s\n", command[0], strerror(errno));
+    processes_said();
+    _exit(EXIT_ENVIRONMENT);
+}
+
+static void note_end(Family *f, pid_t pid, int status) {
+    for (int32_t i = 0; i < f->n; i++) {
+        if (f->child[i].pid != pid) continue;
+        f->child[i] = (Child){.pid = 0, .status = status};
+        f->alive--;
+        bool good = WIFEXITED(status) &&
+                    (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EXIT_INTERRUPTED);
+        if (good || f->first_bad >= 0) continue;
+        f->first_bad = i;
+        if (!f->mpirun && !f->deadline_ms)
+            f->deadline_ms = now_ms() + (speaker(f) ? TOLD_SECONDS : SILENT_SECONDS) * 1000;
+    }
+}
+
+/* Until the last child has ended; codes are noted. */
+static void attend(Family *f) {
+    sigset_t set = waited_for();
+    while (f->alive > 0) {
+        struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
+        int got = sigtimedwait(&set, NULL, &limit), status;
+        if (got == SIGINT || got == SIGTERM) interrupt(f);
+        if (got == SIGTSTP) stop_together(f);
+        pid_t pid;
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) note_end(f, pid, status);
+        if (!f->deadline_ms || now_ms() < f->deadline_ms) continue;
+        /* Said meanwhile: whoever speaks may still be about to end. */
+        int64_t told = f->deadline_ms + (TOLD_SECONDS - SILENT_SECONDS) * 1000;
+        if (f->interrupts < 2 && speaker(f) && now_ms() < told) continue;
+        send_all(f, SIGKILL);
+    }
+}
+
+/* Ranks that mpirun left (it was killed, or did not wait for them) are our children now. */
+static void end_orphans(void) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    for (int round = 0; round < 100; round++) {
+        FILE *f = fopen(path, "re");
+        int pid, n = 0;
+        for (; f && fscanf(f, "%d", &pid) == 1; n++) {
+            if (round > 0) kill(pid, SIGKILL);
+            waitpid(pid, NULL, round > 0 ? 0 : WNOHANG);
+        }
+        if (f) fclose(f);
+        if (n == 0) return;
+        usleep(10000);
+    }
+}
+
+/* ---- exit codes */
+
+static bool is_ours(int code) {
+    return code <= EXIT_TRAINING || code == EXIT_INTERRUPTED || code == 128 + SIGABRT;
+}
+
+/* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
+static int mpirun_code(const Family *f, int32_t ranks) {
+    int status = f->child[0].status;
+    bool killed = WIFSIGNALED(status);
+    int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
+        if (killed || code > 128)
+            fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",
+                    killed ? "mpirun" : "a rank", strsignal(code - 128));
+        else
+            fprintf(stderr,
+                    "error: mpirun ended with exit code %d, and no rank said why\n"
+                    "help: mpirun -n %d fsdp-run ... shows what mpirun says\n",
+                    code, ranks);
+        return code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
+    }
+    return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
+}
+
+static int child_code(const Child *c) {
+    if (WIFSIGNALED(c->status)) return WTERMSIG(c->status) == SIGABRT ? 128 + SIGABRT : EXIT_RANK;
+    int code = WEXITSTATUS(c->status);
+    return is_ours(code) ? code : EXIT_RANK;
+}
+
+static void name_first(const Family *f, const pid_t *started) {
+    int32_t rank = f->first_bad;
+    int status = f->child[rank].status;
+    fflush(stderr);
+    if (WIFSIGNALED(status))
+        fprintf(
+            stderr,
+            "error: rank %d (process %d) was killed (%s)\n"
+            "help: the kernel's log (dmesg) tells whether memory ran out; start the run again\n",
+            rank, (int)started[rank], strsignal(WTERMSIG(status)));
+    else
+        fprintf(stderr,
+                "error: rank %d (process %d) ended with exit code %d and did not say why\n"
+                "help: start the run again\n",
+                rank, (int)started[rank], WEXITSTATUS(status));
+}
+
+/* A bug of ours goes before all; else the code of who said why, else of who failed first. */
+static int family_code(const Family *f, const pid_t *started) {
+    int code = 0;
+    pid_t first = speaker(f);
+    for (int32_t i = 0; i < f->n; i++) {
+        int its = child_code(&f->child[i]);
+        if (its == 128 + SIGABRT) return its;
+        if (its == EXIT_INTERRUPTED && !code) code = its;
+    }
+    if (f->interrupts > 1 && f->first_bad >= 0) return EXIT_INTERRUPTED;
+    if (f->first_bad < 0) return code;
+    for (int32_t i = 0; i < f->n; i++)
+        if (started[i] == first && child_code(&f->child[i])) return child_code(&f->child[i]);
+    if (!first) name_first(f, started);
+    return child_code(&f->child[f->first_bad]);
+}
+
+/* ---- starting */
+
+/* This program's own command without -n, behind what stands before it. */
+static char **command_line(char *const *before, int n, char **argv, const char *transport) {
+    static char self[] = "/proc/self/exe", path[4096], option[] = "--transport";
+    int count = 0, out_n = 0;
+    while (argv[count]) count++;
+    char **out = calloc((size_t)(count + n) + 4, sizeof *out);
+    if (!out) fail_environment("no memory for the command line");
+    for (int i = 0; i < n; i++) out[out_n++] = before[i];
+    ssize_t length = readlink(self, path, sizeof path - 1);
+    if (length <= 0) fail_environment("cannot find the file of fsdp-run: %s", strerror(errno));
+    path[length] = 0;
+    out[out_n++] = path;
+    out[out_n++] = option; /* one that the user gave stands behind it and says the same */
+    out[out_n++] = (char *)(uintptr_t)transport;
+    bool only_files = false;
+    for (int i = 1; i < count; i++) {
+        only_files |= !strcmp(argv[i], "--");
+        if (!only_files && !strcmp(argv[i], "-n")) {
+            i++;
+            continue;
+        }
+        if (!only_files && !strncmp(argv[i], "-n", 2)) continue;
+        out[out_n++] = argv[i];
+    }
+    return out;
+}
+
+static char **mpirun_line(const Run *run, char **argv, const char *transport) {
+    static char ranks[16], program[] = "mpirun", quiet[] = "-q", more[] = "--oversubscribe",
+                           bind[] = "--bind-to", none[] = "none", count[] = "-n",
+                           root[] = "--allow-run-as-root";
+    char *const before[] = {program, quiet, more, bind, none, count, ranks, root};
+    snprintf(ranks, sizeof ranks, "%d", run->launch.ranks);
+    int n = (int)ARRAY_LEN(before) - (geteuid() != 0);
+    return command_line(before, n, argv, transport);
+}
+
+static void start_mpirun(Family *f, const Run *run, char **argv, const sigset_t *mask) {
+    char **command = mpirun_line(run, argv, "mpi");
+    /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
+    setenv("OMPI_MCA_opal_signal", "31", 1);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) mpirun_child(command, parent, mask);
+    if (pid < 0) fail_environment("cannot start mpirun: %s", strerror(errno));
+    f->child[0].pid = pid;
+    f->alive = 1;
+    free(command);
+}
+
+/* A socket of this machine alone, at any free port. */
+static int open_listener(int *port) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (void *)&at, length) || listen(fd, SOMAXCONN) ||
+        getsockname(fd, (void *)&at, &length))
+        fail_environment("cannot open a socket for the ranks to meet: %s", strerror(errno));
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+static void set_number(const char *name, int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    setenv(name, text, 1);
+}
+
+static void start_ranks(Family *f, char **argv, const char *transport, const sigset_t *mask) {
+    int port;
+    uint64_t identity = 0;
+    char text[24];
+    int listener = open_listener(&port);
+    while (!identity)
+        if (getrandom(&identity, sizeof identity, 0) < 0) identity = (uint64_t)now_ms();
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)identity);
+    setenv(SPAWN_RUN, text, 1);
+    set_number("WORLD_SIZE", f->n);
+    set_number("LOCAL_WORLD_SIZE", f->n);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    set_number("MASTER_PORT", port);
+    set_number("FSDP_NCCL_PORT", port);
+    char **command = command_line(NULL, 0, argv, transport);
+    pid_t parent = getpid();
+    for (int32_t i = 0; i < f->n; i++) {
+        pid_t pid = fork();
+        if (pid == 0) rank_child(command, i, listener, parent, mask);
+        if (pid < 0) {
+            int failure = errno;
+            send_all(f, SIGKILL);
+            fail_environment("cannot start rank %d: %s", i, strerror(failure));
+        }
+        f->child[i].pid = pid;
+        f->alive++;
+    }
+    close(listener);
+    free(command);
+}
+
+int processes_start(const Run *run, const char *transport, char **argv, int *code) {
+    if (!transport || !strcmp(transport, "local") || launch_is_of_processes(&run->launch)) return 0;
+    if (!transport_known(transport)) return 0; /* choose_transport says so */
+    Family f = {.mpirun = !strcmp(transport, "mpi"), .first_bad = -1};
+    if (!f.mpirun && run->launch.ranks == 1) return 0;
+    f.n = f.mpirun ? 1 : run->launch.ranks;
+    f.child = calloc((size_t)f.n, sizeof *f.child);
+    pid_t *started = calloc((size_t)f.n, sizeof *started);
+    if (!f.child || !started) fail_environment("no memory for %d processes", f.n);
+    fflush(stdout);
+    fflush(stderr);
+    sigset_t set = waited_for(), before;
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    open_said(&f);
+    if (f.mpirun)
+        start_mpirun(&f, run, argv, &before);
+    else
+        start_ranks(&f, argv, transport, &before);
+    for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
+    attend(&f);
+    end_orphans();
+    *code = f.mpirun ? mpirun_code(&f, run->launch.ranks) : family_code(&f, started);
+    close(f.said);
+    free(f.child);
+    free(started);
+    return 1;
+}
