@@ -52,6 +52,8 @@ typedef struct Device {
     /* Is there such a device on this machine? 0, or EXIT_ENVIRONMENT with the reason. */
     int (*probe)(char *error);
     int (*open)(const DeviceOptions *options, DeviceContext **out, char *error);
+    /* How many there are, for ranks that want one each. NULL: ranks share the machine. */
+    int32_t (*count)(void);
     void (*close)(DeviceContext *c);
     /* The one arena; zero-filled. EXIT_ENVIRONMENT when it does not fit, with both numbers. */
     int (*arena_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);

@@ -32,7 +32,7 @@ static void catch_signals(Run *run) {
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     if (run->module) sigaction(SIGUSR1, &a, NULL); /* what mpirun hands on to every rank */
-    sigset_t held; /* until now, in ranks that fsdp-run started */
+    sigset_t held;                                 /* until now, in ranks that fsdp-run started */
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
@@ -89,11 +89,16 @@ static int choose_device(Run *run) {
     return run->device ? 0 : report(code, error);
 }
 
-static int missing_transport(const Run *run, const char *name, bool chosen) {
+static int missing_transport(const Run *run, const char *name) {
+    static const char *const others[] = {"mpi", "nccl"};
     const Launch *l = &run->launch;
-    fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has local%s\n",
-            name, transport_known("mpi") ? " and mpi" : "");
-    if (!chosen)
+    char known[64] = "local";
+    for (size_t i = 0, n = 5; i < ARRAY_LEN(others); i++)
+        if (transport_known(others[i]))
+            n += (size_t)snprintf(known + n, sizeof known - n, " and %s", others[i]);
+    fprintf(stderr, "error: transport %s is not in this build of fsdp-run, which has %s\n", name,
+            known);
+    if (!run->options->transport)
         fprintf(stderr, "note: %s and device %s go with transport %s\n", l->launcher,
                 run->device->name, name);
     fprintf(stderr,
@@ -104,22 +109,43 @@ static int missing_transport(const Run *run, const char *name, bool chosen) {
     return EXIT_ENVIRONMENT;
 }
 
-static int choose_transport(Run *run) {
-    const char *name = run->options->transport;
+/* What does not go together, said before any rank waits for another. */
+static int check_transport(const Run *run, const char *name, bool many) {
     const Launch *l = &run->launch;
-    bool many = launch_is_of_processes(l) && l->ranks > 1, chosen = name != NULL;
-    bool nccl = run->device->kind == DEVICE_CUDA || !strcmp(l->launcher, "torchrun");
-    if (!name) name = !many ? "local" : nccl ? "nccl" : "mpi";
-    if (strcmp(name, "local") && (!strcmp(name, "nccl") || !transport_known(name)))
-        return missing_transport(run, name, chosen);
-    if (strcmp(name, "local")) return processes_join(run, name);
-    if (many) {
+    bool torchrun = !strcmp(l->launcher, "torchrun"), cpu = run->device->kind == DEVICE_CPU;
+    if (many && torchrun && cpu && !run->options->transport) {
+        fprintf(stderr,
+                "error: torchrun (RANK, WORLD_SIZE) started %d processes, which need transport "
+                "nccl and so device cuda, not %s\n"
+                "help: --device cuda; or, without torchrun, fsdp-run -n %d, or mpirun -n %d "
+                "fsdp-run\n",
+                l->ranks, run->device->name, l->ranks, l->ranks);
+        return EXIT_USER;
+    }
+    if (strcmp(name, "local") && !transport_known(name)) return missing_transport(run, name);
+    if (!strcmp(name, "nccl") && cpu) {
+        fprintf(stderr,
+                "error: transport nccl works with device cuda, not %s\n"
+                "help: --device cuda; on CPUs --transport mpi, or local\n",
+                run->device->name);
+        return EXIT_USER;
+    }
+    if (many && !strcmp(name, "local")) {
         fprintf(stderr,
                 "error: transport local keeps all ranks in one process, but %s started %d\n"
                 "help: start fsdp-run -n %d once, without a launcher\n",
                 l->launcher, l->ranks, l->ranks);
         return EXIT_USER;
     }
+    return 0;
+}
+
+static int choose_transport(Run *run) {
+    const char *name = transport_choice(run);
+    const Launch *l = &run->launch;
+    int code = check_transport(run, name, launch_is_of_processes(l) && l->ranks > 1);
+    if (code) return code;
+    if (strcmp(name, "local")) return processes_join(run, name);
     run->transport = &transport_local;
     run->transport_shared = local_world_new(run->plan, l->ranks, run->timeout);
     return 0;
@@ -276,6 +302,14 @@ static void *rank_main(void *context) {
     return NULL;
 }
 
+/* What the transport found when it was opened. */
+static void announce_transport(const Run *run) {
+    char text[160];
+    if (!speaks(run) || !run->transport->about) return;
+    run->transport->about(run->rank[0].transport, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
 static int open_ranks(Run *run) {
     run->n_rank = run->module ? 1 : run->launch.ranks;
     run->rank = calloc((size_t)run->n_rank, sizeof *run->rank);
@@ -291,6 +325,7 @@ static int open_ranks(Run *run) {
         run_fail(r, code);
         return run->silent ? run->failure : report(run->failure, run->failure_text);
     }
+    announce_transport(run);
     return 0;
 }
 
@@ -424,7 +459,7 @@ int main(int argc, char **argv) {
         (code = launch_detect(&options, (int32_t)plan.settings->ranks, &run.launch, error)))
         report(code, error);
     if (!code) code = check_ranks(&run);
-    if (!code && !processes_start(&run, options.transport, argv, &code)) {
+    if (!code && !processes_start(&run, transport_choice(&run), argv, &code)) {
         processes_begin(&run);
         code = train(&run);
     }

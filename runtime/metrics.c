@@ -238,4 +238,8 @@ void metrics_summary(Metrics *m, uint64_t high_water) {
            "\nlast loss       %s\nbest eval loss  %s\ntokens/s        %s\n"
            "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
            m->steps, loss, best, rate, predicted, m->arena_bytes);
+    const Run *run = m->run;
+    if (run->transport->library_bytes)
+        printf("%s bytes      %" PRIu64 " beside the arena\n", run->transport->name,
+               run->transport->library_bytes(run->rank[0].transport));
 }

@@ -61,6 +61,23 @@ const Device *device_load(const char *name, char *error, int *code) {
     return d;
 }
 
+/* GPUs of this machine that ranks could have each; 0 also where device cuda is not wanted. */
+static int32_t count_gpus(const char *device) {
+    char error[ERROR_BYTES];
+    int code = 0;
+    const Device *d = strcmp(device, "cpu") ? device_load("cuda", error, &code) : NULL;
+    return d && d->count ? d->count() : 0;
+}
+
+const char *transport_choice(const Run *run) {
+    const Launch *l = &run->launch;
+    if (run->options->transport) return run->options->transport;
+    if (l->ranks == 1) return "local";
+    int32_t gpus = count_gpus(run->options->device);
+    if (launch_is_of_processes(l)) return gpus ? "nccl" : "mpi";
+    return gpus >= l->ranks && transport_known("nccl") ? "nccl" : "local";
+}
+
 bool transport_known(const char *name) {
     char path[PATH_MAX + 64];
     return module_path("transport", name, path, sizeof path) && !access(path, R_OK);

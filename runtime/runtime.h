@@ -64,11 +64,14 @@ int launch_detect(const Options *o, int32_t plan_ranks, Launch *l, char *error);
 int launch_meeting(const Launch *l, JoinOptions *o, char *error);
 
 /* module.c */
+typedef struct Run Run;
 const Device *device_load(const char *name, char *error, int *code);
 const TransportModule *transport_load(const char *name, char *error);
 bool transport_known(const char *name); /* is its module beside this program? */
+/* The transport's name: what the user says; else, with several ranks, what the launcher and device
+ * go with: nccl where each rank can have a GPU. */
+const char *transport_choice(const Run *run);
 
-typedef struct Run Run;
 typedef struct Rank Rank;
 typedef struct Executor Executor;
 typedef struct MemoryCheck MemoryCheck;

@@ -416,7 +416,8 @@ static const Device device = {
     .abi = DEVICE_ABI,
     .name = "cuda",
     .kind = DEVICE_CUDA,
-    .probe = cuda_probe,
+    .probe = gpu_probe,
+    .count = cuda_count,
     .open = cuda_open,
     .close = cuda_close,
     .arena_alloc = cuda_arena_alloc,
@@ -441,3 +442,8 @@ static const Device device = {
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);
 const Device *fsdp_device(void) { return &device; }
+static int32_t cuda_count(void) {
+    int n = 0;
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+}
+
