@@ -149,8 +149,9 @@ int processes_compare(Run *run, int code) {
     if (!all) fail_environment("no memory for %d ranks", run->launch.ranks);
     int failed = run->module->compare(run->world, &mine, all, error);
     if (failed) {
-        fprintf(stderr, "error: %s\n", error);
-        processes_said();
+        bool first = run->module->fail(run->world, run->launch.rank, &failed, error);
+        if (first && may_speak()) fprintf(stderr, "error: %s\n", error);
+        release(first);
         processes_quit(failed);
     }
     int32_t ranks = run->launch.ranks, speaker = 0, bad = 0;

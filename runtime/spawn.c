@@ -31,9 +31,9 @@
 
 #include "runtime.h"
 
-/* What the others have after one failed: when nobody has said why, and when somebody has (the
- * world over TCP ends a rank that hangs after ten seconds). */
-enum { SILENT_SECONDS = 3, TOLD_SECONDS = 12, SECOND_INTERRUPT_SECONDS = 2, WAIT_MS = 200 };
+/* What the others have after one failed: when nobody has said why, and when somebody has; and all
+ * of them after a second interrupt. */
+enum { SILENT_MS = 3000, TOLD_MS = 5000, INTERRUPT_MS = 2000, WAIT_MS = 200 };
 
 typedef struct Child {
     pid_t pid; /* 0: has ended */
@@ -46,7 +46,7 @@ typedef struct Family {
     Child *child;
     int said; /* file to which ranks write that they said why the run ends */
     int interrupts;
-    int64_t deadline_ms; /* 0: none; then all that live are killed */
+    int64_t bad_ms, interrupt_ms; /* when the first failed, when the second interrupt came; or 0 */
 } Family;
 
 static int64_t now_ms(void) {
@@ -91,8 +91,7 @@ static void send_all(const Family *f, int signal_number) {
 static void interrupt(Family *f) {
     /* mpirun hands SIGUSR1 to all ranks: they end behind the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
-    if (++f->interrupts == 2 && !f->mpirun)
-        f->deadline_ms = now_ms() + SECOND_INTERRUPT_SECONDS * 1000;
+    if (++f->interrupts == 2) f->interrupt_ms = now_ms();
 }
 
 /* Ctrl-Z stops the whole run, `fg` lets it go on. */
@@ -156,9 +155,14 @@ static void note_end(Family *f, pid_t pid, int status) {
                     (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == EXIT_INTERRUPTED);
         if (good || f->first_bad >= 0) continue;
         f->first_bad = i;
-        if (!f->mpirun && !f->deadline_ms)
-            f->deadline_ms = now_ms() + (speaker(f) ? TOLD_SECONDS : SILENT_SECONDS) * 1000;
+        f->bad_ms = now_ms();
     }
+}
+
+static bool time_is_up(const Family *f) {
+    if (f->mpirun) return false;
+    if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
+    return f->bad_ms && now_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
 }
 
 /* Until the last child has ended; codes are noted. */
@@ -171,11 +175,7 @@ static void attend(Family *f) {
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG)) > 0) note_end(f, pid, status);
-        if (!f->deadline_ms || now_ms() < f->deadline_ms) continue;
-        /* Said meanwhile: whoever speaks may still be about to end. */
-        int64_t told = f->deadline_ms + (TOLD_SECONDS - SILENT_SECONDS) * 1000;
-        if (f->interrupts < 2 && speaker(f) && now_ms() < told) continue;
-        send_all(f, SIGKILL);
+        if (time_is_up(f)) send_all(f, SIGKILL);
     }
 }
 

@@ -1,6 +1,6 @@
 """Starts runs of 4 processes and ends them: by themselves, by SIGKILL or SIGSTOP at random moments.
 
-    ends.py BUILD FOLDER [--starts N] [--kills N] [--stops N] [--seed N]
+    ends.py BUILD FOLDER [--starts N] [--kills N] [--stops N] [--seed N] [--with 'OPTIONS']
 
 Of each it is asked that it ends in time, with the right exit code and at most one error message
 that names the rank, that no process of it lives on, and that no file is left that was not whole.
@@ -53,14 +53,14 @@ class Trial:
         self.before = set(os.listdir(options.folder))
         self.folder = options.folder
         env = dict(os.environ, FSDP_TIMEOUT=str(TIMEOUT), FSDP_TEST_MARK=self.mark)
-        command = [options.build / "fsdp-run", "--transport", "mpi", "--threads", "1", "--quiet",
+        command = [options.build / "fsdp-run", *options.options.split(), "--threads", "1", "--quiet",
                    "--save", "weights", "--steps", str(steps), "plan"]
         self.process = subprocess.Popen(command, cwd=options.folder, env=env, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE)
 
     def ranks(self):
-        """The processes that mpirun started, as far as they are there yet."""
+        """The processes that are ranks, as far as they are there yet."""
         family = [pid for pid, name in processes_with(self.mark) if name == "fsdp-run"]
         return [pid for pid in family if pid != self.process.pid]
 
@@ -111,6 +111,7 @@ def main():
     for name in ("starts", "kills", "stops"):
         parser.add_argument("--" + name, type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--with", dest="options", default="--transport mpi")
     options = parser.parse_args()
     options.build, options.folder = options.build.resolve(), options.folder.resolve()
     (options.folder / "m.fsd").write_text(MODEL)

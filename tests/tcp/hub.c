@@ -1,0 +1,180 @@
+/* transport_nccl.so for programs without a GPU: the collectives of a plan by host collectives of
+ * the world over TCP alone, with the data of small models. What it is for: launchers, interrupts
+ * and ends of real runs, with the world, and nothing else of the real transport. Sums are those of
+ * the device, in rank order. One thread a rank issues collectives, as outside of test modes.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+struct TransportContext {
+    TransportOptions o;
+    TransportWorld *world;
+    pthread_mutex_t lock; /* one host collective at a time */
+    char *gathered;       /* [ranks][LIMIT] */
+    _Atomic uint64_t finished, begun;
+    Collective now;
+    int32_t axis, purpose;
+};
+
+enum { LIMIT = 1 << 19 };
+
+static void state(void *user, RankState *out) {
+    TransportContext *c = user;
+    *out = (RankState){.finished = c->finished, .waits = c->begun > c->finished};
+    out->axis = c->now.axis;
+    out->purpose = c->now.purpose;
+    out->sequence = c->now.sequence;
+    snprintf(out->label, sizeof out->label, "%s", c->now.label ? c->now.label : "the run");
+}
+
+static void ended(void *user) { (void)user; }
+
+static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
+    TransportContext *c = calloc(1, sizeof *c);
+    if (c) c->gathered = malloc((size_t)o->ranks * LIMIT);
+    if (!c || !c->gathered) {
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    c->o = *o;
+    c->world = o->shared;
+    pthread_mutex_init(&c->lock, NULL);
+    WorldEvents events = {.state = state, .ended = ended, .user = c};
+    tcp_watch(c->world, &events);
+    *out = c;
+    return 0;
+}
+
+static void close_context(TransportContext *c) {
+    tcp_watch(c->world, NULL);
+    free(c->gathered);
+    free(c);
+}
+
+/* Every rank's `bytes` at `from` into gathered[rank]. */
+static int gather(TransportContext *c, const Collective *call, const void *from, uint64_t bytes,
+                  char *error) {
+    int code = 0;
+    if (bytes > LIMIT) {
+        snprintf(error, ERROR_BYTES, "this transport is for small models");
+        return EXIT_ENVIRONMENT;
+    }
+    for (int32_t r = 0; r < c->o.ranks && !code; r++) {
+        char *to = c->gathered + (size_t)r * LIMIT;
+        if (r == c->o.rank) memcpy(to, from, bytes);
+        code = tcp_share(c->world, r, to, bytes, call->label, error);
+    }
+    return code;
+}
+
+typedef int (*Part)(TransportContext *c, const Collective *call, const CommBuffer *b,
+                    uint64_t width, char *error);
+
+static int each(TransportContext *c, const Collective *call, Part part, char *error) {
+    int code = 0;
+    pthread_mutex_lock(&c->lock);
+    c->now = *call;
+    c->begun++;
+    for (uint32_t i = 0; i < call->n && !code; i++)
+        code = part(c, call, &call->buffer[i], dtype_bytes(call->buffer[i].dtype), error);
+    c->finished++;
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+static int gather_part(TransportContext *c, const Collective *call, const CommBuffer *b,
+                       uint64_t width, char *error) {
+    uint64_t bytes = (uint64_t)b->elements * width;
+    int code = gather(c, call, b->in, bytes, error);
+    for (int32_t r = 0; r < c->o.ranks && !code; r++)
+        memcpy((char *)b->out + (size_t)r * bytes, c->gathered + (size_t)r * LIMIT, bytes);
+    return code;
+}
+
+static int sum(TransportContext *c, const Collective *call, const CommBuffer *b, int64_t first,
+               char *error) {
+    const void *from[64];
+    const Device *d = c->o.device;
+    uint64_t width = dtype_bytes(b->dtype);
+    if (c->o.ranks > 64) abort();
+    for (int32_t r = 0; r < c->o.ranks; r++)
+        from[r] = c->gathered + (size_t)r * LIMIT + (uint64_t)first * width;
+    return d->reduce(c->o.context, call->stream, b->dtype, b->out, from, c->o.ranks, b->elements,
+                     error);
+}
+
+static int scatter_part(TransportContext *c, const Collective *call, const CommBuffer *b,
+                        uint64_t width, char *error) {
+    int code = gather(c, call, b->in, (uint64_t)b->elements * (uint64_t)c->o.ranks * width, error);
+    return code ? code : sum(c, call, b, b->elements * c->o.rank, error);
+}
+
+static int reduce_part(TransportContext *c, const Collective *call, const CommBuffer *b,
+                       uint64_t width, char *error) {
+    int code = gather(c, call, b->in, (uint64_t)b->elements * width, error);
+    return code ? code : sum(c, call, b, 0, error);
+}
+
+static int broadcast_part(TransportContext *c, const Collective *call, const CommBuffer *b,
+                          uint64_t width, char *error) {
+    uint64_t bytes = (uint64_t)b->elements * width;
+    int code = gather(c, call, b->in, bytes, error);
+    if (!code) memcpy(b->out, c->gathered + (size_t)call->root * LIMIT, bytes);
+    return code;
+}
+
+static int all_gather(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, gather_part, error);
+}
+static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, scatter_part, error);
+}
+static int all_reduce(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, reduce_part, error);
+}
+static int broadcast(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, broadcast_part, error);
+}
+
+static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                 char *error) {
+    MeshGroup group = mesh_group(c->o.plan, c->o.ranks, call->axis, c->o.rank);
+    pthread_mutex_lock(&c->lock);
+    int code = tcp_agree(c->world, &group, mine, out, call->label, error);
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+static int barrier(TransportContext *c, const Collective *call, char *error) {
+    uint64_t none;
+    return agree(c, call, 0, &none, error);
+}
+
+static void abort_context(TransportContext *c) { (void)c; }
+
+static const Transport transport = {.name = "nccl",
+                                    .open = open_context,
+                                    .close = close_context,
+                                    .all_gather = all_gather,
+                                    .reduce_scatter = reduce_scatter,
+                                    .all_reduce = all_reduce,
+                                    .broadcast = broadcast,
+                                    .barrier = barrier,
+                                    .agree = agree,
+                                    .abort = abort_context};
+
+static const TransportModule module = {.abi = TRANSPORT_ABI,
+                                       .transport = &transport,
+                                       .join = tcp_join,
+                                       .compare = tcp_compare,
+                                       .describe = tcp_describe,
+                                       .local_ranks = tcp_local_ranks,
+                                       .fail = tcp_fail,
+                                       .leave = tcp_leave};
+
+__attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
+const TransportModule *fsdp_transport(void) { return &module; }
