@@ -11,7 +11,7 @@
 #include "op.h"
 #include "plan.h"
 
-enum { DEVICE_ABI = 3, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 4, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
 
 typedef struct DeviceContext DeviceContext;
 
@@ -43,6 +43,7 @@ typedef struct DeviceOptions {
     int32_t local_rank;    /* among the processes of this machine: which physical device */
     int32_t process_ranks; /* ranks of the run that are threads of this process */
     const char *plan_path; /* tuned choices may be kept beside it */
+    bool quiet;            /* no notes on stderr */
 } DeviceOptions;
 
 typedef struct Device {
@@ -51,9 +52,9 @@ typedef struct Device {
     DeviceKind kind;
     /* Is there such a device on this machine? 0, or EXIT_ENVIRONMENT with the reason. */
     int (*probe)(char *error);
-    int (*open)(const DeviceOptions *options, DeviceContext **out, char *error);
     /* How many there are, for ranks that want one each. NULL: ranks share the machine. */
     int32_t (*count)(void);
+    int (*open)(const DeviceOptions *options, DeviceContext **out, char *error);
     void (*close)(DeviceContext *c);
     /* The one arena; zero-filled. EXIT_ENVIRONMENT when it does not fit, with both numbers. */
     int (*arena_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);
@@ -78,8 +79,9 @@ typedef struct Device {
                 char *error);
     /* Host memory through which the arena can be read and written directly (cpu), else NULL. */
     bool arena_is_host;
-    /* Bytes that libraries allocated inside kernels since open, when the module can know. */
-    uint64_t (*library_bytes)(DeviceContext *c);
+    /* Bytes of the device's memory that this process took: arenas, context, libraries, tables; 0
+     * where that is not known. NULL where the arena is the host's. */
+    uint64_t (*used_bytes)(DeviceContext *c);
     /* The rest only where launches return before their work is done; else NULL, all four.
      * A program call stands between begin and end, which order it behind and before everything
      * else on all streams. *replayed: the whole call was issued already, from a recording; nothing
@@ -97,6 +99,14 @@ typedef struct Device {
      * go before the transport closes. NULL where no such transport exists. */
     void *(*native_stream)(DeviceContext *c, int stream);
     int (*program_forget)(DeviceContext *c, char *error);
+    /* Asked before ranks meet and anything is opened: is there room for arenas of that size, one
+     * for each of options->process_ranks? EXIT_ENVIRONMENT with the numbers. May be NULL. */
+    int (*fits)(const DeviceOptions *options, uint64_t arena_bytes, char *error);
+    /* Once, before the first step, while the arena holds nothing but zeros: the launches to come,
+     * in order. Kernels may be tried out on their operands; behind it the arena is zero again. May
+     * be NULL. */
+    int (*rehearse)(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
+                    uint64_t arena_bytes, char *error);
 } Device;
 
 /* The one symbol that a module exports. */

@@ -123,6 +123,18 @@ static int check_limits(Rank *r) {
     return 0;
 }
 
+/* Lets the device try out the launches to come. */
+static int rehearse(Rank *r) {
+    const Plan *p = r->run->plan;
+    const Device *d = r->run->device;
+    if (!d->rehearse) return 0;
+    const KernelCall **calls = arena_array(r->executor->arena, const KernelCall *, p->n_instrs + 1);
+    uint32_t n = 0;
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (*op_info[p->instrs[k].op].kernel) calls[n++] = &r->executor->prepared[k].kernel;
+    return d->rehearse(r->context, calls, n, r->arena, r->arena_bytes, r->error);
+}
+
 int executor_open(Rank *r) {
     const Plan *p = r->run->plan;
     int code = check_limits(r);
@@ -148,7 +160,8 @@ int executor_open(Rank *r) {
         }
     }
     mark_awaited(p, e);
-    if (r->run->test.memory) code = memory_check_open(r, &e->memory, r->error);
+    code = rehearse(r);
+    if (!code && r->run->test.memory) code = memory_check_open(r, &e->memory, r->error);
     if (!code && r->run->test.streams) code = stream_test_open(r, &e->streams, r->error);
     return code;
 }

@@ -402,6 +402,23 @@ static int summarise(const Run *run, int code) {
     return code;
 }
 
+/* A device that is too small is said before the ranks meet. */
+static int check_room(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    char error[ERROR_BYTES];
+    DeviceOptions device = {.local_rank = run->module ? run->launch.local_rank : 0,
+                            .process_ranks = run->module ? 1 : run->launch.ranks};
+    if (!run->device->fits) return 0;
+    int code = run->device->fits(&device, s->workspace_bytes[run->device->kind], error);
+    if (!code) return 0;
+    fprintf(stderr,
+            "error: %s\n"
+            "help: a smaller train.batch, more train.accumulate, more ranks or smaller units need "
+            "less; so does a smaller preset\n",
+            error);
+    return code;
+}
+
 /* Everything behind the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
@@ -409,6 +426,7 @@ static int train(Run *run) {
     bool orderly = false; /* all ranks come to the end */
     int code = choose_device(run);
     if (!code) code = choose_transport(run);
+    if (!code) code = check_room(run);
     if (!code) code = open_data(run);
     if (!code && run->options->load) code = open_weights(run, &weights);
     if (!code) code = check_outputs(run);

@@ -209,11 +209,22 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     return write_line(m, o, error);
 }
 
+/* Of the device's memory, what this process took beside arenas; 0 if not known. */
+static uint64_t beside_arenas(const Run *run) {
+    const Device *d = run->device;
+    if (!d->used_bytes || !run->rank || !run->rank[0].context) return 0;
+    uint64_t used = d->used_bytes(run->rank[0].context), arenas = 0;
+    for (int32_t i = 0; i < run->n_rank; i++) arenas += run->rank[i].arena_bytes;
+    return used > arenas ? used - arenas : 0;
+}
+
 int metrics_end(Metrics *m, int64_t steps, char *error) {
     if (!m->log) return 0;
     json_t *o = event("end");
     json_object_set_new(o, "steps", json_integer(steps));
     json_object_set_new(o, "seconds", number(now() - m->begun));
+    uint64_t beside = beside_arenas(m->run);
+    if (beside) json_object_set_new(o, "device_bytes", json_integer((json_int_t)beside));
     return write_line(m, o, error);
 }
 
@@ -238,6 +249,10 @@ void metrics_summary(Metrics *m, uint64_t high_water) {
            "\nlast loss       %s\nbest eval loss  %s\ntokens/s        %s\n"
            "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
            m->steps, loss, best, rate, predicted, m->arena_bytes);
+    uint64_t beside = beside_arenas(m->run);
+    if (beside)
+        printf("device bytes    %" PRIu64 " for context and libraries beside the arena%s\n", beside,
+               m->run->n_rank == 1 ? "" : "s");
     const Run *run = m->run;
     if (run->transport->library_bytes)
         printf("%s bytes      %" PRIu64 " beside the arena\n", run->transport->name,

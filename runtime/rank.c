@@ -79,7 +79,8 @@ int rank_open(Rank *r) {
     DeviceOptions device = {.rank = r->info,
                             .local_rank = r->local,
                             .process_ranks = run->n_rank,
-                            .plan_path = run->options->plan};
+                            .plan_path = run->options->plan,
+                            .quiet = run->options->quiet};
     int code = run->device->open(&device, &r->context, r->error);
     if (code) return code;
     TransportOptions transport = {.plan = p,

@@ -2,8 +2,8 @@
  * recording of a program as a CUDA graph.
  *
  * A rank has a stream for each stream of the plan and an event for each instruction that another
- * stream waits for. All ranks of a process use the first visible GPU; each has streams, events and
- * a cuBLASLt handle of its own.
+ * stream waits for. All ranks of a process use one GPU (gpu.c says which); each has streams, events
+ * and a cuBLASLt handle of its own.
  *
  * A program call is forked from the compute stream and joined to it: everything else that the host
  * asks for is on that stream, so the host waits for nothing but what it reads. The first call of a
@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu.h"
 #include "products.h"
 #include "table.h"
 
@@ -47,7 +48,8 @@ struct DeviceContext {
     uint32_t n_programs;
     bool records, capturing;
     void *products;
-    uint64_t free_at_open, arena_bytes;
+    DeviceOptions options;
+    int gpu;
 };
 
 static int fail(char *error, int code, const char *format, ...)
@@ -84,25 +86,18 @@ void *launch_products(const Launch *l) { return l->cuda->products; }
 
 /* ---- life */
 
-static int cuda_probe(char *error) {
-    int devices = 0;
-    struct cudaDeviceProp properties;
-    cudaError_t e = cudaGetDeviceCount(&devices);
-    if (e != cudaSuccess)
-        return fail(error, EXIT_ENVIRONMENT, "device cuda: %s", cudaGetErrorString(e));
-    if (devices < 1) return fail(error, EXIT_ENVIRONMENT, "device cuda: this machine has no GPU");
-    e = cudaGetDeviceProperties(&properties, 0);
-    if (e != cudaSuccess)
-        return fail(error, EXIT_ENVIRONMENT, "device cuda: %s", cudaGetErrorString(e));
-    if (properties.major != 9 || properties.minor != 0)
-        return fail(error, EXIT_ENVIRONMENT,
-                    "device cuda: %.100s has compute capability %d.%d, this build is for 9.0",
-                    properties.name, properties.major, properties.minor);
-    return 0;
+/* Each thread has a current GPU of its own; all that the runtime is asked goes to that one. */
+static int use(const DeviceContext *c, char *error) {
+    static _Thread_local int current = -1;
+    if (current == c->gpu) return 0;
+    int code = result(error, "choosing the GPU", cudaSetDevice(c->gpu));
+    if (!code) current = c->gpu;
+    return code;
 }
 
 static void cuda_close(DeviceContext *c) {
-    if (!c) return;
+    char error[ERROR_BYTES];
+    if (!c || use(c, error)) return;
     for (int s = 0; s < STREAM_KINDS; s++)
         if (c->stream[s]) cudaStreamSynchronize(c->stream[s]);
     for (uint32_t i = 0; c->recording && i < c->n_programs; i++)
@@ -200,20 +195,20 @@ static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
 static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *error) {
     bool records = false;
     int code = wants_graphs(options, &records, error);
-    if (!code) code = result(error, "device cuda", cudaSetDevice(0));
+    int gpu = 0;
+    if (!code) code = gpu_choose(options, &gpu, error);
     if (code) return code;
     DeviceContext *c = calloc(1, sizeof *c);
     if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
-    size_t free_bytes = 0, total = 0;
     c->rank = options->rank;
     c->records = records;
-    cudaError_t e = cudaMemGetInfo(&free_bytes, &total);
-    c->free_at_open = free_bytes;
-    if (!e) e = open_streams(c);
+    c->options = *options;
+    c->gpu = gpu;
+    cudaError_t e = open_streams(c);
     if (!e && options->rank.plan) e = open_events(c, options->rank.plan);
     if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
     code = result(error, "opening the cuda device", e);
-    if (!code) code = products_open(c, options, &c->products, error);
+    if (!code) code = products_open(options, &c->products, error);
     if (code)
         cuda_close(c);
     else
@@ -224,43 +219,56 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
 /* ---- memory */
 
 static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
-    size_t free_bytes = 0, total = 0;
-    int code = result(error, "reading the GPU's memory", cudaMemGetInfo(&free_bytes, &total));
-    if (code) return code;
     void *arena = NULL;
+    int code = use(c, error);
+    if (code) return code;
     cudaError_t e = cudaMalloc(&arena, bytes);
     if (e == cudaErrorMemoryAllocation) {
         cudaGetLastError(); /* the failure is told here, later calls must not find it */
-        return fail(error, EXIT_ENVIRONMENT,
-                    "the plan needs an arena of %llu bytes a rank, the GPU has %llu of %llu bytes "
-                    "free",
-                    (unsigned long long)bytes, (unsigned long long)free_bytes,
-                    (unsigned long long)total);
+        return gpu_too_small(&c->options, bytes, error);
     }
     if (!e) e = cudaMemset(arena, 0, bytes);
     if (!e) e = cudaDeviceSynchronize();
-    code = result(error, "the arena", e);
-    if (code) return code;
-    c->arena_bytes = bytes;
-    *out = arena;
-    return 0;
+    if (e && arena) cudaFree(arena);
+    if (!e) *out = arena;
+    return result(error, "the arena", e);
 }
 
 static void cuda_arena_free(DeviceContext *c, void *arena) {
+    char error[ERROR_BYTES];
+    if (use(c, error)) return;
     for (int s = 0; s < STREAM_KINDS; s++) cudaStreamSynchronize(c->stream[s]);
     cudaFree(arena);
 }
 
-/* What context, libraries and tables took since open, other ranks of the process included. */
-static uint64_t cuda_library_bytes(DeviceContext *c) {
-    size_t free_bytes = 0, total = 0;
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
-    uint64_t known = free_bytes + c->arena_bytes;
-    return c->free_at_open > known ? c->free_at_open - known : 0;
+static uint64_t cuda_used_bytes(DeviceContext *c) {
+    char error[ERROR_BYTES];
+    return use(c, error) ? 0 : gpu_used_bytes();
+}
+
+/* The products choose their algorithms: those of the plan are called one after the other, on the
+ * compute stream, and none is run for its result. */
+static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
+                         uint64_t arena_bytes, char *error) {
+    bool wanted = false;
+    int code = use(c, error);
+    if (!code) code = products_rehearse(c->products, &wanted, error);
+    for (uint32_t i = 0; i < n && wanted && !code; i++) {
+        Launch l = {calls[i], c, c->stream[STREAM_COMPUTE], c->fault_on_device, c->segment, error};
+        if (op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
+    }
+    products_rehearsed(c->products);
+    if (code || !wanted) return code;
+    cudaError_t e = cudaDeviceSynchronize();
+    if (!e) e = cudaMemset(arena, 0, arena_bytes);
+    if (!e) e = cudaDeviceSynchronize();
+    return result(error, "timing products", e);
 }
 
 static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                         char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
         uint64_t n = MIN(bytes - at, (uint64_t)PIECE_BYTES);
         uint32_t i = c->next_piece++ % PIECES;
@@ -281,6 +289,8 @@ static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from
 static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                          char *error) {
     if (bytes == 0) return 0;
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     return result(error, "a copy from the GPU",
                   cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->stream[stream]));
 }
@@ -288,6 +298,8 @@ static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *fro
 static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                      char *error) {
     if (to == from || bytes == 0) return 0;
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     return result(error, "a copy on the GPU",
                   cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, c->stream[stream]));
 }
@@ -295,6 +307,8 @@ static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, u
 /* ---- work */
 
 static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     if ((int)call->op < 0 || call->op >= OP_COUNT || stream < 0 || stream >= STREAM_KINDS)
         return fail(error, EXIT_CORRUPT, "unknown op %d or stream %d", (int)call->op, stream);
     if (call->rank->plan && call->rank->plan != c->segments_of) {
@@ -306,29 +320,39 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
 }
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
         return fail(error, EXIT_CORRUPT, "nobody waits for instruction %u", instr);
     return result(error, "an event", cudaEventRecord(c->event[instr], c->stream[stream]));
 }
 
 static int cuda_wait(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     if (instr >= c->n_events || !c->event[instr])
         return fail(error, EXIT_CORRUPT, "instruction %u has no event", instr);
     return result(error, "an event", cudaStreamWaitEvent(c->stream[stream], c->event[instr], 0));
 }
 
 static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     if (number >= DEVICE_MARKS) return fail(error, EXIT_CORRUPT, "no mark %u", number);
     *out = c->mark[number];
     return result(error, "a mark", cudaEventRecord(c->mark[number], c->stream[stream]));
 }
 
 static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     return result(error, "a mark", cudaStreamWaitEvent(c->stream[stream], mark, 0));
 }
 
 static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                        int n_from, int64_t elements, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64)
         return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
@@ -358,6 +382,8 @@ static cudaError_t join_streams(DeviceContext *c) {
 }
 
 static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     *replayed = false;
     if (program >= c->n_programs) return fail(error, EXIT_CORRUPT, "no program %u", program);
@@ -374,6 +400,8 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed
 }
 
 static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     cudaStream_t compute = c->stream[STREAM_COMPUTE];
     Recording *r = &c->recording[program];
     if (r->graph) return 0;
@@ -390,6 +418,8 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
 }
 
 static int cuda_synchronize(DeviceContext *c, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
     cudaError_t e = cudaSuccess;
     for (int s = 0; s < STREAM_KINDS && !e; s++) e = cudaStreamSynchronize(c->stream[s]);
     if (e) return result(error, "the GPU", e);
@@ -412,11 +442,16 @@ static int cuda_program_forget(DeviceContext *c, char *error) {
     return code;
 }
 
+static int32_t cuda_count(void) {
+    int n = 0;
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+}
+
 static const Device device = {
     .abi = DEVICE_ABI,
     .name = "cuda",
     .kind = DEVICE_CUDA,
-    .probe = cuda_probe,
+    .probe = gpu_probe,
     .count = cuda_count,
     .open = cuda_open,
     .close = cuda_close,
@@ -431,19 +466,16 @@ static const Device device = {
     .reduce = cuda_reduce,
     .copy = cuda_copy,
     .arena_is_host = false,
-    .library_bytes = cuda_library_bytes,
+    .used_bytes = cuda_used_bytes,
     .program_begin = cuda_program_begin,
     .program_end = cuda_program_end,
     .mark = cuda_mark,
     .follow = cuda_follow,
     .native_stream = cuda_native_stream,
     .program_forget = cuda_program_forget,
+    .fits = gpu_fits,
+    .rehearse = cuda_rehearse,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);
 const Device *fsdp_device(void) { return &device; }
-static int32_t cuda_count(void) {
-    int n = 0;
-    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
-}
-

@@ -2,21 +2,35 @@
  *
  * What the library is told of a product (its description) is made once a shape and kept for the
  * rank's life with the algorithm chosen for it, so a product has the same bits in every step, and
- * nothing is asked while a graph is captured. The choice is the first of the library's heuristic.
+ * nothing is asked while a graph is captured.
  *
- * Only algorithms that round each result once, in an order that the shape alone decides, are asked
- * for: a product may be split along k only where its parts are f32 and added in a step of their
- * own. FSDP_CUDA_TF32=1 lets f32 products use TF32.
+ * The library's heuristic names several algorithms, best first by its own account. Before the first
+ * step each product of the plan is rehearsed: they are timed on the product's own operands, filled
+ * with random numbers, and the fastest is kept, for the process and in the file beside the plan
+ * (tuned.h). A product that was never rehearsed takes the first. FSDP_CUDA_TUNE=0 takes the first
+ * always, FSDP_CUDA_TUNE=again does not believe the file.
+ *
+ * A product may be split along k only where its parts are f32 and added in a step of their own; the
+ * other schemes round sums on the way. FSDP_CUDA_TF32=1 lets f32 products use TF32.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cublasLt.h>
 
-#include "products.h"
+#include "tuned.h"
 
 enum { CHOICES = 1024, ALIGNMENT_MAX = 128, AUX_ALIGN = 16, AUX_STEP = 8 };
+/* Timing: algorithms asked for; those that the rounds are for, at most; rounds; milliseconds that
+ * one product may cost. */
+enum { CANDIDATES = 16, FINALISTS = 6, ROUNDS = 7, LIMIT_MS = 1500 };
+
+/* Finalists are at most this much slower than the fastest in the first round; the fastest has to
+ * beat one that the library likes better by this much. */
+static const float NEAR = 1.3f, MARGIN = 0.99f;
 
 /* What a call of cublasLtMatmul describes its work with. */
 typedef struct Description {
@@ -27,16 +41,29 @@ typedef struct Description {
 typedef struct Choice {
     ProductShape shape;
     Description description;
-    bool offered;
+    bool offered, rehearsed;
     cublasLtMatmulAlgo_t algorithm;
 } Choice;
+
+typedef enum TuneMode { TUNE_NEVER, TUNE_ONCE, TUNE_AGAIN } TuneMode;
 
 typedef struct Products {
     cublasLtHandle_t handle;
     cublasComputeType_t f32_type;
+    TuneMode tune;
+    bool rehearsing, speaks;
+    const char *plan_path; /* NULL: nothing is kept */
+    char machine[TUNED_MACHINE];
+    int lock;
+    cudaEvent_t begin, end; /* for rehearsals */
     int n;
     Choice choice[CHOICES];
 } Products;
+
+/* What was found, for all ranks of the process: they share one GPU and are opened one after the
+ * other. */
+static TunedTable tuned;
+static bool tuned_changed;
 
 ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned) {
     ProductShape s;
@@ -52,15 +79,38 @@ ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_
     return s;
 }
 
-int products_open(DeviceContext *c, const DeviceOptions *options, void **out, char *error) {
-    (void)c;
-    (void)options;
-    const char *tf32 = getenv("FSDP_CUDA_TF32");
-    if (tf32 && strcmp(tf32, "0") != 0 && strcmp(tf32, "1") != 0) {
-        snprintf(error, ERROR_BYTES, "FSDP_CUDA_TF32=%.100s: choose 0 or 1, or leave it unset",
-                 tf32);
-        return EXIT_ENVIRONMENT;
-    }
+static int one_of(const char *name, const char *const *words, int n, int otherwise, int *out,
+                  char *error) {
+    const char *value = getenv(name);
+    *out = otherwise;
+    if (!value) return 0;
+    for (*out = 0; *out < n; ++*out)
+        if (!strcmp(value, words[*out])) return 0;
+    snprintf(error, ERROR_BYTES, "%s=%.100s: choose 0%s or 1%s, or leave it unset", name, value,
+             n > 2 ? "," : "", n > 2 ? " or again" : "");
+    return EXIT_ENVIRONMENT;
+}
+
+/* What algorithms depend on. */
+static cudaError_t name_machine(Products *p) {
+    struct cudaDeviceProp properties;
+    int gpu = 0, driver = 0;
+    cudaError_t e = cudaGetDevice(&gpu);
+    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    if (!e) e = cudaDriverGetVersion(&driver);
+    if (!e)
+        snprintf(p->machine, sizeof p->machine,
+                 "%s, %d multiprocessors, cuBLASLt %zu, CUDA driver %d", properties.name,
+                 properties.multiProcessorCount, cublasLtGetVersion(), driver);
+    return e;
+}
+
+int products_open(const DeviceOptions *options, void **out, char *error) {
+    static const char *const words[] = {"0", "1", "again"};
+    int tf32, tune;
+    int code = one_of("FSDP_CUDA_TF32", words, 2, 0, &tf32, error);
+    if (!code) code = one_of("FSDP_CUDA_TUNE", words, 3, TUNE_ONCE, &tune, error);
+    if (code) return code;
     Products *p = calloc(1, sizeof *p);
     cublasStatus_t status = p ? cublasLtCreate(&p->handle) : CUBLAS_STATUS_ALLOC_FAILED;
     if (status != CUBLAS_STATUS_SUCCESS) {
@@ -69,7 +119,11 @@ int products_open(DeviceContext *c, const DeviceOptions *options, void **out, ch
                  cublasLtGetStatusString(status));
         return EXIT_ENVIRONMENT;
     }
-    p->f32_type = tf32 && *tf32 == '1' ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    p->f32_type = tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    p->tune = options->rank.plan ? (TuneMode)tune : TUNE_NEVER;
+    p->plan_path = options->plan_path;
+    p->speaks = options->rank.rank == 0 && !options->quiet;
+    p->lock = -1;
     *out = p;
     return 0;
 }
@@ -85,6 +139,7 @@ static void describe_end(Description *d) {
 void products_close(void *products) {
     Products *p = products;
     if (!p) return;
+    products_rehearsed(p);
     for (int i = 0; i < p->n; i++) describe_end(&p->choice[i].description);
     cublasLtDestroy(p->handle);
     free(p);
@@ -176,6 +231,16 @@ static cublasStatus_t describe(const Products *p, const ProductShape *s, Descrip
 
 /* ---- algorithms */
 
+/* Is every result rounded once, whatever the order of the blocks? */
+static bool is_exact(const cublasLtMatmulAlgo_t *algorithm) {
+    uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_MASK;
+    size_t size;
+    cublasStatus_t e = cublasLtMatmulAlgoConfigGetAttribute(
+        algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, sizeof scheme, &size);
+    return e == CUBLAS_STATUS_SUCCESS && (scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
+                                          scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+}
+
 /* Asks the library for the algorithms of a shape, best first by its own account. *n may come out 0.
  */
 static cublasStatus_t ask(Products *p, const ProductShape *s, const Description *d, int wanted,
@@ -207,7 +272,8 @@ static cublasStatus_t ask(Products *p, const ProductShape *s, const Description 
     }
     int kept = 0;
     for (int i = 0; i < *n && !e; i++)
-        if (found[i].state == CUBLAS_STATUS_SUCCESS && found[i].workspaceSize <= workspace)
+        if (found[i].state == CUBLAS_STATUS_SUCCESS && found[i].workspaceSize <= workspace &&
+            is_exact(&found[i].algo))
             found[kept++] = found[i];
     *n = kept;
     return e;
@@ -223,18 +289,18 @@ static cublasStatus_t choose(Products *p, const ProductShape *s, const ProductOp
         }
     if (p->n == CHOICES) return CUBLAS_STATUS_ALLOC_FAILED;
     Choice *c = &p->choice[p->n];
-    cublasLtMatmulHeuristicResult_t found;
+    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
     int n = 0;
     *c = (Choice){.shape = *s};
     cublasStatus_t e = describe(p, s, &c->description);
     if (!e) e = point(&c->description, operands);
-    if (!e) e = ask(p, s, &c->description, 1, &found, &n);
+    if (!e) e = ask(p, s, &c->description, CANDIDATES, found, &n);
     if (e) {
         describe_end(&c->description);
         return e;
     }
     c->offered = n > 0;
-    if (n) c->algorithm = found.algo;
+    if (n) c->algorithm = found[0].algo;
     p->n++;
     *out = c;
     return CUBLAS_STATUS_SUCCESS;
@@ -265,21 +331,231 @@ int product_offered(const Launch *l, const ProductShape *s, const ProductOperand
     return code;
 }
 
+static cublasStatus_t issue(const Products *x, const Choice *c, const ProductOperands *p,
+                            const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+                            cudaStream_t stream) {
+    const float one = 1.0f, beta = c->shape.accumulate ? 1.0f : 0.0f;
+    const Description *d = &c->description;
+    return cublasLtMatmul(x->handle, d->product, &one, p->a, d->a, p->b, d->b, &beta,
+                          c->shape.accumulate ? p->c : p->d, d->c, p->d, d->c, algorithm, workspace,
+                          PRODUCT_WORKSPACE, stream);
+}
+
+/* ---- rehearsals */
+
+/* Random numbers for everything that the product reads. */
+static cudaError_t fill_operands(cudaStream_t stream, const ProductShape *s,
+                                 const ProductOperands *p) {
+    int64_t a = (s->a_turned ? s->m : s->k) - 1, b = (s->b_turned ? s->k : s->n) - 1;
+    int64_t c = (s->n - 1) * s->ldc + s->m, aux = (s->n - 1) * s->ldaux + s->m;
+    void *const at[5] = {(void *)(uintptr_t)p->a, (void *)(uintptr_t)p->b,
+                         s->accumulate ? (void *)(uintptr_t)p->c : NULL, p->vector, p->aux};
+    const int64_t n[5] = {a * s->lda + (s->a_turned ? s->k : s->m),
+                          b * s->ldb + (s->b_turned ? s->n : s->k), c,
+                          s->epilogue == EPILOGUE_BGRADB ? s->n : s->m, aux};
+    cudaError_t e = cudaSuccess;
+    for (uint32_t i = 0; i < 5 && !e; i++)
+        if (at[i])
+            e = cuda_fill_uniform(stream, i < 2 ? s->dtype : s->out_dtype, at[i], n[i], i + 1);
+    return e;
+}
+
+/* A product whose algorithms are timed. */
+typedef struct Trial {
+    const Products *products;
+    const Choice *choice;
+    const ProductOperands *operands;
+    void *workspace;
+    cudaStream_t stream;
+} Trial;
+
+/* Milliseconds of one run; negative when the algorithm does not run. Writing the workspace in front
+ * of it takes operands out of the cache, and gives the host time to issue what is measured. */
+static float time_once(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
+    const Products *x = t->products;
+    float ms = -1.0f;
+    cudaError_t e = cudaMemsetAsync(t->workspace, 0xff, PRODUCT_WORKSPACE, t->stream);
+    if (!e) e = cudaEventRecord(x->begin, t->stream);
+    if (e) return -1.0f;
+    cublasStatus_t status = issue(x, t->choice, t->operands, algorithm, t->workspace, t->stream);
+    e = cudaEventRecord(x->end, t->stream);
+    if (!e) e = cudaEventSynchronize(x->end);
+    if (!e && !status) e = cudaEventElapsedTime(&ms, x->begin, x->end);
+    return e || status ? -1.0f : ms;
+}
+
+typedef struct Candidate {
+    int number; /* the library's order */
+    float ms[ROUNDS], middle;
+} Candidate;
+
+static int by_time(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+static int by_middle(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    int order = by_time(&x->middle, &y->middle);
+    return order ? order : x->number - y->number;
+}
+
+/* The fastest: one run of each to warm up and one that counts, then rounds over those that are near
+ * the best, by their medians. Returns -1 when none runs. */
+static int fastest(const Trial *t, const cublasLtMatmulHeuristicResult_t *found, int n,
+                   float *out_ms) {
+    Candidate all[CANDIDATES];
+    int runs = 0;
+    float spent = 0.0f;
+    for (int i = 0; i < n && (runs < 2 || spent < LIMIT_MS); i++) {
+        float first = time_once(t, &found[i].algo);
+        float ms = first < 0 ? first : time_once(t, &found[i].algo);
+        if (ms < 0) continue;
+        all[runs++] = (Candidate){.number = i, .middle = ms};
+        spent += first + ms;
+    }
+    if (runs == 0) return -1;
+    qsort(all, (size_t)runs, sizeof *all, by_middle);
+    int finalists = 1;
+    while (finalists < MIN(runs, (int)FINALISTS) && all[finalists].middle <= NEAR * all[0].middle)
+        finalists++;
+    int rounds = 0;
+    for (; rounds < ROUNDS && (rounds == 0 || spent < LIMIT_MS); rounds++)
+        for (int i = 0; i < finalists; i++) {
+            float ms = time_once(t, &found[all[i].number].algo);
+            all[i].ms[rounds] = ms < 0 ? LIMIT_MS : ms;
+            spent += all[i].ms[rounds];
+        }
+    for (int i = 0; i < finalists; i++) {
+        qsort(all[i].ms, (size_t)rounds, sizeof all[i].ms[0], by_time);
+        all[i].middle = all[i].ms[rounds / 2];
+    }
+    qsort(all, (size_t)finalists, sizeof *all, by_middle);
+    int best = 0;
+    for (int i = 1; i < finalists; i++)
+        if (all[i].number < all[best].number && all[0].middle > MARGIN * all[i].middle) best = i;
+    *out_ms = all[best].middle;
+    return all[best].number;
+}
+
+static TunedKey key_of(const Products *x, const ProductShape *s) {
+    TunedKey key;
+    memset(&key, 0, sizeof key); /* compared byte by byte */
+    key.shape = *s;
+    key.compute = s->dtype == DT_F32 ? (int32_t)x->f32_type : (int32_t)CUBLAS_COMPUTE_32F;
+    return key;
+}
+
+/* The choice that was made earlier, if the library still takes it. */
+static bool recall(const Products *x, Choice *c) {
+    TunedKey key = key_of(x, &c->shape);
+    const Tuned *row = tuned_find(&tuned, &key);
+    if (!row) return false;
+    const Description *d = &c->description;
+    cublasLtMatmulAlgo_t algorithm;
+    cublasLtMatmulHeuristicResult_t result;
+    _Static_assert(sizeof algorithm == sizeof row->algorithm, "an algorithm is 64 bytes");
+    memcpy(&algorithm, row->algorithm, sizeof algorithm);
+    cublasStatus_t e =
+        cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm, &result);
+    if (e || result.workspaceSize > PRODUCT_WORKSPACE || !is_exact(&algorithm)) {
+        tuned_remove(&tuned, &key);
+        return false;
+    }
+    c->algorithm = algorithm;
+    return true;
+}
+
+static int rehearse(const Launch *l, Products *x, Choice *c, const ProductOperands *p,
+                    void *workspace) {
+    cublasLtMatmulHeuristicResult_t found[CANDIDATES];
+    int n = 0;
+    float ms = 0.0f;
+    if (c->rehearsed || !c->offered) return 0;
+    c->rehearsed = true;
+    if (recall(x, c)) return 0;
+    cublasStatus_t status = ask(x, &c->shape, &c->description, CANDIDATES, found, &n);
+    if (status) return refused(l, &c->shape, cublasLtGetStatusString(status));
+    cudaError_t e = fill_operands(l->stream, &c->shape, p);
+    if (e) return launch_result(l, e);
+    Trial t = {x, c, p, workspace, l->stream};
+    int best = fastest(&t, found, n, &ms);
+    if (best < 0) return refused(l, &c->shape, "none of the library's algorithms runs");
+    c->algorithm = found[best].algo;
+    Tuned row = {.key = key_of(x, &c->shape), .microseconds = ms * 1e3, .candidates = n};
+    memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
+    tuned_changed |= tuned_add(&tuned, &row);
+    return 0;
+}
+
+static void note(const Products *x, const char *text) {
+    if (*text && x->speaks) fprintf(stderr, "note: %s\n", text);
+}
+
+static bool kept_at(const Products *x, char *path, size_t size) {
+    return x->plan_path && snprintf(path, size, "%s.tuned", x->plan_path) < (int)size;
+}
+
+int products_rehearse(void *products, bool *wanted, char *error) {
+    static bool first = true;
+    static int64_t process_began;
+    Products *x = products;
+    char path[PATH_MAX], text[ERROR_BYTES];
+    struct timespec now;
+    *wanted = x->tune != TUNE_NEVER;
+    if (!*wanted) return 0;
+    cudaError_t e = name_machine(x);
+    if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
+    if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);
+    if (e) {
+        snprintf(error, ERROR_BYTES, "timing products: %s", cudaGetErrorString(e));
+        return EXIT_ENVIRONMENT;
+    }
+    if (first) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        process_began = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+    }
+    /* With several processes, `again` believes what another of the same run has just found. */
+    int64_t newer_than = x->tune == TUNE_AGAIN ? process_began : 0;
+    if (kept_at(x, path, sizeof path)) {
+        x->lock = tuned_lock(x->plan_path);
+        tuned_read(&tuned, path, x->machine, newer_than, text);
+        if (first) note(x, text);
+    }
+    first = false;
+    x->rehearsing = true;
+    return 0;
+}
+
+void products_rehearsed(void *products) {
+    Products *x = products;
+    char path[PATH_MAX], text[ERROR_BYTES];
+    if (x->rehearsing && tuned_changed && kept_at(x, path, sizeof path)) {
+        tuned_write(&tuned, path, x->machine, text);
+        note(x, text);
+        tuned_changed = false;
+    }
+    x->rehearsing = false;
+    tuned_unlock(x->lock);
+    x->lock = -1;
+    if (x->end) cudaEventDestroy(x->end);
+    if (x->begin) cudaEventDestroy(x->begin);
+    x->end = x->begin = NULL;
+}
+
+/* ---- running */
+
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
                 uint64_t workspace_bytes) {
-    Products *products = launch_products(l);
-    const float one = 1.0f, beta = s->accumulate ? 1.0f : 0.0f;
+    Products *x = launch_products(l);
     Choice *c = NULL;
     if (workspace_bytes < PRODUCT_WORKSPACE)
         return launch_error(l, EXIT_CORRUPT, "the workspace is too small for a product");
     int code = find(l, s, p, &c);
     if (code) return code;
     if (!c->offered) return refused(l, s, "the library has no algorithm for it");
-    Description *d = &c->description;
-    cublasStatus_t e = point(d, p);
-    if (!e)
-        e = cublasLtMatmul(products->handle, d->product, &one, p->a, d->a, p->b, d->b, &beta,
-                           s->accumulate ? p->c : p->d, d->c, p->d, d->c, &c->algorithm, workspace,
-                           PRODUCT_WORKSPACE, l->stream);
+    cublasStatus_t e = point(&c->description, p);
+    if (e) return refused(l, s, cublasLtGetStatusString(e));
+    if (x->rehearsing) return rehearse(l, x, c, p, workspace);
+    e = issue(x, c, p, &c->algorithm, workspace, l->stream);
     return e ? refused(l, s, cublasLtGetStatusString(e)) : 0;
 }

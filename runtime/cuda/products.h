@@ -68,8 +68,17 @@ int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p
                 uint64_t workspace_bytes);
 
 /* One per rank. */
-int products_open(DeviceContext *c, const DeviceOptions *options, void **out, char *error);
+int products_open(const DeviceOptions *options, void **out, char *error);
 void products_close(void *products);
 void *launch_products(const Launch *l);
+
+/* Before the first step, while the arena holds nothing yet: between these two, product_run times
+ * what the library offers for its shape, on its operands, which it fills with random numbers,
+ * instead of running the product. *wanted: nothing is to be done unless it comes out true. */
+int products_rehearse(void *products, bool *wanted, char *error);
+void products_rehearsed(void *products);
+/* fill.cu: to[i] uniform in [-1, 1). */
+CUDA_C cudaError_t cuda_fill_uniform(cudaStream_t stream, int dtype, void *to, int64_t n,
+                                     uint32_t seed);
 
 #endif

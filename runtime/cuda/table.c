@@ -1,5 +1,7 @@
 /* The kernels by op, expanded from ops.def: an op whose row names a kernel that does not exist
  * fails to link. */
+#include <string.h>
+
 #include "table.h"
 
 #define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
@@ -26,3 +28,15 @@ const char *const cuda_op_names[OP_COUNT] = {
 #include "ops.def"
 #undef OP
 };
+
+/* The workspace of these ops is that of products; rules for fused ones are named after it. */
+bool op_multiplies(int op) {
+    static const char *const workspace[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = #ws_cuda,
+#include "ops.def"
+#undef OP
+    };
+    return op >= 0 && op < OP_COUNT && strncmp(workspace[op], "matmul", strlen("matmul")) == 0;
+}

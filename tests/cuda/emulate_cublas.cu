@@ -8,6 +8,10 @@
 #include <cublasLt.h>
 #include <vector>
 
+enum Algorithm { FORWARDS, BACKWARDS, INEXACT, BROKEN, GREEDY, ALGORITHMS };
+enum { NUMBER_WORD = 4 }; /* of an algorithm's eight */
+static float last_ms;
+
 struct Description {
     cublasOperation_t a, b;
     cublasLtEpilogue_t epilogue;
@@ -154,18 +158,60 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t o
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The algorithm carries the promised alignments, which the product checks. */
+/* The algorithm carries the promised alignments, which the product checks, and its number. Of the
+ * five that are offered, the second adds in the other order and is the fastest, the third is not
+ * exact, the fourth does not run, the fifth wants more workspace than any. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatmulPreference_t opaque, int,
+                                              cublasLtMatmulPreference_t opaque, int wanted,
                                               cublasLtMatmulHeuristicResult_t *found, int *n) {
     Preference *p = inside<Preference>(opaque);
-    memset(found, 0, sizeof *found);
-    memcpy(&found->algo, p->alignment, sizeof p->alignment);
-    found->workspaceSize = p->workspace;
-    *n = 1;
+    *n = 0;
+    for (uint64_t number = 0; number < ALGORITHMS && *n < wanted; number++) {
+        if (number == INEXACT && !(p->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE)) continue;
+        cublasLtMatmulHeuristicResult_t *f = &found[(*n)++];
+        memset(f, 0, sizeof *f);
+        memcpy(&f->algo, p->alignment, sizeof p->alignment);
+        f->algo.data[NUMBER_WORD] = number;
+        f->workspaceSize = number == GREEDY ? p->workspace + 1 : p->workspace;
+    }
     return CUBLAS_STATUS_SUCCESS;
+}
+
+static bool known(const cublasLtMatmulAlgo_t *a) { return a->data[NUMBER_WORD] < ALGORITHMS; }
+
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t,
+                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+                                       const cublasLtMatmulAlgo_t *a,
+                                       cublasLtMatmulHeuristicResult_t *result) {
+    if (!known(a)) return CUBLAS_STATUS_INVALID_VALUE;
+    memset(result, 0, sizeof *result);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *a,
+                                                    cublasLtMatmulAlgoConfigAttributes_t name,
+                                                    void *out, size_t size, size_t *written) {
+    uint32_t scheme = a->data[NUMBER_WORD] == INEXACT ? CUBLASLT_REDUCTION_SCHEME_INPLACE
+                                                      : CUBLASLT_REDUCTION_SCHEME_NONE;
+    if (name != CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME || size != sizeof scheme || !known(a))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(out, &scheme, sizeof scheme);
+    *written = sizeof scheme;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+size_t cublasLtGetVersion(void) {
+    const char *version = getenv("FSDP_EMULATE_CUBLASLT");
+    return version ? (size_t)atol(version) : 130100;
+}
+
+/* What two events are asked for is the time of the last product between them. */
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
+    *ms = last_ms;
+    return cudaSuccess;
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void *alpha,
@@ -183,6 +229,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
     uint64_t n = turn_b ? y.rows : y.columns;
     uint32_t promised[4];
     const void *operand[4] = {a, b, c, d};
+    uint64_t number = algorithm->data[NUMBER_WORD];
+    if (number == BROKEN || !known(algorithm)) return CUBLAS_STATUS_NOT_SUPPORTED;
     memcpy(promised, algorithm, sizeof promised);
     for (int i = 0; i < 4; i++)
         if ((uintptr_t)operand[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
@@ -197,10 +245,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
         /* it may hold nothing that is still needed; not all of it, for the time that takes */
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
         std::vector<float> rows(m, 0.0f);
+        last_ms = number == BACKWARDS ? 1.0f : 2.0f;
         for (uint64_t j = 0; j < n; j++)
             for (uint64_t i = 0; i < m; i++) {
                 float sum = 0.0f;
-                for (uint64_t q = 0; q < k; q++) {
+                for (uint64_t turn = 0; turn < k; turn++) {
+                    uint64_t q = number == BACKWARDS ? k - 1 - turn : turn;
                     int64_t at = turn_a ? (int64_t)(i * (uint64_t)x.leading + q)
                                         : (int64_t)(q * (uint64_t)x.leading + i);
                     int64_t bt = turn_b ? (int64_t)(q * (uint64_t)y.leading + j)

@@ -299,6 +299,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
     strcpy(p->name, "emulated GPU");
     p->major = 9;
     p->pciBusID = device + 1;
+    p->multiProcessorCount = 1;
     return cudaSuccess;
 }
 const char *cudaGetErrorString(cudaError_t e) {
@@ -323,6 +324,10 @@ cudaError_t cudaGetDevice(int *device) {
 }
 cudaError_t cudaRuntimeGetVersion(int *version) {
     *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetPCIBusId(char *out, int bytes, int device) {
+    snprintf(out, (size_t)bytes, "0000:%02x:00.0", device + 1);
     return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int *version) { return cudaRuntimeGetVersion(version); }

@@ -302,7 +302,7 @@ static const Device device = {
     .reduce = cpu_reduce,
     .copy = cpu_copy,
     .arena_is_host = true,
-    .library_bytes = NULL,
+    .used_bytes = NULL,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

@@ -1,0 +1,204 @@
+/* Which GPU a process uses, whether it can be used, and what its memory holds: gpu.h.
+ *
+ * A process with one rank takes the GPU of its number among the machine's processes, or the only
+ * one that is visible (a launcher may show each process its own). Ranks that are threads of one
+ * process share the first.
+ *
+ * The driver's management library (NVML) tells how much memory is in use without making a context,
+ * so that the context's own share can be told apart. It is part of every driver; where it does not
+ * answer, the context is not counted.
+ */
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu.h"
+#include "util.h"
+
+/* What the first products, attention and the graph take beside arenas, about; a gigabyte holds what
+ * was seen of such libraries with room to spare. */
+static const uint64_t RESERVE = UINT64_C(1) << 30;
+
+enum { MAJOR = 9, MINOR = 0, BUS_ID_BYTES = 32 };
+
+static int gpu = -1;         /* of this process */
+static uint64_t used_before; /* of its memory, in front of our context if NVML tells */
+
+static int fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int fail(char *error, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error, ERROR_BYTES, format, args);
+    va_end(args);
+    return EXIT_ENVIRONMENT;
+}
+
+/* ---- NVML, without its headers */
+
+typedef struct NvmlMemory {
+    unsigned long long total, free, used;
+} NvmlMemory;
+typedef struct Nvml {
+    int (*init)(void);
+    int (*find)(const char *bus, void **device);
+    int (*memory)(void *device, NvmlMemory *out);
+} Nvml;
+
+static bool nvml_used(int device, uint64_t *out) {
+    char bus[BUS_ID_BYTES];
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL), *handle = NULL;
+    if (!library || cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess) return false;
+    Nvml n;
+    NvmlMemory memory;
+    *(void **)&n.init = dlsym(library, "nvmlInit_v2");
+    *(void **)&n.find = dlsym(library, "nvmlDeviceGetHandleByPciBusId_v2");
+    *(void **)&n.memory = dlsym(library, "nvmlDeviceGetMemoryInfo");
+    if (!n.init || !n.find || !n.memory || n.init() || n.find(bus, &handle) ||
+        n.memory(handle, &memory))
+        return false;
+    *out = memory.used;
+    return true;
+}
+
+/* ---- what keeps a GPU from being used */
+
+static int explain(char *error, cudaError_t e) {
+    int driver = 0, runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    switch (e) {
+    case cudaErrorInsufficientDriver:
+        if (driver == 0)
+            return fail(error, "device cuda: this machine has no NVIDIA driver (libcuda.so.1); "
+                               "install one, or use --device cpu");
+        return fail(
+            error,
+            "device cuda: the driver is for CUDA %d.%d and this build for %d.%d: update the "
+            "driver, or build with a toolkit that is no newer than it",
+            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+    case cudaErrorNoDevice:
+        return fail(error,
+                    "device cuda: no GPU is visible%s%.60s; nvidia-smi lists what is there, use "
+                    "--device cpu without one",
+                    getenv("CUDA_VISIBLE_DEVICES") ? ": CUDA_VISIBLE_DEVICES=" : "",
+                    getenv("CUDA_VISIBLE_DEVICES") ? getenv("CUDA_VISIBLE_DEVICES") : "");
+    case cudaErrorSystemDriverMismatch:
+        return fail(error, "device cuda: the driver's module and its libraries are of different "
+                           "versions: restart the machine, or load the module again");
+    case cudaErrorSystemNotReady:
+        return fail(error, "device cuda: the GPUs are not ready: on a machine with NVSwitch the "
+                           "service nvidia-fabricmanager has to run");
+    case cudaErrorDevicesUnavailable:
+        return fail(error, "device cuda: the GPU is taken by another process (exclusive mode); "
+                           "nvidia-smi names it");
+    default: return fail(error, "device cuda: %s", cudaGetErrorString(e));
+    }
+}
+
+static int check_kind(int device, char *error) {
+    struct cudaDeviceProp p;
+    cudaError_t e = cudaGetDeviceProperties(&p, device);
+    if (e) return explain(error, e);
+    if (p.major == MAJOR && p.minor == MINOR) return 0;
+    return fail(error,
+                "device cuda: GPU %d, %.100s, has compute capability %d.%d; this build is for "
+                "%d.%d (Hopper: H100, H200)",
+                device, p.name, p.major, p.minor, MAJOR, MINOR);
+}
+
+int gpu_probe(char *error) {
+    int n = 0, code = 0;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e) return explain(error, e);
+    if (n < 1) return explain(error, cudaErrorNoDevice);
+    for (int i = 0; i < n; i++) {
+        char text[ERROR_BYTES];
+        code = check_kind(i, text);
+        if (!code) return 0;
+        if (i == 0) memcpy(error, text, sizeof text);
+    }
+    return code;
+}
+
+static int take_gpu(const DeviceOptions *o, int *out, char *error) {
+    int n = 0;
+    cudaError_t e = cudaGetDeviceCount(&n);
+    if (e) return explain(error, e);
+    int wanted = o->process_ranks > 1 || n == 1 ? 0 : o->local_rank;
+    if (wanted >= n)
+        return fail(
+            error,
+            "device cuda: the process with local rank %d needs a GPU of its own, and %d are "
+            "visible; start at most %d processes on this machine, or check "
+            "CUDA_VISIBLE_DEVICES",
+            wanted, n, n);
+    int code = check_kind(wanted, error);
+    if (code) return code;
+    bool known = nvml_used(wanted, &used_before);
+    size_t free_bytes = 0, total = 0;
+    e = cudaSetDevice(wanted);
+    if (!e) e = cudaMemGetInfo(&free_bytes, &total);
+    if (e) return explain(error, e);
+    if (!known) used_before = total - free_bytes;
+    *out = gpu = wanted;
+    return 0;
+}
+
+int gpu_choose(const DeviceOptions *o, int *out, char *error) {
+    *out = gpu;
+    cudaError_t e = gpu < 0 ? cudaSuccess : cudaSetDevice(gpu);
+    if (e) return explain(error, e);
+    return gpu < 0 ? take_gpu(o, out, error) : 0;
+}
+
+/* ---- memory */
+
+static double gib(uint64_t bytes) { return (double)bytes / (double)(UINT64_C(1) << 30); }
+
+static int say_too_small(const DeviceOptions *o, uint64_t bytes, uint64_t reserve,
+                         size_t free_bytes, size_t total, char *error) {
+    char ranks[48] = "";
+    if (o->process_ranks > 1)
+        snprintf(ranks, sizeof ranks, " for each of the %d ranks that share it", o->process_ranks);
+    char more[64] = "";
+    if (reserve) snprintf(more, sizeof more, ", libraries about %.2f GiB more", gib(reserve));
+    uint64_t need = bytes * (uint64_t)MAX(o->process_ranks, 1) + reserve;
+    return fail(error,
+                "GPU %d is too small: the plan's arena takes %llu bytes (%.2f GiB)%s%s; %zu bytes "
+                "(%.2f GiB) of its %.2f GiB are free%s",
+                gpu, (unsigned long long)bytes, gib(bytes), ranks, more, free_bytes,
+                gib(free_bytes), gib(total),
+                need <= total ? ", the rest is another process's (nvidia-smi)" : "");
+}
+
+int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error) {
+    int device;
+    size_t free_bytes, total;
+    int code = gpu_choose(o, &device, error);
+    if (code) return code;
+    cudaError_t e = cudaMemGetInfo(&free_bytes, &total);
+    if (e) return explain(error, e);
+    uint64_t reserve = MIN(RESERVE, (uint64_t)total / 64);
+    if (bytes <= (free_bytes - MIN(reserve, free_bytes)) / (uint64_t)MAX(o->process_ranks, 1))
+        return 0;
+    return say_too_small(o, bytes, reserve, free_bytes, total, error);
+}
+
+int gpu_too_small(const DeviceOptions *o, uint64_t bytes, char *error) {
+    size_t free_bytes = 0, total = 0;
+    cudaMemGetInfo(&free_bytes, &total);
+    return say_too_small(o, bytes, 0, free_bytes, total, error);
+}
+
+uint64_t gpu_used_bytes(void) {
+    uint64_t used = 0;
+    size_t free_bytes, total;
+    if (gpu < 0) return 0;
+    if (!nvml_used(gpu, &used)) {
+        if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) return 0;
+        used = total - free_bytes;
+    }
+    return used > used_before ? used - used_before : 0;
+}

@@ -1,0 +1,244 @@
+/* The file of tuned products: tuned.h. A file is read as a whole and believed only if its checksum
+ * is right; it is written under another name and then renamed, so a reader never sees half of one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tuned.h"
+
+enum { FILE_BYTES = 4 << 20, LINE_BYTES = 1024, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
+#define FORMAT "fsdp-run products 1\n"
+
+/* ---- the table */
+
+static Tuned *row_of(const TunedTable *t, const TunedKey *key) {
+    for (uint32_t i = 0; i < t->n; i++)
+        if (memcmp(&t->at[i].key, key, sizeof *key) == 0) return &t->at[i];
+    return NULL;
+}
+const Tuned *tuned_find(const TunedTable *t, const TunedKey *key) { return row_of(t, key); }
+
+bool tuned_add(TunedTable *t, const Tuned *row) {
+    Tuned *old = row_of(t, &row->key);
+    if (old) {
+        *old = *row;
+        return true;
+    }
+    if (t->n == TUNED_LIMIT) return false;
+    Tuned *grown = realloc(t->at, (t->n + 1) * sizeof *grown);
+    if (!grown) return false;
+    t->at = grown;
+    t->at[t->n++] = *row;
+    return true;
+}
+
+void tuned_remove(TunedTable *t, const TunedKey *key) {
+    Tuned *row = row_of(t, key);
+    if (row) *row = t->at[--t->n];
+}
+
+void tuned_clear(TunedTable *t) {
+    free(t->at);
+    *t = (TunedTable){.at = NULL};
+}
+
+/* ---- lines */
+
+/* FNV-1a */
+static uint64_t checksum(const char *text, size_t n) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+    return h;
+}
+
+/* The numbers of a row in the order of its line. */
+enum { SIZES = 7, WORDS = 7, ALIGNMENTS = 6 };
+static void sizes_of(Tuned *row, int64_t *out[SIZES]) {
+    ProductShape *s = &row->key.shape;
+    int64_t *const at[SIZES] = {&s->m, &s->n, &s->k, &s->lda, &s->ldb, &s->ldc, &s->ldaux};
+    memcpy(out, at, sizeof at);
+}
+static void words_of(Tuned *row, int32_t *out[WORDS]) {
+    ProductShape *s = &row->key.shape;
+    int32_t *const at[WORDS] = {&s->a_turned, &s->b_turned,   &s->dtype,        &s->out_dtype,
+                                &s->epilogue, &s->accumulate, &row->key.compute};
+    memcpy(out, at, sizeof at);
+}
+
+static int print_row(const Tuned *source, char *out) {
+    Tuned row = *source;
+    int64_t *size[SIZES];
+    int32_t *word[WORDS];
+    sizes_of(&row, size);
+    words_of(&row, word);
+    int n = sprintf(out, "product");
+    for (int i = 0; i < SIZES; i++) n += sprintf(out + n, " %" PRId64, *size[i]);
+    for (int i = 0; i < WORDS; i++) n += sprintf(out + n, " %" PRId32, *word[i]);
+    for (int i = 0; i < ALIGNMENTS; i++)
+        n += sprintf(out + n, " %" PRIu32, row.key.shape.alignment[i]);
+    for (int i = 0; i < TUNED_WORDS; i++) n += sprintf(out + n, " %016" PRIx64, row.algorithm[i]);
+    return n + sprintf(out + n, " %" PRId32 " %.2f\n", row.candidates, row.microseconds);
+}
+
+static bool next_number(const char **at, int base, uint64_t *out) {
+    char *end;
+    if (**at != ' ') return false;
+    errno = 0;
+    *out = strtoull(*at + 1, &end, base);
+    if (end == *at + 1 || errno) return false;
+    *at = end;
+    return true;
+}
+
+static bool parse_row(const char *line, Tuned *row) {
+    memset(row, 0, sizeof *row); /* keys are compared byte by byte */
+    int64_t *size[SIZES];
+    int32_t *word[WORDS];
+    uint64_t x;
+    sizes_of(row, size);
+    words_of(row, word);
+    if (strncmp(line, "product", 7) != 0) return false;
+    line += 7;
+    for (int i = 0; i < SIZES; i++) {
+        if (!next_number(&line, 10, &x) || x > INT64_MAX) return false;
+        *size[i] = (int64_t)x;
+    }
+    for (int i = 0; i < WORDS; i++) {
+        if (!next_number(&line, 10, &x) || x > INT32_MAX) return false;
+        *word[i] = (int32_t)x;
+    }
+    for (int i = 0; i < ALIGNMENTS; i++) {
+        if (!next_number(&line, 10, &x) || x > UINT32_MAX) return false;
+        row->key.shape.alignment[i] = (uint32_t)x;
+    }
+    for (int i = 0; i < TUNED_WORDS; i++)
+        if (!next_number(&line, 16, &row->algorithm[i])) return false;
+    if (!next_number(&line, 10, &x) || x > INT32_MAX || *line != ' ') return false;
+    row->candidates = (int32_t)x;
+    row->microseconds = strtod(line, NULL);
+    return true;
+}
+
+/* ---- the file */
+
+/* The whole file, NUL-terminated, to be freed; NULL with or without a note. */
+static char *read_if_newer(const char *path, int64_t newer_than, size_t *size, char *note) {
+    struct stat about;
+    int f = open(path, O_RDONLY | O_CLOEXEC);
+    if (f < 0) {
+        if (errno != ENOENT) snprintf(note, ERROR_BYTES, "%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    if (fstat(f, &about) || !S_ISREG(about.st_mode) || about.st_size > FILE_BYTES)
+        snprintf(note, ERROR_BYTES, "%s is ignored: it is no file of tuned products", path);
+    else if (about.st_mtim.tv_sec * INT64_C(1000000000) + about.st_mtim.tv_nsec >= newer_than)
+        text = malloc((size_t)about.st_size + 1);
+    *size = 0;
+    while (text && *size < (size_t)about.st_size) {
+        ssize_t n = read(f, text + *size, (size_t)about.st_size - *size);
+        if (n <= 0) break;
+        *size += (size_t)n;
+    }
+    if (text) text[*size] = 0;
+    close(f);
+    return text;
+}
+
+/* Why the text cannot be believed, or NULL. */
+static const char *doubt(const char *text, size_t size, const char *machine) {
+    const char *last = strstr(text, "\nchecksum ");
+    if (strncmp(text, FORMAT, strlen(FORMAT)) != 0) return "it is of another version";
+    if (!last || strlen(text) != size) return "it is damaged";
+    size_t covered = (size_t)(last + 1 - text);
+    char wanted[48];
+    snprintf(wanted, sizeof wanted, "checksum %016" PRIx64 "\n", checksum(text, covered));
+    if (strcmp(last + 1, wanted) != 0) return "it is damaged";
+    const char *line = text + strlen(FORMAT);
+    size_t n = strlen(machine);
+    if (strncmp(line, "machine ", 8) != 0) return "it is damaged";
+    if (strncmp(line + 8, machine, n) != 0 || line[8 + n] != '\n')
+        return "it was made for another GPU or another version of its libraries";
+    return NULL;
+}
+
+void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t newer_than,
+                char *note) {
+    size_t size;
+    *note = 0;
+    char *text = read_if_newer(path, newer_than, &size, note);
+    if (!text) return;
+    const char *why = doubt(text, size, machine);
+    TunedTable read = {.at = NULL};
+    for (char *line = text; !why && (line = strchr(line, '\n')) && *++line;) {
+        Tuned row;
+        if (strncmp(line, "product ", 8) != 0) continue;
+        if (!parse_row(line, &row)) why = "it is damaged";
+        if (!why && !tuned_add(&read, &row)) why = "it has too many products";
+    }
+    for (uint32_t i = 0; i < read.n && !why; i++) tuned_add(t, &read.at[i]);
+    if (why) snprintf(note, ERROR_BYTES, "%s is ignored: %s", path, why);
+    tuned_clear(&read);
+    free(text);
+}
+
+static bool write_rows(const TunedTable *t, const char *machine, FILE *f) {
+    size_t capacity = (size_t)(t->n + 2) * LINE_BYTES;
+    char *text = malloc(capacity);
+    if (!text) return false;
+    int n = snprintf(text, capacity, FORMAT "machine %s\n", machine);
+    for (uint32_t i = 0; i < t->n; i++) n += print_row(&t->at[i], text + n);
+    bool good = fwrite(text, 1, (size_t)n, f) == (size_t)n;
+    good = fprintf(f, "checksum %016" PRIx64 "\n", checksum(text, (size_t)n)) > 0 && good;
+    free(text);
+    return good;
+}
+
+void tuned_write(const TunedTable *t, const char *path, const char *machine, char *note) {
+    char part[PATH_MAX];
+    *note = 0;
+    if (snprintf(part, sizeof part, "%s.%ld", path, (long)getpid()) >= (int)sizeof part) {
+        snprintf(note, ERROR_BYTES, "the tuned products are not kept: the plan's path is too long");
+        return;
+    }
+    FILE *f = fopen(part, "we");
+    bool good = f && write_rows(t, machine, f);
+    if (f) good = fclose(f) == 0 && good;
+    if (good) good = rename(part, path) == 0;
+    if (good) return;
+    snprintf(note, ERROR_BYTES, "the tuned products are not kept: %.300s: %s", path,
+             strerror(errno));
+    if (f) unlink(part);
+}
+
+/* ---- turns */
+
+int tuned_lock(const char *plan_path) {
+    char folder[PATH_MAX];
+    if (snprintf(folder, sizeof folder, "%s", plan_path) >= (int)sizeof folder) return -1;
+    if (access(dirname(folder), W_OK) != 0) return -1;
+    int lock = open(plan_path, O_RDONLY | O_CLOEXEC);
+    if (lock < 0) return -1;
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
+    for (int i = 0; i < LOCK_SECONDS * 1000 / LOCK_PAUSE_MS; i++) {
+        if (flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
+        if (errno != EWOULDBLOCK && errno != EINTR) break;
+        nanosleep(&pause, NULL);
+    }
+    close(lock);
+    return -1;
+}
+
+void tuned_unlock(int lock) {
+    if (lock >= 0) close(lock);
+}

@@ -1,0 +1,50 @@
+/* The algorithms that were found fastest for products on a machine, kept in a file beside the plan.
+ *
+ * The file is text: a line that names its format, a line that names GPU and libraries, a line a
+ * product, a checksum. It is right for one machine only, since the library's algorithms are numbers
+ * that another version reads otherwise: what does not match is not used.
+ */
+#ifndef FSDPC_CUDA_TUNED_H
+#define FSDPC_CUDA_TUNED_H
+
+#include "products.h"
+
+enum { TUNED_WORDS = 8, TUNED_LIMIT = 4096, TUNED_MACHINE = 320 };
+
+/* Compared byte by byte. */
+typedef struct TunedKey {
+    ProductShape shape;
+    int32_t compute, pad; /* cublasComputeType_t */
+} TunedKey;
+
+typedef struct Tuned {
+    TunedKey key;
+    uint64_t algorithm[TUNED_WORDS];
+    double microseconds;
+    int32_t candidates; /* that it was the fastest of */
+} Tuned;
+
+typedef struct TunedTable {
+    Tuned *at;
+    uint32_t n;
+} TunedTable;
+
+const Tuned *tuned_find(const TunedTable *t, const TunedKey *key);
+/* False: no memory, or more than TUNED_LIMIT. */
+bool tuned_add(TunedTable *t, const Tuned *row);
+void tuned_remove(TunedTable *t, const TunedKey *key);
+void tuned_clear(TunedTable *t);
+
+/* Adds the file's rows. `note` stays empty when it was read or does not exist, else it says why the
+ * file is ignored. newer_than: a file that was written earlier does not count either, silently. */
+void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t newer_than,
+                char *note);
+/* Replaces the file; `note` says why it could not. */
+void tuned_write(const TunedTable *t, const char *path, const char *machine, char *note);
+
+/* Processes that share a folder take turns: the first finds out, the others read. A lock on the
+ * plan, or -1 where the folder cannot be written, locks do not exist or one is held too long. */
+int tuned_lock(const char *plan_path);
+void tuned_unlock(int lock);
+
+#endif

@@ -1,0 +1,122 @@
+"""The file beside a plan that keeps what products were found fastest, on the emulated cuda device.
+
+    tuned.py FSDPC FSDP_RUN BUILD FOLDER MODEL CASE
+
+The emulated cuBLASLt names several algorithms; the one that it times as the fastest adds in another
+order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere, turns."""
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+fsdpc, fsdp_run, build, folder, model, case = sys.argv[1:]
+plan, run = os.path.join(folder, "plan.bin"), os.path.join(folder, "fsdp-run")
+tuned = plan + ".tuned"
+shutil.copy(fsdp_run, run)
+shutil.copy(os.path.join(build, "device_cpu.so"), folder)
+shutil.copy(os.path.join(build, "tests/modules/device_cuda_emulated.so"),
+            os.path.join(folder, "device_cuda.so"))
+ranks = "2" if case == "kept" else "1"
+subprocess.run([fsdpc, "compile", "-q", model, "-o", plan, "-n", ranks], check=True)
+ALGORITHM = re.compile(r"(?<= )[0-9a-f]{16}(?: [0-9a-f]{16}){7}(?= )")
+
+
+def start(path=plan, log="log", **settings):
+    log = os.path.join(folder, log)
+    command = [run, "--threads", "1", "--device", "cuda", "--log", log, path]
+    env = {k: v for k, v in os.environ.items() if k != "FSDP_CUDA_TUNE"}
+    return log, subprocess.Popen(command, env={**env, **settings}, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True,
+                                 pass_fds=(3,) if case == "nowhere" else ())
+
+
+def end(begun):
+    """losses with norms of gradients, notes"""
+    log, process = begun
+    err = process.communicate()[1]
+    if process.returncode:
+        sys.exit(err)
+    with open(log, encoding="utf-8") as f:
+        losses = [(e["loss"], e["grad_norm"]) for e in map(json.loads, f) if e["event"] == "step"]
+    return losses, [x for x in err.splitlines() if x.startswith("note:")]
+
+
+def text():
+    with open(tuned, encoding="utf-8") as f:
+        return f.read()
+
+
+def write(content, seal=True):
+    """With a checksum that is right."""
+    if seal:
+        content = content[:content.index("checksum ")]
+        h = 0xcbf29ce484222325
+        for byte in content.encode():
+            h = (h ^ byte) * 0x100000001b3 % 2**64
+        content += f"checksum {h:016x}\n"
+    with open(tuned, "w", encoding="utf-8") as f:
+        f.write(content)
+
+
+def with_first():
+    """The file as it would be if the first algorithm were the fastest."""
+    return ALGORITHM.sub(lambda m: " ".join([*m[0].split()[:4], "0" * 16, *m[0].split()[5:]]),
+                         text())
+
+
+def expect(what, so):
+    print(what if so else f"NOT: {what}")
+
+
+plain = end(start(FSDP_CUDA_TUNE="0"))[0]
+expect("nothing is written where nothing is tuned", not os.path.exists(tuned))
+if case == "nowhere":
+    os.dup2(os.open(plan, os.O_RDONLY), 3)
+    losses, notes = end(start(path="/proc/self/fd/3"))
+    expect("tuned all the same", losses != plain)
+    expect("one note", len(notes) == 1 and "are not kept" in notes[0])
+    sys.exit()
+found, notes = end(start())
+expect("another algorithm than the first, no note", found != plain and not notes)
+products = ALGORITHM.findall(text())
+expect("every product has the fastest", all(x.split()[4] == "0" * 15 + "1" for x in products))
+if case == "kept":
+    before = os.stat(tuned)
+    expect("the same bits again", end(start()) == (found, []))
+    after = os.stat(tuned)
+    expect("read, not written",
+           (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns))
+elif case == "believed":
+    write(with_first())
+    expect("what the file says is done", end(start()) == (plain, []))
+    expect("again: it is not", end(start(FSDP_CUDA_TUNE="again")) == (found, []))
+    expect("again: it is written anew", "0" * 15 + "1" in ALGORITHM.findall(text())[0])
+    write(ALGORITHM.sub(" ".join(["0" * 16] * 4 + ["f" * 16] + ["0" * 16] * 3), text()))
+    expect("an algorithm that the library does not know is found anew", end(start()) == (found, []))
+elif case == "ignored":
+    good = text()
+    for name, content, settings in (
+            ("damaged", good.replace("product ", "produce ", 1), {}),
+            ("damaged", good[:len(good) // 2], {}),
+            ("of another version", good.replace("products 1", "products 2"), {}),
+            ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
+        write(content, seal=False)
+        losses, notes = end(start(**settings))
+        expect(f"one note: {name}", len(notes) == 1 and "is ignored" in notes[0] and name in notes[0])
+        expect("the same bits, a good file", losses == found and end(start(**settings))[1] == [])
+else:
+    content = with_first()
+    os.remove(tuned)
+    with open(plan, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        begun = [start(log=f"log{i}") for i in range(2)]
+        time.sleep(1.5)
+        expect("both wait", not os.path.exists(tuned) and all(b[1].poll() is None for b in begun))
+        write(content)
+        content = text()
+    expect("both read what the first one wrote", all(end(b) == (plain, []) for b in begun))
+    expect("neither writes", text() == content)
