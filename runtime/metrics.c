@@ -255,6 +255,6 @@ void metrics_summary(Metrics *m, uint64_t high_water) {
                m->run->n_rank == 1 ? "" : "s");
     const Run *run = m->run;
     if (run->transport->library_bytes)
-        printf("%s bytes      %" PRIu64 " beside the arena\n", run->transport->name,
+        printf("%s bytes      %" PRIu64 " of them\n", run->transport->name,
                run->transport->library_bytes(run->rank[0].transport));
 }
