@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attention_call.h"
 #include "gpu.h"
 #include "products.h"
 #include "table.h"
@@ -46,7 +47,7 @@ struct DeviceContext {
     SegmentStart *segment;                /* device memory */
     Recording *recording;                 /* by program */
     uint32_t n_programs;
-    bool records, capturing;
+    bool records, capturing, attends; /* attends: attention_open was called */
     void *products;
     DeviceOptions options;
     int gpu;
@@ -104,6 +105,7 @@ static void cuda_close(DeviceContext *c) {
         if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
     free(c->recording);
     products_close(c->products);
+    if (c->attends) attention_close();
     if (c->segment) cudaFree(c->segment);
     if (c->fault) cudaFreeHost(c->fault);
     for (int i = 0; i < PIECES; i++) {
@@ -209,6 +211,8 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
     code = result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
+    if (!code) code = attention_open(error);
+    c->attends = !code;
     if (code)
         cuda_close(c);
     else
@@ -246,23 +250,24 @@ static uint64_t cuda_used_bytes(DeviceContext *c) {
     return use(c, error) ? 0 : gpu_used_bytes();
 }
 
-/* The products choose their algorithms: those of the plan are called one after the other, on the
- * compute stream, and none is run for its result. */
+/* The products choose their algorithms, and attention who computes it: those of the plan are called
+ * one after the other, on the compute stream, and none is run for its result. */
 static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                          uint64_t arena_bytes, char *error) {
-    bool wanted = false;
+    bool wanted = false, written = false;
     int code = use(c, error);
     if (!code) code = products_rehearse(c->products, &wanted, error);
-    for (uint32_t i = 0; i < n && wanted && !code; i++) {
+    for (uint32_t i = 0; i < n && !code; i++) {
         Launch l = {calls[i], c, c->stream[STREAM_COMPUTE], c->fault_on_device, c->segment, error};
-        if (op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
+        written |= attention_rehearse(&l, wanted);
+        if (wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
     }
     products_rehearsed(c->products);
-    if (code || !wanted) return code;
+    if (code || (!wanted && !written)) return code;
     cudaError_t e = cudaDeviceSynchronize();
     if (!e) e = cudaMemset(arena, 0, arena_bytes);
     if (!e) e = cudaDeviceSynchronize();
-    return result(error, "timing products", e);
+    return result(error, "timing products and attention", e);
 }
 
 static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,

@@ -495,6 +495,11 @@ static bool kept_at(const Products *x, char *path, size_t size) {
     return x->plan_path && snprintf(path, size, "%s.tuned", x->plan_path) < (int)size;
 }
 
+const TunedAttention *products_recall_form(uint64_t form, uint64_t library) {
+    return tuned_find_form(&tuned, form, library);
+}
+void products_keep_form(const TunedAttention *row) { tuned_changed |= tuned_add_form(&tuned, row); }
+
 int products_rehearse(void *products, bool *wanted, char *error) {
     static bool first = true;
     static int64_t process_began;

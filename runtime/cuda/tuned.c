@@ -47,9 +47,25 @@ void tuned_remove(TunedTable *t, const TunedKey *key) {
     if (row) *row = t->at[--t->n];
 }
 
+const TunedAttention *tuned_find_form(const TunedTable *t, uint64_t form, uint64_t library) {
+    for (uint32_t i = 0; i < t->n_forms; i++)
+        if (t->form[i].form == form && t->form[i].library == library) return &t->form[i];
+    return NULL;
+}
+
+bool tuned_add_form(TunedTable *t, const TunedAttention *row) {
+    uint32_t i = 0;
+    while (i < t->n_forms && t->form[i].form != row->form) i++;
+    if (i == TUNED_FORMS) return false;
+    t->form[i] = *row;
+    t->n_forms = MAX(t->n_forms, i + 1);
+    return true;
+}
+
 void tuned_clear(TunedTable *t) {
     free(t->at);
-    *t = (TunedTable){.at = NULL};
+    t->at = NULL;
+    t->n = t->n_forms = 0;
 }
 
 /* ---- lines */
@@ -129,6 +145,23 @@ static bool parse_row(const char *line, Tuned *row) {
     return true;
 }
 
+static int print_form(const TunedAttention *row, char *out) {
+    return sprintf(out, "attention %016" PRIx64 " %" PRIu64 " %d %.2f\n", row->form, row->library,
+                   row->plan + 1, (double)row->microseconds);
+}
+
+static bool parse_form(const char *line, TunedAttention *row) {
+    uint64_t plan;
+    if (strncmp(line, "attention", 9) != 0) return false;
+    line += 9;
+    if (!next_number(&line, 16, &row->form) || !next_number(&line, 10, &row->library) ||
+        !next_number(&line, 10, &plan) || plan > TUNED_WORDS || *line != ' ')
+        return false;
+    row->plan = (int32_t)plan - 1;
+    row->microseconds = strtof(line, NULL);
+    return true;
+}
+
 /* ---- the file */
 
 /* The whole file, NUL-terminated, to be freed; NULL with or without a note. */
@@ -182,22 +215,29 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
     TunedTable read = {.at = NULL};
     for (char *line = text; !why && (line = strchr(line, '\n')) && *++line;) {
         Tuned row;
-        if (strncmp(line, "product ", 8) != 0) continue;
-        if (!parse_row(line, &row)) why = "it is damaged";
-        if (!why && !tuned_add(&read, &row)) why = "it has too many products";
+        TunedAttention form;
+        if (strncmp(line, "attention ", 10) == 0) {
+            if (!parse_form(line, &form)) why = "it is damaged";
+            if (!why && !tuned_add_form(&read, &form)) why = "it has too many forms of attention";
+        } else if (strncmp(line, "product ", 8) == 0) {
+            if (!parse_row(line, &row)) why = "it is damaged";
+            if (!why && !tuned_add(&read, &row)) why = "it has too many products";
+        }
     }
     for (uint32_t i = 0; i < read.n && !why; i++) tuned_add(t, &read.at[i]);
+    for (uint32_t i = 0; i < read.n_forms && !why; i++) tuned_add_form(t, &read.form[i]);
     if (why) snprintf(note, ERROR_BYTES, "%s is ignored: %s", path, why);
     tuned_clear(&read);
     free(text);
 }
 
 static bool write_rows(const TunedTable *t, const char *machine, FILE *f) {
-    size_t capacity = (size_t)(t->n + 2) * LINE_BYTES;
+    size_t capacity = (size_t)(t->n + t->n_forms + 2) * LINE_BYTES;
     char *text = malloc(capacity);
     if (!text) return false;
     int n = snprintf(text, capacity, FORMAT "machine %s\n", machine);
     for (uint32_t i = 0; i < t->n; i++) n += print_row(&t->at[i], text + n);
+    for (uint32_t i = 0; i < t->n_forms; i++) n += print_form(&t->form[i], text + n);
     bool good = fwrite(text, 1, (size_t)n, f) == (size_t)n;
     good = fprintf(f, "checksum %016" PRIx64 "\n", checksum(text, (size_t)n)) > 0 && good;
     free(text);

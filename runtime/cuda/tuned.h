@@ -1,8 +1,9 @@
-/* The algorithms that were found fastest for products on a machine, kept in a file beside the plan.
+/* The algorithms that were found fastest for products and for attention on a machine, kept in a
+ * file beside the plan.
  *
  * The file is text: a line that names its format, a line that names GPU and libraries, a line a
- * product, a checksum. It is right for one machine only, since the library's algorithms are numbers
- * that another version reads otherwise: what does not match is not used.
+ * product or a form of attention, a checksum. It is right for one machine only, since the library's
+ * algorithms are numbers that another version reads otherwise: what does not match is not used.
  */
 #ifndef FSDPC_CUDA_TUNED_H
 #define FSDPC_CUDA_TUNED_H
@@ -24,15 +25,26 @@ typedef struct Tuned {
     int32_t candidates; /* that it was the fastest of */
 } Tuned;
 
+/* Who computes a form of attention. */
+typedef struct TunedAttention {
+    uint64_t form, library; /* a hash of the form; cuDNN's version */
+    int32_t plan;           /* the number of cuDNN's plan, or -1: the own kernels */
+    float microseconds;
+} TunedAttention;
+enum { TUNED_FORMS = 256 };
+
 typedef struct TunedTable {
     Tuned *at;
-    uint32_t n;
+    uint32_t n, n_forms;
+    TunedAttention form[TUNED_FORMS];
 } TunedTable;
 
 const Tuned *tuned_find(const TunedTable *t, const TunedKey *key);
 /* False: no memory, or more than TUNED_LIMIT. */
 bool tuned_add(TunedTable *t, const Tuned *row);
 void tuned_remove(TunedTable *t, const TunedKey *key);
+const TunedAttention *tuned_find_form(const TunedTable *t, uint64_t form, uint64_t library);
+bool tuned_add_form(TunedTable *t, const TunedAttention *row);
 void tuned_clear(TunedTable *t);
 
 /* Adds the file's rows. `note` stays empty when it was read or does not exist, else it says why the
@@ -41,6 +53,11 @@ void tuned_read(TunedTable *t, const char *path, const char *machine, int64_t ne
                 char *note);
 /* Replaces the file; `note` says why it could not. */
 void tuned_write(const TunedTable *t, const char *path, const char *machine, char *note);
+
+/* products.c: the table that it reads and writes beside the plan, between products_rehearse and
+ * products_rehearsed. */
+const TunedAttention *products_recall_form(uint64_t form, uint64_t library);
+void products_keep_form(const TunedAttention *row);
 
 /* Processes that share a folder take turns: the first finds out, the others read. A lock on the
  * plan, or -1 where the folder cannot be written, locks do not exist or one is held too long. */
