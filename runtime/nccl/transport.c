@@ -41,11 +41,6 @@ static int start(Context *c, char *error) {
     if (code) return code;
     WorldEvents events = {.state = log_state, .ended = guard_ended, .user = c};
     tcp_watch(c->world, &events);
-    /* Gathers and reductions have communicators of their own; the order in which the host issues
-     * them is the same on all ranks and must be the device's. NCCL_GRAPH_MIXING_SUPPORT stays on:
-     * programs are issued directly before they are recorded, so both kinds meet on a communicator,
-     * and what it may hang on is several GPUs in one process. */
-    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
     return communicators_open(c, error);
 }
 
@@ -139,6 +134,12 @@ static const Transport transport_nccl = {.name = "nccl",
 
 static int join(const JoinOptions *options, TransportWorld **out, char *error) {
     joined = *options;
+    /* Before there are threads that read the environment. Gathers and reductions have communicators
+     * of their own; the order in which the host issues them is the same on all ranks and must be
+     * the device's. NCCL_GRAPH_MIXING_SUPPORT stays on: programs are issued directly before they
+     * are recorded, so both kinds meet on a communicator; what it may hang on is several GPUs in
+     * one process. */
+    setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
     return tcp_join(options, out, error);
 }
 
