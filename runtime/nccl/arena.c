@@ -23,13 +23,14 @@ const char *registration_text(Registration r) {
     return text[r];
 }
 
-static bool registers(const Context *c, const Communicator *m) {
-    (void)c;
+#define HAS_WINDOWS (NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3))
+
+static bool registers(const Communicator *m) {
     return m->used && m->comm && m->purpose != COMM_CONTROL;
 }
 
 static int register_window(Context *c, Communicator *m, void *arena, uint64_t bytes, char *error) {
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3)
+#if HAS_WINDOWS
     static const char what[] = "a window for the arena";
     int code = nccl_enter(c, error);
     if (code) return code;
@@ -62,7 +63,7 @@ static int register_all(Context *c, Registration kind, void *arena, uint64_t byt
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
         m->window = NULL;
-        if (!registers(c, m) || kind == REGISTRATION_NONE) continue;
+        if (!registers(m) || kind == REGISTRATION_NONE) continue;
         code = kind == REGISTRATION_WINDOW ? register_window(c, m, arena, bytes, error)
                                            : register_buffer(c, m, arena, bytes, error);
     }
@@ -71,14 +72,18 @@ static int register_all(Context *c, Registration kind, void *arena, uint64_t byt
 
 static int register_arena(Context *c, void *arena, uint64_t bytes, char *error) {
     MeshGroup all = mesh_group(c->o.plan, c->o.ranks, AXIS_WORLD, c->o.rank);
-    for (Registration kind = REGISTRATION_WINDOW;; kind++) {
+    for (Registration kind = HAS_WINDOWS ? REGISTRATION_WINDOW : REGISTRATION_BUFFER;; kind++) {
         uint64_t failed = 0;
         int code = register_all(c, kind, arena, bytes, error);
         if (guard_check(c, error)) return EXIT_RANK;
         code = tcp_agree(c->world, &all, code != 0, &failed, "the arena's registration", error);
         if (code) return code;
-        c->registration = kind;
-        if (!failed) return 0;
+        if (!failed) {
+            bool any = false;
+            for (uint32_t r = 0; r < c->rows; r++) any = any || c->row[r].window;
+            c->registration = any ? kind : REGISTRATION_NONE;
+            return 0;
+        }
         communicators_abort(c);
         code = communicators_open(c, error);
         if (code) return code;
@@ -124,10 +129,10 @@ void arena_close(Context *c, void *arena) {
     int code = c->o.device->program_forget(c->o.context, error);
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
-        if (!registers(c, m) || !m->window) continue;
+        if (!registers(m) || !m->window) continue;
         code = nccl_enter(c, error);
         if (code) return;
-#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 27, 3)
+#if HAS_WINDOWS
         if (c->registration == REGISTRATION_WINDOW)
             ncclCommWindowDeregister(m->comm, m->window);
         else
