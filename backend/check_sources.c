@@ -41,7 +41,8 @@ typedef struct Sources {
  */
 static uint16_t gradient_op(uint16_t op, uint32_t k) {
     switch (op) {
-    case OP_linear: return k == 1 ? OP_linear_grad_weight : k == 2 ? OP_sum_leading : OP_COUNT;
+    case OP_linear:
+    case OP_linear_gelu: return k == 1 ? OP_linear_grad_weight : k == 2 ? OP_sum_leading : OP_COUNT;
     case OP_embedding: return k == 0 ? OP_embedding_grad : OP_COUNT;
     case OP_layer_norm:
         return k == 1 ? OP_layer_norm_grad_weight : k == 2 ? OP_sum_leading : OP_COUNT;
@@ -53,12 +54,16 @@ static uint16_t gradient_op(uint16_t op, uint32_t k) {
 /* The forward op whose operand 1 the backward op reads again as its operand k. */
 static uint16_t forward_op(uint16_t op, uint32_t k) {
     switch (op) {
-    case OP_linear_grad_input: return k == 1 ? OP_linear : OP_COUNT;
+    case OP_linear_grad_input:
+    case OP_linear_grad_input_gelu: return k == 1 ? OP_linear : OP_COUNT;
     case OP_layer_norm_grad_input: return k == 2 ? OP_layer_norm : OP_COUNT;
     case OP_rms_norm_grad_input: return k == 2 ? OP_rms_norm : OP_COUNT;
     default: return OP_COUNT;
     }
 }
+
+/* Fused ops stand for the op that their parameters belong to. */
+static uint16_t unfused(uint16_t op) { return op == OP_linear_gelu ? OP_linear : op; }
 
 static bool same_place(const Check *c, uint64_t a, uint64_t b) {
     const PlanInstr *x = &c->p->instrs[a], *y = &c->p->instrs[b];
@@ -109,7 +114,7 @@ static int check_reread(Sources *s, uint64_t i) {
         uint16_t op = forward_op(in->op, k);
         if (!param || op == OP_COUNT) continue;
         uint32_t r = s->first[param - 1];
-        while (r && !(p->instrs[s->reader[r - 1].instr].op == op &&
+        while (r && !(unfused(p->instrs[s->reader[r - 1].instr].op) == op &&
                       same_place(s->c, s->reader[r - 1].instr, i)))
             r = s->reader[r - 1].next;
         if (!r)
@@ -141,14 +146,22 @@ static int check_read(Sources *s, uint64_t i) {
     return 0;
 }
 
-/* Takes leaf gradient op i out of the parameter's readers. Backward visits them in the order of the
+/* The op whose gradient result k of instruction i is: a fused op makes those of several. */
+static uint16_t leaf_of(const Plan *p, uint64_t i, uint32_t k) {
+    uint16_t op = p->instrs[i].op;
+    if (op == OP_linear_grad_weight_bias) return k ? OP_sum_leading : OP_linear_grad_weight;
+    return op;
+}
+
+/* Takes leaf gradient v out of the parameter's readers. Backward visits them in the order of the
  * list, so that the first open one is the one, as a rule. */
-static int match(Sources *s, uint64_t pack, uint32_t param, uint64_t i) {
+static int match(Sources *s, uint64_t pack, uint32_t param, uint32_t v) {
     const Plan *p = s->c->p;
+    uint64_t i = p->values[v].def;
+    uint16_t leaf = leaf_of(p, i, v - check_out(s->c, i, 0));
     for (uint32_t r = s->open[param]; r; r = s->reader[r - 1].next) {
         Reader *at = &s->reader[r - 1];
-        if (at->found || at->gradient != p->instrs[i].op || !same_place(s->c, at->instr, i))
-            continue;
+        if (at->found || at->gradient != leaf || !same_place(s->c, at->instr, i)) continue;
         at->found = true;
         uint32_t *open = &s->open[param];
         while (*open && s->reader[*open - 1].found) *open = s->reader[*open - 1].next;
@@ -176,7 +189,7 @@ static int take_apart(Sources *s, uint64_t pack, uint32_t param, uint32_t v) {
         bool sum = in->op == OP_add, copy = in->op == OP_scale && in->attr.alpha == 1;
         bool grows = o->alias == ALIAS_ACC && in->n_in == o->in_max;
         if (in->op == OP_fill && in->attr.alpha == 0) continue;
-        if (!sum && !copy && in->op != OP_reshape) status = match(s, pack, param, i);
+        if (!sum && !copy && in->op != OP_reshape) status = match(s, pack, param, v);
         if (grows) s->stack[n++] = check_in(s->c, i, in->n_in - 1u);
         if (sum || copy || in->op == OP_reshape) s->stack[n++] = check_in(s->c, i, 0);
         if (sum) s->stack[n++] = check_in(s->c, i, 1);

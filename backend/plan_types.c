@@ -164,6 +164,16 @@ static const char *rule_linear_grad_weight(const Instr *s) {
     WANT(dw->dim[0] == last_dim(dy) && dw->dim[1] == last_dim(x), misfit);
     return FITS(s->n_in < 3 || same(s->x[2], dw));
 }
+static const char *rule_linear_grad_weight_bias(const Instr *s) {
+    WANT(is_float_vector(s->y[1], last_dim(s->x[0])), misfit);
+    return rule_linear_grad_weight(s);
+}
+static const char *rule_linear_gelu(const Instr *s) {
+    return floats(s->y[1], s->y[0]) ? rule_linear(s) : misfit;
+}
+static const char *rule_linear_grad_input_gelu(const Instr *s) {
+    return floats(s->x[2], s->y[0]) ? rule_linear_grad_input(s) : misfit;
+}
 static const char *rule_embedding(const Instr *s) {
     const Type *w = s->x[0], *ids = s->x[1], *y = s->y[0];
     WANT(is_float(w) && w->rank == 2 && is_float(y) && last_dim(y) == w->dim[1], misfit);
@@ -346,8 +356,11 @@ static Rule *const rules[OP_COUNT] = {
     [OP_silu_grad] = rule_elementwise,
     [OP_sum_leading] = rule_sum_leading,
     [OP_linear] = rule_linear,
+    [OP_linear_gelu] = rule_linear_gelu,
     [OP_linear_grad_input] = rule_linear_grad_input,
+    [OP_linear_grad_input_gelu] = rule_linear_grad_input_gelu,
     [OP_linear_grad_weight] = rule_linear_grad_weight,
+    [OP_linear_grad_weight_bias] = rule_linear_grad_weight_bias,
     [OP_embedding] = rule_embedding,
     [OP_embedding_grad] = rule_embedding_grad,
     [OP_layer_norm] = rule_norm,
@@ -385,9 +398,12 @@ static Rule *const rules[OP_COUNT] = {
 static bool is_too_much_work(const Instr *s) {
     const double limit = (double)((int64_t)1 << 55);
     switch (s->in->op) {
-    case OP_linear: return (double)type_elements(s->y[0]) * (double)last_dim(s->x[0]) > limit;
+    case OP_linear:
+    case OP_linear_gelu: return (double)type_elements(s->y[0]) * (double)last_dim(s->x[0]) > limit;
     case OP_linear_grad_input:
+    case OP_linear_grad_input_gelu:
     case OP_linear_grad_weight:
+    case OP_linear_grad_weight_bias:
         return (double)type_elements(s->x[0]) * (double)last_dim(s->y[0]) > limit;
     case OP_attention:
     case OP_attention_packed:

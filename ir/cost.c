@@ -50,10 +50,21 @@ static int64_t flops_linear_grad_input(const Work *w) {
     return 2 * type_elements(&w->out[0]) * last_dim(&w->in[0]);
 }
 
+static int64_t flops_linear_gelu(const Work *w) {
+    return flops_linear(w) + 8 * type_elements(&w->out[0]);
+}
+static int64_t flops_linear_grad_input_gelu(const Work *w) {
+    return flops_linear_grad_input(w) + 8 * type_elements(&w->out[0]);
+}
+
 /* dy [R, O], x [R, D], acc [O, D]? */
 static int64_t flops_linear_grad_weight(const Work *w) {
     int64_t outputs = type_elements(&w->out[0]), inner = MAX(last_dim(&w->in[0]), 1);
     return 2 * type_elements(&w->in[0]) / inner * outputs + (w->n_in > 2 ? outputs : 0);
+}
+
+static int64_t flops_linear_grad_weight_bias(const Work *w) {
+    return flops_linear_grad_weight(w) + type_elements(&w->in[0]);
 }
 
 /* Multiply-adds of one product of attention, B * H * (pairs t, s that see each other) * h, and the
@@ -140,6 +151,18 @@ static int64_t ws_cuda_attention_grad(const Work *w) { return row_products(w); }
 
 /* Partial sums of D columns, 256 rows of f32. */
 static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
+
+/* The product is that of h. */
+static int64_t ws_cuda_linear_gelu(const Work *w) {
+    return ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out + 1});
+}
+
+/* One after the other in the same memory. */
+static int64_t ws_cuda_linear_grad_weight_bias(const Work *w) {
+    int64_t product = ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out});
+    int64_t sum = ws_cuda_reduction(&(Work){w->a, 1, 1, w->in, w->out + 1});
+    return MAX(product, sum);
+}
 
 static int64_t ws_cuda_exact(const Work *w) {
     (void)w;

@@ -44,8 +44,11 @@ static const char *const operand_names[OP_COUNT] = {
     [OP_silu_grad] = "dy x",
     [OP_sum_leading] = "x acc",
     [OP_linear] = "x w b",
+    [OP_linear_gelu] = "x w b",
     [OP_linear_grad_input] = "dy w",
+    [OP_linear_grad_input_gelu] = "dy w h",
     [OP_linear_grad_weight] = "dy x acc",
+    [OP_linear_grad_weight_bias] = "dy x",
     [OP_embedding] = "w ids",
     [OP_embedding_grad] = "dy ids acc",
     [OP_layer_norm] = "x w b",
@@ -338,6 +341,12 @@ static const char *shape_linear(Infer *s) {
     return NULL;
 }
 
+static const char *shape_linear_gelu(Infer *s) {
+    TRY(shape_linear(s));
+    result(s, s->out[0]);
+    return NULL;
+}
+
 static const char *shape_linear_grad_input(Infer *s) {
     TRY(want_float(s, 0));
     TRY(want_rank(s, 0, 1));
@@ -345,6 +354,11 @@ static const char *shape_linear_grad_input(Infer *s) {
     TRY(want_last(s, 0, 1, 0));
     result(s, with_last(s->in[0], s->in[1].dim[1]));
     return NULL;
+}
+
+static const char *shape_linear_grad_input_gelu(Infer *s) {
+    TRY(shape_linear_grad_input(s));
+    return want_floats(s, 2, &s->out[0]);
 }
 
 static const char *shape_linear_grad_weight(Infer *s) {
@@ -363,6 +377,12 @@ static const char *shape_linear_grad_weight(Infer *s) {
         dw.dtype = s->in[2].dtype;
     }
     result(s, dw);
+    return NULL;
+}
+
+static const char *shape_linear_grad_weight_bias(Infer *s) {
+    TRY(shape_linear_grad_weight(s));
+    result(s, vector(DT_F32, last_dim(&s->in[0])));
     return NULL;
 }
 

@@ -114,18 +114,26 @@ static void grad_dropout(Grad *c, const Op *op, const ValueId *dy) {
 
 /* ---- products ---- */
 
-static void grad_linear(Grad *c, const Op *op, const ValueId *dy) {
+static void linear_gradients(Grad *c, const Op *op, ValueId dy) {
     if (grad_wanted(c, op, 2)) {
         Type to = *type_of_value(c, op->in[2]);
-        ValueId in[2] = {dy[0]};
+        ValueId in[2] = {dy};
         grad_accumulate(c, op, 2, OP_sum_leading, 1, in, &to);
     }
     if (grad_wanted(c, op, 1)) {
-        ValueId in[3] = {dy[0], op->in[0]};
+        ValueId in[3] = {dy, op->in[0]};
         grad_accumulate(c, op, 1, OP_linear_grad_weight, 2, in, NULL);
     }
     if (grad_wanted(c, op, 0))
-        grad_give(c, op, 0, emit2(c, OP_linear_grad_input, &(Attrs){0}, dy[0], op->in[1]));
+        grad_give(c, op, 0, emit2(c, OP_linear_grad_input, &(Attrs){0}, dy, op->in[1]));
+}
+
+static void grad_linear(Grad *c, const Op *op, const ValueId *dy) {
+    linear_gradients(c, op, dy[0]);
+}
+
+static void grad_linear_gelu(Grad *c, const Op *op, const ValueId *dy) {
+    linear_gradients(c, op, emit2(c, OP_gelu_grad, &op->attr, dy[0], op->out + 1));
 }
 
 static void grad_embedding(Grad *c, const Op *op, const ValueId *dy) {

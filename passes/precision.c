@@ -49,7 +49,7 @@ static void mark_gradients(Precision *c, const Program *p) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind == OP_set_grad) want(c, op->in[0], g->params.at[op->attr.index].reduce_dtype);
         if (op_info[op->kind].precision == PRECISION_REDUCE)
-            want(c, op->out, g->policy.reduce_dtype);
+            for (uint32_t j = 0; j < op->n_out; j++) want(c, op->out + j, g->policy.reduce_dtype);
         if (op->n_out > 0 && c->wanted[op->out] != DT_NONE)
             want_operands(c, op, c->wanted[op->out]);
     }

@@ -1,4 +1,5 @@
-/* linear, linear_grad_input, linear_grad_weight: one matrix product of cuBLASLt each (products.h).
+/* linear, linear_grad_input, linear_grad_weight and what passes fuse with them: one matrix product
+ * of cuBLASLt each (products.h).
  *
  *   y[R,O] = x[R,D] w[O,D]^T + b    dx[R,D] = dy[R,O] w[O,D]    dw[O,D] = dy[R,O]^T x[R,D] + acc
  *
@@ -41,73 +42,224 @@ static int widen(const Launch *l, Scratch *s, Operand *x, int64_t *pitch) {
     return code;
 }
 
-/* a, b: cuBLASLt's A and B; s holds sizes and turns, leading dimensions are found here. bias or acc
- * may be NULL. */
-static int run_product(const Launch *l, ProductShape *s, Operand a, Operand b, Operand *bias,
-                       Operand *acc) {
-    Result out = output(l, 0);
-    if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || s->m < 1 || s->n < 1 ||
-        s->k < 1 || a.n != s->m * s->k || b.n != s->k * s->n || out.n != s->m * s->n ||
-        (bias && (bias->n != s->m || !is_real(bias->dtype))) ||
-        (acc && (acc->n != out.n || !is_real(acc->dtype))))
-        return bad_operands(l);
-    Scratch scratch = {l->call->workspace, l->call->workspace_bytes};
-    bool direct = a.dtype == b.dtype && (a.dtype == DT_BF16 || out.dtype == DT_F32) &&
-                  (!bias || bias->dtype == out.dtype) && (!acc || acc->dtype == out.dtype);
-    void *to = out.at;
-    int code = 0;
-    int64_t bias_pitch = s->m;
-    s->lda = type_pitch(a.type);
-    s->ldb = type_pitch(b.type);
-    s->ldc = type_pitch(out.type);
-    if (!direct) {
-        code = widen(l, &scratch, &a, &s->lda);
-        if (!code) code = widen(l, &scratch, &b, &s->ldb);
-        if (!code && bias) code = widen(l, &scratch, bias, &bias_pitch);
-        if (!code && out.dtype != DT_F32) {
-            to = take(&scratch, out.n);
-            if (!to) return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-            s->ldc = s->m;
-        }
-        if (!code && acc && acc->at != to) {
-            code = cuda_convert(l, to, DT_F32, acc->at, acc->dtype, acc->n, acc->n);
-            acc->at = to;
-        }
-        if (code) return code;
+/* A product and what it reads and writes. s: sizes and turns from product_shape; leading dimensions
+ * and dtypes are found in run_product. bias and acc may be NULL. */
+typedef struct Product {
+    ProductShape s;
+    Operand a, b; /* cuBLASLt's A and B */
+    Operand *bias, *acc;
+    Result out;
+} Product;
+
+static bool is_sound(const Product *p) {
+    const ProductShape *s = &p->s;
+    return is_real(p->a.dtype) && is_real(p->b.dtype) && is_real(p->out.dtype) && s->m > 0 &&
+           s->n > 0 && s->k > 0 && p->a.n == s->m * s->k && p->b.n == s->k * s->n &&
+           p->out.n == s->m * s->n &&
+           (!p->bias || (p->bias->n == s->m && is_real(p->bias->dtype))) &&
+           (!p->acc || (p->acc->n == p->out.n && is_real(p->acc->dtype)));
+}
+
+/* Does the library multiply these dtypes? */
+static bool is_direct(const Product *p) {
+    return p->a.dtype == p->b.dtype && (p->a.dtype == DT_BF16 || p->out.dtype == DT_F32) &&
+           (!p->bias || p->bias->dtype == p->out.dtype) &&
+           (!p->acc || p->acc->dtype == p->out.dtype);
+}
+
+/* Fills dtypes and leading dimensions of operands that are used where they lie. */
+static void describe_direct(Product *p) {
+    p->s.lda = type_pitch(p->a.type);
+    p->s.ldb = type_pitch(p->b.type);
+    p->s.ldc = type_pitch(p->out.type);
+    p->s.dtype = p->a.dtype;
+    p->s.out_dtype = p->out.dtype;
+}
+
+/* Widens what is bf16; the result is formed at *to. */
+static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
+    int64_t bias_pitch = p->s.m;
+    int code = widen(l, scratch, &p->a, &p->s.lda);
+    if (!code) code = widen(l, scratch, &p->b, &p->s.ldb);
+    if (!code && p->bias) code = widen(l, scratch, p->bias, &bias_pitch);
+    if (!code && p->out.dtype != DT_F32) {
+        *to = take(scratch, p->out.n);
+        if (!*to) return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+        p->s.ldc = p->s.m;
     }
-    s->dtype = a.dtype;
-    s->out_dtype = direct ? out.dtype : DT_F32;
-    s->epilogue = bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
-    s->accumulate = acc != NULL;
-    ProductOperands p = {.a = a.at, .b = b.at, .c = acc ? acc->at : NULL, .d = to};
-    if (bias) p.vector = (void *)(uintptr_t)bias->at; /* a bias is only read */
-    code = product_run(l, s, &p, scratch.at, scratch.left);
+    if (!code && p->acc && p->acc->at != *to) {
+        code = cuda_convert(l, *to, DT_F32, p->acc->at, p->acc->dtype, p->acc->n, p->acc->n);
+        p->acc->at = *to;
+    }
+    p->s.dtype = p->s.out_dtype = DT_F32;
+    return code;
+}
+
+static int run_product(const Launch *l, Product *p) {
+    if (!is_sound(p)) return bad_operands(l);
+    Scratch scratch = {l->call->workspace, l->call->workspace_bytes};
+    const Result out = p->out;
+    void *to = out.at;
+    bool direct = is_direct(p);
+    describe_direct(p);
+    int code = direct ? 0 : widen_all(l, p, &scratch, &to);
+    if (code) return code;
+    p->s.epilogue = p->bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
+    p->s.accumulate = p->acc != NULL;
+    ProductOperands o = {.a = p->a.at, .b = p->b.at, .c = p->acc ? p->acc->at : NULL, .d = to};
+    if (p->bias) o.vector = (void *)(uintptr_t)p->bias->at; /* a bias is only read */
+    code = product_run(l, &p->s, &o, scratch.at, scratch.left);
     if (code || to == out.at) return code;
-    return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, s->m, s->m,
-                             s->n);
+    return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, p->s.m, p->s.m,
+                             p->s.n);
+}
+
+static Product linear_product(const Launch *l, uint32_t result, Operand *bias) {
+    Operand x = input(l, 0), w = input(l, 1);
+    int64_t depth = last_dim(x.type);
+    Product p = {.a = w, .b = x, .out = output(l, result)};
+    p.s = product_shape(w.type->dim[0], depth ? x.n / depth : 0, depth, 1, 0);
+    if (l->call->n_in > 2) {
+        *bias = input(l, 2);
+        p.bias = bias;
+    }
+    return p;
 }
 
 KERNEL(linear) {
-    Operand x = input(l, 0), w = input(l, 1), b = {0};
-    int64_t depth = last_dim(x.type);
-    ProductShape s = product_shape(w.type->dim[0], depth ? x.n / depth : 0, depth, 1, 0);
-    bool has_bias = l->call->n_in > 2;
-    if (has_bias) b = input(l, 2);
-    return run_product(l, &s, w, x, has_bias ? &b : NULL, NULL);
+    Operand bias;
+    Product p = linear_product(l, 0, &bias);
+    return run_product(l, &p);
+}
+
+static Product input_product(const Launch *l) {
+    Operand dy = input(l, 0), w = input(l, 1);
+    int64_t depth = last_dim(dy.type);
+    Product p = {.a = w, .b = dy, .out = output(l, 0)};
+    p.s = product_shape(last_dim(w.type), depth ? dy.n / depth : 0, depth, 0, 0);
+    return p;
 }
 
 KERNEL(linear_grad_input) {
-    Operand dy = input(l, 0), w = input(l, 1);
-    int64_t depth = last_dim(dy.type);
-    ProductShape s = product_shape(last_dim(w.type), depth ? dy.n / depth : 0, depth, 0, 0);
-    return run_product(l, &s, w, dy, NULL, NULL);
+    Product p = input_product(l);
+    return run_product(l, &p);
+}
+
+static Product weight_product(const Launch *l) {
+    Operand dy = input(l, 0), x = input(l, 1);
+    int64_t width = last_dim(dy.type);
+    Product p = {.a = x, .b = dy, .out = output(l, 0)};
+    p.s = product_shape(last_dim(x.type), width, width ? dy.n / width : 0, 0, 1);
+    return p;
 }
 
 KERNEL(linear_grad_weight) {
-    Operand dy = input(l, 0), x = input(l, 1), acc = {0};
-    int64_t width = last_dim(dy.type);
-    ProductShape s = product_shape(last_dim(x.type), width, width ? dy.n / width : 0, 0, 1);
-    bool accumulate = l->call->n_in > 2;
-    if (accumulate) acc = input(l, 2);
-    return run_product(l, &s, x, dy, NULL, accumulate ? &acc : NULL);
+    Product p = weight_product(l);
+    Operand acc;
+    if (l->call->n_in > 2) {
+        acc = input(l, 2);
+        p.acc = &acc;
+    }
+    return run_product(l, &p);
+}
+
+/* ---- with an epilogue, where the library has one for it; else part by part
+ *
+ * Epilogues are for bf16: nobody promises that the library's gelu (the tanh form) or its order of
+ * adding up a bias are good to f32's last bits. y is made of h before h is rounded, dh of the
+ * gradient before it is. A sum of a bias must have the dtype of the product's result.
+ */
+
+KERNEL(gelu);
+KERNEL(gelu_grad);
+KERNEL(sum_leading);
+
+/* Runs the kernel of a part, whose only result is result number `result` of the fused op. */
+static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *const *in,
+                    const Type *const *in_type, uint32_t result) {
+    KernelCall call = *l->call;
+    call.n_in = n_in;
+    call.in = in;
+    call.in_type = in_type;
+    call.n_out = 1;
+    call.out = l->call->out + result;
+    call.out_type = l->call->out_type + result;
+    Launch part = *l;
+    part.call = &call;
+    return kernel(&part);
+}
+
+/* Runs the product with an epilogue. *done: false when the library has none for it. */
+static int run_epilogue(const Launch *l, Product *p, Epilogue epilogue, const void *vector,
+                        const void *aux, bool *done) {
+    enum { AUX_ALIGN = 16, AUX_STEP = 8 };
+    *done = false;
+    if (!is_sound(p)) return bad_operands(l);
+    if (!is_direct(p) || p->a.dtype != DT_BF16) return 0;
+    if (aux && (p->s.m % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0)) return 0;
+    describe_direct(p);
+    p->s.epilogue = (int32_t)epilogue;
+    p->s.ldaux = aux ? p->s.m : 0;
+    /* the library writes aux and a bias's gradient, and reads a bias */
+    ProductOperands o = {.a = p->a.at,
+                         .b = p->b.at,
+                         .d = p->out.at,
+                         .vector = (void *)(uintptr_t)vector,
+                         .aux = (void *)(uintptr_t)aux};
+    int code = product_offered(l, &p->s, &o, done);
+    if (code || !*done) return code;
+    return product_run(l, &p->s, &o, l->call->workspace, l->call->workspace_bytes);
+}
+
+static bool is_tanh(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
+
+/* y, h = linear_gelu(x, w, b?) */
+KERNEL(linear_gelu) {
+    const KernelCall *c = l->call;
+    Operand bias;
+    Result h = output(l, 1);
+    Product p = linear_product(l, 0, &bias);
+    bool done = false;
+    if (h.n != p.out.n) return bad_operands(l);
+    if (p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
+        int code = run_epilogue(l, &p, EPILOGUE_GELU_AUX_BIAS, bias.at, h.at, &done);
+        if (code || done) return code;
+    }
+    p = linear_product(l, 1, &bias);
+    int code = run_product(l, &p);
+    if (code) return code;
+    return run_part(l, cuda_gelu, 1, (const void *[]){h.at}, c->out_type + 1, 0);
+}
+
+/* dh = linear_grad_input_gelu(dy, w, h) */
+KERNEL(linear_grad_input_gelu) {
+    const KernelCall *c = l->call;
+    Operand h = input(l, 2);
+    Product p = input_product(l);
+    bool done = false;
+    if (h.n != p.out.n) return bad_operands(l);
+    if (is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
+        int code = run_epilogue(l, &p, EPILOGUE_DGELU, NULL, h.at, &done);
+        if (code || done) return code;
+    }
+    int code = run_product(l, &p);
+    if (code) return code;
+    return run_part(l, cuda_gelu_grad, 2, (const void *[]){c->out[0], h.at},
+                    (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
+}
+
+/* dw, db = linear_grad_weight_bias(dy, x) */
+KERNEL(linear_grad_weight_bias) {
+    const KernelCall *c = l->call;
+    Product p = weight_product(l);
+    Result db = output(l, 1);
+    bool done = false;
+    if (db.n != p.s.n || !is_real(db.dtype)) return bad_operands(l);
+    if (db.dtype == p.out.dtype) {
+        int code = run_epilogue(l, &p, EPILOGUE_BGRADB, db.at, NULL, &done);
+        if (code || done) return code;
+    }
+    int code = run_product(l, &p);
+    if (code) return code;
+    return run_part(l, cuda_sum_leading, 1, c->in, c->in_type, 1);
 }

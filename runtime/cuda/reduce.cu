@@ -5,9 +5,9 @@
 struct Rows {
     const void *at;
     int dtype;
-    int64_t width;
+    int64_t pitch;
     DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return load8(at, dtype, row * width + column, n);
+        return load8(at, dtype, row * pitch + column, n);
     }
 };
 
@@ -17,11 +17,11 @@ KERNEL(sum_leading) {
     Result out = output(l, 0);
     bool accumulate = l->call->n_in > 1;
     if (!is_real(x.dtype) || !is_real(out.dtype) || out.n < 1 || x.n % out.n != 0 ||
-        (accumulate && input(l, 1).n != out.n))
+        (accumulate && input(l, 1).n != out.n) || (x.type->pitch && out.n != last_dim(x.type)))
         return bad_operands(l);
     Operand acc = {};
     if (accumulate) acc = input(l, 1);
-    Rows rows = {x.at, x.dtype, out.n};
+    Rows rows = {x.at, x.dtype, x.type->pitch ? type_pitch(x.type) : out.n};
     return sum_columns(l, rows, x.n / out.n, out, accumulate ? &acc : NULL);
 }
 

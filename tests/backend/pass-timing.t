@@ -11,7 +11,9 @@ data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
 fuse ms
+fuse_gelu ms
 grad ms
+fuse_backward ms
 precision ms
 pad ms
 optimizer ms

@@ -284,8 +284,9 @@ static bool is_attention(OpKind op) {
 
 static void compare(const Trial *t, const Placing *p, const char *what) {
     const Case *c = t->c;
-    bool halves = false; /* weights of bf16 attention are rounded before they are used */
-    for (int i = 0; i < c->n_in && is_attention(c->op); i++) halves |= t->types[i].dtype == DT_BF16;
+    bool halves = false; /* bf16 attention and chains of parts round what they use again */
+    for (int i = 0; i < c->n_in && (is_attention(c->op) || c->chain); i++)
+        halves |= t->types[i].dtype == DT_BF16;
     for (int j = 0; j < c->n_out; j++) {
         const Type *type = &t->types[c->n_in + j];
         if (c->exact && type->dtype == DT_I64) continue;

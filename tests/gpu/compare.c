@@ -215,7 +215,8 @@ static bool rounds_inside(const Trial *t) {
     case OP_attention_packed:
     case OP_attention_grad:
     case OP_attention_packed_grad: break;
-    default: return false;
+    default:
+        if (!t->c->chain) return false;
     }
     for (int i = 0; i < t->c->n_in + t->c->n_out; i++)
         if (t->types[i].dtype == DT_BF16) return true;

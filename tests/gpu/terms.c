@@ -202,6 +202,16 @@ static void of_slope(const Trial *t, double *const *out) {
     EACH(i, out_n(t->c, 0)) out[0][i] = fabs(t->in[0][i]) * (1 + fabs(t->in[1][i]));
 }
 
+/* gelu and its slope are at most 1.13 times what they are taken of. */
+static void of_linear_gelu(const Trial *t, double *const *out) {
+    of_absolutes(t, ref_linear, (double *[]){out[1]});
+    EACH(i, out_n(t->c, 0)) out[0][i] = out[1][i];
+}
+static void of_linear_grad_input_gelu(const Trial *t, double *const *out) {
+    of_absolutes(t, ref_linear_grad_input, out);
+    EACH(i, out_n(t->c, 0)) out[0][i] *= 1 + fabs(t->in[2][i]);
+}
+
 void absolute_terms(const Trial *t, double *const *out) {
     const Case *c = t->c;
     switch (c->op) {
@@ -215,7 +225,10 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_linear:
     case OP_linear_grad_input:
     case OP_linear_grad_weight:
+    case OP_linear_grad_weight_bias:
     case OP_embedding_grad: of_absolutes(t, c->reference, out); return;
+    case OP_linear_gelu: of_linear_gelu(t, out); return;
+    case OP_linear_grad_input_gelu: of_linear_grad_input_gelu(t, out); return;
     case OP_gelu_grad:
     case OP_silu_grad: of_slope(t, out); return;
     case OP_layer_norm:

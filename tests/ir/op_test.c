@@ -58,6 +58,10 @@ static const char *const every_op[] = {
     "#28 %34: bf16[2, 7, 3] = linear_grad_input(%22, %0) !forward -",
     "#29 %35: f32[5, 3] = linear_grad_weight(%22, %9) !forward -",
     "#30 %36: f32[5, 3] = linear_grad_weight(%22, %9, %35) !forward -",
+    "#68 %88: bf16[2, 7, 5], %89: bf16[2, 7, 5] = linear_gelu(%9, %1, %20) {approx = tanh} "
+    "!forward -",
+    "#69 %90: bf16[2, 7, 3] = linear_grad_input_gelu(%22, %0, %9) {approx = tanh} !forward -",
+    "#70 %91: f32[5, 3], %92: f32[5] = linear_grad_weight_bias(%22, %9) !forward -",
     "#31 %37: bf16[2, 7, 3] = embedding(%0, %6) !forward -",
     "#32 %38: f32[11, 3] = embedding_grad(%37, %6) !forward -",
     "#33 %39: f32[11, 3] = embedding_grad(%37, %6, %38) !forward -",
@@ -284,6 +288,12 @@ static void flops_are_those_of_the_formulas(void **state) {
     assert_int_equal(op_flops(OP_linear, &a, 3, (Type[]){x, w, b}, 1, &y), 2 * 10 * 3 * 7 + 70);
     assert_int_equal(op_flops(OP_linear_grad_input, &a, 2, (Type[]){y, w}, 1, &x), 420);
     assert_int_equal(op_flops(OP_linear_grad_weight, &a, 2, (Type[]){y, x}, 1, &w), 420);
+    assert_int_equal(op_flops(OP_linear_gelu, &a, 3, (Type[]){x, w, b}, 2, (Type[]){y, y}),
+                     2 * 10 * 3 * 7 + 70 + 8 * 70);
+    assert_int_equal(op_flops(OP_linear_grad_input_gelu, &a, 3, (Type[]){y, w, x}, 1, &x),
+                     420 + 8 * 30);
+    assert_int_equal(op_flops(OP_linear_grad_weight_bias, &a, 2, (Type[]){y, x}, 2, (Type[]){w, b}),
+                     420 + 70);
     assert_int_equal(op_flops(OP_add, &a, 2, (Type[]){y, b}, 1, &y), 70);
     assert_int_equal(op_flops(OP_reshape, &a, 1, &x, 1, &x), 0);
     Type q = type_of(DT_F32, 4, (int64_t[]){2, 5, 6, 4}),

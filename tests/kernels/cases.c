@@ -106,6 +106,45 @@ static const Plan plan = {.params = params,
         .out = {REAL(o, d)}, .reference = ref_linear_grad_weight, .tolerance = 2e-6,               \
         .product = true                                                                            \
     }
+#define FUSED_LINEAR(form, r, d, o)                                                                \
+    {.op = OP_linear_gelu,                                                                         \
+     .title = "linear_gelu with bias " #form " " #r " " #d " " #o,                                 \
+     .attr = {.approx = form},                                                                     \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(o, d), NORMAL(o)},                                                \
+     .out = {REAL(r, o), REAL(r, o)},                                                              \
+     .reference = ref_linear_gelu,                                                                 \
+     .tolerance = 3e-6,                                                                            \
+     .product = true,                                                                              \
+     .chain = true},                                                                               \
+        {.op = OP_linear_gelu,                                                                     \
+         .title = "linear_gelu " #form " " #r " " #d " " #o,                                       \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(o, d)},                                                       \
+         .out = {REAL(r, o), REAL(r, o)},                                                          \
+         .reference = ref_linear_gelu,                                                             \
+         .tolerance = 3e-6,                                                                        \
+         .product = true,                                                                          \
+         .chain = true},                                                                           \
+        {.op = OP_linear_grad_input_gelu,                                                          \
+         .title = "linear_grad_input_gelu " #form " " #r " " #d " " #o,                            \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(o, d), NORMAL(r, d)},                                         \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_linear_grad_input_gelu,                                                  \
+         .tolerance = 3e-6,                                                                        \
+         .product = true,                                                                          \
+         .chain = true},                                                                           \
+    {                                                                                              \
+        .op = OP_linear_grad_weight_bias, .title = "linear_grad_weight_bias " #r " " #d " " #o,    \
+        .n_in = 2, .n_out = 2, .in = {NORMAL(r, o), NORMAL(r, d)}, .out = {REAL(o, d), REAL(o)},   \
+        .reference = ref_linear_grad_weight_bias, .tolerance = 2e-6, .product = true               \
+    }
 #define NORMS(r, d)                                                                                \
     {.op = OP_layer_norm,                                                                          \
      .title = "layer_norm " #r " " #d,                                                             \
@@ -271,6 +310,15 @@ static const Plan plan = {.params = params,
          .in = {{PITCHED(p, r, o), FILL_NORMAL}, NORMAL(r, d), NORMAL(o, d)},                      \
          .out = {REAL(o, d)},                                                                      \
          .reference = ref_linear_grad_weight,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_weight_bias,                                                         \
+         .title = "linear_grad_weight_bias, pitch " #p,                                            \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, NORMAL(r, d)},                                    \
+         .out = {REAL(o, d), REAL(o)},                                                             \
+         .reference = ref_linear_grad_weight_bias,                                                 \
          .tolerance = 2e-6,                                                                        \
          .product = true},                                                                         \
         {.op = OP_cross_entropy,                                                                   \
@@ -464,6 +512,9 @@ const Case cases[] = {
     LINEAR(33, 300, 65),
     LINEAR(130, 40, 1100),
     LINEAR(2, 600, 17),
+    FUSED_LINEAR(GELU_ERF, 5, 7, 3),
+    FUSED_LINEAR(GELU_TANH, 33, 300, 65),
+    FUSED_LINEAR(GELU_TANH, 130, 40, 1104),
     {.op = OP_embedding,
      .title = "embedding",
      .n_in = 2,

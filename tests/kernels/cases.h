@@ -45,6 +45,7 @@ struct Case {
     const Plan *plan;
     int rank, ranks;
     bool product; /* a matrix product: bits depend on instruction set and library */
+    bool chain;   /* parts one behind the other: what bf16 rounds in between is rounded again */
     bool exact;   /* the result is an accumulator whose value is compared exactly */
 };
 
@@ -70,6 +71,9 @@ void ref_stack(const Case *, double *const *, double *const *);
 void ref_field(const Case *, double *const *, double *const *);
 void ref_sum_leading(const Case *, double *const *, double *const *);
 void ref_linear(const Case *, double *const *, double *const *);
+void ref_linear_gelu(const Case *, double *const *, double *const *);
+void ref_linear_grad_input_gelu(const Case *, double *const *, double *const *);
+void ref_linear_grad_weight_bias(const Case *, double *const *, double *const *);
 void ref_linear_grad_input(const Case *, double *const *, double *const *);
 void ref_linear_grad_weight(const Case *, double *const *, double *const *);
 void ref_embedding(const Case *, double *const *, double *const *);

@@ -110,6 +110,21 @@ REF(linear_grad_weight) {
     }
 }
 
+REF(linear_gelu) {
+    ref_linear(c, in, (double *[]){out[1]});
+    EACH(i, out_n(c, 0)) out[0][i] = gelu(c, out[1][i]);
+}
+REF(linear_grad_input_gelu) {
+    ref_linear_grad_input(c, in, out);
+    EACH(i, out_n(c, 0)) out[0][i] *= gelu_slope(c, in[2][i]);
+}
+REF(linear_grad_weight_bias) {
+    int64_t o = last(&c->in[0].type);
+    ref_linear_grad_weight(c, in, out);
+    EACH(i, o) out[1][i] = 0;
+    EACH(i, in_n(c, 0)) out[1][i % o] += in[0][i];
+}
+
 REF(embedding) {
     int64_t d = last(&c->in[0].type);
     EACH(i, out_n(c, 0)) out[0][i] = in[0][(int64_t)in[1][i / d] * d + i % d];

@@ -2,8 +2,8 @@
  *
  * Each row of ops.def with a gradient rule has cases: small graphs around the op, with odd sizes,
  * its optional operands present and absent, its operands used twice. A case is built once for each
- * of its parameters (only that one is trainable) and once with all of them trainable; passes fuse,
- * grad, precision and pad make the backward, the cpu device's kernels run it, in memory of its own
+ * of its parameters (only that one is trainable) and once with all of them trainable; the passes up
+ * to pad make the backward, the cpu device's kernels run it, in memory of its own
  * for each value and once more in place, and what comes out is compared, element by element, with
  * central differences of a double-precision forward that shares no code with them (reference.c).
  *
@@ -238,6 +238,46 @@ static void case_linear_twice(Model *m) {
     loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(y, w, b)));
 }
 
+static ValueId dense(Model *m, ValueId x, int64_t D, int64_t O) {
+    ValueId w = input(m, DIMS(O, D)), b = input(m, DIMS(O));
+    return apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+}
+
+static void linear_gelu(Model *m, GeluForm form, int64_t D, int64_t O, bool bias) {
+    ValueId x = input(m, DIMS(2, 3, D)), w = input(m, DIMS(O, D));
+    Attrs a = {.approx = form};
+    if (bias)
+        loss(m, apply(m, OP_linear_gelu, a, OPERANDS(x, w, input(m, DIMS(O)))));
+    else
+        loss(m, apply(m, OP_linear_gelu, a, OPERANDS(x, w)));
+}
+static void case_linear_gelu(Model *m) { linear_gelu(m, GELU_TANH, 5, 7, true); }
+static void case_linear_gelu_erf(Model *m) { linear_gelu(m, GELU_ERF, 3, 17, true); }
+static void case_linear_gelu_without_bias(Model *m) { linear_gelu(m, GELU_TANH, 7, 5, false); }
+
+/* Two of them: backward has linear_grad_input_gelu between. One whose h has another reader. */
+static void case_linear_gelu_twice(Model *m) {
+    Attrs a = {.approx = GELU_TANH};
+    ValueId h = dense(m, input(m, DIMS(5, 3)), 3, 7);
+    ValueId y = dense(m, apply(m, OP_gelu, a, OPERANDS(h)), 7, 5);
+    y = dense(m, apply(m, OP_gelu, a, OPERANDS(y)), 5, 3);
+    loss(m, apply(m, OP_gelu, a, OPERANDS(y)));
+    loss(m, h);
+}
+
+/* One weight and one bias for two products with gelu between: sums that go on are not fused. */
+static void case_linear_gelu_tied(Model *m) {
+    ValueId x = input(m, DIMS(4, 5)), w = input(m, DIMS(5, 5)), b = input(m, DIMS(5));
+    ValueId y = apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
+    y = apply(m, OP_gelu, (Attrs){0}, OPERANDS(y));
+    loss(m, apply(m, OP_linear, (Attrs){0}, OPERANDS(y, w, b)));
+}
+
+/* The head of a model with a bias, whose bf16 rows get a pitch. */
+static void case_linear_head(Model *m) {
+    cross_entropy(m, dense(m, input(m, DIMS(2, 3, 5)), 5, 13), IGNORED);
+}
+
 static void case_embedding(Model *m) {
     ValueId w = input(m, DIMS(7, 5));
     loss(m, apply(m, OP_embedding, (Attrs){0}, OPERANDS(w, ids(m, 7, 0, DIMS(3, 4)))));
@@ -311,11 +351,6 @@ static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2
 static ValueId norm(Model *m, ValueId x, int64_t D) {
     ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
     return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
-}
-
-static ValueId dense(Model *m, ValueId x, int64_t D, int64_t O) {
-    ValueId w = input(m, DIMS(O, D)), b = input(m, DIMS(O));
-    return apply(m, OP_linear, (Attrs){0}, OPERANDS(x, w, b));
 }
 
 /* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
@@ -403,6 +438,12 @@ static const Case cases[] = {
     {OP_cross_entropy, case_cross_entropy},
     {OP_cross_entropy, case_cross_entropy_ignored},
     {OP_cross_entropy, case_cross_entropy_wide},
+    {OP_linear_gelu, case_linear_gelu},
+    {OP_linear_gelu, case_linear_gelu_erf},
+    {OP_linear_gelu, case_linear_gelu_without_bias},
+    {OP_linear, case_linear_gelu_twice},
+    {OP_linear, case_linear_gelu_tied},
+    {OP_linear, case_linear_head},
 };
 
 /* ---- running ---- */
@@ -495,9 +536,9 @@ static int run_case(const Case *c, int trainable, int dtype) {
     assert_true(m.used[c->op] || c->op == OP_param);
     ReferenceData data = {m.params, m.fields, kernels_dropout, &kernels};
     double unfused = reference_loss(m.g, &data);
-    assert_true(pass_fuse(m.g));
+    assert_true(pass_fuse(m.g) && pass_fuse_gelu(m.g));
     assert_true(fabs(reference_loss(m.g, &data) - unfused) < 1e-9);
-    assert_true(pass_grad(m.g));
+    assert_true(pass_grad(m.g) && pass_fuse_backward(m.g));
     m.g->policy.compute_dtype = dtype;
     assert_true(pass_precision(m.g));
     assert_true(pass_pad(m.g));

@@ -114,6 +114,14 @@ static void run_linear(Run *r, const Op *op) {
         }
 }
 
+static void run_linear_gelu(Run *r, const Op *op) {
+    Op linear = *op;
+    linear.out = op->out + 1;
+    run_linear(r, &linear);
+    for (int64_t i = 0; i < elements(r, op->out); i++)
+        out(r, op, 0)[i] = gelu_of(out(r, op, 1)[i], (GeluForm)op->attr.approx);
+}
+
 static void run_embedding(Run *r, const Op *op) {
     int64_t D = last_dim(type_at(r, op->in[0])), n = elements(r, op->in[1]);
     for (int64_t i = 0; i < n; i++)
@@ -229,6 +237,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_silu] = run_unary,
     [OP_dropout] = run_dropout,
     [OP_linear] = run_linear,
+    [OP_linear_gelu] = run_linear_gelu,
     [OP_embedding] = run_embedding,
     [OP_layer_norm] = run_layer_norm,
     [OP_rms_norm] = run_rms_norm,

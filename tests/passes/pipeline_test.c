@@ -100,8 +100,11 @@ static void passes_run_in_the_order_of_the_table(void **state) {
     assert_true(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.graph->level, LEVEL_SCHED);
     assert_text(&f.printed, "fuse: graph model\n"
+                            "fuse_gelu: graph model\n"
                             "grad: graph train\n"
+                            "fuse_backward: graph train\n"
                             "precision: graph train\n"
+                            "pad: graph train\n"
                             "optimizer: graph train\n"
                             "wrap: graph shard\n"
                             "shard: graph shard\n"
@@ -119,7 +122,7 @@ static void the_pipeline_stops_at_the_wanted_level(void **state) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_MODEL, &o));
     assert_int_equal(f.graph->level, LEVEL_MODEL);
-    assert_text(&f.printed, "fuse: graph model\n");
+    assert_text(&f.printed, "fuse: graph model\nfuse_gelu: graph model\n");
     finish(&f);
 }
 
@@ -130,7 +133,10 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
     assert_true(pipeline_run_pass(f.graph, pass_by_name("grad"), NULL));
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
-    assert_text(&f.printed, "precision: graph train\noptimizer: graph train\n");
+    assert_text(&f.printed, "fuse_backward: graph train\n"
+                            "precision: graph train\n"
+                            "pad: graph train\n"
+                            "optimizer: graph train\n");
     finish(&f);
 }
 
@@ -162,7 +168,7 @@ static void an_error_of_a_pass_ends_the_pipeline(void **state) {
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_false(pipeline_run(f.graph, LEVEL_SCHED, &o));
     assert_int_equal(f.diags.errors, 1);
-    assert_text(&f.printed, "fuse: graph model\n");
+    assert_text(&f.printed, "fuse: graph model\nfuse_gelu: graph model\n");
     assert_text(&f.reported, "error[E0421]: nothing to train\n"
                              "  = help: every parameter is @frozen\n\n");
     finish(&f);
