@@ -9,14 +9,16 @@
  * of its own, goes before it.
  *
  * When the chief is gone or silent the deputy decides; the others wait for it. A rank that has lost
- * both decides for itself, after a moment in which the other may still be heard.
+ * both decides for itself, after a moment in which the other may still be heard; of those on one
+ * host the first to take a name that only one can have speaks.
  *
  * What this does not handle: parts of a run that cannot reach each other decide each for itself,
- * and each part prints its message. So do ranks that lose chief and deputy at once, but for those
- * that one fsdp-run started: there the first one to speak has the word.
+ * and each part prints its message; so do hosts that lose chief and deputy at once.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "link.h"
 
@@ -145,9 +147,31 @@ void ends_lost(World *w, int32_t rank, LossKind kind) {
     }
 }
 
+/* The name is an address of sockets within the machine, gone with the process. */
+static bool has_the_word(World *w) {
+    uint64_t run = 0xcbf29ce484222325u;
+    const unsigned char *table = (const unsigned char *)w->process;
+    for (size_t i = 0; i < (size_t)w->ranks * sizeof *w->process; i++)
+        run = (run ^ table[i]) * 0x100000001b3u;
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "fsdp-run/%016llx",
+                     (unsigned long long)run);
+    w->word = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (w->word < 0) return true;
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    return !bind(w->word, (void *)&name, length) || errno != EADDRINUSE;
+}
+
+/* Nobody has decided, so this rank does. */
+void ends_alone(World *w, int32_t speaker, int32_t code, const char *text) {
+    if (w->over) return;
+    bool counts = w->rank == 0 || w->rank == w->deputy || has_the_word(w);
+    ends_decide(w, counts ? speaker : -1, code, text);
+}
+
 void ends_tick(World *w) {
     if (w->over || !w->held.code) return;
-    if (--w->held_slices <= 0) ends_decide(w, w->held.speaker, w->held.code, w->held.text);
+    if (--w->held_slices <= 0) ends_alone(w, w->held.speaker, w->held.code, w->held.text);
 }
 
 /* Has everybody heard what had to be heard? */

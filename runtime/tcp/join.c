@@ -64,6 +64,40 @@ void join_hello(const World *w, uint32_t port, Hello *out) {
     boot_identity(&out->boot);
 }
 
+/* ---- the name of rank 0's host */
+
+typedef struct Search {
+    World *w;
+    Clock clock;
+    int32_t limit; /* slices */
+    struct addrinfo *found, *next;
+    int failure;   /* errno of the last attempt */
+    bool answered; /* something took the connection */
+    char *error;
+} Search;
+
+static void pause_slice(Search *s) {
+    struct timespec t = {.tv_nsec = SLICE_MS * 1000000};
+    nanosleep(&t, NULL);
+    clock_look(&s->clock);
+}
+
+static int resolve(Search *s) {
+    const World *w = s->w;
+    int failure = 0;
+    do {
+        s->found = socket_resolve(w->address, w->options.port, &failure);
+        if (s->found) return 0;
+        if (failure != EAI_AGAIN && failure != EAI_NONAME) break;
+        for (int i = 0; i < SLICES_A_SECOND / 2; i++) pause_slice(s);
+    } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d: the host %.200s, where rank 0 is to be met, has no address: %s\n"
+             "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
+             w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
+    return EXIT_ENVIRONMENT;
+}
+
 /* ---- rank 0 */
 
 typedef struct Meeting {
@@ -216,7 +250,8 @@ static void too_late(Meeting *m) {
     char text[ERROR_BYTES], list[128], more[96] = "";
     list_missing(w, list, sizeof list);
     if (m->refused)
-        snprintf(more, sizeof more, "; %u connections came that were not of this run", m->refused);
+        snprintf(more, sizeof more, "; %u other connection%s came there", m->refused,
+                 m->refused == 1 ? "" : "s");
     snprintf(text, sizeof text,
              "rank%s %s of %d did not come to rank 0 at %.100s, port %d, within %d s%s\n"
              "help: start every rank; all need the same MASTER_ADDR and port; FSDP_TIMEOUT=SECONDS "
@@ -319,10 +354,17 @@ static int join_chief(World *w, char *error) {
     m.clock.last_ms = now_ms();
     w->listener = -1;
     int code = 0;
-    if (w->options.listener > 0)
+    if (w->options.listener > 0) {
         w->listener = w->options.listener;
-    else
-        code = socket_listen(w->address, w->options.port, &w->listener, error);
+        socket_adopt(w->listener);
+    } else {
+        /* Rank 0 does not need the address; but where it has none the others have none. */
+        Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
+        s.clock.last_ms = now_ms();
+        code = resolve(&s);
+        if (!code) freeaddrinfo(s.found);
+        if (!code) code = socket_listen(w->address, w->options.port, &w->listener, error);
+    }
     if (code) return code;
     m.hello = calloc((size_t)w->ranks, sizeof *m.hello);
     if (!m.hello) {
@@ -340,38 +382,6 @@ static int join_chief(World *w, char *error) {
 }
 
 /* ---- the other ranks */
-
-typedef struct Search {
-    World *w;
-    Clock clock;
-    int32_t limit; /* slices */
-    struct addrinfo *found, *next;
-    int failure;   /* errno of the last attempt */
-    bool answered; /* something took the connection */
-    char *error;
-} Search;
-
-static void pause_slice(Search *s) {
-    struct timespec t = {.tv_nsec = SLICE_MS * 1000000};
-    nanosleep(&t, NULL);
-    clock_look(&s->clock);
-}
-
-static int resolve(Search *s) {
-    const World *w = s->w;
-    int failure = 0;
-    do {
-        s->found = socket_resolve(w->address, w->options.port, &failure);
-        if (s->found) return 0;
-        if (failure != EAI_AGAIN && failure != EAI_NONAME) break;
-        for (int i = 0; i < SLICES_A_SECOND / 2; i++) pause_slice(s);
-    } while (s->clock.slices < MIN(s->limit, RESOLVE_SECONDS * SLICES_A_SECOND));
-    snprintf(s->error, ERROR_BYTES,
-             "rank %d: the host %.200s, where rank 0 is to be met, has no address: %s\n"
-             "help: set MASTER_ADDR to the name or address of rank 0's host, as this host sees it",
-             w->rank, w->address, failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
-    return EXIT_ENVIRONMENT;
-}
 
 static bool wait_for(Search *s, int fd, short events) {
     struct pollfd p = {.fd = fd, .events = events};
@@ -578,6 +588,7 @@ static World *new_world(const JoinOptions *o) {
                  .ranks = o->ranks,
                  .deputy = -1,
                  .listener = -1,
+                 .word = -1,
                  .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     snprintf(w->address, sizeof w->address, "%s", o->address ? o->address : "127.0.0.1");
     w->options.address = w->address;
@@ -591,7 +602,9 @@ static World *new_world(const JoinOptions *o) {
         w->answer = malloc(MAX(ranks * sizeof(StartReport), (size_t)SHARE_LIMIT));
         w->look.there = calloc(ranks, sizeof *w->look.there);
         w->look.state = calloc(ranks, sizeof *w->look.state);
-        if (!w->pending || !w->answer || !w->look.there || !w->look.state) return NULL;
+        w->look.sign = calloc(ranks, sizeof *w->look.sign);
+        if (!w->pending || !w->answer || !w->look.there || !w->look.state || !w->look.sign)
+            return NULL;
     }
     return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
 }

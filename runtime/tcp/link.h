@@ -75,6 +75,11 @@ typedef struct Welcome { /* followed by Process[ranks] */
     unsigned char address[16];
 } Welcome;
 
+typedef struct Beat { /* of RankState */
+    uint64_t beats;
+    uint32_t writing, pad;
+} Beat;
+
 typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE } CallKind;
 typedef struct Call { /* followed by `bytes` of payload from those who give some */
     int32_t kind, base, stride, size, root;
@@ -121,6 +126,10 @@ typedef struct Watch { /* the chief's: one look at all ranks */
     RankState reported;
     bool *there;      /* [ranks] */
     RankState *state; /* [ranks] */
+    struct Sign {     /* of work, as far as beats told it; [ranks] */
+        uint64_t beats;
+        int32_t still; /* slices since the last one */
+    } * sign;
 } Watch;
 
 struct TransportWorld {
@@ -142,6 +151,7 @@ struct TransportWorld {
     bool stopping, leaving, gone;
     bool over, told, spoken;
     int32_t over_slices, leaving_slices;
+    int word; /* -1, or a socket whose name says that this process speaks for its host */
     Ending ending;
     Ending held; /* a failure that another cause may still explain; code 0: none */
     int32_t held_slices;
@@ -152,7 +162,7 @@ struct TransportWorld {
     bool calling, result_there;
     Watch look;
     RankState own; /* as of this round of the thread */
-    bool watched, stuck_told;
+    bool watched;
     uint64_t stuck_finished;
     int32_t stuck_slices;
 
@@ -178,6 +188,7 @@ void link_drop(Link *l);
 /* socket.c */
 int socket_listen(const char *address, int32_t port, int *out, char *error);
 int socket_listen_anywhere(uint32_t *port); /* a free port, -1 when there is none */
+void socket_adopt(int fd);
 int socket_accept(int listener);
 void socket_options(int fd, int32_t timeout_seconds);
 /* Starts to connect: a socket that becomes writable, or -1 with errno. */
@@ -196,6 +207,7 @@ void join_hello(const World *w, uint32_t port, Hello *out);
 /* ends.c: all of it under the lock. */
 void ends_describe(const World *w, int32_t rank, char *out, size_t size);
 void ends_decide(World *w, int32_t speaker, int32_t code, const char *text);
+void ends_alone(World *w, int32_t speaker, int32_t code, const char *text);
 void ends_failed(World *w, int32_t rank, int32_t code, const char *text);
 void ends_heard(World *w, int32_t from, const Ending *e);
 typedef enum LossKind { LOSS_CLOSED, LOSS_SILENT, LOSS_GARBAGE } LossKind;
@@ -213,6 +225,8 @@ void calls_tick(World *w);
 void watch_tick(World *w);
 void watch_stuck(World *w, int32_t rank, const RankState *s);
 void watch_state(World *w, int32_t rank, const RankState *s);
+void watch_beat(World *w, int32_t rank, const Beat *b);
+Beat watch_own_beat(const World *w);
 void watch_where(const RankState *s, char *out, size_t size);
 
 /* service.c: a thread that polls all connections, reads, answers, beats, counts the time. */

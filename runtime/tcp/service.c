@@ -79,9 +79,13 @@ static bool handle(World *w, int32_t from, const Message *m) {
     Link *l = &w->link[from];
     Ending ending;
     RankState state;
+    Beat beat;
     switch (m->kind) {
     case NOTED: l->noted = from == w->deputy; return l->noted;
-    case BEAT: return true;
+    case BEAT:
+        if (!take(m, &beat, sizeof beat)) return false;
+        watch_beat(w, from, &beat);
+        return true;
     case CALL: return take_call(w, from, m);
     case RESULT: return from == 0 && take_result(w, m);
     case FAILED:
@@ -207,14 +211,15 @@ static void greet_deputy(World *w) {
 
 static void tick_links(World *w) {
     int32_t limit = w->options.timeout * SLICES_A_SECOND;
-    int32_t beat = MAX(1, MIN(SLICES_A_SECOND, limit / 4));
+    int32_t pause = MAX(1, MIN(SLICES_A_SECOND, limit / 4));
+    Beat beat = watch_own_beat(w);
     for (int i = 0; i < STRANGERS; i++) w->stranger[i].silent++;
     for (int32_t r = 0; r < w->ranks; r++) {
         Link *l = &w->link[r];
         if (!link_is_open(l)) continue;
         l->silent++;
         l->quiet++;
-        if (l->noted && l->quiet >= beat) link_send(l, BEAT, NULL, 0, NULL, 0);
+        if (l->noted && l->quiet >= pause) link_send(l, BEAT, &beat, sizeof beat, NULL, 0);
         bool chief_first = r == 0 && w->rank != w->deputy;
         if (l->silent >= limit + (chief_first ? CHIEF_GRACE * SLICES_A_SECOND : 0))
             lose(w, r, LOSS_SILENT);

@@ -103,6 +103,12 @@ uint32_t socket_port(int fd) {
     return ntohs(((struct sockaddr_in *)(void *)&at)->sin_port);
 }
 
+/* A listener that another program opened. */
+void socket_adopt(int fd) {
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
+
 int socket_accept(int listener) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }

@@ -3,10 +3,13 @@
  * Each rank looks at its own state once a slice. When collectives have been under way for the whole
  * time-out and none has finished, it tells the chief (STUCK). The chief asks all ranks where they
  * are, gives them a second to answer, and compares: ranks that wait for nothing, or have not
- * answered, did not come; where all wait, those that are behind on the same communicator, or wait
- * on another one; where all wait in the same place, it is the collective itself that does not
- * move. All ranks issue the collectives of a communicator in the same order (the plan's checker
- * proves it), so numbers may be compared without knowing who belongs to which group.
+ * answered, did not come; where all wait, those that are behind the foremost on its communicator;
+ * or they wait on different ones; where all wait in the same place, it is the collective itself
+ * that does not move. All ranks issue the collectives of a communicator in the same order (the
+ * plan's checker proves it), so numbers may be compared without knowing who belongs to which group.
+ *
+ * A missing rank that works (its instructions go on, it writes a file) is waited for, until it has
+ * shown no sign of that for the time-out; beats carry the signs.
  *
  * A collective outside of programs (checkpoints) may take ten times as long: a process that lives
  * may write a large file.
@@ -36,27 +39,37 @@ static void look_at_self(World *w) {
     if (!w->watched || !s->waits || s->finished != w->stuck_finished) {
         w->stuck_finished = s->finished;
         w->stuck_slices = 0;
-        w->stuck_told = false;
         return;
     }
-    if (++w->stuck_slices < patience(w, s) || w->stuck_told) return;
-    w->stuck_told = true;
+    if (++w->stuck_slices < patience(w, s)) return;
+    w->stuck_slices -= SLICES_A_SECOND; /* it says so every second */
     if (w->rank == 0)
         watch_stuck(w, 0, s);
     else
         link_send(&w->link[0], STUCK, s, sizeof *s, NULL, 0);
 }
 
+Beat watch_own_beat(const World *w) {
+    return (Beat){.beats = w->own.beats, .writing = w->own.writing};
+}
+
 /* ---- the chief */
 
-typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME, PLACE_PAST } Place;
+void watch_beat(World *w, int32_t rank, const Beat *b) {
+    if (w->rank != 0) return;
+    struct Sign *s = &w->look.sign[rank];
+    if (b->beats != s->beats || b->writing) s->still = 0;
+    s->beats = b->beats;
+}
+
+typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME } Place;
 
 static Place place_of(const World *w, int32_t rank) {
     const RankState *s = &w->look.state[rank], *r = &w->look.reported;
     if (!w->look.there[rank] || !s->waits) return PLACE_ABSENT;
     if (s->axis != r->axis || s->purpose != r->purpose) return PLACE_ELSEWHERE;
     if (s->sequence < r->sequence) return PLACE_BEHIND;
-    return s->sequence == r->sequence ? PLACE_SAME : PLACE_PAST;
+    return PLACE_SAME;
 }
 
 /* The ranks at a place: the first by its full name, more by their numbers. */
@@ -74,6 +87,13 @@ static int32_t list(const World *w, Place place, char *out, size_t size) {
     }
     if (count > LISTED) snprintf(out + n, size - n, " and %d more", count - LISTED);
     return count;
+}
+
+/* Has a rank at the place shown a sign of work of late? */
+static bool works(const World *w, Place place, int64_t slices) {
+    for (int32_t r = 0; r < w->ranks; r++)
+        if (place_of(w, r) == place && w->look.sign[r].still < slices) return true;
+    return false;
 }
 
 static int32_t first_at(const World *w, Place place) {
@@ -101,33 +121,54 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
     ends_decide(w, w->rank, EXIT_RANK, text);
 }
 
+static void missing(World *w, Place place, int32_t count, const char *who, const char *where,
+                    int32_t seconds) {
+    char text[END_TEXT], theirs[320] = "", at[340] = "";
+    int32_t first = first_at(w, place);
+    bool stopped = place == PLACE_ABSENT && process_stopped(w, first);
+    if (place == PLACE_BEHIND) {
+        watch_where(&w->look.state[first], theirs, sizeof theirs);
+        snprintf(at, sizeof at, "; it waits in %.250s", theirs);
+    }
+    snprintf(text, sizeof text,
+             "%.200s %s%.250s within %d s; %d of %d ranks wait there%s\n"
+             "help: %s; FSDP_TIMEOUT=SECONDS waits longer",
+             who, stopped ? "is stopped (SIGSTOP) and did not come to " : "did not come to ", where,
+             seconds, w->ranks - count, w->ranks, at,
+             stopped ? "kill -CONT lets a stopped process go on"
+                     : "look at what that process does");
+    ends_decide(w, w->rank, EXIT_RANK, text);
+}
+
+/* The one that reported may be the one that is behind: what counts is where the foremost waits. */
+static void look_from_the_front(World *w) {
+    RankState *front = &w->look.reported;
+    for (int32_t r = 0; r < w->ranks; r++) {
+        const RankState *s = &w->look.state[r];
+        if (place_of(w, r) != PLACE_SAME || s->sequence <= front->sequence) continue;
+        *front = *s;
+        w->look.reporter = r;
+    }
+}
+
 static void compare(World *w) {
     Watch *look = &w->look;
-    int32_t seconds = (int32_t)(patience(w, &look->reported) / SLICES_A_SECOND);
-    char who[300] = "", where[320], text[END_TEXT], who_waits[160];
+    int64_t slices = patience(w, &look->reported);
+    int32_t seconds = (int32_t)(slices / SLICES_A_SECOND);
+    char who[300] = "", where[320];
     look->on = false;
     /* It has gone on meanwhile. */
     const RankState *now = &look->state[look->reporter];
     if (look->there[look->reporter] && now->finished != look->reported.finished) return;
+    look_from_the_front(w);
     watch_where(&look->reported, where, sizeof where);
-    int32_t missing = list(w, PLACE_ABSENT, who, sizeof who);
-    if (!missing) missing = list(w, PLACE_BEHIND, who, sizeof who);
-    if (!missing) {
-        nobody_missing(w, where, seconds);
+    for (Place place = PLACE_ABSENT; place <= PLACE_BEHIND; place++) {
+        int32_t count = list(w, place, who, sizeof who);
+        if (!count) continue;
+        if (!works(w, place, slices)) missing(w, place, count, who, where, seconds);
         return;
     }
-    int32_t first = first_at(w, PLACE_ABSENT);
-    bool stopped = first >= 0 && process_stopped(w, first);
-    ends_describe(w, look->reporter, who_waits, sizeof who_waits);
-    snprintf(text, sizeof text,
-             "%.200s %s%.220s within %d s; rank %d%s for %s\n"
-             "help: %s; FSDP_TIMEOUT=SECONDS waits longer",
-             who, stopped ? "is stopped (SIGSTOP) and did not come to " : "did not come to ", where,
-             seconds, look->reporter, w->ranks - missing > 1 ? " and others wait" : " waits",
-             missing == 1 ? "it" : "them",
-             stopped ? "kill -CONT lets a stopped process go on"
-                     : "look at what that process does");
-    ends_decide(w, w->rank, EXIT_RANK, text);
+    nobody_missing(w, where, seconds);
 }
 
 void watch_stuck(World *w, int32_t rank, const RankState *s) {
@@ -156,6 +197,9 @@ static void look_at_others(World *w) {
 
 void watch_tick(World *w) {
     if (w->over) return;
+    Beat own = watch_own_beat(w);
+    for (int32_t r = 0; r < w->ranks && w->rank == 0; r++) w->look.sign[r].still++;
+    watch_beat(w, w->rank, &own);
     look_at_self(w);
     if (w->look.on) look_at_others(w);
 }

@@ -11,7 +11,13 @@
 
 /* How long a rank waits for the verdict on its failure, for the others to know of it, for a better
  * reason than its own. */
-enum { VERDICT_SLICES = 80, SEEN_SLICES = 20, REASON_SLICES = 12, CLOSE_SLICES = 20 };
+enum {
+    VERDICT_SLICES = 80,
+    SEEN_SLICES = 20,
+    REASON_SLICES = 12,
+    CLOSE_SLICES = 20,
+    WORD_SLICES = 10
+};
 
 /* Until something changed, a slice at most. Under the lock. */
 static void wait_slice(World *w) {
@@ -151,10 +157,13 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     service_wake(w);
     int64_t until = now_slices() + VERDICT_SLICES;
     while (!w->over && now_slices() < until) wait_slice(w);
-    ends_decide(w, w->rank, *code, text);
+    ends_alone(w, w->rank, *code, text);
     service_wake(w);
     until = now_slices() + SEEN_SLICES;
     while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
+    /* The name is taken until all of this host have looked for it. */
+    until = now_slices() + WORD_SLICES;
+    while (w->word >= 0 && now_slices() < until) wait_slice(w);
     bool first = w->ending.speaker == w->rank && !w->spoken;
     /* This rank lost another, and its own text is an echo of that. */
     if (first && *code == EXIT_RANK && strncmp(text, w->ending.text, ERROR_BYTES / 2)) {
@@ -206,11 +215,13 @@ void world_free(World *w) {
     for (int i = 0; i < STRANGERS; i++) link_close(&w->stranger[i]);
     if (w->listener >= 0) close(w->listener);
     if (w->wake >= 0) close(w->wake);
+    if (w->word >= 0) close(w->word);
     for (int32_t r = 0; r < w->ranks && w->pending; r++) free(w->pending[r].payload);
     free(w->pending);
     free(w->answer);
     free(w->look.there);
     free(w->look.state);
+    free(w->look.sign);
     free(w->process);
     free(w->link);
     free(w->polled);

@@ -19,6 +19,8 @@ typedef struct RankState {
     int32_t axis, purpose; /* communicator of the first unfinished one */
     uint64_t sequence;     /* its number on that communicator (Collective.sequence) */
     char label[256];       /* its Collective.label: op, instruction, source place */
+    uint64_t beats;        /* grows while the rank works at something else; or always 0 */
+    bool writing;          /* to a file or a terminal: that takes as long as it takes */
 } RankState;
 
 /* Both are called from the world's thread; neither may wait. */
@@ -42,8 +44,9 @@ void tcp_leave(TransportWorld *w, bool orderly);
  * thread, with the run's exit code.
  *
  * From now on a rank that waits longer than JoinOptions.timeout without `finished` growing ends the
- * run: the ranks' states are compared, and the message names the collective and the ranks that did
- * not come. NULL ends the watch, before what `user` points to goes away. */
+ * run, unless those it waits for show signs of work: the ranks' states are compared, and the
+ * message names the collective and the ranks that did not come. NULL ends the watch, before what
+ * `user` points to goes away. */
 void tcp_watch(TransportWorld *w, const WorldEvents *events);
 /* `bytes` of member `root` of the whole world, on all ranks. */
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,

@@ -8,6 +8,7 @@
  *   many N            so many agreements, each checked
  *   watch             be watched; `at` says where this rank is
  *   at SEQUENCE       the first collective that has not finished; -1: none
+ *   work MS           signs of work for so long
  *   sleep MS, spin    time passes; until the run is over
  *   told              waits for the notice that a watched rank gets
  *   fail CODE TEXT    this rank failed
@@ -27,6 +28,7 @@
 #include "world.h"
 
 static _Atomic int64_t at = -1;
+static _Atomic uint64_t beats;
 static atomic_bool over;
 static int32_t rank, ranks;
 static TransportWorld *world;
@@ -38,7 +40,7 @@ static int32_t number(const char *name, int32_t otherwise) {
 
 static void state(void *user, RankState *out) {
     int64_t sequence = atomic_load((_Atomic int64_t *)user);
-    *out = (RankState){.waits = sequence >= 0, .axis = 0, .purpose = 1};
+    *out = (RankState){.waits = sequence >= 0, .axis = 0, .purpose = 1, .beats = beats};
     if (sequence < 0) return;
     out->sequence = out->finished = (uint64_t)sequence;
     snprintf(out->label, sizeof out->label, "all_gather of unit %d (m.fsd:7)", (int)sequence);
@@ -151,6 +153,8 @@ static bool step(const char *word, char **argument, int *used) {
         many(atoi(first));
     } else if (!strcmp(word, "at")) {
         atomic_store(&at, atoi(first));
+    } else if (!strcmp(word, "work")) {
+        for (int ms = 0; ms < atoi(first); ms += 50, beats++) pause_ms(50);
     } else if (!strcmp(word, "sleep")) {
         pause_ms(atoi(first));
     } else if (!strcmp(word, "fail") && argument[0] && argument[1]) {
