@@ -35,6 +35,7 @@ static const char usage[] =
     "  FSDP_CUDA_TUNE=again        do not believe PLAN.tuned, write it anew\n"
     "  FSDP_CUDA_TF32=1            let products of f32 use TF32\n"
     "  FSDP_CUDA_GRAPH=0           issue each step anew instead of replaying a CUDA graph\n"
+    "  FSDP_CUDA_PROFILE=FILE      time each instruction of rank 0, without a graph\n"
     "\n"
     "Test modes, by environment variables:\n"
     "  FSDP_CHECK=memory           fill freed memory with NaN, guard the arena's end, report the\n"

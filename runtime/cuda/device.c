@@ -24,6 +24,7 @@
 #include "attention_call.h"
 #include "gpu.h"
 #include "products.h"
+#include "profile.h"
 #include "table.h"
 
 enum { PIECES = 8, PIECE_BYTES = 1 << 20 };
@@ -50,6 +51,7 @@ struct DeviceContext {
     bool records, capturing, attends; /* attends: attention_open was called */
     void *products;
     DeviceOptions options;
+    Profile *profile; /* NULL: nobody asks how long instructions take */
     int gpu;
 };
 
@@ -104,6 +106,7 @@ static void cuda_close(DeviceContext *c) {
     for (uint32_t i = 0; c->recording && i < c->n_programs; i++)
         if (c->recording[i].graph) cudaGraphExecDestroy(c->recording[i].graph);
     free(c->recording);
+    if (profile_close(c->profile, error)) fprintf(stderr, "note: %s\n", error);
     products_close(c->products);
     if (c->attends) attention_close();
     if (c->segment) cudaFree(c->segment);
@@ -211,6 +214,8 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     if (!e && options->rank.plan) e = open_segments(c, options->rank.plan);
     code = result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
+    if (!code) code = profile_open(&options->rank, &c->profile, error);
+    if (c->profile) c->records = false;
     if (!code) code = attention_open(error);
     c->attends = !code;
     if (code)
@@ -321,7 +326,11 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
         if (code) return code;
     }
     Launch l = {call, c, c->stream[stream], c->fault_on_device, c->segment, error};
-    return cuda_kernels[call->op](&l);
+    cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
+    if (e) return result(error, "the profile", e);
+    int code = cuda_kernels[call->op](&l);
+    if (c->profile && !code) code = result(error, "the profile", profile_after(c->profile, l.stream));
+    return code;
 }
 
 static int cuda_record(DeviceContext *c, int stream, uint32_t instr, char *error) {
@@ -397,6 +406,7 @@ static int cuda_program_begin(DeviceContext *c, uint32_t program, bool *replayed
         *replayed = true;
         return result(error, "a graph", cudaGraphLaunch(r->graph, compute));
     }
+    if (c->profile) profile_program(c->profile, program);
     c->capturing = c->records && r->calls++ > 0;
     cudaError_t e = cudaSuccess;
     if (c->capturing) e = cudaStreamBeginCapture(compute, cudaStreamCaptureModeThreadLocal);
@@ -411,6 +421,7 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     Recording *r = &c->recording[program];
     if (r->graph) return 0;
     cudaError_t e = join_streams(c);
+    if (!c->capturing && !e && c->profile) e = profile_collect(c->profile);
     if (!c->capturing) return result(error, "a program's end", e);
     cudaGraph_t graph = NULL;
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);

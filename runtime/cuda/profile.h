@@ -1,0 +1,26 @@
+/* How long each instruction of a plan takes on the GPU: FSDP_CUDA_PROFILE=FILE.
+ *
+ * Between two events on the instruction's own stream, so with what other streams do beside it; the
+ * waits in front of it are not counted. Programs are issued, not replayed, and waited for, so whole
+ * steps take longer than they do otherwise. Rank 0 writes FILE when it closes: a line for what the
+ * columns are, then a line an instruction, separated by tabs.
+ */
+#ifndef FSDPC_CUDA_PROFILE_H
+#define FSDPC_CUDA_PROFILE_H
+
+#include "kernel.h"
+
+typedef struct Profile Profile;
+
+/* *out stays NULL where no profile is wanted. */
+int profile_open(const RankInfo *rank, Profile **out, char *error);
+/* A call of the program begins; its launches come in the order of its instructions. */
+void profile_program(Profile *p, uint32_t program);
+cudaError_t profile_before(Profile *p, int op, cudaStream_t stream);
+cudaError_t profile_after(Profile *p, cudaStream_t stream);
+/* The call's work was given: waits for it and reads the times. */
+cudaError_t profile_collect(Profile *p);
+/* 0, or what kept the file from being written. */
+int profile_close(Profile *p, char *error);
+
+#endif
