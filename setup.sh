@@ -150,7 +150,7 @@ cuda_roots=("${CUDA_HOME:-/usr/local/cuda}")
 for site in $(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages())' \
     2>/dev/null); do
     cuda_roots+=("$site"/nvidia/cu1[0-9] "$site"/nvidia/cuda_nvcc "$site"/nvidia/cuda_runtime
-        "$site"/nvidia/cublas "$site"/nvidia/nccl)
+        "$site"/nvidia/cublas "$site"/nvidia/cudnn "$site"/nvidia/nccl)
 done
 # The first file of that name below the toolkit's folders.
 in_cuda() {
@@ -166,16 +166,24 @@ in_cuda() {
     return 1
 }
 cuda_lines() {
-    local nvcc runtime_h lt_h runtime lt flags
+    local nvcc runtime_h lt_h runtime lt flags dnn_h dnn libs
     nvcc=$(in_cuda bin/nvcc) || nvcc=$(command -v nvcc) || return 1
     runtime_h=$(in_cuda include/cuda_runtime_api.h) && lt_h=$(in_cuda include/cublasLt.h) &&
         runtime=$(in_cuda 'lib*/libcudart.so*') && lt=$(in_cuda 'lib*/libcublasLt.so*') || return 1
     flags="-isystem $(dirname "$runtime_h")"
     [ "$(dirname "$lt_h")" = "$(dirname "$runtime_h")" ] || flags+=" -isystem $(dirname "$lt_h")"
+    libs="$runtime $lt -Wl,-rpath,$(dirname "$runtime"),-rpath,$(dirname "$lt")"
+    # cuDNN is loaded while running, where it is: its header is all that building takes.
+    if dnn_h=$(in_cuda include/cudnn_graph.h) && dnn=$(in_cuda 'lib*/libcudnn.so.9'); then
+        [ "$(dirname "$dnn_h")" = "$(dirname "$runtime_h")" ] || flags+=" -isystem $(dirname "$dnn_h")"
+        libs+=",-rpath,$(dirname "$dnn")"
+        echo "cudnn_ninja = tests/cuda/cudnn.ninja"
+        echo "cudnn_libs = -Wl,-rpath,$(dirname "$dnn")"
+    fi
     echo "cuda_ninja = runtime/cuda/cuda.ninja"
     echo "nvcc = $nvcc"
     echo "cuda_flags = $flags"
-    echo "cuda_libs = $runtime $lt -Wl,-rpath,$(dirname "$runtime"),-rpath,$(dirname "$lt")"
+    echo "cuda_libs = $libs"
 }
 # NCCL: beside the toolkit, in its own wheel, or the distribution's.
 nccl_lines() {

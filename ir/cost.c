@@ -139,15 +139,39 @@ static int64_t ws_cuda_matmul(const Work *w) {
     return CUBLASLT_WORKSPACE + converted(w) + WIDENED_SLACK * (w->n_in + w->n_out);
 }
 
-/* Tiles are on the stack (cpu) or in shared memory (cuda). */
-static int64_t ws_cuda_attention(const Work *w) { return ws_none(w); }
+/* What cuDNN takes for attention of bf16 operands with a width that is a multiple of 8, at most
+ * 128. Backward: bf16 scores, T and S rounded up to its tiles, and f32 gradients of k and v for
+ * every query head where several share one. More than the limit is done in parts; when one head's
+ * share is more already, cuDNN is not for it. */
+enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY_TILE = 128 };
+
+/* q [B,T,H,h] and k [B,S,K,h], or qkv [B,T,3,H,h], are operands `first` .. */
+static int64_t attention_scratch(const Work *w, int first, bool backward) {
+    const Type *q = &w->in[first], *k = q->rank == 5 ? q : &w->in[first + 1];
+    int64_t h = last_dim(q), heads = q->dim[0] * q->dim[q->rank - 2];
+    if (q->dtype != DT_BF16 || k->dtype != DT_BF16 || h % 8 != 0 || h > 128 ||
+        MAX(q->dim[1], k->dim[1]) > ATTENTION_LIMIT)
+        return 0;
+    if (!backward) return ATTENTION_SLACK;
+    bool shared = k->dim[k->rank - 2] != q->dim[q->rank - 2];
+    uint64_t pairs =
+        align_up((uint64_t)q->dim[1], QUERY_TILE) * align_up((uint64_t)k->dim[1], KEY_TILE);
+    int64_t head = 2 * (int64_t)pairs + (shared ? 2 * 4 * k->dim[1] * h : 0);
+    if (head + ATTENTION_SLACK > ATTENTION_LIMIT) return 0;
+    return (heads > ATTENTION_LIMIT / head ? ATTENTION_LIMIT : heads * head) + ATTENTION_SLACK;
+}
+
+/* Own tiles are on the stack (cpu) or in shared memory (cuda). */
+static int64_t ws_cuda_attention(const Work *w) { return attention_scratch(w, 0, false); }
 
 /* f32[B, H, T]: for each row the dot product of o and its gradient. lse, the last operand, has that
  * shape. */
 static int64_t row_products(const Work *w) {
     return (int64_t)align_up((uint64_t)type_elements(&w->in[w->n_in - 1]) * 4, 64);
 }
-static int64_t ws_cuda_attention_grad(const Work *w) { return row_products(w); }
+static int64_t ws_cuda_attention_grad(const Work *w) {
+    return row_products(w) + attention_scratch(w, 1, true);
+}
 
 /* Partial sums of D columns, 256 rows of f32. */
 static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }

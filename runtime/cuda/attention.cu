@@ -218,123 +218,118 @@ static Heads packed_heads(const void *at, const Type *t, int which) {
     return x;
 }
 
-static bool sizes_fit(const Attention *a, const Type *lse) {
+/* Are operands first .. of the list real numbers of that rank, each with n elements? */
+static bool alike(const Type *const *types, uint32_t first, uint32_t count, uint32_t rank,
+                  int64_t n) {
+    for (uint32_t i = first; i < first + count; i++)
+        if (!is_real(types[i]->dtype) || types[i]->rank != rank || type_elements(types[i]) != n)
+            return false;
+    return true;
+}
+
+/* q [B,T,H,h], k and v [B,S,K,h] are operands `first` .. of the call. */
+static bool separate(const KernelCall *c, uint32_t first, Attention *a) {
+    const Type *q = c->in_type[first], *k = c->in_type[first + 1];
+    if (!alike(c->in_type, first, 1, 4, type_elements(q)) ||
+        !alike(c->in_type, first + 1, 2, 4, type_elements(k)))
+        return false;
+    a->q = heads_of(c->in[first], q);
+    a->k = heads_of(c->in[first + 1], k);
+    a->v = heads_of(c->in[first + 2], c->in_type[first + 2]);
+    a->b = q->dim[0];
+    a->t = q->dim[1];
+    a->s = k->dim[1];
+    a->heads = q->dim[2];
+    a->key_heads = k->dim[2];
+    a->h = q->dim[3];
+    return type_elements(k) == a->b * a->s * a->key_heads * a->h;
+}
+
+/* qkv [B,T,3,H,h] is operand `first`. */
+static bool packed(const KernelCall *c, uint32_t first, Attention *a) {
+    const Type *t = c->in_type[first];
+    if (!alike(c->in_type, first, 1, 5, type_elements(t)) || t->dim[2] != 3) return false;
+    a->q = packed_heads(c->in[first], t, 0);
+    a->k = packed_heads(c->in[first], t, 1);
+    a->v = packed_heads(c->in[first], t, 2);
+    a->b = t->dim[0];
+    a->t = a->s = t->dim[1];
+    a->heads = a->key_heads = t->dim[3];
+    a->h = t->dim[4];
+    return true;
+}
+
+static bool forward_call(const KernelCall *c, Attention *a) {
+    if (!alike(c->out_type, 0, 1, 4, a->b * a->t * a->heads * a->h)) return false;
+    a->o = heads_of(c->out[0], c->out_type[0]);
+    a->lse = (float *)c->out[1];
+    return true;
+}
+
+/* do is operand 0, o and lse are operands `o` and o + 1. */
+static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Attention *a) {
+    int64_t queries = a->b * a->t * a->heads * a->h, keys = a->b * a->s * a->key_heads * a->h;
+    if (!alike(c->in_type, 0, 1, 4, queries) || !alike(c->in_type, o, 1, 4, queries)) return false;
+    a->backward = true;
+    a->d_o = heads_of(c->in[0], c->in_type[0]);
+    a->o = heads_of(c->in[o], c->in_type[o]);
+    a->lse = (float *)(uintptr_t)c->in[o + 1];
+    a->delta = (float *)c->workspace;
+    if (is_packed) {
+        if (!alike(c->out_type, 0, 1, 5, 3 * queries)) return false;
+        a->d_q = packed_heads(c->out[0], c->out_type[0], 0);
+        a->d_k = packed_heads(c->out[0], c->out_type[0], 1);
+        a->d_v = packed_heads(c->out[0], c->out_type[0], 2);
+        return true;
+    }
+    if (!alike(c->out_type, 0, 1, 4, queries) || !alike(c->out_type, 1, 2, 4, keys)) return false;
+    a->d_q = heads_of(c->out[0], c->out_type[0]);
+    a->d_k = heads_of(c->out[1], c->out_type[1]);
+    a->d_v = heads_of(c->out[2], c->out_type[2]);
+    return true;
+}
+
+bool attention_of_call(const KernelCall *c, Attention *a) {
+    bool is_packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
+    bool backward = c->op == OP_attention_grad || c->op == OP_attention_packed_grad;
+    uint32_t o = is_packed ? 2 : 4, first = backward ? 1 : 0;
+    *a = Attention();
+    if (is_packed ? !packed(c, first, a) : !separate(c, first, a)) return false;
+    if (backward ? !backward_call(c, is_packed, o, a) : !forward_call(c, a)) return false;
+    const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
+    a->alpha = (float)c->attr->alpha;
+    a->causal = c->attr->causal != 0;
     return a->h >= 1 && a->h <= MAX_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && a->t >= 1 && lse->dtype == DT_F32 &&
            type_elements(lse) == a->b * a->heads * a->t;
 }
 
-static int forward(const Launch *l, const Attention *a) {
-    if (attention_fits_bf16(a, false)) return attention_forward_bf16(l, a);
-    if (a->h <= 64) return forward_width<64>(l, a);
-    return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
-}
-
-static int backward(const Launch *l, Attention *a) {
+int attention_own(const Launch *l, const Attention *a) {
+    bool bf16 = attention_fits_bf16(a);
+    if (!a->backward) {
+        if (bf16) return attention_forward_bf16(l, a);
+        if (a->h <= 64) return forward_width<64>(l, a);
+        return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
+    }
     int64_t rows = a->b * a->heads * a->t;
-    if (l->call->workspace_bytes < (uint64_t)rows * sizeof(float))
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    a->delta = (float *)l->call->workspace;
     int code = LAUNCH(l, row_products, (unsigned)((rows + 7) / 8), 8 * WARP, 0, *a, rows);
     if (code) return code;
-    if (attention_fits_bf16(a, true)) return attention_backward_bf16(l, a);
+    if (bf16) return attention_backward_bf16(l, a);
     if (a->h <= 64) return backward_width<64>(l, a);
     return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
 }
 
-/* Sizes from q [B,T,H,h] and k [B,S,K,h]. */
-static Attention separate(const Launch *l, Operand q, Operand k, Operand v) {
-    Attention a = {};
-    a.q = heads_of(q.at, q.type);
-    a.k = heads_of(k.at, k.type);
-    a.v = heads_of(v.at, v.type);
-    a.b = q.type->dim[0];
-    a.t = q.type->dim[1];
-    a.s = k.type->dim[1];
-    a.heads = q.type->dim[2];
-    a.key_heads = k.type->dim[2];
-    a.h = q.type->dim[3];
-    a.alpha = (float)l->call->attr->alpha;
-    a.causal = l->call->attr->causal != 0;
-    return a;
-}
-static Attention packed(const Launch *l, Operand qkv) {
-    const Type *t = qkv.type;
-    Attention a = {};
-    a.q = packed_heads(qkv.at, t, 0);
-    a.k = packed_heads(qkv.at, t, 1);
-    a.v = packed_heads(qkv.at, t, 2);
-    a.b = t->dim[0];
-    a.t = a.s = t->dim[1];
-    a.heads = a.key_heads = t->dim[3];
-    a.h = t->dim[4];
-    a.alpha = (float)l->call->attr->alpha;
-    a.causal = l->call->attr->causal != 0;
-    return a;
+static int attention_any(const Launch *l) {
+    Attention a;
+    bool done = false;
+    if (!attention_of_call(l->call, &a)) return bad_operands(l);
+    if (a.backward && l->call->workspace_bytes < attention_delta_bytes(&a))
+        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+    int code = attention_by_cudnn(l, &a, &done);
+    return code || done ? code : attention_own(l, &a);
 }
 
-KERNEL(attention) {
-    Operand q = input(l, 0), k = input(l, 1), v = input(l, 2);
-    Result o = output(l, 0), lse = output(l, 1);
-    if (q.type->rank != 4 || k.type->rank != 4 || v.type->rank != 4 || o.type->rank != 4 ||
-        v.n != k.n || o.n != q.n || !is_real(q.dtype) || !is_real(k.dtype) || !is_real(v.dtype) ||
-        !is_real(o.dtype))
-        return bad_operands(l);
-    Attention a = separate(l, q, k, v);
-    a.o = heads_of(o.at, o.type);
-    a.lse = (float *)lse.at;
-    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
-    return forward(l, &a);
-}
-
-KERNEL(attention_packed) {
-    Operand qkv = input(l, 0);
-    Result o = output(l, 0), lse = output(l, 1);
-    if (qkv.type->rank != 5 || o.type->rank != 4 || qkv.n != 3 * o.n || !is_real(qkv.dtype) ||
-        !is_real(o.dtype))
-        return bad_operands(l);
-    Attention a = packed(l, qkv);
-    a.o = heads_of(o.at, o.type);
-    a.lse = (float *)lse.at;
-    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    return forward(l, &a);
-}
-
-KERNEL(attention_grad) {
-    Operand d_o = input(l, 0), q = input(l, 1), k = input(l, 2), v = input(l, 3), o = input(l, 4);
-    Operand lse = input(l, 5);
-    Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
-    for (uint32_t i = 0; i < 5; i++)
-        if (!is_real(l->call->in_type[i]->dtype) || l->call->in_type[i]->rank != 4)
-            return bad_operands(l);
-    if (d_o.n != q.n || o.n != q.n || v.n != k.n || dq.n != q.n || dk.n != k.n || dv.n != k.n ||
-        !is_real(dq.dtype) || !is_real(dk.dtype) || !is_real(dv.dtype))
-        return bad_operands(l);
-    Attention a = separate(l, q, k, v);
-    a.o = heads_of(o.at, o.type);
-    a.d_o = heads_of(d_o.at, d_o.type);
-    a.d_q = heads_of(dq.at, dq.type);
-    a.d_k = heads_of(dk.at, dk.type);
-    a.d_v = heads_of(dv.at, dv.type);
-    a.lse = (float *)(uintptr_t)lse.at;
-    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
-    return backward(l, &a);
-}
-
-KERNEL(attention_packed_grad) {
-    Operand d_o = input(l, 0), qkv = input(l, 1), o = input(l, 2), lse = input(l, 3);
-    Result d = output(l, 0);
-    if (qkv.type->rank != 5 || o.type->rank != 4 || d_o.type->rank != 4 || qkv.n != 3 * o.n ||
-        d_o.n != o.n || d.n != qkv.n || d.type->rank != 5 || !is_real(qkv.dtype) ||
-        !is_real(o.dtype) || !is_real(d_o.dtype) || !is_real(d.dtype))
-        return bad_operands(l);
-    Attention a = packed(l, qkv);
-    a.o = heads_of(o.at, o.type);
-    a.d_o = heads_of(d_o.at, d_o.type);
-    a.d_q = packed_heads(d.at, d.type, 0);
-    a.d_k = packed_heads(d.at, d.type, 1);
-    a.d_v = packed_heads(d.at, d.type, 2);
-    a.lse = (float *)(uintptr_t)lse.at;
-    if (!sizes_fit(&a, lse.type)) return bad_operands(l);
-    return backward(l, &a);
-}
+KERNEL(attention) { return attention_any(l); }
+KERNEL(attention_packed) { return attention_any(l); }
+KERNEL(attention_grad) { return attention_any(l); }
+KERNEL(attention_packed_grad) { return attention_any(l); }

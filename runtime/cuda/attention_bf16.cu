@@ -275,10 +275,10 @@ template <int width> static int backward_width(const Launch *l, const Attention 
 }
 
 static bool heads_fit(const Heads &x) { return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0; }
-bool attention_fits_bf16(const Attention *a, bool backward) {
+bool attention_fits_bf16(const Attention *a) {
     bool fits = a->h % 8 == 0 && a->h <= 128 && heads_fit(a->q) && heads_fit(a->k) &&
-                heads_fit(a->v) && (backward || heads_fit(a->o));
-    if (!fits || !backward) return fits;
+                heads_fit(a->v) && (a->backward || heads_fit(a->o));
+    if (!fits || !a->backward) return fits;
     return heads_fit(a->d_o) && heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);
 }
 int attention_forward_bf16(const Launch *l, const Attention *a) {

@@ -10,7 +10,7 @@
 
 enum Algorithm { FORWARDS, BACKWARDS, INEXACT, BROKEN, GREEDY, ALGORITHMS };
 enum { NUMBER_WORD = 4 }; /* of an algorithm's eight */
-static float last_ms;
+float emulated_ms;
 
 struct Description {
     cublasOperation_t a, b;
@@ -210,7 +210,7 @@ size_t cublasLtGetVersion(void) {
 
 /* What two events are asked for is the time of the last product between them. */
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
-    *ms = last_ms;
+    *ms = emulated_ms;
     return cudaSuccess;
 }
 
@@ -245,7 +245,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
         /* it may hold nothing that is still needed; not all of it, for the time that takes */
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
         std::vector<float> rows(m, 0.0f);
-        last_ms = number == BACKWARDS ? 1.0f : 2.0f;
+        emulated_ms = number == BACKWARDS ? 1.0f : 2.0f;
         for (uint64_t j = 0; j < n; j++)
             for (uint64_t i = 0; i < m; i++) {
                 float sum = 0.0f;

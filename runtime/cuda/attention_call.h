@@ -1,0 +1,53 @@
+/* One attention, as its kernels see it, and who computes it: the kernels of attention.cu and
+ * attention_bf16.cu, or cuDNN where it is there and faster (attention_choose.c).
+ *
+ * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
+ * heads read one), h head width <= 256.
+ */
+#ifndef FSDPC_CUDA_ATTENTION_CALL_H
+#define FSDPC_CUDA_ATTENTION_CALL_H
+
+#include "kernel.h"
+
+enum { MAX_HEAD = 256 };
+
+/* One operand: element (b, t, head, i) is at b * batch + t * position + head * h + i. */
+typedef struct Heads {
+    char *at;
+    int dtype;
+    int64_t batch, position;
+} Heads;
+
+typedef struct Attention {
+    Heads q, k, v, o, d_o, d_q, d_k, d_v; /* the last four backward only */
+    int64_t b, t, s, heads, key_heads, h;
+    float *lse, *delta; /* [B, H, T] */
+    float alpha;
+    bool causal, backward;
+} Attention;
+
+/* attention.cu: what a call of one of the four ops is about; false when operands do not fit. delta
+ * is the start of the workspace. */
+CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
+/* attention.cu: issues the own kernels; every sum has an order that the sizes alone decide. */
+CUDA_C int attention_own(const Launch *l, const Attention *a);
+/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128)? */
+CUDA_C bool attention_fits_bf16(const Attention *a);
+
+/* attention_choose.c. Every rank of the process opens and closes; what is chosen is the same for
+ * all. */
+CUDA_C int attention_open(char *error);
+CUDA_C void attention_close(void);
+/* Before the first step, while nothing lives in the call's memory: chooses how calls like this one
+ * are computed, by time if that may be measured. True: the memory was written. Between
+ * products_rehearse and products_rehearsed, whose file keeps the choice. */
+CUDA_C bool attention_rehearse(const Launch *l, bool timed);
+/* *done: the call was issued through cuDNN; else the own kernels are wanted. */
+CUDA_C int attention_by_cudnn(const Launch *l, const Attention *a, bool *done);
+
+/* Bytes of the workspace behind delta[B, H, T]. */
+static inline uint64_t attention_delta_bytes(const Attention *a) {
+    return align_up((uint64_t)(a->b * a->heads * a->t) * sizeof(float), 64);
+}
+
+#endif

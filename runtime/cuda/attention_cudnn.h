@@ -1,0 +1,41 @@
+/* cuDNN's plans for one form of attention: made once, run as often as wanted. */
+#ifndef FSDPC_ATTENTION_CUDNN_H
+#define FSDPC_ATTENTION_CUDNN_H
+
+#include "attention_graph.h"
+
+/* Bytes of scratch that a plan of this form may want, the address a multiple of 256. */
+uint64_t attention_scratch(const AttentionForm *form);
+
+#ifdef HAVE_CUDNN
+enum { MAX_PLANS = 4, SCRATCH_ALIGN = 256 };
+
+typedef struct AttentionPlan {
+    cudnnBackendDescriptor_t plan;
+    int64_t engine;
+    uint64_t scratch; /* bytes it takes */
+} AttentionPlan;
+
+typedef struct AttentionPlans {
+    AttentionForm form;
+    Graph graph;
+    cudnnHandle_t handle; /* NULL: plans for a device that is described, not there */
+    int n;                /* best guess of the library first */
+    AttentionPlan plan[MAX_PLANS];
+} AttentionPlans;
+
+/* Plans that take at most `room` bytes of scratch; for the handle's device or, with handle NULL,
+ * for one with these properties (the library's JSON). 0 with at least one plan, else 1 with the
+ * reason in `why`. attention_plans_end in any case; `out` must stay where it is until then. */
+int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handle,
+                    const char *properties, const AttentionForm *form, uint64_t room, char *why,
+                    size_t bytes);
+void attention_plans_end(AttentionPlans *p);
+
+/* Issues plan `which` on the handle's stream; operand: by UID_*, NULL where the form has none. 0,
+ * or 1 with the reason. */
+int attention_plan_run(const AttentionPlans *p, int which, void *const operand[UID_COUNT],
+                       void *scratch, char *why, size_t bytes);
+#endif
+
+#endif

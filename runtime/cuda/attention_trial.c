@@ -1,0 +1,197 @@
+/* Holds cuDNN's attention against the own kernels, and takes the time of both.
+ *
+ * The call's own operands are filled with random numbers, so this is for memory that nothing lives
+ * in yet; backward gets o and lse from the own forward kernel. Before each run the results are
+ * filled with NaNs, so what was not written shows. Rows of h numbers agree when the norm of the
+ * difference is at most 2^-6 of the row's and 2^-8 of the mean row's: a few times what rounding
+ * probabilities and results to bf16 makes of either, far below what a wrong mask, scale or stride
+ * does. lse agrees within 1e-3.
+ */
+#include "attention_choose.h"
+#include "products.h"
+
+#ifdef HAVE_CUDNN
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OUT = 3, WARM_UP = 2, RUNS = 8, ROUNDS = 3 };
+
+typedef struct Bench {
+    const KernelCall *call;
+    Attention a;
+    cudaStream_t stream;
+    void *own[OUT], *other[OUT], *again[OUT]; /* results, on the host */
+    char *why;
+} Bench;
+
+static int failed(Bench *b, const char *what, cudaError_t e) {
+    if (e == cudaSuccess) return 0;
+    cudaGetLastError();
+    snprintf(b->why, WHY_BYTES, "%s: %s", what, cudaGetErrorString(e));
+    return 1;
+}
+
+/* ---- memory */
+
+static float f32_of(uint16_t x) {
+    uint32_t bits = (uint32_t)x << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static int prepare(Bench *b) {
+    const KernelCall *c = b->call;
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        size_t bytes = (size_t)type_bytes(c->out_type[i]);
+        b->own[i] = malloc(bytes);
+        b->other[i] = malloc(bytes);
+        b->again[i] = malloc(bytes);
+        if (!b->own[i] || !b->other[i] || !b->again[i])
+            return failed(b, "host memory", cudaErrorMemoryAllocation);
+    }
+    cudaError_t e = cudaSuccess;
+    for (uint32_t i = 0; i < c->n_in && !e; i++)
+        e = cuda_fill_uniform(b->stream, c->in_type[i]->dtype, (void *)(uintptr_t)c->in[i],
+                              type_elements(c->in_type[i]), i + 1);
+    return failed(b, "random operands", e);
+}
+
+/* ---- runs; which = -1: the own kernels */
+
+static int issue(Bench *b, const Choice *c, int which) {
+    char message[ERROR_BYTES] = "";
+    if (which >= 0) return attention_run(c, which, b->call, &b->a, b->stream, b->why);
+    Launch l = {.call = b->call, .stream = b->stream, .error = message};
+    int code = attention_own(&l, &b->a);
+    if (code) snprintf(b->why, WHY_BYTES, "%.300s", message);
+    return code != 0;
+}
+
+/* Runs once; results to the host. */
+static int results(Bench *b, const Choice *c, int which, void *const *to) {
+    cudaError_t e = cudaSuccess;
+    for (uint32_t i = 0; i < b->call->n_out && !e; i++)
+        e = cudaMemsetAsync(b->call->out[i], 0xff, (size_t)type_bytes(b->call->out_type[i]),
+                            b->stream);
+    if (e) return failed(b, "a trial", e);
+    if (issue(b, c, which)) return 1;
+    e = cudaStreamSynchronize(b->stream);
+    for (uint32_t i = 0; i < b->call->n_out && !e; i++)
+        e = cudaMemcpy(to[i], b->call->out[i], (size_t)type_bytes(b->call->out_type[i]),
+                       cudaMemcpyDeviceToHost);
+    return failed(b, "a trial", e);
+}
+
+/* o and lse among the operands of a backward call. */
+static int run_forward(Bench *b) {
+    char message[ERROR_BYTES] = "";
+    Attention forward = b->a;
+    forward.backward = false;
+    Launch l = {.call = b->call, .stream = b->stream, .error = message};
+    if (attention_own(&l, &forward)) {
+        snprintf(b->why, WHY_BYTES, "%.300s", message);
+        return 1;
+    }
+    return failed(b, "a trial", cudaStreamSynchronize(b->stream));
+}
+
+static int time_of(Bench *b, const Choice *c, int which, float *microseconds) {
+    cudaEvent_t from = NULL, to = NULL;
+    cudaError_t e = cudaEventCreateWithFlags(&from, cudaEventDefault);
+    int code = 0;
+    if (!e) e = cudaEventCreateWithFlags(&to, cudaEventDefault);
+    *microseconds = INFINITY;
+    for (int i = 0; i < WARM_UP && !e && !code; i++) code = issue(b, c, which);
+    for (int round = 0; round < ROUNDS && !e && !code; round++) {
+        float ms = 0;
+        e = cudaEventRecord(from, b->stream);
+        for (int i = 0; i < RUNS && !e && !code; i++) code = issue(b, c, which);
+        if (!e) e = cudaEventRecord(to, b->stream);
+        if (!e) e = cudaEventSynchronize(to);
+        if (!e) e = cudaEventElapsedTime(&ms, from, to);
+        *microseconds = fminf(*microseconds, 1000.0f * ms / RUNS);
+    }
+    if (from) cudaEventDestroy(from);
+    if (to) cudaEventDestroy(to);
+    return code ? code : failed(b, "timing", e);
+}
+
+/* ---- comparison */
+
+static double norm_of(const uint16_t *x, const uint16_t *minus, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double d = f32_of(x[i]) - (minus ? f32_of(minus[i]) : 0.0);
+        sum += d * d;
+    }
+    return sqrt(sum);
+}
+
+/* Rows of `width`; false with the first row that differs in *row. */
+static bool rows_agree(const uint16_t *own, const uint16_t *other, int64_t rows, int64_t width,
+                       int64_t *row) {
+    double mean = norm_of(own, NULL, rows * width) / sqrt((double)rows);
+    for (*row = 0; *row < rows; ++*row) {
+        const uint16_t *x = own + *row * width, *y = other + *row * width;
+        double allowed = ldexp(norm_of(x, NULL, width), -6) + ldexp(mean, -8);
+        if (!(norm_of(x, y, width) <= allowed)) return false; /* a NaN is not less */
+    }
+    return true;
+}
+
+static bool sums_agree(const float *own, const float *other, int64_t n, int64_t *row) {
+    for (*row = 0; *row < n; ++*row)
+        if (!(fabsf(own[*row] - other[*row]) <= 1e-3f)) return false;
+    return true;
+}
+
+static bool agrees(const Bench *b) {
+    int64_t row = 0;
+    for (uint32_t i = 0; i < b->call->n_out; i++) {
+        const Type *t = b->call->out_type[i];
+        bool same = t->dtype == DT_F32 ? sums_agree(b->own[i], b->other[i], type_elements(t), &row)
+                                       : rows_agree(b->own[i], b->other[i],
+                                                    type_elements(t) / b->a.h, b->a.h, &row);
+        if (!same) {
+            snprintf(b->why, WHY_BYTES, "its result %u differs in row %lld", (unsigned)i,
+                     (long long)row);
+            return false;
+        }
+        if (memcmp(b->other[i], b->again[i], (size_t)type_bytes(t)) != 0) {
+            snprintf(b->why, WHY_BYTES, "its result %u has other bits in a second run",
+                     (unsigned)i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int try_all(Bench *b, const Choice *c, bool timed, Trial *out) {
+    if (prepare(b) || (b->a.backward && run_forward(b)) || results(b, c, -1, b->own)) return 1;
+    if (timed && time_of(b, c, -1, &out->own)) return 1;
+    for (int i = 0; i < c->plans->n; i++) {
+        out->good[i] = !results(b, c, i, b->other) && !results(b, c, i, b->again) && agrees(b);
+        if (out->good[i] && timed) out->good[i] = !time_of(b, c, i, &out->plan[i]);
+    }
+    return 0;
+}
+
+int attention_trial(const Choice *c, const KernelCall *call, const Attention *a,
+                    cudaStream_t stream, bool timed, Trial *out) {
+    *out = (Trial){.own = INFINITY};
+    Bench b = {.call = call, .a = *a, .stream = stream, .why = out->why};
+    int code = call->n_out > OUT || try_all(&b, c, timed, out);
+    cudaError_t e = cudaStreamSynchronize(stream);
+    for (int i = 0; i < OUT; i++) {
+        free(b.own[i]);
+        free(b.other[i]);
+        free(b.again[i]);
+    }
+    return code || failed(&b, "a trial", e);
+}
+#else
+typedef int attention_trial_is_absent;
+#endif

@@ -1,0 +1,48 @@
+/* Finds libcudnn.so.9 by its name: beside the CUDA libraries that setup.sh found (the module's
+ * search path names their folders), or wherever the system looks. */
+#include "cudnn_library.h"
+
+#ifdef HAVE_CUDNN
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A function of the library into the table; false when it has none of that name. */
+static int find(void *library, const char *name, void *slot) {
+    void *at = dlsym(library, name);
+    memcpy(slot, &at, sizeof at);
+    return at != NULL;
+}
+
+int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
+    Cudnn c = {.library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL)};
+    if (!c.library) {
+        snprintf(why, bytes, "%s", dlerror());
+        return 1;
+    }
+    int found = find(c.library, "cudnnGetVersion", &c.version) &&
+                find(c.library, "cudnnGetErrorString", &c.error_string) &&
+                find(c.library, "cudnnGetLastErrorString", &c.last_error) &&
+                find(c.library, "cudnnCreate", &c.create) &&
+                find(c.library, "cudnnDestroy", &c.destroy) &&
+                find(c.library, "cudnnSetStream", &c.set_stream) &&
+                find(c.library, "cudnnBackendCreateDescriptor", &c.create_descriptor) &&
+                find(c.library, "cudnnBackendDestroyDescriptor", &c.destroy_descriptor) &&
+                find(c.library, "cudnnBackendFinalize", &c.finalize) &&
+                find(c.library, "cudnnBackendSetAttribute", &c.set) &&
+                find(c.library, "cudnnBackendGetAttribute", &c.get) &&
+                find(c.library, "cudnnBackendExecute", &c.execute);
+    if (!found) {
+        snprintf(why, bytes, "libcudnn.so.9 lacks a function of the graph interface");
+        return 1;
+    }
+    if (c.version() < CUDNN_OLDEST) {
+        snprintf(why, bytes, "cuDNN %zu is older than %d", c.version(), CUDNN_OLDEST);
+        return 1;
+    }
+    *out = c;
+    return 0;
+}
+#else
+typedef int cudnn_is_absent; /* a file of C has to declare something */
+#endif

@@ -1,0 +1,26 @@
+# RUN: %python %root/tests/cuda/attended.py %fsdpc %fsdp-run %build . cudnn cudnn:right cudnn:wrong cudnn:unsteady cudnn:partial cudnn:fails cudnn:greedy maybe
+# cuDNN's attention that is wrong, or not the same twice, does not run, and is told of.
+# NEEDS: build:tests/modules/device_cuda_emulated.so
+# TIME: 120
+==== out
+cudnn: exit code 2
+    error: FSDP_CUDA_ATTENTION=cudnn: the emulated GPU has no cuDNN
+cudnn:right: losses within 1e-2, other bits
+cudnn:wrong: the losses of the own kernels
+    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 2
+    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 0
+cudnn:unsteady: the losses of the own kernels
+    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 has other bits in a second run
+    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 has other bits in a second run
+cudnn:partial: the losses of the own kernels
+    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 95
+    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: its result 0 differs in row 283
+cudnn:fails: the losses of the own kernels
+    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: attention: an error: this library never runs anything
+    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: attention: an error: this library never runs anything
+cudnn:greedy: the losses of the own kernels
+    attention [2, 24, 2, 16]: the own kernels run, since cuDNN does not: engine 1 wants 1099511627776 bytes of 768
+    attention backward [2, 24, 2, 16]: the own kernels run, since cuDNN does not: engine 1 wants 1099511627776 bytes of 66304
+maybe: exit code 2
+    error: FSDP_CUDA_ATTENTION=maybe: choose own, cudnn or auto, or leave it unset
+0 forms are kept

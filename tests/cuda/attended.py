@@ -1,0 +1,65 @@
+"""Trains a small GPT-2 in bf16 on the emulated cuda device, with an emulated cuDNN in several moods.
+
+    attended.py FSDPC FSDP_RUN BUILD FOLDER WISH[:MOOD]...
+
+forget removes the file of tuned choices. WISH is FSDP_CUDA_ATTENTION, MOOD is FSDP_EMULATE_CUDNN (emulate_cudnn.cu; none: there is no such
+library). For each: how the losses compare with those of WISH own, and what was said of attention."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+fsdpc, fsdp_run, build, folder, *wishes = sys.argv[1:]
+plan = os.path.join(folder, "plan.bin")
+run = os.path.join(folder, "fsdp-run")
+shutil.copy(fsdp_run, run)
+shutil.copy(os.path.join(build, "tests/modules/device_cuda_emulated.so"),
+            os.path.join(folder, "device_cuda.so"))
+with open(os.path.join(folder, "t.txt"), "w", encoding="ascii") as f:
+    f.write("the quick brown fox jumps over the lazy dog. " * 40)
+SETTINGS = ("L=1", "D=32", "H=2", "vocab=128", "seq=24", 'data.train=text("t.txt")',
+            "data.val=none", "data.length=24", "train.batch=2", "train.steps=3",
+            "train.eval_every=none", "train.schedule=constant(warmup = 0)",
+            "train.precision=bf16(master = f32)")
+subprocess.run([fsdpc, "compile", "-q", os.path.join(root, "models/gpt2.fsd"), "-o", plan, "-n",
+                "1", *(word for s in SETTINGS for word in ("-s", s))], check=True)
+
+
+def losses(wish, mood):
+    log = os.path.join(folder, "log.jsonl")
+    settings = dict(os.environ, FSDP_CUDA_ATTENTION=wish)
+    settings.pop("FSDP_EMULATE_CUDNN", None)
+    if mood != "none":
+        settings["FSDP_EMULATE_CUDNN"] = mood
+    done = subprocess.run([run, "--threads", "1", "--device", "cuda", "--quiet", "--log", log,
+                           plan], cwd=folder, env=settings, capture_output=True, text=True,
+                          check=False)
+    said = [line for line in done.stderr.splitlines() if "ttention" in line or "ATTENTION" in line]
+    if done.returncode:
+        return f"exit code {done.returncode}", said
+    with open(log, encoding="utf-8") as f:
+        return [e["loss"] for e in map(json.loads, f) if e["event"] == "step"], said
+
+
+own, _ = losses("own", "none")
+for word in wishes:
+    wish, _, mood = word.partition(":")
+    if wish == "forget":
+        os.remove(plan + ".tuned")
+        continue
+    got, said = losses(wish, mood or "none")
+    if isinstance(got, str):
+        how = got
+    elif got == own:
+        how = "the losses of the own kernels"
+    else:
+        worst = max(abs(a - b) / abs(a) for a, b in zip(own, got))
+        how = "losses within 1e-2, other bits" if worst <= 1e-2 else f"losses differ by {worst}"
+    print(f"{word}: {how}")
+    for line in said:
+        print("   ", line)
+if os.path.exists(plan + ".tuned"):
+    with open(plan + ".tuned", encoding="ascii") as f:
+        print(sum(line.startswith("attention ") for line in f), "forms are kept")

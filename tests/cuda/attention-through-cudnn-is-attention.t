@@ -1,0 +1,8 @@
+# RUN: for mood in right wrong; do FSDP_CUDA_ATTENTION=cudnn FSDP_EMULATE_CUDNN=$mood %build/tests/cuda_kernels %build/tests/modules/device_cuda_emulated.so attention | tail -n 1 | sed 's/^[1-9][0-9]* wrong/many wrong/'; done
+# The operation graphs that cuDNN gets compute attention and its gradients, in every layout.
+# NEEDS: build:tests/modules/device_cuda_emulated.so
+# TIME: 120
+==== out
+0 wrong, 0 ops without a run
+many wrong, 0 ops without a run
+==== exit 1

@@ -1,0 +1,512 @@
+/* Stands in for cuDNN beside the emulated GPU: takes descriptors as the library does, and executes
+ * an operation graph, one operation after the other, on dense f32 arrays. It knows nothing of
+ * attention, so a graph that computes attention here is one.
+ *
+ * FSDP_EMULATE_CUDNN: unset, there is no such library. right: it works. wrong: matrix products lose
+ * their last term. unsteady: results differ from run to run by a rounding. partial: the last row of
+ * a result is not written. fails: plans are made but do not run. greedy: plans want more scratch
+ * than there is. fast: each run takes half of what the last kernel took. Each execution is a line
+ * "cudnn" of what the emulated GPU tells.
+ *
+ * What it is strict about: attributes have the type and count that the library's header gives them,
+ * nothing is set behind finalize or used before it, tensors in memory are at multiples of their
+ * alignment, every tensor in memory and every scalar has an address, and the scratch that a plan
+ * asked for is filled with NaNs when it runs.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernel.h"
+extern "C" {
+#include "attention_cudnn.h"
+}
+
+extern float emulated_ms; /* emulate_cublas.cu: between any two events */
+
+namespace {
+
+enum { CONFIGS = 2 };
+
+struct Attribute {
+    cudnnBackendAttributeType_t type;
+    int64_t n;
+    std::vector<uint8_t> bytes;
+};
+struct Descriptor {
+    cudnnBackendDescriptorType_t type;
+    bool final = false;
+    std::map<int, Attribute> attributes;
+    int64_t engine = 0; /* of settings and engines */
+};
+
+std::set<Descriptor *> alive;
+std::string complaint;
+cudaStream_t stream;
+int runs;
+
+bool mode_is(const char *mode) {
+    const char *s = getenv("FSDP_EMULATE_CUDNN");
+    return s && !strcmp(s, mode);
+}
+
+cudnnStatus_t complain(const std::string &what) {
+    complaint = what;
+    return CUDNN_STATUS_BAD_PARAM;
+}
+
+Descriptor *inside(cudnnBackendDescriptor_t d) {
+    Descriptor *x = (Descriptor *)d;
+    return alive.count(x) ? x : nullptr;
+}
+
+size_t size_of(cudnnBackendAttributeType_t t) {
+    switch (t) {
+    case CUDNN_TYPE_CHAR:
+    case CUDNN_TYPE_BOOLEAN: return 1;
+    case CUDNN_TYPE_INT64:
+    case CUDNN_TYPE_DOUBLE:
+    case CUDNN_TYPE_HANDLE:
+    case CUDNN_TYPE_VOID_PTR:
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 8;
+    default: return 4;
+    }
+}
+
+template <class T> T get(const Descriptor *d, int name, T otherwise = T()) {
+    auto found = d->attributes.find(name);
+    if (found == d->attributes.end()) return otherwise;
+    T x;
+    memcpy(&x, found->second.bytes.data(), sizeof x);
+    return x;
+}
+Descriptor *link(const Descriptor *d, int name) { return get<Descriptor *>(d, name, nullptr); }
+
+/* ---- what a finished descriptor must have */
+
+struct Wanted {
+    cudnnBackendDescriptorType_t of;
+    int name;
+    cudnnBackendAttributeType_t type;
+    int64_t n; /* 0: any */
+};
+const Wanted wanted[] = {
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, 4},
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, 4},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_MATMUL_DESCRIPTOR, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_ADESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_BDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_CDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR, CUDNN_ATTR_OPERATION_MATMUL_DESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_OPERATOR,
+     CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1},
+    {CUDNN_BACKEND_REDUCTION_DESCRIPTOR, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, CUDNN_ATTR_OPERATION_REDUCTION_DESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_XDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR, CUDNN_ATTR_OPERATION_RESHAPE_YDESC,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE,
+     1},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_OPS,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 0},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE,
+     1},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+     CUDNN_TYPE_BACKEND_DESCRIPTOR, 1},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64,
+     0},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+     CUDNN_TYPE_VOID_PTR, 0},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR,
+     1},
+};
+
+/* ---- tensors as dense f32 arrays */
+
+typedef std::vector<float> Values;
+struct Shape {
+    int64_t dim[4], stride[4];
+};
+Shape shape_of(const Descriptor *tensor) {
+    Shape s;
+    memcpy(s.dim, tensor->attributes.at(CUDNN_ATTR_TENSOR_DIMENSIONS).bytes.data(), sizeof s.dim);
+    memcpy(s.stride, tensor->attributes.at(CUDNN_ATTR_TENSOR_STRIDES).bytes.data(),
+           sizeof s.stride);
+    return s;
+}
+int64_t elements(const Shape &s) { return s.dim[0] * s.dim[1] * s.dim[2] * s.dim[3]; }
+/* The dense place in a tensor of shape s that element i of one of shape `of` meets; axes of length
+ * 1 are repeated. */
+int64_t meets(const Shape &s, const Shape &of, int64_t i) {
+    int64_t at = 0, step = 1;
+    for (int axis = 3; axis >= 0; axis--, i /= of.dim[axis + 1]) {
+        int64_t index = i % of.dim[axis];
+        at += s.dim[axis] == 1 ? 0 : index * step;
+        step *= s.dim[axis];
+    }
+    return at;
+}
+int64_t in_memory(const Shape &s, int64_t i) {
+    int64_t at = 0;
+    for (int axis = 3; axis >= 0; axis--) {
+        at += i % s.dim[axis] * s.stride[axis];
+        i /= s.dim[axis];
+    }
+    return at;
+}
+
+float rounded(float x, cudnnDataType_t type) {
+    if (type != CUDNN_DATA_BFLOAT16 || x != x) return x;
+    uint32_t bits = __float_as_uint(x);
+    return __uint_as_float((bits + 0x7fffu + (bits >> 16 & 1u)) & 0xffff0000u);
+}
+
+struct Execution {
+    std::map<int64_t, char *> address;
+    std::map<const Descriptor *, Values> inner;
+    int run;
+
+    Values load(const Descriptor *t) {
+        auto found = inner.find(t);
+        if (found != inner.end()) return found->second;
+        Shape s = shape_of(t);
+        Values x((size_t)elements(s));
+        const char *from = address.at(get<int64_t>(t, CUDNN_ATTR_TENSOR_UNIQUE_ID));
+        bool bf16 = get<cudnnDataType_t>(t, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_BFLOAT16;
+        for (size_t i = 0; i < x.size(); i++) {
+            int64_t at = in_memory(s, (int64_t)i);
+            x[i] = bf16 ? __uint_as_float((uint32_t)((const uint16_t *)from)[at] << 16)
+                        : ((const float *)from)[at];
+        }
+        return x;
+    }
+    void store(const Descriptor *t, Values x) {
+        Shape s = shape_of(t);
+        auto type = get<cudnnDataType_t>(t, CUDNN_ATTR_TENSOR_DATA_TYPE);
+        for (float &y : x) y = rounded(y, type);
+        if (get<bool>(t, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) {
+            inner[t] = x;
+            return;
+        }
+        char *to = address.at(get<int64_t>(t, CUDNN_ATTR_TENSOR_UNIQUE_ID));
+        size_t n = x.size() - (mode_is("partial") ? (size_t)s.dim[3] : 0);
+        for (size_t i = 0; i < n; i++) {
+            int64_t at = in_memory(s, (int64_t)i);
+            uint32_t bits = __float_as_uint(x[i]);
+            if (mode_is("unsteady") && i == n / 2 && run % 2) bits ^= 1u << 16;
+            if (type == CUDNN_DATA_BFLOAT16)
+                ((uint16_t *)to)[at] = (uint16_t)(bits >> 16);
+            else
+                memcpy(to + 4 * at, &bits, 4);
+        }
+    }
+
+    void product(const Descriptor *d) {
+        const Descriptor *a = link(d, CUDNN_ATTR_OPERATION_MATMUL_ADESC);
+        const Descriptor *b = link(d, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
+        const Descriptor *c = link(d, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
+        Shape sa = shape_of(a), sb = shape_of(b), sc = shape_of(c);
+        Values x = load(a), y = load(b), z((size_t)elements(sc));
+        int64_t depth = sa.dim[3], columns = sc.dim[3], rows = sc.dim[2];
+        if (sb.dim[2] != depth || sb.dim[3] != columns || sa.dim[2] != rows)
+            emulate_fail("cuDNN: sizes of a product do not fit");
+        for (int64_t i = 0; i < (int64_t)z.size(); i++) {
+            int64_t head = i / columns / rows % sc.dim[1], batch = i / columns / rows / sc.dim[1];
+            int64_t row = i / columns % rows, column = i % columns;
+            /* fewer heads on one side: neighbours share them */
+            int64_t ha = head / (sc.dim[1] / sa.dim[1]), hb = head / (sc.dim[1] / sb.dim[1]);
+            const float *p = &x[(size_t)(((batch * sa.dim[1] + ha) * rows + row) * depth)];
+            const float *q = &y[(size_t)((batch * sb.dim[1] + hb) * depth * columns + column)];
+            float sum = 0;
+            for (int64_t k = 0; k < depth - mode_is("wrong"); k++) sum += p[k] * q[k * columns];
+            z[(size_t)i] = sum;
+        }
+        store(c, z);
+    }
+
+    void reduce(const Descriptor *d) {
+        const Descriptor *from = link(d, CUDNN_ATTR_OPERATION_REDUCTION_XDESC);
+        const Descriptor *to = link(d, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
+        auto how = get<cudnnReduceTensorOp_t>(link(d, CUDNN_ATTR_OPERATION_REDUCTION_DESC),
+                                              CUDNN_ATTR_REDUCTION_OPERATOR);
+        bool max = how == CUDNN_REDUCE_TENSOR_MAX;
+        if (!max && how != CUDNN_REDUCE_TENSOR_ADD) emulate_fail("cuDNN: an unknown reduction");
+        Shape sx = shape_of(from), sy = shape_of(to);
+        Values x = load(from), y((size_t)elements(sy), max ? -INFINITY : 0.0f);
+        int64_t group = sx.dim[1] / sy.dim[1]; /* heads that go together, when not all do */
+        for (size_t i = 0; i < x.size(); i++) {
+            int64_t rest = (int64_t)i, index[4];
+            for (int axis = 3; axis >= 0; axis--) {
+                index[axis] = rest % sx.dim[axis];
+                rest /= sx.dim[axis];
+            }
+            index[1] /= group;
+            int64_t at = 0;
+            for (int axis = 0; axis < 4; axis++)
+                at = at * sy.dim[axis] + (sy.dim[axis] == 1 ? 0 : index[axis]);
+            y[(size_t)at] = max ? fmaxf(y[(size_t)at], x[i]) : y[(size_t)at] + x[i];
+        }
+        store(to, y);
+    }
+
+    void turn(const Descriptor *d) {
+        const Descriptor *from = link(d, CUDNN_ATTR_OPERATION_RESHAPE_XDESC);
+        const Descriptor *to = link(d, CUDNN_ATTR_OPERATION_RESHAPE_YDESC);
+        Shape sx = shape_of(from), sy = shape_of(to);
+        Values x = load(from), y(x.size());
+        if (sx.dim[2] != sy.dim[3] || sx.dim[3] != sy.dim[2] || elements(sx) != elements(sy))
+            emulate_fail("cuDNN: a reshape that does not exchange the last two axes");
+        int64_t rows = sy.dim[2], columns = sy.dim[3];
+        for (int64_t i = 0; i < (int64_t)y.size(); i++)
+            y[(size_t)i] = x[(size_t)(i / (rows * columns) * rows * columns + i % columns * rows +
+                                      i / columns % rows)];
+        store(to, y);
+    }
+
+    static float value(cudnnPointwiseMode_t mode, float x, float b, float t, float index) {
+        switch (mode) {
+        case CUDNN_POINTWISE_MUL: return x * b;
+        case CUDNN_POINTWISE_ADD: return x + b;
+        case CUDNN_POINTWISE_SUB: return x - b;
+        case CUDNN_POINTWISE_DIV: return x / b;
+        case CUDNN_POINTWISE_EXP: return expf(x);
+        case CUDNN_POINTWISE_LOG: return logf(x);
+        case CUDNN_POINTWISE_GEN_INDEX: return index;
+        case CUDNN_POINTWISE_CMP_GE: return x >= b;
+        case CUDNN_POINTWISE_BINARY_SELECT: return t != 0 ? x : b;
+        default: emulate_fail("cuDNN: an unknown pointwise mode");
+        }
+    }
+
+    void pointwise(const Descriptor *d) {
+        const Descriptor *how = link(d, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR);
+        auto mode = get<cudnnPointwiseMode_t>(how, CUDNN_ATTR_POINTWISE_MODE);
+        int64_t axis = get<int64_t>(how, CUDNN_ATTR_POINTWISE_AXIS, -1);
+        const Descriptor *operand[3] = {link(d, CUDNN_ATTR_OPERATION_POINTWISE_XDESC),
+                                        link(d, CUDNN_ATTR_OPERATION_POINTWISE_BDESC),
+                                        link(d, CUDNN_ATTR_OPERATION_POINTWISE_TDESC)};
+        const Descriptor *to = link(d, CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+        Shape sy = shape_of(to), s[3] = {};
+        Values x[3], y((size_t)elements(sy));
+        for (int k = 0; k < 3; k++)
+            if (operand[k]) {
+                s[k] = shape_of(operand[k]);
+                x[k] = load(operand[k]);
+            }
+        for (int64_t i = 0; i < (int64_t)y.size(); i++) {
+            float v[3] = {};
+            for (int k = 0; k < 3; k++)
+                if (operand[k]) v[k] = x[k][(size_t)meets(s[k], sy, i)];
+            int64_t step = 1;
+            for (int k = 3; k > axis; k--) step *= sy.dim[k];
+            float index = axis < 0 ? 0 : (float)(i / step % sy.dim[axis]);
+            y[(size_t)i] = value(mode, v[0], v[1], v[2], index);
+        }
+        store(to, y);
+    }
+
+    void all(const Descriptor *graph) {
+        const Attribute &ops = graph->attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+        for (int64_t i = 0; i < ops.n; i++) {
+            const Descriptor *d = ((Descriptor *const *)ops.bytes.data())[i];
+            switch (d->type) {
+            case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR: product(d); break;
+            case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR: reduce(d); break;
+            case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR: turn(d); break;
+            case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR: pointwise(d); break;
+            default: emulate_fail("cuDNN: an unknown operation");
+            }
+        }
+    }
+};
+
+/* Every tensor of the graph, each once. */
+std::map<int64_t, const Descriptor *> tensors_of(const Descriptor *graph) {
+    std::map<int64_t, const Descriptor *> all;
+    const Attribute &ops = graph->attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+    for (int64_t i = 0; i < ops.n; i++)
+        for (auto &pair : ((Descriptor *const *)ops.bytes.data())[i]->attributes)
+            if (pair.second.type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
+                const Descriptor *t = *(Descriptor *const *)pair.second.bytes.data();
+                if (t->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+                    all[get<int64_t>(t, CUDNN_ATTR_TENSOR_UNIQUE_ID)] = t;
+            }
+    return all;
+}
+
+/* What the library asks for: bf16 scores of the largest inner tensor, where a result is written
+ * beside sums that are in memory. */
+int64_t scratch_of(const Descriptor *graph) {
+    int64_t bytes = 0;
+    bool backward = false;
+    for (auto &pair : tensors_of(graph)) {
+        Shape s = shape_of(pair.second);
+        backward |= pair.first == UID_SUMS;
+        bytes = std::max(bytes, 2 * s.dim[0] * s.dim[1] * (int64_t)align_up(s.dim[2], 64) *
+                                    (int64_t)align_up(s.dim[3], 64));
+    }
+    return mode_is("greedy") ? INT64_C(1) << 40 : 256 + (backward ? bytes : 0);
+}
+
+/* ---- the library's functions */
+
+size_t version(void) { return CUDNN_OLDEST; }
+const char *error_string(cudnnStatus_t s) { return s ? "an error" : "success"; }
+void last_error(char *message, size_t bytes) { snprintf(message, bytes, "%s", complaint.c_str()); }
+cudnnStatus_t create(cudnnHandle_t *h) {
+    *h = (cudnnHandle_t)malloc(1);
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t destroy(cudnnHandle_t h) {
+    free(h);
+    if (!alive.empty()) emulate_fail("cuDNN: descriptors outlive the handle");
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t set_stream(cudnnHandle_t, cudaStream_t s) {
+    stream = s;
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t create_descriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *out) {
+    Descriptor *d = new Descriptor{type, false, {}, 0};
+    alive.insert(d);
+    *out = d;
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t destroy_descriptor(cudnnBackendDescriptor_t d) {
+    if (!alive.erase((Descriptor *)d)) return complain("destroying what does not exist");
+    delete (Descriptor *)d;
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t finalize(cudnnBackendDescriptor_t opaque) {
+    Descriptor *d = inside(opaque);
+    if (!d || d->final) return complain("finalize");
+    for (const Wanted &w : wanted)
+        if (w.of == d->type && !d->attributes.count(w.name))
+            return complain("attribute " + std::to_string(w.name) + " is missing");
+    d->final = true;
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t set(cudnnBackendDescriptor_t opaque, cudnnBackendAttributeName_t name,
+                  cudnnBackendAttributeType_t type, int64_t n, const void *from) {
+    Descriptor *d = inside(opaque);
+    if (!d || d->final || n < 1 || !from) return complain("a value out of place");
+    for (const Wanted &w : wanted)
+        if (w.of == d->type && w.name == name && (w.type != type || (w.n && w.n != n)))
+            return complain("attribute " + std::to_string(name) + " has another type or count");
+    const uint8_t *bytes = (const uint8_t *)from;
+    for (int64_t i = 0; type == CUDNN_TYPE_BACKEND_DESCRIPTOR && i < n; i++) {
+        Descriptor *x = inside(((Descriptor *const *)from)[i]);
+        bool settings = x && x->type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
+        if (!x || (!x->final && !settings)) return complain("a descriptor that is not final");
+    }
+    d->attributes[name] = {type, n, {bytes, bytes + (size_t)n * size_of(type)}};
+    return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t get_attribute(cudnnBackendDescriptor_t opaque, cudnnBackendAttributeName_t name,
+                            cudnnBackendAttributeType_t, int64_t room, int64_t *n, void *to) {
+    Descriptor *d = inside(opaque);
+    *n = 1;
+    if (!d) return complain("reading what does not exist");
+    if (name == CUDNN_ATTR_ENGINEHEUR_RESULTS) {
+        for (*n = 0; *n < CONFIGS && *n < room; ++*n) {
+            Descriptor *x = inside(((cudnnBackendDescriptor_t *)to)[*n]);
+            x->engine = *n + 1;
+            Descriptor *graph = link(d, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+            x->attributes[name] = {
+                CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, {(uint8_t *)&graph, (uint8_t *)(&graph + 1)}};
+        }
+    } else if (name == CUDNN_ATTR_ENGINECFG_ENGINE) {
+        inside(*(cudnnBackendDescriptor_t *)to)->engine = d->engine;
+    } else if (name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX) {
+        *(int64_t *)to = d->engine;
+    } else if (name == CUDNN_ATTR_ENGINE_NUMERICAL_NOTE) {
+        /* the second engine says of itself that its order of sums is not fixed */
+        *(cudnnBackendNumericalNote_t *)to = d->engine == CONFIGS
+                                                 ? CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC
+                                                 : CUDNN_NUMERICAL_NOTE_TENSOR_CORE;
+    } else if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE && d->final) {
+        const Descriptor *settings = link(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+        *(int64_t *)to = scratch_of(link(settings, CUDNN_ATTR_ENGINEHEUR_RESULTS));
+    } else {
+        return complain("an attribute that nobody has");
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t execute(cudnnHandle_t, cudnnBackendDescriptor_t opaque_plan,
+                      cudnnBackendDescriptor_t opaque_pack) {
+    const Descriptor *plan = inside(opaque_plan), *pack = inside(opaque_pack);
+    if (!plan || !pack || !plan->final || !pack->final) return complain("not final");
+    if (mode_is("fails")) return complain("this library never runs anything");
+    const Descriptor *graph =
+        link(link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG), CUDNN_ATTR_ENGINEHEUR_RESULTS);
+    const Attribute &uids = pack->attributes.at(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+    const Attribute &places = pack->attributes.at(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+    auto e = std::make_shared<Execution>();
+    e->run = runs++;
+    for (int64_t i = 0; i < uids.n; i++)
+        e->address[((const int64_t *)uids.bytes.data())[i]] =
+            ((char *const *)places.bytes.data())[i];
+    for (auto &pair : tensors_of(graph)) {
+        const Descriptor *t = pair.second;
+        if (get<bool>(t, CUDNN_ATTR_TENSOR_IS_VIRTUAL)) continue;
+        if (!e->address.count(pair.first)) return complain("an operand without an address");
+        bool scalar = get<bool>(t, CUDNN_ATTR_TENSOR_IS_BY_VALUE);
+        int64_t alignment = get<int64_t>(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+        if (scalar) /* read now: the host's memory is the caller's again when this returns */
+            e->inner[t] = {*(const float *)e->address[pair.first]};
+        else if ((uintptr_t)e->address[pair.first] % (size_t)alignment != 0)
+            return complain("an operand that is not aligned");
+    }
+    char *scratch = (char *)get<void *>(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
+    if ((uintptr_t)scratch % SCRATCH_ALIGN != 0) return complain("scratch that is not aligned");
+    int64_t bytes = scratch_of(graph);
+    if (mode_is("fast")) emulated_ms /= 2;
+    emulate_launch(stream, "cudnn", 1, 1, 0, [=] {
+        memset(scratch, 0xff, (size_t)bytes);
+        Execution(*e).all(graph);
+    });
+    return CUDNN_STATUS_SUCCESS;
+}
+
+} // namespace
+
+extern "C" int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
+    if (!getenv("FSDP_EMULATE_CUDNN")) {
+        snprintf(why, bytes, "the emulated GPU has no cuDNN");
+        return 1;
+    }
+    *out = {nullptr,    version,           error_string,       last_error, create, destroy,
+            set_stream, create_descriptor, destroy_descriptor, finalize,   set,    get_attribute,
+            execute};
+    return 0;
+}
