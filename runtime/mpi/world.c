@@ -102,6 +102,7 @@ static bool fail(World *w, int32_t rank, int *code, const char *text) {
     for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++)
         nanosleep(&pause, NULL);
     *code = common_code(w->board->notice.code);
+    if (remote_exists(w) && w->local == 0) launcher_end_later(w->launcher);
     return first;
 }
 
@@ -411,7 +412,8 @@ static int join(const JoinOptions *o, World **out, char *error) {
                  .rank = o->rank,
                  .ranks = o->ranks,
                  .timeout = o->timeout,
-                 .parent = getppid()};
+                 .parent = getppid(),
+                 .launcher = launcher_find()};
     w->alarm_request = MPI_REQUEST_NULL;
     atomic_flag_clear(&w->polling);
     int provided = MPI_THREAD_SINGLE;
@@ -464,6 +466,7 @@ static void leave(World *w, bool orderly) {
     clock_off(&clock);
     for (int32_t k = 0; k < w->locals; k++)
         if (w->alive[k] >= 0) close(w->alive[k]);
+    if (w->launcher >= 0) close(w->launcher);
     shared_free(w, w->boards);
     free(w->boards);
     free(w->local_rank);

@@ -47,6 +47,7 @@ struct TransportWorld {
     Board *board;
     Shared *boards; /* [locals]; the first one is everybody's */
     int32_t timeout, parent;
+    int launcher; /* pidfd, or -1 */
     bool spin;
     atomic_bool aborted;       /* this process ends; its other threads leave their waits */
     Notice incoming, outgoing; /* between hosts */
@@ -75,6 +76,14 @@ bool world_fail(World *w, int32_t rank, int code, const char *text);
 /* peer: the rank at the other end of each request, or NULL. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);
 int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
+
+/* parting.c */
+/* The process that started this one for MPI: mpirun, or its daemon on this host; -1 if there is none.
+ * A number of the kind that pidfd_open gives. */
+int launcher_find(void);
+/* Called when this process is about to end a run that spans hosts, because something failed: what
+ * outlives it sees to it that the launcher ends too. */
+void launcher_end_later(int launcher);
 
 /* shared.c */
 /* Every process of the host gives `bytes` of zeroed memory (0: none) and sees that of the others:

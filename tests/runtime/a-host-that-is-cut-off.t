@@ -1,0 +1,8 @@
+# RUN: %root/tests/bench/hosts --build %build --only cut-off > %t/out; c=$?; cut -d: -f1 %t/out | grep -v "^ *$"; exit $c
+# When a host is cut off the other ones end, and so does mpirun, which would wait for it for many minutes.
+# NEEDS: network:namespaces tool:mpirun build:transport_mpi.so
+# TIME: 90
+==== out
+ok
+    error
+    help
