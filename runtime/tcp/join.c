@@ -601,9 +601,9 @@ static World *new_world(const JoinOptions *o) {
         w->pending = calloc(ranks, sizeof *w->pending);
         w->answer = malloc(MAX(ranks * sizeof(StartReport), (size_t)SHARE_LIMIT));
         w->look.there = calloc(ranks, sizeof *w->look.there);
-        w->look.state = calloc(ranks, sizeof *w->look.state);
+        w->look.stand = calloc(ranks, sizeof *w->look.stand);
         w->look.sign = calloc(ranks, sizeof *w->look.sign);
-        if (!w->pending || !w->answer || !w->look.there || !w->look.state || !w->look.sign)
+        if (!w->pending || !w->answer || !w->look.there || !w->look.stand || !w->look.sign)
             return NULL;
     }
     return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;

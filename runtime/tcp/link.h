@@ -43,7 +43,7 @@ typedef enum MessageKind {
     OVER,      /* the run is over: who says why */
     SEEN,      /* I know (after OVER, RESULT) */
     ASK,       /* where do you wait? */
-    STATE,     /* here; a whole RankState */
+    STATE,     /* here; a Stand */
     STUCK,     /* the same, unasked: I have waited too long */
     BYE,       /* I come to the orderly end */
     GONE,      /* all did: close */
@@ -79,6 +79,11 @@ typedef struct Beat { /* of RankState */
     uint64_t beats;
     uint32_t writing, pad;
 } Beat;
+
+typedef struct Stand { /* where a rank is, and since when */
+    RankState state;
+    int32_t slices, pad;
+} Stand;
 
 typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE } CallKind;
 typedef struct Call { /* followed by `bytes` of payload from those who give some */
@@ -124,9 +129,9 @@ typedef struct Watch { /* the chief's: one look at all ranks */
     bool on;
     int32_t slices, reporter;
     RankState reported;
-    bool *there;      /* [ranks] */
-    RankState *state; /* [ranks] */
-    struct Sign {     /* of work, as far as beats told it; [ranks] */
+    bool *there;  /* [ranks] */
+    Stand *stand; /* [ranks] */
+    struct Sign { /* of work, as far as beats told it; [ranks] */
         uint64_t beats;
         int32_t still; /* slices since the last one */
     } * sign;
@@ -164,7 +169,7 @@ struct TransportWorld {
     RankState own; /* as of this round of the thread */
     bool watched;
     uint64_t stuck_finished;
-    int32_t stuck_slices;
+    int32_t stuck_slices; /* since a collective finished, or the first was issued */
 
     pthread_mutex_t events_lock; /* held around calls of `events`; never inside `lock` */
     WorldEvents events;
@@ -223,8 +228,9 @@ void calls_tick(World *w);
 
 /* watch.c: under the lock. */
 void watch_tick(World *w);
-void watch_stuck(World *w, int32_t rank, const RankState *s);
-void watch_state(World *w, int32_t rank, const RankState *s);
+void watch_stuck(World *w, int32_t rank, const Stand *s);
+void watch_state(World *w, int32_t rank, const Stand *s);
+Stand watch_own_stand(const World *w);
 void watch_beat(World *w, int32_t rank, const Beat *b);
 Beat watch_own_beat(const World *w);
 void watch_where(const RankState *s, char *out, size_t size);

@@ -21,9 +21,10 @@
 
 #include "link.h"
 
-/* Seconds that the others let the deputy be the first to see that the chief is silent; and that a
- * process which has not left after the end of the run may still live. */
-enum { CHIEF_GRACE = 1, LEAVE_SECONDS = 10, READS_A_ROUND = 64 };
+/* Seconds that the others let the deputy be the first to see that the chief is silent, and the
+ * chief the first to say who does not leave; that a process which has not left after the end of
+ * the run may still live. */
+enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 };
 
 void service_wake(World *w) {
     uint64_t one = 1;
@@ -51,9 +52,9 @@ static bool take_ending(const Message *m, Ending *e) {
     return true;
 }
 
-static bool take_state(const Message *m, RankState *s) {
+static bool take_stand(const Message *m, Stand *s) {
     if (!take(m, s, sizeof *s)) return false;
-    s->label[sizeof s->label - 1] = 0;
+    s->state.label[sizeof s->state.label - 1] = 0;
     return true;
 }
 
@@ -78,7 +79,7 @@ static bool take_result(World *w, const Message *m) {
 static bool handle(World *w, int32_t from, const Message *m) {
     Link *l = &w->link[from];
     Ending ending;
-    RankState state;
+    Stand stand;
     Beat beat;
     switch (m->kind) {
     case NOTED: l->noted = from == w->deputy; return l->noted;
@@ -97,14 +98,17 @@ static bool handle(World *w, int32_t from, const Message *m) {
         ends_heard(w, from, &ending);
         return true;
     case SEEN: l->unseen = false; return true;
-    case ASK: link_send(l, STATE, &w->own, sizeof w->own, NULL, 0); return true;
+    case ASK:
+        stand = watch_own_stand(w);
+        link_send(l, STATE, &stand, sizeof stand, NULL, 0);
+        return true;
     case STATE:
-        if (w->rank != 0 || !take_state(m, &state)) return false;
-        watch_state(w, from, &state);
+        if (w->rank != 0 || !take_stand(m, &stand)) return false;
+        watch_state(w, from, &stand);
         return true;
     case STUCK:
-        if (w->rank != 0 || !take_state(m, &state)) return false;
-        watch_stuck(w, from, &state);
+        if (w->rank != 0 || !take_stand(m, &stand)) return false;
+        watch_stuck(w, from, &stand);
         return true;
     case BYE: l->bye = true; return true;
     case GONE: w->gone = from == 0; return w->gone;
@@ -236,16 +240,16 @@ static void all_said_bye(World *w) {
 
 static void tick_leaving(World *w) {
     if (!w->leaving || w->gone || w->over) return;
-    if (++w->leaving_slices < w->options.timeout * SLICES_A_SECOND) return;
+    int32_t limit = w->options.timeout + (w->rank == 0 ? 0 : LEAVE_GRACE);
+    if (++w->leaving_slices != limit * SLICES_A_SECOND) return;
     char who[160] = "rank 0", text[END_TEXT];
-    for (int32_t r = 1; r < w->ranks && w->rank == 0; r++)
+    for (int32_t r = w->ranks - 1; r > 0 && w->rank == 0; r--)
         if (!w->link[r].bye) ends_describe(w, r, who, sizeof who);
     snprintf(text, sizeof text,
              "%s did not come to the end of the run within %d s\n"
              "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
              who, w->options.timeout);
     ends_failed(w, w->rank, EXIT_RANK, text);
-    w->leaving_slices = 0;
 }
 
 /* A process that hangs in something else would keep the launcher waiting. */

@@ -9,7 +9,7 @@
  * plan's checker proves it), so numbers may be compared without knowing who belongs to which group.
  *
  * A missing rank that works (its instructions go on, it writes a file) is waited for, until it has
- * shown no sign of that for the time-out; beats carry the signs.
+ * shown no sign of that for the time-out (beats carry the signs); then one that came late.
  *
  * A collective outside of programs (checkpoints) may take ten times as long: a process that lives
  * may write a large file.
@@ -34,6 +34,10 @@ static int64_t patience(const World *w, const RankState *s) {
 
 /* ---- each rank */
 
+Stand watch_own_stand(const World *w) {
+    return (Stand){.state = w->own, .slices = w->stuck_slices};
+}
+
 static void look_at_self(World *w) {
     const RankState *s = &w->own;
     if (!w->watched || !s->waits || s->finished != w->stuck_finished) {
@@ -41,12 +45,13 @@ static void look_at_self(World *w) {
         w->stuck_slices = 0;
         return;
     }
-    if (++w->stuck_slices < patience(w, s)) return;
-    w->stuck_slices -= SLICES_A_SECOND; /* it says so every second */
+    int64_t late = ++w->stuck_slices - patience(w, s);
+    if (late < 0 || late % SLICES_A_SECOND) return;
+    Stand stand = watch_own_stand(w);
     if (w->rank == 0)
-        watch_stuck(w, 0, s);
+        watch_stuck(w, 0, &stand);
     else
-        link_send(&w->link[0], STUCK, s, sizeof *s, NULL, 0);
+        link_send(&w->link[0], STUCK, &stand, sizeof stand, NULL, 0);
 }
 
 Beat watch_own_beat(const World *w) {
@@ -65,7 +70,7 @@ void watch_beat(World *w, int32_t rank, const Beat *b) {
 typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME } Place;
 
 static Place place_of(const World *w, int32_t rank) {
-    const RankState *s = &w->look.state[rank], *r = &w->look.reported;
+    const RankState *s = &w->look.stand[rank].state, *r = &w->look.reported;
     if (!w->look.there[rank] || !s->waits) return PLACE_ABSENT;
     if (s->axis != r->axis || s->purpose != r->purpose) return PLACE_ELSEWHERE;
     if (s->sequence < r->sequence) return PLACE_BEHIND;
@@ -89,10 +94,13 @@ static int32_t list(const World *w, Place place, char *out, size_t size) {
     return count;
 }
 
-/* Has a rank at the place shown a sign of work of late? */
-static bool works(const World *w, Place place, int64_t slices) {
-    for (int32_t r = 0; r < w->ranks; r++)
-        if (place_of(w, r) == place && w->look.sign[r].still < slices) return true;
+/* Has a rank at the place come there, or shown a sign of work, of late? */
+static bool lives(const World *w, Place place, int64_t slices) {
+    for (int32_t r = 0; r < w->ranks; r++) {
+        if (place_of(w, r) != place) continue;
+        bool absent = place == PLACE_ABSENT;
+        if ((absent ? w->look.sign[r].still : w->look.stand[r].slices) < slices) return true;
+    }
     return false;
 }
 
@@ -112,7 +120,7 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
                  "dmesg tell more; FSDP_TIMEOUT=SECONDS waits longer",
                  where, seconds);
     } else {
-        watch_where(&w->look.state[other], theirs, sizeof theirs);
+        watch_where(&w->look.stand[other].state, theirs, sizeof theirs);
         snprintf(text, sizeof text,
                  "ranks wait for each other for %d s: rank %d in %.200s; rank %d in %.200s\n"
                  "help: use the same plan, options and fsdp-run for all ranks",
@@ -127,7 +135,7 @@ static void missing(World *w, Place place, int32_t count, const char *who, const
     int32_t first = first_at(w, place);
     bool stopped = place == PLACE_ABSENT && process_stopped(w, first);
     if (place == PLACE_BEHIND) {
-        watch_where(&w->look.state[first], theirs, sizeof theirs);
+        watch_where(&w->look.stand[first].state, theirs, sizeof theirs);
         snprintf(at, sizeof at, "; it waits in %.250s", theirs);
     }
     snprintf(text, sizeof text,
@@ -144,7 +152,7 @@ static void missing(World *w, Place place, int32_t count, const char *who, const
 static void look_from_the_front(World *w) {
     RankState *front = &w->look.reported;
     for (int32_t r = 0; r < w->ranks; r++) {
-        const RankState *s = &w->look.state[r];
+        const RankState *s = &w->look.stand[r].state;
         if (place_of(w, r) != PLACE_SAME || s->sequence <= front->sequence) continue;
         *front = *s;
         w->look.reporter = r;
@@ -158,35 +166,36 @@ static void compare(World *w) {
     char who[300] = "", where[320];
     look->on = false;
     /* It has gone on meanwhile. */
-    const RankState *now = &look->state[look->reporter];
+    const RankState *now = &look->stand[look->reporter].state;
     if (look->there[look->reporter] && now->finished != look->reported.finished) return;
     look_from_the_front(w);
     watch_where(&look->reported, where, sizeof where);
     for (Place place = PLACE_ABSENT; place <= PLACE_BEHIND; place++) {
         int32_t count = list(w, place, who, sizeof who);
         if (!count) continue;
-        if (!works(w, place, slices)) missing(w, place, count, who, where, seconds);
+        if (!lives(w, place, slices)) missing(w, place, count, who, where, seconds);
         return;
     }
-    nobody_missing(w, where, seconds);
+    if (!lives(w, PLACE_SAME, slices) && !lives(w, PLACE_ELSEWHERE, slices))
+        nobody_missing(w, where, seconds);
 }
 
-void watch_stuck(World *w, int32_t rank, const RankState *s) {
+void watch_stuck(World *w, int32_t rank, const Stand *s) {
     Watch *look = &w->look;
     if (w->over || look->on) return;
     look->on = true;
     look->slices = 0;
     look->reporter = rank;
-    look->reported = *s;
+    look->reported = s->state;
     for (int32_t r = 0; r < w->ranks; r++) look->there[r] = false;
     look->there[0] = true;
-    look->state[0] = w->own;
+    look->stand[0] = watch_own_stand(w);
     service_broadcast(w, ASK, NULL, 0);
 }
 
-void watch_state(World *w, int32_t rank, const RankState *s) {
+void watch_state(World *w, int32_t rank, const Stand *s) {
     w->look.there[rank] = true;
-    w->look.state[rank] = *s;
+    w->look.stand[rank] = *s;
 }
 
 static void look_at_others(World *w) {

@@ -220,7 +220,7 @@ void world_free(World *w) {
     free(w->pending);
     free(w->answer);
     free(w->look.there);
-    free(w->look.state);
+    free(w->look.stand);
     free(w->look.sign);
     free(w->process);
     free(w->link);
