@@ -34,8 +34,8 @@ static const char *help_for(ncclResult_t result, const char *text) {
     static const struct {
         const char *word, *help;
     } helps[] = {
-        {"Duplicate GPU", "NCCL wants a GPU for each rank; --transport local runs several ranks on "
-                          "one (for tests: another NCCL_HOSTID for each process)"},
+        {"Duplicate GPU", "NCCL wants a GPU for each rank; --transport local runs several on one "
+                          "(tests: a NCCL_HOSTID for each process)"},
         {"out of memory",
          "a smaller train.batch, more train.accumulate or smaller units leave NCCL "
          "more of the GPU's memory"},
