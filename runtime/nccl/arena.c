@@ -16,8 +16,8 @@
 
 const char *registration_text(Registration r) {
     static const char *const text[] = {
-        [REGISTRATION_WINDOW] = "arena registered as a symmetric window",
-        [REGISTRATION_BUFFER] = "arena registered as a buffer",
+        [REGISTRATION_WINDOW] = "arena offered as a symmetric window",
+        [REGISTRATION_BUFFER] = "arena offered as a registered buffer",
         [REGISTRATION_NONE] = "arena not registered",
     };
     return text[r];
