@@ -18,8 +18,9 @@ the runtime. On each rank
 All ranks ask each communicator for the same, in the same order. Prints how many calls agree, or
 the first that does not (exit 1).
 
-mutate: takes each collective of the last rank's trace out, and swaps each two neighbours of one
-communicator that differ; each time the comparison has to fail.
+mutate: takes each collective of the last rank's trace out, and each call that waits, records a
+graph, makes, registers or ends something; and swaps each two neighbouring collectives of one
+communicator that differ. Each time the comparison has to fail.
 """
 import os
 import re
@@ -370,16 +371,19 @@ def mutate(plan, traces):
     """Each collective left out, each two neighbours of a communicator swapped; what was missed."""
     *others, rows = traces
     at = [i for i, row in enumerate(rows) if row[0] == "K"]
-    faults = {"removed": [], "swapped": []}
-    for i in at:
-        faults["removed"].append((i, without(rows, i)))
+    faults = {"collectives taken out": [], "other calls taken out": [], "neighbours swapped": []}
+    for i, row in enumerate(rows):
+        if row[0] == "K":
+            faults["collectives taken out"].append((i, without(rows, i)))
+        elif row[0] in "WBEGIQUZD":
+            faults["other calls taken out"].append((i, without(rows, i)))
     latest = {}
     for i in at:
         before = latest.get(rows[i][2])
         if before is not None and rows[before][2:10] != rows[i][2:10]:
             changed = list(rows)
             changed[before], changed[i] = rows[i], rows[before]
-            faults["swapped"].append((i, changed))
+            faults["neighbours swapped"].append((i, changed))
         latest[rows[i][2]] = i
     for name, cases in faults.items():
         missed = []
@@ -389,7 +393,7 @@ def mutate(plan, traces):
                 missed.append(i)
             except Differs:
                 pass
-        print(f"{len(cases) - len(missed)} of {len(cases)} {name} calls noticed")
+        print(f"{name}: {len(cases) - len(missed)} of {len(cases)} noticed")
         for i in missed:
             print(f"not noticed: {rows[i]}")
 

@@ -106,7 +106,6 @@ struct Comm {
     std::atomic<bool> worked{true}; /* the thread that did it is through */
     int questions = 0;              /* that are still answered with ncclInProgress */
     ncclResult_t outcome = ncclSuccess;
-    std::string last_error;
     std::vector<std::function<void()>> late; /* what to do when it is through */
     std::thread worker;
     std::vector<std::shared_ptr<void>> registered;

@@ -1,8 +1,8 @@
 /* The hub of the fake NCCL: one thread that collects what the ranks of a communicator ask, in the
  * order in which each asks it, and answers when all have. What all ranks of a communicator must say
  * alike (kind, count, dtype, operation, root) is compared here; a real NCCL would hang or give
- * wrong numbers, this one answers ANSWER_MISMATCH to all. Ranks that never ask keep the others
- * waiting. */
+ * wrong numbers, this one answers ANSWER_MISMATCH to all, or hangs too (FSDP_FAKE_SILENT=1). Ranks
+ * that never ask keep the others waiting. */
 #include "fake.h"
 
 #include <algorithm>
@@ -191,7 +191,9 @@ static void serve(Hub &h, Table &t) {
             if (!t.member[i] || t.asked[i].empty()) return;
         std::string text;
         uint32_t kind = t.asked[0].front().head.kind;
-        if (!alike(t, &text))
+        static const bool silent = fake_setting("FSDP_FAKE_SILENT", 0) != 0;
+        if (!alike(t, &text) && silent) return;
+        if (!text.empty())
             answer_all(t, ANSWER_MISMATCH, text);
         else if (kind == ASK_HELLO)
             hello(t);

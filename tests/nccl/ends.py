@@ -1,0 +1,123 @@
+"""Runs with transport nccl on emulated GPUs that do not end well: what all ranks then do.
+
+    ends.py FSDPC BUILD FOLDER MODEL RANKS CASE...
+
+Ranks are started by hand, as torchrun would (RANK, WORLD_SIZE, ...). Prints the exit code of each
+and what they wrote; process numbers and the host's name are left out. Every rank has to end within
+LIMIT seconds, and within the time-out of the run (FSDP_TIMEOUT) behind the fault.
+
+killed, stopped     rank 1 gets SIGKILL or SIGSTOP in the middle of a step
+silent              rank 1 leaves a collective out, and NCCL hangs, as a real one may
+plan                rank 1 has another plan
+memory              rank 1's GPU is too small
+gpus                two ranks, one GPU
+interrupt           all get SIGINT, as from Ctrl-C
+"""
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+LIMIT, TIMEOUT = 20, 2
+fsdpc, build, folder, model, ranks, *cases = sys.argv[1:]
+ranks = int(ranks)
+RUN = os.path.join(build, "emulated/run/fsdp-run")
+HOST = socket.gethostname()
+
+
+def compile_plan(name, *options):
+    path = os.path.join(folder, name)
+    subprocess.run([fsdpc, "compile", "-q", model, "-o", path, "-n", str(ranks), *options],
+                   check=True)
+    return path
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def start(words, of_rank, **common):
+    """A process a rank; of_rank[r]: (plan, settings) where they are not those of all."""
+    port, found = free_port(), []
+    for rank in range(ranks):
+        path, settings = of_rank.get(rank, (plan, {}))
+        env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
+                   LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
+                   FSDP_TIMEOUT=str(TIMEOUT), **{"FSDP_EMULATE_GPUS": str(ranks), **common,
+                                                 **settings})
+        log = open(os.path.join(folder, f"err.{rank}"), "w", encoding="utf-8")
+        found.append(subprocess.Popen(
+            [RUN, "--device", "cuda", "--transport", "nccl", "--threads", "1", "--quiet", *words,
+             path], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log))
+    return found
+
+
+def wait_for_steps(log, n):
+    """Until the run has made n steps."""
+    for _ in range(LIMIT * 50):
+        if os.path.exists(log):
+            with open(log, encoding="utf-8") as f:
+                if sum('"step"' in line for line in f) >= n:
+                    return
+        time.sleep(0.02)
+
+
+def end(name, processes, stopped=None):
+    begun, codes = time.monotonic(), []
+    for rank, process in enumerate(processes):
+        if rank == stopped:
+            continue
+        try:
+            codes.append(process.wait(max(0.1, begun + LIMIT - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            codes.append("hung")
+    took = time.monotonic() - begun
+    if stopped is not None:
+        processes[stopped].kill()
+        processes[stopped].wait()
+    text = ""
+    for rank in range(ranks):
+        with open(os.path.join(folder, f"err.{rank}"), encoding="utf-8") as f:
+            text += f.read()
+    text = text.replace(HOST, "HOST").replace(os.path.abspath(folder), "FOLDER")
+    text = re.sub(r"process \d+", "process PID", text)
+    if name != "silent":  # where the others are is a matter of chance
+        text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator \(axis 0, "
+                      r"purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
+    text = re.sub(r"^error: rank \d+ (\(process PID on HOST\): NCCL)", r"error: rank R \1", text,
+                  flags=re.M)
+    print(f"{name}: codes {' '.join(map(str, codes))}"
+          f"{'' if took < 3 * TIMEOUT + 3 else f', late by {took:.1f} s'}")
+    print(re.sub(r"\b[0-9a-f]{16}\b", "HASH", text), end="")
+
+
+def one(case):
+    log = os.path.join(folder, f"{case}.jsonl")
+    words = ["--log", log]
+    if case == "plan":
+        end(case, start([], {1: (compile_plan("other.bin", "-s", "train.steps=3"), {})}))
+    elif case == "memory":
+        end(case, start([], {1: (plan, {"FSDP_EMULATE_MEMORY": "30000000"})}))
+    elif case == "gpus":
+        end(case, start([], {}, FSDP_EMULATE_GPUS="1"))
+    elif case == "silent":
+        end(case, start([], {1: (plan, {"FSDP_FAKE_DROP": "6"})}, FSDP_FAKE_SILENT="1"))
+    else:
+        processes = start(words, {})
+        wait_for_steps(log, 3)
+        signals = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP,
+                   "interrupt": signal.SIGINT}
+        for process in processes if case == "interrupt" else processes[1:2]:
+            process.send_signal(signals[case])
+        end(case, processes, 1 if case == "stopped" else None)
+
+
+plan = compile_plan("plan.bin")
+for c in cases:
+    one(c)
