@@ -24,9 +24,10 @@ typedef struct DataFile {
     const char *path;
     const uint8_t *bytes; /* mapped */
     size_t size;
-    uint64_t first_byte;  /* of the first element */
-    int64_t tokens;       /* tokens, text: elements */
-    int64_t first_sample; /* number of this file's first sample in the dataset */
+    uint64_t device, inode; /* of the file that was mapped */
+    uint64_t first_byte;    /* of the first element */
+    int64_t tokens;         /* tokens, text: elements */
+    int64_t first_sample;   /* number of this file's first sample in the dataset */
     FileType type;
 } DataFile;
 

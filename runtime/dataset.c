@@ -30,6 +30,8 @@ static int map_file(DataFile *f, char *error) {
         return EXIT_ENVIRONMENT;
     }
     f->size = (size_t)st.st_size;
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
     f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
     int number = errno;
     close(fd);
@@ -276,31 +278,63 @@ static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, u
     return 0;
 }
 
-int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
-    uint32_t low = 0;
-    if (d->source->kind != SOURCE_NPY) {
-        uint32_t high = d->n_file; /* the last file whose first sample is <= k */
-        while (high - low > 1) {
-            uint32_t middle = (low + high) / 2;
-            if (d->file[middle].first_sample <= k)
-                low = middle;
-            else
-                high = middle;
-        }
+typedef struct Sample { /* one to be read */
+    const Dataset *d;
+    const DataFile *f; /* the file that is read */
+    int64_t k, row;
+    uint8_t *slot;
+    char *error;
+    int code;
+} Sample;
+
+/* Of text and tokens: the last file whose first sample is <= k. */
+static uint32_t file_of(const Dataset *d, int64_t k) {
+    uint32_t low = 0, high = d->n_file;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (d->file[middle].first_sample <= k)
+            low = middle;
+        else
+            high = middle;
     }
-    for (uint64_t i = 0; i < d->plan->n_fields; i++) {
+    return low;
+}
+
+static void read_fields(void *user) {
+    Sample *s = user;
+    const Dataset *d = s->d;
+    bool arrays = d->source->kind == SOURCE_NPY;
+    uint32_t file = arrays ? 0 : file_of(d, s->k);
+    for (uint64_t i = 0; i < d->plan->n_fields && !s->code; i++) {
         const PlanField *q = &d->plan->fields[i];
-        const DataFile *f = &d->file[d->source->kind == SOURCE_NPY ? d->of_field[i] : low];
+        const DataFile *f = s->f = &d->file[arrays ? d->of_field[i] : file];
         int64_t n = d->width[i];
-        int64_t element = d->source->kind == SOURCE_NPY
-                              ? k * n
-                              : (k - f->first_sample) * d->length + d->of_field[i];
+        int64_t element = arrays ? s->k * n : (s->k - f->first_sample) * d->length + d->of_field[i];
         uint64_t offset = f->first_byte + (uint64_t)element * file_type_bytes(f->type);
-        uint8_t *to = slot + q->staging + (uint64_t)row * (uint64_t)n * dtype_bytes(q->type.dtype);
-        int code = read_elements(d, f, offset, i, n, to, error);
-        if (code) return code;
+        uint8_t *to =
+            s->slot + q->staging + (uint64_t)s->row * (uint64_t)n * dtype_bytes(q->type.dtype);
+        s->code = read_elements(d, f, offset, i, n, to, s->error);
     }
-    return 0;
+}
+
+/* Is the file that was mapped shorter now? What it has lost may have been read as zeros. */
+static bool is_shorter(const DataFile *f) {
+    struct stat st;
+    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode &&
+           (size_t)st.st_size < f->size;
+}
+
+int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
+    Sample s = {.d = d, .k = k, .row = row, .slot = slot, .error = error};
+    bool whole = mapped_read(read_fields, &s);
+    for (uint32_t i = 0; i < d->n_file && d->source->kind == SOURCE_NPY && whole; i++)
+        if (is_shorter(&d->file[i])) s.f = &d->file[i];
+    bool shorter = s.f && is_shorter(s.f);
+    if (whole && !shorter) return s.code;
+    snprintf(error, ERROR_BYTES, "%s: %s; it had %zu bytes when the run began", s.f->path,
+             shorter ? "the file became shorter while it was in use" : "the file cannot be read",
+             s.f->size);
+    return EXIT_CORRUPT;
 }
 
 /* Every --data must name a source of the plan, or a field of one. */

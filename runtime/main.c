@@ -36,6 +36,7 @@ static void catch_signals(Run *run) {
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
+    mapped_watch();
     signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
 }
 

@@ -16,14 +16,31 @@ typedef struct Worker {
     pthread_t thread;
 } Worker;
 
+typedef struct Piece { /* of a tensor of the --load file */
+    const TensorMatch *match;
+    int64_t first, n;
+    int dtype;
+    void *to;
+} Piece;
+
+static void read_piece(void *user) {
+    const Piece *p = user;
+    tensor_elements(p->match, p->first, p->n, p->dtype, p->to);
+}
+
 static int fill_piece(Rank *r, uint32_t param, int64_t first, int64_t n, char *to, void *host) {
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
     void *place = host ? host : to;
-    if (run->weights)
-        tensor_elements(&run->match[param], first, n, q->type.dtype, place);
-    else
+    Piece piece = {
+        .match = &run->match[param], .first = first, .n = n, .dtype = q->type.dtype, .to = place};
+    if (!run->weights) {
         initial_values(run->plan, q, first, n, place);
+    } else if (!mapped_read(read_piece, &piece)) {
+        snprintf(r->error, ERROR_BYTES, "%s: the file became shorter or cannot be read",
+                 run->weights->path);
+        return EXIT_CORRUPT;
+    }
     return host ? rank_copy_in(r, to, host, (uint64_t)(n * dtype_bytes(q->type.dtype))) : 0;
 }
 
