@@ -38,7 +38,9 @@ END_SECONDS = 40
 
 
 class Wrong(Exception):
-    pass
+    def __init__(self, text, said=""):
+        super().__init__(text)
+        self.said = said  # all that the processes said
 
 
 class Ranks:
@@ -72,7 +74,8 @@ class Ranks:
         try:
             codes = [p.wait(max(1, end - time.time())) for p in self.processes]
         except subprocess.TimeoutExpired:
-            raise Wrong(f"no end within {seconds} s: {self.said()[-300:]}") from None
+            said = self.said()
+            raise Wrong(f"no end within {seconds:.0f} s: {said[-300:]}", said) from None
         finally:
             for p in self.processes:
                 if p.poll() is None:
@@ -99,7 +102,7 @@ def train(program, plan, ranks, folder, work, env, gpus, args=(), seconds=150):
     run = Ranks(program, plan, ranks, folder, work, env, gpus, ["--log", log, *args])
     codes, said = run.wait(seconds)
     if any(codes):
-        raise Wrong(f"{plan}: exit codes {codes}: {' '.join(said.split())[-400:]}")
+        raise Wrong(f"{plan}: exit codes {codes}: {' '.join(said.split())[-400:]}", said)
     return steps_of(log), re.search(r"NCCL [^\n]*", said)
 
 
@@ -115,15 +118,16 @@ def compare(name, ranks, got, want, bound):
     return worst
 
 
-def kill_a_rank(program, plan, ranks, folder, work, env, gpus):
+def kill_a_rank(program, plan, ranks, folder, work, env, gpus, seconds=120):
     """All others end with code 4, and one message names the rank."""
     log = work / "killed.jsonl"
     log.unlink(missing_ok=True)
     run = Ranks(program, plan, ranks, folder, work, env, gpus, ["--log", log, "--quiet"])
-    end = time.time() + 120
+    end = time.time() + seconds
     while time.time() < end and not (log.exists() and '"step"' in log.read_text()):
         if any(p.poll() is not None for p in run.processes):
-            raise Wrong(f"ended before the kill: {run.said()[-300:]}")
+            said = run.said()
+            raise Wrong(f"ended before the kill: {said[-300:]}", said)
         time.sleep(0.02)
     victims = [p.pid for p in run.processes]
     if len(victims) == 1:  # the ranks are its children
@@ -134,10 +138,10 @@ def kill_a_rank(program, plan, ranks, folder, work, env, gpus):
     codes, said = run.wait(END_SECONDS)
     codes = [c for c in codes if c != -signal.SIGKILL]
     if any(c != 4 for c in codes):
-        raise Wrong(f"a rank was killed, the others' exit codes are {codes}: {said[-300:]}")
+        raise Wrong(f"a rank was killed, the others' exit codes are {codes}: {said[-300:]}", said)
     errors = re.findall(r"^error: .*", said, re.M)
     if len(errors) != 1 or f"rank {ranks - 1} " not in errors[0]:
-        raise Wrong(f"a rank was killed, and {len(errors)} messages name it: {said[-400:]}")
+        raise Wrong(f"a rank was killed, and {len(errors)} messages name it: {said[-400:]}", said)
     return time.time() - start
 
 
