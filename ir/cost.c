@@ -177,12 +177,12 @@ static int64_t ws_cuda_attention_grad(const Work *w) {
 static int64_t ws_cuda_reduction(const Work *w) { return 256 * type_elements(&w->out[0]) * 4; }
 
 /* The product is that of h. */
-static int64_t ws_cuda_linear_gelu(const Work *w) {
+static int64_t ws_cuda_matmul_gelu(const Work *w) {
     return ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out + 1});
 }
 
 /* One after the other in the same memory. */
-static int64_t ws_cuda_linear_grad_weight_bias(const Work *w) {
+static int64_t ws_cuda_matmul_sum(const Work *w) {
     int64_t product = ws_cuda_matmul(&(Work){w->a, w->n_in, 1, w->in, w->out});
     int64_t sum = ws_cuda_reduction(&(Work){w->a, 1, 1, w->in, w->out + 1});
     return MAX(product, sum);

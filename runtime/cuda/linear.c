@@ -163,11 +163,16 @@ KERNEL(linear_grad_weight) {
     return run_product(l, &p);
 }
 
-/* ---- with an epilogue, where the library has one for it; else part by part
+/* ---- with an epilogue, where the library has one for it and is not slower that way; else part by
+ * part
  *
  * Epilogues are for bf16: nobody promises that the library's gelu (the tanh form) or its order of
  * adding up a bias are good to f32's last bits. y is made of h before h is rounded, dh of the
  * gradient before it is. A sum of a bias must have the dtype of the product's result.
+ *
+ * An algorithm with an epilogue may be a much slower one than the plain product's. A rehearsal
+ * times both products; what a part of its own would take is reckoned from the bytes that it moves,
+ * so that the choice follows from the times kept in the file. Without times the epilogue is used.
  */
 
 KERNEL(gelu);
@@ -189,26 +194,58 @@ static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *c
     return kernel(&part);
 }
 
-/* Runs the product with an epilogue. *done: false when the library has none for it. */
+/* What the library is asked for; all operands lie where it can use them. */
+typedef struct Request {
+    ProductShape s;
+    ProductOperands o;
+} Request;
+
+static Request request(Product *p, Epilogue epilogue, const void *vector, const void *aux) {
+    describe_direct(p);
+    Request r = {.s = p->s};
+    r.s.epilogue = (int32_t)epilogue;
+    r.s.ldaux = aux ? p->s.m : 0;
+    /* the library writes aux and a bias's gradient, and reads a bias */
+    r.o = (ProductOperands){.a = p->a.at,
+                            .b = p->b.at,
+                            .d = p->out.at,
+                            .vector = (void *)(uintptr_t)vector,
+                            .aux = (void *)(uintptr_t)aux};
+    return r;
+}
+
+/* Is `plain` and then a part that moves `bytes` faster than r? */
+static int is_slower(const Launch *l, const Request *r, Product *plain, int64_t bytes,
+                     bool *slower) {
+    const double launch = 2.0, bytes_per_microsecond = 3e6;
+    double with = 0.0, without = 0.0;
+    Request q = request(plain, plain->bias ? EPILOGUE_BIAS : EPILOGUE_NONE,
+                        plain->bias ? plain->bias->at : NULL, NULL);
+    int code = product_microseconds(l, &r->s, &r->o, &with);
+    if (!code) code = product_microseconds(l, &q.s, &q.o, &without);
+    *slower =
+        with > 0 && without > 0 && with > without + launch + (double)bytes / bytes_per_microsecond;
+    return code;
+}
+
+/* Runs the product p with an epilogue, unless that is not offered or slower than `plain` with a
+ * part of its own that moves `bytes`. *done: false when that has to be run. */
 static int run_epilogue(const Launch *l, Product *p, Epilogue epilogue, const void *vector,
-                        const void *aux, bool *done) {
+                        const void *aux, Product *plain, int64_t bytes, bool *done) {
     enum { AUX_ALIGN = 16, AUX_STEP = 8 };
+    bool offered = false, slower = false;
     *done = false;
     if (!is_sound(p)) return bad_operands(l);
     if (!is_direct(p) || p->a.dtype != DT_BF16) return 0;
     if (aux && (p->s.m % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0)) return 0;
-    describe_direct(p);
-    p->s.epilogue = (int32_t)epilogue;
-    p->s.ldaux = aux ? p->s.m : 0;
-    /* the library writes aux and a bias's gradient, and reads a bias */
-    ProductOperands o = {.a = p->a.at,
-                         .b = p->b.at,
-                         .d = p->out.at,
-                         .vector = (void *)(uintptr_t)vector,
-                         .aux = (void *)(uintptr_t)aux};
-    int code = product_offered(l, &p->s, &o, done);
-    if (code || !*done) return code;
-    return product_run(l, &p->s, &o, l->call->workspace, l->call->workspace_bytes);
+    Request r = request(p, epilogue, vector, aux);
+    int code = product_offered(l, &r.s, &r.o, &offered);
+    if (code || !offered) return code;
+    bool rehearsing = products_rehearsing(l);
+    if (!rehearsing) code = is_slower(l, &r, plain, bytes, &slower);
+    if (code || slower) return code;
+    *done = !rehearsing; /* the plain product has to be timed too */
+    return product_run(l, &r.s, &r.o, l->call->workspace, l->call->workspace_bytes);
 }
 
 static bool is_tanh(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
@@ -218,15 +255,15 @@ KERNEL(linear_gelu) {
     const KernelCall *c = l->call;
     Operand bias;
     Result h = output(l, 1);
-    Product p = linear_product(l, 0, &bias);
+    Product p = linear_product(l, 0, &bias), plain = linear_product(l, 1, &bias);
     bool done = false;
     if (h.n != p.out.n) return bad_operands(l);
     if (p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
-        int code = run_epilogue(l, &p, EPILOGUE_GELU_AUX_BIAS, bias.at, h.at, &done);
+        int code = run_epilogue(l, &p, EPILOGUE_GELU_AUX_BIAS, bias.at, h.at, &plain,
+                                2 * type_bytes(h.type), &done);
         if (code || done) return code;
     }
-    p = linear_product(l, 1, &bias);
-    int code = run_product(l, &p);
+    int code = run_product(l, &plain);
     if (code) return code;
     return run_part(l, cuda_gelu, 1, (const void *[]){h.at}, c->out_type + 1, 0);
 }
@@ -235,14 +272,15 @@ KERNEL(linear_gelu) {
 KERNEL(linear_grad_input_gelu) {
     const KernelCall *c = l->call;
     Operand h = input(l, 2);
-    Product p = input_product(l);
+    Product p = input_product(l), plain = p;
     bool done = false;
     if (h.n != p.out.n) return bad_operands(l);
     if (is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
-        int code = run_epilogue(l, &p, EPILOGUE_DGELU, NULL, h.at, &done);
+        int code =
+            run_epilogue(l, &p, EPILOGUE_DGELU, NULL, h.at, &plain, 3 * type_bytes(h.type), &done);
         if (code || done) return code;
     }
-    int code = run_product(l, &p);
+    int code = run_product(l, &plain);
     if (code) return code;
     return run_part(l, cuda_gelu_grad, 2, (const void *[]){c->out[0], h.at},
                     (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
@@ -251,15 +289,16 @@ KERNEL(linear_grad_input_gelu) {
 /* dw, db = linear_grad_weight_bias(dy, x) */
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
-    Product p = weight_product(l);
+    Product p = weight_product(l), plain = p;
     Result db = output(l, 1);
     bool done = false;
     if (db.n != p.s.n || !is_real(db.dtype)) return bad_operands(l);
     if (db.dtype == p.out.dtype) {
-        int code = run_epilogue(l, &p, EPILOGUE_BGRADB, db.at, NULL, &done);
+        int code = run_epilogue(l, &p, EPILOGUE_BGRADB, db.at, NULL, &plain,
+                                type_bytes(c->in_type[0]), &done);
         if (code || done) return code;
     }
-    int code = run_product(l, &p);
+    int code = run_product(l, &plain);
     if (code) return code;
     return run_part(l, cuda_sum_leading, 1, c->in, c->in_type, 1);
 }

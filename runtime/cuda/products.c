@@ -42,6 +42,7 @@ typedef struct Choice {
     ProductShape shape;
     Description description;
     bool offered, rehearsed;
+    double microseconds; /* 0: never timed */
     cublasLtMatmulAlgo_t algorithm;
 } Choice;
 
@@ -331,6 +332,14 @@ int product_offered(const Launch *l, const ProductShape *s, const ProductOperand
     return code;
 }
 
+int product_microseconds(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                         double *out) {
+    Choice *c = NULL;
+    int code = find(l, s, p, &c);
+    if (!code) *out = c->microseconds;
+    return code;
+}
+
 static cublasStatus_t issue(const Products *x, const Choice *c, const ProductOperands *p,
                             const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                             cudaStream_t stream) {
@@ -462,6 +471,7 @@ static bool recall(const Products *x, Choice *c) {
         return false;
     }
     c->algorithm = algorithm;
+    c->microseconds = row->microseconds;
     return true;
 }
 
@@ -481,7 +491,8 @@ static int rehearse(const Launch *l, Products *x, Choice *c, const ProductOperan
     int best = fastest(&t, found, n, &ms);
     if (best < 0) return refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
-    Tuned row = {.key = key_of(x, &c->shape), .microseconds = ms * 1e3, .candidates = n};
+    c->microseconds = (double)(int64_t)(ms * 1e5 + 0.5) / 100; /* as the file keeps it */
+    Tuned row = {.key = key_of(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
     memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
     tuned_changed |= tuned_add(&tuned, &row);
     return 0;
@@ -545,6 +556,11 @@ void products_rehearsed(void *products) {
     if (x->end) cudaEventDestroy(x->end);
     if (x->begin) cudaEventDestroy(x->begin);
     x->end = x->begin = NULL;
+}
+
+bool products_rehearsing(const Launch *l) {
+    const Products *x = launch_products(l);
+    return x->rehearsing;
 }
 
 /* ---- running */

@@ -63,6 +63,9 @@ enum { PRODUCT_WORKSPACE = 32 << 20 };
 /* Has the library an algorithm for it? Shapes and operands that break the rules above are errors.
  */
 int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
+/* What the chosen algorithm took when it was timed; 0 where it never was. */
+int product_microseconds(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                         double *out);
 /* Issues it; the workspace is aligned to 256. */
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
                 uint64_t workspace_bytes);
@@ -77,6 +80,8 @@ void *launch_products(const Launch *l);
  * instead of running the product. *wanted: nothing is to be done unless it comes out true. */
 int products_rehearse(void *products, bool *wanted, char *error);
 void products_rehearsed(void *products);
+/* Is the launch between these two? */
+bool products_rehearsing(const Launch *l);
 /* fill.cu: to[i] uniform in [-1, 1). */
 CUDA_C cudaError_t cuda_fill_uniform(cudaStream_t stream, int dtype, void *to, int64_t n,
                                      uint32_t seed);
