@@ -57,6 +57,8 @@ static int ask(size_t i, Launch *l, bool *found, char *error) {
     l->local_rank = l->rank;
     l->local_ranks = l->ranks;
     l->knows_local = number_of(launchers[i].local_rank, &l->local_rank, error, &code);
+    if (!l->knows_local && !code)
+        l->knows_local = number_of("LOCAL_RANK", &l->local_rank, error, &code);
     l->knows_locals = number_of(launchers[i].local_ranks, &l->local_ranks, error, &code);
     if (code) return code;
     if (l->rank >= l->ranks || l->local_rank >= l->local_ranks) {

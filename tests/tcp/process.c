@@ -14,6 +14,7 @@
  *   fail CODE TEXT    this rank failed
  *   kill, stop        by a signal that cannot be caught
  *   leave             in order
+ *   where             alone: nothing but a line that says who this is and where it would meet
  *
  * FSDP_TIMEOUT is the limit. Every step prints a line; an error ends the process as fsdp-run does.
  */
@@ -25,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime.h"
 #include "world.h"
 
 static _Atomic int64_t at = -1;
@@ -181,19 +183,28 @@ static bool step(const char *word, char **argument, int *used) {
 
 int main(int argc, char **argv) {
     char error[ERROR_BYTES];
-    rank = number("RANK", 0);
-    ranks = number("WORLD_SIZE", 1);
-    JoinOptions o = {.launcher = "test",
-                     .rank = rank,
-                     .ranks = ranks,
-                     .local_rank = number("LOCAL_RANK", rank),
-                     .local_ranks = number("LOCAL_WORLD_SIZE", ranks),
-                     .address = getenv("MASTER_ADDR"),
-                     .port = number("FSDP_NCCL_PORT", number("MASTER_PORT", 0)),
-                     .timeout = number("FSDP_TIMEOUT", 60),
-                     .test_hosts = number("FSDP_TEST_HOSTS", 0),
-                     .identity = (uint64_t)number("IDENTITY", 0)};
-    int code = tcp_join(&o, &world, error);
+    Options options = {.device = "cpu"};
+    Launch l;
+    JoinOptions o = {.timeout = number("FSDP_TIMEOUT", 60)};
+    int code = launch_detect(&options, 1, &l, error);
+    if (!code) code = launch_meeting(&l, &o, error);
+    if (code) {
+        fprintf(stderr, "error: %s\n", error);
+        return code;
+    }
+    rank = o.rank = l.rank;
+    ranks = o.ranks = l.ranks;
+    o.launcher = l.launcher;
+    o.local_rank = l.local_rank;
+    o.local_ranks = l.local_ranks;
+    o.test_hosts = number("FSDP_TEST_HOSTS", 0);
+    o.identity += (uint64_t)number("IDENTITY", 0);
+    if (argc == 2 && !strcmp(argv[1], "where")) {
+        printf("%s: rank %d of %d, local %d, at %s port %d\n", l.launcher, rank, ranks,
+               l.local_rank, o.address ? o.address : "-", o.port);
+        return 0;
+    }
+    code = tcp_join(&o, &world, error);
     if (code) {
         fprintf(stderr, "error: %s\n", error);
         return code;
