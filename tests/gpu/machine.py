@@ -1,15 +1,20 @@
-"""What run and bench find on a machine: the GPU, the pack, tools, and the programs built here."""
+"""What run and bench find on a machine: the GPU, the pack, tools, and the programs built here; time
+that a command may take; the folder for what it found out.
+"""
 
 import dataclasses
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 PACK = BUILD / "gpu-pack"
+BUILD_SECONDS = 200
 TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so")
 
 
@@ -31,6 +36,69 @@ class Programs:
 def leave(who, message):
     print(f"{who}: {message}", file=sys.stderr)
     sys.exit(2)
+
+
+class OutOfTime(Exception):
+    pass
+
+
+class Clock:
+    """Shares out the seconds that a whole command may take, so that it ends by itself, with a table,
+    before someone ends it."""
+
+    def __init__(self, seconds):
+        self.end = self.part_end = time.monotonic() + seconds
+
+    def left(self):
+        return min(self.end, self.part_end) - time.monotonic()
+
+    def part(self, seconds):
+        """The next part may take that long, if as much is left."""
+        self.part_end = time.monotonic() + seconds
+
+    def run(self, command, limit, **more):
+        """subprocess.run with output as text, for at most `limit` seconds of what is left."""
+        seconds = min(limit, self.left())
+        if seconds <= 1:
+            raise OutOfTime("no time was left")
+        return subprocess.run([str(x) for x in command], capture_output=True, text=True,
+                              errors="replace", timeout=seconds, **more)
+
+
+class Report:
+    """What comes back from another machine: the table as printed, everything as JSON, and in full
+    what programs said that failed. Few files of moderate size, in one folder."""
+
+    LIMIT = 8 << 20
+
+    def __init__(self, folder):
+        self.folder = folder
+        if folder:
+            folder.mkdir(parents=True, exist_ok=True)
+            for name in ("table.txt", "details.txt"):
+                (folder / name).write_text("")
+
+    def line(self, text):
+        print(text, flush=True)
+        self._append("table.txt", text + "\n")
+
+    def detail(self, title, *texts):
+        body = "\n".join(str(t) for t in texts if t)
+        self._append("details.txt", f"==== {title}\n{body[-200000:]}\n\n")
+
+    def json(self, value):
+        if self.folder:
+            (self.folder / "report.json").write_text(json.dumps(value, indent=1) + "\n")
+
+    def keep(self, path):
+        if self.folder and path.exists():
+            (self.folder / path.name).write_bytes(path.read_bytes()[-self.LIMIT:])
+
+    def _append(self, name, text):
+        if not self.folder or (self.folder / name).stat().st_size > self.LIMIT:
+            return
+        with (self.folder / name).open("a") as f:
+            f.write(text)
 
 
 def require_pack(who):
@@ -83,18 +151,23 @@ def build():
     env = dict(os.environ)
     for name, folder in (("CPATH", "include"), ("LIBRARY_PATH", "lib")):
         env[name] = os.pathsep.join(filter(None, [str(PACK / folder), env.get(name)]))
+    start = time.monotonic()
     with log.open("w") as out:
         setup = subprocess.run(["bash", "setup.sh", "--local-ninja"], cwd=ROOT, env=env, stdout=out,
-                               stderr=out)
+                               stderr=out, timeout=BUILD_SECONDS)
         if setup.returncode:
             return f"setup.sh --local-ninja failed, see {log.relative_to(ROOT)}"
         if "runtime/cuda/cuda.ninja" not in (ROOT / ".local.ninja").read_text():
             return "setup.sh found no CUDA toolkit"
-        done = subprocess.run(["ninja", *(f"build/{t}" for t in TARGETS)], cwd=ROOT, env=env,
-                              stdout=out, stderr=out)
+        try:
+            done = subprocess.run(["ninja", *(f"build/{t}" for t in TARGETS)], cwd=ROOT,
+                                  env=env, stdout=out, stderr=out, timeout=BUILD_SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"building took longer than {BUILD_SECONDS} s"
     if done.returncode:
         print("\n".join(log.read_text().splitlines()[-30:]))
         return f"the build failed, see {log.relative_to(ROOT)}"
+    print(f"built in {time.monotonic() - start:.0f} s", flush=True)
     return None
 
 
