@@ -319,7 +319,8 @@ static int follow_update(Step *s, uint64_t i) {
 
 static int follow(Step *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
-    if ((in->op == OP_cross_entropy_grad || in->op == OP_step_scale) &&
+    if ((in->op == OP_cross_entropy_grad || in->op == OP_cross_entropy_both ||
+         in->op == OP_step_scale) &&
         in->attr.exponent != s->c->p->settings->loss_exponent)
         return check_fail(s->c, "4m", i, "its power of two is %lld, that of the plan is %lld",
                           (long long)in->attr.exponent,
@@ -330,6 +331,10 @@ static int follow(Step *s, uint64_t i) {
     case OP_cross_entropy:
     case OP_accuracy:
         *sym_out(s, i, 0) = (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)in->op};
+        return 0;
+    case OP_cross_entropy_both:
+        *sym_out(s, i, 1) =
+            (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)OP_cross_entropy};
         return 0;
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);

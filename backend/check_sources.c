@@ -46,16 +46,19 @@ static uint16_t gradient_op(uint16_t op, uint32_t k) {
     case OP_embedding: return k == 0 ? OP_embedding_grad : OP_COUNT;
     case OP_layer_norm:
         return k == 1 ? OP_layer_norm_grad_weight : k == 2 ? OP_sum_leading : OP_COUNT;
+    case OP_add_layer_norm:
+        return k == 2 ? OP_layer_norm_grad_weight : k == 3 ? OP_sum_leading : OP_COUNT;
     case OP_rms_norm: return k == 1 ? OP_rms_norm_grad_weight : OP_COUNT;
     default: return OP_COUNT;
     }
 }
 
-/* The forward op whose operand 1 the backward op reads again as its operand k. */
+/* The forward op whose weight the backward op reads again as its operand k. */
 static uint16_t forward_op(uint16_t op, uint32_t k) {
     switch (op) {
     case OP_linear_grad_input:
     case OP_linear_grad_input_gelu: return k == 1 ? OP_linear : OP_COUNT;
+    case OP_layer_norm_grad:
     case OP_layer_norm_grad_input: return k == 2 ? OP_layer_norm : OP_COUNT;
     case OP_rms_norm_grad_input: return k == 2 ? OP_rms_norm : OP_COUNT;
     default: return OP_COUNT;
@@ -63,7 +66,10 @@ static uint16_t forward_op(uint16_t op, uint32_t k) {
 }
 
 /* Fused ops stand for the op that their parameters belong to. */
-static uint16_t unfused(uint16_t op) { return op == OP_linear_gelu ? OP_linear : op; }
+static uint16_t unfused(uint16_t op) {
+    if (op == OP_linear_gelu) return OP_linear;
+    return op == OP_add_layer_norm ? OP_layer_norm : op;
+}
 
 static bool same_place(const Check *c, uint64_t a, uint64_t b) {
     const PlanInstr *x = &c->p->instrs[a], *y = &c->p->instrs[b];
@@ -75,7 +81,8 @@ static bool same_place(const Check *c, uint64_t a, uint64_t b) {
 static void find_ways(Sources *s, const PlanProgram *pr) {
     const Plan *p = s->c->p;
     for (uint64_t i = pr->first_instr + (uint64_t)pr->n_instr; i-- > pr->first_instr;) {
-        if (p->instrs[i].op == OP_cross_entropy) s->on_way[i] = 1;
+        if (p->instrs[i].op == OP_cross_entropy || p->instrs[i].op == OP_cross_entropy_both)
+            s->on_way[i] = 1;
         for (uint32_t k = 0; s->on_way[i] && k < p->instrs[i].n_in; k++)
             s->on_way[p->values[check_in(s->c, i, k)].def] = 1;
     }
@@ -126,7 +133,8 @@ static int check_reread(Sources *s, uint64_t i) {
     return 0;
 }
 
-static bool is_part(uint16_t op, uint8_t phase) {
+static bool is_part(uint16_t op, uint8_t phase, uint32_t result) {
+    if (op == OP_layer_norm_grad) return result > 0;
     return op_info[op].precision == PRECISION_REDUCE || op == OP_accumulate ||
            op == OP_metric_add || op == OP_pack || op == OP_reduce_scatter || op == OP_all_reduce ||
            op == OP_grad_norm || (op == OP_add && phase == PHASE_BACKWARD);
@@ -136,7 +144,8 @@ static bool is_part(uint16_t op, uint8_t phase) {
 static int check_read(Sources *s, uint64_t i) {
     const Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
-    for (uint32_t j = 0; is_part(in->op, in->phase) && j < in->n_out; j++) {
+    for (uint32_t j = 0; j < in->n_out; j++) {
+        if (!is_part(in->op, in->phase, j)) continue;
         uint32_t v = check_out(c, i, j);
         uint64_t use = c->first_use[v];
         while (use < c->first_use[v + 1] && c->p->instrs[c->use[use]].op == OP_free) use++;
@@ -149,6 +158,7 @@ static int check_read(Sources *s, uint64_t i) {
 /* The op whose gradient result k of instruction i is: a fused op makes those of several. */
 static uint16_t leaf_of(const Plan *p, uint64_t i, uint32_t k) {
     uint16_t op = p->instrs[i].op;
+    if (op == OP_layer_norm_grad && k) return k > 1 ? OP_sum_leading : OP_layer_norm_grad_weight;
     if (op == OP_linear_grad_weight_bias) return k ? OP_sum_leading : OP_linear_grad_weight;
     return op;
 }

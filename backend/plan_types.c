@@ -194,6 +194,23 @@ static const char *rule_norm(const Instr *s) {
     for (uint32_t k = 1; k < s->n_out; k++) WANT(is_rows_of(s->y[k], x, DT_F32), misfit);
     return NULL;
 }
+/* (a, b, weights...) -> a + b, y, statistics... */
+static const char *rule_add_norm(const Instr *s) {
+    const Type *x = s->x[0];
+    WANT(x->rank && floats(x, s->x[1]) && floats(x, s->y[0]) && floats(x, s->y[1]), misfit);
+    for (uint32_t k = 2; k < s->n_in; k++) WANT(is_float_vector(s->x[k], last_dim(x)), misfit);
+    for (uint32_t k = 2; k < s->n_out; k++) WANT(is_rows_of(s->y[k], x, DT_F32), misfit);
+    return NULL;
+}
+/* (dy, x, w, mean, rstd, residual?) -> dx, dw, db */
+static const char *rule_norm_grad(const Instr *s) {
+    const Type *dy = s->x[0];
+    WANT(dy->rank && floats(dy, s->x[1]) && floats(dy, s->y[0]), misfit);
+    WANT(is_float_vector(s->x[2], last_dim(dy)), misfit);
+    for (uint32_t k = 3; k < 5; k++) WANT(is_rows_of(s->x[k], dy, DT_F32), misfit);
+    for (uint32_t k = 1; k < 3; k++) WANT(is_float_vector(s->y[k], last_dim(dy)), misfit);
+    return FITS(s->n_in < 6 || floats(dy, s->x[5]));
+}
 /* (dy, x, w, statistics...) -> dx */
 static const char *rule_norm_grad_input(const Instr *s) {
     const Type *dy = s->x[0];
@@ -256,6 +273,10 @@ static const char *rule_cross_entropy(const Instr *s) {
 static const char *rule_cross_entropy_grad(const Instr *s) {
     return FITS(floats(s->x[0], s->y[0]) && is_rows_of(s->x[1], s->x[0], DT_I32) &&
                 is_rows_of(s->x[2], s->x[0], DT_F32));
+}
+static const char *rule_cross_entropy_both(const Instr *s) {
+    return FITS(floats(s->x[0], s->y[0]) && is_rows_of(s->x[1], s->x[0], DT_I32) &&
+                is_exact(s->y[1]));
 }
 static const char *rule_metric_add(const Instr *s) {
     return FITS(is_exact(s->x[0]) && is_exact(s->x[1]) && is_exact(s->y[0]));
@@ -366,6 +387,8 @@ static Rule *const rules[OP_COUNT] = {
     [OP_layer_norm] = rule_norm,
     [OP_layer_norm_grad_input] = rule_norm_grad_input,
     [OP_layer_norm_grad_weight] = rule_norm_grad_weight,
+    [OP_add_layer_norm] = rule_add_norm,
+    [OP_layer_norm_grad] = rule_norm_grad,
     [OP_rms_norm] = rule_norm,
     [OP_rms_norm_grad_input] = rule_norm_grad_input,
     [OP_rms_norm_grad_weight] = rule_norm_grad_weight,
@@ -375,6 +398,7 @@ static Rule *const rules[OP_COUNT] = {
     [OP_attention_packed_grad] = rule_attention_packed_grad,
     [OP_cross_entropy] = rule_cross_entropy,
     [OP_cross_entropy_grad] = rule_cross_entropy_grad,
+    [OP_cross_entropy_both] = rule_cross_entropy_both,
     [OP_accuracy] = rule_cross_entropy,
     [OP_metric_add] = rule_metric_add,
     [OP_grad_norm] = rule_grad_norm,

@@ -188,6 +188,9 @@ static int64_t ws_cuda_matmul_sum(const Work *w) {
     return MAX(product, sum);
 }
 
+/* Partial sums of dw and db, for each of at most 528 parts of the rows. */
+static int64_t ws_cuda_norm_grad(const Work *w) { return 528 * 2 * type_elements(&w->in[2]) * 4; }
+
 static int64_t ws_cuda_exact(const Work *w) {
     (void)w;
     return 64 * EXACT_WORDS * 8;

@@ -60,7 +60,8 @@ OpPitched op_pitched(OpKind op) {
     case OP_linear_grad_weight:
     case OP_linear_grad_weight_bias:
     case OP_cross_entropy: return (OpPitched){1, 0};
-    case OP_cross_entropy_grad: return (OpPitched){1, 1};
+    case OP_cross_entropy_grad:
+    case OP_cross_entropy_both: return (OpPitched){1, 1};
     default: return (OpPitched){0, 0};
     }
 }

@@ -54,6 +54,8 @@ static const char *const operand_names[OP_COUNT] = {
     [OP_layer_norm] = "x w b",
     [OP_layer_norm_grad_input] = "dy x w mean rstd",
     [OP_layer_norm_grad_weight] = "dy x mean rstd",
+    [OP_add_layer_norm] = "a b w bias",
+    [OP_layer_norm_grad] = "dy x w mean rstd residual",
     [OP_rms_norm] = "x w",
     [OP_rms_norm_grad_input] = "dy x w rstd",
     [OP_rms_norm_grad_weight] = "dy x rstd",
@@ -63,6 +65,7 @@ static const char *const operand_names[OP_COUNT] = {
     [OP_attention_packed_grad] = "do qkv o lse",
     [OP_cross_entropy] = "logits targets",
     [OP_cross_entropy_grad] = "logits targets lse",
+    [OP_cross_entropy_both] = "logits targets",
     [OP_accuracy] = "logits targets",
     [OP_metric_add] = "acc x",
     [OP_step_scale] = "loss norm step",
@@ -417,6 +420,34 @@ static const char *shape_layer_norm(Infer *s) {
 }
 #define shape_rms_norm shape_layer_norm
 
+static const char *shape_add_layer_norm(Infer *s) {
+    const Type *x = &s->in[0];
+    TRY(want_float(s, 0));
+    TRY(want_rank(s, 0, 1));
+    TRY(want_floats(s, 1, x));
+    for (uint32_t i = 2; i < s->n_in; i++) TRY(want_weight(s, i, x));
+    result(s, *x);
+    result(s, *x);
+    result(s, rows_type(x, DT_F32));
+    result(s, rows_type(x, DT_F32));
+    return NULL;
+}
+
+static const char *shape_layer_norm_grad(Infer *s) {
+    const Type *x = &s->in[0];
+    TRY(want_float(s, 0));
+    TRY(want_rank(s, 0, 1));
+    TRY(want_floats(s, 1, x));
+    TRY(want_weight(s, 2, x));
+    TRY(want_rows(s, 3, x));
+    TRY(want_rows(s, 4, x));
+    if (s->n_in > 5) TRY(want_floats(s, 5, x));
+    result(s, *x);
+    result(s, vector(DT_F32, last_dim(x)));
+    result(s, vector(DT_F32, last_dim(x)));
+    return NULL;
+}
+
 /* (dy, x, statistics...) -> one number a column */
 static const char *shape_last_axis(Infer *s) {
     TRY(want_float(s, 0));
@@ -517,6 +548,13 @@ static const char *shape_accuracy(Infer *s) {
 static const char *shape_cross_entropy(Infer *s) {
     TRY(shape_accuracy(s));
     result(s, rows_type(&s->in[0], DT_F32));
+    return NULL;
+}
+
+static const char *shape_cross_entropy_both(Infer *s) {
+    TRY(want_targets(s));
+    result(s, s->in[0]);
+    result(s, exact_type());
     return NULL;
 }
 
@@ -750,6 +788,7 @@ const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
 
 /* Results that stay f32 under a 16-bit compute dtype. */
 static bool is_statistics(OpKind kind, uint32_t j) {
+    if (kind == OP_add_layer_norm) return j >= 2;
     return j >= 1 && (kind == OP_layer_norm || kind == OP_rms_norm || kind == OP_attention ||
                       kind == OP_attention_packed);
 }

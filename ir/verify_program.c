@@ -144,7 +144,8 @@ static void check_eval(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         bool gradient = op->kind == OP_set_grad || op->kind == OP_cross_entropy_grad ||
-                        op->kind == OP_pack || op->kind == OP_grad_norm;
+                        op->kind == OP_cross_entropy_both || op->kind == OP_pack ||
+                        op->kind == OP_grad_norm;
         if (gradient || op->kind == OP_set_param || is_update(op->kind))
             verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
     }

@@ -61,7 +61,9 @@ static uint32_t compute_results(const Op *op) {
     case OP_layer_norm:
     case OP_rms_norm:
     case OP_attention:
-    case OP_attention_packed: return 1;
+    case OP_attention_packed:
+    case OP_layer_norm_grad: return 1;
+    case OP_add_layer_norm: return 2;
     default: return op->n_out;
     }
 }

@@ -25,7 +25,8 @@ void field_ranges(const Plan *p, FieldRange *range) {
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
         bool table = in->op == OP_embedding;
-        if (!table && in->op != OP_cross_entropy && in->op != OP_accuracy) continue;
+        bool loss = in->op == OP_cross_entropy || in->op == OP_cross_entropy_both;
+        if (!table && !loss && in->op != OP_accuracy) continue;
         int64_t field = field_of(p, p->operands[in->first_in + 1]);
         if (field < 0 || (uint64_t)field >= p->n_fields) continue;
         const Type *t = &p->values[p->operands[in->first_in]].type;

@@ -65,6 +65,10 @@ static double log_sum_exp(const Operand *x, int64_t from, int64_t width) {
     return (double)top + log_f64(total);
 }
 
+VECTOR_INLINE float loss_of_row(const Operand *x, const Targets *t, int64_t row, double log_sum) {
+    return (float)(log_sum - element_load(x->at, x->dtype, row * t->pitch + t->at[row]));
+}
+
 KERNEL(cross_entropy) {
     Operand logits = input(l, 0);
     Result loss = output(l, 0), lse = output(l, 1);
@@ -84,8 +88,7 @@ KERNEL(cross_entropy) {
                 double log_sum = log_sum_exp(&logits, row * t.pitch, t.width);
                 ((float *)lse.at)[row] = (float)log_sum;
                 if (t.at[row] == t.ignore) continue;
-                int64_t at = row * t.pitch + t.at[row];
-                losses[row - first] = (float)(log_sum - element_load(logits.at, logits.dtype, at));
+                losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
                 sum.count++;
             }
             exact_push(&sum, losses, false);
@@ -93,6 +96,22 @@ KERNEL(cross_entropy) {
         exact_finish(&sum, loss.at);
     }
     return 0;
+}
+
+/* seed * (softmax - onehot) of one row */
+VECTOR_INLINE void slope_of_row(const Operand *logits, const Targets *t, Result out, int64_t row,
+                                float lse, float seed) {
+    bool counts = t->at[row] != t->ignore;
+    V16 log_sum = v_all(lse);
+    int64_t from = row * t->pitch, to = row * type_pitch(out.type);
+    int64_t target = counts ? t->at[row] / LANES * LANES : -1;
+    for (int64_t i = 0; i < t->width; i += LANES) {
+        int64_t n = t->width - i;
+        V16 g = v_all(0.0f);
+        if (counts) g = v_exp(v_get(logits->at, logits->dtype, from + i, n) - log_sum);
+        if (i == target) g[t->at[row] - i] -= 1.0f;
+        v_put(out.at, out.dtype, to + i, n, g * seed);
+    }
 }
 
 KERNEL(cross_entropy_grad) {
@@ -108,19 +127,41 @@ KERNEL(cross_entropy_grad) {
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         Range r = my_range(t.rows, 1);
-        for (int64_t row = r.from; row < r.to; row++) {
-            bool counts = t.at[row] != t.ignore;
-            V16 log_sum = v_all(((const float *)lse.at)[row]);
-            int64_t from = row * t.pitch, to = row * type_pitch(out.type);
-            int64_t target = counts ? t.at[row] / LANES * LANES : -1;
-            for (int64_t i = 0; i < t.width; i += LANES) {
-                int64_t n = t.width - i;
-                V16 g = v_all(0.0f);
-                if (counts) g = v_exp(v_get(logits.at, logits.dtype, from + i, n) - log_sum);
-                if (i == target) g[t.at[row] - i] -= 1.0f;
-                v_put(out.at, out.dtype, to + i, n, g * seed);
+        for (int64_t row = r.from; row < r.to; row++)
+            slope_of_row(&logits, &t, out, row, ((const float *)lse.at)[row], seed);
+    }
+    return 0;
+}
+
+/* Row by row: its loss, then its slope, which may be written over it; the row comes from the
+ * nearest cache that holds it. */
+KERNEL(cross_entropy_both) {
+    Operand logits = input(l, 0);
+    Result out = output(l, 0), loss = output(l, 1);
+    Targets t;
+    if (!get_targets(l, &t) || out.n != logits.n || !is_real(out.dtype) || loss.n != EXACT_WORDS)
+        return bad_operands(l);
+    int code = check_targets(l, &t);
+    if (code) return code;
+    float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
+    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, logits.n))
+    {
+        ExactSum sum = {0};
+        Range r = my_range(t.rows, 1);
+        for (int64_t first = r.from; first < r.to; first += LANES) {
+            V16 losses = v_all(0.0f);
+            for (int64_t row = first; row < MIN(first + LANES, r.to); row++) {
+                double log_sum = log_sum_exp(&logits, row * t.pitch, t.width);
+                if (t.at[row] != t.ignore) {
+                    losses[row - first] = loss_of_row(&logits, &t, row, log_sum);
+                    sum.count++;
+                }
+                slope_of_row(&logits, &t, out, row, (float)log_sum, seed);
             }
+            exact_push(&sum, losses, false);
         }
+        exact_finish(&sum, loss.at);
     }
     return 0;
 }

@@ -4,6 +4,9 @@
  *   taken from the differences to the mean (second pass over the row).
  * backward, with xhat = (x - mean) rstd and g = dy w:
  *   dx = rstd (g - mean(g) - xhat mean(g xhat)),  dw = sum over rows of dy xhat.
+ * add_layer_norm: the same of x = a + b, rounded as it is stored. layer_norm_grad: dx (+ residual),
+ *   dw and db = sum over rows of dy, with the bits of the three ops and the addition that it stands
+ *   for.
  * rms_norm: y = x rstd w, rstd = 1 / sqrt(mean(x^2) + eps); its dx lacks mean(g).
  *
  * A thread owns rows (dw: columns). A row is summed in sixteen lanes, then over lanes.
@@ -42,30 +45,69 @@ VECTOR_INLINE float square_mean(const Operand *x, int64_t row, int64_t width, fl
     return v_sum(sum) / (float)width;
 }
 
+typedef struct Centered {
+    Operand x, w, b; /* b.at NULL: no bias */
+    Result y, mean, rstd;
+    float eps;
+} Centered;
+
+/* Operand 0 is not looked at: x is there already. `first_w` is the operand that is w. */
+static bool get_centered(const Launch *l, Centered *c, uint32_t first_w, uint32_t first_y) {
+    Rows d = rows_of(&c->x);
+    c->w = input(l, first_w);
+    if (l->call->n_in > first_w + 1) c->b = input(l, first_w + 1);
+    c->y = output(l, first_y);
+    c->mean = output(l, first_y + 1);
+    c->rstd = output(l, first_y + 2);
+    c->eps = (float)l->call->attr->eps;
+    return c->y.n == c->x.n && c->w.n == d.width && (!c->b.at || c->b.n == d.width) &&
+           c->mean.n == d.rows && c->rstd.n == d.rows && c->mean.dtype == DT_F32 &&
+           c->rstd.dtype == DT_F32;
+}
+
+VECTOR_INLINE void normalize_row(const Centered *c, int64_t row, int64_t width) {
+    float m = mean_of(&c->x, row, width);
+    float variance = square_mean(&c->x, row, width, m);
+    float s = 1.0f / __builtin_sqrtf(variance + c->eps);
+    ((float *)c->mean.at)[row] = m;
+    ((float *)c->rstd.at)[row] = s;
+    for (int64_t i = 0; i < width; i += LANES) {
+        int64_t n = width - i, at = row * width + i;
+        V16 t = (v_get(c->x.at, c->x.dtype, at, n) - m) * s * v_get(c->w.at, c->w.dtype, i, n);
+        if (c->b.at) t += v_get(c->b.at, c->b.dtype, i, n);
+        v_put(c->y.at, c->y.dtype, at, n, t);
+    }
+}
+
 KERNEL(layer_norm) {
-    Operand x = input(l, 0), w = input(l, 1), b = {0};
-    bool has_bias = l->call->n_in > 2;
-    if (has_bias) b = input(l, 2);
-    Result y = output(l, 0), mean = output(l, 1), rstd = output(l, 2);
-    Rows d = rows_of(&x);
-    if (y.n != x.n || w.n != d.width || (has_bias && b.n != d.width) || mean.n != d.rows ||
-        rstd.n != d.rows || mean.dtype != DT_F32 || rstd.dtype != DT_F32)
-        return bad_operands(l);
-#pragma omp parallel num_threads(threads_for(l, x.n))
+    Centered c = {.x = input(l, 0)};
+    if (!get_centered(l, &c, 1, 0)) return bad_operands(l);
+    Rows d = rows_of(&c.x);
+#pragma omp parallel num_threads(threads_for(l, c.x.n))
+    {
+        Range r = my_range(d.rows, 1);
+        for (int64_t row = r.from; row < r.to; row++) normalize_row(&c, row, d.width);
+    }
+    return 0;
+}
+
+/* The norm reads the sum as it was stored, rounded; it is still in the nearest cache. */
+KERNEL(add_layer_norm) {
+    Operand a = input(l, 0), b = input(l, 1);
+    Result sum = output(l, 0);
+    Centered c = {.x = {sum.at, sum.dtype, sum.n, sum.type}};
+    if (a.n != sum.n || b.n != sum.n || !get_centered(l, &c, 2, 1)) return bad_operands(l);
+    Rows d = rows_of(&c.x);
+#pragma omp parallel num_threads(threads_for(l, c.x.n))
     {
         Range r = my_range(d.rows, 1);
         for (int64_t row = r.from; row < r.to; row++) {
-            float m = mean_of(&x, row, d.width);
-            float variance = square_mean(&x, row, d.width, m);
-            float s = 1.0f / __builtin_sqrtf(variance + (float)l->call->attr->eps);
-            ((float *)mean.at)[row] = m;
-            ((float *)rstd.at)[row] = s;
             for (int64_t i = 0; i < d.width; i += LANES) {
                 int64_t n = d.width - i, at = row * d.width + i;
-                V16 t = (v_get(x.at, x.dtype, at, n) - m) * s * v_get(w.at, w.dtype, i, n);
-                if (has_bias) t += v_get(b.at, b.dtype, i, n);
-                v_put(y.at, y.dtype, at, n, t);
+                V16 t = v_get(a.at, a.dtype, at, n) + v_get(b.at, b.dtype, at, n);
+                v_put(sum.at, sum.dtype, at, n, t);
             }
+            normalize_row(&c, row, d.width);
         }
     }
     return 0;
@@ -94,9 +136,13 @@ KERNEL(rms_norm) {
     return 0;
 }
 
-/* One row of dx, for both norms: rms_norm passes mean 0 and centered = false. */
+/* x as it would be after it was stored in that dtype. */
+VECTOR_INLINE V16 as_stored(V16 x, int dtype) { return dtype == DT_BF16 ? v_widen(v_round(x)) : x; }
+
+/* One row of dx, for both norms: rms_norm passes mean 0 and centered = false. `residual` is added
+ * to the rounded row; NULL: none. */
 VECTOR_INLINE void grad_row(Operand dy, Operand x, Operand w, Result dx, int64_t row, int64_t width,
-                            float mean, float rstd, bool centered) {
+                            float mean, float rstd, bool centered, const Operand *residual) {
     V16 sum_g = v_all(0.0f), sum_gx = v_all(0.0f);
     for (int64_t i = 0; i < width; i += LANES) {
         int64_t n = width - i, at = row * width + i;
@@ -111,7 +157,10 @@ VECTOR_INLINE void grad_row(Operand dy, Operand x, Operand w, Result dx, int64_t
         int64_t n = width - i, at = row * width + i;
         V16 g = v_get(dy.at, dy.dtype, at, n) * v_get(w.at, w.dtype, i, n);
         V16 hat = (v_get(x.at, x.dtype, at, n) - mean) * rstd;
-        v_put(dx.at, dx.dtype, at, n, rstd * (g - mean_g - hat * mean_gx));
+        V16 slope = rstd * (g - mean_g - hat * mean_gx);
+        if (residual)
+            slope = v_get(residual->at, residual->dtype, at, n) + as_stored(slope, dx.dtype);
+        v_put(dx.at, dx.dtype, at, n, slope);
     }
 }
 
@@ -124,7 +173,8 @@ static int norm_grad_input(const Launch *l, const float *mean, const float *rstd
     {
         Range r = my_range(d.rows, 1);
         for (int64_t row = r.from; row < r.to; row++)
-            grad_row(dy, x, w, dx, row, d.width, mean ? mean[row] : 0.0f, rstd[row], mean != NULL);
+            grad_row(dy, x, w, dx, row, d.width, mean ? mean[row] : 0.0f, rstd[row], mean != NULL,
+                     NULL);
     }
     return 0;
 }
@@ -175,4 +225,41 @@ KERNEL(layer_norm_grad_weight) {
 KERNEL(rms_norm_grad_weight) {
     if (!is_statistic(l, 2)) return bad_operands(l);
     return norm_grad_weight(l, NULL, l->call->in[2]);
+}
+
+typedef struct BiasTerms {
+    Operand dy;
+    int64_t width;
+} BiasTerms;
+
+VECTOR_INLINE V16 bias_term(const void *context, int64_t row, int64_t column, int64_t n) {
+    const BiasTerms *t = context;
+    return v_get(t->dy.at, t->dy.dtype, row * t->width + column, n);
+}
+
+/* The sums of columns first, by threads that own columns; then the rows, since dx may take the
+ * memory of dy. */
+KERNEL(layer_norm_grad) {
+    Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2), residual = {0};
+    bool adds = l->call->n_in > 5;
+    if (adds) residual = input(l, 5);
+    Result dx = output(l, 0), dw = output(l, 1), db = output(l, 2);
+    Rows d = rows_of(&x);
+    if (!is_statistic(l, 3) || !is_statistic(l, 4) || dy.n != x.n || dx.n != x.n ||
+        w.n != d.width || dw.n != d.width || db.n != d.width || (adds && residual.n != x.n))
+        return bad_operands(l);
+    const float *mean = l->call->in[3], *rstd = l->call->in[4];
+    WeightTerms of_weight = {dy, x, mean, rstd, d.width};
+    BiasTerms of_bias = {dy, d.width};
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range columns = my_range(d.width, TILE_COLUMNS), r = my_range(d.rows, 1);
+        sum_columns(columns, d.rows, db, NULL, bias_term, &of_bias);
+        sum_columns(columns, d.rows, dw, NULL, weight_term, &of_weight);
+#pragma omp barrier
+        for (int64_t row = r.from; row < r.to; row++)
+            grad_row(dy, x, w, dx, row, d.width, mean[row], rstd[row], true,
+                     adds ? &residual : NULL);
+    }
+    return 0;
 }

@@ -2,7 +2,8 @@
  *
  * Rows are cut into at most PARTS parts, as many as their number alone decides. A block owns a part
  * and 256 columns, 8 a thread group: it adds its rows in order in f32 and leaves the sum in the
- * workspace, f32[parts, columns]; then a thread a column adds the parts in order in f64.
+ * workspace, f32[parts, columns]; then 32 threads a column add the parts in f64, in an order that
+ * their number alone decides.
  *
  * Term: a struct with DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const, where n
  * columns are there.
@@ -12,7 +13,7 @@
 
 #include "intrinsics.h"
 
-enum { PARTS = 256, ROWS_OF_A_PART = 16, COLUMN_THREADS = 32, ROW_LANES = 8 };
+enum { PARTS = 256, ROWS_OF_A_PART = 16, COLUMN_THREADS = 32, ROW_LANES = 8, PART_LANES = 32 };
 
 /* Threads (32, 8): 32 eights of columns; row lane y takes rows y, y + 8, .. of the part. */
 template <class Term>
@@ -24,11 +25,13 @@ __global__ void sum_parts(float *partial, Term term, int64_t rows, int64_t colum
     int64_t column = (blockIdx.x % tiles * COLUMN_THREADS + x) * EIGHT;
     int64_t last = (part + 1) * each < rows ? (part + 1) * each : rows;
     Eight sum = {};
-    if (column < columns)
+    if (column < columns) {
+#pragma unroll 4
         for (int64_t row = part * each + y; row < last; row += ROW_LANES) {
             Eight v = term.eight(row, column, columns - column);
             EACH(j) sum.x[j] += v.x[j];
         }
+    }
     EACH(j) sums[y][x][j] = sum.x[j];
     __syncthreads();
     if (y != 0) return;
@@ -36,13 +39,40 @@ __global__ void sum_parts(float *partial, Term term, int64_t rows, int64_t colum
     EACH(j) if (column + j < columns) partial[part * columns + column + j] = sum.x[j];
 }
 
-static __global__ void add_parts(void *to, int dtype, const float *partial, const void *acc,
-                                 int acc_dtype, int64_t columns, int64_t parts) {
-    int64_t column = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (column >= columns) return;
-    double sum = acc ? (double)element_load(acc, acc_dtype, column) : 0.0;
-    for (int64_t part = 0; part < parts; part++) sum += (double)partial[part * columns + column];
-    element_store(to, dtype, column, (float)sum);
+/* Where the sums of n columns go; acc may be NULL. */
+struct Columns {
+    void *to;
+    const void *acc;
+    int dtype, acc_dtype;
+    int64_t n;
+};
+
+/* Threads (32, 32): 32 columns; part lane y takes parts y, y + 32, .. The first columns are those
+ * of `one`, the others of `two`. */
+static __global__ void add_parts(Columns one, Columns two, const float *partial, int64_t parts) {
+    __shared__ double sums[PART_LANES][WARP + 1];
+    int64_t columns = one.n + two.n, column = (int64_t)blockIdx.x * WARP + threadIdx.x % WARP;
+    int x = threadIdx.x % WARP, y = threadIdx.x / WARP;
+    double sum = 0.0;
+    if (column < columns) {
+#pragma unroll 4
+        for (int64_t part = y; part < parts; part += PART_LANES)
+            sum += (double)partial[part * columns + column];
+    }
+    sums[y][x] = sum;
+    __syncthreads();
+    if (y != 0 || column >= columns) return;
+    Columns c = column < one.n ? one : two;
+    int64_t at = column < one.n ? column : column - one.n;
+    sum = c.acc ? (double)element_load(c.acc, c.acc_dtype, at) : 0.0;
+    for (int k = 0; k < PART_LANES; k++) sum += sums[k][x];
+    element_store(c.to, c.dtype, at, (float)sum);
+}
+
+static int launch_add_parts(const Launch *l, Columns one, Columns two, const float *partial,
+                            int64_t parts) {
+    return LAUNCH(l, add_parts, (unsigned)((one.n + two.n + WARP - 1) / WARP), WARP * PART_LANES, 0,
+                  one, two, partial, parts);
 }
 
 template <class Term>
@@ -60,9 +90,9 @@ static int sum_columns(const Launch *l, const Term &term, int64_t rows, Result o
                               partial, term, rows, out.n, each, tiles)
                      : 0;
     if (code) return code;
-    return LAUNCH(l, add_parts, (unsigned)((out.n + 255) / 256), 256, 0, out.at, out.dtype,
-                  (const float *)partial, acc ? acc->at : NULL, acc ? acc->dtype : DT_F32, out.n,
-                  parts);
+    Columns one = {out.at, acc ? acc->at : NULL, out.dtype, acc ? acc->dtype : DT_F32, out.n};
+    Columns none = {};
+    return launch_add_parts(l, one, none, partial, parts);
 }
 
 #endif

@@ -43,6 +43,12 @@ DEVICE void copy_begin(void *shared, const void *from, bool present) {
                  : "memory");
 }
 DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+/* Two numbers rounded to bf16, `low` in the lower half; a nan becomes 0x7fff. */
+DEVICE uint32_t round_pair(float low, float high) {
+    uint32_t pair;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
 /* All groups but the last `pending` are there (for this thread). */
 template <int pending> DEVICE void copy_wait(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
@@ -59,8 +65,10 @@ DEVICE uint32_t f32_to_bf16(float x) {
     if (x != x) return (bits >> 16) | 0x40u;
     return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
-DEVICE uint32_t pack_bf16(float low, float high) {
-    return f32_to_bf16(low) | f32_to_bf16(high) << 16;
+DEVICE uint32_t pack_bf16(float low, float high) { return round_pair(low, high); }
+/* x as it would be after it was stored in that dtype. */
+DEVICE float as_stored(float x, int dtype) {
+    return dtype == DT_F32 ? x : bf16_to_f32(round_pair(x, 0.0f) & 0xffff);
 }
 
 DEVICE float element_load(const void *p, int dtype, int64_t at) {
@@ -82,25 +90,30 @@ enum { EIGHT = 8 };
 
 DEVICE bool aligned16(const void *p) { return ((uintptr_t)p & 15) == 0; }
 
+DEVICE Eight eight_f32(uint4 a, uint4 b) {
+    Eight r;
+    r.x[0] = __uint_as_float(a.x), r.x[1] = __uint_as_float(a.y);
+    r.x[2] = __uint_as_float(a.z), r.x[3] = __uint_as_float(a.w);
+    r.x[4] = __uint_as_float(b.x), r.x[5] = __uint_as_float(b.y);
+    r.x[6] = __uint_as_float(b.z), r.x[7] = __uint_as_float(b.w);
+    return r;
+}
+DEVICE Eight eight_bf16(uint4 a) {
+    Eight r;
+    r.x[0] = bf16_to_f32(a.x & 0xffff), r.x[1] = __uint_as_float(a.x & 0xffff0000u);
+    r.x[2] = bf16_to_f32(a.y & 0xffff), r.x[3] = __uint_as_float(a.y & 0xffff0000u);
+    r.x[4] = bf16_to_f32(a.z & 0xffff), r.x[5] = __uint_as_float(a.z & 0xffff0000u);
+    r.x[6] = bf16_to_f32(a.w & 0xffff), r.x[7] = __uint_as_float(a.w & 0xffff0000u);
+    return r;
+}
+
 /* Elements at .. at + 7, of which n are there; the others are `rest`. */
 DEVICE Eight load8(const void *p, int dtype, int64_t at, int64_t n, float rest = 0.0f) {
     Eight r;
     const char *from = (const char *)p + at * (dtype == DT_F32 ? 4 : 2);
     if (n >= EIGHT && aligned16(from)) {
         uint4 a = *(const uint4 *)from;
-        if (dtype == DT_F32) {
-            uint4 b = ((const uint4 *)from)[1];
-            r.x[0] = __uint_as_float(a.x), r.x[1] = __uint_as_float(a.y);
-            r.x[2] = __uint_as_float(a.z), r.x[3] = __uint_as_float(a.w);
-            r.x[4] = __uint_as_float(b.x), r.x[5] = __uint_as_float(b.y);
-            r.x[6] = __uint_as_float(b.z), r.x[7] = __uint_as_float(b.w);
-        } else {
-            r.x[0] = bf16_to_f32(a.x & 0xffff), r.x[1] = bf16_to_f32(a.x >> 16);
-            r.x[2] = bf16_to_f32(a.y & 0xffff), r.x[3] = bf16_to_f32(a.y >> 16);
-            r.x[4] = bf16_to_f32(a.z & 0xffff), r.x[5] = bf16_to_f32(a.z >> 16);
-            r.x[6] = bf16_to_f32(a.w & 0xffff), r.x[7] = bf16_to_f32(a.w >> 16);
-        }
-        return r;
+        return dtype == DT_F32 ? eight_f32(a, ((const uint4 *)from)[1]) : eight_bf16(a);
     }
     EACH(j) r.x[j] = j < n ? element_load(p, dtype, at + j) : rest;
     return r;
@@ -121,6 +134,70 @@ DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     }
     EACH(j) if (j < n) element_store(p, dtype, at + j, v.x[j]);
 }
+
+/* ---- what a kernel knows of its numbers when it is compiled
+ *
+ * FORM_ANY: nothing, load8 and store8 look at dtype, address and end while running, and a load is
+ * waited for before the next one begins. FORM_F32 and FORM_BF16: all operands have that dtype, all
+ * eights are whole and lie at multiples of sixteen bytes (form_with); then loads stand in no
+ * branch, and several are on their way at once. */
+enum { FORM_NONE = -1, FORM_ANY, FORM_F32, FORM_BF16 };
+
+/* The form of a launch whose operands so far have `form`, with one more; `width`: a length that all
+ * of the operand's eights divide. */
+static inline int form_with(int form, const void *p, int dtype, int64_t width) {
+    int own = dtype == DT_F32 ? FORM_F32 : FORM_BF16;
+    if (width % EIGHT != 0 || ((uintptr_t)p & 15) != 0) own = FORM_ANY;
+    return form == FORM_NONE || form == own ? own : FORM_ANY;
+}
+
+/* Eight numbers as they came from memory: to be kept until they are needed. */
+template <int form> struct Loaded { Eight v; };
+template <> struct Loaded<FORM_F32> { uint4 a, b; };
+template <> struct Loaded<FORM_BF16> { uint4 a; };
+
+template <int form>
+DEVICE Loaded<form> fetch8(const void *p, int dtype, int64_t at, int64_t n, float rest = 0.0f) {
+    Loaded<form> r;
+    if constexpr (form == FORM_F32) {
+        r.a = ((const uint4 *)((const float *)p + at))[0];
+        r.b = ((const uint4 *)((const float *)p + at))[1];
+    } else if constexpr (form == FORM_BF16) {
+        r.a = *(const uint4 *)((const uint16_t *)p + at);
+    } else {
+        r.v = load8(p, dtype, at, n, rest);
+    }
+    return r;
+}
+template <int form> DEVICE Eight numbers(const Loaded<form> &r) {
+    if constexpr (form == FORM_F32)
+        return eight_f32(r.a, r.b);
+    else if constexpr (form == FORM_BF16)
+        return eight_bf16(r.a);
+    else
+        return r.v;
+}
+template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
+    if constexpr (form == FORM_F32) {
+        uint4 *to = (uint4 *)((float *)p + at);
+        to[0] = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]),
+                           __float_as_uint(v.x[2]), __float_as_uint(v.x[3]));
+        to[1] = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]),
+                           __float_as_uint(v.x[6]), __float_as_uint(v.x[7]));
+    } else if constexpr (form == FORM_BF16) {
+        *(uint4 *)((uint16_t *)p + at) =
+            make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
+                       pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+    } else {
+        store8(p, dtype, at, n, v);
+    }
+}
+
+/* Launches kernel<form>; `kernel` takes the form as its only template argument. */
+#define LAUNCH_FORM(l, form, kernel, blocks, threads, shared, ...)                                 \
+    ((form) == FORM_BF16  ? LAUNCH(l, kernel<FORM_BF16>, blocks, threads, shared, __VA_ARGS__)     \
+     : (form) == FORM_F32 ? LAUNCH(l, kernel<FORM_F32>, blocks, threads, shared, __VA_ARGS__)      \
+                          : LAUNCH(l, kernel<FORM_ANY>, blocks, threads, shared, __VA_ARGS__))
 
 /* Walks all eights of n elements: `at` is the first element of each. */
 #define EACH_EIGHT(at, n)                                                                          \

@@ -4,6 +4,11 @@
  * pass over the logits: each thread keeps the largest that it saw and the sum of exponentials
  * relative to it; the threads' sums are added in f64. The gradient needs lse only and may be
  * written over the logits. A target out of range is left in the fault and does not count.
+ *
+ * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
+ * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);
+ * wider rows are read again. A thread works on the same eights both times, so what it keeps or
+ * writes is read by nobody else.
  */
 #include "exact.h"
 
@@ -30,40 +35,54 @@ DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
 #define EACH_EIGHT_OF_ROW(i, width)                                                                \
     for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
 
-__global__ void loss_of_rows(int64_t *words, float *lse, Rows r) {
+/* e^x; of numbers that were bf16 in fewer instructions, with an error of about |x| 2^-24. */
+template <int form> DEVICE float power(float x) { return form == FORM_BF16 ? __expf(x) : expf(x); }
+
+/* Takes numbers into a thread's largest and its sum of exponentials relative to that. */
+template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
+    float largest = top;
+    EACH(j) largest = fmaxf(largest, v.x[j]);
+    if (largest == -INFINITY) {
+        /* nothing but -inf, or a nan, which fmaxf passes over and which must not be lost */
+        EACH(j) if (v.x[j] != v.x[j]) sum = v.x[j], top = -3e38f;
+        return;
+    }
+    sum *= power<form>(top - largest);
+    EACH(j) sum += power<form>(v.x[j] - largest);
+    top = largest;
+}
+
+/* The block's log-sum-exp. */
+DEVICE double log_sum_of(float top, float sum) {
     __shared__ float scratch[WARP];
     __shared__ double scratch_f64[WARP];
-    int64_t row = blockIdx.x, start = row * r.pitch;
-    float top = -INFINITY, sum = 0.0f;
-    EACH_EIGHT_OF_ROW(i, r.width) {
-        Eight v = load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY);
-        float largest = top;
-        EACH(j) largest = fmaxf(largest, v.x[j]);
-        if (largest == -INFINITY) {
-            /* nothing but -inf, or a nan, which fmaxf passes over and which must not be lost */
-            EACH(j) if (v.x[j] != v.x[j]) sum = v.x[j], top = -3e38f;
-            continue;
-        }
-        sum *= expf(top - largest);
-        EACH(j) sum += expf(v.x[j] - largest);
-        top = largest;
-    }
     float all = block_max(top, scratch);
     /* a thread without elements has top = -inf and adds nothing */
     double part = top == -INFINITY ? 0.0 : (double)sum * (double)expf(top - all);
-    double total = block_sum_f64(part, scratch_f64);
+    return (double)all + log(block_sum_f64(part, scratch_f64));
+}
+
+/* By the first warp: adds the loss of a row, which only its first lane knows. */
+DEVICE void add_loss(int64_t *words, float loss, bool counts) {
+    if (threadIdx.x == 0 && counts) add_word(&words[EXACT_COUNT], 1);
+    exact_add<1>(words, &loss, false);
+}
+
+__global__ void loss_of_rows(int64_t *words, float *lse, Rows r) {
+    int64_t row = blockIdx.x, start = row * r.pitch;
+    float top = -INFINITY, sum = 0.0f, loss = 0.0f;
+    EACH_EIGHT_OF_ROW(i, r.width) {
+        take<FORM_ANY>(load8(r.logits, r.dtype, start + i, r.width - i, -INFINITY), top, sum);
+    }
+    double log_sum = log_sum_of(top, sum);
     if (threadIdx.x >= WARP) return;
-    double log_sum = (double)all + log(total);
     int64_t target = target_of(r, row, threadIdx.x == 0);
-    float loss = 0.0f;
     if (threadIdx.x == 0) {
         lse[row] = (float)log_sum;
-        if (target >= 0) {
+        if (target >= 0)
             loss = (float)(log_sum - (double)element_load(r.logits, r.dtype, start + target));
-            add_word(&words[EXACT_COUNT], 1);
-        }
     }
-    exact_add<1>(words, &loss, false);
+    add_loss(words, loss, target >= 0);
 }
 
 static bool get_rows(const Launch *l, Rows *r) {
@@ -125,6 +144,105 @@ KERNEL(cross_entropy_grad) {
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
                   type_pitch(out.type), (const float *)lse.at, r, seed);
+}
+
+/* ---- both */
+
+enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512 };
+
+struct Slopes {
+    void *out;
+    int dtype;
+    int64_t pitch;
+    float seed;
+};
+
+/* seed * (e^(x - lse) - onehot) of eight logits from column i on; zeros where no target counts. */
+template <int form>
+DEVICE void put_slope(const Slopes &s, int64_t row, int64_t i, int64_t n, Eight v, int64_t target,
+                      float lse) {
+    EACH(j) v.x[j] = target < 0 ? 0.0f : power<form>(v.x[j] - lse);
+    if (target >= i && target < i + EIGHT) EACH(j) if (i + j == target) v.x[j] -= 1.0f;
+    EACH(j) v.x[j] *= s.seed;
+    put8<form>(s.out, s.dtype, row * s.pitch + i, n, v);
+}
+
+/* form: of whole eights; what is left of a row is read and written element by element. */
+template <int form, bool kept>
+__global__ void __launch_bounds__(KEPT_THREADS) loss_and_slope(int64_t *words, Slopes s, Rows r) {
+    DYNAMIC_SHARED(shared);
+    Loaded<form> *row_kept = (Loaded<form> *)shared;
+    int64_t row = blockIdx.x, start = row * r.pitch;
+    int whole = (int)(r.width / EIGHT), step = (int)blockDim.x, rest = whole * EIGHT;
+    bool last = rest < r.width && (int)threadIdx.x == whole % step;
+    int64_t target = target_of(r, row, threadIdx.x == 0);
+    float wanted = 0.0f, top = -INFINITY, sum = 0.0f;
+    /* before anything is written over it */
+    if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
+#pragma unroll 4
+    for (int k = (int)threadIdx.x; k < whole; k += step) {
+        Loaded<form> v = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+        if (kept) row_kept[k] = v;
+        take<form>(numbers(v), top, sum);
+    }
+    Eight end = {};
+    if (last) {
+        end = load8(r.logits, r.dtype, start + rest, r.width - rest, -INFINITY);
+        take<form>(end, top, sum);
+    }
+    double log_sum = log_sum_of(top, sum);
+    float lse = (float)log_sum;
+    float loss = 0.0f;
+    if (threadIdx.x == 0 && target >= 0) loss = (float)(log_sum - (double)wanted);
+    if (threadIdx.x < WARP) add_loss(words, loss, target >= 0);
+#pragma unroll 4
+    for (int k = (int)threadIdx.x; k < whole; k += step) {
+        Loaded<form> v;
+        if (kept)
+            v = row_kept[k];
+        else
+            v = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+        put_slope<form>(s, row, k * EIGHT, EIGHT, numbers(v), target, lse);
+    }
+    if (last) put_slope<FORM_ANY>(s, row, rest, r.width - rest, end, target, lse);
+}
+
+template <int form, bool kept>
+static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const Rows &r) {
+    auto function = loss_and_slope<form, kept>;
+    int64_t eights = r.width / EIGHT, warps = MAX((eights + WARP - 1) / WARP, (int64_t)1);
+    int threads = (int)MIN(warps * WARP, (int64_t)KEPT_THREADS);
+    int bytes = kept ? (int)(eights * (int64_t)sizeof(Loaded<form>)) : 0;
+    int code = 0;
+    if (bytes > 0)
+        code = launch_result(l, cudaFuncSetAttribute((const void *)function,
+                                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                     KEPT_BYTES));
+    return code ? code : LAUNCH(l, function, (unsigned)r.n, threads, bytes, words, s, r);
+}
+
+KERNEL(cross_entropy_both) {
+    Operand logits = input(l, 0);
+    Result out = output(l, 0), loss = output(l, 1);
+    Rows r;
+    if (!get_rows(l, &r) || out.n != logits.n || !is_real(out.dtype) || loss.n != EXACT_WORDS ||
+        loss.dtype != DT_I64 || r.width > INT32_MAX)
+        return bad_operands(l);
+    int64_t *words = (int64_t *)loss.at;
+    int code = zero_words(l, words);
+    if (code || r.n == 0) return code;
+    Slopes s = {out.at, out.dtype, type_pitch(out.type),
+                __builtin_ldexpf(1.0f, (int)l->call->attr->exponent)};
+    int form = form_with(FORM_NONE, r.logits, r.dtype, r.pitch);
+    form = form_with(form, s.out, s.dtype, s.pitch);
+    bool kept = r.width * dtype_bytes(r.dtype) <= KEPT_BYTES;
+    if (form == FORM_BF16)
+        return kept ? launch_both<FORM_BF16, true>(l, words, s, r)
+                    : launch_both<FORM_BF16, false>(l, words, s, r);
+    if (form == FORM_F32)
+        return kept ? launch_both<FORM_F32, true>(l, words, s, r)
+                    : launch_both<FORM_F32, false>(l, words, s, r);
+    return launch_both<FORM_ANY, false>(l, words, s, r);
 }
 
 /* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */

@@ -1,38 +1,73 @@
-/* LayerNorm and RMSNorm, forward and backward. R rows of width D; statistics f32[R]. The formulas
- * are those of runtime/cpu/norm.c.
+/* LayerNorm and RMSNorm forward, with an addition in front or without. R rows of width D;
+ * statistics f32[R]. The formulas are those of runtime/cpu/norm.c.
  *
- * A block owns a row, a thread every blockDim-th eight of it; a row is read three times, the second
- * and third from the caches.
+ * A block owns a row. Up to a width of NARROW each thread has one eight of it in registers, so
+ * that a row is read once; wider rows are read three times, the second and third from the caches.
  */
-#include "columns.h"
+#include "norm.h"
 
-struct Shape {
-    int64_t rows, width;
-};
-static Shape shape_of(const Operand *x) {
-    int64_t width = last_dim(x->type);
-    Shape s = {width ? x->n / width : 0, width};
-    return s;
-}
-/* Enough threads for the eights of a row, whole warps. */
-static int row_threads(int64_t width) {
-    int64_t eights = (width + EIGHT - 1) / EIGHT, warps = (eights + WARP - 1) / WARP;
-    return (int)MIN(warps, (int64_t)8) * WARP;
-}
-#define EACH_EIGHT_OF_ROW(i, width)                                                                \
-    for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
-
-struct Real {
-    const void *at;
-    int dtype;
+/* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
+struct Normalize {
+    Real x, addend, w, b; /* at == NULL: not there, but for x and w */
+    void *sum, *y;
+    int sum_dtype, y_dtype;
+    float *mean, *rstd; /* mean is NULL for rms_norm */
+    int64_t width;
+    float eps;
 };
 
-__global__ void normalize(void *y, int y_dtype, float *mean_out, float *rstd_out, Real x, Real w,
-                          Real b, int64_t width, float eps, bool centered) {
+DEVICE void keep_statistics(const Normalize &r, int64_t row, float mean, float rstd) {
+    if (threadIdx.x != 0) return;
+    if (r.mean) r.mean[row] = mean;
+    r.rstd[row] = rstd;
+}
+
+template <int form, bool adds> __global__ void normalize_narrow(Normalize r) {
     __shared__ float scratch[WARP];
-    int64_t row = blockIdx.x, start = row * width;
+    int64_t row = blockIdx.x, i = (int64_t)threadIdx.x * EIGHT, at = row * r.width + i;
+    int64_t n = r.width - i;
+    Eight x = {}, w = {}, b = {};
+    if (n > 0) {
+        Loaded<form> first = fetch8<form>(r.x.at, r.x.dtype, at, n), second = first;
+        if (adds) second = fetch8<form>(r.addend.at, r.addend.dtype, at, n);
+        w = numbers(fetch8<form>(r.w.at, r.w.dtype, i, n));
+        if (r.b.at) b = numbers(fetch8<form>(r.b.at, r.b.dtype, i, n));
+        x = numbers(first);
+        if (adds) {
+            Eight v = numbers(second);
+            EACH(j) x.x[j] = as_stored(x.x[j] + v.x[j], r.sum_dtype);
+            put8<form>(r.sum, r.sum_dtype, at, n, x);
+        }
+    }
     float mean = 0.0f, square = 0.0f;
-    if (centered) {
+    if (r.mean) {
+        EACH(j) mean += x.x[j]; /* zeros behind the end of the row */
+        mean = block_sum(mean, scratch) / (float)r.width;
+    }
+    EACH(j) if (j < n) square += (x.x[j] - mean) * (x.x[j] - mean);
+    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)r.width + r.eps);
+    keep_statistics(r, row, mean, rstd);
+    if (n <= 0) return;
+    EACH(j) x.x[j] = (x.x[j] - mean) * rstd * w.x[j] + b.x[j];
+    put8<form>(r.y, r.y_dtype, at, n, x);
+}
+
+__global__ void normalize_wide(Normalize r) {
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, start = row * r.width, width = r.width;
+    float mean = 0.0f, square = 0.0f;
+    Real x = r.x;
+    if (r.addend.at) { /* a thread reads back only what it wrote itself */
+        EACH_EIGHT_OF_ROW(i, width) {
+            Eight v = load8(x.at, x.dtype, start + i, width - i);
+            Eight u = load8(r.addend.at, r.addend.dtype, start + i, width - i);
+            EACH(j) v.x[j] += u.x[j];
+            store8(r.sum, r.sum_dtype, start + i, width - i, v);
+        }
+        x.at = r.sum;
+        x.dtype = r.sum_dtype;
+    }
+    if (r.mean) {
         EACH_EIGHT_OF_ROW(i, width) {
             Eight v = load8(x.at, x.dtype, start + i, width - i);
             EACH(j) mean += v.x[j];
@@ -43,127 +78,66 @@ __global__ void normalize(void *y, int y_dtype, float *mean_out, float *rstd_out
         Eight v = load8(x.at, x.dtype, start + i, width - i, mean);
         EACH(j) square += (v.x[j] - mean) * (v.x[j] - mean);
     }
-    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + eps);
-    if (threadIdx.x == 0) {
-        if (centered) mean_out[row] = mean;
-        rstd_out[row] = rstd;
-    }
+    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + r.eps);
+    keep_statistics(r, row, mean, rstd);
     EACH_EIGHT_OF_ROW(i, width) {
         Eight v = load8(x.at, x.dtype, start + i, width - i);
-        Eight u = load8(w.at, w.dtype, i, width - i), c = {};
-        if (b.at) c = load8(b.at, b.dtype, i, width - i);
+        Eight u = load8(r.w.at, r.w.dtype, i, width - i), c = {};
+        if (r.b.at) c = load8(r.b.at, r.b.dtype, i, width - i);
         EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
-        store8(y, y_dtype, start + i, width - i, v);
+        store8(r.y, r.y_dtype, start + i, width - i, v);
     }
 }
 
-static int norm(const Launch *l, bool centered) {
-    Operand x = input(l, 0), w = input(l, 1);
-    bool has_bias = l->call->n_in > 2;
-    Real b = {};
-    if (has_bias) {
-        b.at = input(l, 2).at;
-        b.dtype = input(l, 2).dtype;
-    }
+template <int form> static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
+    auto adding = normalize_narrow<form, true>;
+    auto alone = normalize_narrow<form, false>;
+    if (r.addend.at) return LAUNCH(l, adding, rows, row_threads(r.width), 0, r);
+    return LAUNCH(l, alone, rows, row_threads(r.width), 0, r);
+}
+
+/* Operands: x, addend?, w, b?; results: sum?, y, mean?, rstd. */
+static int norm(const Launch *l, bool adds, bool centered) {
+    uint32_t of_w = adds ? 2 : 1, of_y = adds ? 1 : 0;
+    Operand x = input(l, 0), w = input(l, of_w);
+    Result y = output(l, of_y), sum = output(l, 0);
     Shape d = shape_of(&x);
-    Result y = output(l, 0), rstd = output(l, centered ? 2 : 1);
-    if (y.n != x.n || w.n != d.width || (has_bias && input(l, 2).n != d.width) ||
-        !is_real(x.dtype) || !is_real(w.dtype) || !is_real(y.dtype))
-        return bad_operands(l);
-    for (uint32_t i = 1; i < l->call->n_out; i++)
-        if (output(l, i).n != d.rows || output(l, i).dtype != DT_F32) return bad_operands(l);
+    Normalize r = {};
+    bool fits = y.n == x.n && w.n == d.width && is_real(x.dtype) && is_real(w.dtype) &&
+                is_real(y.dtype) &&
+                (!adds || (input(l, 1).n == x.n && sum.n == x.n && is_real(input(l, 1).dtype) &&
+                           is_real(sum.dtype)));
+    for (uint32_t i = of_y + 1; i < l->call->n_out; i++)
+        fits &= output(l, i).n == d.rows && output(l, i).dtype == DT_F32;
+    if (l->call->n_in > of_w + 1) {
+        r.b = real_of(input(l, of_w + 1));
+        fits &= input(l, of_w + 1).n == d.width && is_real(r.b.dtype);
+    }
+    if (!fits) return bad_operands(l);
     if (x.n == 0) return 0;
-    Real xs = {x.at, x.dtype}, ws = {w.at, w.dtype};
-    return LAUNCH(l, normalize, (unsigned)d.rows, row_threads(d.width), 0, y.at, y.dtype,
-                  centered ? (float *)output(l, 1).at : NULL, (float *)rstd.at, xs, ws, b, d.width,
-                  (float)l->call->attr->eps, centered);
+    r.x = real_of(x);
+    r.w = real_of(w);
+    if (adds) r.addend = real_of(input(l, 1));
+    r.sum = sum.at;
+    r.sum_dtype = sum.dtype;
+    r.y = y.at;
+    r.y_dtype = y.dtype;
+    if (centered) r.mean = (float *)output(l, of_y + 1).at;
+    r.rstd = (float *)output(l, l->call->n_out - 1).at;
+    r.width = d.width;
+    r.eps = (float)l->call->attr->eps;
+    unsigned rows = (unsigned)d.rows;
+    if (d.width > NARROW) return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
+    int form = form_with(FORM_NONE, r.x.at, r.x.dtype, d.width);
+    form = form_with(form, r.w.at, r.w.dtype, d.width);
+    form = form_with(form, r.y, r.y_dtype, d.width);
+    if (r.b.at) form = form_with(form, r.b.at, r.b.dtype, d.width);
+    if (adds) form = form_with(form, r.addend.at, r.addend.dtype, d.width);
+    if (adds) form = form_with(form, r.sum, r.sum_dtype, d.width);
+    if (form == FORM_BF16) return launch_narrow<FORM_BF16>(l, r, rows);
+    if (form == FORM_F32) return launch_narrow<FORM_F32>(l, r, rows);
+    return launch_narrow<FORM_ANY>(l, r, rows);
 }
-KERNEL(layer_norm) { return norm(l, true); }
-KERNEL(rms_norm) { return norm(l, false); }
-
-/* ---- backward; mean is NULL for rms_norm */
-
-__global__ void norm_slope(void *dx, int dx_dtype, Real dy, Real x, Real w, const float *means,
-                           const float *rstds, int64_t width) {
-    __shared__ float scratch[WARP];
-    int64_t row = blockIdx.x, start = row * width;
-    float mean = means ? means[row] : 0.0f, rstd = rstds[row], sum_g = 0.0f, sum_gx = 0.0f;
-    EACH_EIGHT_OF_ROW(i, width) {
-        Eight d = load8(dy.at, dy.dtype, start + i, width - i);
-        Eight v = load8(x.at, x.dtype, start + i, width - i);
-        Eight u = load8(w.at, w.dtype, i, width - i);
-        EACH(j) {
-            float g = d.x[j] * u.x[j];
-            sum_g += g;
-            sum_gx += g * ((v.x[j] - mean) * rstd);
-        }
-    }
-    float mean_g = means ? block_sum(sum_g, scratch) / (float)width : 0.0f;
-    float mean_gx = block_sum(sum_gx, scratch) / (float)width;
-    EACH_EIGHT_OF_ROW(i, width) {
-        Eight d = load8(dy.at, dy.dtype, start + i, width - i);
-        Eight v = load8(x.at, x.dtype, start + i, width - i);
-        Eight u = load8(w.at, w.dtype, i, width - i);
-        EACH(j) v.x[j] = rstd * (d.x[j] * u.x[j] - mean_g - (v.x[j] - mean) * rstd * mean_gx);
-        store8(dx, dx_dtype, start + i, width - i, v);
-    }
-}
-
-static bool is_statistic(const Launch *l, uint32_t i) {
-    Operand x = input(l, 1), s = input(l, i);
-    return s.dtype == DT_F32 && s.n == shape_of(&x).rows;
-}
-
-static int norm_grad_input(const Launch *l, const void *mean, const void *rstd) {
-    Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2);
-    Result dx = output(l, 0);
-    Shape d = shape_of(&x);
-    if (dy.n != x.n || dx.n != x.n || w.n != d.width || !is_real(dy.dtype) || !is_real(x.dtype) ||
-        !is_real(w.dtype) || !is_real(dx.dtype))
-        return bad_operands(l);
-    if (x.n == 0) return 0;
-    Real dys = {dy.at, dy.dtype}, xs = {x.at, x.dtype}, ws = {w.at, w.dtype};
-    return LAUNCH(l, norm_slope, (unsigned)d.rows, row_threads(d.width), 0, dx.at, dx.dtype, dys,
-                  xs, ws, (const float *)mean, (const float *)rstd, d.width);
-}
-KERNEL(layer_norm_grad_input) {
-    if (!is_statistic(l, 3) || !is_statistic(l, 4)) return bad_operands(l);
-    return norm_grad_input(l, l->call->in[3], l->call->in[4]);
-}
-KERNEL(rms_norm_grad_input) {
-    if (!is_statistic(l, 3)) return bad_operands(l);
-    return norm_grad_input(l, NULL, l->call->in[3]);
-}
-
-struct WeightTerm {
-    Real dy, x;
-    const float *mean, *rstd;
-    int64_t width;
-    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        float m = mean ? mean[row] : 0.0f, s = rstd[row];
-        Eight d = load8(dy.at, dy.dtype, row * width + column, n);
-        Eight v = load8(x.at, x.dtype, row * width + column, n);
-        EACH(j) v.x[j] = d.x[j] * ((v.x[j] - m) * s);
-        return v;
-    }
-};
-
-static int norm_grad_weight(const Launch *l, const void *mean, const void *rstd) {
-    Operand dy = input(l, 0), x = input(l, 1);
-    Result dw = output(l, 0);
-    Shape d = shape_of(&x);
-    if (dy.n != x.n || dw.n != d.width || !is_real(dy.dtype) || !is_real(x.dtype) ||
-        !is_real(dw.dtype))
-        return bad_operands(l);
-    WeightTerm term = {
-        {dy.at, dy.dtype}, {x.at, x.dtype}, (const float *)mean, (const float *)rstd, d.width};
-    return sum_columns(l, term, d.rows, dw, NULL);
-}
-KERNEL(layer_norm_grad_weight) {
-    if (!is_statistic(l, 2) || !is_statistic(l, 3)) return bad_operands(l);
-    return norm_grad_weight(l, l->call->in[2], l->call->in[3]);
-}
-KERNEL(rms_norm_grad_weight) {
-    if (!is_statistic(l, 2)) return bad_operands(l);
-    return norm_grad_weight(l, NULL, l->call->in[2]);
-}
+KERNEL(layer_norm) { return norm(l, false, true); }
+KERNEL(rms_norm) { return norm(l, false, false); }
+KERNEL(add_layer_norm) { return norm(l, true, true); }

@@ -2,14 +2,23 @@
  */
 #include "columns.h"
 
-struct Rows {
+template <int form> struct Rows {
     const void *at;
     int dtype;
     int64_t pitch;
     DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
-        return load8(at, dtype, row * pitch + column, n);
+        return numbers(fetch8<form>(at, dtype, row * pitch + column, n));
     }
 };
+/* What follows the columns of a row with a pitch may be read as columns too: nobody stores them. */
+static int64_t pitch_of(const Operand &x, Result out) {
+    return x.type->pitch ? type_pitch(x.type) : out.n;
+}
+template <int form>
+static int sum_rows(const Launch *l, const Operand &x, Result out, const Operand *acc) {
+    Rows<form> rows = {x.at, x.dtype, pitch_of(x, out)};
+    return sum_columns(l, rows, x.n / out.n, out, acc);
+}
 
 /* (x [R, suffix], acc [suffix]?) -> [suffix] */
 KERNEL(sum_leading) {
@@ -21,8 +30,12 @@ KERNEL(sum_leading) {
         return bad_operands(l);
     Operand acc = {};
     if (accumulate) acc = input(l, 1);
-    Rows rows = {x.at, x.dtype, x.type->pitch ? type_pitch(x.type) : out.n};
-    return sum_columns(l, rows, x.n / out.n, out, accumulate ? &acc : NULL);
+    const Operand *onto = accumulate ? &acc : NULL;
+    switch (form_with(FORM_NONE, x.at, x.dtype, pitch_of(x, out))) {
+    case FORM_BF16: return sum_rows<FORM_BF16>(l, x, out, onto);
+    case FORM_F32: return sum_rows<FORM_F32>(l, x, out, onto);
+    default: return sum_rows<FORM_ANY>(l, x, out, onto);
+    }
 }
 
 /* ---- to[i] = (from[0][i] + from[1][i]) + .. in f32, i64 or f64; `to` may be one of them */

@@ -357,6 +357,11 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_TERM, .group = in->op};
         out->count[o->call] = 1;
         return true;
+    case OP_cross_entropy_both:
+        out = &r->value[out_of(p, i, 1)];
+        *out = (Data){.kind = IS_TERM, .group = OP_cross_entropy};
+        out->count[o->call] = 1;
+        return true;
     case OP_pack: return follow_pack(o, r, i);
     case OP_grad_norm:
         if (!is_gradient(o, data_of(o, r, in_of(p, i, 0)), in->attr.group))

@@ -220,7 +220,7 @@ static bool evaluate_with_another(Edit *e, Random *r) {
 
 static bool other_exponent(Edit *e, Random *r) {
     Place at;
-    if (!pick_op(e, r, random_below(r, 2) ? OP_step_scale : OP_cross_entropy_grad, &at))
+    if (!pick_op(e, r, random_below(r, 2) ? OP_step_scale : OP_cross_entropy_both, &at))
         return false;
     e->instr[at.instr].row.attr.exponent++;
     return true;

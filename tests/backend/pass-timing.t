@@ -17,6 +17,8 @@ fuse_backward ms
 precision ms
 pad ms
 optimizer ms
+fuse_norm ms
+fuse_loss ms
 wrap ms
 shard ms
 comm ms

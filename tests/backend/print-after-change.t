@@ -12,6 +12,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 ==== out
 # after grad
 # after optimizer
+# after fuse_loss
 # after wrap
 # after shard
 # after comm

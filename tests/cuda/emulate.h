@@ -127,6 +127,18 @@ inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32
     }
 }
 
+inline float __expf(float x) { return expf(x); }
+
+inline uint32_t round_pair(float low, float high) {
+    uint32_t half[2];
+    float x[2] = {low, high};
+    for (int i = 0; i < 2; i++) {
+        uint32_t bits = __float_as_uint(x[i]);
+        half[i] = x[i] != x[i] ? 0x7fff : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    }
+    return half[0] | half[1] << 16;
+}
+
 inline void copy_begin(void *shared, const void *from, bool present) {
     if ((uintptr_t)shared % 16 != 0 || (uintptr_t)from % 16 != 0)
         emulate_fail("cp.async: an address is not aligned to 16 bytes");

@@ -231,7 +231,7 @@ static double share_of_words(const Trial *t, const int64_t *a, const int64_t *b,
     bool counts = x[EXACT_COUNT] == y[EXACT_COUNT] && x[EXACT_NONFINITE] == y[EXACT_NONFINITE];
     if (!counts) return INFINITY;
     if (memcmp(x, y, sizeof x) == 0) return 0;
-    if (t->c->op != OP_cross_entropy) return INFINITY;
+    if (t->c->op != OP_cross_entropy && t->c->op != OP_cross_entropy_both) return INFINITY;
     return fabs(words_value(a) - words_value(b)) / (1e-5 * terms);
 }
 

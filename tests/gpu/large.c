@@ -43,6 +43,29 @@
      .in = {NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d)), NORMAL(VECTOR(d))},                           \
      .out = {MATRIX(r, d), ROWS(r), ROWS(r)},                                                      \
      .reference = ref_norm},                                                                       \
+        {.op = OP_add_layer_norm,                                                                  \
+         .title = "add_layer_norm " #r " " #d,                                                     \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 4,                                                                                \
+         .n_out = 4,                                                                               \
+         .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d)), NORMAL(VECTOR(d))}, \
+         .out = {MATRIX(r, d), MATRIX(r, d), ROWS(r), ROWS(r)},                                    \
+         .reference = ref_add_layer_norm,                                                          \
+         .chain = true},                                                                           \
+        {.op = OP_layer_norm_grad,                                                                 \
+         .title = "layer_norm_grad " #r " " #d,                                                    \
+         .n_in = 6,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(MATRIX(r, d)),                                                              \
+                NORMAL(MATRIX(r, d)),                                                              \
+                NORMAL(VECTOR(d)),                                                                 \
+                {ROWS(r), FILL_DERIVED},                                                           \
+                {ROWS(r), FILL_DERIVED},                                                           \
+                NORMAL(MATRIX(r, d))},                                                             \
+         .out = {MATRIX(r, d), VECTOR(d), VECTOR(d)},                                              \
+         .reference = ref_layer_norm_grad,                                                         \
+         .derive = derive_statistics,                                                              \
+         .chain = true},                                                                           \
         {.op = OP_layer_norm_grad_input,                                                           \
          .title = "layer_norm_grad_input " #r " " #d,                                              \
          .n_in = 5,                                                                                \
@@ -96,6 +119,15 @@
      .out = {SHAPE(DT_I64, 1, EXACT_WORDS), ROWS(r)},                                              \
      .reference = ref_cross_entropy,                                                               \
      .limit = v},                                                                                  \
+        {.op = OP_cross_entropy_both,                                                              \
+         .title = "cross_entropy_both " #r " " #v,                                                 \
+         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(MATRIX(r, v)), {SHAPE(DT_I32, 1, r), FILL_TARGETS}},                        \
+         .out = {MATRIX(r, v), SHAPE(DT_I64, 1, EXACT_WORDS)},                                     \
+         .reference = ref_cross_entropy_both,                                                      \
+         .limit = v},                                                                              \
     {                                                                                              \
         .op = OP_cross_entropy_grad, .title = "cross_entropy_grad " #r " " #v,                     \
         .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \

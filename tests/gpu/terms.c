@@ -32,22 +32,32 @@ static void of_absolutes(const Trial *t, Reference reference, double *const *out
     for (int i = 0; i < c->n_in; i++) free(in[i]);
 }
 
-static void of_norm(const Trial *t, double *const *out) {
+/* x, w and the bias (or NULL), y and the statistics: the mean, where there is one, and rstd. */
+static void of_rows(const Trial *t, const double *x, int w, int first_y, double *const *out) {
     const Case *c = t->c;
-    int64_t d = last(&c->in[0].type);
-    const double *rstd = t->want[c->n_out - 1], *mean = c->n_out > 2 ? t->want[1] : NULL;
-    EACH(i, in_n(c, 0)) {
-        int64_t r = i / d;
-        double centre = mean ? fabs(mean[r]) : 0;
-        out[0][i] = (fabs(t->in[0][i]) + centre) * rstd[r] * fabs(t->in[1][i % d]) +
-                    (c->n_in > 2 ? fabs(t->in[2][i % d]) : 0);
+    int64_t d = last(&c->in[0].type), n = in_n(c, 0);
+    int last_out = c->n_out - 1;
+    const double *rstd = t->want[last_out];
+    const double *mean = last_out - first_y > 1 ? t->want[first_y + 1] : NULL;
+    const double *bias = c->n_in > w + 1 ? t->in[w + 1] : NULL;
+    EACH(i, n) {
+        double centre = mean ? fabs(mean[i / d]) : 0;
+        out[first_y][i] = (fabs(x[i]) + centre) * rstd[i / d] * fabs(t->in[w][i % d]) +
+                          (bias ? fabs(bias[i % d]) : 0);
     }
-    EACH(r, out_n(c, c->n_out - 1)) {
+    EACH(r, n / d) {
         double sum = 0;
-        EACH(i, d) sum += fabs(t->in[0][r * d + i]) / (double)d;
-        out[c->n_out - 1][r] = rstd[r] * (1 + sum * rstd[r]);
-        if (mean) out[1][r] = sum;
+        EACH(i, d) sum += fabs(x[r * d + i]) / (double)d;
+        out[last_out][r] = rstd[r] * (1 + sum * rstd[r]);
+        if (mean) out[first_y + 1][r] = sum;
     }
+}
+
+static void of_norm(const Trial *t, double *const *out) { of_rows(t, t->in[0], 1, 0, out); }
+
+static void of_add_norm(const Trial *t, double *const *out) {
+    EACH(i, in_n(t->c, 0)) out[0][i] = fabs(t->in[0][i]) + fabs(t->in[1][i]);
+    of_rows(t, t->want[0], 2, 1, out);
 }
 
 static void of_norm_grad_input(const Trial *t, double *const *out) {
@@ -55,7 +65,8 @@ static void of_norm_grad_input(const Trial *t, double *const *out) {
     int64_t d = last(&c->in[1].type);
     EACH(r, in_n(c, 1) / d) {
         const double *dy = t->in[0] + r * d, *x = t->in[1] + r * d, *w = t->in[2];
-        double mean = c->n_in > 4 ? fabs(t->in[3][r]) : 0, rstd = t->in[c->n_in - 1][r];
+        int at = c->n_in > 4 ? 4 : 3; /* a residual may stand behind the statistics */
+        double mean = c->n_in > 4 ? fabs(t->in[3][r]) : 0, rstd = t->in[at][r];
         double g = 0, gx = 0;
         EACH(i, d) {
             g += fabs(dy[i] * w[i]) / (double)d;
@@ -74,6 +85,20 @@ static void of_norm_grad_weight(const Trial *t, double *const *out) {
     EACH(i, in_n(c, 1)) {
         double mean = c->n_in > 3 ? fabs(t->in[2][i / d]) : 0, rstd = t->in[c->n_in - 1][i / d];
         out[0][i % d] += fabs(t->in[0][i]) * (fabs(t->in[1][i]) + mean) * rstd;
+    }
+}
+
+static void of_layer_norm_grad(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t d = last(&c->in[1].type);
+    of_norm_grad_input(t, out);
+    memset(out[1], 0, sizeof(double) * (size_t)d);
+    memset(out[2], 0, sizeof(double) * (size_t)d);
+    EACH(i, in_n(c, 1)) {
+        double hat = (fabs(t->in[1][i]) + fabs(t->in[3][i / d])) * t->in[4][i / d];
+        out[1][i % d] += fabs(t->in[0][i]) * hat;
+        out[2][i % d] += fabs(t->in[0][i]);
+        if (c->n_in > 5) out[0][i] += fabs(t->in[5][i]);
     }
 }
 
@@ -192,6 +217,22 @@ static void of_cross_entropy_grad(const Trial *t, double *const *out) {
     }
 }
 
+static void of_cross_entropy_both(const Trial *t, double *const *out) {
+    const Case *c = t->c;
+    int64_t v = last(&c->in[0].type);
+    double *lse = malloc(sizeof *lse * (size_t)in_n(c, 1)), words[EXACT_WORDS];
+    ref_cross_entropy(c, t->in, (double *const[]){words, lse});
+    EACH(i, EXACT_WORDS) out[1][i] = 0;
+    EACH(i, in_n(c, 0)) {
+        double p = exp(t->in[0][i] - lse[i / v]);
+        double carried = p * (fabs(t->in[0][i]) + fabs(lse[i / v]));
+        bool one = t->in[1][i / v] == (double)(i % v);
+        out[0][i] = ldexp(p + carried + one, (int)c->attr.exponent);
+        if (one) out[1][0] += fabs(lse[i / v]) + fabs(t->in[0][i]);
+    }
+    free(lse);
+}
+
 /* Output j is the new value of input j. */
 static void of_update(const Trial *t, double *const *out) {
     for (int j = 0; j < t->c->n_out; j++) EACH(i, out_n(t->c, j))
@@ -233,6 +274,8 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_silu_grad: of_slope(t, out); return;
     case OP_layer_norm:
     case OP_rms_norm: of_norm(t, out); return;
+    case OP_add_layer_norm: of_add_norm(t, out); return;
+    case OP_layer_norm_grad: of_layer_norm_grad(t, out); return;
     case OP_layer_norm_grad_input:
     case OP_rms_norm_grad_input: of_norm_grad_input(t, out); return;
     case OP_layer_norm_grad_weight:
@@ -242,6 +285,7 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_attention_grad:
     case OP_attention_packed_grad: of_attention_grad(t, out); return;
     case OP_cross_entropy: of_cross_entropy(t, out); return;
+    case OP_cross_entropy_both: of_cross_entropy_both(t, out); return;
     case OP_cross_entropy_grad: of_cross_entropy_grad(t, out); return;
     case OP_sgd:
     case OP_sgd_momentum:

@@ -105,6 +105,13 @@ static const char *const every_op[] = {
     "#65 %84: f32[11], %85: i64[24] = all_reduce(%83, %65) !forward -",
     "#66 %86: f32[11] = accumulate(%84, %83) !forward -",
     "#67 %87: token = free(%82) {unit = 0} !forward -",
+    "#68 %88: bf16[2, 7, 5], %89: bf16[2, 7, 5], %90: f32[2, 7], %91: f32[2, 7] = "
+    "add_layer_norm(%22, %23, %20, %21) {eps = 1e-5} !forward -",
+    "#69 %92: bf16[2, 7, 5], %93: f32[5], %94: f32[5] = layer_norm_grad(%22, %40, %20, %41, %42) "
+    "!forward -",
+    "#70 %95: bf16[2, 7, 5], %96: f32[5], %97: f32[5] = layer_norm_grad(%22, %40, %20, %41, %42, "
+    "%92) !forward -",
+    "#71 %98: bf16[2, 7, 5], %99: i64[24] = cross_entropy_both(%22, %6) {ignore = -1} !forward -",
     "end"};
 
 typedef struct Fixture {

@@ -164,6 +164,46 @@ static const Plan plan = {.params = params,
          .out = {REAL(r, d), F32(r), F32(r)},                                                      \
          .reference = ref_norm,                                                                    \
          .tolerance = 2e-6},                                                                       \
+        {.op = OP_add_layer_norm,                                                                  \
+         .title = "add_layer_norm " #r " " #d,                                                     \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 4,                                                                                \
+         .n_out = 4,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), NORMAL(d)},                                 \
+         .out = {REAL(r, d), REAL(r, d), F32(r), F32(r)},                                          \
+         .reference = ref_add_layer_norm,                                                          \
+         .tolerance = 2e-6,                                                                        \
+         .chain = true},                                                                           \
+        {.op = OP_add_layer_norm,                                                                  \
+         .title = "add_layer_norm without bias " #r " " #d,                                        \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 3,                                                                                \
+         .n_out = 4,                                                                               \
+         .in = {IN(MIX, SMALL, r, d), IN(MIX, SMALL, r, d), NORMAL(d)},                            \
+         .out = {REAL(r, d), REAL(r, d), F32(r), F32(r)},                                          \
+         .reference = ref_add_layer_norm,                                                          \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_layer_norm_grad,                                                                 \
+         .title = "layer_norm_grad " #r " " #d,                                                    \
+         .n_in = 5,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r)},                                                           \
+         .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
+         .reference = ref_layer_norm_grad,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_layer_norm_grad,                                                                 \
+         .title = "layer_norm_grad with residual " #r " " #d,                                      \
+         .n_in = 6,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r), NORMAL(r, d)},                                             \
+         .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
+         .reference = ref_layer_norm_grad,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6,                                                                        \
+         .chain = true},                                                                           \
         {.op = OP_rms_norm,                                                                        \
          .title = "rms_norm " #r " " #d,                                                           \
          .attr = {.eps = 1e-5},                                                                    \
@@ -269,6 +309,17 @@ static const Plan plan = {.params = params,
          .derive = derive_lse,                                                                     \
          .tolerance = 2e-6,                                                                        \
          .limit = v},                                                                              \
+        {.op = OP_cross_entropy_both,                                                              \
+         .title = "cross_entropy_both " #r " " #v,                                                 \
+         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                             \
+         .out = {REAL(r, v), WORDS},                                                               \
+         .reference = ref_cross_entropy_both,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .limit = v,                                                                               \
+         .exact = true},                                                                           \
     {                                                                                              \
         .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100}, .n_in = 2,    \
         .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)}, .out = {WORDS},          \
@@ -343,6 +394,17 @@ static const Plan plan = {.params = params,
          .derive = derive_lse,                                                                     \
          .tolerance = 2e-6,                                                                        \
          .limit = o},                                                                              \
+        {.op = OP_cross_entropy_both,                                                              \
+         .title = "cross_entropy_both, pitch " #p,                                                 \
+         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                          \
+         .out = {PITCHED(p, r, o), WORDS},                                                         \
+         .reference = ref_cross_entropy_both,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .limit = o,                                                                               \
+         .exact = true},                                                                           \
     {                                                                                              \
         .op = OP_cross_entropy_grad, .title = "cross_entropy_grad from dense, pitch " #p,          \
         .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \

@@ -139,7 +139,8 @@ REF(embedding_grad) {
 
 static bool centered(const Case *c) {
     return c->op == OP_layer_norm || c->op == OP_layer_norm_grad_input ||
-           c->op == OP_layer_norm_grad_weight;
+           c->op == OP_layer_norm_grad_weight || c->op == OP_add_layer_norm ||
+           c->op == OP_layer_norm_grad;
 }
 static void statistics(const double *x, int64_t d, double eps, bool center, double *mean,
                        double *rstd) {
@@ -161,22 +162,31 @@ REF(norm) {
         if (centered(c)) out[1][r] = mean;
     }
 }
-/* Statistics are the last inputs: mean (if centered), rstd; x is input 1. */
+REF(add_layer_norm) {
+    Case norm = *c;
+    double *const from[3] = {out[0], in[2], c->n_in > 3 ? in[3] : NULL};
+    norm.n_in = c->n_in - 1;
+    norm.n_out = 3;
+    EACH(i, in_n(c, 0)) out[0][i] = in[0][i] + in[1][i];
+    ref_norm(&norm, from, out + 1);
+}
+/* Statistics are the last inputs but a residual: mean (if centered), rstd; x is input 1. */
+static int rstd_of(const Case *c) { return c->op == OP_layer_norm_grad ? 4 : c->n_in - 1; }
 void derive_statistics(const Case *c, double *const *in, double *const *out) {
     (void)out;
     int64_t d = last(&c->in[1].type), rows = in_n(c, 1) / d;
     EACH(r, rows) {
         double mean, rstd;
         statistics(in[1] + r * d, d, 1e-5, centered(c), &mean, &rstd);
-        in[c->n_in - 1][r] = rstd;
-        if (centered(c)) in[c->n_in - 2][r] = mean;
+        in[rstd_of(c)][r] = rstd;
+        if (centered(c)) in[rstd_of(c) - 1][r] = mean;
     }
 }
 REF(norm_grad_input) {
     int64_t d = last(&c->in[1].type), rows = in_n(c, 1) / d;
     EACH(r, rows) {
         const double *dy = in[0] + r * d, *x = in[1] + r * d;
-        double mean = centered(c) ? in[c->n_in - 2][r] : 0, rstd = in[c->n_in - 1][r];
+        double mean = centered(c) ? in[rstd_of(c) - 1][r] : 0, rstd = in[rstd_of(c)][r];
         double g_mean = 0, gx_mean = 0;
         EACH(i, d) {
             g_mean += dy[i] * in[2][i] / (double)d;
@@ -191,8 +201,19 @@ REF(norm_grad_weight) {
     int64_t d = last(&c->in[1].type);
     EACH(i, d) out[0][i] = 0;
     EACH(i, in_n(c, 1)) {
-        double mean = centered(c) ? in[c->n_in - 2][i / d] : 0, rstd = in[c->n_in - 1][i / d];
+        double mean = centered(c) ? in[rstd_of(c) - 1][i / d] : 0, rstd = in[rstd_of(c)][i / d];
         out[0][i % d] += in[0][i] * (in[1][i] - mean) * rstd;
+    }
+}
+
+REF(layer_norm_grad) {
+    int64_t d = last(&c->in[1].type);
+    ref_norm_grad_input(c, in, out);
+    ref_norm_grad_weight(c, in, out + 1);
+    EACH(i, d) out[2][i] = 0;
+    EACH(i, in_n(c, 0)) {
+        out[2][i % d] += in[0][i];
+        if (c->n_in > 5) out[0][i] += in[5][i];
     }
 }
 
@@ -307,6 +328,13 @@ REF(cross_entropy_grad) {
         double p = exp(in[0][i] - in[2][i / v]) - (target == (double)(i % v));
         out[0][i] = target == (double)c->attr.ignore ? 0 : ldexp(p, (int)c->attr.exponent);
     }
+}
+REF(cross_entropy_both) {
+    double *lse = malloc(sizeof *lse * (size_t)in_n(c, 1));
+    double *const loss[2] = {out[1], lse}, *const from[3] = {in[0], in[1], lse};
+    ref_cross_entropy(c, in, loss);
+    ref_cross_entropy_grad(c, from, out);
+    free(lse);
 }
 REF(accuracy) {
     int64_t v = last(&c->in[0].type), bin = -EXACT_LOWEST_EXPONENT / EXACT_BIN_BITS;

@@ -17,8 +17,8 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-bf16[5] = cast(%67)
-bf16[10] = unshard(%68)
-bf16[3] = cast(%64)
-bf16[2] = cast(%66)
-bf16[6], %80: f32[2], %81: bf16[4] = unshard(%77, %65, %78)
+bf16[5] = cast(%66)
+bf16[10] = unshard(%67)
+bf16[3] = cast(%63)
+bf16[2] = cast(%65)
+bf16[6], %79: f32[2], %80: bf16[4] = unshard(%76, %64, %77)

@@ -15,5 +15,5 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = [U, V]; prefetch = 0 }
 ==== out
-train: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r | B:r A:u2 B:u2 R:u2 A:u1 B:u1 A:u0 B:u0 R:u0 B:r R:r U M
+train: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r | A:u2 B:u2 R:u2 A:u1 B:u1 A:u0 B:u0 R:u0 B:r R:r U M
 eval: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r M

@@ -15,7 +15,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = [U, V]; prefetch = 0 }
 ==== out
-train: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r | B:r B:u2 R:u2 U M
+train: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r | B:u2 R:u2 U M
 eval: A:r F:r A:u0 F:u0 A:u1 F:u1 A:u2 F:u2 F:r M
 ==== err
 note[W0404]: not gathered for backward, which does not read their parameters: u0, u1, u2

@@ -19,9 +19,9 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = [O, I]; inflight = 3 }
 ==== out
-train: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r | A:o.1 B:r A:o.1.i B:o.1 A:o.0 B:o.1.i R:o.1.i B:o.1 R:o.1 A:o.0.i B:o.0 B:o.0.i R:o.0.i B:o.0 R:o.0 B:r R:r U M
+train: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r | A:o.1 A:o.1.i B:o.1 A:o.0 B:o.1.i R:o.1.i B:o.1 R:o.1 A:o.0.i B:o.0 B:o.0.i R:o.0.i B:o.0 R:o.0 B:r R:r U M
 eval: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r M
-train: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r | B:r A:o.1 B:o.1 A:o.1.i B:o.1.i R:o.1.i B:o.1 R:o.1 A:o.0 B:o.0 A:o.0.i B:o.0.i R:o.0.i B:o.0 R:o.0 B:r R:r U M
+train: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r | A:o.1 B:o.1 A:o.1.i B:o.1.i R:o.1.i B:o.1 R:o.1 A:o.0 B:o.0 A:o.0.i B:o.0.i R:o.0.i B:o.0 R:o.0 B:r R:r U M
 eval: A:r F:r A:o.0 F:o.0 A:o.0.i F:o.0.i F:o.0 A:o.1 F:o.1 A:o.1.i F:o.1.i F:o.1 F:r M
 train: 2 alive
 eval: 2 alive

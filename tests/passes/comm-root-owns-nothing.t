@@ -18,7 +18,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = [First, U] }
 ==== out
-train: A:f A:u F:f A:v F:u F:v F:- | A:v B:- A:u B:v R:v A:f B:u R:u B:f R:f U M
+train: A:f A:u F:f A:v F:u F:v F:- | A:v A:u B:v R:v A:f B:u R:u B:f R:f U M
 eval: A:f A:u F:f A:v F:u F:v F:- M
 train: 6 A 3 R 1 M
 eval: 3 A 1 M

@@ -14,9 +14,9 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = U }
 ==== out
-train: A:r A:a F:r A:b F:a A:c F:b A:a F:c F:a F:r | A:a B:r A:c B:a A:b B:c R:c A:a B:b R:b B:a R:a B:r R:r U M
+train: A:r A:a F:r A:b F:a A:c F:b A:a F:c F:a F:r | A:a A:c B:a A:b B:c R:c A:a B:b R:b B:a R:a B:r R:r U M
 eval: A:r A:a F:r A:b F:a A:c F:b A:a F:c F:a F:r M
-train: A:r A:a A:b F:r A:c F:a F:b F:c F:a F:r | A:a A:c B:r A:b B:a B:c R:c B:b R:b B:a R:a B:r R:r U M
+train: A:r A:a A:b F:r A:c F:a F:b F:c F:a F:r | A:a A:c A:b B:a B:c R:c B:b R:b B:a R:a B:r R:r U M
 eval: A:r A:a A:b F:r A:c F:a F:b F:c F:a F:r M
 ==== err
 note[W0405]: used several times, gathered each time: a

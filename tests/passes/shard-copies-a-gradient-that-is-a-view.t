@@ -10,6 +10,6 @@ model = Net
 data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== out
-  #17 %17: f32[6, 2] = scale(%16) {alpha = 1} !backward unit 0 - 1:4:49-4:60
-  #18 %18: f32[2, 6] = embedding_grad(%15, %2) !backward unit 0 - 1:4:33-4:47
-  #19 %19: f32[24] = pack(%18, %17) {group = 0} !backward unit 0 - 1:6:9-6:12
+  #16 %16: f32[6, 2] = scale(%15) {alpha = 1} !backward unit 0 - 1:4:49-4:60
+  #17 %17: f32[2, 6] = embedding_grad(%14, %2) !backward unit 0 - 1:4:33-4:47
+  #18 %18: f32[24] = pack(%17, %16) {group = 0} !backward unit 0 - 1:6:9-6:12

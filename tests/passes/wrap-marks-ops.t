@@ -10,8 +10,7 @@ relu !forward unit 1 "u1"
 linear !forward unit 2 "u2"
 relu !forward unit 2 "u2"
 linear !forward unit 3 "head"
-cross_entropy !forward unit 3 -
-cross_entropy_grad !backward unit 3 -
+cross_entropy_both !forward unit 3 -
 linear_grad_weight !backward unit 3 "head"
 linear_grad_input !backward unit 3 "head"
 relu_grad !backward unit 2 "u2"

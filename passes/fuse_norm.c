@@ -1,0 +1,131 @@
+/* fuse_norm: what stands around a layer_norm becomes one op with it.
+ *
+ * In: a graph of level train with its dtypes. Out: the same numbers, bit for bit, from fewer ops
+ * that read and write less memory. Letters: R rows, D width.
+ *
+ * Forward, in every program:
+ *     s = add(a, b);  y, mean, rstd = layer_norm(s, w, bias?)
+ *  -> s, y, mean, rstd = add_layer_norm(a, b, w, bias?)
+ * s stays a result, since the residual stream and backward read it; the norm gets it from
+ * registers. The fused op stands where the norm stood, so nothing may read s in front of it, and
+ * nothing but parameters may stand between the two: a and b do not live longer than they did.
+ *
+ * Backward:
+ *     db = sum_leading(dy);  dw = layer_norm_grad_weight(dy, x, mean, rstd)
+ *     dx = layer_norm_grad_input(dy, x, w, mean, rstd);  g = add(residual, dx)
+ *  -> g, dw, db = layer_norm_grad(dy, x, w, mean, rstd, residual)
+ * dy and x are read once instead of four times. The fused op stands where the first of them stood;
+ * between them only set_grad may stand, which keeps its place behind. Without such an addition the
+ * operand `residual` is left out.
+ *
+ * Not fused: an addition that broadcasts; one whose sum something reads before the norm; gradients
+ * of a norm without bias, with a frozen weight or bias, or used several times, whose bias gradient
+ * goes on from an earlier one (sum_leading with acc) or whose weight gradient is added to one.
+ */
+#include <string.h>
+
+#include "passes.h"
+#include "rewrite.h"
+
+static const Type *type_in(const Rewrite *r, ValueId v) { return &r->g->values.at[v].type; }
+
+static bool same_dims(const Rewrite *r, ValueId v, ValueId w) {
+    Type a = *type_in(r, v), b = *type_in(r, w);
+    a.dtype = b.dtype;
+    return type_equal(&a, &b);
+}
+
+static const Op *op_at(const Rewrite *r, uint32_t i) {
+    return &r->g->ops.at[r->g->programs.at[r->program].ops.at[i]];
+}
+static OpId id_at(const Rewrite *r, uint32_t i) { return r->g->programs.at[r->program].ops.at[i]; }
+
+/* ---- forward */
+
+static void fuse_forward(Rewrite *r, uint32_t i) {
+    const Op *norm = op_at(r, i);
+    ValueId sum = norm->in[0];
+    OpId from = r->g->values.at[sum].def;
+    const Op *add = &r->g->ops.at[from];
+    if (add->kind != OP_add || r->gone[from] || !same_dims(r, add->in[0], add->in[1]) ||
+        add->phase != norm->phase || r->first_reader[sum] != i)
+        return;
+    for (uint32_t k = r->position[from] + 1; k < i; k++)
+        if (op_at(r, k)->kind != OP_param) return;
+    Fused f = {.kind = OP_add_layer_norm, .place = id_at(r, i), .source = id_at(r, i)};
+    f.in[f.n_in++] = add->in[0];
+    f.in[f.n_in++] = add->in[1];
+    for (uint32_t k = 1; k < norm->n_in; k++) f.in[f.n_in++] = norm->in[k];
+    f.out[f.n_out++] = sum;
+    for (uint32_t j = 0; j < norm->n_out; j++) f.out[f.n_out++] = norm->out + j;
+    rewrite_fuse(r, &f, 2, (OpId[]){from, id_at(r, i)});
+}
+
+/* ---- backward */
+
+static bool same_place(const Op *a, const Op *b) {
+    return strcmp(a->path, b->path) == 0 && memcmp(&a->span, &b->span, sizeof a->span) == 0;
+}
+
+static bool is_weight_of(const Op *op, const Op *dx) {
+    return op->kind == OP_layer_norm_grad_weight && same_place(op, dx) && op->in[0] == dx->in[0] &&
+           op->in[1] == dx->in[1] && op->in[2] == dx->in[3] && op->in[3] == dx->in[4];
+}
+
+static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
+    return op->kind == OP_sum_leading && same_place(op, dx) && op->n_in == 1 &&
+           op->in[0] == dx->in[0] && same_dims(r, op->out, dx->in[2]);
+}
+
+/* The addition of dx, at position i, to what was there before position `first`; NULL: none. */
+static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, ValueId *residual) {
+    uint32_t n = r->g->programs.at[r->program].ops.n;
+    ValueId dx = op_at(r, i)->out;
+    if (i + 1 == n || r->readers[dx] != 1) return NULL;
+    const Op *add = op_at(r, i + 1);
+    if (add->kind != OP_add || add->in[0] == add->in[1] || !same_dims(r, add->in[0], add->in[1]) ||
+        (add->in[0] != dx && add->in[1] != dx) || !type_equal(type_in(r, add->out), type_in(r, dx)))
+        return NULL;
+    *residual = add->in[add->in[0] == dx];
+    return rewrite_is_before(r, *residual, first) ? add : NULL;
+}
+
+static void fuse_backward(Rewrite *r, uint32_t i) {
+    const Op *dx = op_at(r, i);
+    uint32_t weight = i, bias = i, first = i;
+    for (uint32_t k = i; k-- > 0;) {
+        const Op *op = op_at(r, k);
+        if (weight == i && is_weight_of(op, dx))
+            first = weight = k;
+        else if (bias == i && is_bias_of(r, op, dx))
+            first = bias = k;
+        else if (op->kind != OP_set_grad)
+            break;
+    }
+    if (weight == i || bias == i) return;
+    for (uint32_t k = 0; k < dx->n_in; k++)
+        if (!rewrite_is_before(r, dx->in[k], first)) return;
+    ValueId residual = NO_VALUE;
+    const Op *add = addition_of(r, i, first, &residual);
+    Fused f = {.kind = OP_layer_norm_grad, .place = id_at(r, first), .source = id_at(r, i)};
+    for (uint32_t k = 0; k < dx->n_in; k++) f.in[f.n_in++] = dx->in[k];
+    if (add) f.in[f.n_in++] = residual;
+    f.out[f.n_out++] = add ? add->out : dx->out;
+    f.out[f.n_out++] = op_at(r, weight)->out;
+    f.out[f.n_out++] = op_at(r, bias)->out;
+    OpId group[4] = {id_at(r, i), id_at(r, weight), id_at(r, bias)};
+    if (add) group[3] = id_at(r, i + 1);
+    rewrite_fuse(r, &f, add ? 4 : 3, group);
+}
+
+bool pass_fuse_norm(Graph *g) {
+    for (uint32_t k = 0; k < g->programs.n; k++) {
+        Rewrite r = rewrite_begin(g, k);
+        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++) {
+            if (op_at(&r, i)->kind == OP_layer_norm) fuse_forward(&r, i);
+            if (op_at(&r, i)->kind == OP_layer_norm_grad_input) fuse_backward(&r, i);
+        }
+        rewrite_end(&r);
+    }
+    return true;
+}

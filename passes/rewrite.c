@@ -1,0 +1,77 @@
+/* One op in the place of several: the tables that a pass decides by, and the new list.
+ *
+ * The list is built in one walk: an op of a group is left out, a fused op is made where its place
+ * was, and operands that were results of a group are read from the fused op from there on.
+ */
+#include "rewrite.h"
+
+#include "passes.h"
+
+Rewrite rewrite_begin(Graph *g, uint32_t program) {
+    Arena *a = g->arena;
+    Rewrite r = {.g = g, .program = program};
+    r.position = arena_array(a, uint32_t, g->ops.n + 1);
+    r.readers = arena_array(a, uint32_t, g->values.n + 1);
+    r.first_reader = arena_array(a, uint32_t, g->values.n + 1);
+    r.gone = arena_array(a, bool, g->ops.n + 1);
+    r.instead = arena_array(a, uint32_t, g->ops.n + 1);
+    const Program *p = &g->programs.at[program];
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        r.position[p->ops.at[i]] = i;
+        for (uint32_t k = 0; k < op->n_in; k++)
+            if (r.readers[op->in[k]]++ == 0) r.first_reader[op->in[k]] = i;
+    }
+    return r;
+}
+
+const Op *rewrite_def(const Rewrite *r, ValueId v) { return &r->g->ops.at[r->g->values.at[v].def]; }
+
+bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at) {
+    return r->position[r->g->values.at[v].def] < at;
+}
+
+void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group) {
+    CHECK(f->n_in <= MOST_FUSED && f->n_out <= MOST_FUSED);
+    for (uint32_t k = 0; k < n; k++) {
+        CHECK(!r->gone[group[k]]);
+        r->gone[group[k]] = true;
+    }
+    vec_push(r->g->arena, &r->fused, *f);
+    r->instead[f->place] = r->fused.n;
+}
+
+static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
+    Graph *g = r->g;
+    Op source = g->ops.at[f->source]; /* a copy: the table grows */
+    Builder b = {g, r->program, source.path, source.span, g->ops.at[f->place].phase, source.unit};
+    ValueId in[MOST_FUSED];
+    for (uint32_t k = 0; k < f->n_in; k++) in[k] = became[f->in[k]];
+    OpId id = op_emit(&b, f->kind, &source.attr, f->n_in, in, NULL);
+    CHECK(g->ops.at[id].n_out == f->n_out);
+    for (uint32_t j = 0; j < f->n_out; j++) {
+        ValueId out = g->ops.at[id].out + j;
+        g->values.at[out].type = g->values.at[f->out[j]].type;
+        became[f->out[j]] = out;
+    }
+}
+
+void rewrite_end(Rewrite *r) {
+    if (r->fused.n == 0) return;
+    Graph *g = r->g;
+    uint32_t n_values = g->values.n, n = g->programs.at[r->program].ops.n;
+    ValueId *became = arena_array(g->arena, ValueId, n_values + 1);
+    for (uint32_t v = 0; v < n_values; v++) became[v] = v;
+    const OpId *old = g->programs.at[r->program].ops.at;
+    Program *p = &g->programs.at[r->program];
+    p->ops.at = NULL;
+    p->ops.n = p->ops.capacity = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        OpId id = old[i];
+        if (r->instead[id]) emit_fused(r, &r->fused.at[r->instead[id] - 1], became);
+        if (r->gone[id]) continue;
+        Op *op = &g->ops.at[id];
+        for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = became[op->in[k]];
+        vec_push(g->arena, &g->programs.at[r->program].ops, id);
+    }
+}

@@ -1,0 +1,324 @@
+/* LayerNorm and RMSNorm backward. R rows of width D; statistics f32[R]. The formulas are those of
+ * runtime/cpu/norm.c.
+ *
+ * The gradients alone: a block owns a row, in registers up to a width of NARROW, otherwise read
+ * twice; sums over rows as in columns.h.
+ *
+ * layer_norm_grad, up to a width of SUMMED: the rows are cut into at most MOST_PARTS parts, as many
+ * as their number and width alone decide. A block owns a part; `lanes` rows of it are worked on at
+ * a time, each by threads that have one eight of its columns. What the rows add to dw and db stays
+ * in registers to the end of the part; dy and x are read once, and the next rows are on their way
+ * while the block sums up the ones that it has. The lanes' sums are added in order and left in the
+ * workspace, f32[parts, 2 D]; add_parts adds the parts. Wider rows: dw, db and dx one after the
+ * other.
+ */
+#include "norm.h"
+
+enum { SUMMED = 2048, MOST_PARTS = 528, PART_THREADS = 256 };
+
+struct Slope {
+    Real dy, x, w, residual; /* residual.at == NULL: none */
+    void *dx;
+    int dx_dtype;
+    const float *means, *rstds; /* means is NULL for rms_norm */
+    int64_t width;
+};
+
+template <int form> DEVICE float slope_with(const Slope &s, float slope, float residual) {
+    int dtype = form == FORM_ANY ? s.dx_dtype : form == FORM_F32 ? DT_F32 : DT_BF16;
+    return s.residual.at ? residual + as_stored(slope, dtype) : slope;
+}
+
+template <int form> __global__ void slope_narrow(Slope s) {
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, i = (int64_t)threadIdx.x * EIGHT, at = row * s.width + i;
+    int64_t n = s.width - i;
+    float mean = s.means ? s.means[row] : 0.0f, rstd = s.rstds[row], sum_g = 0.0f, sum_gx = 0.0f;
+    Eight g = {}, hat = {};
+    if (n > 0) {
+        Loaded<form> dy = fetch8<form>(s.dy.at, s.dy.dtype, at, n);
+        Loaded<form> x = fetch8<form>(s.x.at, s.x.dtype, at, n);
+        Eight w = numbers(fetch8<form>(s.w.at, s.w.dtype, i, n));
+        g = numbers(dy);
+        hat = numbers(x);
+        EACH(j) {
+            g.x[j] *= w.x[j]; /* zeros behind the end of the row */
+            hat.x[j] = (hat.x[j] - mean) * rstd;
+            sum_g += g.x[j];
+            sum_gx += g.x[j] * hat.x[j];
+        }
+    }
+    float mean_g = s.means ? block_sum(sum_g, scratch) / (float)s.width : 0.0f;
+    float mean_gx = block_sum(sum_gx, scratch) / (float)s.width;
+    if (n <= 0) return;
+    EACH(j) hat.x[j] = rstd * (g.x[j] - mean_g - hat.x[j] * mean_gx);
+    put8<form>(s.dx, s.dx_dtype, at, n, hat);
+}
+
+__global__ void slope_wide(Slope s) {
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, start = row * s.width, width = s.width;
+    float mean = s.means ? s.means[row] : 0.0f, rstd = s.rstds[row], sum_g = 0.0f, sum_gx = 0.0f;
+    EACH_EIGHT_OF_ROW(i, width) {
+        Eight d = load8(s.dy.at, s.dy.dtype, start + i, width - i);
+        Eight v = load8(s.x.at, s.x.dtype, start + i, width - i);
+        Eight u = load8(s.w.at, s.w.dtype, i, width - i);
+        EACH(j) {
+            float g = d.x[j] * u.x[j];
+            sum_g += g;
+            sum_gx += g * ((v.x[j] - mean) * rstd);
+        }
+    }
+    float mean_g = s.means ? block_sum(sum_g, scratch) / (float)width : 0.0f;
+    float mean_gx = block_sum(sum_gx, scratch) / (float)width;
+    EACH_EIGHT_OF_ROW(i, width) {
+        Eight d = load8(s.dy.at, s.dy.dtype, start + i, width - i);
+        Eight v = load8(s.x.at, s.x.dtype, start + i, width - i);
+        Eight u = load8(s.w.at, s.w.dtype, i, width - i), r = {};
+        if (s.residual.at) r = load8(s.residual.at, s.residual.dtype, start + i, width - i);
+        EACH(j) {
+            float slope = rstd * (d.x[j] * u.x[j] - mean_g - (v.x[j] - mean) * rstd * mean_gx);
+            v.x[j] = slope_with<FORM_ANY>(s, slope, r.x[j]);
+        }
+        store8(s.dx, s.dx_dtype, start + i, width - i, v);
+    }
+}
+
+static bool is_statistic(const Launch *l, uint32_t i) {
+    Operand x = input(l, 1), s = input(l, i);
+    return s.dtype == DT_F32 && s.n == shape_of(&x).rows;
+}
+
+/* Operands dy, x, w and result dx, which all these ops have in these places. */
+static bool get_slope(const Launch *l, const void *means, const void *rstds, Slope *s) {
+    Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2);
+    Result dx = output(l, 0);
+    s->dy = real_of(dy);
+    s->x = real_of(x);
+    s->w = real_of(w);
+    s->dx = dx.at;
+    s->dx_dtype = dx.dtype;
+    s->means = (const float *)means;
+    s->rstds = (const float *)rstds;
+    s->width = shape_of(&x).width;
+    return dy.n == x.n && dx.n == x.n && w.n == s->width && is_real(dy.dtype) && is_real(x.dtype) &&
+           is_real(w.dtype) && is_real(dx.dtype);
+}
+static int form_of(const Slope &s) {
+    int form = form_with(FORM_NONE, s.dy.at, s.dy.dtype, s.width);
+    form = form_with(form, s.x.at, s.x.dtype, s.width);
+    form = form_with(form, s.w.at, s.w.dtype, s.width);
+    if (s.residual.at) form = form_with(form, s.residual.at, s.residual.dtype, s.width);
+    return form_with(form, s.dx, s.dx_dtype, s.width);
+}
+
+static int norm_grad_input(const Launch *l, const void *means, const void *rstds) {
+    Operand x = input(l, 1);
+    Slope s = {};
+    if (!get_slope(l, means, rstds, &s)) return bad_operands(l);
+    if (x.n == 0) return 0;
+    unsigned rows = (unsigned)shape_of(&x).rows;
+    if (s.width > NARROW) return LAUNCH(l, slope_wide, rows, MAX_THREADS, 0, s);
+    return LAUNCH_FORM(l, form_of(s), slope_narrow, rows, row_threads(s.width), 0, s);
+}
+KERNEL(layer_norm_grad_input) {
+    if (!is_statistic(l, 3) || !is_statistic(l, 4)) return bad_operands(l);
+    return norm_grad_input(l, l->call->in[3], l->call->in[4]);
+}
+KERNEL(rms_norm_grad_input) {
+    if (!is_statistic(l, 3)) return bad_operands(l);
+    return norm_grad_input(l, NULL, l->call->in[3]);
+}
+
+/* ---- weights */
+
+template <int form> struct WeightTerm {
+    Real dy, x;
+    const float *mean, *rstd;
+    int64_t width;
+    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
+        int64_t at = row * width + column;
+        Loaded<form> first = fetch8<form>(dy.at, dy.dtype, at, n);
+        Loaded<form> second = fetch8<form>(x.at, x.dtype, at, n);
+        float m = mean ? mean[row] : 0.0f, s = rstd[row];
+        Eight d = numbers(first), v = numbers(second);
+        EACH(j) v.x[j] = d.x[j] * ((v.x[j] - m) * s);
+        return v;
+    }
+};
+template <int form> struct BiasTerm {
+    Real dy;
+    int64_t width;
+    DEVICE Eight eight(int64_t row, int64_t column, int64_t n) const {
+        return numbers(fetch8<form>(dy.at, dy.dtype, row * width + column, n));
+    }
+};
+
+template <int form>
+static int sum_weight(const Launch *l, const Slope &s, int64_t rows, Result dw) {
+    WeightTerm<form> term = {s.dy, s.x, s.means, s.rstds, s.width};
+    return sum_columns(l, term, rows, dw, NULL);
+}
+
+static int norm_grad_weight(const Launch *l, const void *mean, const void *rstd) {
+    Operand dy = input(l, 0), x = input(l, 1);
+    Result dw = output(l, 0);
+    Shape d = shape_of(&x);
+    if (dy.n != x.n || dw.n != d.width || !is_real(dy.dtype) || !is_real(x.dtype) ||
+        !is_real(dw.dtype))
+        return bad_operands(l);
+    Slope s = {};
+    s.dy = real_of(dy);
+    s.x = real_of(x);
+    s.means = (const float *)mean;
+    s.rstds = (const float *)rstd;
+    s.width = d.width;
+    int form = form_with(form_with(FORM_NONE, dy.at, dy.dtype, d.width), x.at, x.dtype, d.width);
+    if (form == FORM_BF16) return sum_weight<FORM_BF16>(l, s, d.rows, dw);
+    if (form == FORM_F32) return sum_weight<FORM_F32>(l, s, d.rows, dw);
+    return sum_weight<FORM_ANY>(l, s, d.rows, dw);
+}
+KERNEL(layer_norm_grad_weight) {
+    if (!is_statistic(l, 2) || !is_statistic(l, 3)) return bad_operands(l);
+    return norm_grad_weight(l, l->call->in[2], l->call->in[3]);
+}
+KERNEL(rms_norm_grad_weight) {
+    if (!is_statistic(l, 2)) return bad_operands(l);
+    return norm_grad_weight(l, NULL, l->call->in[2]);
+}
+
+/* ---- all at once */
+
+/* A part: `each` rows, `lanes` at a time, `threads` threads a row. */
+struct Parts {
+    float *partial;
+    int64_t rows, each;
+    int lanes, threads;
+};
+
+/* An eight of a row, as it came from memory. */
+template <int form> struct Piece {
+    Loaded<form> dy, x, residual;
+    float mean, rstd;
+    DEVICE void load(const Slope &s, int64_t at, int64_t n, float of_mean, float of_rstd) {
+        dy = fetch8<form>(s.dy.at, s.dy.dtype, at, n);
+        x = fetch8<form>(s.x.at, s.x.dtype, at, n);
+        residual = dy;
+        if (s.residual.at) residual = fetch8<form>(s.residual.at, s.residual.dtype, at, n);
+        mean = of_mean;
+        rstd = of_rstd;
+    }
+};
+
+/* The lanes' sums in order, by the threads of lane 0, into a row of D of the workspace. */
+DEVICE void leave_sums(float *to, const Parts &p, Eight sum, int64_t i, int64_t width) {
+    __shared__ float sums[PART_THREADS][EIGHT + 1];
+    if (p.lanes > 1) {
+        EACH(j) sums[threadIdx.x][j] = sum.x[j];
+        __syncthreads();
+        for (int k = 1; k < p.lanes && (int)threadIdx.x < p.threads; k++)
+            EACH(j) sum.x[j] += sums[threadIdx.x + k * p.threads][j];
+        __syncthreads();
+    }
+    EACH(j) if ((int)threadIdx.x < p.threads && i + j < width) to[i + j] = sum.x[j];
+}
+
+template <int form>
+__global__ void __launch_bounds__(PART_THREADS, form == FORM_BF16 ? 3 : 2)
+    slopes_and_sums(Slope s, Parts p) {
+    __shared__ float scratch[2][2][WARP]; /* written for one row while those before are read */
+    int lane = (int)threadIdx.x / p.threads, warps = p.threads / WARP;
+    int i = (int)threadIdx.x % p.threads * EIGHT, n = (int)s.width - i;
+    int64_t first = blockIdx.x * p.each, step = p.lanes * s.width;
+    int count = (int)(p.each < p.rows - first ? p.each : p.rows - first);
+    float share = 1.0f / (float)s.width;
+    const float *means = s.means + first, *rstds = s.rstds + first;
+    int64_t at = (first + lane) * s.width + i;
+    Eight dw = {}, db = {};
+    Loaded<form> weight = {};
+    Piece<form> next = {};
+    if (n > 0) weight = fetch8<form>(s.w.at, s.w.dtype, i, n);
+    if (n > 0 && lane < count) next.load(s, at, n, means[lane], rstds[lane]);
+    int turn = 0;
+    for (int row = lane; row - lane < count; row += p.lanes, at += step, turn ^= 1) {
+        bool mine = n > 0 && row < count;
+        Piece<form> now = next;
+        int later = row + p.lanes;
+        if (n > 0 && later < count) next.load(s, at + step, n, means[later], rstds[later]);
+        float mean = now.mean, rstd = now.rstd, sum_g = 0.0f, sum_gx = 0.0f;
+        Eight g = numbers(now.dy), hat = numbers(now.x), w = numbers(weight);
+        EACH(j) {
+            float dy = mine ? g.x[j] : 0.0f;
+            hat.x[j] = mine ? (hat.x[j] - mean) * rstd : 0.0f;
+            db.x[j] += dy;
+            dw.x[j] += dy * hat.x[j];
+            g.x[j] = dy * w.x[j];
+            sum_g += g.x[j];
+            sum_gx += g.x[j] * hat.x[j];
+        }
+        sum_g = warp_sum(sum_g);
+        sum_gx = warp_sum(sum_gx);
+        if (threadIdx.x % WARP == 0) {
+            scratch[turn][0][threadIdx.x / WARP] = sum_g;
+            scratch[turn][1][threadIdx.x / WARP] = sum_gx;
+        }
+        __syncthreads();
+        sum_g = sum_gx = 0.0f;
+        for (int k = lane * warps; k < (lane + 1) * warps; k++) {
+            sum_g += scratch[turn][0][k];
+            sum_gx += scratch[turn][1][k];
+        }
+        if (!mine) continue;
+        float mean_g = sum_g * share, mean_gx = sum_gx * share;
+        Eight r = numbers(now.residual);
+        EACH(j) {
+            float slope = rstd * (g.x[j] - mean_g - hat.x[j] * mean_gx);
+            hat.x[j] = slope_with<form>(s, slope, r.x[j]);
+        }
+        put8<form>(s.dx, s.dx_dtype, at, n, hat);
+    }
+    float *to = p.partial + (int64_t)blockIdx.x * 2 * s.width;
+    leave_sums(to, p, dw, i, s.width);
+    leave_sums(to + s.width, p, db, i, s.width);
+}
+
+/* Wide rows. dx comes last, since it may take the memory of dy. */
+static int one_by_one(const Launch *l, const Slope &s, int64_t rows, Result dw, Result db) {
+    BiasTerm<FORM_ANY> term = {s.dy, s.width};
+    int code = sum_columns(l, term, rows, db, NULL);
+    if (!code) code = sum_weight<FORM_ANY>(l, s, rows, dw);
+    int threads = MIN(row_threads(s.width), (int)MAX_THREADS);
+    return code ? code : LAUNCH(l, slope_wide, (unsigned)rows, threads, 0, s);
+}
+
+KERNEL(layer_norm_grad) {
+    Operand x = input(l, 1);
+    Result dw = output(l, 1), db = output(l, 2);
+    Slope s = {};
+    bool adds = l->call->n_in > 5;
+    if (!is_statistic(l, 3) || !is_statistic(l, 4) ||
+        !get_slope(l, l->call->in[3], l->call->in[4], &s) || dw.n != s.width || db.n != s.width ||
+        !is_real(dw.dtype) || !is_real(db.dtype) ||
+        (adds && (input(l, 5).n != x.n || !is_real(input(l, 5).dtype))))
+        return bad_operands(l);
+    if (adds) s.residual = real_of(input(l, 5));
+    if (s.width == 0) return 0;
+    int64_t rows = shape_of(&x).rows;
+    if (s.width > SUMMED) return one_by_one(l, s, rows, dw, db);
+    Parts p = {};
+    p.partial = (float *)l->call->workspace;
+    p.threads = row_threads(s.width);
+    p.lanes = MAX(PART_THREADS / p.threads, 1);
+    p.rows = rows;
+    int64_t parts = MIN((rows + p.lanes - 1) / p.lanes, (int64_t)MOST_PARTS);
+    p.each = parts ? (rows + parts - 1) / parts : 1;
+    if (l->call->workspace_bytes < (uint64_t)(parts * 2 * s.width) * sizeof(float))
+        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+    int code = parts ? LAUNCH_FORM(l, form_of(s), slopes_and_sums, (unsigned)parts,
+                                   p.threads * p.lanes, 0, s, p)
+                     : 0;
+    if (code) return code;
+    Columns one = {dw.at, NULL, dw.dtype, DT_F32, dw.n},
+            two = {db.at, NULL, db.dtype, DT_F32, db.n};
+    return launch_add_parts(l, one, two, p.partial, parts);
+}
