@@ -118,18 +118,25 @@ static uint64_t room_of(const KernelCall *call, const Attention *a) {
     return call->workspace_bytes > others ? call->workspace_bytes - others : 0;
 }
 
+/* Does the part fit, and do all parts begin at multiples of 16 bytes? lse and delta are the
+ * operands that may not: the others have a width that is a multiple of 8. */
+static bool fits(const AttentionForm *whole, const AttentionForm *part, uint64_t room) {
+    bool all = part->b == whole->b && part->heads == whole->heads;
+    return attention_scratch(part) <= room && (all || part->b * part->heads * part->t % 4 == 0);
+}
+
 /* Cuts the form into as few equal parts as fit into the room; false when one head is too much. */
 static bool part_of(const AttentionForm *whole, uint64_t room, AttentionForm *part) {
     int64_t group = whole->heads / whole->key_heads;
     *part = *whole;
     for (int64_t pieces = 1; pieces <= whole->b; pieces++) {
         part->b = whole->b / pieces;
-        if (whole->b % pieces == 0 && attention_scratch(part) <= room) return true;
+        if (whole->b % pieces == 0 && fits(whole, part, room)) return true;
     }
     for (int64_t pieces = 2; pieces <= whole->key_heads; pieces++) {
         part->key_heads = whole->key_heads / pieces;
         part->heads = part->key_heads * group;
-        if (whole->key_heads % pieces == 0 && attention_scratch(part) <= room) return true;
+        if (whole->key_heads % pieces == 0 && fits(whole, part, room)) return true;
     }
     return false;
 }
@@ -220,7 +227,7 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     const TunedAttention *kept = look == LOOK_FAST ? products_recall_form(hash, version) : NULL;
     if (kept && kept->plan < 0) return;
     if (!part_of(&c->form, c->room, &part)) {
-        say_own(a, "the workspace holds not even one head's scores");
+        say_own(a, "no equal parts of it fit into the workspace");
         return;
     }
     c->batches = part.b;

@@ -1,12 +1,12 @@
 /* Times causal attention on a device module, packed as in GPT-2 and in bf16: own kernels and cuDNN.
  *
- *     attention DEVICE.so [B,H,T,h]...
+ *     attention [--workspace BYTES] DEVICE.so [B,H,T,h]...
  *
  * For each shape, forward and backward: TFLOP/s of the own kernels and of cuDNN's first plan, and
  * how far their results are apart (norm of the difference over the norm of the own result). A
  * product of T x T scores counts as 2 B H T T h / 2 operations, forward has two and backward five,
  * whatever a kernel forms twice. Times are the host's, of many calls between two waits; the best of
- * three rounds.
+ * three rounds. --workspace gives calls no more than that, so cuDNN's backward is cut into parts.
  *
  * Exit code 1: results differ by more than 1e-2, or a call failed; 2: no device. Without cuDNN the
  * table has a reason in its place.
@@ -29,6 +29,7 @@ typedef struct Shape {
 
 static const Device *device;
 static int faults;
+static int64_t most_workspace = INT64_MAX;
 
 typedef struct Run {
     double tflops;           /* 0: it did not run */
@@ -102,6 +103,7 @@ static int measure(DeviceContext *c, const Shape *s, bool backward, Run *r) {
         op_workspace(OP_attention_packed, device->kind, &attr, 1, &qkv, 2, made);
     int64_t bytes = MAX(forward_bytes, op_workspace(OP_attention_packed_grad, device->kind, &attr,
                                                     OPERANDS, in_flat, 1, &qkv));
+    bytes = MIN(bytes, most_workspace);
     void *workspace = memory(c, bytes, false, r->error);
     for (size_t i = 0; i < ARRAY_LEN(at); i++)
         if (!at[i] || !workspace) return EXIT_ENVIRONMENT;
@@ -116,7 +118,7 @@ static int measure(DeviceContext *c, const Shape *s, bool backward, Run *r) {
                           qkv_type,
                           made_type,
                           workspace,
-                          (uint64_t)forward_bytes};
+                          (uint64_t)MIN(forward_bytes, bytes)};
     KernelCall gradient = {&rank,
                            OP_attention_packed_grad,
                            &attr,
@@ -199,7 +201,12 @@ static void try_shape(const Shape *s, bool backward) {
 int main(int argc, char **argv) {
     static const Shape gpt2[] = {{16, 12, 1024, 64}, {4, 25, 1024, 64}, {2, 16, 4096, 128}};
     char error[ERROR_BYTES] = "", full[4096];
-    if (argc < 2) fail_environment("usage: attention DEVICE.so [B,H,T,h]...");
+    if (argc > 2 && strcmp(argv[1], "--workspace") == 0) {
+        most_workspace = atoll(argv[2]);
+        argc -= 2;
+        argv += 2;
+    }
+    if (argc < 2) fail_environment("usage: attention [--workspace BYTES] DEVICE.so [B,H,T,h]...");
     snprintf(full, sizeof full, "%s%s", strchr(argv[1], '/') ? "" : "./", argv[1]);
     void *handle = dlopen(full, RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail_environment("%s", dlerror());
