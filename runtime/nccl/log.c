@@ -181,6 +181,10 @@ void log_state(void *user, RankState *out) {
     Context *c = user;
     Log *l = &c->log;
     *out = (RankState){.axis = AXIS_WORLD, .purpose = COMM_CONTROL};
+    if (c->o.pulse) {
+        out->beats = atomic_load(&c->o.pulse->beats);
+        out->writing = atomic_load(&c->o.pulse->writing) > 0;
+    }
     const char *opening = atomic_load(&l->opening);
     if (opening) {
         tell_opening(l, opening, out);
