@@ -50,8 +50,7 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     buf_printf(out, "ranks %u batch %lld micro_batches %lld local_batch %lld length %lld", s->ranks,
                (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch,
                (long long)s->length);
-    buf_printf(out, " vocabulary %lld order %s seed %llu\n", (long long)s->vocabulary,
-               orders[s->order], (Llu)s->seed);
+    buf_printf(out, " order %s seed %llu\n", orders[s->order], (Llu)s->seed);
     buf_printf(out, "steps %lld epochs %lld eval_every %lld eval_steps %lld on_nan %s\n",
                (long long)s->steps, (long long)s->epochs, (long long)s->eval_every,
                (long long)s->eval_steps, on_nan_words.at[s->on_nan]);

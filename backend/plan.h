@@ -26,7 +26,8 @@ typedef struct PlanHeader {
     uint64_t size;        /* of the whole file */
     uint64_t checksum;    /* XXH3 of the file with this field zero */
     uint64_t fingerprint; /* of source + options + compiler version */
-    uint32_t n_sections, pad;
+    uint32_t n_sections;
+    uint32_t rules; /* plan_rules() of the compiler; a reader with other rules refuses the plan */
 } PlanHeader;
 
 typedef struct PlanSection {
@@ -69,7 +70,6 @@ typedef struct PlanSettings {
     int64_t batch, micro_batches; /* samples a step, global; M */
     int64_t local_batch;          /* samples of one program call on one rank */
     int64_t length;               /* tokens a sample; 0 for npy */
-    int64_t vocabulary;           /* ids must be below; 0 = no embedding reads the data */
     int64_t steps, epochs;        /* one of them is 0 */
     int64_t eval_every, eval_steps;
     uint64_t seed;
@@ -247,6 +247,10 @@ int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t mes
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);
 void plan_close(Plan *p);
 const char *plan_string(const Plan *p, PlanString s);
+/* A hash of what compiler and runtime must understand alike without the plan's saying it: the op
+ * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
+ */
+uint32_t plan_rules(void);
 uint64_t plan_checksum(const void *bytes, size_t size);
 /* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);

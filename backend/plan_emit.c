@@ -249,13 +249,13 @@ static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
         parameters += type_elements(&e->g->params.at[i].type);
     PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),
         .ranks = (uint32_t)mesh_ranks(p), .batch = s->batch, .micro_batches = s->micro_batches,
-        .local_batch = s->local_batch, .length = s->length, .vocabulary = s->vocabulary,
-        .steps = s->steps, .epochs = s->epochs, .eval_every = s->eval_every,
-        .eval_steps = s->eval_steps, .seed = s->seed, .order = orders[s->order],
-        .on_nan = (uint32_t)p->on_nan, .optimizer = optimizers[p->optimizer],
-        .schedule = schedules[s->schedule], .lr = s->lr, .beta1 = p->beta1, .beta2 = p->beta2,
-        .warmup = s->warmup, .final = s->final, .loss_exponent = p->loss_exponent,
-        .persistent_bytes = e->g->persistent_bytes, .arena_bytes = e->g->arena_bytes,
+        .local_batch = s->local_batch, .length = s->length, .steps = s->steps, .epochs = s->epochs,
+        .eval_every = s->eval_every, .eval_steps = s->eval_steps, .seed = s->seed,
+        .order = orders[s->order], .on_nan = (uint32_t)p->on_nan,
+        .optimizer = optimizers[p->optimizer], .schedule = schedules[s->schedule], .lr = s->lr,
+        .beta1 = p->beta1, .beta2 = p->beta2, .warmup = s->warmup, .final = s->final,
+        .loss_exponent = p->loss_exponent, .persistent_bytes = e->g->persistent_bytes,
+        .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
         .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
         .sent_bytes = sent, .parameters = parameters);
@@ -277,7 +277,8 @@ static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
     PlanHeader h = {.version = PLAN_VERSION,
                     .oldest_reader = PLAN_VERSION,
                     .fingerprint = fingerprint,
-                    .n_sections = S_COUNT};
+                    .n_sections = S_COUNT,
+                    .rules = plan_rules()};
     PlanSection table[S_COUNT];
     memset(table, 0, sizeof table);
     memcpy(h.magic, PLAN_MAGIC, sizeof h.magic);

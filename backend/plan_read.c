@@ -75,7 +75,10 @@ static int read_header(Reading *r, const void *bytes, size_t size) {
         return plan_fail(r, "the checksum is wrong: the file is damaged");
     if (h->version < h->oldest_reader || h->oldest_reader == 0)
         return plan_fail(r, "format %u cannot need reader %u", h->version, h->oldest_reader);
-    if (h->pad) return plan_fail(r, "the header is not clean");
+    if (h->rules != plan_rules())
+        return plan_fail(r,
+                         "compiled by another version of fsdpc, with other ops or workspace rules: "
+                         "compile the model again");
     if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
         return plan_fail(r, "%u sections do not fit into the file", h->n_sections);
     return 0;

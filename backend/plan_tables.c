@@ -86,9 +86,8 @@ static int read_settings(Reading *r) {
                 s->batch / s->micro_batches / s->ranks != s->local_batch,
             "settings: %u ranks times %lld micro-batches of %lld samples are not %lld", s->ranks,
             (long long)s->micro_batches, (long long)s->local_batch, (long long)s->batch);
-    FAIL_IF(bad_count(s->length, 0) || bad_count(s->vocabulary, 0) || bad_count(s->steps, 0) ||
-                bad_count(s->epochs, 0) || bad_count(s->eval_every, 0) ||
-                bad_count(s->eval_steps, 0),
+    FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
+                bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
             (long long)s->steps, (long long)s->epochs);

@@ -112,7 +112,6 @@ static ConstValue run_gather(Given *g) {
     ConstValue v = result(g, op, 0);
     memcpy(v.dims, g->at[1].dims, sizeof v.dims);
     v.dims[v.type.rank - 1] = g->at[0].dims[1];
-    Settings *settings = &g->s->elaboration->frontend->settings;
     const Graph *graph = g->s->elaboration->graph;
     const Op *ids = &graph->ops.at[graph->values.at[g->at[1].tensor].def];
     if (ids->kind == OP_iota && g->at[1].type.dim[0] > g->at[0].type.dim[0]) {
@@ -127,9 +126,6 @@ static ConstValue run_gather(Given *g) {
         method_emit(g->s, &d);
         return fail(g);
     }
-    if (graph->ops.at[graph->values.at[g->at[1].tensor].def].kind == OP_field &&
-        (!settings->vocabulary || g->at[0].type.dim[0] < settings->vocabulary))
-        settings->vocabulary = g->at[0].type.dim[0];
     return v;
 }
 

@@ -149,14 +149,6 @@ static bool eval_program(Elaboration *e) {
 static void finish_settings(Elaboration *e) {
     Settings *s = &e->frontend->settings;
     s->model = e->model->ds->files.at[e->model->main_file].base;
-    for (uint32_t i = 0; i < e->graph->ops.n; i++) {
-        const Op *op = &e->graph->ops.at[i];
-        if (op->kind != OP_cross_entropy) continue;
-        const Type *logits = &e->graph->values.at[op->in[0]].type;
-        int64_t classes = logits->dim[logits->rank - 1];
-        bool tokens = s->train.kind != DATA_NPY;
-        if (tokens && (!s->vocabulary || classes < s->vocabulary)) s->vocabulary = classes;
-    }
 }
 
 static bool elaborate(Elaboration *e) {

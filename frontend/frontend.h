@@ -45,7 +45,6 @@ typedef struct Settings {
     int64_t length; /* tokens a sample; 0 for npy */
     DataOrder order;
     int64_t batch, micro_batches, local_batch, ranks;
-    int64_t vocabulary;    /* smallest table that reads ids of the data; 0 = none does */
     int64_t steps, epochs; /* one of them is 0 */
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;

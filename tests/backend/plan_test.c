@@ -168,6 +168,18 @@ static void changed_plans_are_survived(void **state) {
     free(bytes);
 }
 
+static void a_plan_of_other_rules_is_to_be_compiled_again(void **state) {
+    (void)state;
+    size_t size;
+    char message[512], *bytes = two_ranks(&size);
+    Plan plan;
+    ((PlanHeader *)bytes)->rules ^= 1;
+    set_checksum(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, "another version of fsdpc"));
+    free(bytes);
+}
+
 /* The first state of role `from` becomes one of role `to`, of the same type. */
 static void read_with_role(uint32_t from, uint32_t to, const char *wanted) {
     size_t size;
@@ -219,6 +231,7 @@ int main(void) {
         cmocka_unit_test(every_flipped_byte_is_noticed),
         cmocka_unit_test(changed_plans_are_survived),
         cmocka_unit_test(every_group_has_one_shard),
+        cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
         cmocka_unit_test(no_edge_is_redundant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

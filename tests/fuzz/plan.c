@@ -1,5 +1,5 @@
-/* Any bytes as a plan: the reader, then whatever takes a plan that the reader accepted. Size and
- * checksum are put right first; else nothing but the header would ever be tested. */
+/* Any bytes as a plan: the reader, then whatever takes a plan that the reader accepted. Size, rules
+ * and checksum are put right first; else nothing but the header would ever be tested. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     if (n >= sizeof(PlanHeader)) {
         PlanHeader *h = (PlanHeader *)copy;
         h->size = n;
+        h->rules = plan_rules();
         h->checksum = plan_checksum(copy, n);
     }
     int status = plan_read(&plan, copy, n, message, sizeof message);
