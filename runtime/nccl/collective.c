@@ -94,7 +94,7 @@ static int put_all(Context *c, const Communicator *m, const Collective *call, Ki
         if (fine(failed)) failed = ended;
     }
     nccl_leave(c);
-    return fine(failed) ? 0 : nccl_fault(c, call->label, failed, error);
+    return fine(failed) ? 0 : nccl_fault(c, call->label ? call->label : "the run", failed, error);
 }
 
 /* As cudaStreamSynchronize, but only while the run goes on. */
