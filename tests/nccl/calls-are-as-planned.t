@@ -21,3 +21,14 @@ model = Net
 data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 3; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 1; eval_steps = 1 }
 shard { unit = Block }
+==== out
+program train: 2 calls as planned, 1 graphs
+program eval: 2 calls as planned, 1 graphs
+collectives taken out: 28 of 28 noticed
+other calls taken out: 79 of 79 noticed
+neighbours swapped: 26 of 26 noticed
+program train: 2 calls as planned, 1 graphs
+program eval: 2 calls as planned, 1 graphs
+collectives taken out: 28 of 28 noticed
+other calls taken out: 79 of 79 noticed
+neighbours swapped: 26 of 26 noticed

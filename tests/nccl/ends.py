@@ -14,6 +14,7 @@ gpus                two ranks, one GPU
 interrupt           all get SIGINT, as from Ctrl-C
 """
 import os
+import random
 import re
 import signal
 import socket
@@ -36,9 +37,15 @@ def compile_plan(name, *options):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below those that the kernel gives to connections, or one of them might take it."""
+    while True:
+        port = random.randrange(20000, 30000)
+        with socket.socket() as s:
+            try:
+                s.bind(("0.0.0.0", port))
+                return port
+            except OSError:
+                continue
 
 
 def start(words, of_rank, **common):
@@ -47,7 +54,7 @@ def start(words, of_rank, **common):
     for rank in range(ranks):
         path, settings = of_rank.get(rank, (plan, {}))
         env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
-                   LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
+                   LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", FSDP_NCCL_PORT=str(port),
                    FSDP_TIMEOUT=str(TIMEOUT), **{"FSDP_EMULATE_GPUS": str(ranks), **common,
                                                  **settings})
         log = open(os.path.join(folder, f"err.{rank}"), "w", encoding="utf-8")

@@ -22,3 +22,5 @@ model = Net
 data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 1; eval_steps = 1 }
 shard { unit = Block }
+==== out
+28 of 28 noticed

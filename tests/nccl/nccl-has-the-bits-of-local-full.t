@@ -22,3 +22,16 @@ model = Net
 data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 3; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 2; eval_steps = 1 }
 shard { unit = Block }
+==== out
+nccl: the same bits
+another order: the same bits
+no graphs: the same bits
+no windows: the same bits
+all is late: the same bits
+from saved weights: the same bits
+nccl: the same bits
+another order: the same bits
+no graphs: the same bits
+no windows: the same bits
+all is late: the same bits
+from saved weights: the same bits
