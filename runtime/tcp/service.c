@@ -121,6 +121,12 @@ static void lose(World *w, int32_t rank, LossKind kind) {
     if (!w->gone) ends_lost(w, rank, kind);
 }
 
+/* Did the other end close, or does nothing come through? */
+static LossKind loss_of(int failure) {
+    bool closed = failure == 0 || failure == ECONNRESET || failure == EPIPE;
+    return closed ? LOSS_CLOSED : LOSS_SILENT;
+}
+
 static void read_link(World *w, int32_t rank) {
     Link *l = &w->link[rank];
     if (l->connecting) {
@@ -139,8 +145,7 @@ static void read_link(World *w, int32_t rank) {
             break;
         }
         if (there < 0) lose(w, rank, LOSS_GARBAGE);
-        if (got < 0 && link_is_open(l))
-            lose(w, rank, failure == ETIMEDOUT ? LOSS_SILENT : LOSS_CLOSED);
+        if (got < 0 && link_is_open(l)) lose(w, rank, loss_of(failure));
         if (got <= 0) return;
     }
 }
@@ -306,7 +311,7 @@ static void read_polled(World *w) {
 
 static void flush_links(World *w) {
     for (int32_t r = 0; r < w->ranks; r++)
-        if (link_is_open(&w->link[r]) && link_flush(&w->link[r]) < 0) lose(w, r, LOSS_CLOSED);
+        if (link_is_open(&w->link[r]) && link_flush(&w->link[r]) < 0) lose(w, r, loss_of(errno));
 }
 
 static void look_at_own_state(World *w) {
