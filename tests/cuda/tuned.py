@@ -3,7 +3,8 @@
     tuned.py FSDPC FSDP_RUN BUILD FOLDER MODEL CASE
 
 The emulated cuBLASLt names several algorithms; the one that it times as the fastest adds in another
-order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere, turns."""
+order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere, turns,
+epilogues."""
 import fcntl
 import json
 import os
@@ -68,6 +69,16 @@ def with_first():
                          text())
 
 
+def priced(epilogue, microseconds):
+    """The file as it would be if every product with that epilogue had taken so long."""
+    lines = text().split("\n")
+    of_kind = [i for i, x in enumerate(lines)
+               if x.startswith("product ") and x.split()[12] == str(epilogue)]
+    for i in of_kind:
+        lines[i] = lines[i].rsplit(" ", 1)[0] + f" {microseconds:.2f}"
+    return "\n".join(lines) if of_kind else sys.exit(f"no product has epilogue {epilogue}")
+
+
 def expect(what, so):
     print(what if so else f"NOT: {what}")
 
@@ -97,6 +108,12 @@ elif case == "believed":
     expect("again: it is written anew", "0" * 15 + "1" in ALGORITHM.findall(text())[0])
     write(ALGORITHM.sub(" ".join(["0" * 16] * 4 + ["f" * 16] + ["0" * 16] * 3), text()))
     expect("an algorithm that the library does not know is found anew", end(start()) == (found, []))
+elif case == "epilogues":
+    for name, number in ("gelu", 2), ("gelu's slope", 3), ("a bias's sum", 6):
+        write(priced(number, 1e6))
+        expect(f"{name} in a part of its own where the epilogue is slow", end(start()) != (found, []))
+        write(priced(number, 0.01))
+        expect(f"{name} in the epilogue where that is fast", end(start()) == (found, []))
 elif case == "ignored":
     good = text()
     for name, content, settings in (
