@@ -84,7 +84,7 @@ void ends_failed(World *w, int32_t rank, int32_t code, const char *text) {
 
 void ends_heard(World *w, int32_t from, const Ending *e) {
     link_send(&w->link[from], SEEN, NULL, 0, NULL, 0);
-    if (w->over || e->speaker < 0 || e->speaker >= w->ranks) return;
+    if (w->over || e->speaker < -1 || e->speaker >= w->ranks) return;
     w->over = true;
     w->ending = *e;
     /* The chief passes on what the deputy decided while the chief was away. */

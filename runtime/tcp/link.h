@@ -94,7 +94,7 @@ typedef struct Call { /* followed by `bytes` of payload from those who give some
 } Call;
 
 typedef struct Ending {
-    int32_t speaker, code;
+    int32_t speaker, code; /* speaker: the rank that says why, -1: one that has done so */
     char text[END_TEXT];
 } Ending;
 

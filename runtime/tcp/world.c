@@ -203,6 +203,7 @@ static void leave_together(World *w) {
     until = now_slices() + SEEN_SLICES;
     while (lost && !ends_flushed(w) && now_slices() < until) wait_slice(w);
     if (lost) {
+        fflush(stdout);
         if (w->ending.speaker == w->rank) world_speak(w);
         _exit(EXIT_RANK);
     }
