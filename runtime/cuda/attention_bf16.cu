@@ -25,26 +25,23 @@ DEVICE void begin_tile(uint16_t *to, const Heads &x, int64_t b, int64_t head, in
     }
 }
 
-DEVICE uint32_t pair_at(const uint16_t *p) { return *(const uint32_t *)p; }
-
 /* The left operand: rows row .. row + 15, columns 16 step .. 16 step + 15 of a tile. */
 template <int width> DEVICE void left_of(uint32_t a[4], const uint16_t *tile, int row, int step) {
-    int lane = threadIdx.x % WARP, g = lane / 4, c = 2 * (lane % 4);
-    const uint16_t *p = tile + (row + g) * (width + PAD) + 16 * step + c;
-    a[0] = pair_at(p);
-    a[1] = pair_at(p + 8 * (width + PAD));
-    a[2] = pair_at(p + 8);
-    a[3] = pair_at(p + 8 * (width + PAD) + 8);
+    int lane = threadIdx.x % WARP;
+    matrix_load(a, tile + (row + lane % 16) * (width + PAD) + 16 * step + lane / 16 * 8);
 }
 
 /* out[n][..] += left piece `step` times rows 8 n .. of the tile, transposed. */
 template <int rows, int width>
 DEVICE void times_rows(float (*out)[4], const uint32_t a[4], const uint16_t *tile, int step) {
-    int lane = threadIdx.x % WARP, g = lane / 4, c = 2 * (lane % 4);
+    int lane = threadIdx.x % WARP;
+    const uint16_t *row = tile + (lane / 16 * 8 + lane % 8) * (width + PAD) + lane / 8 % 2 * 8;
 #pragma unroll
-    for (int n = 0; n < rows / 8; n++) {
-        const uint16_t *p = tile + (8 * n + g) * (width + PAD) + 16 * step + c;
-        matrix_multiply(out[n], a, pair_at(p), pair_at(p + 8));
+    for (int n = 0; n < rows / 8; n += 2) {
+        uint32_t b[4];
+        matrix_load(b, row + 8 * n * (width + PAD) + 16 * step);
+        matrix_multiply(out[n], a, b[0], b[1]);
+        matrix_multiply(out[n + 1], a, b[2], b[3]);
     }
 }
 
@@ -55,8 +52,8 @@ DEVICE void times_tile(float (*out)[4], const float (*weights)[4], const uint16_
 #pragma unroll
     for (int step = 0; step < rows / 16; step++) {
         const float *low = weights[2 * step], *high = weights[2 * step + 1];
-        uint32_t a[4] = {pack_bf16(low[0], low[1]), pack_bf16(low[2], low[3]),
-                         pack_bf16(high[0], high[1]), pack_bf16(high[2], high[3])};
+        uint32_t a[4] = {round_pair(low[0], low[1]), round_pair(low[2], low[3]),
+                         round_pair(high[0], high[1]), round_pair(high[2], high[3])};
         const uint16_t *row = tile + (16 * step + lane % 16) * (width + PAD) + lane / 16 * 8;
 #pragma unroll
         for (int n = 0; n < width / 8; n += 2) {
@@ -88,26 +85,33 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
 
 /* ---- forward; scores times log2(e), so that exponentials are powers of two */
 
-/* scores -> 2^(score - largest); m, sum and o belong to rows g and g + 8. */
+/* scores -> 2^(score - largest); m, sum and o belong to rows g and g + 8. `masked`: some pair of
+ * the warp's rows and these keys may not see each other. */
 template <int width>
 DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[2], float (*o)[4],
-                   int64_t row, int64_t first_key) {
+                   int64_t row, int64_t first_key, bool masked) {
     float scale = a.alpha * 1.44269504f;
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float top = m[half];
+        if (masked) {
+#pragma unroll
+            for (int n = 0; n < FORWARD_KEYS / 8; n++)
+#pragma unroll
+                for (int i = 0; i < 2; i++)
+                    if (!sees(a, row + 8 * half, first_key + 8 * n + c + i))
+                        score[n][2 * half + i] = -INFINITY;
+        }
 #pragma unroll
         for (int n = 0; n < FORWARD_KEYS / 8; n++)
 #pragma unroll
-            for (int i = 0; i < 2; i++) {
-                float &x = score[n][2 * half + i];
-                x = sees(a, row + 8 * half, first_key + 8 * n + c + i) ? x * scale : -INFINITY;
-                top = fmaxf(top, x);
-            }
+            for (int i = 0; i < 2; i++) top = fmaxf(top, score[n][2 * half + i]);
         top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, 1));
         top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, 2));
-        float factor = m[half] == -INFINITY ? 0.0f : exp2f(m[half] - top);
+        /* a row that sees nothing yet: its exponents stay -inf, not NaN */
+        float from = top == -INFINITY ? 0.0f : top * scale;
+        float factor = power_of_two(m[half] * scale - from);
         m[half] = top;
         sum[half] *= factor;
 #pragma unroll
@@ -115,7 +119,7 @@ DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 float &x = score[n][2 * half + i];
-                x = x == -INFINITY ? 0.0f : exp2f(x - top);
+                x = power_of_two(fmaf(x, scale, -from));
                 sum[half] += x;
             }
 #pragma unroll
@@ -158,7 +162,9 @@ __global__ void __launch_bounds__(BLOCK) forward_bf16(Attention a, int64_t tiles
 #pragma unroll
         for (int i = 0; i < width / 16; i++)
             times_rows<FORWARD_KEYS, width>(score, left[i], k + now, i);
-        soften<width>(a, score, m, sum, o, first + 16 * warp + lane / 4, s);
+        int64_t row = first + 16 * warp;
+        bool masked = s + FORWARD_KEYS > a.s || (a.causal && s + FORWARD_KEYS - 1 > row);
+        soften<width>(a, score, m, sum, o, row + lane / 4, s, masked);
         times_tile<FORWARD_KEYS, width>(o, score, v + now);
         __syncthreads();
     }
@@ -169,17 +175,18 @@ __global__ void __launch_bounds__(BLOCK) forward_bf16(Attention a, int64_t tiles
         factor[half] = 1.0f / sum[half];
         int64_t t = first + 16 * warp + lane / 4 + 8 * half;
         if (lane % 4 == 0 && t < a.t)
-            a.lse[(b * a.heads + head) * a.t + t] = m[half] * 0.693147181f + logf(sum[half]);
+            a.lse[(b * a.heads + head) * a.t + t] = m[half] * a.alpha + logf(sum[half]);
     }
     store_rows<width>(a.o, o, b, head, first + 16 * warp, a.t, a.h, factor);
 }
 
 /* ---- backward */
 
-/* p and ds of a warp's 16 owned rows with PASSING others, from scores and dp. */
+/* p and ds of a warp's 16 owned rows with PASSING others, from scores and dp. masked: as above. */
 template <bool keys>
 DEVICE void pair_gradients(const Attention &a, float (*p)[4], float (*ds)[4], int64_t own,
-                           int64_t other, const float *lse, const float *delta) {
+                           int64_t other, const float *lse, const float *delta, bool masked) {
+    const float log2_e = 1.44269504f, scale = a.alpha * log2_e;
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
     for (int n = 0; n < PASSING / 8; n++)
@@ -188,8 +195,8 @@ DEVICE void pair_gradients(const Attention &a, float (*p)[4], float (*ds)[4], in
             int64_t row = own + i / 2 * 8, column = other + 8 * n + c + i % 2;
             int64_t query = keys ? column : row, key = keys ? row : column;
             float e = 0.0f, d = 0.0f;
-            if (sees(a, query, key)) {
-                e = exp2f((p[n][i] * a.alpha - lse[query]) * 1.44269504f);
+            if (!masked || sees(a, query, key)) {
+                e = power_of_two(fmaf(p[n][i], scale, -lse[query] * log2_e));
                 d = e * (ds[n][i] - delta[query]) * a.alpha;
             }
             p[n][i] = e;
@@ -238,9 +245,11 @@ __global__ void __launch_bounds__(BLOCK) backward_bf16(Attention a, int64_t tile
         }
         int64_t query_head = keys ? own_head * group + turn / steps : own_head;
         int64_t statistics = (b * a.heads + query_head) * a.t;
-        pair_gradients<keys>(a, p, ds, first + 16 * warp + threadIdx.x % WARP / 4,
-                             from + turn % steps * PASSING, a.lse + statistics,
-                             a.delta + statistics);
+        int64_t own = first + 16 * warp, other = from + turn % steps * PASSING;
+        bool masked = own + 16 > own_n || other + PASSING > pass_n;
+        if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
+        pair_gradients<keys>(a, p, ds, own + threadIdx.x % WARP / 4, other, a.lse + statistics,
+                             a.delta + statistics, masked);
         times_tile<PASSING, width>(out1, ds, y1 + now);
         if (keys) times_tile<PASSING, width>(out2, p, y2 + now);
         __syncthreads();
@@ -276,14 +285,18 @@ template <int width> static int backward_width(const Launch *l, const Attention 
 
 static bool heads_fit(const Heads &x) { return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0; }
 bool attention_fits_bf16(const Attention *a) {
-    bool fits = a->h % 8 == 0 && a->h <= 128 && heads_fit(a->q) && heads_fit(a->k) &&
-                heads_fit(a->v) && (a->backward || heads_fit(a->o));
+    bool fits = a->h % 8 == 0 && a->h <= 128 && a->alpha > 0 && heads_fit(a->q) &&
+                heads_fit(a->k) && heads_fit(a->v) && (a->backward || heads_fit(a->o));
     if (!fits || !a->backward) return fits;
     return heads_fit(a->d_o) && heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);
 }
 int attention_forward_bf16(const Launch *l, const Attention *a) {
-    return a->h <= 64 ? forward_width<64>(l, a) : forward_width<128>(l, a);
+    if (a->h <= 64) return forward_width<64>(l, a);
+    if (a->h <= 80) return forward_width<80>(l, a);
+    return a->h <= 96 ? forward_width<96>(l, a) : forward_width<128>(l, a);
 }
 int attention_backward_bf16(const Launch *l, const Attention *a) {
-    return a->h <= 64 ? backward_width<64>(l, a) : backward_width<128>(l, a);
+    if (a->h <= 64) return backward_width<64>(l, a);
+    if (a->h <= 80) return backward_width<80>(l, a);
+    return a->h <= 96 ? backward_width<96>(l, a) : backward_width<128>(l, a);
 }

@@ -31,7 +31,7 @@ typedef struct Attention {
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; every sum has an order that the sizes alone decide. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
-/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128)? */
+/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0)? */
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
 /* attention_choose.c. Every rank of the process opens and closes; what is chosen is the same for

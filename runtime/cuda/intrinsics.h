@@ -18,8 +18,16 @@ enum { WARP = 32, MAX_THREADS = 1024 };
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
 
-/* Four 8 x 8 matrices of 16 bits, transposed: thread i gives the address of row i % 8 of matrix
- * i / 8. */
+/* Four 8 x 8 matrices of 16 bits: thread i gives the address of row i % 8 of matrix i / 8, and gets
+ * of each matrix columns 2 (i % 4) and + 1 of row i / 4. */
+DEVICE void matrix_load(uint32_t out[4], const void *row) {
+    uint32_t at = (uint32_t)__cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+                 : "r"(at)
+                 : "memory");
+}
+/* The same, each matrix transposed. */
 DEVICE void matrix_load_transposed(uint32_t out[4], const void *row) {
     uint32_t at = (uint32_t)__cvta_generic_to_shared(row);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -41,6 +49,12 @@ DEVICE void copy_begin(void *shared, const void *from, bool present) {
     uint32_t to = (uint32_t)__cvta_generic_to_shared(shared), bytes = present ? 16 : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes)
                  : "memory");
+}
+/* 2^x within two units in the last place; results below 2^-126 are 0. */
+DEVICE float power_of_two(float x) {
+    float r;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
 }
 DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /* Two numbers rounded to bf16, `low` in the lower half; a nan becomes 0x7fff. */

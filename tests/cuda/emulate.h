@@ -91,6 +91,13 @@ inline double __dsub_rn(double a, double b) { return a - b; }
 
 /* ---- what runtime/cuda/intrinsics.h has as PTX, from the layouts in the PTX manual */
 
+inline void matrix_load(uint32_t out[4], const void *row) {
+    if ((uintptr_t)row % 16 != 0) emulate_fail("ldmatrix: a row is not aligned to 16 bytes");
+    if (!emulate_in_shared(row, 16)) emulate_fail("ldmatrix: a row outside of shared memory");
+    const uint32_t *const *rows = (const uint32_t *const *)emulate_warp_exchange(&row, sizeof row);
+    unsigned lane = threadIdx.x % 32;
+    for (unsigned m = 0; m < 4; m++) out[m] = rows[8 * m + lane / 4][lane % 4];
+}
 inline void matrix_load_transposed(uint32_t out[4], const void *row) {
     if ((uintptr_t)row % 16 != 0) emulate_fail("ldmatrix: a row is not aligned to 16 bytes");
     if (!emulate_in_shared(row, 16)) emulate_fail("ldmatrix: a row outside of shared memory");
@@ -139,6 +146,10 @@ inline uint32_t round_pair(float low, float high) {
     return half[0] | half[1] << 16;
 }
 
+inline float power_of_two(float x) {
+    float r = exp2f(x);
+    return r < 1.17549435e-38f ? 0.0f : r;
+}
 inline void copy_begin(void *shared, const void *from, bool present) {
     if ((uintptr_t)shared % 16 != 0 || (uintptr_t)from % 16 != 0)
         emulate_fail("cp.async: an address is not aligned to 16 bytes");
