@@ -97,25 +97,50 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
     return code;
 }
 
-/* ---- sums of runs of equal ids; block: position in the sorted keys, tile of columns */
+/* ---- sums of runs of equal ids; block: position in the sorted keys, tile of columns
+ *
+ * A run of a frequent id is long, and its rows lie anywhere: AT_ONCE of them are on their way
+ * together, and are then added in order. */
 
-__global__ void sum_runs(void *dw, int dw_dtype, const void *dy, int dy_dtype, const void *acc,
-                         int acc_dtype, const uint64_t *keys, int64_t n, int64_t width,
-                         int64_t tiles) {
-    int64_t first = blockIdx.x / tiles;
-    uint64_t id = keys[first] >> 32;
-    if (first > 0 && keys[first - 1] >> 32 == id) return;
-    int64_t i = (blockIdx.x % tiles * blockDim.x + threadIdx.x) * EIGHT;
-    if (i >= width) return;
-    int64_t row = (int64_t)id * width + i;
+enum { AT_ONCE = 8 };
+
+struct Table {
+    void *to;
+    const void *dy, *acc; /* acc may be NULL */
+    int dtype, dy_dtype, acc_dtype;
+    const uint64_t *keys;
+    int64_t n, width, tiles;
+};
+
+template <int form> __global__ void __launch_bounds__(ROW_THREADS) sum_runs(Table t) {
+    int64_t first = blockIdx.x / t.tiles;
+    uint64_t id = t.keys[first] >> 32;
+    if (first > 0 && t.keys[first - 1] >> 32 == id) return;
+    int64_t i = (blockIdx.x % t.tiles * blockDim.x + threadIdx.x) * EIGHT, n = t.width - i;
+    if (n <= 0) return;
+    int64_t row = (int64_t)id * t.width + i;
     Eight sum = {};
-    if (acc) sum = load8(acc, acc_dtype, row, width - i);
-    for (int64_t k = first; k < n && keys[k] >> 32 == id; k++) {
-        int64_t position = (int64_t)(keys[k] & 0xffffffffu);
-        Eight v = load8(dy, dy_dtype, position * width + i, width - i);
-        EACH(j) sum.x[j] += v.x[j];
+    if (t.acc) sum = load8(t.acc, t.acc_dtype, row, n);
+    bool more = true;
+    for (int64_t k = first; more; k += AT_ONCE) {
+        uint64_t key[AT_ONCE];
+        Loaded<form> v[AT_ONCE] = {};
+#pragma unroll
+        for (int b = 0; b < AT_ONCE; b++) key[b] = k + b < t.n ? t.keys[k + b] : UINT64_MAX;
+#pragma unroll
+        for (int b = 0; b < AT_ONCE; b++)
+            if (key[b] >> 32 == id)
+                v[b] = fetch8<form>(t.dy, t.dy_dtype, (int64_t)(key[b] & 0xffffffffu) * t.width + i,
+                                    n);
+#pragma unroll
+        for (int b = 0; b < AT_ONCE; b++) {
+            more = key[b] >> 32 == id;
+            if (!more) break;
+            Eight x = numbers(v[b]);
+            EACH(j) sum.x[j] += x.x[j];
+        }
     }
-    store8(dw, dw_dtype, row, width - i, sum);
+    store8(t.to, t.dtype, row, n, sum);
 }
 
 KERNEL(embedding_grad) {
@@ -143,7 +168,8 @@ KERNEL(embedding_grad) {
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
     int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
-    return LAUNCH(l, sum_runs, (unsigned)(ids.n * tiles), ROW_THREADS, 0, dw.at, dw.dtype, dy.at,
-                  dy.dtype, accumulate ? acc.at : NULL, acc.dtype, (const uint64_t *)keys, ids.n,
-                  width, tiles);
+    Table t = {dw.at, dy.at, accumulate ? acc.at : NULL, dw.dtype, dy.dtype, acc.dtype, keys, ids.n,
+               width, tiles};
+    return LAUNCH_FORM(l, form_with(FORM_NONE, dy.at, dy.dtype, width), sum_runs,
+                       (unsigned)(ids.n * tiles), ROW_THREADS, 0, t);
 }

@@ -35,8 +35,13 @@ DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
 #define EACH_EIGHT_OF_ROW(i, width)                                                                \
     for (int64_t i = (int64_t)threadIdx.x * EIGHT; i < (width); i += (int64_t)blockDim.x * EIGHT)
 
-/* e^x; of numbers that were bf16 in fewer instructions, with an error of about |x| 2^-24. */
-template <int form> DEVICE float power(float x) { return form == FORM_BF16 ? __expf(x) : expf(x); }
+/* e^(x - shift). For numbers that were bf16 in two instructions (a multiply-add and a power of
+ * two), with a relative error of about |x| 2^-24. */
+template <int form> DEVICE float power(float x, float shift) {
+    const float log2_e = 1.442695041f;
+    return form == FORM_BF16 ? power_of_two_near(fmaf(x, log2_e, -shift * log2_e))
+                             : expf(x - shift);
+}
 
 /* Takes numbers into a thread's largest and its sum of exponentials relative to that. */
 template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
@@ -47,8 +52,8 @@ template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
         EACH(j) if (v.x[j] != v.x[j]) sum = v.x[j], top = -3e38f;
         return;
     }
-    sum *= power<form>(top - largest);
-    EACH(j) sum += power<form>(v.x[j] - largest);
+    sum *= expf(top - largest);
+    EACH(j) sum += power<form>(v.x[j], largest);
     top = largest;
 }
 
@@ -148,7 +153,7 @@ KERNEL(cross_entropy_grad) {
 
 /* ---- both */
 
-enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512 };
+enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512, AT_ONCE = 4 };
 
 struct Slopes {
     void *out;
@@ -157,13 +162,12 @@ struct Slopes {
     float seed;
 };
 
-/* seed * (e^(x - lse) - onehot) of eight logits from column i on; zeros where no target counts. */
+/* seed * (e^(x - lse) - onehot) of eight logits from column i on. */
 template <int form>
-DEVICE void put_slope(const Slopes &s, int64_t row, int64_t i, int64_t n, Eight v, int64_t target,
+DEVICE void put_slope(const Slopes &s, int64_t row, int i, int64_t n, Eight v, int target,
                       float lse) {
-    EACH(j) v.x[j] = target < 0 ? 0.0f : power<form>(v.x[j] - lse);
-    if (target >= i && target < i + EIGHT) EACH(j) if (i + j == target) v.x[j] -= 1.0f;
-    EACH(j) v.x[j] *= s.seed;
+    EACH(j) v.x[j] = power<form>(v.x[j], lse) * s.seed;
+    if (target / EIGHT == i / EIGHT) EACH(j) if (i + j == target) v.x[j] -= s.seed;
     put8<form>(s.out, s.dtype, row * s.pitch + i, n, v);
 }
 
@@ -175,15 +179,24 @@ __global__ void __launch_bounds__(KEPT_THREADS) loss_and_slope(int64_t *words, S
     int64_t row = blockIdx.x, start = row * r.pitch;
     int whole = (int)(r.width / EIGHT), step = (int)blockDim.x, rest = whole * EIGHT;
     bool last = rest < r.width && (int)threadIdx.x == whole % step;
-    int64_t target = target_of(r, row, threadIdx.x == 0);
+    int target = (int)target_of(r, row, threadIdx.x == 0);
     float wanted = 0.0f, top = -INFINITY, sum = 0.0f;
     /* before anything is written over it */
     if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
-#pragma unroll 4
-    for (int k = (int)threadIdx.x; k < whole; k += step) {
-        Loaded<form> v = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
-        if (kept) row_kept[k] = v;
-        take<form>(numbers(v), top, sum);
+    for (int first = (int)threadIdx.x; first < whole; first += AT_ONCE * step) {
+        Loaded<form> v[AT_ONCE] = {};
+#pragma unroll
+        for (int b = 0; b < AT_ONCE; b++) {
+            int k = first + b * step;
+            if (k < whole) v[b] = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+        }
+#pragma unroll
+        for (int b = 0; b < AT_ONCE; b++) {
+            int k = first + b * step;
+            if (k >= whole) break;
+            if (kept) row_kept[k] = v[b];
+            take<form>(numbers(v[b]), top, sum);
+        }
     }
     Eight end = {};
     if (last) {
@@ -195,7 +208,12 @@ __global__ void __launch_bounds__(KEPT_THREADS) loss_and_slope(int64_t *words, S
     float loss = 0.0f;
     if (threadIdx.x == 0 && target >= 0) loss = (float)(log_sum - (double)wanted);
     if (threadIdx.x < WARP) add_loss(words, loss, target >= 0);
-#pragma unroll 4
+    if (target < 0) { /* this row does not count, whatever is in it */
+        for (int k = (int)threadIdx.x; k < whole; k += step)
+            put8<form>(s.out, s.dtype, row * s.pitch + k * EIGHT, EIGHT, Eight{});
+        if (last) store8(s.out, s.dtype, row * s.pitch + rest, r.width - rest, Eight{});
+        return;
+    }
     for (int k = (int)threadIdx.x; k < whole; k += step) {
         Loaded<form> v;
         if (kept)

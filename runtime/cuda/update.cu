@@ -3,11 +3,13 @@
  * thread in f64 from the states scale and step, so that a captured launch stays right.
  *
  * A flat group has a table of its parameters' starts in device memory; a thread looks up the
- * parameter of its eight once and walks on from there.
+ * parameter of its eight once. Only an eight that reaches into the next parameter is walked through
+ * one by one. The grid is a few blocks a multiprocessor, so that the scalars, which take divisions
+ * in f64, are computed once for many eights.
  */
 #include "exact.h"
 
-enum { UPDATE_THREADS = 256, NORM_NUMBERS = 16 };
+enum { UPDATE_THREADS = 256, UPDATE_BLOCKS = 132 * 8, NORM_NUMBERS = 16 };
 
 /* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
 static const PlanGroup *group_of(const Launch *l, bool *bad) {
@@ -119,20 +121,22 @@ struct Update {
 
 struct Scalars {
     float gradient, lr, beta1_rest, beta2, beta2_rest, step_size, root_bias2_inverse;
-    double exact_lr;
+    float keep, decay; /* where weights decay: factor of AdamW, and what is added to the gradient */
     bool first_step;
 };
 
 DEVICE Scalars scalars_of(const Update &u) {
     Scalars s = {};
     s.gradient = (float)u.scale[SCALE_GRADIENT];
-    s.exact_lr = u.step[STEP_LR];
-    s.lr = (float)s.exact_lr;
+    double lr = u.step[STEP_LR];
+    s.lr = (float)lr;
+    s.keep = u.decoupled ? (float)(1.0 - lr * u.weight_decay) : 1.0f;
+    s.decay = u.decoupled ? 0.0f : (float)u.weight_decay;
     s.first_step = u.step[STEP_INDEX] == 0.0;
     s.beta1_rest = (float)(1.0 - u.beta1);
     s.beta2 = (float)u.beta2;
     s.beta2_rest = (float)(1.0 - u.beta2);
-    s.step_size = (float)(s.exact_lr / u.step[STEP_BIAS1]);
+    s.step_size = (float)(lr / u.step[STEP_BIAS1]);
     s.root_bias2_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS2]));
     return s;
 }
@@ -151,51 +155,83 @@ DEVICE int segment_at(const Update &u, int64_t at) {
 }
 
 template <int rule>
-DEVICE void update_one(const Update &u, const Scalars &s, double decay, float g, float &p, float &m,
+DEVICE void update_one(const Update &u, const Scalars &s, bool decays, float g, float &p, float &m,
                        float &v) {
     g *= s.gradient;
     if (u.clip_value > 0.0f) {
         g = g > u.clip_value ? u.clip_value : g;
         g = g < -u.clip_value ? -u.clip_value : g;
     }
+    g = g + (decays ? s.decay : 0.0f) * p;
     if (rule == RULE_SGD) {
-        p = p - s.lr * (g + (float)decay * p);
+        p = p - s.lr * g;
     } else if (rule == RULE_MOMENTUM) {
-        g = g + (float)decay * p;
         m = s.first_step ? g : u.momentum * m + g;
         p = p - s.lr * (u.nesterov ? g + u.momentum * m : m);
     } else {
-        float keep = u.decoupled ? (float)(1.0 - s.exact_lr * decay) : 1.0f;
-        g = g + (u.decoupled ? 0.0f : (float)decay) * p;
         m = m + s.beta1_rest * (g - m);
         v = v * s.beta2 + s.beta2_rest * g * g;
         float denominator = sqrtf(v) * s.root_bias2_inverse + u.eps;
-        p = p * keep - s.step_size * m / denominator;
+        p = p * (decays ? s.keep : 1.0f) - s.step_size * m / denominator;
     }
 }
 
-template <int rule> __global__ void update_all(Update u) {
-    bool apply = u.scale[SCALE_APPLY] != 0.0;
+/* state and of_g: forms of parameter and moments, and of the gradient. */
+template <int rule, int state, int of_g>
+DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
+    int64_t n = u.n - at, end = INT64_MAX;
+    Loaded<state> loaded[3];
+    Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
+#pragma unroll
+    for (int k = 0; k <= rule; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
+    int segment = 0;
+    bool decays = true;
+    if (u.segment) {
+        segment = segment_at(u, u.start + at);
+        decays = u.segment[segment].decays;
+        if (segment + 1 < u.n_segment) end = u.segment[segment + 1].offset - u.start - at;
+    }
+    Eight part[3] = {}, g = numbers(loaded_g);
+#pragma unroll
+    for (int k = 0; k <= rule; k++) part[k] = numbers(loaded[k]);
+    EACH(j) {
+        while (j >= end) { /* elements from here on belong to the next parameter */
+            decays = u.segment[++segment].decays;
+            bool more = segment + 1 < u.n_segment;
+            end = more ? u.segment[segment + 1].offset - u.start - at : INT64_MAX;
+        }
+        update_one<rule>(u, s, decays, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
+    }
+#pragma unroll
+    for (int k = 0; k <= rule; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+}
+
+template <int rule, int state, int of_g>
+__global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
+    if (u.scale[SCALE_APPLY] == 0.0) {
+        EACH_EIGHT(at, u.n) {
+#pragma unroll
+            for (int k = 0; k <= rule; k++)
+                if (u.to[k] != u.from[k])
+                    store8(u.to[k], u.dtype[k], at, u.n - at,
+                           load8(u.from[k], u.dtype[k], at, u.n - at));
+        }
+        return;
+    }
     Scalars s = scalars_of(u);
     EACH_EIGHT(at, u.n) {
-        Eight part[3], g = load8(u.g, u.g_dtype, at, u.n - at);
-#pragma unroll
-        for (int k = 0; k < 3; k++) {
-            part[k] = g;
-            if (k <= rule) part[k] = load8(u.from[k], u.dtype[k], at, u.n - at);
-        }
-        int segment = u.segment ? segment_at(u, u.start + at) : 0;
-        EACH(j) {
-            if (!apply || at + j >= u.n) continue;
-            while (u.segment && segment + 1 < u.n_segment &&
-                   u.segment[segment + 1].offset <= u.start + at + j)
-                segment++;
-            double decay = u.segment && !u.segment[segment].decays ? 0.0 : u.weight_decay;
-            update_one<rule>(u, s, decay, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
-        }
-#pragma unroll
-        for (int k = 0; k <= rule; k++) store8(u.to[k], u.dtype[k], at, u.n - at, part[k]);
+        if (u.n - at >= EIGHT)
+            update_eight<rule, state, of_g>(u, s, at);
+        else
+            update_eight<rule, FORM_ANY, FORM_ANY>(u, s, at);
     }
+}
+
+template <int rule, int state, int of_g>
+static int launch_update(const Launch *l, const Update &u) {
+    unsigned blocks = MIN(blocks_for(u.n, UPDATE_THREADS * EIGHT), (unsigned)UPDATE_BLOCKS);
+    auto update = update_all<rule, state, of_g>;
+    return LAUNCH(l, update, blocks, UPDATE_THREADS, 0, u);
 }
 
 template <int rule> static int run_update(const Launch *l) {
@@ -236,8 +272,15 @@ template <int rule> static int run_update(const Launch *l) {
         u.n_segment = (int)group->n_param;
     }
     if (u.n == 0) return 0;
-    auto update = update_all<rule>;
-    return LAUNCH(l, update, blocks_for(u.n, UPDATE_THREADS * EIGHT), UPDATE_THREADS, 0, u);
+    int state = FORM_NONE, of_g = form_with(FORM_NONE, u.g, u.g_dtype, EIGHT);
+    for (int k = 0; k <= rule; k++) {
+        state = form_with(state, u.from[k], u.dtype[k], EIGHT);
+        state = form_with(state, u.to[k], u.dtype[k], EIGHT);
+    }
+    if (state == FORM_F32 && of_g == FORM_F32) return launch_update<rule, FORM_F32, FORM_F32>(l, u);
+    if (state == FORM_F32 && of_g == FORM_BF16)
+        return launch_update<rule, FORM_F32, FORM_BF16>(l, u);
+    return launch_update<rule, FORM_ANY, FORM_ANY>(l, u);
 }
 
 KERNEL(sgd) { return run_update<RULE_SGD>(l); }
