@@ -27,7 +27,8 @@ static const PassInfo *find_pass(Driver *d, const char *name) {
 }
 
 static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
-    if (pass->in == g->level) return pipeline_run_pass(g, pass, NULL);
+    static const PipelineOptions options = {.from_text = true};
+    if (pass->in == g->level) return pipeline_run_pass(g, pass, &options);
     driver_mistake(d, "E0506", NULL, "pass `%s` reads a graph of level %s, but this one is at %s",
                    pass->name, level_name(pass->in), level_name(g->level));
     return false;

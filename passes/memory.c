@@ -80,7 +80,7 @@ bool pass_memory(Graph *g) {
     g->arena_bytes = g->persistent_bytes;
     for (int d = 0; d < DEVICE_KINDS; d++) g->workspace_bytes[d] = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) {
-        memory_copies(g, i);
+        if (!memory_copies(g, i)) return false;
         Program *p = &g->programs.at[i];
         Blocks b = memory_blocks(g, p, false);
         memory_place(g->arena, b.at.at, b.at.n, p->ops.n);

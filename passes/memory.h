@@ -47,8 +47,9 @@ Spans memory_spans(const Graph *g, const Program *p, uint32_t *position);
 Blocks memory_blocks(Graph *g, const Program *p, bool decided);
 /* The set of value v and its offset from the set's lowest byte. */
 uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset);
-/* Puts copies in front of ops that would need one value in two places; once, before anything. */
-void memory_copies(Graph *g, uint32_t program);
+/* Puts copies in front of ops that would need one value in two places; once, before anything. false
+ * after an error: copies do not help. */
+bool memory_copies(Graph *g, uint32_t program);
 
 /* memory_place.c: fills Block.offset; the result is the height of all of it. n_time: positions. */
 uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time);

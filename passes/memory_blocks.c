@@ -269,9 +269,6 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
 /* A value of its own with the same elements, made right in front of the op. */
 static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
     Op *op = &g->ops.at[user];
-    if (g->values.at[v].type.dtype != DT_F32 && g->values.at[v].type.dtype != DT_BF16)
-        BUG("%s: an operand of %s would need a copy, and there is none of its type", op->path,
-            op_info[op->kind].name);
     Op copy = {.kind = OP_scale,
                .n_in = 1,
                .n_out = 1,
@@ -291,7 +288,23 @@ static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
     return copy.out;
 }
 
-void memory_copies(Graph *g, uint32_t program) {
+/* A graph that was written by hand may ask for what copies cannot give, such as a state's old value
+ * behind its set_state. */
+static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
+    const Op *op = &g->ops.at[id];
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < p->ops.n && p->ops.at[i] != id; i++)
+        number += p->ops.at[i] < first_copy;
+    Diag d = diag_error(g->diags, "E0407", op->span,
+                        "program %s, #%u %s: no place in memory suits all users of an operand",
+                        program_name(p->kind), number, op_info[op->kind].name);
+    diag_help(&d, "is a state read behind its set_state, or set twice?");
+    diag_emit(&d);
+    return false;
+}
+
+/* One round over the program; *changed: copies were put in. */
+static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, bool *changed) {
     Program *p = &g->programs.at[program];
     Arena *a = g->arena;
     Copies c = {.b = empty_blocks(g, p)};
@@ -301,7 +314,7 @@ void memory_copies(Graph *g, uint32_t program) {
     c.position = arena_array(a, uint32_t, g->ops.n + 1);
     find_reads(&c, g, p);
     uint32_t bad, n_ops = p->ops.n;
-    bool changed = false;
+    *changed = false;
     for (uint32_t i = 0; i < n_ops; i++) {
         OpId id = p->ops.at[i];
         const Op *op = &g->ops.at[id];
@@ -312,22 +325,34 @@ void memory_copies(Graph *g, uint32_t program) {
             copied[k] = true;
         }
         if (!copied && !join_musts(&c.b, op, &bad)) {
-            CHECK(bad < op->n_in);
+            if (bad >= op->n_in) return impossible(g, p, first_copy, id);
             copied = arena_array(a, bool, op->n_in);
             copied[bad] = true;
         }
         for (uint32_t k = 0; copied && k < g->ops.at[id].n_in; k++)
             if (copied[k]) {
+                int dtype = g->values.at[g->ops.at[id].in[k]].type.dtype;
+                if (dtype != DT_F32 && dtype != DT_BF16) return impossible(g, p, first_copy, id);
                 ValueId copy = copy_of(g, &c, id, g->ops.at[id].in[k]);
                 g->ops.at[id].in[k] = copy;
-                changed = true;
+                *last = id;
+                *changed = true;
             }
         vec_push(a, &c.list, id);
     }
-    if (!changed) return;
+    if (!*changed) return true;
     p = &g->programs.at[program];
     p->ops.at = c.list.at;
     p->ops.n = c.list.n;
     p->ops.capacity = c.list.capacity;
-    memory_copies(g, program);
+    return true;
+}
+
+bool memory_copies(Graph *g, uint32_t program) {
+    enum { MOST_ROUNDS = 64 }; /* a copy seldom asks for another one */
+    OpId first_copy = g->ops.n, last = 0;
+    bool changed = true;
+    for (int round = 0; changed && round < MOST_ROUNDS; round++)
+        if (!put_copies(g, program, first_copy, &last, &changed)) return false;
+    return !changed || impossible(g, &g->programs.at[program], first_copy, last);
 }

@@ -146,6 +146,14 @@ static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
     return false;
 }
 
+static bool has_gradient(const Update *u) {
+    for (uint32_t k = 0; k < u->g->params.n; k++)
+        if (u->gradient[k] != NO_VALUE) return true;
+    Diag d = diag_error(u->g->diags, "E0407", (Span){0}, "optimizer wants a parameter's gradient");
+    diag_emit(&d);
+    return false;
+}
+
 bool pass_optimizer(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     Update u = {.g = g, .gradient = arena_array(g->arena, ValueId, g->params.n)};
@@ -153,7 +161,7 @@ bool pass_optimizer(Graph *g) {
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
     for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;
     ValueId loss = train == NO_INDEX ? NO_VALUE : find_inputs(&u, &g->programs.at[train]);
-    if (!is_ready(g, train, loss)) return false;
+    if (!is_ready(g, train, loss) || !has_gradient(&u)) return false;
     if (u.step == NO_VALUE) u.step = read_state(&u.b, graph_find_state(g, "step"));
     emit_scale(&u, loss, total_norm(&u));
     for (uint32_t k = 0; k < g->params.n; k++)

@@ -29,6 +29,7 @@ const PassInfo *pass_by_name(const char *name);
 typedef struct PipelineOptions {
     const char *print_after; /* name of a pass, or NULL */
     bool print_after_all, print_after_change, timing;
+    bool from_text; /* the graph was written by somebody, not made by the passes before */
     void (*print)(void *context, const char *pass, const char *text, size_t n);
     void *print_context;
 } PipelineOptions;
