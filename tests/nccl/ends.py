@@ -99,6 +99,8 @@ def end(name, processes, stopped=None):
                       r"purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
     text = re.sub(r"^error: rank \d+ (\(process PID on HOST\): NCCL)", r"error: rank R \1", text,
                   flags=re.M)
+    text = re.sub(r"\b\d+ bytes \(", "N bytes (", re.sub(r"takes \d+", "takes N", re.sub(
+        r"#\d+, number", "#N, number", text)))
     print(f"{name}: codes {' '.join(map(str, codes))}"
           f"{'' if took < 3 * TIMEOUT + 3 else f', late by {took:.1f} s'}")
     print(re.sub(r"\b[0-9a-f]{16}\b", "HASH", text), end="")

@@ -27,7 +27,7 @@ plan: codes 4 4 4
 error: rank 1 (process PID on HOST) has another plan than rank 0: HASH, not HASH
 help: copy the same FOLDER/plan.bin to every machine
 memory: codes 2 2 2
-error: GPU 1 is too small: the plan's arena takes 33635328 bytes (0.03 GiB), libraries about 0.00 GiB more; 30000000 bytes (0.03 GiB) of its 0.03 GiB are free
+error: GPU 1 is too small: the plan's arena takes N bytes (0.03 GiB), libraries about 0.00 GiB more; N bytes (0.03 GiB) of its 0.03 GiB are free
 help: a smaller train.batch, more train.accumulate, more ranks or smaller units need less; so does a smaller preset
 note: this is rank 1 (process PID on HOST); 2 of 3 ranks could start
 gpus: codes 4 4 4
