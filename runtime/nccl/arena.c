@@ -114,7 +114,6 @@ static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
 int arena_open(Context *c, uint64_t bytes, void **out, char *error) {
     int code = allocate(c, bytes, out, error);
     if (code) return code;
-    c->arena_bytes = bytes;
     uint64_t before = gpu_free_bytes();
     code = register_arena(c, *out, bytes, error);
     uint64_t after = gpu_free_bytes();
