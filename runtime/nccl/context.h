@@ -78,8 +78,7 @@ struct TransportContext {
     uint32_t rows, root; /* root: the row that the others are split off */
     pthread_mutex_t lock;
     Log log;
-    uint64_t arena_bytes,
-        bytes; /* bytes: GPU memory that NCCL took beside the arena, as measured */
+    uint64_t bytes; /* GPU memory that NCCL took beside the arena, as measured */
     Registration registration;
     /* guard.c */
     pthread_t guard;
