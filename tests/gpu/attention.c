@@ -49,10 +49,12 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* `bytes` of device memory, filled with bf16 numbers in [-2, 2) when random. */
+/* `bytes` of device memory: zeros, or bf16 numbers in [-2, 2). */
 static void *memory(DeviceContext *c, int64_t bytes, bool random, char *error) {
     void *at = NULL;
-    uint16_t *host = malloc((size_t)MAX(bytes, (int64_t)2));
+    if (device->arena_alloc(c, (uint64_t)MAX(bytes, (int64_t)2), &at, error)) return NULL;
+    if (!random) return at;
+    uint16_t *host = malloc((size_t)bytes);
     CHECK(host != NULL);
     uint64_t state = (uint64_t)bytes;
     for (int64_t i = 0; i < bytes / 2; i++) {
@@ -60,11 +62,9 @@ static void *memory(DeviceContext *c, int64_t bytes, bool random, char *error) {
         float x = (float)(int32_t)(state >> 32) / 1073741824.0f;
         uint32_t bits;
         memcpy(&bits, &x, sizeof bits);
-        host[i] = random ? (uint16_t)(bits >> 16) : 0;
+        host[i] = (uint16_t)(bits >> 16);
     }
-    int code = device->arena_alloc(c, (uint64_t)MAX(bytes, (int64_t)2), &at, error);
-    if (!code && random)
-        code = device->copy_in(c, STREAM_COMPUTE, at, host, (uint64_t)bytes, error);
+    int code = device->copy_in(c, STREAM_COMPUTE, at, host, (uint64_t)bytes, error);
     if (!code) code = device->synchronize(c, error);
     free(host);
     return code ? NULL : at;

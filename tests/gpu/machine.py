@@ -15,7 +15,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
 PACK = BUILD / "gpu-pack"
 BUILD_SECONDS = 200
-TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so")
+TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so",
+           "gpu/attention")
 
 
 @dataclasses.dataclass
@@ -25,6 +26,7 @@ class Programs:
     cuda: pathlib.Path
     compare: pathlib.Path
     watch: pathlib.Path
+    attention: pathlib.Path
     env: dict
     origin: str
     gpu: str
@@ -185,7 +187,6 @@ def programs(packed=False):
     python = shutil.which("python3") or sys.executable
     torch = subprocess.run([python, "-c", "import torch; assert torch.cuda.is_available()"],
                            capture_output=True).returncode == 0
-    run, cpu, cuda, compare, watch = place
-    return Programs(run, cpu, cuda, compare, watch, env,
+    return Programs(*place, env,
                     f"from the pack ({why})" if why else "built here", gpu_name() or "no GPU",
                     find_tool("compute-sanitizer"), python, torch)
