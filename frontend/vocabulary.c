@@ -181,6 +181,14 @@ bool frontend_help(const char *topic, Buf *out) {
         }
         names[n++] = k->key;
     }
+    const KeyInfo *bare = NULL; /* a key that was named without its section */
+    for (int i = 0; i < n_keys && !dot && !bare; i++)
+        if (!strcmp(key_table[i].key, topic)) bare = &key_table[i];
+    if (bare) {
+        buf_printf(out, "no section `%s`; did you mean `%s.%s`?\n", topic, bare->section,
+                   bare->key);
+        return false;
+    }
     if (!n) n = section_names(names, ARRAY_LEN(names));
     const char *near = nearest_name(n && dot ? dot + 1 : topic, names, n);
     buf_printf(out, "no section or key `%s`", topic);

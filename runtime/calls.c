@@ -11,17 +11,23 @@
 static int64_t calls_of(const Plan *p, uint32_t role, uint32_t kind) {
     int64_t n = 0;
     for (uint64_t i = 0; i < p->n_calls; i++)
-        if (p->calls[i].role == role && p->calls[i].kind == kind) n += p->calls[i].times;
+        if (p->calls[i].role == role && p->calls[i].kind == kind)
+            n = MIN(n, INT64_MAX - p->calls[i].times) + p->calls[i].times;
     return n;
 }
 
-int64_t evaluation_samples(const Plan *p) {
+int64_t product(int64_t a, int64_t b) {
     int64_t n;
-    return __builtin_mul_overflow(p->settings->eval_steps, p->settings->batch, &n) ? INT64_MAX : n;
+    return __builtin_mul_overflow(a, b, &n) ? INT64_MAX : n;
+}
+
+int64_t evaluation_samples(const Plan *p) {
+    return product(p->settings->eval_steps, p->settings->batch);
 }
 
 int64_t evaluation_round(const Plan *p, uint32_t role) {
-    return calls_of(p, role, PLAN_EVALUATION) * p->settings->local_batch * p->settings->ranks;
+    return product(product(calls_of(p, role, PLAN_EVALUATION), p->settings->local_batch),
+                   p->settings->ranks);
 }
 
 static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {

@@ -337,32 +337,41 @@ int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *
     return EXIT_CORRUPT;
 }
 
-/* Every --data must name a source of the plan, or a field of one. */
-int data_options_check(const Plan *p, const DataOption *option, uint32_t n_option, char *error) {
-    for (uint32_t i = 0; i < n_option; i++) {
-        bool known = false;
-        char names[256] = "";
-        for (uint64_t k = 0; k < p->n_sources; k++) {
-            const PlanSource *s = &p->sources[k];
-            const char *name = plan_string(p, s->name);
-            size_t used = strlen(names);
-            if (s->kind != SOURCE_NPY || s->n_field == 1) {
-                known |= !strcmp(option[i].name, name);
-                snprintf(names + used, sizeof names - used, " %s", name);
-            }
-            for (uint32_t f = 0; s->kind == SOURCE_NPY && f < s->n_field; f++) {
-                char full[128];
-                snprintf(full, sizeof full, "%s.%s", name,
-                         plan_string(p, p->source_fields[s->first_field + f].name));
-                known |= !strcmp(option[i].name, full);
-                used = strlen(names);
-                snprintf(names + used, sizeof names - used, " %s", full);
-            }
-        }
-        if (known) continue;
-        snprintf(error, ERROR_BYTES, "--data %s=...: the plan's data files are:%s", option[i].name,
-                 *names ? names : " none");
-        return EXIT_USER;
+/* The names that --data can give: a source, or a field of one. */
+static uint32_t data_names(const Plan *p, Arena *a, const char **name) {
+    uint32_t n = 0;
+    for (uint64_t k = 0; k < p->n_sources; k++) {
+        const PlanSource *s = &p->sources[k];
+        const char *source = plan_string(p, s->name);
+        if (s->kind != SOURCE_NPY || s->n_field == 1) name[n++] = source;
+        for (uint32_t f = 0; s->kind == SOURCE_NPY && f < s->n_field; f++)
+            name[n++] = arena_printf(a, "%s.%s", source,
+                                     plan_string(p, p->source_fields[s->first_field + f].name));
     }
-    return 0;
+    return n;
+}
+
+static int unknown_data(const char *given, const char *const *name, uint32_t n, char *error) {
+    Buf list = {0};
+    for (uint32_t k = 0; k < n; k++) buf_printf(&list, " %s", name[k]);
+    const char *near = nearest_name(given, name, n);
+    snprintf(error, ERROR_BYTES, "--data %.100s=...: the plan's data files are:%.300s%s%.80s%s",
+             given, n ? list.at : " none", near ? "\nhelp: did you mean `" : "", near ? near : "",
+             near ? "`?" : "");
+    buf_free(&list);
+    return EXIT_USER;
+}
+
+int data_options_check(const Plan *p, const DataOption *option, uint32_t n_option, char *error) {
+    Arena *a = arena_new();
+    const char **name = arena_array(a, const char *, p->n_sources + p->n_source_fields + 1);
+    uint32_t n = data_names(p, a, name);
+    int code = 0;
+    for (uint32_t i = 0; i < n_option && !code; i++) {
+        bool known = false;
+        for (uint32_t k = 0; k < n; k++) known |= !strcmp(option[i].name, name[k]);
+        if (!known) code = unknown_data(option[i].name, name, n, error);
+    }
+    arena_free(a);
+    return code;
 }

@@ -66,6 +66,9 @@ int loader_open(Rank *r, Loader **out) {
     if (!l || !l->slot[0] || !l->slot[1]) {
         snprintf(r->error, ERROR_BYTES, "no memory for two batches of %llu bytes",
                  (unsigned long long)bytes);
+        if (l) free(l->slot[0]);
+        if (l) free(l->slot[1]);
+        free(l);
         return EXIT_ENVIRONMENT;
     }
     l->rank = r;

@@ -170,6 +170,10 @@ static int count_steps(Run *run) {
             return EXIT_USER;
         }
     }
+    /* positions in the data are counted through all steps, and one evaluation behind them */
+    if (product(run->plan_steps, s->batch) > INT64_MAX / 4 ||
+        tokens_per_step(run->plan) == INT64_MAX)
+        return report(EXIT_USER, "the plan's steps read more samples than can be counted");
     run->steps = run->options->steps >= 0 ? run->options->steps : run->plan_steps;
     if (run->steps > run->plan_steps) {
         fprintf(stderr, "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n",
@@ -188,6 +192,8 @@ static int check_evaluation(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     if (!run->val || !s->eval_every || s->eval_every > run->steps) return 0;
     int64_t need = evaluation_samples(run->plan);
+    if (need > INT64_MAX / 4)
+        return report(EXIT_USER, "train.eval_steps: more samples than can be counted");
     for (uint64_t i = 0; i < run->plan->n_roles; i++) {
         int64_t round = evaluation_round(run->plan, (uint32_t)i);
         if (round && need % round)

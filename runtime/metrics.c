@@ -60,14 +60,14 @@ static double now(void) {
 
 int64_t tokens_per_step(const Plan *p) {
     const PlanSettings *s = p->settings;
-    if (s->length > 0) return s->batch * s->length;
+    if (s->length > 0) return product(s->batch, s->length);
     int64_t most = 1; /* npy: the longest row of ids */
     for (uint64_t i = 0; i < p->n_fields; i++) {
         const Type *t = &p->fields[i].type;
         bool ids = t->dtype == DT_I32 || t->dtype == DT_I64 || t->dtype == DT_U8;
         if (ids && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
     }
-    return s->batch * most;
+    return product(s->batch, most);
 }
 
 int metrics_open(Run *run, char *error) {
@@ -114,7 +114,11 @@ static int write_line(Metrics *m, json_t *o, char *error) {
     json_decref(o);
     pool_on = false;
     pool_used = 0;
-    CHECK(n < LINE_BYTES);
+    if (n >= LINE_BYTES) { /* names come from the plan, and may be of any length */
+        snprintf(error, ERROR_BYTES, "%s: a line of %zu bytes: the metrics' names are too long",
+                 m->run->options->log, n);
+        return EXIT_CORRUPT;
+    }
     m->line[n++] = '\n';
     if (fwrite(m->line, 1, n, m->log) == n && fflush(m->log) == 0) return 0;
     snprintf(error, ERROR_BYTES, "cannot write %s: %s", m->run->options->log, strerror(errno));

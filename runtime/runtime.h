@@ -210,6 +210,8 @@ typedef struct CallCursor {
 } CallCursor;
 void cursor_start(CallCursor *c, const Run *run, int32_t rank);
 bool cursor_next(CallCursor *c, Call *out); /* false when the run is over */
+/* Of two numbers >= 0 of the plan; INT64_MAX when it is larger. */
+int64_t product(int64_t a, int64_t b);
 /* Samples that one evaluation reads, and rounds of the role's evaluation calls that it takes. */
 int64_t evaluation_samples(const Plan *p);
 int64_t evaluation_round(const Plan *p, uint32_t role);

@@ -12,6 +12,7 @@ data { train = text("t.txt"); val = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
 ==== err
 error: --data trian=...: the plan's data files are: train val
+help: did you mean `train`?
 error: cannot open data file none.txt: No such file or directory
 error: --steps 5: the plan's schedule has 4 steps
 error: --dump-grads 4: the run's steps are 0 to 3
