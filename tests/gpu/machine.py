@@ -17,6 +17,7 @@ PACK = BUILD / "gpu-pack"
 BUILD_SECONDS = 200
 TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so",
            "gpu/attention")
+NCCL_TARGET = "transport_nccl.so"  # where NCCL is
 
 
 @dataclasses.dataclass
@@ -33,6 +34,8 @@ class Programs:
     sanitizer: str | None
     python: str
     torch: bool
+    nccl: bool  # transport_nccl.so is beside fsdp-run
+    gpus: int
 
 
 def leave(who, message):
@@ -122,6 +125,13 @@ def gpu_name():
     return names[0] if done.returncode == 0 and names else None
 
 
+def count_gpus():
+    tool = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
+    done = subprocess.run([tool, "-L"], capture_output=True, text=True, timeout=60)
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return len(visible.split(",") if visible else done.stdout.strip().splitlines())
+
+
 def require_gpu(who):
     if not gpu_name():
         leave(who, "no GPU answers on this machine (nvidia-smi); nothing was checked")
@@ -161,8 +171,11 @@ def build():
             return f"setup.sh --local-ninja failed, see {log.relative_to(ROOT)}"
         if "runtime/cuda/cuda.ninja" not in (ROOT / ".local.ninja").read_text():
             return "setup.sh found no CUDA toolkit"
+        targets = list(TARGETS)
+        if "runtime/nccl/nccl.ninja" in (ROOT / ".local.ninja").read_text():
+            targets.append(NCCL_TARGET)
         try:
-            done = subprocess.run(["ninja", *(f"build/{t}" for t in TARGETS)], cwd=ROOT,
+            done = subprocess.run(["ninja", *(f"build/{t}" for t in targets)], cwd=ROOT,
                                   env=env, stdout=out, stderr=out, timeout=BUILD_SECONDS)
         except subprocess.TimeoutExpired:
             return f"building took longer than {BUILD_SECONDS} s"
@@ -189,4 +202,5 @@ def programs(packed=False):
                            capture_output=True).returncode == 0
     return Programs(*place, env,
                     f"from the pack ({why})" if why else "built here", gpu_name() or "no GPU",
-                    find_tool("compute-sanitizer"), python, torch)
+                    find_tool("compute-sanitizer"), python, torch,
+                    (folder / NCCL_TARGET).exists(), count_gpus())
