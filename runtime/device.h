@@ -23,8 +23,8 @@ typedef struct RankInfo {
 } RankInfo;
 
 /* One launch. Pointers are device addresses; types are those of the plan's values. A kernel writes
- * all of every output, reads nothing behind an operand's last byte, uses at most workspace_bytes
- * (the bound of op_workspace) and allocates nothing. */
+ * all of every output but what lies between rows with a pitch, reads nothing behind an operand's
+ * last byte, uses at most workspace_bytes (the bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {
     const RankInfo *rank;
     OpKind op;

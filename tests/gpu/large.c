@@ -34,6 +34,71 @@
         .n_out = 1, .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(r, d)), NORMAL(MATRIX(o, d))},      \
         .out = {MATRIX(o, d)}, .reference = ref_linear_grad_weight                                 \
     }
+#define FUSED_PRODUCTS(r, d, o)                                                                    \
+    {.op = OP_linear_gelu,                                                                         \
+     .title = "linear_gelu " #r " " #d " " #o,                                                     \
+     .attr = {.approx = GELU_TANH},                                                                \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(o, d)), NORMAL(VECTOR(o))},                        \
+     .out = {MATRIX(r, o), MATRIX(r, o)},                                                          \
+     .reference = ref_linear_gelu,                                                                 \
+     .chain = true},                                                                               \
+        {.op = OP_linear_grad_input_gelu,                                                          \
+         .title = "linear_grad_input_gelu " #r " " #d " " #o,                                      \
+         .attr = {.approx = GELU_TANH},                                                            \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(o, d)), NORMAL(MATRIX(r, d))},                 \
+         .out = {MATRIX(r, d)},                                                                    \
+         .reference = ref_linear_grad_input_gelu,                                                  \
+         .chain = true},                                                                           \
+    {                                                                                              \
+        .op = OP_linear_grad_weight_bias, .title = "linear_grad_weight_bias " #r " " #d " " #o,    \
+        .n_in = 2, .n_out = 2, .in = {NORMAL(MATRIX(r, o)), NORMAL(MATRIX(r, d))},                 \
+        .out = {MATRIX(o, d), VECTOR(o)}, .reference = ref_linear_grad_weight_bias                 \
+    }
+/* The head of a model; rows of logits are p elements apart. */
+#define PITCHED(p, r, v)                                                                           \
+    {                                                                                              \
+        .dtype = DT_BF16, .rank = 2, .pitch = p, .dim = { r, v }                                   \
+    }
+#define HEAD(r, d, v, p)                                                                           \
+    {.op = OP_linear,                                                                              \
+     .title = "linear, pitch " #p,                                                                 \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(v, d))},                                           \
+     .out = {PITCHED(p, r, v)},                                                                    \
+     .reference = ref_linear},                                                                     \
+        {.op = OP_linear_grad_input,                                                               \
+         .title = "linear_grad_input, pitch " #p,                                                  \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(v, d))},                                   \
+         .out = {MATRIX(r, d)},                                                                    \
+         .reference = ref_linear_grad_input},                                                      \
+        {.op = OP_linear_grad_weight,                                                              \
+         .title = "linear_grad_weight, pitch " #p,                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(r, d))},                                   \
+         .out = {MATRIX(v, d)},                                                                    \
+         .reference = ref_linear_grad_weight},                                                     \
+        {.op = OP_linear_grad_weight_bias,                                                         \
+         .title = "linear_grad_weight_bias, pitch " #p,                                            \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(PITCHED(p, r, v)), NORMAL(MATRIX(r, d))},                                   \
+         .out = {MATRIX(v, d), VECTOR(v)},                                                         \
+         .reference = ref_linear_grad_weight_bias},                                                \
+    {                                                                                              \
+        .op = OP_cross_entropy_both, .title = "cross_entropy_both, pitch " #p,                     \
+        .attr = {.ignore = -100, .exponent = -7}, .n_in = 2, .n_out = 2,                           \
+        .in = {NORMAL(PITCHED(p, r, v)), {SHAPE(DT_I32, 1, r), FILL_TARGETS}},                     \
+        .out = {PITCHED(p, r, v), SHAPE(DT_I64, 1, EXACT_WORDS)},                                  \
+        .reference = ref_cross_entropy_both, .limit = v                                            \
+    }
 #define NORM(r, d)                                                                                 \
     {.op = OP_layer_norm,                                                                          \
      .title = "layer_norm " #r " " #d,                                                             \
@@ -141,6 +206,8 @@
 const Case large_cases[] = {
     PRODUCTS(128, 768, 256),
     PRODUCTS(131, 257, 515),
+    FUSED_PRODUCTS(136, 768, 512),
+    HEAD(9, 64, 50257, 50304),
     NORM(257, 768),
     NORM(33, 1600),
     ATTENTION(1, 256, 2, 64),

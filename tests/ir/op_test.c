@@ -58,10 +58,10 @@ static const char *const every_op[] = {
     "#28 %34: bf16[2, 7, 3] = linear_grad_input(%22, %0) !forward -",
     "#29 %35: f32[5, 3] = linear_grad_weight(%22, %9) !forward -",
     "#30 %36: f32[5, 3] = linear_grad_weight(%22, %9, %35) !forward -",
-    "#68 %88: bf16[2, 7, 5], %89: bf16[2, 7, 5] = linear_gelu(%9, %1, %20) {approx = tanh} "
+    "#78 %188: bf16[2, 7, 5], %189: bf16[2, 7, 5] = linear_gelu(%9, %1, %20) {approx = tanh} "
     "!forward -",
-    "#69 %90: bf16[2, 7, 3] = linear_grad_input_gelu(%22, %0, %9) {approx = tanh} !forward -",
-    "#70 %91: f32[5, 3], %92: f32[5] = linear_grad_weight_bias(%22, %9) !forward -",
+    "#79 %190: bf16[2, 7, 3] = linear_grad_input_gelu(%22, %0, %9) {approx = tanh} !forward -",
+    "#80 %191: f32[5, 3], %192: f32[5] = linear_grad_weight_bias(%22, %9) !forward -",
     "#31 %37: bf16[2, 7, 3] = embedding(%0, %6) !forward -",
     "#32 %38: f32[11, 3] = embedding_grad(%37, %6) !forward -",
     "#33 %39: f32[11, 3] = embedding_grad(%37, %6, %38) !forward -",
@@ -343,6 +343,21 @@ static void workspaces_follow_shape_and_dtype(void **state) {
     assert_int_equal(op_workspace(OP_relu, DEVICE_CPU, &a, 1, &y, 1, &y), 0);
 }
 
+static void rows_may_have_a_pitch(void **state) {
+    const Fixture *f = *state;
+    Type y = type_of(DT_BF16, 3, (int64_t[]){2, 5, 7}), wide = y;
+    assert_int_equal(type_pitch(&y), 7);
+    wide.pitch = 8;
+    assert_int_equal(type_elements(&wide), 70);
+    assert_int_equal(type_bytes(&wide), 160);
+    assert_string_equal(type_text(f->arena, &wide), "bf16[2, 5, 7:8]");
+    assert_true(type_sound(&wide) && !type_equal(&wide, &y));
+    wide.pitch = 7; /* is written as 0 */
+    assert_false(type_sound(&wide));
+    Type scalar = {.dtype = DT_F32, .pitch = 2};
+    assert_false(type_sound(&scalar));
+}
+
 /* ---- names and memory ---- */
 
 static void names_lead_back(void **state) {
@@ -381,6 +396,7 @@ int main(void) {
         cmocka_unit_test(flops_are_those_of_the_formulas),
         cmocka_unit_test(bytes_are_read_and_written_once),
         cmocka_unit_test(workspaces_follow_shape_and_dtype),
+        cmocka_unit_test_setup_teardown(rows_may_have_a_pitch, set_up, tear_down),
         cmocka_unit_test(names_lead_back),
         cmocka_unit_test(results_know_whose_memory_they_take),
     };
