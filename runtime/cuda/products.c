@@ -232,14 +232,15 @@ static cublasStatus_t describe(const Products *p, const ProductShape *s, Descrip
 
 /* ---- algorithms */
 
-/* Is every result rounded once, whatever the order of the blocks? */
+/* Is every result rounded once, whatever the order of the blocks? What the heuristic names was
+ * asked for so already; an algorithm that does not tell its scheme is believed. */
 static bool is_exact(const cublasLtMatmulAlgo_t *algorithm) {
-    uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_MASK;
+    uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_NONE;
     size_t size;
     cublasStatus_t e = cublasLtMatmulAlgoConfigGetAttribute(
         algorithm, CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, &scheme, sizeof scheme, &size);
-    return e == CUBLAS_STATUS_SUCCESS && (scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
-                                          scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+    return e != CUBLAS_STATUS_SUCCESS || scheme == CUBLASLT_REDUCTION_SCHEME_NONE ||
+           scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 }
 
 /* Asks the library for the algorithms of a shape, best first by its own account. *n may come out 0.
