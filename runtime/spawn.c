@@ -38,6 +38,7 @@ enum { SILENT_MS = 3000, TOLD_MS = 5000, INTERRUPT_MS = 2000, WAIT_MS = 200 };
 typedef struct Child {
     pid_t pid; /* 0: has ended */
     int status;
+    bool stopped;
 } Child;
 
 typedef struct Family {
@@ -146,9 +147,11 @@ static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
     _exit(EXIT_ENVIRONMENT);
 }
 
-static void note_end(Family *f, pid_t pid, int status) {
+static void note_change(Family *f, pid_t pid, int status) {
     for (int32_t i = 0; i < f->n; i++) {
         if (f->child[i].pid != pid) continue;
+        f->child[i].stopped = WIFSTOPPED(status);
+        if (WIFSTOPPED(status) || WIFCONTINUED(status)) continue;
         f->child[i] = (Child){.pid = 0, .status = status};
         f->alive--;
         bool good = WIFEXITED(status) &&
@@ -159,8 +162,15 @@ static void note_end(Family *f, pid_t pid, int status) {
     }
 }
 
+static bool all_stopped(const Family *f) {
+    for (int32_t i = 0; i < f->n; i++)
+        if (f->child[i].pid > 0 && !f->child[i].stopped) return false;
+    return true;
+}
+
 static bool time_is_up(const Family *f) {
     if (f->mpirun) return false;
+    if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
     if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
     return f->bad_ms && now_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
 }
@@ -174,7 +184,8 @@ static void attend(Family *f) {
         if (got == SIGINT || got == SIGTERM) interrupt(f);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
-        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) note_end(f, pid, status);
+        while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+            note_change(f, pid, status);
         if (time_is_up(f)) send_all(f, SIGKILL);
     }
 }
