@@ -48,8 +48,8 @@ class OutOfTime(Exception):
 
 
 class Clock:
-    """Shares out the seconds that a whole command may take, so that it ends by itself, with a table,
-    before someone ends it."""
+    """Shares out the seconds that a whole command may take, so that it ends by itself, with a
+    table, before someone ends it."""
 
     def __init__(self, seconds):
         self.end = self.part_end = time.monotonic() + seconds

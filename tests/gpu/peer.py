@@ -6,8 +6,8 @@
     peer.py attention BATCH HEADS LENGTH DEPTH             causal, bf16, forward and backward
 
 `time` is what a careful user writes: scaled_dot_product_attention, fused AdamW, and torch.compile
-over the whole model for MODE compile and compile-pure. In MODE eager and compile the model is in bf16
-and its weights are copies of f32 ones, over which AdamW goes with gradients in f32, as in our
+over the whole model for MODE compile and compile-pure. In MODE eager and compile the model is in
+bf16 and its weights are copies of f32 ones, over which AdamW goes with gradients in f32, as in our
 bf16(master = f32, reduce = f32); -pure has all in bf16. Random tokens stay on the GPU; the time is
 that of whole steps by the host's clock between two waits, the median over blocks of five.
 
