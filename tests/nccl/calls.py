@@ -350,7 +350,10 @@ def compare(plan, traces):
     for rank in ranks:
         rank.begin()
         mine = rank.calls()
-        rank.end()
+        try:
+            rank.end()
+        except Differs as reason:
+            raise Differs(f"when the run ends: {reason}") from None
         if told is not None and mine != told:
             raise Differs(f"{rank.what} made other calls than rank 0")
         told = mine

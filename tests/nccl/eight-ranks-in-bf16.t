@@ -1,7 +1,7 @@
 # RUN: seq 400 >t.txt; %python %root/tests/nccl/faked.py same %fsdpc %build %t net.fsd 8 -s "train.precision=bf16(master = f32, reduce = f32)"; %python %root/tests/nccl/faked.py same %fsdpc %build %t net.fsd 3 -s "train.precision=bf16(master = f32)"
 # In bf16, where the fake adds in f32 and rounds once, results are those of transport local.
 # NEEDS: build:emulated/run/transport_nccl.so
-# TIME: 60
+# TIME: 120
 ==== net.fsd
 module Block {
   a : Linear(12, 20, bias = true)
@@ -27,11 +27,13 @@ nccl: the same bits
 another order: the same bits
 no graphs: the same bits
 no windows: the same bits
+no registration: the same bits
 all is late: the same bits
 from saved weights: the same bits
 nccl: the same bits
 another order: the same bits
 no graphs: the same bits
 no windows: the same bits
+no registration: the same bits
 all is late: the same bits
 from saved weights: the same bits

@@ -1,7 +1,7 @@
 # RUN: seq 400 >t.txt; %python %root/tests/nccl/faked.py dropped %fsdpc %build %t net.fsd 2
 # When the transport leaves a collective out, whichever, the reader of its calls notices.
 # NEEDS: build:emulated/run/transport_nccl.so
-# TIME: 60
+# TIME: 120
 ==== net.fsd
 module Block {
   a : Linear(12, 20, bias = true)

@@ -10,6 +10,7 @@ planned: calls.py finds in the traces what the plan says, and notices each call 
 a trace or swapped with its neighbour.
 dropped, swapped: the program itself leaves a collective out, or issues it behind the next one of
 its communicator, on all ranks; calls.py has to notice each.
+waits: the device leaves out one of twelve waits of a stream for an event; calls.py has to notice.
 """
 import json
 import os
@@ -62,6 +63,8 @@ def same():
     for name, settings in (("nccl", {}), ("another order", {"FSDP_EMULATE_SEED": "2"}),
                            ("no graphs", {"FSDP_CUDA_GRAPH": "0", "FSDP_EMULATE_SEED": "3"}),
                            ("no windows", {"FSDP_FAKE_WINDOWS": "0"}),
+                           ("no registration", {"FSDP_FAKE_WINDOWS": "0",
+                                                "FSDP_FAKE_REGISTER": "0"}),
                            ("all is late", {"FSDP_FAKE_LATE": "1"})):
         report(name, result("nccl", **settings), wanted)
     start = os.path.join(folder, "start.safetensors")
@@ -99,13 +102,24 @@ def faults(name):
     noticed = 0
     for k in range(calls):
         done, said = traced(**{name: str(k), "FSDP_TIMEOUT": "5"})
-        if said.startswith("differs") and "the end" not in said:
+        if said.startswith("differs") and "when the run ends" not in said:
             noticed += 1
         elif name == "FSDP_FAKE_DROP" or k < calls - 1:
             print(f"call {k}: code {done.returncode} {done.stderr.strip()}, {said.strip()}")
     print(f"{noticed} of {calls} noticed")
 
 
+def waits():
+    noticed = 0
+    for number in range(2, 38, 3):
+        done, said = traced(FSDP_EMULATE_DROP_WAIT=str(number), FSDP_TIMEOUT="5")
+        if said.startswith("differs") and "when the run ends" not in said:
+            noticed += 1
+        else:
+            print(f"wait {number}: code {done.returncode} {done.stderr.strip()}, {said.strip()}")
+    print(f"{noticed} of 12 noticed")
+
+
 subprocess.run([fsdpc, "compile", "-q", model, "-o", plan, "-n", ranks, *options], check=True)
 {"same": same, "planned": planned, "dropped": lambda: faults("FSDP_FAKE_DROP"),
- "swapped": lambda: faults("FSDP_FAKE_SWAP")}[mode]()
+ "swapped": lambda: faults("FSDP_FAKE_SWAP"), "waits": waits}[mode]()

@@ -6,6 +6,7 @@
  * the process with a message.
  *
  * FSDP_FAKE_WINDOWS=0: windows are not supported here (the handle is NULL, as on such machines).
+ * FSDP_FAKE_REGISTER=0: nor are registered buffers.
  * FSDP_FAKE_REMOTE_ERROR=1: a connection that breaks is an asynchronous error, as between machines;
  * otherwise nobody notices, as over NVLink.
  */
@@ -370,6 +371,7 @@ ncclResult_t ncclCommRegister(ncclComm_t comm, void *at, size_t bytes, void **ha
     std::lock_guard<std::mutex> held(c->lock);
     must_be_ready(*c, "ncclCommRegister");
     memory_of(*c, at, bytes, "ncclCommRegister");
+    if (!fake_setting("FSDP_FAKE_REGISTER", 1)) return ncclInvalidUsage;
     c->registered.push_back(std::make_shared<int>(0));
     *handle = c->registered.back().get();
     EmulatedLock guard;

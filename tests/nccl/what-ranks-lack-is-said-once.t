@@ -1,7 +1,7 @@
 # RUN: seq 4000 >t.txt; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 3 plan memory gpus
 # Another plan, a GPU that is too small, too few GPUs: one message, and all ranks end.
 # NEEDS: build:emulated/run/transport_nccl.so
-# TIME: 60
+# TIME: 120
 ==== net.fsd
 module Block {
   a : Linear(12, 20, bias = true)
