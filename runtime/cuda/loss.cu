@@ -236,6 +236,10 @@ static int launch_both(const Launch *l, int64_t *words, const Slopes &s, const R
         code = launch_result(l, cudaFuncSetAttribute((const void *)function,
                                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                      KEPT_BYTES));
+    if (bytes > 0 && !code) /* room for two blocks rather than for a cache of what is read once */
+        code = launch_result(l, cudaFuncSetAttribute((const void *)function,
+                                                     cudaFuncAttributePreferredSharedMemoryCarveout,
+                                                     100));
     return code ? code : LAUNCH(l, function, (unsigned)r.n, threads, bytes, words, s, r);
 }
 

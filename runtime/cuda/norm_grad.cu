@@ -4,7 +4,7 @@
  * The gradients alone: a block owns a row, in registers up to a width of NARROW, otherwise read
  * twice; sums over rows as in columns.h.
  *
- * layer_norm_grad, up to a width of SUMMED: the rows are cut into at most MOST_PARTS parts, as many
+ * layer_norm_grad, up to a width of SUMMED: the rows are cut into at most 528 parts, as many
  * as their number and width alone decide. A block owns a part; `lanes` rows of it are worked on at
  * a time, each by threads that have one eight of its columns. What the rows add to dw and db stays
  * in registers to the end of the part; dy and x are read once, and the next rows are on their way
@@ -14,7 +14,15 @@
  */
 #include "norm.h"
 
-enum { SUMMED = 2048, MOST_PARTS = 528, PART_THREADS = 256 };
+/* Parts: at most four blocks for each of 132 multiprocessors, and no more than have registers there
+ * at the same time, so that none waits for another to end. */
+enum {
+    SUMMED = 2048,
+    MULTIPROCESSORS = 132,
+    MOST_BLOCKS = 4,
+    THREADS_THERE = 800,
+    PART_THREADS = 256
+};
 
 struct Slope {
     Real dy, x, w, residual; /* residual.at == NULL: none */
@@ -310,7 +318,8 @@ KERNEL(layer_norm_grad) {
     p.threads = row_threads(s.width);
     p.lanes = MAX(PART_THREADS / p.threads, 1);
     p.rows = rows;
-    int64_t parts = MIN((rows + p.lanes - 1) / p.lanes, (int64_t)MOST_PARTS);
+    int there = MIN(THREADS_THERE / (p.threads * p.lanes), (int)MOST_BLOCKS);
+    int64_t parts = MIN((rows + p.lanes - 1) / p.lanes, (int64_t)(there * MULTIPROCESSORS));
     p.each = parts ? (rows + parts - 1) / parts : 1;
     if (l->call->workspace_bytes < (uint64_t)(parts * 2 * s.width) * sizeof(float))
         return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
