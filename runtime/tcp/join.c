@@ -10,6 +10,9 @@
  * A rank waits a little longer than rank 0, which knows better who is missing. One that has not
  * reached rank 0 at all says what stands in its way: a name that does not resolve, a refused
  * connection, or a port where something else answers.
+ *
+ * What it does not do: prove who somebody is. Whoever reaches the port and knows run and rank can
+ * take that rank's place, so the port belongs inside of a network whose users trust each other.
  */
 #include <errno.h>
 #include <netdb.h>
