@@ -6,7 +6,6 @@ unset RANK WORLD_SIZE LOCAL_RANK MASTER_ADDR MASTER_PORT FSDP_NCCL_PORT ${!OMPI_
 p=$1
 by() { env "$@" $p where; echo "    $?"; }
 hand="RANK=1 WORLD_SIZE=4 LOCAL_RANK=1"
-by $hand MASTER_ADDR=node7 MASTER_PORT=29500
 by $hand MASTER_ADDR=node7 MASTER_PORT=29500 FSDP_NCCL_PORT=1234
 by $hand MASTER_PORT=29500
 by $hand MASTER_ADDR=node7
@@ -14,11 +13,8 @@ by $hand MASTER_ADDR=node7 MASTER_PORT=65535
 by $hand MASTER_ADDR=node7 FSDP_NCCL_PORT=70000
 by RANK=1 WORLD_SIZE=4 MASTER_ADDR=node7 MASTER_PORT=29500
 by OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2
-by PMI_RANK=0 PMI_SIZE=2 MASTER_ADDR=node7 PMI_JOBID=j
 by PMI_RANK=0 PMI_SIZE=2 MASTER_ADDR=node7 PMI_JOBID=j LOCAL_RANK=0
 ==== out
-torchrun: rank 1 of 4, local 1, at node7 port 29501
-    0
 torchrun: rank 1 of 4, local 1, at node7 port 1234
     0
 error: RANK is set and MASTER_ADDR is not
@@ -37,9 +33,6 @@ help: LOCAL_RANK is the number of this process on its host, from 0; it chooses t
     1
 error: Open MPI does not say on which host rank 0 is, and the ranks are on several
 help: set MASTER_ADDR to that host for all ranks: mpirun -x MASTER_ADDR=HOST ...
-    1
-error: PMI says rank 0 of 2, but LOCAL_RANK is not set
-help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU
     1
 PMI: rank 0 of 2, local 0, at node7 port 25000
     0
