@@ -106,6 +106,8 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "precision: graph train\n"
                             "pad: graph train\n"
                             "optimizer: graph train\n"
+                            "fuse_norm: graph train\n"
+                            "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
                             "shard: graph shard\n"
                             "comm: graph shard\n"
@@ -136,7 +138,9 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
     assert_text(&f.printed, "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
-                            "optimizer: graph train\n");
+                            "optimizer: graph train\n"
+                            "fuse_norm: graph train\n"
+                            "fuse_loss: graph train\n");
     finish(&f);
 }
 
@@ -157,7 +161,7 @@ static void passes_that_change_nothing_are_not_printed(void **state) {
     PipelineOptions o = {
         .print_after_change = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
-    assert_text(&f.printed, "grad: graph train\noptimizer: graph train\n");
+    assert_text(&f.printed, "grad: graph train\noptimizer: graph train\nfuse_loss: graph train\n");
     finish(&f);
 }
 
