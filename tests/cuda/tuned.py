@@ -3,8 +3,8 @@
     tuned.py FSDPC FSDP_RUN BUILD FOLDER MODEL CASE
 
 The emulated cuBLASLt names several algorithms; the one that it times as the fastest adds in another
-order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere, turns,
-epilogues."""
+order than the first, so the losses show which one ran. CASE: kept, believed, ignored, nowhere,
+turns, epilogues."""
 import fcntl
 import json
 import os
@@ -111,7 +111,8 @@ elif case == "believed":
 elif case == "epilogues":
     for name, number in ("gelu", 2), ("gelu's slope", 3), ("a bias's sum", 6):
         write(priced(number, 1e6))
-        expect(f"{name} in a part of its own where the epilogue is slow", end(start()) != (found, []))
+        apart = end(start()) != (found, [])
+        expect(f"{name} in a part of its own where the epilogue is slow", apart)
         write(priced(number, 0.01))
         expect(f"{name} in the epilogue where that is fast", end(start()) == (found, []))
 elif case == "ignored":
@@ -123,7 +124,8 @@ elif case == "ignored":
             ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
         write(content, seal=False)
         losses, notes = end(start(**settings))
-        expect(f"one note: {name}", len(notes) == 1 and "is ignored" in notes[0] and name in notes[0])
+        one = len(notes) == 1 and "is ignored" in notes[0] and name in notes[0]
+        expect(f"one note: {name}", one)
         expect("the same bits, a good file", losses == found and end(start(**settings))[1] == [])
 else:
     content = with_first()
