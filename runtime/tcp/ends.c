@@ -22,8 +22,9 @@
 
 #include "link.h"
 
-/* Slices that a failure is held: by the chief, by the deputy for the chief, by a rank for both. */
-enum { ECHO_SLICES = 6, DEPUTY_SLICES = 20, ALONE_SLICES = 50 };
+/* Slices that a failure is held: by the chief, by the deputy for the chief, by a rank for both; and
+ * a loss by who decides. */
+enum { ECHO_SLICES = 6, LOST_SLICES = 14, DEPUTY_SLICES = 20, ALONE_SLICES = 50 };
 
 void ends_describe(const World *w, int32_t rank, char *out, size_t size) {
     if (rank >= 0 && rank < w->ranks && *w->process[rank].host)
@@ -66,6 +67,7 @@ void ends_failed(World *w, int32_t rank, int32_t code, const char *text) {
         if (rank != w->rank) link_send(&w->link[rank], OVER, &w->ending, sizeof w->ending, NULL, 0);
         return;
     }
+    if (w->lost_slices) return; /* whatever this is, it follows from that */
     if (w->rank == 0 && code != EXIT_RANK) {
         ends_decide(w, rank, code, text);
         return;
@@ -133,11 +135,18 @@ static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, si
 }
 
 void ends_lost(World *w, int32_t rank, LossKind kind) {
-    if (w->over || (w->rank != 0 && rank != 0)) return;
+    if (w->over || w->lost_slices || (w->rank != 0 && rank != 0)) return;
+    /* Soon this rank will wait for the lost one; then it can say where. */
+    bool decides = w->rank == 0 || w->rank == w->deputy;
+    if (decides && kind == LOSS_CLOSED && w->watched && !w->own.waits && !w->held.code) {
+        w->lost = rank;
+        w->lost_slices = LOST_SLICES;
+        return;
+    }
     char text[END_TEXT];
     loss_text(w, rank, kind, text, sizeof text);
     bool cause = w->held.code && w->held.code != EXIT_RANK;
-    if (w->rank == 0 || w->rank == w->deputy) {
+    if (decides) {
         if (cause)
             ends_decide(w, w->held.speaker, w->held.code, w->held.text);
         else
@@ -170,6 +179,11 @@ void ends_alone(World *w, int32_t speaker, int32_t code, const char *text) {
 }
 
 void ends_tick(World *w) {
+    if (!w->over && w->lost_slices && (w->own.waits || --w->lost_slices == 0)) {
+        char text[END_TEXT];
+        loss_text(w, w->lost, LOSS_CLOSED, text, sizeof text);
+        ends_decide(w, w->rank, EXIT_RANK, text);
+    }
     if (w->over || !w->held.code) return;
     if (--w->held_slices <= 0) ends_alone(w, w->held.speaker, w->held.code, w->held.text);
 }

@@ -160,9 +160,10 @@ struct TransportWorld {
     Ending ending;
     Ending held; /* a failure that another cause may still explain; code 0: none */
     int32_t held_slices;
-    PendingCall *pending; /* [ranks], the chief's */
-    char *answer;         /* [ranks] StartReport or SHARE_LIMIT, the chief's */
-    void *result;         /* of this rank's call under way */
+    int32_t lost, lost_slices; /* a rank that is gone, and how long it stays untold; 0: none */
+    PendingCall *pending;      /* [ranks], the chief's */
+    char *answer;              /* [ranks] StartReport or SHARE_LIMIT, the chief's */
+    void *result;              /* of this rank's call under way */
     uint32_t result_bytes;
     bool calling, result_there;
     Watch look;
