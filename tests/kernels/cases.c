@@ -169,11 +169,10 @@ static const Plan plan = {.params = params,
          .attr = {.eps = 1e-5},                                                                    \
          .n_in = 4,                                                                                \
          .n_out = 4,                                                                               \
-         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), NORMAL(d)},                                 \
+         .in = {IN(MIX, SMALL, r, d), IN(MIX, SMALL, r, d), NORMAL(d), NORMAL(d)},                 \
          .out = {REAL(r, d), REAL(r, d), F32(r), F32(r)},                                          \
          .reference = ref_add_layer_norm,                                                          \
-         .tolerance = 2e-6,                                                                        \
-         .chain = true},                                                                           \
+         .tolerance = 2e-6},                                                                       \
         {.op = OP_add_layer_norm,                                                                  \
          .title = "add_layer_norm without bias " #r " " #d,                                        \
          .attr = {.eps = 1e-5},                                                                    \
