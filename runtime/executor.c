@@ -132,7 +132,12 @@ static int rehearse(Rank *r) {
     uint32_t n = 0;
     for (uint64_t k = 0; k < p->n_instrs; k++)
         if (*op_info[p->instrs[k].op].kernel) calls[n++] = &r->executor->prepared[k].kernel;
-    return d->rehearse(r->context, calls, n, r->arena, r->arena_bytes, r->error);
+    /* No instruction begins meanwhile, and a rank that has an earlier run's choices is done at
+     * once: the others must not be taken for dead. */
+    rank_writes(r, true);
+    int code = d->rehearse(r->context, calls, n, r->arena, r->arena_bytes, r->error);
+    rank_writes(r, false);
+    return code;
 }
 
 int executor_open(Rank *r) {

@@ -58,8 +58,9 @@ typedef struct Log {
     LogEntry *entry;
     LogRun run[RUNS]; /* the newest is number runs - 1, at that number % RUNS */
     _Atomic uint64_t runs;
-    _Atomic uint64_t *issued;  /* [rows] */
-    uint64_t *shown;           /* [rows] finished: memory that the device writes */
+    _Atomic uint64_t *issued; /* [rows] */
+    /* [rows] finished, and behind them the program calls that the device has begun */
+    uint64_t *shown;           /* memory that the device writes */
     uint64_t *shown_on_device; /* the same for the device */
     uint64_t *count;           /* device memory */
     _Atomic(const char *)
@@ -130,7 +131,7 @@ int nccl_broadcast(Context *c, const Collective *call, char *error);
 int log_open(Context *c, char *error);
 void log_close(Context *c);
 /* A call of the program begins; replayed: its collectives are issued. */
-void log_program(Log *l, uint32_t program, bool replayed);
+void log_program(Context *c, uint32_t program, bool replayed);
 /* Appends a collective that is about to be issued. *known: it was issued before in its program. */
 int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *error);
 int log_finish(Context *c, uint32_t row, cudaStream_t stream, const char *label, char *error);

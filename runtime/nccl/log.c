@@ -8,6 +8,9 @@
  * last RUNS groups of equal ones are kept, and from the order of the collectives in a program.
  * Labels are learnt when a program is issued directly, which happens before it is recorded.
  *
+ * The device also counts the program calls that it begins: where no collective is due for minutes
+ * (many micro-batches are added up before the first reduction) that is the only sign of its work.
+ *
  * The world's thread reads while the rank's thread appends. It may see a group that is being
  * overwritten when the host is RUNS groups ahead of the device; then the label is wrong, nothing
  * else.
@@ -62,7 +65,7 @@ int log_open(Context *c, char *error) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
         return EXIT_ENVIRONMENT;
     }
-    size_t bytes = l->rows * sizeof *l->shown;
+    size_t bytes = (l->rows + 1) * sizeof *l->shown;
     cudaError_t e = cudaHostAlloc((void **)&l->shown, bytes, cudaHostAllocMapped);
     if (!e) memset(l->shown, 0, bytes);
     if (!e) e = cudaHostGetDevicePointer((void **)&l->shown_on_device, l->shown, 0);
@@ -93,9 +96,20 @@ static LogEntry *entry_of(Log *l, uint32_t program, uint32_t row, uint64_t ordin
     return &l->entry[l->first_entry[(uint64_t)program * l->rows + row] + ordinal];
 }
 
-void log_program(Log *l, uint32_t program, bool replayed) {
+/* On the stream that programs begin on; a recording has it too. What fails here fails for the
+ * program's instructions as well, which say so. */
+static void count_begin(Context *c) {
+    Log *l = &c->log;
+    cudaSetDevice(c->device);
+    nccl_count_up(c->o.device->native_stream(c->o.context, STREAM_COMPUTE), &l->count[l->rows],
+                  &l->shown_on_device[l->rows]);
+}
+
+void log_program(Context *c, uint32_t program, bool replayed) {
+    Log *l = &c->log;
     uint64_t runs = atomic_load(&l->runs);
     if (program >= l->n_programs) return;
+    if (!replayed) count_begin(c);
     if (runs == 0 || atomic_load(&l->run[(runs - 1) % RUNS].program) != program) {
         LogRun *run = &l->run[runs % RUNS];
         atomic_store(&run->program, program);
@@ -191,7 +205,7 @@ void log_state(void *user, RankState *out) {
         return;
     }
     Place first = {.run = UINT64_MAX};
-    out->finished = atomic_load(&l->opened);
+    out->finished = atomic_load(&l->opened) + *(volatile uint64_t *)&l->shown[l->rows];
     for (uint32_t r = 0; r < l->rows; r++) {
         uint64_t issued = atomic_load(&l->issued[r]), finished = *(volatile uint64_t *)&l->shown[r];
         out->finished += finished;

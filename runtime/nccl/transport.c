@@ -67,6 +67,9 @@ static int nccl_open(const TransportOptions *o, TransportContext **out, char *er
 static void nccl_close(TransportContext *c) {
     char error[ERROR_BYTES];
     if (!c) return;
+    /* Others close their connections now; a rank that is lost meanwhile is the world's to notice.
+     */
+    atomic_store(&c->watches, false);
     int code = c->o.device->program_forget(c->o.context, error);
     if (!code) code = communicators_close(c, error);
     tcp_watch(c->world, NULL);
@@ -102,7 +105,7 @@ static int check(TransportContext *c, bool failed, char *error) {
 }
 
 static void program(TransportContext *c, uint32_t number, bool replayed) {
-    log_program(&c->log, number, replayed);
+    log_program(c, number, replayed);
 }
 
 static void about(TransportContext *c, char *out, size_t size) {

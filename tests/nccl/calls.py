@@ -7,9 +7,9 @@ the runtime. On each rank
 - there is one communicator for all ranks and one, split off it without shared resources, for each
   (mesh axis, purpose) of the plan's collectives, with the ranks of the mesh's group as members; the
   arena is registered with each of these before its first collective;
-- a program call is the compute stream's point that the others wait for; then for each instruction,
-  in issue order, a wait for each of its edges, in this very call, work on its stream and no other,
-  its event; at last the compute stream waits for all others;
+- a program call is the compute stream's point that the others wait for, and is counted there; then
+  for each instruction, in issue order, a wait for each of its edges, in this very call, work on its
+  stream and no other, its event; at last the compute stream waits for all others;
 - a collective is one group of NCCL's, on its communicator and stream, with a call for each buffer:
   kind, count, type and places in the arena are the plan's; the count of finished ones follows;
 - the first call of a program is direct, the second captured, all later ones launch that graph;
@@ -260,6 +260,7 @@ class Rank:
         fork = self.expect("R", 0, f"{what}: its beginning")[2]
         for stream in (1, 2):
             self.expect("W", stream, f"{what}: stream {stream} waits for its beginning", fork)
+        self.expect("L", 0, f"{what}: counting it", "count_up")
         for i in instructions:
             said = f"{what}: #{i.number} {i.op}"
             collective = i.op in COLLECTIVES
