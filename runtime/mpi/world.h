@@ -78,8 +78,8 @@ int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char
 int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
 
 /* parting.c */
-/* The process that started this one for MPI: mpirun, or its daemon on this host; -1 if there is none.
- * A number of the kind that pidfd_open gives. */
+/* The process that started this one for MPI: mpirun, or its daemon on this host; -1 if there is
+ * none. A number of the kind that pidfd_open gives. */
 int launcher_find(void);
 /* Called when this process is about to end a run that spans hosts, because something failed: what
  * outlives it sees to it that the launcher ends too. */

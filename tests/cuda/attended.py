@@ -1,9 +1,10 @@
-"""Trains a small GPT-2 in bf16 on the emulated cuda device, with an emulated cuDNN in several moods.
+"""Trains a small GPT-2 in bf16 on the emulated cuda device, with an emulated cuDNN in some moods.
 
     attended.py FSDPC FSDP_RUN BUILD FOLDER WISH[:MOOD]...
 
-forget removes the file of tuned choices. WISH is FSDP_CUDA_ATTENTION, MOOD is FSDP_EMULATE_CUDNN (emulate_cudnn.cu; none: there is no such
-library). For each: how the losses compare with those of WISH own, and what was said of attention."""
+forget removes the file of tuned choices. WISH is FSDP_CUDA_ATTENTION, MOOD is FSDP_EMULATE_CUDNN
+(emulate_cudnn.cu; none: there is no such library). For each: how the losses compare with those of
+WISH own, and what was said of attention."""
 import json
 import os
 import shutil

@@ -95,8 +95,8 @@ def end(name, processes, stopped=None):
     text = text.replace(HOST, "HOST").replace(os.path.abspath(folder), "FOLDER")
     text = re.sub(r"process \d+", "process PID", text)
     if name != "silent":  # where the others are is a matter of chance
-        text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator \(axis 0, "
-                      r"purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
+        text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator "
+                      r"\(axis 0, purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
     text = re.sub(r"^error: rank \d+ (\(process PID on HOST\): NCCL)", r"error: rank R \1", text,
                   flags=re.M)
     text = re.sub(r"\b\d+ bytes \(", "N bytes (", re.sub(r"takes \d+", "takes N", re.sub(

@@ -4,8 +4,8 @@ host, over the fake NCCL's sockets.
     hosts.py FSDPC BUILD FOLDER MODEL
 
 Two hosts give the bits of transport local, also over a link that delays and loses packets; a rank
-that is killed on the other host, and a host that is cut off, end all that can be reached with code 4
-and one message."""
+that is killed on the other host, and a host that is cut off, end all that can be reached with code
+4 and one message."""
 import importlib.machinery
 import importlib.util
 import json

@@ -53,8 +53,8 @@ class Trial:
         self.before = set(os.listdir(options.folder))
         self.folder = options.folder
         env = dict(os.environ, FSDP_TIMEOUT=str(TIMEOUT), FSDP_TEST_MARK=self.mark)
-        command = [options.build / "fsdp-run", *options.options.split(), "--threads", "1", "--quiet",
-                   "--save", "weights", "--steps", str(steps), "plan"]
+        command = [options.build / "fsdp-run", *options.options.split(), "--threads", "1",
+                   "--quiet", "--save", "weights", "--steps", str(steps), "plan"]
         self.process = subprocess.Popen(command, cwd=options.folder, env=env, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE)

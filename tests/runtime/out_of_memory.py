@@ -1,5 +1,5 @@
-"""A rank that the kernel kills because memory ran out: a run of two processes is started, one of them
-is moved into a memory control group, and a process beside it there takes more than there is.
+"""A rank that the kernel kills because memory ran out: a run of two processes is started, one of
+them is moved into a memory control group, and a process beside it there takes more than there is.
 
     out_of_memory.py BUILD FOLDER
 

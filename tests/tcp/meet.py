@@ -95,7 +95,7 @@ class Rank:
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.err = ""
-        self.readers = [threading.Thread(target=self.read_out), threading.Thread(target=self.read_err)]
+        self.readers = [threading.Thread(target=f) for f in (self.read_out, self.read_err)]
         for reader in self.readers:
             reader.start()
 
