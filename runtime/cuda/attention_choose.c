@@ -238,6 +238,7 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     int failed = attention_plans(c->plans, &shared.cudnn, shared.handle, NULL, &part, c->room,
                                  t.why, sizeof t.why);
     if (!failed && look != LOOK_NOT) failed = attention_trial(c, l->call, a, l->stream, timed, &t);
+    cudaGetLastError(); /* a plan that does not run is told below, or is not needed */
     bool good = false;
     for (int i = 0; !failed && i < c->plans->n; i++) good |= t.good[i];
     if (!good) say_own(a, t.why);

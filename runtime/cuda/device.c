@@ -180,6 +180,8 @@ static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
     }
     cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
     if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);
+    /* our streams do not wait for the stream of such a copy, which may still be on its way */
+    if (!e) e = cudaDeviceSynchronize();
     free(table);
     return e;
 }
@@ -284,7 +286,10 @@ static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from
         uint32_t i = c->next_piece++ % PIECES;
         /* long done, unless the host is eight pieces ahead */
         cudaError_t e = cudaEventQuery(c->piece_done[i]);
-        if (e == cudaErrorNotReady) e = cudaEventSynchronize(c->piece_done[i]);
+        if (e == cudaErrorNotReady) {
+            cudaGetLastError(); /* an answer, no error: the next launch must not find it */
+            e = cudaEventSynchronize(c->piece_done[i]);
+        }
         if (!e) {
             memcpy(c->piece[i], (const char *)from + at, n);
             e = cudaMemcpyAsync((char *)to + at, c->piece[i], n, cudaMemcpyHostToDevice,
@@ -427,7 +432,8 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);
     c->capturing = false;
     if (!e) e = ended;
-    if (!e) e = cudaGraphInstantiate(&r->graph, graph, 0);
+    /* transfers keep the priority of the streams that they were captured from */
+    if (!e) e = cudaGraphInstantiate(&r->graph, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph) cudaGraphDestroy(graph);
     if (!e) e = cudaGraphLaunch(r->graph, compute);
     return result(error, "the capture of a program", e);

@@ -268,7 +268,7 @@ static cublasStatus_t ask(Products *p, const ProductShape *s, const Description 
         e = cublasLtMatmulAlgoGetHeuristic(p->handle, d->product, d->a, d->b, d->c, d->c,
                                            preference, wanted, found, n);
     cublasLtMatmulPreferenceDestroy(preference);
-    if (e == CUBLAS_STATUS_NOT_SUPPORTED) {
+    if (e == CUBLAS_STATUS_NOT_SUPPORTED || e == CUBLAS_STATUS_INVALID_VALUE) {
         *n = 0;
         e = CUBLAS_STATUS_SUCCESS;
     }
@@ -384,14 +384,16 @@ typedef struct Trial {
 static float time_once(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
     const Products *x = t->products;
     float ms = -1.0f;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
     cudaError_t e = cudaMemsetAsync(t->workspace, 0xff, PRODUCT_WORKSPACE, t->stream);
     if (!e) e = cudaEventRecord(x->begin, t->stream);
-    if (e) return -1.0f;
-    cublasStatus_t status = issue(x, t->choice, t->operands, algorithm, t->workspace, t->stream);
-    e = cudaEventRecord(x->end, t->stream);
+    if (!e) status = issue(x, t->choice, t->operands, algorithm, t->workspace, t->stream);
+    if (!e) e = cudaEventRecord(x->end, t->stream);
     if (!e) e = cudaEventSynchronize(x->end);
     if (!e && !status) e = cudaEventElapsedTime(&ms, x->begin, x->end);
-    return e || status ? -1.0f : ms;
+    if (!e && !status) return ms;
+    cudaGetLastError(); /* another algorithm will do: the next launch must not find it */
+    return -1.0f;
 }
 
 typedef struct Candidate {

@@ -104,6 +104,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         int code = guard_check(c, error);
         if (code) return code;
         if (e == cudaSuccess) return 0;
+        cudaGetLastError(); /* told here; the next launch must not find it */
         if (e != cudaErrorNotReady) {
             code = guard_check_patiently(c, error);
             if (code) return code;

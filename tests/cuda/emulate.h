@@ -54,7 +54,7 @@ std::function<void()> emulate_bind(void (*function)(P...), A... arguments) {
 #define LAUNCH(l, function, blocks, threads, shared, ...)                                          \
     (emulate_launch((l)->stream, #function, (blocks), (threads), (shared),                         \
                     emulate_bind(function, __VA_ARGS__)),                                          \
-     launch_result((l), cudaSuccess))
+     launch_result((l), cudaGetLastError()))
 #define DYNAMIC_SHARED(name) unsigned char *name = emulate_shared()
 
 inline void __syncthreads() { emulate_block_barrier(); }

@@ -4,6 +4,7 @@
  * error.
  */
 #include "emulate.h"
+#include "emulate_streams.h"
 
 #include <cublasLt.h>
 #include <vector>
@@ -230,7 +231,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
     uint32_t promised[4];
     const void *operand[4] = {a, b, c, d};
     uint64_t number = algorithm->data[NUMBER_WORD];
-    if (number == BROKEN || !known(algorithm)) return CUBLAS_STATUS_NOT_SUPPORTED;
+    if (number == BROKEN || !known(algorithm)) {
+        emulate_failed(cudaErrorInvalidConfiguration); /* as a launch that came to nothing */
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    }
     memcpy(promised, algorithm, sizeof promised);
     for (int i = 0; i < 4; i++)
         if ((uintptr_t)operand[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;

@@ -312,7 +312,18 @@ const char *cudaGetErrorString(cudaError_t e) {
     default: return "an error";
     }
 }
-cudaError_t cudaGetLastError(void) { return cudaSuccess; }
+/* Each thread's own. The manual says that NotReady is not kept; others clear it all the same. */
+static thread_local cudaError_t last_error = cudaSuccess;
+static cudaError_t told(cudaError_t e) {
+    if (e != cudaSuccess) last_error = e;
+    return e;
+}
+void emulate_failed(cudaError_t e) { told(e); }
+cudaError_t cudaGetLastError(void) {
+    cudaError_t e = last_error;
+    last_error = cudaSuccess;
+    return e;
+}
 cudaError_t cudaSetDevice(int device) {
     if (device < 0 || device >= setting("FSDP_EMULATE_GPUS", 1)) return cudaErrorInvalidDevice;
     current_device = device;
@@ -367,7 +378,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s) {
 cudaError_t cudaStreamQuery(cudaStream_t s) {
     LOCKED;
     if (s->capture) refuse("cudaStreamQuery", "on a stream that is captured");
-    return s->list.empty() ? cudaSuccess : cudaErrorNotReady;
+    return told(s->list.empty() ? cudaSuccess : cudaErrorNotReady);
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status) {
     LOCKED;
@@ -429,7 +440,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
 cudaError_t cudaEventQuery(cudaEvent_t e) {
     LOCKED;
     if (e->capture) refuse("cudaEventQuery", "on an event that was recorded in a capture");
-    return e->done == e->recorded ? cudaSuccess : cudaErrorNotReady;
+    return told(e->done == e->recorded ? cudaSuccess : cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     LOCKED;
@@ -467,7 +478,7 @@ static cudaError_t allocate(void **p, size_t bytes, int device) {
 cudaError_t cudaMalloc(void **p, size_t bytes) {
     LOCKED;
     forbid_in_capture("cudaMalloc");
-    return allocate(p, bytes, current_device);
+    return told(allocate(p, bytes, current_device));
 }
 cudaError_t cudaFree(void *p) {
     LOCKED;

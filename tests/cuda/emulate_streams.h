@@ -22,6 +22,9 @@ void emulate_order(bool descending);
 typedef std::function<bool()> EmulatedPoll;
 void emulate_give(cudaStream_t stream, std::function<EmulatedPoll()> issue);
 
+/* What the next cudaGetLastError of this thread finds. */
+extern "C" void emulate_failed(cudaError_t error);
+
 bool emulate_is_stream(cudaStream_t stream);
 bool emulate_captures(cudaStream_t stream);
 int emulate_device(cudaStream_t stream);
