@@ -143,10 +143,14 @@ if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:
 mpi_flags = $(sed 's/-I/-isystem /g' <<<"$mpi_flags")
 mpi_libs = $mpi_libs"
 fi
-# The CUDA toolkit: in CUDA_HOME or /usr/local/cuda, or in the wheels of a Python
-# (site-packages/nvidia/...), whose headers and libraries lie in several folders and whose libraries
-# have no plain .so names.
+# The CUDA toolkit: in CUDA_HOME or /usr/local/cuda, around the nvcc of the PATH, or in the wheels
+# of a Python (site-packages/nvidia/...), whose headers and libraries lie in several folders and
+# whose libraries have no plain .so names.
 cuda_roots=("${CUDA_HOME:-/usr/local/cuda}")
+if nvcc_found=$(command -v nvcc); then # a toolkit elsewhere; one in /usr needs no folders named
+    nvcc_root=$(dirname "$(dirname "$(readlink -f "$nvcc_found")")")
+    [ "$nvcc_root" = /usr ] || cuda_roots+=("$nvcc_root")
+fi
 for site in $(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages())' \
     2>/dev/null); do
     cuda_roots+=("$site"/nvidia/cu1[0-9] "$site"/nvidia/cuda_nvcc "$site"/nvidia/cuda_runtime

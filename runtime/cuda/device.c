@@ -334,7 +334,8 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
     cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
     if (e) return result(error, "the profile", e);
     int code = cuda_kernels[call->op](&l);
-    if (c->profile && !code) code = result(error, "the profile", profile_after(c->profile, l.stream));
+    if (c->profile && !code)
+        code = result(error, "the profile", profile_after(c->profile, l.stream));
     return code;
 }
 

@@ -148,7 +148,7 @@ def library_folders():
     """CUDA's libraries, from the toolkit or from Python's wheels."""
     import site
 
-    folders = sorted(pathlib.Path("/usr/local").glob("cuda*/lib64"))
+    folders = sorted(pathlib.Path("/usr/local").glob("cuda*/lib*"))
     for packages in [*site.getsitepackages(), site.getusersitepackages()]:
         folders += sorted(pathlib.Path(packages).glob("nvidia/*/lib"))
     return [str(f) for f in folders if list(f.glob("lib*.so*"))]
