@@ -6,7 +6,9 @@ Ranks are started by hand, as torchrun would (RANK, WORLD_SIZE, ...). Prints the
 and what they wrote; process numbers and the host's name are left out. Every rank has to end within
 LIMIT seconds, and within the time-out of the run (FSDP_TIMEOUT) behind the fault.
 
-killed, stopped     rank 1 gets SIGKILL or SIGSTOP in the middle of a step
+killed, stopped     rank 1 gets SIGKILL or SIGSTOP in the middle of a step; whether another rank
+                    waits in that moment is a matter of chance, so killed leaves that out
+awaited             rank 1 gets SIGKILL when all others have come to wait for it
 silent              rank 1 leaves a collective out, and NCCL hangs, as a real one may
 plan                rank 1 has another plan
 memory              rank 1's GPU is too small
@@ -97,6 +99,8 @@ def end(name, processes, stopped=None):
     if name != "silent":  # where the others are is a matter of chance
         text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator "
                       r"\(axis 0, purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
+    if name == "killed":
+        text = text.replace("; rank R waits in PLACE: OP #N, number K", "")
     text = re.sub(r"^error: rank \d+ (\(process PID on HOST\): NCCL)", r"error: rank R \1", text,
                   flags=re.M)
     text = re.sub(r"\b\d+ bytes \(", "N bytes (", re.sub(r"takes \d+", "takes N", re.sub(
@@ -120,8 +124,11 @@ def one(case):
     else:
         processes = start(words, {})
         wait_for_steps(log, 3)
-        signals = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP,
+        signals = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP, "awaited": signal.SIGKILL,
                    "interrupt": signal.SIGINT}
+        if case == "awaited":
+            processes[1].send_signal(signal.SIGSTOP)
+            time.sleep(TIMEOUT / 2)  # before the time-out finds it stopped
         for process in processes if case == "interrupt" else processes[1:2]:
             process.send_signal(signals[case])
         end(case, processes, 1 if case == "stopped" else None)

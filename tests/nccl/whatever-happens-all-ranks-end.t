@@ -1,4 +1,4 @@
-# RUN: seq 4000 >t.txt; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 4 killed stopped silent interrupt
+# RUN: seq 4000 >t.txt; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 4 killed awaited stopped silent interrupt
 # A rank that is killed, stops or stays away ends all ranks with code 4 and one message; Ctrl-C with 130.
 # NEEDS: build:emulated/run/transport_nccl.so
 # TIME: 90
@@ -24,6 +24,9 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 100000
 shard { unit = Block }
 ==== out
 killed: codes 4 -9 4 4
+error: rank 1 (process PID on HOST) was killed or ended without a message
+help: the kernel's log (dmesg) tells whether memory ran out; start the run again
+awaited: codes 4 -9 4 4
 error: rank 1 (process PID on HOST) was killed or ended without a message; rank R waits in PLACE: OP #N, number K
 help: the kernel's log (dmesg) tells whether memory ran out; start the run again
 stopped: codes 4 4 4
