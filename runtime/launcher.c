@@ -30,8 +30,10 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
         *out = (int32_t)x;
         return true;
     }
-    snprintf(error, ERROR_BYTES, "the environment says %s=%.64s, which is no rank or count",
-             variable, text);
+    snprintf(error, ERROR_BYTES,
+             "the environment says %s=%.64s, which is no rank or count\n"
+             "help: set it to a whole number, or hide it: env -u %s fsdp-run ...",
+             variable, text, variable);
     *code = EXIT_USER;
     return false;
 }
@@ -63,8 +65,13 @@ static int ask(size_t i, Launch *l, bool *found, char *error) {
     if (code) return code;
     if (l->rank >= l->ranks || l->local_rank >= l->local_ranks) {
         bool local = l->rank < l->ranks;
-        snprintf(error, ERROR_BYTES, "%s says %srank %d of %d", l->launcher, local ? "local " : "",
-                 local ? l->local_rank : l->rank, local ? l->local_ranks : l->ranks);
+        snprintf(error, ERROR_BYTES,
+                 "%s says %srank %d of %d\n"
+                 "help: ranks are numbered from 0; look at %s and %s",
+                 l->launcher, local ? "local " : "", local ? l->local_rank : l->rank,
+                 local ? l->local_ranks : l->ranks,
+                 local ? launchers[i].local_rank : launchers[i].rank,
+                 local && launchers[i].local_ranks ? launchers[i].local_ranks : launchers[i].ranks);
         return EXIT_USER;
     }
     return 0;

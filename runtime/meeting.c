@@ -28,8 +28,10 @@ static int32_t port_of(const char *name, char *error) {
     errno = 0;
     long x = strtol(text, &end, 10);
     if (!*end && !errno && x > 0 && x <= MOST_PORT) return (int32_t)x;
-    snprintf(error, ERROR_BYTES, "the environment says %s=%.64s, which is no port (1 to %d)", name,
-             text, MOST_PORT);
+    snprintf(error, ERROR_BYTES,
+             "the environment says %s=%.64s, which is no port (1 to %d)\n"
+             "help: set it to a port that is free on rank 0's host, the same for all ranks",
+             name, text, MOST_PORT);
     return -1;
 }
 

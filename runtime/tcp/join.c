@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -612,10 +613,22 @@ static World *new_world(const JoinOptions *o) {
     return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
 }
 
+/* Rank 0 and the deputy have a connection to every rank; what a process may open at first is often
+ * 1024 files. Where that is all, a rank that finds no room is named as missing. */
+static void want_descriptors(int32_t ranks) {
+    enum { OTHERS = 512 };
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)ranks + STRANGERS + OTHERS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = MIN(wanted, limit.rlim_max);
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     *out = NULL;
     int code = check_options(options, error);
     if (code) return code;
+    want_descriptors(options->ranks);
     World *w = new_world(options);
     if (!w) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");

@@ -18,6 +18,8 @@ help: torchrun sets both; -n RANKS starts without a launcher
 error: transport local keeps all ranks in one process, but torchrun started 2
 help: start fsdp-run -n 2 once, without a launcher
 error: Open MPI says rank 5 of 2
+help: ranks are numbered from 0; look at OMPI_COMM_WORLD_RANK and OMPI_COMM_WORLD_SIZE
 error: p.bin was compiled for 2 ranks, and Slurm's environment asks for 8
 help: fsdpc compile toy.fsd -o p.bin -n 8
 error: the environment says RANK=x, which is no rank or count
+help: set it to a whole number, or hide it: env -u RANK fsdp-run ...

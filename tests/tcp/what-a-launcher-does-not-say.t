@@ -27,6 +27,7 @@ error: MASTER_PORT=65535 leaves no port behind it for the ranks to meet
 help: set FSDP_NCCL_PORT to a free port for all ranks
     1
 error: the environment says FSDP_NCCL_PORT=70000, which is no port (1 to 65535)
+help: set it to a port that is free on rank 0's host, the same for all ranks
     1
 error: torchrun says rank 1 of 4, but LOCAL_RANK is not set
 help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU
