@@ -614,21 +614,27 @@ static World *new_world(const JoinOptions *o) {
 }
 
 /* Rank 0 and the deputy have a connection to every rank; what a process may open at first is often
- * 1024 files. Where that is all, a rank that finds no room is named as missing. */
-static void want_descriptors(int32_t ranks) {
+ * 1024 files. A deputy that has no room is no deputy, nothing else. */
+static int want_descriptors(const JoinOptions *o, char *error) {
     enum { OTHERS = 512 };
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)ranks + STRANGERS + OTHERS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted) return;
+    rlim_t least = (rlim_t)o->ranks + STRANGERS, wanted = least + OTHERS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted) return 0;
     limit.rlim_cur = MIN(wanted, limit.rlim_max);
     setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur >= least || o->rank != 0) return 0;
+    snprintf(error, ERROR_BYTES,
+             "rank 0 of %d needs more connections than the %llu files that it may open\n"
+             "help: raise the limit where rank 0 is started: ulimit -Hn, or limits.conf",
+             o->ranks, (unsigned long long)limit.rlim_cur);
+    return EXIT_ENVIRONMENT;
 }
 
 int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     *out = NULL;
     int code = check_options(options, error);
+    if (!code) code = want_descriptors(options, error);
     if (code) return code;
-    want_descriptors(options->ranks);
     World *w = new_world(options);
     if (!w) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
