@@ -23,7 +23,7 @@
 
 #include "tuned.h"
 
-enum { CHOICES = 1024, ALIGNMENT_MAX = 128, AUX_ALIGN = 16, AUX_STEP = 8 };
+enum { CHOICES = 1024, ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
 /* Timing: algorithms asked for; those that the rounds are for, at most; rounds; milliseconds that
  * one product may cost. */
 enum { CANDIDATES = 16, FINALISTS = 6, ROUNDS = 7, LIMIT_MS = 1500 };
@@ -178,7 +178,9 @@ static const char *broken_rule(const ProductShape *s, const ProductOperands *p) 
 
 static cudaDataType_t type_of(int dtype) { return dtype == DT_F32 ? CUDA_R_32F : CUDA_R_16BF; }
 
-/* No algorithm asks for more, and addresses that differ only above it share a choice. */
+/* Algorithms load 16 bytes at most, and addresses that differ only above that share a choice: a
+ * weight is aligned to 16 in its flat group, more by chance, and plans that lay it out differently
+ * are to have the same algorithm for it, so the same bits. */
 static uint32_t alignment_of(const void *p) {
     uintptr_t at = (uintptr_t)p, lowest = at & (~at + 1);
     return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;

@@ -170,7 +170,8 @@ DEVICE void update_one(const Update &u, const Scalars &s, bool decays, float g, 
         p = p - s.lr * (u.nesterov ? g + u.momentum * m : m);
     } else {
         m = m + s.beta1_rest * (g - m);
-        v = v * s.beta2 + s.beta2_rest * g * g;
+        /* never contracted: a compiler may choose either product, in each of the forms another */
+        v = __fadd_rn(v * s.beta2, s.beta2_rest * g * g);
         float denominator = sqrtf(v) * s.root_bias2_inverse + u.eps;
         p = p * (decays ? s.keep : 1.0f) - s.step_size * m / denominator;
     }
