@@ -7,8 +7,8 @@ and what they wrote; process numbers and the host's name are left out. Every ran
 LIMIT seconds, and within the time-out of the run (FSDP_TIMEOUT) behind the fault.
 
 killed, stopped     rank 1 gets SIGKILL or SIGSTOP in the middle of a step; whether another rank
-                    waits in that moment is a matter of chance, so killed leaves that out
-awaited             rank 1 gets SIGKILL when all others have come to wait for it
+                    waits in a collective then, or for a decision, is chance, and left out
+awaited             rank 1 leaves a collective out, and is killed while the others wait in it
 silent              rank 1 leaves a collective out, and NCCL hangs, as a real one may
 plan                rank 1 has another plan
 memory              rank 1's GPU is too small
@@ -57,8 +57,8 @@ def start(words, of_rank, **common):
         path, settings = of_rank.get(rank, (plan, {}))
         env = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank),
                    LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", FSDP_NCCL_PORT=str(port),
-                   FSDP_TIMEOUT=str(TIMEOUT), **{"FSDP_EMULATE_GPUS": str(ranks), **common,
-                                                 **settings})
+                   **{"FSDP_EMULATE_GPUS": str(ranks), "FSDP_TIMEOUT": str(TIMEOUT), **common,
+                      **settings})
         log = open(os.path.join(folder, f"err.{rank}"), "w", encoding="utf-8")
         found.append(subprocess.Popen(
             [RUN, "--device", "cuda", "--transport", "nccl", "--threads", "1", "--quiet", *words,
@@ -99,7 +99,7 @@ def end(name, processes, stopped=None):
     if name != "silent":  # where the others are is a matter of chance
         text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator "
                       r"\(axis 0, purpose \d\)", "rank R waits in PLACE: OP #N, number K", text)
-    if name == "killed":
+    if name in ("killed", "stopped"):
         text = text.replace("; rank R waits in PLACE: OP #N, number K", "")
     text = re.sub(r"^error: rank \d+ (\(process PID on HOST\): NCCL)", r"error: rank R \1", text,
                   flags=re.M)
@@ -119,16 +119,19 @@ def one(case):
         end(case, start([], {1: (plan, {"FSDP_EMULATE_MEMORY": "30000000"})}))
     elif case == "gpus":
         end(case, start([], {}, FSDP_EMULATE_GPUS="1"))
+    elif case == "awaited":
+        processes = start([], {1: (plan, {"FSDP_FAKE_DROP": "6"})}, FSDP_FAKE_SILENT="1",
+                          FSDP_TIMEOUT="60")
+        time.sleep(5)
+        processes[1].kill()
+        end(case, processes)
     elif case == "silent":
         end(case, start([], {1: (plan, {"FSDP_FAKE_DROP": "6"})}, FSDP_FAKE_SILENT="1"))
     else:
         processes = start(words, {})
         wait_for_steps(log, 3)
-        signals = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP, "awaited": signal.SIGKILL,
+        signals = {"killed": signal.SIGKILL, "stopped": signal.SIGSTOP,
                    "interrupt": signal.SIGINT}
-        if case == "awaited":
-            processes[1].send_signal(signal.SIGSTOP)
-            time.sleep(TIMEOUT / 2)  # before the time-out finds it stopped
         for process in processes if case == "interrupt" else processes[1:2]:
             process.send_signal(signals[case])
         end(case, processes, 1 if case == "stopped" else None)
