@@ -94,7 +94,7 @@ def end(name, processes, stopped=None):
     for rank in range(ranks):
         with open(os.path.join(folder, f"err.{rank}"), encoding="utf-8") as f:
             text += f.read()
-    text = text.replace(HOST, "HOST").replace(os.path.abspath(folder), "FOLDER")
+    text = text.replace(os.path.abspath(folder), "FOLDER").replace(f" on {HOST})", " on HOST)")
     text = re.sub(r"process \d+", "process PID", text)
     if name != "silent":  # where the others are is a matter of chance
         text = re.sub(r"rank \d+ waits in [^\n]*: \w+ #\d+, number \d+ of its communicator "
