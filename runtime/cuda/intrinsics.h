@@ -57,12 +57,6 @@ DEVICE float power_of_two(float x) {
     return r;
 }
 DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
-/* 2^x to about 2^-22 of itself; numbers below 2^-126 are zero. */
-DEVICE float power_of_two_near(float x) {
-    float power;
-    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-    return power;
-}
 /* Two numbers rounded to bf16, `low` in the lower half; a nan becomes 0x7fff. */
 DEVICE uint32_t round_pair(float low, float high) {
     uint32_t pair;

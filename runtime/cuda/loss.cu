@@ -39,8 +39,7 @@ DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
  * two), with a relative error of about |x| 2^-24. */
 template <int form> DEVICE float power(float x, float shift) {
     const float log2_e = 1.442695041f;
-    return form == FORM_BF16 ? power_of_two_near(fmaf(x, log2_e, -shift * log2_e))
-                             : expf(x - shift);
+    return form == FORM_BF16 ? power_of_two(fmaf(x, log2_e, -shift * log2_e)) : expf(x - shift);
 }
 
 /* Takes numbers into a thread's largest and its sum of exponentials relative to that. */

@@ -135,8 +135,6 @@ inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32
     }
 }
 
-inline float power_of_two_near(float x) { return exp2f(x); }
-
 inline uint32_t round_pair(float low, float high) {
     uint32_t half[2];
     float x[2] = {low, high};
