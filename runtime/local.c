@@ -63,7 +63,7 @@ typedef struct Channel {
 
 /* A rank as the others see it. */
 typedef struct Member {
-    const Pulse *pulse;
+    _Atomic(const Pulse *) pulse; /* from its open on, which others need not wait for; released */
     _Atomic uint64_t collectives; /* that it came to */
     _Atomic uint32_t waiting;     /* its threads that wait for others */
 } Member;
@@ -193,7 +193,8 @@ static int64_t cpu_time(const Pulse *p) {
 /* Has the rank done something since the last look that found it working? */
 static bool works(const Member *m, Watched *last) {
     static const Pulse none;
-    const Pulse *p = m->pulse ? m->pulse : &none;
+    const Pulse *p = atomic_load_explicit(&m->pulse, memory_order_acquire);
+    if (!p) p = &none;
     Watched now = {.beats = atomic_load(&p->beats) + atomic_load(&m->collectives),
                    .cpu_ns = cpu_time(p),
                    .seen = true};
@@ -208,7 +209,7 @@ static bool works(const Member *m, Watched *last) {
 static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, char *error) {
     const LocalWorld *w = s->c->world;
     const Collective *call = s->call;
-    const Pulse *p = w->member[rank].pulse;
+    const Pulse *p = atomic_load_explicit(&w->member[rank].pulse, memory_order_acquire);
     char at[160] = "none";
     uint32_t instr = p ? atomic_load(&p->instr) : 0;
     if (instr) plan_instr_text(w->plan, instr - 1, at, sizeof at);
@@ -374,7 +375,7 @@ static int local_open(const TransportOptions *o, TransportContext **out, char *e
         return EXIT_ENVIRONMENT;
     }
     *c = (TransportContext){.o = *o, .world = o->shared, .from = from};
-    c->world->member[o->rank].pulse = o->pulse;
+    atomic_store_explicit(&c->world->member[o->rank].pulse, o->pulse, memory_order_release);
     *out = c;
     return 0;
 }

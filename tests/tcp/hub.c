@@ -15,7 +15,8 @@ struct TransportContext {
     TransportWorld *world;
     pthread_mutex_t lock; /* one host collective at a time */
     char *gathered;       /* [ranks][LIMIT] */
-    _Atomic uint64_t finished, begun;
+    pthread_mutex_t look; /* over what the world's thread reads; held for a moment */
+    uint64_t finished, begun;
     Collective now;
     int32_t axis, purpose;
 };
@@ -24,11 +25,13 @@ enum { LIMIT = 1 << 19 };
 
 static void state(void *user, RankState *out) {
     TransportContext *c = user;
+    pthread_mutex_lock(&c->look);
     *out = (RankState){.finished = c->finished, .waits = c->begun > c->finished};
     out->axis = c->now.axis;
     out->purpose = c->now.purpose;
     out->sequence = c->now.sequence;
     snprintf(out->label, sizeof out->label, "%s", c->now.label ? c->now.label : "the run");
+    pthread_mutex_unlock(&c->look);
 }
 
 static void ended(void *user) { (void)user; }
@@ -43,6 +46,7 @@ static int open_context(const TransportOptions *o, TransportContext **out, char 
     c->o = *o;
     c->world = o->shared;
     pthread_mutex_init(&c->lock, NULL);
+    pthread_mutex_init(&c->look, NULL);
     WorldEvents events = {.state = state, .ended = ended, .user = c};
     tcp_watch(c->world, &events);
     *out = c;
@@ -77,11 +81,15 @@ typedef int (*Part)(TransportContext *c, const Collective *call, const CommBuffe
 static int each(TransportContext *c, const Collective *call, Part part, char *error) {
     int code = 0;
     pthread_mutex_lock(&c->lock);
+    pthread_mutex_lock(&c->look);
     c->now = *call;
     c->begun++;
+    pthread_mutex_unlock(&c->look);
     for (uint32_t i = 0; i < call->n && !code; i++)
         code = part(c, call, &call->buffer[i], dtype_bytes(call->buffer[i].dtype), error);
+    pthread_mutex_lock(&c->look);
     c->finished++;
+    pthread_mutex_unlock(&c->look);
     pthread_mutex_unlock(&c->lock);
     return code;
 }
