@@ -13,8 +13,8 @@
  * other and no rank's graph would be whole: nothing is captured then. FSDP_CUDA_GRAPH=0 switches
  * capture off.
  *
- * Host memory goes through a ring of pinned pieces, so the caller's buffer is free when copy_in
- * returns.
+ * Host memory goes through pinned memory (staging.h), so the caller's buffer is free when copy_in
+ * returns and a step waits for nothing that it was given.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,9 +25,8 @@
 #include "gpu.h"
 #include "products.h"
 #include "profile.h"
+#include "staging.h"
 #include "table.h"
-
-enum { PIECES = 8, PIECE_BYTES = 1 << 20 };
 
 typedef struct Recording {
     cudaGraphExec_t graph;
@@ -40,9 +39,7 @@ struct DeviceContext {
     cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
     cudaEvent_t *event; /* by instruction; NULL where nobody waits */
     uint64_t n_events;
-    char *piece[PIECES]; /* pinned */
-    cudaEvent_t piece_done[PIECES];
-    uint32_t next_piece;
+    Staging *staging;
     DeviceFault *fault, *fault_on_device; /* pinned, mapped */
     const Plan *segments_of;              /* whose groups `segment` describes */
     SegmentStart *segment;                /* device memory */
@@ -111,10 +108,7 @@ static void cuda_close(DeviceContext *c) {
     if (c->attends) attention_close();
     if (c->segment) cudaFree(c->segment);
     if (c->fault) cudaFreeHost(c->fault);
-    for (int i = 0; i < PIECES; i++) {
-        if (c->piece[i]) cudaFreeHost(c->piece[i]);
-        if (c->piece_done[i]) cudaEventDestroy(c->piece_done[i]);
-    }
+    staging_close(c->staging);
     for (uint64_t i = 0; c->event && i < c->n_events; i++)
         if (c->event[i]) cudaEventDestroy(c->event[i]);
     free(c->event);
@@ -143,10 +137,7 @@ static cudaError_t open_streams(DeviceContext *c) {
     }
     if (!e) e = new_event(&c->fork);
     for (int i = 0; i < DEVICE_MARKS && !e; i++) e = new_event(&c->mark[i]);
-    for (int i = 0; i < PIECES && !e; i++) {
-        e = cudaHostAlloc((void **)&c->piece[i], PIECE_BYTES, cudaHostAllocDefault);
-        if (!e) e = new_event(&c->piece_done[i]);
-    }
+    if (!e) e = staging_open(&c->rank, &c->staging);
     if (!e) e = cudaHostAlloc((void **)&c->fault, sizeof *c->fault, cudaHostAllocMapped);
     if (!e) memset(c->fault, 0, sizeof *c->fault);
     if (!e) e = cudaHostGetDevicePointer((void **)&c->fault_on_device, c->fault, 0);
@@ -281,24 +272,8 @@ static int cuda_copy_in(DeviceContext *c, int stream, void *to, const void *from
                         char *error) {
     int chosen = use(c, error);
     if (chosen) return chosen;
-    for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
-        uint64_t n = MIN(bytes - at, (uint64_t)PIECE_BYTES);
-        uint32_t i = c->next_piece++ % PIECES;
-        /* long done, unless the host is eight pieces ahead */
-        cudaError_t e = cudaEventQuery(c->piece_done[i]);
-        if (e == cudaErrorNotReady) {
-            cudaGetLastError(); /* an answer, no error: the next launch must not find it */
-            e = cudaEventSynchronize(c->piece_done[i]);
-        }
-        if (!e) {
-            memcpy(c->piece[i], (const char *)from + at, n);
-            e = cudaMemcpyAsync((char *)to + at, c->piece[i], n, cudaMemcpyHostToDevice,
-                                c->stream[stream]);
-        }
-        if (!e) e = cudaEventRecord(c->piece_done[i], c->stream[stream]);
-        if (e) return result(error, "a copy to the GPU", e);
-    }
-    return 0;
+    return result(error, "a copy to the GPU",
+                  staging_in(c->staging, to, from, bytes, c->stream[stream]));
 }
 
 static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
@@ -307,7 +282,7 @@ static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *fro
     int chosen = use(c, error);
     if (chosen) return chosen;
     return result(error, "a copy from the GPU",
-                  cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->stream[stream]));
+                  staging_out(c->staging, to, from, bytes, c->stream[stream]));
 }
 
 static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
@@ -445,6 +420,7 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     if (chosen) return chosen;
     cudaError_t e = cudaSuccess;
     for (int s = 0; s < STREAM_KINDS && !e; s++) e = cudaStreamSynchronize(c->stream[s]);
+    staging_settled(c->staging, !e);
     if (e) return result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;

@@ -13,6 +13,9 @@
  * reported apart. Threads (ranks) are numbered in the order of their first copy to the host; calls
  * of a thread before that are its warm-up.
  *
+ * FSDP_WATCH_RUNTIME names another library than libcudart.so that has the runtime: the emulated one
+ * (tests/cuda), whose way to launch a kernel is watched too.
+ *
  * Written without CUDA's headers: the types below are those of its binary interface.
  */
 #include <dlfcn.h>
@@ -60,19 +63,33 @@ static _Thread_local Thread *mine;
 
 /* ---- the real runtime */
 
-static int find_runtime(struct dl_phdr_info *info, size_t size, void *out) {
+/* What a library's file name begins with, and the library. */
+typedef struct Search {
+    const char *begin;
+    void *found;
+} Search;
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *out) {
     (void)size;
+    Search *s = out;
     const char *name = strrchr(info->dlpi_name, '/');
-    if (!name || strncmp(name, "/libcudart.so", 13) != 0) return 0;
-    *(void **)out = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!name || strncmp(name, s->begin, strlen(s->begin)) != 0) return 0;
+    s->found = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     return 1;
+}
+static void *library(const char *begin) {
+    Search s = {begin, NULL};
+    dl_iterate_phdr(look_at, &s);
+    return s.found;
 }
 
 static void *real(const char *name) {
     static _Atomic(void *) runtime;
     void *handle = atomic_load(&runtime);
     if (!handle) {
-        dl_iterate_phdr(find_runtime, &handle);
+        handle = library("/libcudart.so");
+        /* that of tests/cuda is a part of the device's module */
+        if (!handle) handle = library("/device_cuda.so");
         atomic_store(&runtime, handle);
     }
     void *symbol = handle ? dlsym(handle, name) : dlsym(RTLD_NEXT, name);
@@ -154,6 +171,19 @@ THROUGH(cudaLaunchKernelExC, (other_work(), count(LAUNCHES)),
 THROUGH(cudaGraphLaunch, (other_work(), count(GRAPHS)), (Handle g, Handle s), (g, s))
 THROUGH(cudaEventRecord, count(EVENTS), (Handle e, Handle s), (e, s))
 THROUGH(cudaStreamWaitEvent, count(EVENTS), (Handle s, Handle e, unsigned f), (s, e, f))
+
+/* emulate_launch of tests/cuda/emulate.h; the last is a std::function, passed by its address. */
+#define EMULATED_LAUNCH _Z14emulate_launchP11CUstream_stPKcjjmSt8functionIFvvEE
+#define NAME_OF(x) #x
+#define NAME(x) NAME_OF(x)
+void EMULATED_LAUNCH(Handle s, const char *name, unsigned g, unsigned b, size_t m, void *body);
+void EMULATED_LAUNCH(Handle s, const char *name, unsigned g, unsigned b, size_t m, void *body) {
+    static void (*call)(Handle, const char *, unsigned, unsigned, size_t, void *);
+    if (!call) *(void **)&call = real(NAME(EMULATED_LAUNCH));
+    other_work();
+    count(LAUNCHES);
+    call(s, name, g, b, m, body);
+}
 
 static void copies(int kind) {
     if (kind == COPY_TO_HOST) copied_out();
