@@ -371,6 +371,7 @@ static int run_ranks(Run *run) {
     bool all_ended = join_ranks(run, started);
     metrics_end_bar(run->metrics);
     if (!all_ended) {
+        pthread_mutex_lock(&run->lock); /* for good: ranks that still run may fail too */
         if (!run->silent) report(run->failure, run->failure_text);
         writer_remove_unfinished();
         processes_quit(run->failure);

@@ -25,6 +25,7 @@ struct Metrics {
     Run *run;
     FILE *log;
     bool terminal, quiet;
+    atomic_bool bar; /* is on the terminal; also asked when rank 0 does not end. Orders nothing. */
     double begun, shown, shown_eval; /* when the run began; when progress was last shown */
     double seconds;                  /* in steps */
     int64_t steps;
@@ -167,6 +168,7 @@ static void show_progress(Metrics *m, const StepNumbers *n, double at) {
             "\r[%s] %" PRId64 "/%" PRId64 "  loss %.4f%s  %.0f tokens/s  %" PRId64 ":%02" PRId64
             " left \033[K",
             bar, done, steps, n->loss, eval, rate, left / 60, left % 60);
+    atomic_store_explicit(&m->bar, true, memory_order_relaxed);
     m->shown = at;
 }
 
@@ -233,7 +235,7 @@ int metrics_end(Metrics *m, int64_t steps, char *error) {
 }
 
 void metrics_end_bar(Metrics *m) {
-    if (!m->quiet && m->terminal && m->steps) fprintf(stderr, "\n");
+    if (atomic_load_explicit(&m->bar, memory_order_relaxed)) fprintf(stderr, "\n");
 }
 
 void metrics_summary(Metrics *m, uint64_t high_water) {

@@ -41,6 +41,8 @@ static int map_file(TensorFile *f, char *error) {
         return EXIT_ENVIRONMENT;
     }
     f->size = (size_t)st.st_size;
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
     if (f->size < 8) {
         close(fd);
         return corrupt(f, error, "shorter than 8 bytes", NULL);
@@ -137,6 +139,12 @@ void tensors_close(TensorFile *f) {
     if (f->bytes) munmap(f->bytes, f->size);
     arena_free(f->arena);
     *f = (TensorFile){0};
+}
+
+bool tensors_shorter(const TensorFile *f) {
+    struct stat st;
+    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode &&
+           (size_t)st.st_size < f->size;
 }
 
 const Tensor *tensors_find(const TensorFile *f, const char *name) {

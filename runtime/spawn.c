@@ -127,20 +127,14 @@ static void mpirun_child(char **command, pid_t parent, const sigset_t *mask) {
     _exit(EXIT_ENVIRONMENT);
 }
 
+/* Its variables are set already: between fork and exec only what a signal handler may do is done,
+ * since a device's driver may have threads here. */
 static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
                        const sigset_t *mask) {
-    char number[16];
     sigset_t own = *mask;
     sigaddset(&own, SIGTERM);
     prepare_child(parent, &own, SIGKILL);
-    snprintf(number, sizeof number, "%d", rank);
-    setenv("RANK", number, 1);
-    setenv("LOCAL_RANK", number, 1);
-    if (rank == 0) {
-        snprintf(number, sizeof number, "%d", listener);
-        setenv(SPAWN_LISTENER, number, 1);
-        fcntl(listener, F_SETFD, 0);
-    }
+    if (rank == 0) fcntl(listener, F_SETFD, 0);
     execv(command[0], command);
     fprintf(stderr, "error: cannot start %s again: %s\n", command[0], strerror(errno));
     processes_said();
@@ -357,7 +351,11 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     set_number("FSDP_NCCL_PORT", port);
     char **command = command_line(NULL, 0, argv, transport);
     pid_t parent = getpid();
+    set_number(SPAWN_LISTENER, listener); /* for rank 0 */
     for (int32_t i = 0; i < f->n; i++) {
+        set_number("RANK", i);
+        set_number("LOCAL_RANK", i);
+        if (i == 1) unsetenv(SPAWN_LISTENER);
         pid_t pid = fork();
         if (pid == 0) rank_child(command, i, listener, parent, mask);
         if (pid < 0) {

@@ -7,6 +7,8 @@
 #ifndef FSDPC_TENSORS_H
 #define FSDPC_TENSORS_H
 
+#include <sys/types.h>
+
 #include "plan.h"
 #include "util.h"
 
@@ -50,12 +52,16 @@ typedef struct TensorFile {
     const char *path;
     void *bytes;
     size_t size;
+    dev_t device; /* and inode: which file it is, whatever the path names later */
+    ino_t inode;
     Tensor *tensor; /* in the header's order */
     uint32_t n;
     Arena *arena;
 } TensorFile;
 int tensors_open(TensorFile *f, const char *path, char *error);
 void tensors_close(TensorFile *f);
+/* Is the file that was opened shorter now? What it has lost may have been read as zeros. */
+bool tensors_shorter(const TensorFile *f);
 const Tensor *tensors_find(const TensorFile *f, const char *name);
 
 /* match.c: which tensor of a file holds which parameter of the plan. */

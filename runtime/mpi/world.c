@@ -199,10 +199,11 @@ int world_slice(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     if (atomic_load(&world->aborted)) return ended(world, error);
     if (world->board && atomic_load(&world->board->notice.state)) return ended(world, error);
-    if (remote_exists(world) && world->alarm_request != MPI_REQUEST_NULL &&
-        !atomic_flag_test_and_set(&world->polling)) {
+    /* Several threads of a process may wait; one at a time looks, and takes the message. */
+    if (remote_exists(world) && !atomic_flag_test_and_set(&world->polling)) {
         int there = 0;
-        if (!MPI_Test(&world->alarm_request, &there, MPI_STATUS_IGNORE) && there)
+        if (world->alarm_request != MPI_REQUEST_NULL &&
+            !MPI_Test(&world->alarm_request, &there, MPI_STATUS_IGNORE) && there)
             put_notice(world, world->incoming.rank, world->incoming.code, world->incoming.text);
         atomic_flag_clear(&world->polling);
         if (there) return ended(world, error);
