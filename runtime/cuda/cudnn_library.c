@@ -4,8 +4,23 @@
 
 #ifdef HAVE_CUDNN
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+
+#define PART "libcudnn_graph.so.9"
+
+/* libcudnn.so.9 passes all calls on to a library beside it, and ends the process in the first one
+ * when that cannot be loaded. So it is loaded here; other parts that are missing are an error of a
+ * call. */
+static int has_part(void *library) {
+    char folder[PATH_MAX], path[PATH_MAX + sizeof PART];
+    if (dlinfo(library, RTLD_DI_ORIGIN, folder) == 0) {
+        snprintf(path, sizeof path, "%s/" PART, folder);
+        if (dlopen(path, RTLD_NOW | RTLD_LOCAL)) return 1;
+    }
+    return dlopen(PART, RTLD_NOW | RTLD_LOCAL) != NULL;
+}
 
 /* A function of the library into the table; false when it has none of that name. */
 static int find(void *library, const char *name, void *slot) {
@@ -16,7 +31,7 @@ static int find(void *library, const char *name, void *slot) {
 
 int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
     Cudnn c = {.library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL)};
-    if (!c.library) {
+    if (!c.library || !has_part(c.library)) {
         snprintf(why, bytes, "%s", dlerror());
         return 1;
     }
