@@ -95,6 +95,20 @@ static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
     return code;
 }
 
+/* Where the library adds no bias to this product: the bias is there first, and the product is added
+ * to it. Rounded once, too. */
+static int lay_bias(const Launch *l, Product *p, ProductOperands *o) {
+    bool offered = false;
+    int code = product_offered(l, &p->s, o, &offered);
+    if (code || offered) return code;
+    p->s.epilogue = EPILOGUE_NONE;
+    p->s.accumulate = true;
+    o->c = o->d;
+    o->vector = NULL;
+    return cuda_convert_rows(l, o->d, p->s.out_dtype, p->s.ldc, p->bias->at, p->bias->dtype, 0,
+                             p->s.m, p->s.n);
+}
+
 static int run_product(const Launch *l, Product *p) {
     if (!is_sound(p)) return bad_operands(l);
     Scratch scratch = {l->call->workspace, l->call->workspace_bytes};
@@ -107,8 +121,11 @@ static int run_product(const Launch *l, Product *p) {
     p->s.epilogue = p->bias ? EPILOGUE_BIAS : EPILOGUE_NONE;
     p->s.accumulate = p->acc != NULL;
     ProductOperands o = {.a = p->a.at, .b = p->b.at, .c = p->acc ? p->acc->at : NULL, .d = to};
-    if (p->bias) o.vector = (void *)(uintptr_t)p->bias->at; /* a bias is only read */
-    code = product_run(l, &p->s, &o, scratch.at, scratch.left);
+    if (p->bias) {
+        o.vector = (void *)(uintptr_t)p->bias->at; /* only read */
+        code = lay_bias(l, p, &o);
+    }
+    if (!code) code = product_run(l, &p->s, &o, scratch.at, scratch.left);
     if (code || to == out.at) return code;
     return cuda_convert_rows(l, out.at, out.dtype, type_pitch(out.type), to, DT_F32, p->s.m, p->s.m,
                              p->s.n);
@@ -171,8 +188,8 @@ KERNEL(linear_grad_weight) {
  * gradient before it is. A sum of a bias must have the dtype of the product's result.
  *
  * An algorithm with an epilogue may be a much slower one than the plain product's. A rehearsal
- * times both products; what a part of its own would take is reckoned from the bytes that it moves,
- * so that the choice follows from the times kept in the file. Without times the epilogue is used.
+ * times the product with it, and the plain product with the other part behind it; both times are
+ * kept in the file. Without times the epilogue is used.
  */
 
 KERNEL(gelu);
@@ -200,11 +217,12 @@ typedef struct Request {
     ProductOperands o;
 } Request;
 
-static Request request(Product *p, Epilogue epilogue, const void *vector, const void *aux) {
+static Request request(Product *p, Epilogue epilogue, const void *vector, const void *aux,
+                       int64_t ldaux) {
     describe_direct(p);
     Request r = {.s = p->s};
     r.s.epilogue = (int32_t)epilogue;
-    r.s.ldaux = aux ? p->s.m : 0;
+    r.s.ldaux = ldaux;
     /* the library writes aux and a bias's gradient, and reads a bias */
     r.o = (ProductOperands){.a = p->a.at,
                             .b = p->b.at,
@@ -214,91 +232,83 @@ static Request request(Product *p, Epilogue epilogue, const void *vector, const 
     return r;
 }
 
-/* Is `plain` and then a part that moves `bytes` faster than r? */
-static int is_slower(const Launch *l, const Request *r, Product *plain, int64_t bytes,
-                     bool *slower) {
-    const double launch = 2.0, bytes_per_microsecond = 3e6;
-    double with = 0.0, without = 0.0;
-    Request q = request(plain, plain->bias ? EPILOGUE_BIAS : EPILOGUE_NONE,
-                        plain->bias ? plain->bias->at : NULL, NULL);
-    int code = product_microseconds(l, &r->s, &r->o, &with);
-    if (!code) code = product_microseconds(l, &q.s, &q.o, &without);
-    *slower =
-        with > 0 && without > 0 && with > without + launch + (double)bytes / bytes_per_microsecond;
-    return code;
+/* A fused op part by part: a plain product, then a kernel. */
+typedef struct Parts {
+    const Launch *l;
+    const Product *plain;
+    Kernel kernel;
+    uint32_t n_in, result; /* the kernel's operands; which result of the op it makes */
+    const void *in[2];
+    const Type *in_type[2];
+} Parts;
+
+static int run_parts(void *context) {
+    const Parts *p = context;
+    Operand bias;
+    Product plain = *p->plain; /* running it changes it */
+    if (plain.bias) {
+        bias = *plain.bias;
+        plain.bias = &bias;
+    }
+    int code = run_product(p->l, &plain);
+    return code ? code : run_part(p->l, p->kernel, p->n_in, p->in, p->in_type, p->result);
 }
 
-/* Runs the product p with an epilogue, unless that is not offered or slower than `plain` with a
- * part of its own that moves `bytes`. *done: false when that has to be run. */
-static int run_epilogue(const Launch *l, Product *p, Epilogue epilogue, const void *vector,
-                        const void *aux, Product *plain, int64_t bytes, bool *done) {
+/* The product p with an epilogue, or the parts. aux has the type of aux_type. */
+static int run_fused(const Launch *l, Product *p, Epilogue epilogue, const void *vector,
+                     const void *aux, const Type *aux_type, Parts *parts) {
     enum { AUX_ALIGN = 16, AUX_STEP = 8 };
     bool offered = false, slower = false;
-    *done = false;
     if (!is_sound(p)) return bad_operands(l);
-    if (!is_direct(p) || p->a.dtype != DT_BF16) return 0;
-    if (aux && (p->s.m % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0)) return 0;
-    Request r = request(p, epilogue, vector, aux);
+    if (epilogue == EPILOGUE_NONE || !is_direct(p) || p->a.dtype != DT_BF16)
+        return run_parts(parts);
+    if (aux && (type_pitch(aux_type) % AUX_STEP != 0 || (uintptr_t)aux % AUX_ALIGN != 0))
+        return run_parts(parts);
+    Request r = request(p, epilogue, vector, aux, aux ? type_pitch(aux_type) : 0);
     int code = product_offered(l, &r.s, &r.o, &offered);
-    if (code || !offered) return code;
-    bool rehearsing = products_rehearsing(l);
-    if (!rehearsing) code = is_slower(l, &r, plain, bytes, &slower);
-    if (code || slower) return code;
-    *done = !rehearsing; /* the plain product has to be timed too */
-    return product_run(l, &r.s, &r.o, l->call->workspace, l->call->workspace_bytes);
+    if (!code && offered) code = product_is_slower(l, &r.s, &r.o, &slower);
+    if (code) return code;
+    bool rehearsing = offered && products_rehearsing(l);
+    if (!offered || (slower && !rehearsing)) return run_parts(parts);
+    code = product_run(l, &r.s, &r.o, l->call->workspace, l->call->workspace_bytes);
+    if (code || !rehearsing) return code;
+    code = run_parts(parts); /* its product is rehearsed too */
+    return code ? code
+                : product_rehearse_apart(l, &r.s, &r.o, l->call->workspace, run_parts, parts);
 }
 
 static bool is_tanh(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 
 /* y, h = linear_gelu(x, w, b?) */
 KERNEL(linear_gelu) {
-    const KernelCall *c = l->call;
     Operand bias;
     Result h = output(l, 1);
     Product p = linear_product(l, 0, &bias), plain = linear_product(l, 1, &bias);
-    bool done = false;
+    bool fits = p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
     if (h.n != p.out.n) return bad_operands(l);
-    if (p.bias && is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
-        int code = run_epilogue(l, &p, EPILOGUE_GELU_AUX_BIAS, bias.at, h.at, &plain,
-                                2 * type_bytes(h.type), &done);
-        if (code || done) return code;
-    }
-    int code = run_product(l, &plain);
-    if (code) return code;
-    return run_part(l, cuda_gelu, 1, (const void *[]){h.at}, c->out_type + 1, 0);
+    Parts parts = {l, &plain, cuda_gelu, 1, 0, {h.at}, {h.type}};
+    return run_fused(l, &p, fits ? EPILOGUE_GELU_AUX_BIAS : EPILOGUE_NONE, fits ? bias.at : NULL,
+                     h.at, h.type, &parts);
 }
 
 /* dh = linear_grad_input_gelu(dy, w, h) */
 KERNEL(linear_grad_input_gelu) {
     const KernelCall *c = l->call;
     Operand h = input(l, 2);
-    Product p = input_product(l), plain = p;
-    bool done = false;
+    Product p = input_product(l);
+    bool fits = is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16;
     if (h.n != p.out.n) return bad_operands(l);
-    if (is_tanh(l) && h.dtype == DT_BF16 && p.out.dtype == DT_BF16) {
-        int code =
-            run_epilogue(l, &p, EPILOGUE_DGELU, NULL, h.at, &plain, 3 * type_bytes(h.type), &done);
-        if (code || done) return code;
-    }
-    int code = run_product(l, &plain);
-    if (code) return code;
-    return run_part(l, cuda_gelu_grad, 2, (const void *[]){c->out[0], h.at},
-                    (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
+    Parts parts = {l, &p, cuda_gelu_grad, 2, 0, {c->out[0], h.at}, {c->out_type[0], h.type}};
+    return run_fused(l, &p, fits ? EPILOGUE_DGELU : EPILOGUE_NONE, NULL, h.at, h.type, &parts);
 }
 
 /* dw, db = linear_grad_weight_bias(dy, x) */
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
-    Product p = weight_product(l), plain = p;
+    Product p = weight_product(l);
     Result db = output(l, 1);
-    bool done = false;
+    bool fits = db.dtype == p.out.dtype;
     if (db.n != p.s.n || !is_real(db.dtype)) return bad_operands(l);
-    if (db.dtype == p.out.dtype) {
-        int code = run_epilogue(l, &p, EPILOGUE_BGRADB, db.at, NULL, &plain,
-                                type_bytes(c->in_type[0]), &done);
-        if (code || done) return code;
-    }
-    int code = run_product(l, &plain);
-    if (code) return code;
-    return run_part(l, cuda_sum_leading, 1, c->in, c->in_type, 1);
+    Parts parts = {l, &p, cuda_sum_leading, 1, 1, {c->in[0]}, {c->in_type[0]}};
+    return run_fused(l, &p, fits ? EPILOGUE_BGRADB : EPILOGUE_NONE, db.at, NULL, NULL, &parts);
 }

@@ -11,7 +11,12 @@
  * always, FSDP_CUDA_TUNE=again does not believe the file.
  *
  * A product may be split along k only where its parts are f32 and added in a step of their own; the
- * other schemes round sums on the way. FSDP_CUDA_TF32=1 lets f32 products use TF32.
+ * other schemes round sums on the way. The library promises the same bits for the same algorithm on
+ * the same kind of GPU; its only exception, handles that several streams share, is none here: a
+ * rank has a handle and a workspace of its own.
+ *
+ * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE goes before what programs ask
+ * for, so it must not say anything else.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -27,6 +32,9 @@ enum { CHOICES = 1024, ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
 /* Timing: algorithms asked for; those that the rounds are for, at most; rounds; milliseconds that
  * one product may cost. */
 enum { CANDIDATES = 16, FINALISTS = 6, ROUNDS = 7, LIMIT_MS = 1500 };
+/* An idle GPU's clock is a fifth of what work makes it, and takes some milliseconds to rise: work
+ * in front of a rank's first product, and of each, which follows on what the host did. */
+enum { WARM_UP_FIRST_MS = 200, WARM_UP_MS = 10, WARM_UP_RUNS = 20000 };
 
 /* Finalists are at most this much slower than the fastest in the first round; the fastest has to
  * beat one that the library likes better by this much. */
@@ -43,6 +51,7 @@ typedef struct Choice {
     Description description;
     bool offered, rehearsed;
     double microseconds; /* 0: never timed */
+    double apart;        /* of a plain product and a kernel that do the same; 0: never timed */
     cublasLtMatmulAlgo_t algorithm;
 } Choice;
 
@@ -52,7 +61,7 @@ typedef struct Products {
     cublasLtHandle_t handle;
     cublasComputeType_t f32_type;
     TuneMode tune;
-    bool rehearsing, speaks;
+    bool rehearsing, warm, speaks;
     const char *plan_path; /* NULL: nothing is kept */
     char machine[TUNED_MACHINE];
     int lock;
@@ -106,10 +115,26 @@ static cudaError_t name_machine(Products *p) {
     return e;
 }
 
+/* Whoever sets it for all programs asked for something else here, or for nothing. */
+static int check_override(int tf32, char *error) {
+    const char *value = getenv("NVIDIA_TF32_OVERRIDE");
+    if (!value || (!strcmp(value, "0") && !tf32)) return 0;
+    if (strcmp(value, "0") != 0)
+        snprintf(error, ERROR_BYTES,
+                 "NVIDIA_TF32_OVERRIDE=%.100s: leave it unset; FSDP_CUDA_TF32=1 asks for TF32",
+                 value);
+    else
+        snprintf(
+            error, ERROR_BYTES,
+            "FSDP_CUDA_TF32=1, but NVIDIA_TF32_OVERRIDE=0 forbids it: leave one of them unset");
+    return EXIT_ENVIRONMENT;
+}
+
 int products_open(const DeviceOptions *options, void **out, char *error) {
     static const char *const words[] = {"0", "1", "again"};
     int tf32, tune;
     int code = one_of("FSDP_CUDA_TF32", words, 2, 0, &tf32, error);
+    if (!code) code = check_override(tf32, error);
     if (!code) code = one_of("FSDP_CUDA_TUNE", words, 3, TUNE_ONCE, &tune, error);
     if (code) return code;
     Products *p = calloc(1, sizeof *p);
@@ -186,17 +211,29 @@ static uint32_t alignment_of(const void *p) {
     return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;
 }
 
-static cublasStatus_t set(Description *d, cublasLtMatmulDescAttributes_t name, const void *value,
-                          size_t size) {
+static cublasStatus_t set(const Description *d, cublasLtMatmulDescAttributes_t name,
+                          const void *value, size_t size) {
     return cublasLtMatmulDescSetAttribute(d->product, name, value, size);
 }
 
-/* The addresses, which the description holds too. The heuristic derives alignments from them. */
-static cublasStatus_t point(Description *d, const ProductOperands *p) {
+/* The addresses, which the description holds too. */
+static cublasStatus_t point(const Description *d, const void *vector, const void *aux) {
     cublasStatus_t e = CUBLAS_STATUS_SUCCESS;
-    if (p->vector) e = set(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p->vector, sizeof p->vector);
-    if (!e && p->aux) e = set(d, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &p->aux, sizeof p->aux);
+    if (vector) e = set(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &vector, sizeof vector);
+    if (!e && aux) e = set(d, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux, sizeof aux);
     return e;
+}
+
+/* Who names or checks an algorithm reads off these addresses how they are aligned, and nothing
+ * else. It is told what the shape promises, not what the first call happens to have: the algorithm
+ * is for all calls of the shape. */
+static cublasStatus_t promise(const Description *d, const ProductShape *s,
+                              const ProductOperands *p) {
+    const uintptr_t step = 2 * ALIGNMENT_MAX;
+    const void *vector = NULL, *aux = NULL;
+    if (p->vector) vector = (void *)((uintptr_t)p->vector / step * step + s->alignment[4]);
+    if (p->aux) aux = (void *)((uintptr_t)p->aux / step * step + s->alignment[5]);
+    return point(d, vector, aux);
 }
 
 static cublasStatus_t describe(const Products *p, const ProductShape *s, Description *d) {
@@ -245,10 +282,11 @@ static bool is_exact(const cublasLtMatmulAlgo_t *algorithm) {
            scheme == CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
 }
 
-/* Asks the library for the algorithms of a shape, best first by its own account. *n may come out 0.
- */
-static cublasStatus_t ask(Products *p, const ProductShape *s, const Description *d, int wanted,
-                          cublasLtMatmulHeuristicResult_t *found, int *n) {
+/* Asks the library for the algorithms of a shape, at most CANDIDATES, best first by its own
+ * account. *n may come out 0. */
+static cublasStatus_t ask(Products *p, const ProductShape *s, const Description *d,
+                          const ProductOperands *operands, cublasLtMatmulHeuristicResult_t *found,
+                          int *n) {
     static const cublasLtMatmulPreferenceAttributes_t alignments[4] = {
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
         CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
@@ -266,9 +304,10 @@ static cublasStatus_t ask(Products *p, const ProductShape *s, const Description 
         e = cublasLtMatmulPreferenceSetAttribute(preference, alignments[i], &s->alignment[i],
                                                  sizeof s->alignment[i]);
     *n = 0;
+    if (!e) e = promise(d, s, operands);
     if (!e)
         e = cublasLtMatmulAlgoGetHeuristic(p->handle, d->product, d->a, d->b, d->c, d->c,
-                                           preference, wanted, found, n);
+                                           preference, CANDIDATES, found, n);
     cublasLtMatmulPreferenceDestroy(preference);
     if (e == CUBLAS_STATUS_NOT_SUPPORTED || e == CUBLAS_STATUS_INVALID_VALUE) {
         *n = 0;
@@ -297,8 +336,7 @@ static cublasStatus_t choose(Products *p, const ProductShape *s, const ProductOp
     int n = 0;
     *c = (Choice){.shape = *s};
     cublasStatus_t e = describe(p, s, &c->description);
-    if (!e) e = point(&c->description, operands);
-    if (!e) e = ask(p, s, &c->description, CANDIDATES, found, &n);
+    if (!e) e = ask(p, s, &c->description, operands, found, &n);
     if (e) {
         describe_end(&c->description);
         return e;
@@ -335,11 +373,10 @@ int product_offered(const Launch *l, const ProductShape *s, const ProductOperand
     return code;
 }
 
-int product_microseconds(const Launch *l, const ProductShape *s, const ProductOperands *p,
-                         double *out) {
+int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out) {
     Choice *c = NULL;
     int code = find(l, s, p, &c);
-    if (!code) *out = c->microseconds;
+    if (!code) *out = c->apart > 0 && c->microseconds > c->apart;
     return code;
 }
 
@@ -348,6 +385,8 @@ static cublasStatus_t issue(const Products *x, const Choice *c, const ProductOpe
                             cudaStream_t stream) {
     const float one = 1.0f, beta = c->shape.accumulate ? 1.0f : 0.0f;
     const Description *d = &c->description;
+    cublasStatus_t e = point(d, p->vector, p->aux);
+    if (e) return e;
     return cublasLtMatmul(x->handle, d->product, &one, p->a, d->a, p->b, d->b, &beta,
                           c->shape.accumulate ? p->c : p->d, d->c, p->d, d->c, algorithm, workspace,
                           PRODUCT_WORKSPACE, stream);
@@ -374,28 +413,48 @@ static cudaError_t fill_operands(cudaStream_t stream, const ProductShape *s,
 
 /* A product whose algorithms are timed. */
 typedef struct Trial {
-    const Products *products;
+    Products *products;
     const Choice *choice;
     const ProductOperands *operands;
     void *workspace;
     cudaStream_t stream;
+    int (*apart)(void *context); /* instead of an algorithm; 0 or an exit code */
+    void *context;
 } Trial;
 
-/* Milliseconds of one run; negative when the algorithm does not run. Writing the workspace in front
- * of it takes operands out of the cache, and gives the host time to issue what is measured. */
-static float time_once(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
+/* Issues an algorithm, or with NULL what does the same apart. Not 0 when that failed. */
+static int issue_trial(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
+    if (!algorithm) return t->apart(t->context);
+    return (int)issue(t->products, t->choice, t->operands, algorithm, t->workspace, t->stream);
+}
+
+/* Milliseconds of one run; negative when it does not run. `cold`: writing the workspace in front of
+ * it takes operands out of the cache, and gives the host time to issue what is measured. */
+static float time_once(const Trial *t, const cublasLtMatmulAlgo_t *algorithm, bool cold) {
     const Products *x = t->products;
     float ms = -1.0f;
-    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    cudaError_t e = cudaMemsetAsync(t->workspace, 0xff, PRODUCT_WORKSPACE, t->stream);
+    int status = 0;
+    cudaError_t e = cudaSuccess;
+    if (cold) e = cudaMemsetAsync(t->workspace, 0xff, PRODUCT_WORKSPACE, t->stream);
     if (!e) e = cudaEventRecord(x->begin, t->stream);
-    if (!e) status = issue(x, t->choice, t->operands, algorithm, t->workspace, t->stream);
+    if (!e) status = issue_trial(t, algorithm);
     if (!e) e = cudaEventRecord(x->end, t->stream);
     if (!e) e = cudaEventSynchronize(x->end);
     if (!e && !status) e = cudaEventElapsedTime(&ms, x->begin, x->end);
     if (!e && !status) return ms;
     cudaGetLastError(); /* another algorithm will do: the next launch must not find it */
     return -1.0f;
+}
+
+static void warm_up(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
+    const float wanted = t->products->warm ? WARM_UP_MS : WARM_UP_FIRST_MS;
+    float spent = 0.0f;
+    for (int runs = 0; spent < wanted && runs < WARM_UP_RUNS; runs++) {
+        float ms = time_once(t, algorithm, false);
+        if (ms < 0) return; /* another one may do better */
+        spent += ms;
+    }
+    t->products->warm = true;
 }
 
 typedef struct Candidate {
@@ -421,8 +480,9 @@ static int fastest(const Trial *t, const cublasLtMatmulHeuristicResult_t *found,
     int runs = 0;
     float spent = 0.0f;
     for (int i = 0; i < n && (runs < 2 || spent < LIMIT_MS); i++) {
-        float first = time_once(t, &found[i].algo);
-        float ms = first < 0 ? first : time_once(t, &found[i].algo);
+        if (runs == 0) warm_up(t, &found[i].algo);
+        float first = time_once(t, &found[i].algo, true);
+        float ms = first < 0 ? first : time_once(t, &found[i].algo, true);
         if (ms < 0) continue;
         all[runs++] = (Candidate){.number = i, .middle = ms};
         spent += first + ms;
@@ -435,7 +495,7 @@ static int fastest(const Trial *t, const cublasLtMatmulHeuristicResult_t *found,
     int rounds = 0;
     for (; rounds < ROUNDS && (rounds == 0 || spent < LIMIT_MS); rounds++)
         for (int i = 0; i < finalists; i++) {
-            float ms = time_once(t, &found[all[i].number].algo);
+            float ms = time_once(t, &found[all[i].number].algo, true);
             all[i].ms[rounds] = ms < 0 ? LIMIT_MS : ms;
             spent += all[i].ms[rounds];
         }
@@ -459,8 +519,9 @@ static TunedKey key_of(const Products *x, const ProductShape *s) {
     return key;
 }
 
-/* The choice that was made earlier, if the library still takes it. */
-static bool recall(const Products *x, Choice *c) {
+/* The choice that was made earlier, if the library still takes it and it still runs. */
+static bool recall(const Trial *t, Choice *c) {
+    const Products *x = t->products;
     TunedKey key = key_of(x, &c->shape);
     const Tuned *row = tuned_find(&tuned, &key);
     if (!row) return false;
@@ -469,16 +530,23 @@ static bool recall(const Products *x, Choice *c) {
     cublasLtMatmulHeuristicResult_t result;
     _Static_assert(sizeof algorithm == sizeof row->algorithm, "an algorithm is 64 bytes");
     memcpy(&algorithm, row->algorithm, sizeof algorithm);
-    cublasStatus_t e =
-        cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm, &result);
-    if (e || result.workspaceSize > PRODUCT_WORKSPACE || !is_exact(&algorithm)) {
+    cublasStatus_t e = promise(d, &c->shape, t->operands);
+    if (!e)
+        e = cublasLtMatmulAlgoCheck(x->handle, d->product, d->a, d->b, d->c, d->c, &algorithm,
+                                    &result);
+    if (e || result.workspaceSize > PRODUCT_WORKSPACE || !is_exact(&algorithm) ||
+        time_once(t, &algorithm, false) < 0) {
         tuned_remove(&tuned, &key);
         return false;
     }
     c->algorithm = algorithm;
     c->microseconds = row->microseconds;
+    c->apart = row->apart;
     return true;
 }
+
+/* As the file keeps it. */
+static double microseconds_of(float ms) { return (double)(int64_t)(ms * 1e5 + 0.5) / 100; }
 
 static int rehearse(const Launch *l, Products *x, Choice *c, const ProductOperands *p,
                     void *workspace) {
@@ -487,19 +555,52 @@ static int rehearse(const Launch *l, Products *x, Choice *c, const ProductOperan
     float ms = 0.0f;
     if (c->rehearsed || !c->offered) return 0;
     c->rehearsed = true;
-    if (recall(x, c)) return 0;
-    cublasStatus_t status = ask(x, &c->shape, &c->description, CANDIDATES, found, &n);
+    Trial t = {
+        .products = x, .choice = c, .operands = p, .workspace = workspace, .stream = l->stream};
+    if (recall(&t, c)) return 0;
+    cublasStatus_t status = ask(x, &c->shape, &c->description, p, found, &n);
     if (status) return refused(l, &c->shape, cublasLtGetStatusString(status));
     cudaError_t e = fill_operands(l->stream, &c->shape, p);
     if (e) return launch_result(l, e);
-    Trial t = {x, c, p, workspace, l->stream};
     int best = fastest(&t, found, n, &ms);
     if (best < 0) return refused(l, &c->shape, "none of the library's algorithms runs");
     c->algorithm = found[best].algo;
-    c->microseconds = (double)(int64_t)(ms * 1e5 + 0.5) / 100; /* as the file keeps it */
+    c->microseconds = microseconds_of(ms);
     Tuned row = {.key = key_of(x, &c->shape), .microseconds = c->microseconds, .candidates = n};
     memcpy(row.algorithm, &c->algorithm, sizeof row.algorithm);
     tuned_changed |= tuned_add(&tuned, &row);
+    return 0;
+}
+
+int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                           void *workspace, int (*work)(void *context), void *context) {
+    Products *x = launch_products(l);
+    Choice *c = NULL;
+    float ms[ROUNDS];
+    int code = find(l, s, p, &c);
+    if (code || !x->rehearsing || !c->rehearsed || c->apart > 0) return code;
+    Trial t = {.products = x,
+               .workspace = workspace,
+               .stream = l->stream,
+               .apart = work,
+               .context = context};
+    x->rehearsing = false; /* now it has to run */
+    warm_up(&t, NULL);
+    code = work(context);
+    for (int i = 0; i < ROUNDS && !code; i++) {
+        ms[i] = time_once(&t, NULL, true);
+        if (ms[i] < 0) code = work(context); /* says why */
+    }
+    x->rehearsing = true;
+    if (code) return code;
+    qsort(ms, ROUNDS, sizeof ms[0], by_time);
+    c->apart = microseconds_of(ms[ROUNDS / 2]);
+    TunedKey key = key_of(x, &c->shape);
+    const Tuned *row = tuned_find(&tuned, &key);
+    if (!row) return 0;
+    Tuned changed = *row;
+    changed.apart = c->apart;
+    tuned_changed |= tuned_add(&tuned, &changed);
     return 0;
 }
 
@@ -579,9 +680,7 @@ int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p
     int code = find(l, s, p, &c);
     if (code) return code;
     if (!c->offered) return refused(l, s, "the library has no algorithm for it");
-    cublasStatus_t e = point(&c->description, p);
-    if (e) return refused(l, s, cublasLtGetStatusString(e));
     if (x->rehearsing) return rehearse(l, x, c, p, workspace);
-    e = issue(x, c, p, &c->algorithm, workspace, l->stream);
+    cublasStatus_t e = issue(x, c, p, &c->algorithm, workspace, l->stream);
     return e ? refused(l, s, cublasLtGetStatusString(e)) : 0;
 }

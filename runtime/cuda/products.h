@@ -63,9 +63,8 @@ enum { PRODUCT_WORKSPACE = 32 << 20 };
 /* Has the library an algorithm for it? Shapes and operands that break the rules above are errors.
  */
 int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
-/* What the chosen algorithm took when it was timed; 0 where it never was. */
-int product_microseconds(const Launch *l, const ProductShape *s, const ProductOperands *p,
-                         double *out);
+/* Did it take longer, when both were timed, than what product_rehearse_apart was given? */
+int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
 /* Issues it; the workspace is aligned to 256. */
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
                 uint64_t workspace_bytes);
@@ -82,6 +81,10 @@ int products_rehearse(void *products, bool *wanted, char *error);
 void products_rehearsed(void *products);
 /* Is the launch between these two? */
 bool products_rehearsing(const Launch *l);
+/* Behind the rehearsal of a product with an epilogue, once for all launches alike: takes the time
+ * of `work`, which issues a plain product and a kernel that do the same. 0 or an exit code. */
+int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
+                           void *workspace, int (*work)(void *context), void *context);
 /* fill.cu: to[i] uniform in [-1, 1). */
 CUDA_C cudaError_t cuda_fill_uniform(cudaStream_t stream, int dtype, void *to, int64_t n,
                                      uint32_t seed);

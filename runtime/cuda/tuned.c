@@ -17,7 +17,7 @@
 #include "tuned.h"
 
 enum { FILE_BYTES = 4 << 20, LINE_BYTES = 1024, LOCK_SECONDS = 120, LOCK_PAUSE_MS = 100 };
-#define FORMAT "fsdp-run products 1\n"
+#define FORMAT "fsdp-run products 2\n"
 
 /* ---- the table */
 
@@ -103,7 +103,8 @@ static int print_row(const Tuned *source, char *out) {
     for (int i = 0; i < ALIGNMENTS; i++)
         n += sprintf(out + n, " %" PRIu32, row.key.shape.alignment[i]);
     for (int i = 0; i < TUNED_WORDS; i++) n += sprintf(out + n, " %016" PRIx64, row.algorithm[i]);
-    return n + sprintf(out + n, " %" PRId32 " %.2f\n", row.candidates, row.microseconds);
+    return n + sprintf(out + n, " %" PRId32 " %.2f %.2f\n", row.candidates, row.microseconds,
+                       row.apart);
 }
 
 static bool next_number(const char **at, int base, uint64_t *out) {
@@ -141,7 +142,10 @@ static bool parse_row(const char *line, Tuned *row) {
         if (!next_number(&line, 16, &row->algorithm[i])) return false;
     if (!next_number(&line, 10, &x) || x > INT32_MAX || *line != ' ') return false;
     row->candidates = (int32_t)x;
-    row->microseconds = strtod(line, NULL);
+    char *end;
+    row->microseconds = strtod(line, &end);
+    if (*end != ' ') return false;
+    row->apart = strtod(end, NULL);
     return true;
 }
 

@@ -21,8 +21,8 @@ typedef struct TunedKey {
 typedef struct Tuned {
     TunedKey key;
     uint64_t algorithm[TUNED_WORDS];
-    double microseconds;
-    int32_t candidates; /* that it was the fastest of */
+    double microseconds, apart; /* apart: of a plain product and a kernel instead; 0: not known */
+    int32_t candidates;         /* that it was the fastest of */
 } Tuned;
 
 /* Who computes a form of attention. */

@@ -22,3 +22,12 @@ gelu's slope in a part of its own where the epilogue is slow
 gelu's slope in the epilogue where that is fast
 a bias's sum in a part of its own where the epilogue is slow
 a bias's sum in the epilogue where that is fast
+every product with an epilogue has both times
+gelu in a part of its own where the epilogue takes longer
+gelu in a part of its own where there is no epilogue
+gelu's slope in a part of its own where the epilogue takes longer
+gelu's slope in a part of its own where there is no epilogue
+a bias's sum in a part of its own where the epilogue takes longer
+a bias's sum in a part of its own where there is no epilogue
+a bias in front of the product where there is no epilogue
+the epilogues where they are as fast

@@ -1,16 +1,30 @@
 /* cuBLASLt as far as runtime/cuda/products.c uses it, from its manual: descriptions are kept as
- * they are set, and a product is three loops over column-major operands. What a real library
- * refuses (sizes that do not match, an alignment that was promised and is not there) ends in an
- * error.
+ * they are set, and a product is three loops over column-major operands.
+ *
+ * What the manual does not allow is refused, also where a real library may be lucky: types that are
+ * not in its table, sizes that do not match, an epilogue without its operands or with aux out of
+ * step, an algorithm found for another product, an address (bias and aux included) less aligned
+ * than was promised when the algorithm was asked for, a workspace that is too small or not at a
+ * multiple of 16. What no library can notice (memory that is read or used as workspace, and
+ * written) ends the program.
+ *
+ * FSDP_EMULATE_EPILOGUES_LACK and _SLOW: numbers of epilogues that no algorithm has, and that take
+ * four times as long, with commas around each. Each product costs 2 ms of the clock that events
+ * have, with the best algorithm 1.
  */
 #include "emulate.h"
 #include "emulate_streams.h"
 
+#include <algorithm>
 #include <cublasLt.h>
+#include <string>
 #include <vector>
 
 enum Algorithm { FORWARDS, BACKWARDS, INEXACT, BROKEN, GREEDY, ALGORITHMS };
-enum { NUMBER_WORD = 4 }; /* of an algorithm's eight */
+/* Of an algorithm's eight: the promised alignments of A, B, C, D (0 and 1) and of vector and aux,
+ * what it was found for, its number, the bytes of workspace that it takes. */
+enum { ADDRESS_WORD = 2, PRODUCT_WORD, NUMBER_WORD, WORKSPACE_WORD };
+enum { WORKSPACE_ALIGN = 16, ALIGN_LIMIT = 256 };
 float emulated_ms;
 
 struct Description {
@@ -68,15 +82,107 @@ static void sum_over_k(void *to, cudaDataType_t type, const void *x, const Matri
     }
 }
 
-/* What the manual asks of the epilogue's operands. */
-static bool epilogue_fits(const Description &p, const Matrix &d) {
-    bool bias_gradient = p.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD ||
-                         p.epilogue == CUBLASLT_EPILOGUE_BGRADA ||
-                         p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
-    if ((bias_gradient || p.has(CUBLASLT_EPILOGUE_BIAS)) && !p.vector) return false;
-    if (!p.gelu() && !p.dgelu()) return true;
-    return p.aux && (uintptr_t)p.aux % 16 == 0 && p.aux_leading % 8 == 0 &&
-           p.aux_leading >= (int64_t)d.rows;
+static bool is_named(const char *variable, cublasLtEpilogue_t epilogue) {
+    const char *list = getenv(variable);
+    return list && strstr(list, ("," + std::to_string((int)epilogue) + ",").c_str());
+}
+
+/* A product and its layouts, as calls get them. */
+struct Product {
+    Description p;
+    Matrix a, b, c, d;
+
+    uint64_t m() const { return p.a == CUBLAS_OP_T ? a.columns : a.rows; }
+    uint64_t k() const { return p.a == CUBLAS_OP_T ? a.rows : a.columns; }
+    uint64_t n() const { return p.b == CUBLAS_OP_T ? b.rows : b.columns; }
+    bool has_bias_gradient() const {
+        return p.epilogue == CUBLASLT_EPILOGUE_DGELU_BGRAD ||
+               p.epilogue == CUBLASLT_EPILOGUE_BGRADA || p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
+    }
+    bool has_vector() const { return has_bias_gradient() || p.has(CUBLASLT_EPILOGUE_BIAS); }
+    bool has_aux() const { return p.gelu() || p.dgelu(); }
+
+    bool sizes_fit() const {
+        uint64_t deep = p.b == CUBLAS_OP_T ? b.columns : b.rows;
+        return deep == k() && d.rows == m() && d.columns == n() && c.rows == m() &&
+               c.columns == n() && m() && n() && k();
+    }
+    /* The table of cublasLtMatmul: f32 or bf16 operands, sums in f32; TF32 is for f32 only. */
+    bool types_fit() const {
+        if (a.type != b.type || c.type != d.type) return false;
+        if (a.type == CUDA_R_32F) return d.type == CUDA_R_32F;
+        return a.type == CUDA_R_16BF && (d.type == CUDA_R_16BF || d.type == CUDA_R_32F) &&
+               p.compute == CUBLAS_COMPUTE_32F;
+    }
+    bool epilogue_fits() const {
+        return !has_aux() || (p.aux_leading % 8 == 0 && p.aux_leading >= (int64_t)d.rows);
+    }
+    /* FNV-1a of everything but addresses. */
+    uint64_t hash() const {
+        uint64_t h = 0xcbf29ce484222325u;
+        auto add = [&h](int64_t x) { h = (h ^ (uint64_t)x) * 0x100000001b3u; };
+        for (const Matrix *x : {&a, &b, &c, &d}) {
+            for (int64_t y : {(int64_t)x->type, (int64_t)x->rows, (int64_t)x->columns, x->leading})
+                add(y);
+        }
+        for (int64_t y :
+             {(int64_t)p.a, (int64_t)p.b, (int64_t)p.epilogue, (int64_t)p.compute, p.aux_leading})
+            add(y);
+        return h;
+    }
+};
+
+static Product product_of(cublasLtMatmulDesc_t p, cublasLtMatrixLayout_t a,
+                          cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
+                          cublasLtMatrixLayout_t d) {
+    return {*inside<Description>(p), *inside<Matrix>(a), *inside<Matrix>(b), *inside<Matrix>(c),
+            *inside<Matrix>(d)};
+}
+
+static uint32_t alignment_of(const void *p) {
+    uintptr_t at = (uintptr_t)p;
+    return at == 0 ? ALIGN_LIMIT : (uint32_t)std::min<uintptr_t>(at & (~at + 1), ALIGN_LIMIT);
+}
+
+/* ---- memory that a product touches */
+
+struct Range {
+    const char *name;
+    bool written;
+    const char *from, *to;
+};
+static Range range_of(const char *name, bool written, const void *at, uint64_t elements,
+                      cudaDataType_t type) {
+    const char *from = (const char *)at;
+    return {name, written, from, from + elements * (type == CUDA_R_32F ? 4 : 2)};
+}
+static uint64_t elements_of(const Matrix &x, int64_t leading) {
+    return (x.columns - 1) * (uint64_t)leading + x.rows;
+}
+
+/* Nothing is written that something else is. */
+static void refuse_overlaps(const Product &x, const void *a, const void *b, const void *c,
+                            const void *d, const void *workspace, size_t workspace_bytes) {
+    const Description &p = x.p;
+    std::vector<Range> all = {range_of("A", false, a, elements_of(x.a, x.a.leading), x.a.type),
+                              range_of("B", false, b, elements_of(x.b, x.b.leading), x.b.type),
+                              range_of("D", true, d, elements_of(x.d, x.d.leading), x.d.type)};
+    if (c && c != d)
+        all.push_back(range_of("C", false, c, elements_of(x.c, x.c.leading), x.c.type));
+    if (x.has_vector())
+        all.push_back(range_of("the vector", x.has_bias_gradient(), p.vector,
+                               p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? x.d.columns : x.d.rows,
+                               x.d.type));
+    if (x.has_aux())
+        all.push_back(range_of("aux", p.gelu(), p.aux, elements_of(x.d, p.aux_leading), x.d.type));
+    const char *from = (const char *)workspace;
+    all.push_back({"the workspace", true, from, from + workspace_bytes});
+    for (const Range &one : all)
+        for (const Range &other : all)
+            if (&one != &other && one.written && one.from < other.to && other.from < one.to) {
+                std::string what = std::string(one.name) + " and " + other.name;
+                emulate_fail(("cuBLASLt: " + what + " share memory").c_str());
+            }
 }
 
 extern "C" {
@@ -92,7 +198,10 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t h) {
 const char *cublasLtGetStatusString(cublasStatus_t s) { return s ? "an error" : "success"; }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *out, cublasComputeType_t compute,
-                                        cudaDataType_t) {
+                                        cudaDataType_t scale) {
+    if (scale != CUDA_R_32F ||
+        (compute != CUBLAS_COMPUTE_32F && compute != CUBLAS_COMPUTE_32F_FAST_TF32))
+        return CUBLAS_STATUS_INVALID_VALUE;
     *out = (cublasLtMatmulDesc_t)calloc(1, sizeof **out);
     *(Description **)*out = new Description{
         CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, nullptr, 0, compute};
@@ -124,6 +233,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
 }
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *out, cudaDataType type,
                                           uint64_t rows, uint64_t columns, int64_t leading) {
+    if (leading < (int64_t)rows) return CUBLAS_STATUS_INVALID_VALUE;
     *out = (cublasLtMatrixLayout_t)calloc(1, sizeof **out);
     *(Matrix **)*out = new Matrix{type, rows, columns, leading};
     return CUBLAS_STATUS_SUCCESS;
@@ -159,36 +269,48 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t o
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The algorithm carries the promised alignments, which the product checks, and its number. Of the
- * five that are offered, the second adds in the other order and is the fastest, the third is not
- * exact, the fourth does not run, the fifth wants more workspace than any. */
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+/* Of the five algorithms that are offered, the second adds in the other order and is the fastest,
+ * the third is not exact, the fourth does not run, the fifth wants more workspace than any. */
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t opaque, int wanted,
                                               cublasLtMatmulHeuristicResult_t *found, int *n) {
-    Preference *p = inside<Preference>(opaque);
     *n = 0;
+    if (!handle || !product || !a || !b || !c || !d || !opaque || wanted < 1)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    Preference *p = inside<Preference>(opaque);
+    Product x = product_of(product, a, b, c, d);
+    if (!x.sizes_fit() || !x.epilogue_fits()) return CUBLAS_STATUS_INVALID_VALUE;
+    if (!x.types_fit() || is_named("FSDP_EMULATE_EPILOGUES_LACK", x.p.epilogue))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     for (uint64_t number = 0; number < ALGORITHMS && *n < wanted; number++) {
         if (number == INEXACT && !(p->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE)) continue;
         cublasLtMatmulHeuristicResult_t *f = &found[(*n)++];
         memset(f, 0, sizeof *f);
         memcpy(&f->algo, p->alignment, sizeof p->alignment);
-        f->algo.data[NUMBER_WORD] = number;
         f->workspaceSize = number == GREEDY ? p->workspace + 1 : p->workspace;
+        f->algo.data[ADDRESS_WORD] = alignment_of(x.p.vector) | (uint64_t)alignment_of(x.p.aux)
+                                                                    << 32;
+        f->algo.data[PRODUCT_WORD] = x.hash();
+        f->algo.data[NUMBER_WORD] = number;
+        f->algo.data[WORKSPACE_WORD] = f->workspaceSize;
     }
     return CUBLAS_STATUS_SUCCESS;
 }
 
 static bool known(const cublasLtMatmulAlgo_t *a) { return a->data[NUMBER_WORD] < ALGORITHMS; }
 
-cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t, cublasLtMatmulDesc_t,
-                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                       cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-                                       const cublasLtMatmulAlgo_t *a,
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                                       cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                       cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                       const cublasLtMatmulAlgo_t *algorithm,
                                        cublasLtMatmulHeuristicResult_t *result) {
-    if (!known(a)) return CUBLAS_STATUS_INVALID_VALUE;
+    if (!handle || !product || !a || !b || !c || !d || !known(algorithm) ||
+        product_of(product, a, b, c, d).hash() != algorithm->data[PRODUCT_WORD])
+        return CUBLAS_STATUS_INVALID_VALUE;
     memset(result, 0, sizeof *result);
+    result->workspaceSize = algorithm->data[WORKSPACE_WORD];
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -215,41 +337,66 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t, cudaEvent_t) {
     return cudaSuccess;
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, const void *alpha,
-                              const void *a, cublasLtMatrixLayout_t a_layout, const void *b,
-                              cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
-                              cublasLtMatrixLayout_t c_layout, void *d,
+/* Does the algorithm run on these operands? */
+static cublasStatus_t check(const Product &x, const void *const operand[4],
+                            const cublasLtMatmulAlgo_t *algorithm, const void *workspace,
+                            size_t workspace_bytes) {
+    uint32_t promised[6];
+    memcpy(promised, algorithm, sizeof promised);
+    const void *at[6] = {operand[0],
+                         operand[1],
+                         operand[2],
+                         operand[3],
+                         x.has_vector() ? x.p.vector : nullptr,
+                         x.has_aux() ? x.p.aux : nullptr};
+    if (!x.sizes_fit() || !x.types_fit() || !x.epilogue_fits() ||
+        x.hash() != algorithm->data[PRODUCT_WORD])
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if ((x.has_vector() && !x.p.vector) || (x.has_aux() && (!x.p.aux || (uintptr_t)x.p.aux % 16)))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    for (int i = 0; i < 6; i++)
+        if (at[i] && (uintptr_t)at[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
+    if (operand[2] == operand[3] && memcmp(&x.c, &x.d, sizeof x.c) != 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (workspace_bytes < algorithm->data[WORKSPACE_WORD] ||
+        (algorithm->data[WORKSPACE_WORD] && !workspace) ||
+        (uintptr_t)workspace % WORKSPACE_ALIGN != 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t product,
+                              const void *alpha, const void *a, cublasLtMatrixLayout_t a_layout,
+                              const void *b, cublasLtMatrixLayout_t b_layout, const void *beta,
+                              const void *c, cublasLtMatrixLayout_t c_layout, void *d,
                               cublasLtMatrixLayout_t d_layout,
                               const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               size_t workspace_bytes, cudaStream_t stream) {
-    Description p = *inside<Description>(product);
-    Matrix x = *inside<Matrix>(a_layout), y = *inside<Matrix>(b_layout);
-    Matrix z = *inside<Matrix>(d_layout), w = *inside<Matrix>(c_layout);
+    if (!handle || !product || !alpha || !beta || !a || !b || !d || !a_layout || !b_layout ||
+        !c_layout || !d_layout || !algorithm || (!c && *(const float *)beta != 0.0f) ||
+        *(const float *)alpha != 1.0f)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    Product whole = product_of(product, a_layout, b_layout, c_layout, d_layout);
+    const Description &p = whole.p;
+    const Matrix &x = whole.a, &y = whole.b, &w = whole.c, &z = whole.d;
     bool turn_a = p.a == CUBLAS_OP_T, turn_b = p.b == CUBLAS_OP_T;
-    uint64_t m = turn_a ? x.columns : x.rows, k = turn_a ? x.rows : x.columns;
-    uint64_t n = turn_b ? y.rows : y.columns;
-    uint32_t promised[4];
-    const void *operand[4] = {a, b, c, d};
-    uint64_t number = algorithm->data[NUMBER_WORD];
+    uint64_t m = whole.m(), n = whole.n(), k = whole.k(), number = algorithm->data[NUMBER_WORD];
     if (number == BROKEN || !known(algorithm)) {
         emulate_failed(cudaErrorInvalidConfiguration); /* as a launch that came to nothing */
         return CUBLAS_STATUS_NOT_SUPPORTED;
     }
-    memcpy(promised, algorithm, sizeof promised);
-    for (int i = 0; i < 4; i++)
-        if ((uintptr_t)operand[i] % promised[i] != 0) return CUBLAS_STATUS_INVALID_VALUE;
-    bool types = x.type == y.type && z.type == w.type &&
-                 (x.type == CUDA_R_32F ? z.type == CUDA_R_32F : true);
-    if (!types || (turn_b ? y.columns : y.rows) != k || z.rows != m || z.columns != n ||
-        w.rows != m || w.columns != n || *(const float *)alpha != 1.0f)
-        return CUBLAS_STATUS_INVALID_VALUE;
-    if (!epilogue_fits(p, z)) return CUBLAS_STATUS_INVALID_VALUE;
+    const void *const operand[4] = {a, b, c, d};
+    cublasStatus_t wrong = check(whole, operand, algorithm, workspace, workspace_bytes);
+    if (wrong) return wrong;
+    refuse_overlaps(whole, a, b, c, d, workspace, workspace_bytes);
+    float ms = number == BACKWARDS ? 1.0f : 2.0f;
+    if (is_named("FSDP_EMULATE_EPILOGUES_SLOW", p.epilogue)) ms *= 4;
     float keep = *(const float *)beta;
     emulate_launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {
         /* it may hold nothing that is still needed; not all of it, for the time that takes */
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
         std::vector<float> rows(m, 0.0f);
-        emulated_ms = number == BACKWARDS ? 1.0f : 2.0f;
+        emulated_ms = ms;
         for (uint64_t j = 0; j < n; j++)
             for (uint64_t i = 0; i < m; i++) {
                 float sum = 0.0f;

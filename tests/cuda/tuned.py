@@ -35,6 +35,11 @@ def start(path=plan, log="log", **settings):
                                  pass_fds=(3,) if case == "nowhere" else ())
 
 
+def again(**settings):
+    """Times everything anew; the losses."""
+    return end(start(FSDP_CUDA_TUNE="again", **settings))[0]
+
+
 def end(begun):
     """losses with norms of gradients, notes"""
     log, process = begun
@@ -70,12 +75,13 @@ def with_first():
 
 
 def priced(epilogue, microseconds):
-    """The file as it would be if every product with that epilogue had taken so long."""
+    """The file as it would be if every product with that epilogue had taken so long, and the same
+    apart a microsecond."""
     lines = text().split("\n")
     of_kind = [i for i, x in enumerate(lines)
                if x.startswith("product ") and x.split()[12] == str(epilogue)]
     for i in of_kind:
-        lines[i] = lines[i].rsplit(" ", 1)[0] + f" {microseconds:.2f}"
+        lines[i] = lines[i].rsplit(" ", 2)[0] + f" {microseconds:.2f} 1.00"
     return "\n".join(lines) if of_kind else sys.exit(f"no product has epilogue {epilogue}")
 
 
@@ -115,12 +121,24 @@ elif case == "epilogues":
         expect(f"{name} in a part of its own where the epilogue is slow", apart)
         write(priced(number, 0.01))
         expect(f"{name} in the epilogue where that is fast", end(start()) == (found, []))
+    expect("every product with an epilogue has both times",
+           all((float(x.split()[-1]) > 0) == (x.split()[12] in "236") for x in text().split("\n")
+               if x.startswith("product ")))
+    for name, number in ("gelu", 164), ("gelu's slope", 192), ("a bias's sum", 512):
+        expect(f"{name} in a part of its own where the epilogue takes longer",
+               again(FSDP_EMULATE_EPILOGUES_SLOW=f",{number},") != found)
+        expect(f"{name} in a part of its own where there is no epilogue",
+               again(FSDP_EMULATE_EPILOGUES_LACK=f",{number},") != found)
+    expect("a bias in front of the product where there is no epilogue",
+           all(abs(a[0] - b[0]) < 1e-2 * b[0]
+               for a, b in zip(again(FSDP_EMULATE_EPILOGUES_LACK=",4,164,"), found)))
+    expect("the epilogues where they are as fast", again() == found)
 elif case == "ignored":
     good = text()
     for name, content, settings in (
             ("damaged", good.replace("product ", "produce ", 1), {}),
             ("damaged", good[:len(good) // 2], {}),
-            ("of another version", good.replace("products 1", "products 2"), {}),
+            ("of another version", good.replace("products 2", "products 1"), {}),
             ("another version of its libraries", good, {"FSDP_EMULATE_CUBLASLT": "130200"})):
         write(content, seal=False)
         losses, notes = end(start(**settings))
