@@ -12,7 +12,8 @@ typedef struct Worker {
     Rank *rank;
     int32_t index, workers, code;
     int64_t piece;
-    void *host; /* where the arena cannot be written directly */
+    void *host;            /* where the arena cannot be written directly */
+    pthread_mutex_t *copy; /* then held while a piece goes into it, or the rank's error */
     pthread_t thread;
 } Worker;
 
@@ -28,20 +29,22 @@ static void read_piece(void *user) {
     tensor_elements(p->match, p->first, p->n, p->dtype, p->to);
 }
 
-static int fill_piece(Rank *r, uint32_t param, int64_t first, int64_t n, char *to, void *host) {
+static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char *to) {
+    Rank *r = w->rank;
     const Run *run = r->run;
     const PlanParam *q = &run->plan->params[param];
-    void *place = host ? host : to;
+    void *place = w->host ? w->host : to;
     Piece piece = {
         .match = &run->match[param], .first = first, .n = n, .dtype = q->type.dtype, .to = place};
-    if (!run->weights) {
+    if (!run->weights)
         initial_values(run->plan, q, first, n, place);
-    } else if (!mapped_read(read_piece, &piece)) {
-        snprintf(r->error, ERROR_BYTES, "%s: the file became shorter or cannot be read",
-                 run->weights->path);
-        return EXIT_CORRUPT;
-    }
-    return host ? rank_copy_in(r, to, host, (uint64_t)(n * dtype_bytes(q->type.dtype))) : 0;
+    else if (!mapped_read(read_piece, &piece))
+        return EXIT_CORRUPT; /* weights_start says why */
+    if (!w->host) return 0;
+    pthread_mutex_lock(w->copy);
+    int code = rank_copy_in(r, to, w->host, (uint64_t)(n * dtype_bytes(q->type.dtype)));
+    pthread_mutex_unlock(w->copy);
+    return code;
 }
 
 static int fill_group(Worker *w, uint32_t group, char *shard) {
@@ -59,8 +62,8 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
             int64_t n = MIN(to - at, (int64_t)PIECE);
             if (w->piece++ % w->workers != w->index) continue;
             rank_beat(r);
-            int code = fill_piece(r, q->param, at - q->offset, n,
-                                  shard + (uint64_t)(at - begin) * width, w->host);
+            int code =
+                fill_piece(w, q->param, at - q->offset, n, shard + (uint64_t)(at - begin) * width);
             if (code) return code;
         }
     }
@@ -78,19 +81,22 @@ static void *fill(void *context) {
 }
 
 int weights_start(Rank *r) {
-    bool host = r->run->device->arena_is_host;
     Worker worker[MAX_WORKERS] = {0};
-    int32_t n = host ? MIN(r->info.threads, MAX_WORKERS) : 1;
-    worker[0].host = host ? NULL : malloc(PIECE * sizeof(double));
-    if (!host && !worker[0].host) {
-        snprintf(r->error, ERROR_BYTES, "no memory for a piece of the weights");
+    int32_t n = MIN(r->info.threads, MAX_WORKERS);
+    uint64_t bytes = PIECE * sizeof(double);
+    char *host = r->run->device->arena_is_host ? NULL : malloc((uint64_t)n * bytes);
+    if (!r->run->device->arena_is_host && !host) {
+        snprintf(r->error, ERROR_BYTES, "no memory for pieces of the weights");
         return EXIT_ENVIRONMENT;
     }
+    pthread_mutex_t copy = PTHREAD_MUTEX_INITIALIZER;
     bool started[MAX_WORKERS] = {false};
     for (int32_t i = n - 1; i >= 0; i--) {
         worker[i].rank = r;
         worker[i].index = i;
         worker[i].workers = n;
+        worker[i].host = host ? host + (uint64_t)i * bytes : NULL;
+        worker[i].copy = &copy;
         started[i] = i > 0 && !pthread_create(&worker[i].thread, NULL, fill, &worker[i]);
         if (!started[i]) fill(&worker[i]);
     }
@@ -99,6 +105,15 @@ int weights_start(Rank *r) {
         if (started[i]) pthread_join(worker[i].thread, NULL);
         if (worker[i].code) code = worker[i].code;
     }
-    free(worker[0].host);
+    free(host);
+    const TensorFile *file = r->run->weights;
+    /* Several threads may have seen it; and what was cut off the last page was read as zeros. */
+    if (file && (code == EXIT_CORRUPT || tensors_shorter(file))) {
+        snprintf(r->error, ERROR_BYTES,
+                 "%s: the file became shorter or cannot be read; it had %zu bytes when the run "
+                 "began",
+                 file->path, file->size);
+        return EXIT_CORRUPT;
+    }
     return code ? code : rank_synchronize(r, r->error);
 }
