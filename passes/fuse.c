@@ -32,8 +32,6 @@ static void count_readers(Fuse *f, const Program *p) {
 
 static bool is_packed_split(const Fuse *f, const Op *op) {
     if (op->kind != OP_split || op->attr.axis != 2 || op->n_out != 3) return false;
-    const Type *x = &f->g->values.at[op->in[0]].type;
-    if (x->rank != 5 || x->dim[2] != 3) return false;
     for (uint32_t j = 0; j < 3; j++)
         if (f->readers[op->out + j] != 1) return false;
     return true;
@@ -63,14 +61,10 @@ static void fuse_program(Fuse *f, uint32_t program) {
     const OpId *old = g->programs.at[program].ops.at;
     bool *dropped = arena_array(g->arena, bool, g->ops.n);
     OpId *source = arena_array(g->arena, OpId, n);
-    bool any = false;
     for (uint32_t i = 0; i < n; i++) {
         source[i] = packed_source(f, &g->ops.at[old[i]]);
-        if (source[i] == NO_OP) continue;
-        dropped[source[i]] = true;
-        any = true;
+        if (source[i] != NO_OP) dropped[source[i]] = true;
     }
-    if (!any) return;
     Program *p = &g->programs.at[program];
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;

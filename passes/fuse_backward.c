@@ -59,7 +59,7 @@ static void find_sum(FuseBackward *f, OpId product) {
 }
 
 /* Gradients of weights come behind the sums of their biases, slopes behind their products. */
-static bool find_pairs(FuseBackward *f, const Program *p) {
+static void find_pairs(FuseBackward *f, const Program *p) {
     const Graph *g = f->g;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
@@ -67,16 +67,13 @@ static bool find_pairs(FuseBackward *f, const Program *p) {
         f->place[p->ops.at[i]] = i;
         if (op->kind == OP_gelu_grad) f->slope[op->in[0]] = p->ops.at[i];
     }
-    bool any = false;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         OpId id = p->ops.at[i];
         const Op *op = &g->ops.at[id];
         if (op->kind == OP_sum_leading && op->n_in == 1) f->sum[op->in[0]] = id;
         if (op->kind == OP_linear_grad_input) find_slope(f, id);
         if (op->kind == OP_linear_grad_weight) find_sum(f, id);
-        any |= op->kind == OP_linear_grad_input || op->kind == OP_linear_grad_weight;
     }
-    return any;
 }
 
 static void emit_fused(FuseBackward *f, uint32_t program, OpId id) {
@@ -99,7 +96,7 @@ static void emit_fused(FuseBackward *f, uint32_t program, OpId id) {
 
 static void fuse_program(FuseBackward *f, uint32_t program) {
     Graph *g = f->g;
-    if (!find_pairs(f, &g->programs.at[program])) return;
+    find_pairs(f, &g->programs.at[program]);
     uint32_t n = g->programs.at[program].ops.n;
     const OpId *old = g->programs.at[program].ops.at;
     Program *p = &g->programs.at[program];

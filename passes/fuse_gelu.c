@@ -46,13 +46,10 @@ static void fuse_program(FuseGelu *f, uint32_t program) {
     uint32_t n = g->programs.at[program].ops.n;
     const OpId *old = g->programs.at[program].ops.at;
     bool *dropped = arena_array(g->arena, bool, g->ops.n);
-    bool any = false;
     for (uint32_t i = 0; i < n; i++) {
         const Op *op = &g->ops.at[old[i]];
-        if (!is_fused_linear(f, op)) continue;
-        dropped[f->gelu[op->out]] = any = true;
+        if (is_fused_linear(f, op)) dropped[f->gelu[op->out]] = true;
     }
-    if (!any) return;
     Program *p = &g->programs.at[program];
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;

@@ -48,7 +48,7 @@ static void fuse_forward(Rewrite *r, uint32_t i) {
     OpId from = r->g->values.at[sum].def;
     const Op *add = &r->g->ops.at[from];
     if (add->kind != OP_add || r->gone[from] || !same_dims(r, add->in[0], add->in[1]) ||
-        add->phase != norm->phase || r->first_reader[sum] != i)
+        add->phase != norm->phase)
         return;
     for (uint32_t k = r->position[from] + 1; k < i; k++)
         if (op_at(r, k)->kind != OP_param) return;
@@ -79,11 +79,10 @@ static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
 
 /* The addition of dx, at position i, to what was there before position `first`; NULL: none. */
 static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, ValueId *residual) {
-    uint32_t n = r->g->programs.at[r->program].ops.n;
     ValueId dx = op_at(r, i)->out;
-    if (i + 1 == n || r->readers[dx] != 1) return NULL;
-    const Op *add = op_at(r, i + 1);
-    if (add->kind != OP_add || add->in[0] == add->in[1] || !same_dims(r, add->in[0], add->in[1]) ||
+    if (r->readers[dx] != 1) return NULL;
+    const Op *add = op_at(r, i + 1); /* dx is read behind i */
+    if (add->kind != OP_add || !same_dims(r, add->in[0], add->in[1]) ||
         (add->in[0] != dx && add->in[1] != dx) || !type_equal(type_in(r, add->out), type_in(r, dx)))
         return NULL;
     *residual = add->in[add->in[0] == dx];

@@ -47,7 +47,7 @@ static void look_at(Pad *p, const Op *op) {
         bool view = op->kind == OP_reshape;
         p->base[op->out + j] = view ? p->base[op->in[0]] : op->out + j;
         const Type *whole = &g->values.at[p->base[op->out + j]].type;
-        if (!is_known(may.out, j) || !pitch_of(t) || pitch_of(t) != pitch_of(whole) ||
+        if (!is_known(may.out, j) || pitch_of(t) != pitch_of(whole) ||
             t->dim[t->rank - 1] != whole->dim[whole->rank - 1])
             p->excluded[p->base[op->out + j]] = true;
     }

@@ -12,15 +12,17 @@ Rewrite rewrite_begin(Graph *g, uint32_t program) {
     Rewrite r = {.g = g, .program = program};
     r.position = arena_array(a, uint32_t, g->ops.n + 1);
     r.readers = arena_array(a, uint32_t, g->values.n + 1);
-    r.first_reader = arena_array(a, uint32_t, g->values.n + 1);
+    r.reader = arena_array(a, uint32_t, g->values.n + 1);
     r.gone = arena_array(a, bool, g->ops.n + 1);
     r.instead = arena_array(a, uint32_t, g->ops.n + 1);
     const Program *p = &g->programs.at[program];
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         r.position[p->ops.at[i]] = i;
-        for (uint32_t k = 0; k < op->n_in; k++)
-            if (r.readers[op->in[k]]++ == 0) r.first_reader[op->in[k]] = i;
+        for (uint32_t k = 0; k < op->n_in; k++) {
+            r.readers[op->in[k]]++;
+            r.reader[op->in[k]] = i;
+        }
     }
     return r;
 }
@@ -57,7 +59,6 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
 }
 
 void rewrite_end(Rewrite *r) {
-    if (r->fused.n == 0) return;
     Graph *g = r->g;
     uint32_t n_values = g->values.n, n = g->programs.at[r->program].ops.n;
     ValueId *became = arena_array(g->arena, ValueId, n_values + 1);

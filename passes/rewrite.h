@@ -24,10 +24,10 @@ typedef struct Fused {
 typedef struct Rewrite {
     Graph *g;
     uint32_t program;
-    uint32_t *position;     /* by op: its place in the program's list */
-    uint32_t *readers;      /* by value: how many operands it is */
-    uint32_t *first_reader; /* by value: position of the first op that reads it */
-    bool *gone;             /* by op: a group that was named holds it */
+    uint32_t *position; /* by op: its place in the program's list */
+    uint32_t *readers;  /* by value: how many operands it is */
+    uint32_t *reader;   /* by value: position of the last op that reads it */
+    bool *gone;         /* by op: a group that was named holds it */
     VEC(Fused) fused;
     uint32_t *instead; /* by op: row of fused that stands at its place, plus 1 */
 } Rewrite;
