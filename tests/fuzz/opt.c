@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     PipelineOptions options = {.from_text = true};
     Graph *g = graph_parse(arena, &ds, "fuzz", text, n - 1);
     if (g && !graph_verify(g)) {
-        int skip = bytes[0] % 4, most = bytes[0] / 4 % 16 + 1;
+        int skip = bytes[0] % 8, most = bytes[0] / 8 % 16 + 1;
         for (int i = 0; i < n_passes && most; i++) {
             if (pass_table[i].in != g->level || skip-- > 0) continue;
             if (!pipeline_run_pass(g, &pass_table[i], &options)) break;
