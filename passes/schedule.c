@@ -56,8 +56,8 @@ static void survey(Schedule *s) {
         if (s->start[op->phase] == s->n && op->kind != OP_state) s->start[op->phase] = i;
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
         if (op->kind != OP_unshard) continue;
-        Move m = {i, i, i};
-        while (m.begin && op_at(s, m.begin - 1)->kind == OP_cast) {
+        Move m = {i, i, i}; /* what has operands does not come first */
+        while (op_at(s, m.begin - 1)->kind == OP_cast) {
             bool feeds = false;
             for (uint32_t j = 0; j < op->n_in; j++)
                 feeds |= maker(s, op->in[j]) == s->old[m.begin - 1];
@@ -79,7 +79,6 @@ static uint32_t wanted(const Schedule *s, uint32_t k) {
     int64_t ahead = backward ? policy->prefetch_backward : policy->prefetch_forward;
     uint32_t first = s->first[phase];
     bool post = backward && policy->prefetch_post;
-    if (ahead == 0) return m->begin;
     if ((int64_t)(k - first) < ahead) return post ? s->moves.at[first].begin : s->start[phase];
     const Move *before = &s->moves.at[k - (uint32_t)ahead];
     if (!post) return before->begin;
