@@ -17,6 +17,7 @@
 #include "attention.h"
 
 enum { TILE = 32, LANES = 8, TILE_THREADS = TILE * LANES, EACH_LANE = TILE / LANES };
+enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */
 
 /* to[TILE][width + 1] = positions first .. of one head, zeros behind the operand's end. */
 template <int width>
@@ -45,7 +46,8 @@ DEVICE void dot_rows(float out[EACH_LANE], const float *row, const float *column
 
 /* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
 
-template <int width> __global__ void forward_f32(Attention a, int64_t tiles) {
+template <int width>
+__global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int64_t tiles) {
     DYNAMIC_SHARED(shared);
     float *q = (float *)shared, *k = q + TILE * (width + 1), *v = k + TILE * (width + 1);
     float *weights = v + TILE * (width + 1);
@@ -101,7 +103,7 @@ template <int width> __global__ void forward_f32(Attention a, int64_t tiles) {
 /* ---- backward */
 
 /* delta: a warp a row [B, H, T] */
-__global__ void row_products(Attention a, int64_t rows) {
+__global__ void __launch_bounds__(ROW_WARPS *WARP) row_products(Attention a, int64_t rows) {
     int64_t row = (int64_t)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
     if (row >= rows) return;
     int64_t t = row % a.t, head = row / a.t % a.heads, b = row / a.t / a.heads;
@@ -124,7 +126,8 @@ DEVICE void store_sums(const Heads &x, const float *sums, int64_t b, int64_t row
                           b * x.batch + row * x.position + head * h + lane + LANES * i, sums[i]);
 }
 
-template <int width, bool keys> __global__ void backward_f32(Attention a, int64_t tiles) {
+template <int width, bool keys>
+__global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int64_t tiles) {
     DYNAMIC_SHARED(shared);
     enum { SIZE = TILE * (width + 1), PAIRS = TILE * (TILE + 1) };
     float *x1 = (float *)shared, *x2 = x1 + SIZE, *y1 = x2 + SIZE, *y2 = y1 + SIZE;
@@ -311,10 +314,11 @@ int attention_own(const Launch *l, const Attention *a) {
         if (a->h <= 64) return forward_width<64>(l, a);
         return a->h <= 128 ? forward_width<128>(l, a) : forward_width<256>(l, a);
     }
-    int64_t rows = a->b * a->heads * a->t;
-    int code = LAUNCH(l, row_products, (unsigned)((rows + 7) / 8), 8 * WARP, 0, *a, rows);
-    if (code) return code;
     if (bf16) return attention_backward_bf16(l, a);
+    int64_t rows = a->b * a->heads * a->t;
+    int code = LAUNCH(l, row_products, (unsigned)((rows + ROW_WARPS - 1) / ROW_WARPS),
+                      ROW_WARPS * WARP, 0, *a, rows);
+    if (code) return code;
     if (a->h <= 64) return backward_width<64>(l, a);
     return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
 }

@@ -14,12 +14,17 @@ DEVICE bool sees(const Attention &a, int64_t query, int64_t key) {
 int attention_forward_bf16(const Launch *l, const Attention *a);
 int attention_backward_bf16(const Launch *l, const Attention *a);
 
-/* Dynamic shared memory of more than 48 KB has to be asked for. */
+/* Dynamic shared memory of more than 48 KB has to be asked for; and as many blocks are to be on a
+ * multiprocessor as registers allow, rather than a large cache of what is read once. */
 template <class Function>
 static int allow_shared(const Launch *l, Function function, size_t bytes) {
-    return launch_result(l, cudaFuncSetAttribute((const void *)function,
-                                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                 (int)bytes));
+    const void *f = (const void *)function;
+    cudaError_t error =
+        cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(f, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    return launch_result(l, error);
 }
 
 #endif

@@ -11,17 +11,35 @@
 #include "attention.h"
 
 enum { OWN = 64, WARPS = 4, BLOCK = WARPS * WARP, FORWARD_KEYS = 64, PASSING = 32, PAD = 8 };
+enum { DELTA_THREADS = 256 };
 
-/* to[rows][width + PAD] = positions first .. of one head, zeros where there are none. */
-template <int rows, int width>
-DEVICE void begin_tile(uint16_t *to, const Heads &x, int64_t b, int64_t head, int64_t first,
-                       int64_t n, int64_t h) {
-    enum { CHUNKS = width / 8 };
-    for (int i = threadIdx.x; i < rows * CHUNKS; i += BLOCK) {
-        int64_t row = first + i / CHUNKS, column = i % CHUNKS * 8;
-        bool present = row < n && column < h;
-        int64_t at = present ? b * x.batch + row * x.position + head * h + column : 0;
-        copy_begin(to + i / CHUNKS * (width + PAD) + column, (const uint16_t *)x.at + at, present);
+/* Blocks that a multiprocessor's registers have room for: one more and some would go to memory. */
+constexpr int blocks_forward(int width) { return width <= 96 ? 3 : 2; }
+constexpr int blocks_backward(int width, bool keys) {
+    return keys ? (width <= 64 ? 4 : width <= 80 ? 3 : 2) : (width <= 80 ? 4 : 3);
+}
+
+/* Positions of one head of an operand; attention_fits_bf16 sees to it that ints are enough. */
+struct Head {
+    const uint16_t *at;
+    int position, n, h; /* n positions, `position` elements from one to the next */
+};
+DEVICE Head head_of(const Heads &x, int64_t b, int64_t head, int64_t n, int64_t h) {
+    Head r = {(const uint16_t *)x.at + b * x.batch + head * h, (int)x.position, (int)n, (int)h};
+    return r;
+}
+
+/* to[rows][width + PAD] = positions first .. of a head, zeros where there are none. */
+template <int rows, int width> DEVICE void begin_tile(uint16_t *to, const Head &x, int first) {
+    enum { CHUNKS = width / 8, ALL = rows * CHUNKS };
+#pragma unroll
+    for (int k = 0; k < (ALL + BLOCK - 1) / BLOCK; k++) {
+        int i = (int)threadIdx.x + k * BLOCK;
+        if (ALL % BLOCK != 0 && i >= ALL) break;
+        int row = first + i / CHUNKS, column = i % CHUNKS * 8;
+        bool present = row < x.n && column < x.h;
+        const uint16_t *from = x.at + ((int64_t)row * x.position + column);
+        copy_begin(to + i / CHUNKS * (width + PAD) + column, present ? from : x.at, present);
     }
 }
 
@@ -86,22 +104,24 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
 /* ---- forward; scores times log2(e), so that exponentials are powers of two */
 
 /* scores -> 2^(score - largest); m, sum and o belong to rows g and g + 8. `masked`: some pair of
- * the warp's rows and these keys may not see each other. */
+ * the warp's rows and these keys may not see each other. What a row behind the last one sees does
+ * not matter: nobody stores it. */
 template <int width>
 DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[2], float (*o)[4],
-                   int64_t row, int64_t first_key, bool masked) {
+                   int row, int first_key, bool masked) {
     float scale = a.alpha * 1.44269504f;
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
     for (int half = 0; half < 2; half++) {
         float top = m[half];
         if (masked) {
+            int seen = (int)a.s - first_key, own = row + 8 * half + 1 - first_key;
+            if (a.causal && own < seen) seen = own;
 #pragma unroll
             for (int n = 0; n < FORWARD_KEYS / 8; n++)
 #pragma unroll
                 for (int i = 0; i < 2; i++)
-                    if (!sees(a, row + 8 * half, first_key + 8 * n + c + i))
-                        score[n][2 * half + i] = -INFINITY;
+                    if (8 * n + c + i >= seen) score[n][2 * half + i] = -INFINITY;
         }
 #pragma unroll
         for (int n = 0; n < FORWARD_KEYS / 8; n++)
@@ -131,30 +151,32 @@ DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[
 }
 
 template <int width>
-__global__ void __launch_bounds__(BLOCK) forward_bf16(Attention a, int64_t tiles) {
+__global__ void __launch_bounds__(BLOCK, blocks_forward(width))
+    forward_bf16(Attention a, int64_t tiles) {
     DYNAMIC_SHARED(shared);
     enum { SIZE = FORWARD_KEYS * (width + PAD) };
     uint16_t *q = (uint16_t *)shared, *k = q + OWN * (width + PAD), *v = k + 2 * SIZE;
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    int64_t first = (tiles - 1 - blockIdx.x % tiles) * OWN, head = blockIdx.x / tiles % a.heads;
-    int64_t b = blockIdx.x / tiles / a.heads, key_head = head / (a.heads / a.key_heads);
-    int64_t end = a.causal && first + OWN < a.s ? first + OWN : a.s;
+    int first = (int)(tiles - 1 - blockIdx.x % tiles) * OWN;
+    int64_t head = blockIdx.x / tiles % a.heads, b = blockIdx.x / tiles / a.heads;
+    int64_t key_head = head / (a.heads / a.key_heads);
+    int end = a.causal && first + OWN < a.s ? first + OWN : (int)a.s;
+    Head keys = head_of(a.k, b, key_head, a.s, a.h), values = head_of(a.v, b, key_head, a.s, a.h);
     float m[2] = {-INFINITY, -INFINITY}, sum[2] = {}, o[width / 8][4] = {};
     uint32_t left[width / 16][4];
-    begin_tile<OWN, width>(q, a.q, b, head, first, a.t, a.h);
-    begin_tile<FORWARD_KEYS, width>(k, a.k, b, key_head, 0, a.s, a.h);
-    begin_tile<FORWARD_KEYS, width>(v, a.v, b, key_head, 0, a.s, a.h);
+    begin_tile<OWN, width>(q, head_of(a.q, b, head, a.t, a.h), first);
+    begin_tile<FORWARD_KEYS, width>(k, keys, 0);
+    begin_tile<FORWARD_KEYS, width>(v, values, 0);
     copy_commit();
-    for (int64_t s = 0, turn = 0; s < end; s += FORWARD_KEYS, turn++) {
-        int now = (int)(turn % 2) * SIZE, next = SIZE - now;
+    for (int s = 0, now = 0; s < end; s += FORWARD_KEYS, now = SIZE - now) {
         if (s + FORWARD_KEYS < end) {
-            begin_tile<FORWARD_KEYS, width>(k + next, a.k, b, key_head, s + FORWARD_KEYS, a.s, a.h);
-            begin_tile<FORWARD_KEYS, width>(v + next, a.v, b, key_head, s + FORWARD_KEYS, a.s, a.h);
+            begin_tile<FORWARD_KEYS, width>(k + SIZE - now, keys, s + FORWARD_KEYS);
+            begin_tile<FORWARD_KEYS, width>(v + SIZE - now, values, s + FORWARD_KEYS);
         }
         copy_commit();
         copy_wait<1>();
         __syncthreads();
-        if (turn == 0) {
+        if (s == 0) {
 #pragma unroll
             for (int i = 0; i < width / 16; i++) left_of<width>(left[i], q, 16 * warp, i);
         }
@@ -162,7 +184,7 @@ __global__ void __launch_bounds__(BLOCK) forward_bf16(Attention a, int64_t tiles
 #pragma unroll
         for (int i = 0; i < width / 16; i++)
             times_rows<FORWARD_KEYS, width>(score, left[i], k + now, i);
-        int64_t row = first + 16 * warp;
+        int row = first + 16 * warp;
         bool masked = s + FORWARD_KEYS > a.s || (a.causal && s + FORWARD_KEYS - 1 > row);
         soften<width>(a, score, m, sum, o, row + lane / 4, s, masked);
         times_tile<FORWARD_KEYS, width>(o, score, v + now);
@@ -182,81 +204,147 @@ __global__ void __launch_bounds__(BLOCK) forward_bf16(Attention a, int64_t tiles
 
 /* ---- backward */
 
-/* p and ds of a warp's 16 owned rows with PASSING others, from scores and dp. masked: as above. */
+/* delta[B, H, T]: `lanes` threads a row of h, one eight each; neighbours in memory, which are the
+ * heads of a position, are neighbours here. */
+template <int lanes>
+__global__ void __launch_bounds__(DELTA_THREADS) row_products_bf16(Attention a, unsigned rows) {
+    unsigned row = (blockIdx.x * DELTA_THREADS + threadIdx.x) / lanes;
+    int i = (int)(threadIdx.x % lanes) * EIGHT;
+    unsigned heads = (unsigned)a.heads, t_n = (unsigned)a.t;
+    unsigned head = row % heads, t = row / heads % t_n, b = row / heads / t_n;
+    float sum = 0.0f;
+    if (row < rows && i < a.h) {
+        int64_t x = (int64_t)b * a.d_o.batch + (int64_t)t * a.d_o.position + head * a.h + i;
+        int64_t y = (int64_t)b * a.o.batch + (int64_t)t * a.o.position + head * a.h + i;
+        Loaded<FORM_BF16> first = fetch8<FORM_BF16>(a.d_o.at, DT_BF16, x, EIGHT);
+        Loaded<FORM_BF16> second = fetch8<FORM_BF16>(a.o.at, DT_BF16, y, EIGHT);
+        Eight u = numbers(first), v = numbers(second);
+        EACH(j) sum += u.x[j] * v.x[j];
+    }
+#pragma unroll
+    for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
+    if (row < rows && i == 0) a.delta[((int64_t)b * heads + head) * t_n + t] = sum;
+}
+template <int lanes> static int launch_row_products(const Launch *l, const Attention *a) {
+    unsigned rows = (unsigned)(a->b * a->heads * a->t);
+    auto kernel = row_products_bf16<lanes>;
+    return LAUNCH(l, kernel,
+                  (unsigned)(((int64_t)rows * lanes + DELTA_THREADS - 1) / DELTA_THREADS),
+                  DELTA_THREADS, 0, *a, rows);
+}
+
+/* Of a query: what is added to its scores in powers of two, and delta. */
+struct Statistic {
+    float shift, delta;
+};
+DEVICE Statistic statistic_of(const Attention &a, int64_t first, int query) {
+    Statistic r = {};
+    if (query < a.t) {
+        r.shift = a.lse[first + query] * -1.44269504f;
+        r.delta = a.delta[first + query];
+    }
+    return r;
+}
+
+/* p and ds / alpha of a warp's 16 owned rows with PASSING others, from scores and dp. Statistics:
+ * of the queries that pass, or of the two that a thread owns. masked: as above. */
 template <bool keys>
-DEVICE void pair_gradients(const Attention &a, float (*p)[4], float (*ds)[4], int64_t own,
-                           int64_t other, const float *lse, const float *delta, bool masked) {
-    const float log2_e = 1.44269504f, scale = a.alpha * log2_e;
+DEVICE void pair_gradients(const Attention &a, float (*p)[4], float (*ds)[4], int own, int other,
+                           const Statistic *passing, const Statistic *owned, bool masked) {
+    const float scale = a.alpha * 1.44269504f;
     int c = 2 * (int)(threadIdx.x % 4);
 #pragma unroll
     for (int n = 0; n < PASSING / 8; n++)
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            int64_t row = own + i / 2 * 8, column = other + 8 * n + c + i % 2;
-            int64_t query = keys ? column : row, key = keys ? row : column;
-            float e = 0.0f, d = 0.0f;
-            if (!masked || sees(a, query, key)) {
-                e = power_of_two(fmaf(p[n][i], scale, -lse[query] * log2_e));
-                d = e * (ds[n][i] - delta[query]) * a.alpha;
-            }
-            p[n][i] = e;
-            ds[n][i] = d;
+            Statistic query = keys ? passing[8 * n + c + i % 2] : owned[i / 2];
+            p[n][i] = power_of_two(fmaf(p[n][i], scale, query.shift));
+            ds[n][i] = p[n][i] * (ds[n][i] - query.delta);
         }
+    if (!masked) return;
+#pragma unroll
+    for (int i = 0; i < 4; i++) { /* columns low .. high - 1 and this row see each other */
+        int row = own + i / 2 * 8, low = 0, high = (int)(keys ? a.t : a.s);
+        if (a.causal && keys) low = row;
+        if (a.causal && !keys && row + 1 < high) high = row + 1;
+#pragma unroll
+        for (int n = 0; n < PASSING / 8; n++) {
+            int column = other + 8 * n + c + i % 2;
+            if (column < low || column >= high) p[n][i] = ds[n][i] = 0.0f;
+        }
+    }
 }
 
+/* Tile `ahead` is on its way while tile `other`, the one before, is used. */
 template <int width, bool keys>
-__global__ void __launch_bounds__(BLOCK) backward_bf16(Attention a, int64_t tiles) {
+__global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
+    backward_bf16(Attention a, int64_t tiles) {
     DYNAMIC_SHARED(shared);
     enum { SIZE = PASSING * (width + PAD) };
     uint16_t *x1 = (uint16_t *)shared, *x2 = x1 + OWN * (width + PAD);
     uint16_t *y1 = x2 + OWN * (width + PAD), *y2 = y1 + 2 * SIZE;
-    int warp = threadIdx.x / WARP;
+    Statistic *passing = (Statistic *)(y2 + 2 * SIZE), owned[2] = {}; /* [2][PASSING], keys only */
+    int warp = threadIdx.x / WARP, g = threadIdx.x % WARP / 4;
     int64_t group = a.heads / a.key_heads, own_heads = keys ? a.key_heads : a.heads;
-    int64_t first = blockIdx.x % tiles * OWN, own_head = blockIdx.x / tiles % own_heads;
-    int64_t b = blockIdx.x / tiles / own_heads, own_n = keys ? a.s : a.t;
-    const Heads &pass1 = keys ? a.q : a.k, &pass2 = keys ? a.d_o : a.v;
-    int64_t from = keys && a.causal ? first : 0, end = keys ? a.t : a.s, pass_n = end;
+    int64_t own_head = blockIdx.x / tiles % own_heads, b = blockIdx.x / tiles / own_heads;
+    int first = (int)(blockIdx.x % tiles) * OWN, own = first + 16 * warp;
+    int64_t own_n = keys ? a.s : a.t, pass_n = keys ? a.t : a.s;
+    int64_t pass_head = keys ? own_head * group : own_head / group;
+    Head in1 = head_of(keys ? a.q : a.k, b, pass_head, pass_n, a.h);
+    Head in2 = head_of(keys ? a.d_o : a.v, b, pass_head, pass_n, a.h);
+    int64_t statistics = (b * a.heads + (keys ? pass_head : own_head)) * a.t;
+    int from = keys && a.causal ? first : 0, end = (int)pass_n;
     if (!keys && a.causal && first + OWN < end) end = first + OWN;
-    int64_t steps = end > from ? (end - from + PASSING - 1) / PASSING : 0;
-    int64_t turns = keys ? group * steps : steps;
+    int steps = end > from ? (end - from + PASSING - 1) / PASSING : 0;
+    int turns = keys ? (int)group * steps : steps;
     float out1[width / 8][4] = {}, out2[keys ? width / 8 : 1][4] = {};
-    begin_tile<OWN, width>(x1, keys ? a.k : a.q, b, own_head, first, own_n, a.h);
-    begin_tile<OWN, width>(x2, keys ? a.v : a.d_o, b, own_head, first, own_n, a.h);
-    for (int64_t turn = -1; turn < turns; turn++) {
-        int now = (int)((turn + 2) % 2) * SIZE, next = SIZE - now;
+    begin_tile<OWN, width>(x1, head_of(keys ? a.k : a.q, b, own_head, own_n, a.h), first);
+    begin_tile<OWN, width>(x2, head_of(keys ? a.v : a.d_o, b, own_head, own_n, a.h), first);
+    for (int i = 0; !keys && i < 2; i++) owned[i] = statistic_of(a, statistics, own + g + 8 * i);
+    for (int turn = -1, ahead = from, other = from, next = 0; turn < turns; turn++) {
+        Statistic coming = {};
         if (turn + 1 < turns) {
-            int64_t head = keys ? own_head * group + (turn + 1) / steps : own_head / group;
-            int64_t at = from + (turn + 1) % steps * PASSING;
-            begin_tile<PASSING, width>(y1 + next, pass1, b, head, at, pass_n, a.h);
-            begin_tile<PASSING, width>(y2 + next, pass2, b, head, at, pass_n, a.h);
+            begin_tile<PASSING, width>(y1 + next * SIZE, in1, ahead);
+            begin_tile<PASSING, width>(y2 + next * SIZE, in2, ahead);
+            if (keys && threadIdx.x < PASSING)
+                coming = statistic_of(a, statistics, ahead + (int)threadIdx.x);
         }
         copy_commit();
-        if (turn < 0) continue;
-        copy_wait<1>();
-        __syncthreads();
-        float p[PASSING / 8][4] = {}, ds[PASSING / 8][4] = {};
+        if (turn >= 0) {
+            copy_wait<1>();
+            __syncthreads();
+            const uint16_t *now1 = y1 + SIZE - next * SIZE, *now2 = y2 + SIZE - next * SIZE;
+            float p[PASSING / 8][4] = {}, ds[PASSING / 8][4] = {};
 #pragma unroll
-        for (int i = 0; i < width / 16; i++) {
-            uint32_t left[4];
-            left_of<width>(left, x1, 16 * warp, i);
-            times_rows<PASSING, width>(p, left, y1 + now, i);
-            left_of<width>(left, x2, 16 * warp, i);
-            times_rows<PASSING, width>(ds, left, y2 + now, i);
+            for (int i = 0; i < width / 16; i++) {
+                uint32_t left[4];
+                left_of<width>(left, x1, 16 * warp, i);
+                times_rows<PASSING, width>(p, left, now1, i);
+                left_of<width>(left, x2, 16 * warp, i);
+                times_rows<PASSING, width>(ds, left, now2, i);
+            }
+            bool masked = other + PASSING > pass_n;
+            if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
+            pair_gradients<keys>(a, p, ds, own + g, other, passing + PASSING - next * PASSING,
+                                 owned, masked);
+            times_tile<PASSING, width>(out1, ds, now1);
+            if (keys) times_tile<PASSING, width>(out2, p, now2);
         }
-        int64_t query_head = keys ? own_head * group + turn / steps : own_head;
-        int64_t statistics = (b * a.heads + query_head) * a.t;
-        int64_t own = first + 16 * warp, other = from + turn % steps * PASSING;
-        bool masked = own + 16 > own_n || other + PASSING > pass_n;
-        if (a.causal) masked |= keys ? own + 15 > other : other + PASSING - 1 > own;
-        pair_gradients<keys>(a, p, ds, own + threadIdx.x % WARP / 4, other, a.lse + statistics,
-                             a.delta + statistics, masked);
-        times_tile<PASSING, width>(out1, ds, y1 + now);
-        if (keys) times_tile<PASSING, width>(out2, p, y2 + now);
-        __syncthreads();
+        if (keys && threadIdx.x < PASSING) passing[next * PASSING + threadIdx.x] = coming;
+        if (turn >= 0) __syncthreads();
+        next = 1 - next;
+        other = ahead;
+        ahead += PASSING;
+        if (keys && ahead >= end) { /* the next query head of this key head */
+            ahead = from;
+            in1.at += a.h;
+            in2.at += a.h;
+            statistics += a.t;
+        }
     }
-    const float one[2] = {1.0f, 1.0f};
-    store_rows<width>(keys ? a.d_k : a.d_q, out1, b, own_head, first + 16 * warp, own_n, a.h, one);
-    if (keys) store_rows<width>(a.d_v, out2, b, own_head, first + 16 * warp, own_n, a.h, one);
+    const float one[2] = {1.0f, 1.0f}, alpha[2] = {a.alpha, a.alpha};
+    store_rows<width>(keys ? a.d_k : a.d_q, out1, b, own_head, own, own_n, a.h, alpha);
+    if (keys) store_rows<width>(a.d_v, out2, b, own_head, own, own_n, a.h, one);
 }
 
 template <int width> static int forward_width(const Launch *l, const Attention *a) {
@@ -270,7 +358,8 @@ template <int width> static int forward_width(const Launch *l, const Attention *
 
 template <int width> static int backward_width(const Launch *l, const Attention *a) {
     int64_t query_tiles = (a->t + OWN - 1) / OWN, key_tiles = (a->s + OWN - 1) / OWN;
-    size_t bytes = (size_t)(2 * OWN + 4 * PASSING) * (width + PAD) * sizeof(uint16_t);
+    size_t bytes = (size_t)(2 * OWN + 4 * PASSING) * (width + PAD) * sizeof(uint16_t) +
+                   2 * PASSING * sizeof(Statistic);
     auto of_keys = backward_bf16<width, true>;
     auto of_queries = backward_bf16<width, false>;
     int code = allow_shared(l, of_keys, bytes);
@@ -283,12 +372,16 @@ template <int width> static int backward_width(const Launch *l, const Attention 
                   query_tiles);
 }
 
-static bool heads_fit(const Heads &x) { return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0; }
+static bool heads_fit(const Heads &x) {
+    return x.dtype == DT_BF16 && ((uintptr_t)x.at & 15) == 0 && x.position <= INT32_MAX;
+}
 bool attention_fits_bf16(const Attention *a) {
-    bool fits = a->h % 8 == 0 && a->h <= 128 && a->alpha > 0 && heads_fit(a->q) &&
-                heads_fit(a->k) && heads_fit(a->v) && (a->backward || heads_fit(a->o));
+    bool fits = a->h % 8 == 0 && a->h <= 128 && a->alpha > 0 && a->t <= INT32_MAX / 2 &&
+                a->s <= INT32_MAX / 2 && heads_fit(a->q) && heads_fit(a->k) && heads_fit(a->v) &&
+                (a->backward || heads_fit(a->o));
     if (!fits || !a->backward) return fits;
-    return heads_fit(a->d_o) && heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);
+    return a->b * a->heads * a->t <= INT32_MAX / 16 && heads_fit(a->o) && heads_fit(a->d_o) &&
+           heads_fit(a->d_q) && heads_fit(a->d_k) && heads_fit(a->d_v);
 }
 int attention_forward_bf16(const Launch *l, const Attention *a) {
     if (a->h <= 64) return forward_width<64>(l, a);
@@ -296,6 +389,8 @@ int attention_forward_bf16(const Launch *l, const Attention *a) {
     return a->h <= 96 ? forward_width<96>(l, a) : forward_width<128>(l, a);
 }
 int attention_backward_bf16(const Launch *l, const Attention *a) {
+    int code = a->h <= 64 ? launch_row_products<8>(l, a) : launch_row_products<16>(l, a);
+    if (code) return code;
     if (a->h <= 64) return backward_width<64>(l, a);
     if (a->h <= 80) return backward_width<80>(l, a);
     return a->h <= 96 ? backward_width<96>(l, a) : backward_width<128>(l, a);
