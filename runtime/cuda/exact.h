@@ -32,21 +32,17 @@ template <int count> DEVICE void exact_add(int64_t *words, const float *numbers,
         if (square) x[i] *= x[i];
         lost += !finite;
     }
-    for (int d = WARP / 2; d > 0; d /= 2) lost += __shfl_xor_sync(FULL_WARP, lost, d);
+    lost = warp_sum_int(lost);
     bool first = threadIdx.x % WARP == 0;
     if (first && lost) add_word(&words[EXACT_NONFINITE], lost);
     for (int below = EXACT_BINS; below > 0;) {
-        int top = 0; /* biased exponent of the largest */
+        int top = 0; /* the largest one's upper bits, without the sign: in the order of sizes */
 #pragma unroll
         for (int i = 0; i < count; i++) {
-            int e = (int)((__double_as_longlong(x[i]) >> 52) & 0x7ff);
-            top = e > top ? e : top;
+            int upper = (int)(__double_as_longlong(x[i]) >> 32) & 0x7fffffff;
+            top = upper > top ? upper : top;
         }
-        for (int d = WARP / 2; d > 0; d /= 2) {
-            int other = __shfl_xor_sync(FULL_WARP, top, d);
-            top = other > top ? other : top;
-        }
-        int exponent = top - 1023;
+        int exponent = (warp_max_int(top) >> 20) - 1023;
         if (exponent < EXACT_LOWEST_EXPONENT) break;
         int bin = (exponent + 1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
         if (bin > below - 1) bin = below - 1;

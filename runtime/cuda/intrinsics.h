@@ -183,6 +183,16 @@ DEVICE Loaded<form> fetch8(const void *p, int dtype, int64_t at, int64_t n, floa
     }
     return r;
 }
+/* The same in the background, into shared memory; not for FORM_ANY. */
+template <int form> DEVICE void fetch8_begin(Loaded<form> *shared, const void *p, int64_t at) {
+    static_assert(form != FORM_ANY, "the form is known");
+    if constexpr (form == FORM_F32) {
+        copy_begin(&shared->a, (const float *)p + at, true);
+        copy_begin(&shared->b, (const float *)p + at + 4, true);
+    } else {
+        copy_begin(&shared->a, (const uint16_t *)p + at, true);
+    }
+}
 template <int form> DEVICE Eight numbers(const Loaded<form> &r) {
     if constexpr (form == FORM_F32)
         return eight_f32(r.a, r.b);
@@ -230,6 +240,23 @@ DEVICE float warp_max(float x) {
     for (int d = WARP / 2; d > 0; d /= 2) x = fmaxf(x, __shfl_xor_sync(FULL_WARP, x, d));
     return x;
 }
+/* Of integers: one instruction. */
+#ifdef FSDP_EMULATE
+DEVICE int warp_sum_int(int x) {
+    for (int d = WARP / 2; d > 0; d /= 2) x += __shfl_xor_sync(FULL_WARP, x, d);
+    return x;
+}
+DEVICE int warp_max_int(int x) {
+    for (int d = WARP / 2; d > 0; d /= 2) {
+        int other = __shfl_xor_sync(FULL_WARP, x, d);
+        x = other > x ? other : x;
+    }
+    return x;
+}
+#else
+DEVICE int warp_sum_int(int x) { return __reduce_add_sync(FULL_WARP, x); }
+DEVICE int warp_max_int(int x) { return __reduce_max_sync(FULL_WARP, x); }
+#endif
 /* scratch: 32 floats of shared memory, free again when all threads have returned. */
 DEVICE float block_sum(float x, float *scratch) {
     x = warp_sum(x);

@@ -7,8 +7,8 @@
  *
  * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
  * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);
- * wider rows are read again. A thread works on the same eights both times, so what it keeps or
- * writes is read by nobody else.
+ * the whole row is asked for at once. Wider rows are read again. A thread works on the same eights
+ * both times, so what it keeps or writes is read by nobody else.
  */
 #include "exact.h"
 
@@ -24,12 +24,14 @@ struct Rows {
 };
 
 /* The row's target, or -1 when it does not count. */
-DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
-    int64_t target = r.targets[row];
+DEVICE int64_t counted_target(const Rows &r, int64_t row, int64_t target, bool report) {
     if (target == r.ignore) return -1;
     if (target >= 0 && target < r.width) return target;
     if (report) report_fault(r.fault, r.op, FAULT_TARGET, row, target, r.width);
     return -1;
+}
+DEVICE int64_t target_of(const Rows &r, int64_t row, bool report) {
+    return counted_target(r, row, r.targets[row], report);
 }
 
 #define EACH_EIGHT_OF_ROW(i, width)                                                                \
@@ -55,6 +57,30 @@ template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
     EACH(j) sum += power<form>(v.x[j], largest);
     top = largest;
 }
+/* The same for several eights: number k + b * step, of those in front of `end`. */
+template <int form, int count>
+DEVICE void take_all(const Loaded<form> (&v)[count], int k, int step, int end, float &top,
+                     float &sum) {
+    float largest = -INFINITY;
+#pragma unroll
+    for (int b = 0; b < count; b++) {
+        if (k + b * step >= end) break;
+        Eight x = numbers(v[b]);
+        EACH(j) largest = fmaxf(largest, x.x[j]);
+    }
+    largest = fmaxf(largest, top);
+    /* nothing but -inf so far: no shift, so that only a nan leaves a mark */
+    float shift = largest == -INFINITY ? 0.0f : largest, added = 0.0f;
+#pragma unroll
+    for (int b = 0; b < count; b++) {
+        if (k + b * step >= end) break;
+        Eight x = numbers(v[b]);
+        EACH(j) added += power<form>(x.x[j], shift);
+    }
+    if (added != added && largest == -INFINITY) largest = -3e38f;
+    sum = (top == -INFINITY ? 0.0f : sum * expf(top - largest)) + added;
+    top = largest;
+}
 
 /* The block's log-sum-exp. */
 DEVICE double log_sum_of(float top, float sum) {
@@ -72,7 +98,7 @@ DEVICE void add_loss(int64_t *words, float loss, bool counts) {
     exact_add<1>(words, &loss, false);
 }
 
-__global__ void loss_of_rows(int64_t *words, float *lse, Rows r) {
+__global__ void __launch_bounds__(LOSS_THREADS) loss_of_rows(int64_t *words, float *lse, Rows r) {
     int64_t row = blockIdx.x, start = row * r.pitch;
     float top = -INFINITY, sum = 0.0f, loss = 0.0f;
     EACH_EIGHT_OF_ROW(i, r.width) {
@@ -121,8 +147,8 @@ KERNEL(cross_entropy) {
 
 /* ---- gradient: seed * (softmax - onehot) */
 
-__global__ void loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r,
-                           float seed) {
+__global__ void __launch_bounds__(LOSS_THREADS)
+    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r, float seed) {
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     float log_sum = lse[row];
@@ -152,7 +178,8 @@ KERNEL(cross_entropy_grad) {
 
 /* ---- both */
 
-enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512, AT_ONCE = 4 };
+/* AT_ONCE eights of a thread are worked on together; a kept row comes in STAGES parts. */
+enum { KEPT_BYTES = 220 * 1024, KEPT_THREADS = 512, AT_ONCE = 4, STAGES = 4 };
 
 struct Slopes {
     void *out;
@@ -170,31 +197,69 @@ DEVICE void put_slope(const Slopes &s, int64_t row, int i, int64_t n, Eight v, i
     put8<form>(s.out, s.dtype, row * s.pitch + i, n, v);
 }
 
+/* A row on its way into shared memory: `whole` eights, of which a thread has every `step`th. */
+template <int form> struct Kept {
+    Loaded<form> *row;
+    const void *from;
+    int64_t start;
+    int whole, step, each; /* each: eights of a stage */
+    DEVICE int end_of(int stage) const {
+        int end = (stage + 1) * each;
+        return end < whole ? end : whole;
+    }
+    DEVICE void begin() const {
+        for (int stage = 0; stage < STAGES; stage++) {
+            for (int k = stage * each + (int)threadIdx.x; k < end_of(stage); k += step)
+                fetch8_begin<form>(&row[k], from, start + (int64_t)k * EIGHT);
+            copy_commit();
+        }
+    }
+    DEVICE void take(float &top, float &sum) const {
+        static_assert(STAGES == 4, "as many as are waited for");
+#pragma unroll 1
+        for (int stage = 0; stage < STAGES; stage++) {
+            if (stage == 0) copy_wait<3>();
+            if (stage == 1) copy_wait<2>();
+            if (stage == 2) copy_wait<1>();
+            if (stage == 3) copy_wait<0>();
+            int end = end_of(stage);
+            for (int k = stage * each + (int)threadIdx.x; k < end; k += AT_ONCE * step) {
+                Loaded<form> v[AT_ONCE] = {};
+#pragma unroll
+                for (int b = 0; b < AT_ONCE; b++)
+                    if (k + b * step < end) v[b] = row[k + b * step];
+                take_all<form>(v, k, step, end, top, sum);
+            }
+        }
+    }
+};
+
 /* form: of whole eights; what is left of a row is read and written element by element. */
 template <int form, bool kept>
-__global__ void __launch_bounds__(KEPT_THREADS) loss_and_slope(int64_t *words, Slopes s, Rows r) {
+__global__ void __launch_bounds__(KEPT_THREADS, 2)
+    loss_and_slope(int64_t *words, Slopes s, Rows r) {
     DYNAMIC_SHARED(shared);
     Loaded<form> *row_kept = (Loaded<form> *)shared;
     int64_t row = blockIdx.x, start = row * r.pitch;
     int whole = (int)(r.width / EIGHT), step = (int)blockDim.x, rest = whole * EIGHT;
     bool last = rest < r.width && (int)threadIdx.x == whole % step;
-    int target = (int)target_of(r, row, threadIdx.x == 0);
+    int32_t named = r.targets[row];
     float wanted = 0.0f, top = -INFINITY, sum = 0.0f;
-    /* before anything is written over it */
-    if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
-    for (int first = (int)threadIdx.x; first < whole; first += AT_ONCE * step) {
-        Loaded<form> v[AT_ONCE] = {};
+    if constexpr (kept) {
+        int rounds = (whole + step - 1) / step;
+        Kept<form> all = {row_kept, r.logits, start,
+                          whole,    step,     (rounds + STAGES - 1) / STAGES * step};
+        all.begin();
+        all.take(top, sum);
+    } else {
+        for (int first = (int)threadIdx.x; first < whole; first += AT_ONCE * step) {
+            Loaded<form> v[AT_ONCE] = {};
 #pragma unroll
-        for (int b = 0; b < AT_ONCE; b++) {
-            int k = first + b * step;
-            if (k < whole) v[b] = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
-        }
-#pragma unroll
-        for (int b = 0; b < AT_ONCE; b++) {
-            int k = first + b * step;
-            if (k >= whole) break;
-            if (kept) row_kept[k] = v[b];
-            take<form>(numbers(v[b]), top, sum);
+            for (int b = 0; b < AT_ONCE; b++) {
+                int k = first + b * step;
+                if (k < whole) v[b] = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
+            }
+            take_all<form>(v, first, step, whole, top, sum);
         }
     }
     Eight end = {};
@@ -202,6 +267,9 @@ __global__ void __launch_bounds__(KEPT_THREADS) loss_and_slope(int64_t *words, S
         end = load8(r.logits, r.dtype, start + rest, r.width - rest, -INFINITY);
         take<form>(end, top, sum);
     }
+    int target = (int)counted_target(r, row, named, threadIdx.x == 0);
+    /* before anything is written over it */
+    if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
     double log_sum = log_sum_of(top, sum);
     float lse = (float)log_sum;
     float loss = 0.0f;
@@ -268,7 +336,7 @@ KERNEL(cross_entropy_both) {
 
 /* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */
 
-__global__ void count_right(int64_t *words, Rows r) {
+__global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Rows r) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
