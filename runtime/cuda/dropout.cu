@@ -2,7 +2,7 @@
  *
  * Philox4x32-10 with the key and the counters of runtime/cpu/dropout.c, so the mask has the same
  * bits on both devices, for every number of ranks and micro-batches. A thread takes the four
- * elements that share a counter.
+ * elements that share a counter, with one load where they lie together.
  */
 #include "intrinsics.h"
 
@@ -20,22 +20,59 @@ DEVICE void philox(uint32_t c[WORDS], uint32_t key0, uint32_t key1) {
     }
 }
 
-__global__ void drop(void *to, int to_dtype, const void *x, int dtype, const double *step,
-                     uint32_t salt, uint64_t limit, float keep, int64_t sample, int64_t n) {
+/* Four elements at a multiple of their size together. */
+DEVICE void load_words(float v[WORDS], const void *p, int dtype, int64_t at) {
+    if (dtype == DT_F32) {
+        uint4 a = *(const uint4 *)((const float *)p + at);
+        v[0] = __uint_as_float(a.x), v[1] = __uint_as_float(a.y);
+        v[2] = __uint_as_float(a.z), v[3] = __uint_as_float(a.w);
+    } else {
+        uint2 a = *(const uint2 *)((const uint16_t *)p + at);
+        v[0] = bf16_to_f32(a.x & 0xffff), v[1] = __uint_as_float(a.x & 0xffff0000u);
+        v[2] = bf16_to_f32(a.y & 0xffff), v[3] = __uint_as_float(a.y & 0xffff0000u);
+    }
+}
+DEVICE void store_words(void *p, int dtype, int64_t at, const float v[WORDS]) {
+    if (dtype == DT_F32)
+        *(uint4 *)((float *)p + at) = make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]),
+                                                 __float_as_uint(v[2]), __float_as_uint(v[3]));
+    else
+        *(uint2 *)((uint16_t *)p + at) = make_uint2(pack_bf16(v[0], v[1]), pack_bf16(v[2], v[3]));
+}
+DEVICE bool words_fit(const void *p, int dtype) {
+    return (uintptr_t)p % (dtype == DT_F32 ? 16 : 8) == 0;
+}
+
+__global__ void __launch_bounds__(DROPOUT_THREADS)
+    drop(void *to, int to_dtype, const void *x, int dtype, const double *step, uint32_t salt,
+         uint64_t limit, float keep, int64_t sample, int64_t n) {
     uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
     uint32_t number = (uint32_t)(uint64_t)step[STEP_INDEX];
     uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
     uint64_t first = base / WORDS, last = (base + (uint64_t)n + WORDS - 1) / WORDS;
+    bool together = base % WORDS == 0 && words_fit(x, dtype) && words_fit(to, to_dtype);
     for (uint64_t counter = first + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; counter < last;
          counter += (uint64_t)gridDim.x * blockDim.x) {
+        int64_t at = (int64_t)(counter * WORDS - base);
+        bool whole = together && at + WORDS <= n;
+        float v[WORDS] = {};
+        if (whole) {
+            load_words(v, x, dtype, at);
+        } else {
+            for (int j = 0; j < WORDS; j++)
+                if (at + j >= 0 && at + j < n) v[j] = element_load(x, dtype, at + j);
+        }
         uint32_t c[WORDS] = {(uint32_t)counter, (uint32_t)(counter >> 32), salt, number};
         philox(c, key0, key1);
         for (int j = 0; j < WORDS; j++) {
-            int64_t at = (int64_t)(counter * WORDS + (uint64_t)j - base);
-            if (at < 0 || at >= n) continue;
             float kept = c[j] < limit ? 0.0f : keep;
-            float value = kept == 0.0f ? 0.0f : element_load(x, dtype, at) * kept;
-            element_store(to, to_dtype, at, value);
+            v[j] = kept == 0.0f ? 0.0f : v[j] * kept;
+        }
+        if (whole) {
+            store_words(to, to_dtype, at, v);
+        } else {
+            for (int j = 0; j < WORDS; j++)
+                if (at + j >= 0 && at + j < n) element_store(to, to_dtype, at + j, v[j]);
         }
     }
 }

@@ -10,7 +10,7 @@
  */
 #include "intrinsics.h"
 
-enum { ROW_THREADS = 128, SORTED = 2048, SORT_THREADS = 512 };
+enum { ROW_THREADS = 128, KEY_THREADS = 256, SORTED = 2048, SORT_THREADS = 512 };
 
 DEVICE int64_t checked_id(const int32_t *ids, int64_t position, int64_t rows, int op,
                           DeviceFault *fault) {
@@ -20,8 +20,9 @@ DEVICE int64_t checked_id(const int32_t *ids, int64_t position, int64_t rows, in
     return 0;
 }
 
-__global__ void take_rows(void *y, int y_dtype, const void *w, int w_dtype, const int32_t *ids,
-                          int64_t width, int64_t rows, int op, DeviceFault *fault) {
+__global__ void __launch_bounds__(ROW_THREADS)
+    take_rows(void *y, int y_dtype, const void *w, int w_dtype, const int32_t *ids, int64_t width,
+              int64_t rows, int op, DeviceFault *fault) {
     __shared__ int64_t id;
     if (threadIdx.x == 0) id = checked_id(ids, blockIdx.x, rows, op, fault);
     __syncthreads();
@@ -44,14 +45,19 @@ KERNEL(embedding) {
 
 /* ---- sort */
 
-__global__ void make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded,
-                          int64_t rows, int op, DeviceFault *fault) {
+__global__ void __launch_bounds__(KEY_THREADS)
+    make_keys(uint64_t *keys, const int32_t *ids, int64_t n, int64_t padded, int64_t rows, int op,
+              DeviceFault *fault) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < padded;
          i += (int64_t)gridDim.x * blockDim.x)
         keys[i] =
             i < n ? (uint64_t)checked_id(ids, i, rows, op, fault) << 32 | (uint64_t)i : UINT64_MAX;
 }
 
+/* The k-th place of the network whose partner is a power of two further on. */
+template <class Int> DEVICE Int place_of(Int k, Int distance) {
+    return 2 * k - (k & (distance - 1));
+}
 /* One exchange of the network: i and i ^ distance, ascending where bit `size` of i is clear. */
 DEVICE void exchange(uint64_t *keys, int64_t i, int64_t distance, bool ascending) {
     uint64_t a = keys[i], b = keys[i + distance];
@@ -59,28 +65,31 @@ DEVICE void exchange(uint64_t *keys, int64_t i, int64_t distance, bool ascending
     keys[i] = b;
     keys[i + distance] = a;
 }
-__global__ void exchange_far(uint64_t *keys, int64_t half, int64_t distance, int64_t size) {
+__global__ void __launch_bounds__(KEY_THREADS)
+    exchange_far(uint64_t *keys, int64_t half, int64_t distance, int64_t size) {
     for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < half;
          k += (int64_t)gridDim.x * blockDim.x) {
-        int64_t i = k / distance * 2 * distance + k % distance;
+        int64_t i = place_of(k, distance);
         exchange(keys, i, distance, (i & size) == 0);
     }
 }
 /* All exchanges up to a distance of SORTED / 2: those of sizes first .. last. */
-__global__ void sort_stretch(uint64_t *keys, int64_t n, int64_t first, int64_t last) {
+__global__ void __launch_bounds__(SORT_THREADS)
+    sort_stretch(uint64_t *keys, int64_t n, int64_t first, int64_t last) {
     __shared__ uint64_t near[SORTED];
-    int64_t start = (int64_t)blockIdx.x * SORTED, count = n < SORTED ? n : SORTED;
-    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) near[i] = keys[start + i];
+    int64_t start = (int64_t)blockIdx.x * SORTED;
+    int count = n < SORTED ? (int)n : (int)SORTED;
+    for (int i = threadIdx.x; i < count; i += SORT_THREADS) near[i] = keys[start + i];
     __syncthreads();
     for (int64_t size = first; size <= last; size *= 2)
-        for (int64_t distance = (size < count ? size : count) / 2; distance > 0; distance /= 2) {
-            for (int64_t k = threadIdx.x; k < count / 2; k += blockDim.x) {
-                int64_t i = k / distance * 2 * distance + k % distance;
+        for (int distance = (size < count ? (int)size : count) / 2; distance > 0; distance /= 2) {
+            for (int k = threadIdx.x; k < count / 2; k += SORT_THREADS) {
+                int i = place_of(k, distance);
                 exchange(near, i, distance, ((start + i) & size) == 0);
             }
             __syncthreads();
         }
-    for (int64_t i = threadIdx.x; i < count; i += blockDim.x) keys[start + i] = near[i];
+    for (int i = threadIdx.x; i < count; i += SORT_THREADS) keys[start + i] = near[i];
 }
 
 static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
@@ -90,8 +99,8 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
                               MIN(n, (int64_t)SORTED));
     for (int64_t size = 2 * SORTED; size <= n && !code; size *= 2) {
         for (int64_t distance = size / 2; distance >= SORTED && !code; distance /= 2)
-            code = LAUNCH(l, exchange_far, blocks_for(n / 2, 256), 256, 0, keys, n / 2, distance,
-                          size);
+            code = LAUNCH(l, exchange_far, blocks_for(n / 2, KEY_THREADS), KEY_THREADS, 0, keys,
+                          n / 2, distance, size);
         if (!code) code = LAUNCH(l, sort_stretch, stretches, SORT_THREADS, 0, keys, n, size, size);
     }
     return code;
@@ -163,8 +172,9 @@ KERNEL(embedding_grad) {
             l, cudaMemcpyAsync(dw.at, acc.at, bytes, cudaMemcpyDeviceToDevice, l->stream));
     if (code || ids.n == 0) return code;
     uint64_t *keys = (uint64_t *)l->call->workspace;
-    code = LAUNCH(l, make_keys, blocks_for(padded, 256), 256, 0, keys, (const int32_t *)ids.at,
-                  ids.n, padded, dw.type->dim[0], (int)l->call->op, l->fault);
+    code =
+        LAUNCH(l, make_keys, blocks_for(padded, KEY_THREADS), KEY_THREADS, 0, keys,
+               (const int32_t *)ids.at, ids.n, padded, dw.type->dim[0], (int)l->call->op, l->fault);
     if (!code) code = sort_keys(l, keys, padded);
     if (code) return code;
     int64_t tiles = (width + ROW_THREADS * EIGHT - 1) / (ROW_THREADS * EIGHT);
