@@ -17,8 +17,9 @@ enum { PARTS = 256, ROWS_OF_A_PART = 16, COLUMN_THREADS = 32, ROW_LANES = 8, PAR
 
 /* Threads (32, 8): 32 eights of columns; row lane y takes rows y, y + 8, .. of the part. */
 template <class Term>
-__global__ void sum_parts(float *partial, Term term, int64_t rows, int64_t columns, int64_t each,
-                          int64_t tiles) {
+__global__ void __launch_bounds__(COLUMN_THREADS *ROW_LANES)
+    sum_parts(float *partial, Term term, int64_t rows, int64_t columns, int64_t each,
+              int64_t tiles) {
     __shared__ float sums[ROW_LANES][COLUMN_THREADS][EIGHT + 1];
     int64_t part = blockIdx.x / tiles;
     int x = threadIdx.x % COLUMN_THREADS, y = threadIdx.x / COLUMN_THREADS;
@@ -49,7 +50,8 @@ struct Columns {
 
 /* Threads (32, 32): 32 columns; part lane y takes parts y, y + 32, .. The first columns are those
  * of `one`, the others of `two`. */
-static __global__ void add_parts(Columns one, Columns two, const float *partial, int64_t parts) {
+static __global__ void __launch_bounds__(WARP *PART_LANES)
+    add_parts(Columns one, Columns two, const float *partial, int64_t parts) {
     __shared__ double sums[PART_LANES][WARP + 1];
     int64_t columns = one.n + two.n, column = (int64_t)blockIdx.x * WARP + threadIdx.x % WARP;
     int x = threadIdx.x % WARP, y = threadIdx.x / WARP;

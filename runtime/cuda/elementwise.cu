@@ -10,8 +10,9 @@
 enum { ELEMENT_THREADS = 256 };
 
 #define MAP2(name, expression)                                                                     \
-    __global__ void name##_map(void *to, int to_dtype, const void *x, int x_dtype, const void *y,  \
-                               int y_dtype, int64_t n, int64_t period) {                           \
+    __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
+        name##_map(void *to, int to_dtype, const void *x, int x_dtype, const void *y, int y_dtype, \
+                   int64_t n, int64_t period) {                                                    \
         EACH_EIGHT(at, n) {                                                                        \
             int64_t y_at = period == n ? at : at % period;                                         \
             Eight u = load8(x, x_dtype, at, n - at), v, r;                                         \
@@ -27,8 +28,8 @@ enum { ELEMENT_THREADS = 256 };
         }                                                                                          \
     }
 #define MAP1(name, expression)                                                                     \
-    __global__ void name##_map(void *to, int to_dtype, const void *x, int x_dtype, float alpha,    \
-                               int64_t n) {                                                        \
+    __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
+        name##_map(void *to, int to_dtype, const void *x, int x_dtype, float alpha, int64_t n) {   \
         (void)alpha;                                                                               \
         EACH_EIGHT(at, n) {                                                                        \
             Eight u = load8(x, x_dtype, at, n - at), r;                                            \
@@ -116,8 +117,9 @@ KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_map : gelu_erf_
 
 /* ---- for other kernels: another dtype, and repetition */
 
-__global__ void convert_map(void *to, int to_dtype, const void *from, int from_dtype, int64_t n,
-                            int64_t period) {
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    convert_map(void *to, int to_dtype, const void *from, int from_dtype, int64_t n,
+                int64_t period) {
     EACH_EIGHT(at, n) {
         int64_t from_at = period == n ? at : at % period;
         Eight v;
@@ -136,8 +138,9 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
                   to_dtype, from, from_dtype, n, period);
 }
 
-__global__ void convert_rows_map(void *to, int to_dtype, int64_t to_pitch, const void *from,
-                                 int from_dtype, int64_t from_pitch, int64_t width, int64_t n) {
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    convert_rows_map(void *to, int to_dtype, int64_t to_pitch, const void *from, int from_dtype,
+                     int64_t from_pitch, int64_t width, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
         int64_t row = i / width, column = i % width;
@@ -158,7 +161,7 @@ CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to
 
 /* ---- constants */
 
-__global__ void iota_write(int32_t *to, int64_t n) {
+__global__ void __launch_bounds__(ELEMENT_THREADS) iota_write(int32_t *to, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
         to[i] = (int32_t)i;
@@ -171,7 +174,8 @@ KERNEL(iota) {
                   (int32_t *)to.at, to.n);
 }
 
-__global__ void fill_write(void *to, int size, uint64_t bits, int64_t n) {
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    fill_write(void *to, int size, uint64_t bits, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
         if (size == 8) ((uint64_t *)to)[i] = bits;

@@ -2,7 +2,10 @@
 #include "intrinsics.h"
 #include "products.h"
 
-__global__ void fill_uniform(void *to, int dtype, int64_t n, uint32_t seed) {
+enum { FILL_THREADS = 256 };
+
+__global__ void __launch_bounds__(FILL_THREADS)
+    fill_uniform(void *to, int dtype, int64_t n, uint32_t seed) {
     EACH_EIGHT(at, n) {
         Eight v;
         EACH(j) {
@@ -20,6 +23,7 @@ CUDA_C cudaError_t cuda_fill_uniform(cudaStream_t stream, int dtype, void *to, i
     if (n < 1) return cudaSuccess;
     Launch l = {};
     l.stream = stream;
-    int code = LAUNCH(&l, fill_uniform, blocks_for(n, 256 * EIGHT), 256, 0, to, dtype, n, seed);
+    int code = LAUNCH(&l, fill_uniform, blocks_for(n, FILL_THREADS * EIGHT), FILL_THREADS, 0, to,
+                      dtype, n, seed);
     return code ? cudaErrorLaunchFailure : cudaSuccess;
 }

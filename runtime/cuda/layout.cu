@@ -6,8 +6,9 @@
 enum { LAYOUT_THREADS = 256, MAX_PARTS = 64 };
 
 /* (staging u8[2, bytes], step) -> the field's part of the slot that step names. */
-__global__ void field_copy(uint8_t *to, const uint8_t *staging, int64_t slot_bytes, int64_t at,
-                           const double *step, int64_t bytes) {
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    field_copy(uint8_t *to, const uint8_t *staging, int64_t slot_bytes, int64_t at,
+               const double *step, int64_t bytes) {
     const uint8_t *from = staging + (step[STEP_SLOT] != 0.0 ? slot_bytes : 0) + at;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < bytes;
          i += (int64_t)gridDim.x * blockDim.x)
@@ -37,8 +38,9 @@ struct Parts {
     int dtype[MAX_PARTS];
     int first, n;
 };
-__global__ void move_rows(void *whole, int dtype, Parts parts, int64_t rows, int64_t inner,
-                          int64_t entries, bool split) {
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    move_rows(void *whole, int dtype, Parts parts, int64_t rows, int64_t inner, int64_t entries,
+              bool split) {
     int64_t n = rows / entries * parts.n * inner;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
@@ -123,7 +125,8 @@ KERNEL(pack) {
     return 0;
 }
 
-__global__ void add_words(uint64_t *to, const uint64_t *a, const uint64_t *b, int64_t n) {
+__global__ void __launch_bounds__(WARP)
+    add_words(uint64_t *to, const uint64_t *a, const uint64_t *b, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
         to[i] = a[i] + b[i];

@@ -22,7 +22,8 @@ DEVICE void keep_statistics(const Normalize &r, int64_t row, float mean, float r
     r.rstd[row] = rstd;
 }
 
-template <int form, bool adds> __global__ void normalize_narrow(Normalize r) {
+template <int form, bool adds>
+__global__ void __launch_bounds__(MAX_THREADS) normalize_narrow(Normalize r) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, i = (int64_t)threadIdx.x * EIGHT, at = row * r.width + i;
     int64_t n = r.width - i;
@@ -52,7 +53,7 @@ template <int form, bool adds> __global__ void normalize_narrow(Normalize r) {
     put8<form>(r.y, r.y_dtype, at, n, x);
 }
 
-__global__ void normalize_wide(Normalize r) {
+__global__ void __launch_bounds__(MAX_THREADS) normalize_wide(Normalize r) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.width, width = r.width;
     float mean = 0.0f, square = 0.0f;

@@ -37,7 +37,7 @@ template <int form> DEVICE float slope_with(const Slope &s, float slope, float r
     return s.residual.at ? residual + as_stored(slope, dtype) : slope;
 }
 
-template <int form> __global__ void slope_narrow(Slope s) {
+template <int form> __global__ void __launch_bounds__(MAX_THREADS) slope_narrow(Slope s) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, i = (int64_t)threadIdx.x * EIGHT, at = row * s.width + i;
     int64_t n = s.width - i;
@@ -63,7 +63,7 @@ template <int form> __global__ void slope_narrow(Slope s) {
     put8<form>(s.dx, s.dx_dtype, at, n, hat);
 }
 
-__global__ void slope_wide(Slope s) {
+__global__ void __launch_bounds__(MAX_THREADS) slope_wide(Slope s) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, start = row * s.width, width = s.width;
     float mean = s.means ? s.means[row] : 0.0f, rstd = s.rstds[row], sum_g = 0.0f, sum_gx = 0.0f;

@@ -40,28 +40,45 @@ KERNEL(sum_leading) {
 
 /* ---- to[i] = (from[0][i] + from[1][i]) + .. in f32, i64 or f64; `to` may be one of them */
 
+enum { SUM_THREADS = 256 };
+
 struct Arrays {
     const void *at[REDUCE_AT_ONCE];
     int n;
 };
-__global__ void sum_reals(void *to, int dtype, Arrays from, int64_t n) {
-    EACH_EIGHT(at, n) {
-        Eight sum = load8(from.at[0], dtype, at, n - at);
-        for (int k = 1; k < from.n; k++) {
-            Eight v = load8(from.at[k], dtype, at, n - at);
-            EACH(j) sum.x[j] += v.x[j];
+/* All arrays are on their way before the first two are added. The loops are unrolled: a place in
+ * the list that is known only while running would put the list into local memory. */
+template <int form>
+__global__ void __launch_bounds__(SUM_THREADS)
+    sum_reals(void *to, int dtype, Arrays from, int64_t elements) {
+    EACH_EIGHT(at, elements) {
+        int64_t n = elements - at;
+        Loaded<form> v[REDUCE_AT_ONCE] = {};
+#pragma unroll
+        for (int k = 0; k < REDUCE_AT_ONCE; k++)
+            if (k < from.n) v[k] = fetch8<form>(from.at[k], dtype, at, n);
+        Eight sum = numbers(v[0]);
+#pragma unroll
+        for (int k = 1; k < REDUCE_AT_ONCE; k++) {
+            if (k >= from.n) break;
+            Eight next = numbers(v[k]);
+            EACH(j) sum.x[j] += next.x[j];
         }
-        store8(to, dtype, at, n - at, sum);
+        put8<form>(to, dtype, at, n, sum);
     }
 }
-__global__ void sum_words(void *to, int dtype, Arrays from, int64_t n) {
+__global__ void __launch_bounds__(SUM_THREADS)
+    sum_words(void *to, int dtype, Arrays from, int64_t n) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
         uint64_t words = 0;
         double reals = 0.0;
-        for (int k = 0; k < from.n; k++) {
-            words += ((const uint64_t *)from.at[k])[i];
-            double x = ((const double *)from.at[k])[i];
+#pragma unroll
+        for (int k = 0; k < REDUCE_AT_ONCE; k++) {
+            if (k >= from.n) break;
+            uint64_t word = ((const uint64_t *)from.at[k])[i];
+            double x = __longlong_as_double((long long)word);
+            words += word;
             reals = k ? reals + x : x;
         }
         if (dtype == DT_I64)
@@ -81,12 +98,13 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
     for (int k = 0; k < n_from; k++) arrays.at[k] = from[k];
     Launch l = {};
     l.stream = stream;
-    int code;
+    int code, form = form_with(FORM_NONE, to, dtype, elements);
+    for (int k = 0; k < n_from; k++) form = form_with(form, from[k], dtype, elements);
     if (is_real(dtype))
-        code = LAUNCH(&l, sum_reals, blocks_for(elements, 256 * EIGHT), 256, 0, to, dtype, arrays,
-                      elements);
+        code = LAUNCH_FORM(&l, form, sum_reals, blocks_for(elements, SUM_THREADS * EIGHT),
+                           SUM_THREADS, 0, to, dtype, arrays, elements);
     else
-        code =
-            LAUNCH(&l, sum_words, blocks_for(elements, 256), 256, 0, to, dtype, arrays, elements);
+        code = LAUNCH(&l, sum_words, blocks_for(elements, SUM_THREADS), SUM_THREADS, 0, to, dtype,
+                      arrays, elements);
     return code ? cudaErrorLaunchFailure : cudaSuccess;
 }

@@ -21,7 +21,8 @@ static const PlanGroup *group_of(const Launch *l, bool *bad) {
 
 /* ---- grad_norm */
 
-__global__ void sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
     __shared__ int64_t words[EXACT_WORDS];
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
@@ -66,8 +67,9 @@ KERNEL(grad_norm) {
 
 /* ---- step_scale: one thread */
 
-__global__ void scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm,
-                              int exponent, double clip, bool always) {
+__global__ void __launch_bounds__(1)
+    scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm, int exponent,
+                  double clip, bool always) {
     double count = (double)loss[EXACT_COUNT],
            not_a_number = __longlong_as_double(0x7ff8000000000000ll);
     bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
