@@ -1,4 +1,4 @@
-# RUN: %root/tests/gpu/pack --quick --plans-only --to %t/pack | sed 's/, [0-9.]* s$//; s/, [0-9.]* MiB//'
+# RUN: FSDP_BUILD=%build %root/tests/gpu/pack --quick --plans-only --to %t/pack | sed 's/, [0-9.]* s$//; s/, [0-9.]* MiB//'
 # RUN: cd %t/pack && ls && for plan in plans/*.bin; do %fsdpc check $plan || echo $plan; done
 # RUN: cd %t/pack && %fsdp-run --quiet --log log plans/exact-2.bin && grep -c '"event":"step"' log
 # Everything that a GPU machine cannot make lies in one folder, and every plan of it is proved.

@@ -3,7 +3,7 @@
 # A device with one wrong element in one kernel does not pass.
 # NEEDS: build:device_cpu.so
 ==== out
-  differs: add 33, mixture 0: output 0, element 0 is (times what is allowed)
+  differs: add 33, mixture 0: output 0, element 0 is (times what is allowed); 1 of 33, the first 0; f32[33] f32[1] -> f32[33]
 add                           2 runs   77.3050 of the allowed error  FAILED
 cpu against cpu: 1 fault
 ==== exit 1

@@ -1,6 +1,7 @@
 /* Holds the kernels of one device module against those of another.
  *
- *     compare [--smallest] [--op NAME] REFERENCE.so OTHER.so
+ *     compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so
+ *     compare --list
  *
  * REFERENCE is device_cpu.so, opened with its plain kernels; OTHER is opened as the environment
  * says. Every op with a kernel runs on both devices for each of its cases (tests/kernels/cases.c,
@@ -15,11 +16,13 @@
  * --smallest each op runs once in f32 and once in bf16, in its smallest case, without bytes around
  * the operands: for compute-sanitizer.
  *
- * Prints a line an op: how many runs, and the largest share of the allowed error. Exit code 1: a
- * kernel differs; 2: a device cannot be opened.
+ * Prints a line an op: how many runs, and the largest share of the allowed error; for what differs
+ * types, worst element and how many. Exit code 1: a kernel differs; 2: a device cannot be opened or
+ * has failed, in the case that the message names. --list prints the ops that have kernels.
  */
 #include <dlfcn.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,7 @@
 
 #include "gpu/large.h"
 #include "gpu/terms.h"
+#include "ir.h"
 #include "util.h"
 
 enum { GUARD = 256, GUARD_BYTE = 0xA5, MAX_THREADS = 8 };
@@ -41,6 +45,7 @@ typedef struct Side {
 static Side reference, other;
 static bool smallest;
 static int faults;
+static char running[256]; /* the case under way */
 
 static void say_fault(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say_fault(const char *format, ...) {
@@ -50,8 +55,18 @@ static void say_fault(const char *format, ...) {
         printf("  differs: ");
         vprintf(format, args);
         printf("\n");
+        fflush(stdout); /* the next call may be the last */
     }
     va_end(args);
+}
+
+/* Whoever waited long enough is told in which case. */
+static void on_end(int number) {
+    static const char text[] = "compare: ended in ";
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+    n += write(STDERR_FILENO, running, strlen(running));
+    n += write(STDERR_FILENO, "\n", 1);
+    _exit(n > 0 ? 128 + number : 128);
 }
 
 /* ---- devices */
@@ -88,7 +103,7 @@ static Side open_side(const char *path, bool plain) {
 }
 
 static void must(int code, const char *error) {
-    if (code) fail_environment("%s", error);
+    if (code) fail_environment("%s: %s", running, error);
 }
 
 /* ---- operands in a device's memory */
@@ -190,6 +205,20 @@ static bool run(const Side *s, Trial *t, void **result, const char *what) {
 
 /* ---- comparison */
 
+/* " bf16[2,3] f32[3] -> bf16[2,3]" */
+static void print_types(const Trial *t, char *out, size_t size) {
+    size_t n = 0;
+    for (int i = 0; i < t->c->n_in + t->c->n_out; i++) {
+        const Type *type = &t->types[i];
+        Buf text = {0};
+        type_print(type, &text);
+        if (n < size)
+            n += (size_t)snprintf(out + n, size - n, "%s %.*s", i == t->c->n_in ? " ->" : "",
+                                  (int)text.n, text.at);
+        buf_free(&text);
+    }
+}
+
 /* Ops that move, choose or count: nothing to round but once, and that alike. */
 static bool is_exact(const Case *c) {
     switch (c->op) {
@@ -252,7 +281,7 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
     for (int j = 0; j < t->c->n_out; j++) {
         const Type *type = out_type(t, j);
         bool words = type->dtype == DT_I64 && type_elements(type) == EXACT_WORDS;
-        int64_t n = words ? 1 : type_elements(type), worst = 0;
+        int64_t n = words ? 1 : type_elements(type), worst = 0, wrong = 0, first = 0;
         double share = 0;
         for (int64_t i = 0; i < n; i++) {
             double one =
@@ -261,12 +290,18 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
                                          get(b[j], type->dtype, place_of(type, i)), terms[j][i]);
             if (isnan(one)) one = INFINITY;
             if (one > share) worst = i;
+            if (one > 1 && wrong++ == 0) first = i;
             share = fmax(share, one);
         }
-        if (share > 1)
-            say_fault("%s: output %d, element %lld is %.9g, not %.9g (%.3g times what is allowed)",
+        if (share > 1) {
+            char types[512] = "";
+            print_types(t, types, sizeof types);
+            say_fault("%s: output %d, element %lld is %.9g, not %.9g (%.3g times what is allowed); "
+                      "%lld of %lld, the first %lld;%s",
                       what, j, (long long)worst, get(b[j], type->dtype, place_of(type, worst)),
-                      get(a[j], type->dtype, place_of(type, worst)), share);
+                      get(a[j], type->dtype, place_of(type, worst)), share, (long long)wrong,
+                      (long long)n, (long long)first, types);
+        }
         largest = fmax(largest, share);
     }
     return largest;
@@ -276,8 +311,8 @@ static double try_case(const Case *c, int pattern) {
     Trial t = {.c = c, .pattern = pattern};
     void *a[MAX_CASE_OPERANDS] = {0}, *b[MAX_CASE_OPERANDS] = {0}, *again[MAX_CASE_OPERANDS] = {0};
     double *terms[MAX_CASE_OPERANDS] = {0}, share = 0;
-    char what[256];
-    snprintf(what, sizeof what, "%s, mixture %d", c->title, pattern);
+    const char *what = running;
+    snprintf(running, sizeof running, "%s, mixture %d", c->title, pattern);
     choose_types(&t);
     fill_inputs(&t);
     for (int j = 0; j < c->n_out; j++)
@@ -340,9 +375,10 @@ static void try_op(int op) {
 static void try_reduce(int dtype, int n_from, int64_t n, bool in_place) {
     Type type = {.dtype = (uint8_t)dtype, .rank = 1, .dim = {n}};
     int64_t bytes = type_bytes(&type);
-    char error[ERROR_BYTES] = "", what[96];
+    char error[ERROR_BYTES] = "";
+    const char *what = running;
     void *host[4], *result[2];
-    snprintf(what, sizeof what, "sum of %d ranks, dtype %d, %lld elements", n_from, dtype,
+    snprintf(running, sizeof running, "sum of %d ranks, dtype %d, %lld elements", n_from, dtype,
              (long long)n);
     for (int k = 0; k < n_from; k++) {
         host[k] = calloc(1, (size_t)bytes);
@@ -380,25 +416,36 @@ static void try_reductions(void) {
            faults > before ? "  FAILED" : "");
 }
 
+static bool has_kernel(int op) { return strcmp(infos[op].kernel, "executor") != 0; }
+
+static bool is_wanted(int op, const char *const *names, int n) {
+    bool wanted = n == 0;
+    for (int i = 0; i < n; i++) wanted |= strcmp(names[i], infos[op].name) == 0;
+    return wanted && has_kernel(op);
+}
+
 int main(int argc, char **argv) {
-    const char *only = NULL;
-    int at = 1;
+    const char *only[OP_COUNT];
+    int at = 1, n_only = 0;
+    for (int op = 0; op < OP_COUNT && argc == 2 && !strcmp(argv[1], "--list"); op++)
+        if (has_kernel(op)) printf("%s\n", infos[op].name);
+    if (argc == 2 && !strcmp(argv[1], "--list")) return 0;
     for (; at + 2 < argc; at++) {
         if (strcmp(argv[at], "--smallest") == 0)
             smallest = true;
-        else if (strcmp(argv[at], "--op") == 0)
-            only = argv[++at];
+        else if (strcmp(argv[at], "--op") == 0 && n_only < OP_COUNT)
+            only[n_only++] = argv[++at];
         else
             break;
     }
     if (argc - at != 2)
-        fail_environment("usage: compare [--smallest] [--op NAME] REFERENCE.so OTHER.so");
+        fail_environment("usage: compare [--smallest] [--op NAME]... REFERENCE.so OTHER.so");
+    signal(SIGTERM, on_end);
     reference = open_side(argv[at], true);
     other = open_side(argv[at + 1], false);
     for (int op = 0; op < OP_COUNT; op++)
-        if (strcmp(infos[op].kernel, "executor") != 0 && (!only || !strcmp(only, infos[op].name)))
-            try_op(op);
-    if (!only) try_reductions();
+        if (is_wanted(op, only, n_only)) try_op(op);
+    if (n_only == 0) try_reductions();
     reference.device->close(reference.context);
     other.device->close(other.context);
     printf("%s against %s: %d fault%s\n", other.device->name, reference.device->name, faults,

@@ -1,23 +1,39 @@
-"""What run and bench find on a machine: the GPU, the pack, tools, and the programs built here; time
-that a command may take; the folder for what it found out.
+"""What run and bench find on a machine: the GPU, the pack, tools, and the programs built here.
+
+    --programs FOLDER   takes fsdp-run, its modules and the checking programs from there and builds
+                        nothing: `build`, behind an earlier call; tests/gpu/rehearse.py, with an
+                        emulated GPU
+    --pack FOLDER       another pack than build/gpu-pack
+    --patience FACTOR   all limits are so many times as long: an emulated GPU on a busy machine
 """
 
+import argparse
+import concurrent.futures
 import dataclasses
-import json
 import os
 import pathlib
+import platform
+import re
 import shutil
 import subprocess
 import sys
 import time
 
+from report import Clock, Late, run_group
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
-PACK = BUILD / "gpu-pack"
 BUILD_SECONDS = 200
 TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so",
            "gpu/attention")
 NCCL_TARGET = "transport_nccl.so"  # where NCCL is
+# A rank that makes no progress for that long is named by fsdp-run itself, before a row's time is up
+WATCHDOG_SECONDS = "25"
+# Without -Werror: another compiler's new warnings are counted, and keep nobody from the GPU.
+NINJA = """include build.ninja
+cflags = $cflags -Wno-error
+kernel_flags = $kernel_flags -Wno-error
+"""
 
 
 @dataclasses.dataclass
@@ -32,10 +48,10 @@ class Programs:
     origin: str
     gpu: str
     sanitizer: str | None
-    python: str
-    torch: bool
+    peer: list  # the command in front of peer.py's words; empty where PyTorch has no GPU
     nccl: bool  # transport_nccl.so is beside fsdp-run
     gpus: int
+    work: pathlib.Path
 
 
 def leave(who, message):
@@ -43,105 +59,60 @@ def leave(who, message):
     sys.exit(2)
 
 
-class OutOfTime(Exception):
-    pass
+def options(who, doc):
+    """A parser with what run and bench share."""
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--packed", action="store_true")
+    parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", default=BUILD / "gpu-pack")
+    parser.add_argument("--limit", type=float, default=460, metavar="SECONDS")
+    parser.add_argument("--patience", type=float, default=1, metavar="FACTOR")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
+    return parser
 
 
-class Clock:
-    """Shares out the seconds that a whole command may take, so that it ends by itself, with a
-    table, before someone ends it."""
-
-    def __init__(self, seconds):
-        self.end = self.part_end = time.monotonic() + seconds
-
-    def left(self):
-        return min(self.end, self.part_end) - time.monotonic()
-
-    def part(self, seconds):
-        """The next part may take that long, if as much is left."""
-        self.part_end = time.monotonic() + seconds
-
-    def run(self, command, limit, **more):
-        """subprocess.run with output as text, for at most `limit` seconds of what is left."""
-        seconds = min(limit, self.left())
-        if seconds <= 1:
-            raise OutOfTime("no time was left")
-        return subprocess.run([str(x) for x in command], capture_output=True, text=True,
-                              errors="replace", timeout=seconds, **more)
-
-
-class Report:
-    """What comes back from another machine: the table as printed, everything as JSON, and in full
-    what programs said that failed. Few files of moderate size, in one folder."""
-
-    LIMIT = 8 << 20
-
-    def __init__(self, folder):
-        self.folder = folder
-        if folder:
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in ("table.txt", "details.txt"):
-                (folder / name).write_text("")
-
-    def line(self, text):
-        print(text, flush=True)
-        self._append("table.txt", text + "\n")
-
-    def detail(self, title, *texts):
-        body = "\n".join(str(t) for t in texts if t)
-        self._append("details.txt", f"==== {title}\n{body[-200000:]}\n\n")
-
-    def json(self, value):
-        if self.folder:
-            (self.folder / "report.json").write_text(json.dumps(value, indent=1) + "\n")
-
-    def keep(self, path):
-        if self.folder and path.exists():
-            (self.folder / path.name).write_bytes(path.read_bytes()[-self.LIMIT:])
-
-    def _append(self, name, text):
-        if not self.folder or (self.folder / name).stat().st_size > self.LIMIT:
-            return
-        with (self.folder / name).open("a") as f:
-            f.write(text)
-
-
-def require_pack(who):
-    if not (PACK / "cases.json").exists():
+def require(who, chosen):
+    """A pack and a GPU."""
+    chosen.pack = chosen.pack.resolve()
+    if not (chosen.pack / "cases.json").exists():
         leave(who, "build/gpu-pack is not here; make it on the build machine: tests/gpu/pack")
+    if not gpu_names():
+        leave(who, "no GPU answers on this machine (nvidia-smi); nothing was checked")
 
 
-def gpu_name():
-    """None where no driver answers."""
-    tool = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
+# ---- the machine
+
+def ask(*command, seconds=60):
+    """What a program prints, or an empty text."""
     try:
-        done = subprocess.run(
-            [tool, "--query-gpu=name,driver_version", "--format=csv,noheader"],
-            capture_output=True, text=True, timeout=60,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    names = done.stdout.strip().splitlines()
-    return names[0] if done.returncode == 0 and names else None
+        done = run_group(command, seconds)
+    except (OSError, Late):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def nvidia_smi(*words):
+    return ask(shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi", *words)
+
+
+def gpu_names():
+    """A line a GPU: its name, the driver's version; empty where no driver answers."""
+    said = nvidia_smi("--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
+    return said.splitlines()
 
 
 def count_gpus():
-    tool = shutil.which("nvidia-smi") or "/usr/local/nvidia/bin/nvidia-smi"
-    done = subprocess.run([tool, "-L"], capture_output=True, text=True, timeout=60)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return len(visible.split(",") if visible else done.stdout.strip().splitlines())
-
-
-def require_gpu(who):
-    if not gpu_name():
-        leave(who, "no GPU answers on this machine (nvidia-smi); nothing was checked")
+    return len(visible.split(",") if visible else gpu_names())
 
 
 def find_tool(name):
     """On the PATH, or where CUDA's toolkit puts it."""
-    return shutil.which(name) or next(
-        (str(p) for p in sorted(pathlib.Path("/usr/local").glob(f"cuda*/bin/{name}"))), None
-    )
+    places = [*pathlib.Path("/usr/local").glob(f"cuda*/bin/{name}"),
+              *pathlib.Path("/opt/nvidia").glob(f"*/*/{name}")]
+    return shutil.which(name) or next((str(p) for p in sorted(places)), None)
 
 
 def library_folders():
@@ -154,53 +125,127 @@ def library_folders():
     return [str(f) for f in folders if list(f.glob("lib*.so*"))]
 
 
-def build():
-    """Why the programs cannot be built here, or None when they were. Their folder is build/."""
+def python():
+    return shutil.which("python3") or sys.executable
+
+
+def torch_version():
+    """Of a PyTorch that sees the GPU; else empty. Seconds where its files are cold."""
+    return ask(python(), "-c", "import torch; assert torch.cuda.is_available(); "
+               "print(torch.__version__, 'CUDA', torch.version.cuda, 'cuDNN', "
+               "torch.backends.cudnn.version(), 'NCCL', torch.cuda.nccl.version())", seconds=120)
+
+
+def describe(programs, torch, report):
+    """The first lines of a table: what was measured where."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    report.line(f"{programs.gpu}; {os.cpu_count()} cores, {memory:.0f} GiB, Linux "
+                f"{platform.release()}; programs {programs.origin}")
+    nvcc = re.search(r"release [0-9.]+, V?([0-9.]+)", ask(find_tool("nvcc") or "nvcc", "--version"))
+    gcc = ask("gcc", "-dumpfullversion")
+    report.line(f"nvcc {nvcc[1] if nvcc else 'none'}; gcc {gcc or 'none'}; Python "
+                f"{platform.python_version()}; PyTorch {torch or 'with CUDA: none'}; "
+                f"compute-sanitizer {'is here' if programs.sanitizer else 'none'}")
+    modules = [p for p in (programs.cuda, programs.run.parent / NCCL_TARGET) if p.exists()]
+    found = {}
+    for module in modules:
+        try:
+            said = run_group(["ldd", module], 30, env=programs.env).stdout
+        except (OSError, Late):
+            continue
+        found.update(re.findall(r"(lib(?:cudart|cublasLt|nccl)\S*) => (.*?)(?: \(0x\w+\))?$", said,
+                                re.M))
+    for name, place in found.items():
+        report.line(f"{name}: {os.path.realpath(place) if place.startswith('/') else place}")
+    report.detail("nvidia-smi", nvidia_smi())
+    for module in modules:
+        report.detail(f"ldd {module.name}", ask("ldd", str(module)))
+    report.detail("libraries of the wheels and the toolkit", "\n".join(library_folders()))
+
+
+# ---- the programs
+
+def build(pack):
+    """(Why the programs cannot be built here or None, what to say of it); they lie in build/."""
     for tool in ("gcc", "ninja"):
         if not shutil.which(tool):
-            return f"there is no {tool}"
+            return f"there is no {tool}", ""
+    BUILD.mkdir(exist_ok=True)
     log = BUILD / "gpu-build.log"
     env = dict(os.environ)
     for name, folder in (("CPATH", "include"), ("LIBRARY_PATH", "lib")):
-        env[name] = os.pathsep.join(filter(None, [str(PACK / folder), env.get(name)]))
+        env[name] = os.pathsep.join(filter(None, [str(pack / folder), env.get(name)]))
     start = time.monotonic()
-    with log.open("w") as out:
-        setup = subprocess.run(["bash", "setup.sh", "--local-ninja"], cwd=ROOT, env=env, stdout=out,
-                               stderr=out, timeout=BUILD_SECONDS)
-        if setup.returncode:
-            return f"setup.sh --local-ninja failed, see {log.relative_to(ROOT)}"
-        if "runtime/cuda/cuda.ninja" not in (ROOT / ".local.ninja").read_text():
-            return "setup.sh found no CUDA toolkit"
-        targets = list(TARGETS)
-        if "runtime/nccl/nccl.ninja" in (ROOT / ".local.ninja").read_text():
-            targets.append(NCCL_TARGET)
-        try:
-            done = subprocess.run(["ninja", *(f"build/{t}" for t in targets)], cwd=ROOT,
-                                  env=env, stdout=out, stderr=out, timeout=BUILD_SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"building took longer than {BUILD_SECONDS} s"
-    if done.returncode:
-        print("\n".join(log.read_text().splitlines()[-30:]))
-        return f"the build failed, see {log.relative_to(ROOT)}"
-    print(f"built in {time.monotonic() - start:.0f} s", flush=True)
-    return None
+    text = ""
+    try:
+        done = run_group(["bash", "setup.sh", "--local-ninja"], 60, cwd=ROOT, env=env)
+        text = done.stdout + done.stderr
+        local = (ROOT / ".local.ninja").read_text() if not done.returncode else ""
+        text += local
+        if done.returncode:
+            return "setup.sh --local-ninja failed, see gpu-build.log", ""
+        if "runtime/cuda/cuda.ninja" not in local:
+            return "setup.sh found no CUDA toolkit", ""
+        targets = [*TARGETS, *([NCCL_TARGET] if "runtime/nccl/nccl.ninja" in local else [])]
+        file = BUILD / "gpu.ninja"
+        file.write_text(NINJA)
+        done = run_group(["ninja", "-f", file, *(f"build/{t}" for t in targets)],
+                         BUILD_SECONDS, cwd=ROOT, env=env)
+        text += done.stdout + done.stderr
+        if done.returncode:
+            print("\n".join(text.splitlines()[-30:]))
+            return "the build failed, see gpu-build.log", ""
+    except Late as late:
+        text += late.stdout + late.stderr
+        return f"building took longer than {late.seconds:.0f} s", ""
+    finally:
+        log.write_text(text)
+    warnings = len(re.findall(r"\bwarning\b.*:", text))
+    said = f" in {time.monotonic() - start:.0f} s"
+    return None, said + (f", {warnings} warnings (gpu-build.log)" if warnings else "")
 
 
-def programs(packed=False):
-    why = "--packed" if packed else build()
-    folder = PACK / "bin" if why else BUILD
-    env = {**os.environ}
+def place_of_programs(chosen):
+    """Their folder, how each target is called in it, and where they come from."""
+    names = {t: pathlib.Path(t).name for t in (*TARGETS, NCCL_TARGET)}
+    if chosen.programs:
+        folder = chosen.programs.resolve()
+        names = {t: t if (folder / t).exists() else name for t, name in names.items()}
+        return folder, names, f"of {folder.name}"
+    why, said = ("--packed", "") if chosen.packed else build(chosen.pack)
     if why:
-        paths = [*library_folders(), env.get("LD_LIBRARY_PATH")]
-        env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
-    place = [folder / (pathlib.Path(t).name if why else t) for t in TARGETS]
+        return chosen.pack / "bin", names, f"from the pack ({why})"
+    return BUILD, {t: t for t in names}, f"built here{said}"
+
+
+def programs(who, chosen, report):
+    """The programs, and the head of the table. PyTorch is looked for while they are built."""
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(torch_version)
+        folder, names, origin = place_of_programs(chosen)
+        torch = asked.result()
+    place = [folder / names[t] for t in TARGETS]
     for path in place:
         if not path.exists():
-            leave("tests/gpu", f"{path} is missing ({why})")
-    python = shutil.which("python3") or sys.executable
-    torch = subprocess.run([python, "-c", "import torch; assert torch.cuda.is_available()"],
-                           capture_output=True).returncode == 0
-    return Programs(*place, env,
-                    f"from the pack ({why})" if why else "built here", gpu_name() or "no GPU",
-                    find_tool("compute-sanitizer"), python, torch,
-                    (folder / NCCL_TARGET).exists(), count_gpus())
+            leave(who, f"{path} is missing (programs {origin})")
+    env = {**os.environ, "FSDP_TIMEOUT": os.environ.get("FSDP_TIMEOUT", WATCHDOG_SECONDS)}
+    if origin.startswith("from the pack"):
+        paths = [*library_folders(), env.get("LD_LIBRARY_PATH")]
+        env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, paths))
+    peer = os.environ.get("FSDP_GPU_PEER", "").split()
+    if not peer and torch:
+        peer = [python(), pathlib.Path(__file__).resolve().parent / "peer.py"]
+    names_of_gpus = gpu_names()
+    gpu = names_of_gpus[0] + (f" and {len(names_of_gpus) - 1} more" if names_of_gpus[1:] else "")
+    work = (folder if chosen.programs else BUILD) / who
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    found = Programs(*place, env, origin, gpu, find_tool("compute-sanitizer"), peer,
+                     (folder / names[NCCL_TARGET]).exists(), count_gpus(), work)
+    describe(found, torch, report)
+    report.keep(BUILD / "gpu-build.log")
+    return found
+
+
+def clock(chosen):
+    return Clock(chosen.limit, chosen.patience, find_tool("gdb") or find_tool("cuda-gdb"))

@@ -25,6 +25,9 @@ import sys
 import tempfile
 import time
 
+import plans
+import report
+
 ONE_GPU = {
     "NCCL_SOCKET_IFNAME": "lo",
     "NCCL_IB_DISABLE": "1",
@@ -66,7 +69,8 @@ class Ranks:
         out = tempfile.TemporaryFile(dir=work)
         self.outputs.append(out)
         self.processes.append(subprocess.Popen(
-            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out))
+            command, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+            process_group=0))
 
     def wait(self, seconds):
         """Exit codes, and what all said."""
@@ -79,8 +83,7 @@ class Ranks:
         finally:
             for p in self.processes:
                 if p.poll() is None:
-                    p.kill()
-                    p.wait()
+                    report.end_group(p)
         return codes, self.said()
 
     def said(self):
@@ -103,7 +106,7 @@ def train(program, plan, ranks, folder, work, env, gpus, args=(), seconds=150):
     codes, said = run.wait(seconds)
     if any(codes):
         raise Wrong(f"{plan}: exit codes {codes}: {' '.join(said.split())[-400:]}", said)
-    return steps_of(log), re.search(r"NCCL [^\n]*", said)
+    return steps_of(log), re.search(r"NCCL \d[^\n]*", said)
 
 
 def compare(name, ranks, got, want, bound):
@@ -112,7 +115,7 @@ def compare(name, ranks, got, want, bound):
         raise Wrong(f"{name}: {len(got)} steps, {len(want)} through local")
     if got[0][0] != want[0][0]:
         raise Wrong(f"{name}: step 0: loss {got[0][0]!r}, {want[0][0]!r} through local")
-    worst = max(abs(a[0] - b[0]) / abs(b[0]) for a, b in zip(got, want, strict=True))
+    worst = plans.largest(abs(a[0] - b[0]) / abs(b[0]) for a, b in zip(got, want, strict=True))
     if not worst <= (0 if ranks == 2 else bound):
         raise Wrong(f"{name}: losses differ by {worst:.3g} from those through local")
     return worst

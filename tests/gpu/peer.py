@@ -1,25 +1,39 @@
 """PyTorch's side of tests/gpu/run and tests/gpu/bench: GPT-2 trained on one GPU, JSON on stdout.
 
-    peer.py time SIZE MODE BATCH STEPS                     SIZE: 124M or xl, 1024 tokens a sample
-    peer.py losses math|efficient|flash WEIGHTS TOKENS     20 steps of 4 samples of 64 tokens
+    peer.py time LAYERSxWIDTHxHEADS VOCABULARY LENGTH MODE BATCH STEPS
+    peer.py losses KERNEL LAYERSxWIDTHxHEADS VOCABULARY WEIGHTS TOKENS BATCH LENGTH STEPS
     peer.py products FILE                                  [{m, n, k, a_turned, b_turned, bf16}]
     peer.py attention BATCH HEADS LENGTH DEPTH             causal, bf16, forward and backward
 
-`time` is what a careful user writes: scaled_dot_product_attention, fused AdamW, and torch.compile
-over the whole model for MODE compile and compile-pure. In MODE eager and compile the model is in
-bf16 and its weights are copies of f32 ones, over which AdamW goes with gradients in f32, as in our
-bf16(master = f32, reduce = f32); -pure has all in bf16. Random tokens stay on the GPU; the time is
-that of whole steps by the host's clock between two waits, the median over blocks of five.
+`time` is what a careful user writes: scaled_dot_product_attention, fused AdamW, no wait of the host
+inside a step, gradients set to none, and torch.compile over the whole model. MODE is eager or
+compile, and words behind it, joined by -:
+
+    (none)      bf16 weights, copies of f32 ones over which AdamW goes with gradients in f32: the
+                numbers of our bf16(master = f32, reduce = f32)
+    autocast    f32 weights under torch.autocast: the same memory, as many scripts do it
+    pure        all in bf16, AdamW too: less exact, fewer bytes
+    padded      a vocabulary padded to a multiple of 128 (50304), as many do for speed; more work,
+                and another model
+    max         torch.compile's max-autotune without graphs: minutes of compiling
+
+Random tokens stay on the GPU; the time is that of whole steps by the host's clock between two
+waits, the median over blocks of five.
 
 `products` and `attention` time single calls between two events, the median of 20, with 32 MiB
 written in front of each as when our products are tuned.
 
 `losses` computes as our bf16(master = f32, reduce = f32) does: a bf16 copy of f32 weights, bf16
 activations, the loss in f32 from bf16 logits, AdamW in f32 over the f32 weights. WEIGHTS are a
-.safetensors of transformers' names (fsdp-run --save); the word picks the attention kernel.
+.safetensors of transformers' names (fsdp-run --save); KERNEL picks that of attention: math,
+efficient or flash.
+
+FSDP_PEER_DEVICE=cpu runs all of it without a GPU, for a test of this script.
 """
 
+import contextlib
 import json
+import os
 import statistics
 import struct
 import sys
@@ -30,14 +44,27 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-SIZES = {"124M": (12, 768, 12), "xl": (48, 1600, 25)}
-VOCABULARY, POSITIONS = 50257, 1024
+DEVICE = os.environ.get("FSDP_PEER_DEVICE", "cuda")
+ON_GPU = DEVICE == "cuda"
+POSITIONS = 1024
+WORDS = ("autocast", "pure", "padded", "max")
 OPTIMIZER = {"lr": 6e-4, "betas": (0.9, 0.95), "weight_decay": 0.1, "fused": True}
 BACKENDS = {
     "math": SDPBackend.MATH,
     "efficient": SDPBackend.EFFICIENT_ATTENTION,
     "flash": SDPBackend.FLASH_ATTENTION,
 }
+if not ON_GPU:  # which has no efficient one
+    BACKENDS["efficient"] = SDPBackend.MATH
+
+
+def wait():
+    if ON_GPU:
+        torch.cuda.synchronize()
+
+
+def sizes(text):
+    return tuple(int(x) for x in text.split("x"))
 
 
 class Attention(nn.Module):
@@ -77,9 +104,9 @@ class Block(nn.Module):
 class GPT2(nn.Module):
     """Submodules have transformers' names."""
 
-    def __init__(self, layers, width, heads):
+    def __init__(self, layers, width, heads, vocabulary, positions=POSITIONS):
         super().__init__()
-        self.wte, self.wpe = nn.Embedding(VOCABULARY, width), nn.Embedding(POSITIONS, width)
+        self.wte, self.wpe = nn.Embedding(vocabulary, width), nn.Embedding(positions, width)
         self.h = nn.ModuleList(Block(width, heads) for _ in range(layers))
         self.ln_f = nn.LayerNorm(width)
 
@@ -119,18 +146,30 @@ def optimizer_of(model, pure):
     return update
 
 
-def time_steps(size, mode, batch, steps):
-    if mode not in ("eager", "compile", "eager-pure", "compile-pure"):
+def time_steps(size, vocabulary, length, mode, batch, steps):
+    first, *words = mode.split("-")
+    if first not in ("eager", "compile") or set(words) - set(WORDS):
         sys.exit(f"peer.py: no mode {mode}")
+    if "padded" in words:
+        vocabulary = -(-vocabulary // 128) * 128
+    autocast = "autocast" in words
     torch.manual_seed(0)
-    with torch.device("cuda"):
-        model = GPT2(*SIZES[size]).to(torch.bfloat16)
-        ids = torch.randint(0, VOCABULARY, (batch, POSITIONS + 1))
-    update = optimizer_of(model, mode.endswith("-pure"))
-    loss_of = torch.compile(model) if mode.startswith("compile") else model
+    with torch.device(DEVICE):
+        model = GPT2(*size, vocabulary)
+        ids = torch.randint(0, vocabulary, (batch, length + 1))
+    if not autocast:
+        model = model.to(torch.bfloat16)
+    update = optimizer_of(model, "pure" in words or autocast)
+    loss_of = model
+    if first == "compile":
+        how = "max-autotune-no-cudagraphs" if "max" in words else "default"
+        loss_of = torch.compile(model, mode=how)
+    inputs, targets = ids[:, :-1].contiguous(), ids[:, 1:].contiguous()
 
     def step():
-        loss = loss_of(ids[:, :-1], ids[:, 1:])
+        context = torch.autocast(DEVICE, torch.bfloat16) if autocast else contextlib.nullcontext()
+        with context:
+            loss = loss_of(inputs, targets)
         loss.backward()
         update()
         return loss
@@ -138,14 +177,14 @@ def time_steps(size, mode, batch, steps):
     start = time.perf_counter()
     for _ in range(5):
         step()
-    torch.cuda.synchronize()
+    wait()
     warm_up = time.perf_counter() - start
     blocks = []
     for _ in range(max(1, steps // 5)):
         start = time.perf_counter()
         for _ in range(5):
             loss = step()
-        torch.cuda.synchronize()
+        wait()
         blocks.append((time.perf_counter() - start) / 5 * 1e3)
     if not torch.isfinite(loss).item():
         sys.exit("peer.py: the loss is not finite")
@@ -153,23 +192,41 @@ def time_steps(size, mode, batch, steps):
         "step_ms": statistics.median(blocks),
         "blocks_ms": blocks,
         "warm_up_s": warm_up,
-        "peak_bytes": torch.cuda.max_memory_reserved(),
+        "peak_bytes": torch.cuda.max_memory_reserved() if ON_GPU else 0,
+        "loss": loss.item(),
         "torch": torch.__version__,
-        "gpu": torch.cuda.get_device_name(),
+        "gpu": torch.cuda.get_device_name() if ON_GPU else "none",
     }
 
 
+class Mark:
+    """A CUDA event, or the host's time where there is no GPU."""
+
+    def __init__(self):
+        self.event = torch.cuda.Event(enable_timing=True) if ON_GPU else None
+
+    def record(self):
+        self.seconds = time.perf_counter()
+        if self.event:
+            self.event.record()
+
+    def microseconds_to(self, end):
+        if not self.event:
+            return (end.seconds - self.seconds) * 1e6
+        end.event.synchronize()
+        return self.event.elapsed_time(end.event) * 1e3
+
+
 def microseconds(call, repeats=20):
-    flushed = torch.empty(32 << 20, dtype=torch.uint8, device="cuda")
+    flushed = torch.empty(32 << 20, dtype=torch.uint8, device=DEVICE)
     times = []
     for _ in range(repeats + 3):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin, end = Mark(), Mark()
         flushed.fill_(1)
         begin.record()
         call()
         end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3)
+        times.append(begin.microseconds_to(end))
     return statistics.median(times[3:])
 
 
@@ -180,11 +237,11 @@ def products(path):
         m, n, k = p["m"], p["n"], p["k"]
         dtype = torch.bfloat16 if p["bf16"] else torch.float32
         # in row-major terms: D^T [n, m] = B^T [n, k] A^T [k, m]
-        left = torch.rand((k, n) if p["b_turned"] else (n, k), device="cuda").to(dtype) - 0.5
-        right = torch.rand((m, k) if p["a_turned"] else (k, m), device="cuda").to(dtype) - 0.5
+        left = torch.rand((k, n) if p["b_turned"] else (n, k), device=DEVICE).to(dtype) - 0.5
+        right = torch.rand((m, k) if p["a_turned"] else (k, m), device=DEVICE).to(dtype) - 0.5
         left = left.t() if p["b_turned"] else left
         right = right.t() if p["a_turned"] else right
-        out = torch.empty((n, m), device="cuda", dtype=dtype)
+        out = torch.empty((n, m), device=DEVICE, dtype=dtype)
         found.append(microseconds(lambda: torch.mm(left, right, out=out)))
     return {"us": found}
 
@@ -193,7 +250,7 @@ def attention(batch, heads, length, depth):
     found = {}
     for name, backend in (("flash", SDPBackend.FLASH_ATTENTION),
                           ("cudnn", SDPBackend.CUDNN_ATTENTION)):
-        q, k, v, dy = (torch.randn(batch, length, heads, depth, device="cuda",
+        q, k, v, dy = (torch.randn(batch, length, heads, depth, device=DEVICE,
                                    dtype=torch.bfloat16).transpose(1, 2).requires_grad_(i < 3)
                        for i in range(4))
         try:
@@ -212,7 +269,7 @@ def attention(batch, heads, length, depth):
     return found
 
 
-def losses(kernel, weights, tokens, batch=4, length=64, steps=20):
+def losses(kernel, size, vocabulary, weights, tokens, batch, length, steps):
     from safetensors.torch import load_file
 
     loaded = load_file(weights)
@@ -223,9 +280,9 @@ def losses(kernel, weights, tokens, batch=4, length=64, steps=20):
             continue
         transposed = ".c_" in name and name.endswith(".weight")
         state[name] = value.t().contiguous() if transposed else value
-    model = GPT2(*SIZES["124M"])
+    model = GPT2(*size, vocabulary, state["wpe.weight"].shape[0])
     model.load_state_dict(state)
-    model = model.to("cuda")
+    model = model.to(DEVICE)
     master = [p.detach().clone() for p in model.parameters()]
     model = model.to(torch.bfloat16)
     # as in the plan: everything decays but the norms
@@ -238,7 +295,7 @@ def losses(kernel, weights, tokens, batch=4, length=64, steps=20):
     )
     raw = open(tokens, "rb").read()
     count = struct.unpack_from("<3i", raw)[2]
-    stream = torch.tensor(struct.unpack_from(f"<{count}H", raw, 1024), device="cuda")
+    stream = torch.tensor(struct.unpack_from(f"<{count}H", raw, 1024), device=DEVICE)
     samples, found = (count - 1) // length, []
     for s in range(steps):
         at = [(s * batch + i) % samples * length for i in range(batch)]
@@ -260,16 +317,18 @@ def losses(kernel, weights, tokens, batch=4, length=64, steps=20):
 def main():
     what, *words = sys.argv[1:]
     if what == "time":
-        size, mode, batch, steps = words
-        print(json.dumps(time_steps(size, mode, int(batch), int(steps))))
+        size, vocabulary, length, mode, batch, steps = words
+        found = time_steps(sizes(size), int(vocabulary), int(length), mode, int(batch), int(steps))
     elif what == "losses":
-        print(json.dumps(losses(*words)))
+        kernel, size, vocabulary, weights, tokens, *counts = words
+        found = losses(kernel, sizes(size), int(vocabulary), weights, tokens, *map(int, counts))
     elif what == "products":
-        print(json.dumps(products(*words)))
+        found = products(*words)
     elif what == "attention":
-        print(json.dumps(attention(*map(int, words))))
+        found = attention(*map(int, words))
     else:
         sys.exit("peer.py: time, losses, products or attention")
+    print(json.dumps(found))
 
 
 main()

@@ -13,8 +13,8 @@
  * reported apart. Threads (ranks) are numbered in the order of their first copy to the host; calls
  * of a thread before that are its warm-up.
  *
- * FSDP_WATCH_RUNTIME names another library than libcudart.so that has the runtime: the emulated one
- * (tests/cuda), whose way to launch a kernel is watched too.
+ * Where no libcudart.so is loaded, the runtime is in device_cuda.so: the emulated one (tests/cuda),
+ * whose way to launch a kernel is watched too.
  *
  * Written without CUDA's headers: the types below are those of its binary interface.
  */

@@ -1,0 +1,115 @@
+"""Runs tests/gpu/run or tests/gpu/bench as on a GPU machine, with an emulated GPU.
+
+    rehearse.py BUILD FOLDER run|bench [FAULT] [WORD]...
+
+Every row and part goes its way: programs of BUILD over the emulated CUDA runtime and the NCCL of
+tests/nccl (build/emulated/run), plans of `pack --small`, a driver and a compute-sanitizer that only
+answer, and, in place of PyTorch, a script with numbers of the right form (FSDP_GPU_PEER=... takes
+another: `python tests/gpu/peer.py` with FSDP_PEER_DEVICE=cpu). The table is printed without what
+differs from run to run; the words are those of the command.
+
+FAULT plants a mistake that the table has to show: `kernel` (one wrong element), `wait` (a wait for
+an event that the device forgets), `arena` (a program that takes 256 bytes more than predicted),
+`hang` (a program that does not end), `crash` (one that dies).
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+PATIENCE = "20"
+FAULTS = ("kernel", "wait", "arena", "hang", "crash")
+TOOLS = {
+    "nvidia-smi": 'echo "emulated GPU, 580.0, 4096 MiB"',
+    "compute-sanitizer": 'while [ "${1#--}" != "$1" ]; do shift 2; done; exec "$@"',
+}
+# In place of fsdp-run, $real: what the run logs is not what it did, it never ends, or it dies.
+PLANTED = {
+    "arena": '"$real" "$@" || exit; for log in "$@"; do case $log in *.jsonl)\n'
+             "sed -i 's/\"arena_bytes\":/&256/' $log;; esac; done",
+    "hang": "echo started >&2; sleep 1000",
+    "crash": "kill -SEGV $$",
+}
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/bash\n{text}\n")
+    path.chmod(0o755)
+
+
+def prepare(build, folder):
+    """Programs, tools and the pack; what is there stays."""
+    programs = folder / "programs"
+    shutil.rmtree(programs, ignore_errors=True)
+    programs.mkdir(parents=True)
+    for name in ("fsdp-run", "device_cpu.so", "device_cuda.so", "libnccl.so.2",
+                 "transport_nccl.so"):
+        shutil.copy(build / "emulated/run" / name, programs)
+    for name in ("compare", "watch.so", "attention"):
+        shutil.copy(build / "gpu" / name, programs)
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    for name, text in TOOLS.items():
+        script(tools / name, text)
+    if not (folder / "pack").exists():
+        subprocess.run([HERE / "pack", "--small", "--plans-only", "--to", folder / "pack"],
+                       env={**os.environ, "FSDP_BUILD": str(build)}, check=True,
+                       stdout=subprocess.DEVNULL)
+    return programs, tools
+
+
+def plant(fault, build, programs, env):
+    if fault == "kernel":
+        (programs / "device_cuda.so").rename(programs / "device_real.so")
+        shutil.copy(build / "tests/modules/gpu_wrong.so", programs / "device_cuda.so")
+    elif fault == "wait":
+        env["FSDP_EMULATE_DROP_WAIT"] = "5"
+    elif fault:
+        (programs / "fsdp-run").rename(programs / "fsdp-run.real")
+        script(programs / "fsdp-run", f"real={programs}/fsdp-run.real\n{PLANTED[fault]}")
+
+
+def steady(line):
+    """Without times and figures that another run gives otherwise, or another model."""
+    line = re.sub(r"NCCL \d[\d.]*", "NCCL", line)
+    line = re.sub(r"^(\w+ +(?:held|skipped|FAILED) +)[\d.]+ s", r"\1N s", line)
+    line = re.sub(r"\b\d+\.\d+(e-?\d+)?|\b\d+e-\d+|\b\d{4,}\b", "N", line)
+    line = re.sub(r"\b\d+ (ops|runs|instructions|products|tokens/s|TFLOP/s|us)\b", r"N \1", line)
+    line = re.sub(r"(N launches|share of the allowed error N) (\+|\()\S*", r"\1", line)
+    line = re.sub(r"\b0 from", "N from", line)
+    line = re.sub(r"N( *)(ms|us|s|x|GiB|%|TFLOP/s|tokens/s)\b", r"N \2", line)
+    return re.sub(r" +", " ", line).rstrip()
+
+
+def main():
+    build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    what, *words = sys.argv[3:]
+    fault = words.pop(0) if words and words[0] in FAULTS else None
+    folder.mkdir(parents=True, exist_ok=True)
+    programs, tools = prepare(build, folder)
+    env = {"FSDP_EMULATE_CUDNN": "right", "FSDP_WATCH_RUNTIME": "device_cuda.so",
+           "FSDP_GPU_PEER": f"{sys.executable} {HERE}/fake_peer.py", "OMP_NUM_THREADS": "1",
+           **os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+    if "ASAN_OPTIONS" in env:  # watch.so is loaded in front of the sanitizer's runtime
+        env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
+    plant(fault, build, programs, env)
+    out = folder / f"out-{what}"
+    command = [HERE / what, "--programs", programs, "--pack", folder / "pack", "--out", out,
+               "--patience", PATIENCE, *words]
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    rows = lines if env.get("FSDP_GPU_VERBOSE") else [steady(x) for x in lines]
+    print("\n".join(rows))
+    print(done.stderr, end="", file=sys.stderr)
+    if done.stdout:
+        assert (out / "table.txt").read_text().splitlines() == lines
+        json.loads((out / "report.json").read_text())
+    sys.exit(done.returncode)
+
+
+main()
