@@ -14,11 +14,11 @@
  * Waiting is a short spin, then a futex in slices of 50 ms, so that a rank also wakes when the run
  * was aborted and nobody will ever count the word up. Behind each slice the waiting rank looks at
  * those that are missing: whether they began another instruction, read or write files, or used CPU
- * time. One that did nothing of this for `timeout` seconds ends the run. Time is counted in slices
- * that the waiting rank saw, so a process that was suspended and goes on misses nothing.
+ * time. One that did nothing of this for `timeout` seconds ends the run, and so does one that used
+ * BUSY_TIMES as much CPU time in one instruction: none takes that long. Other time is counted in
+ * slices that the waiting rank saw, so a process that was suspended and goes on misses nothing.
  *
- * What it does not notice: a kernel that computes for ever, and standstill of all ranks at once on
- * a device whose launches return early.
+ * What it does not notice: standstill of all ranks at once on a device whose launches return early.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -36,7 +36,7 @@
 enum { RING = 4, SPINS = 400, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20, SLICE_ALIGN = 64 };
 /* A rank that waits for one which itself waits is not to speak first: seconds behind the limit. And
  * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
-enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100 };
+enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
 
 typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
@@ -179,7 +179,8 @@ static int abandoned(const Seat *s, char *error) {
 typedef struct Watched {
     uint64_t beats;
     int64_t cpu_ns;
-    int32_t idle; /* slices without a sign of work */
+    int32_t idle;    /* slices without a sign of work */
+    int64_t busy_ns; /* CPU time since any other sign */
     bool seen;
 } Watched;
 
@@ -199,9 +200,9 @@ static bool works(const Member *m, Watched *last) {
                    .cpu_ns = cpu_time(p),
                    .seen = true};
     int64_t used = now.cpu_ns - last->cpu_ns; /* of another thread: any number */
-    if (last->seen && now.beats == last->beats && !atomic_load(&p->writing) && used >= 0 &&
-        used < (int64_t)(last->idle + 1) * WORK_NS)
-        return false;
+    bool goes_on = !last->seen || now.beats != last->beats || atomic_load(&p->writing);
+    if (!goes_on && used >= 0 && used < (int64_t)(last->idle + 1) * WORK_NS) return false;
+    if (!goes_on) now.busy_ns = last->busy_ns + MAX(used, 0);
     *last = now;
     return true;
 }
@@ -231,7 +232,12 @@ static int look_around(const Seat *s, Moment moment, Watched *watched, char *err
     for (int32_t k = 0; k < s->group.size; k++) {
         int32_t rank = s->group.base + k * s->group.stride;
         Member *m = &w->member[rank];
-        if (atomic_load(&s->m->reached[k]) >= goal || works(m, &watched[k])) continue;
+        if (atomic_load(&s->m->reached[k]) >= goal) continue;
+        if (works(m, &watched[k])) {
+            int32_t most = w->timeout * BUSY_TIMES;
+            if (watched[k].busy_ns < (int64_t)most * 1000000000) continue;
+            return lose(s, rank, most, moment, error);
+        }
         int32_t limit = w->timeout + (atomic_load(&m->waiting) ? CHAIN_GRACE : 0);
         if (++watched[k].idle >= limit * SLICES_A_SECOND)
             return lose(s, rank, limit, moment, error);
