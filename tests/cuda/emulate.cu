@@ -2,7 +2,8 @@
  *
  * A block's threads are fibers, resumed in ascending or (odd seeds) descending order, which shows
  * barriers that are missing. Threads that wait for each other for ever, warps that meet
- * incompletely and launches with impossible sizes end the process with a message.
+ * incompletely and launches with impossible sizes end the process with a message. A copy in the
+ * background (cp.async) arrives as late as it may: when its thread waits for its group.
  *
  * Only x86-64, whose registers a fiber keeps.
  */
@@ -15,7 +16,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-enum { STACK_BYTES = 128 << 10, LANES = 32 };
+enum { STACK_BYTES = 128 << 10, LANES = 32, COPY_BYTES = 16 };
 
 void emulate_fail(const char *what) {
     fprintf(stderr, "emulated GPU: %s (block %u, thread %u)\n", what, blockIdx.x, threadIdx.x);
@@ -34,8 +35,19 @@ struct Fiber {
     bool done;
     unsigned warp_turn, block_turn; /* meetings that this thread has come to */
 };
+struct Copy {
+    void *to;
+    const void *from; /* NULL: zeros */
+};
+/* A thread's copies, in order, and how many of them each group ends with. */
+struct Copies {
+    std::vector<Copy> copy;
+    std::vector<size_t> group;
+    size_t copies_there, groups_there;
+};
 struct Block {
     Fiber fiber[MAX_BLOCK_THREADS];
+    Copies copies[MAX_BLOCK_THREADS];
     unsigned threads, alive, at_barrier, block_turn;
     unsigned at_warp[MAX_BLOCK_THREADS / LANES], warp_turn[MAX_BLOCK_THREADS / LANES];
     std::vector<unsigned char> exchange[MAX_BLOCK_THREADS / LANES][2];
@@ -68,7 +80,7 @@ static void fiber_main() {
     emulate_fail("a finished thread was resumed");
 }
 
-void emulate_block_barrier() {
+void emulate_block_barrier(const void *at) {
     Fiber *f = &block.fiber[threadIdx.x];
     f->block_turn++;
     block.at_barrier++;
@@ -82,6 +94,7 @@ void emulate_block_barrier() {
             leave_fiber();
         }
     }
+    race_barrier(at);
 }
 
 const void *emulate_warp_exchange(const void *mine, size_t bytes) {
@@ -100,6 +113,38 @@ const void *emulate_warp_exchange(const void *mine, size_t bytes) {
     return &v[0];
 }
 
+void emulate_warp_barrier() {
+    char nothing = 0;
+    emulate_warp_exchange(&nothing, sizeof nothing);
+    race_warp_barrier();
+}
+
+void emulate_copy_begin(void *shared, const void *from, bool present, const void *at) {
+    if ((uintptr_t)shared % COPY_BYTES != 0 || (uintptr_t)from % COPY_BYTES != 0)
+        emulate_fail("cp.async: an address is not aligned to 16 bytes");
+    if (!emulate_in_shared(shared, COPY_BYTES)) emulate_fail("cp.async: outside of shared memory");
+    if (present) race_read(from, COPY_BYTES, at);
+    race_copy_begin(shared, COPY_BYTES, at);
+    memset(shared, 0xff, COPY_BYTES);
+    block.copies[threadIdx.x].copy.push_back({shared, present ? from : nullptr});
+}
+void emulate_copy_commit() {
+    Copies &c = block.copies[threadIdx.x];
+    c.group.push_back(c.copy.size());
+}
+void emulate_copy_wait(unsigned pending, const void *at) {
+    Copies &c = block.copies[threadIdx.x];
+    for (; c.groups_there + pending < c.group.size(); c.groups_there++)
+        for (; c.copies_there < c.group[c.groups_there]; c.copies_there++) {
+            Copy copy = c.copy[c.copies_there];
+            race_copy_end(copy.to, COPY_BYTES, at);
+            if (copy.from)
+                memcpy(copy.to, copy.from, COPY_BYTES);
+            else
+                memset(copy.to, 0, COPY_BYTES);
+        }
+}
+
 unsigned char *emulate_shared() { return block.shared; }
 bool emulate_in_shared(const void *p, size_t bytes) {
     const unsigned char *at = (const unsigned char *)p;
@@ -112,6 +157,10 @@ static void start_fiber(unsigned i) {
     *--top = (void *)fiber_main;
     for (int r = 0; r < 6; r++) *--top = NULL;
     block.fiber[i] = Fiber{top, false, 0, 0};
+    Copies &c = block.copies[i];
+    c.copy.clear();
+    c.group.clear();
+    c.copies_there = c.groups_there = 0;
 }
 
 static void run_block(unsigned number) {
@@ -121,6 +170,7 @@ static void run_block(unsigned number) {
     memset(block.at_warp, 0, sizeof block.at_warp);
     memset(block.warp_turn, 0, sizeof block.warp_turn);
     if (block.shared_bytes) memset(block.shared, 0xff, block.shared_bytes);
+    race_block();
     for (unsigned i = 0; i < block.threads; i++) start_fiber(i);
     while (block.alive > 0) {
         block.progress = false;
@@ -147,6 +197,7 @@ void emulate_grid(unsigned blocks, unsigned threads, size_t shared,
     block.body = &body;
     blockDim = {threads, 1, 1};
     gridDim = {blocks, 1, 1};
+    race_grid(block.stacks, STACK_BYTES, block.shared, shared, &body, sizeof body);
     for (unsigned i = 0; i < blocks; i++) run_block(descending ? blocks - 1 - i : i);
     free(block.shared);
 }

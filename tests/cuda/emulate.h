@@ -4,6 +4,9 @@
  * A block's threads are fibers of one system thread, and a fiber runs until it meets a barrier, so
  * __shared__ variables may be static. emulate.cu has the fibers and stands in for the CUDA runtime
  * and cuBLASLt.
+ *
+ * With FSDP_RACE every access to memory is looked at (race.h); what stands here for instructions of
+ * a GPU then tells what it touches itself.
  */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_H
 #define FSDPC_TESTS_CUDA_EMULATE_H
@@ -16,6 +19,8 @@
 #include <functional>
 #include <tuple>
 #include <vector_functions.h>
+
+#include "race.h"
 
 #undef __global__
 #undef __device__
@@ -39,17 +44,27 @@ extern EmulatedIndex threadIdx, blockIdx, blockDim, gridDim;
 void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,
                     size_t shared, std::function<void()> body);
 unsigned char *emulate_shared();
-void emulate_block_barrier();
+void emulate_block_barrier(const void *at);
+void emulate_warp_barrier();
 /* All lanes of a warp meet: each gives and takes `bytes`; the result is the place of lane 0's, the
  * others follow. Valid until the warp meets again. */
 const void *emulate_warp_exchange(const void *mine, size_t bytes);
 bool emulate_in_shared(const void *p, size_t bytes);
 [[noreturn]] void emulate_fail(const char *what);
 
+template <class... P> struct EmulatedCall {
+    void (*function)(P...);
+    std::tuple<P...> values;
+    RaceIssue issue;
+    EMULATED void operator()() const {
+        race_enter(this, sizeof *this, (const void *)function, issue);
+        std::apply(function, values);
+    }
+};
 template <class... P, class... A>
 std::function<void()> emulate_bind(void (*function)(P...), A... arguments) {
-    std::tuple<P...> values(static_cast<P>(arguments)...);
-    return [function, values] { std::apply(function, values); };
+    return EmulatedCall<P...>{
+        function, std::tuple<P...>(static_cast<P>(arguments)...), race_issue()};
 }
 #define LAUNCH(l, function, blocks, threads, shared, ...)                                          \
     (emulate_launch((l)->stream, #function, (blocks), (threads), (shared),                         \
@@ -57,20 +72,27 @@ std::function<void()> emulate_bind(void (*function)(P...), A... arguments) {
      launch_result((l), cudaGetLastError()))
 #define DYNAMIC_SHARED(name) unsigned char *name = emulate_shared()
 
-inline void __syncthreads() { emulate_block_barrier(); }
+EMULATED inline void __syncthreads() { emulate_block_barrier(__builtin_return_address(0)); }
+/* Only with all lanes. */
+EMULATED inline void __syncwarp(unsigned mask = 0xffffffffu) {
+    if (mask != 0xffffffffu) emulate_fail("__syncwarp of a part of the warp");
+    emulate_warp_barrier();
+}
 
-template <class T> T emulate_shuffle(T x, unsigned lane_xor) {
+template <class T> EMULATED T emulate_shuffle(T x, unsigned lane_xor) {
     const T *all = (const T *)emulate_warp_exchange(&x, sizeof x);
     return all[(threadIdx.x % 32) ^ lane_xor];
 }
 #define __shfl_xor_sync(mask, x, d) emulate_shuffle((x), (unsigned)(d))
 
-inline int atomicCAS(int *at, int expected, int wanted) {
+EMULATED inline int atomicCAS(int *at, int expected, int wanted) {
+    race_atomic(at, sizeof *at, __builtin_return_address(0));
     int old = *at;
     if (old == expected) *at = wanted;
     return old;
 }
-inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long x) {
+EMULATED inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long x) {
+    race_atomic(at, sizeof *at, __builtin_return_address(0));
     unsigned long long old = *at;
     *at += x;
     return old;
@@ -92,22 +114,29 @@ inline double __dsub_rn(double a, double b) { return a - b; }
 
 /* ---- what runtime/cuda/intrinsics.h has as PTX, from the layouts in the PTX manual */
 
-inline void matrix_load(uint32_t out[4], const void *row) {
+/* A warp reads as one: each lane the pieces that it gets. */
+EMULATED inline void matrix_load(uint32_t out[4], const void *row) {
     if ((uintptr_t)row % 16 != 0) emulate_fail("ldmatrix: a row is not aligned to 16 bytes");
     if (!emulate_in_shared(row, 16)) emulate_fail("ldmatrix: a row outside of shared memory");
     const uint32_t *const *rows = (const uint32_t *const *)emulate_warp_exchange(&row, sizeof row);
     unsigned lane = threadIdx.x % 32;
-    for (unsigned m = 0; m < 4; m++) out[m] = rows[8 * m + lane / 4][lane % 4];
+    for (unsigned m = 0; m < 4; m++) {
+        const uint32_t *from = &rows[8 * m + lane / 4][lane % 4];
+        race_read(from, sizeof *from, __builtin_return_address(0));
+        out[m] = *from;
+    }
 }
-inline void matrix_load_transposed(uint32_t out[4], const void *row) {
+EMULATED inline void matrix_load_transposed(uint32_t out[4], const void *row) {
     if ((uintptr_t)row % 16 != 0) emulate_fail("ldmatrix: a row is not aligned to 16 bytes");
     if (!emulate_in_shared(row, 16)) emulate_fail("ldmatrix: a row outside of shared memory");
     const uint16_t *const *rows = (const uint16_t *const *)emulate_warp_exchange(&row, sizeof row);
     unsigned lane = threadIdx.x % 32;
     for (unsigned m = 0; m < 4; m++) {
-        uint32_t low = rows[8 * m + 2 * (lane % 4)][lane / 4];
-        uint32_t high = rows[8 * m + 2 * (lane % 4) + 1][lane / 4];
-        out[m] = low | high << 16;
+        const uint16_t *low = &rows[8 * m + 2 * (lane % 4)][lane / 4];
+        const uint16_t *high = &rows[8 * m + 2 * (lane % 4) + 1][lane / 4];
+        race_read(low, sizeof *low, __builtin_return_address(0));
+        race_read(high, sizeof *high, __builtin_return_address(0));
+        out[m] = (uint32_t)*low | (uint32_t)*high << 16;
     }
 }
 
@@ -117,7 +146,7 @@ struct EmulatedFragments {
 inline float emulate_bf16(uint32_t word, unsigned index) {
     return __uint_as_float(index % 2 ? word & 0xffff0000u : word << 16);
 }
-inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
+EMULATED inline void matrix_multiply(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1) {
     EmulatedFragments mine = {{a[0], a[1], a[2], a[3]}, {b0, b1}};
     const EmulatedFragments *all =
         (const EmulatedFragments *)emulate_warp_exchange(&mine, sizeof mine);
@@ -149,16 +178,16 @@ inline float power_of_two(float x) {
     float r = exp2f(x);
     return r < 1.17549435e-38f ? 0.0f : r;
 }
-inline void copy_begin(void *shared, const void *from, bool present) {
-    if ((uintptr_t)shared % 16 != 0 || (uintptr_t)from % 16 != 0)
-        emulate_fail("cp.async: an address is not aligned to 16 bytes");
-    if (!emulate_in_shared(shared, 16)) emulate_fail("cp.async: outside of shared memory");
-    if (present)
-        memcpy(shared, from, 16);
-    else
-        memset(shared, 0, 16);
+/* Bytes arrive when the thread waits for them, not before; until then they are nan. */
+void emulate_copy_begin(void *shared, const void *from, bool present, const void *at);
+void emulate_copy_commit();
+void emulate_copy_wait(unsigned pending, const void *at);
+EMULATED inline void copy_begin(void *shared, const void *from, bool present) {
+    emulate_copy_begin(shared, from, present, __builtin_return_address(0));
 }
-inline void copy_commit() {}
-template <int pending> inline void copy_wait() {}
+EMULATED inline void copy_commit() { emulate_copy_commit(); }
+template <int pending> EMULATED inline void copy_wait() {
+    emulate_copy_wait(pending, __builtin_return_address(0));
+}
 
 #endif

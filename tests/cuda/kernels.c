@@ -1,7 +1,8 @@
 /* Every kernel of a cuda device against the references in f64 (tests/kernels/cases.c), for mixtures
- * of f32 and bf16 operands, apart and in place: kernels [MODULE.so]. Without an argument the module
- * is the emulated device beside this program. The squared norm must have the very words that the
- * cpu device gives it.
+ * of f32 and bf16 operands, apart and in place: kernels [MODULE.so [PART [few]]]. Without an
+ * argument the module is the emulated device beside this program. PART chooses cases by their
+ * titles, `few` leaves mixtures out. The squared norm must have the very words that the cpu device
+ * gives it.
  *
  * Operands lie in one arena, with guards of 256 bytes of 0xff (numbers that are nan) around each,
  * at addresses that are only aligned to their elements in every second run. Prints a line an op
@@ -395,11 +396,12 @@ static bool has_fill(const Case *c, Fill fill) {
     return false;
 }
 
-static void run_case(const Case *c) {
+static void run_case(const Case *c, bool few) {
     static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         /* the last pattern is the update that must leave everything as it is */
         if (pattern == PATTERNS - 1 && !has_fill(c, FILL_SCALE)) continue;
+        if (few && pattern > 1 && pattern < PATTERNS - 1) continue;
         Trial t = {.c = c, .pattern = pattern};
         int shared[MAX_CASE_OPERANDS];
         choose_types(&t);
@@ -443,8 +445,9 @@ int main(int argc, char **argv) {
     image = malloc(ARENA);
     CHECK(image != NULL);
     const char *only = argc > 2 ? argv[2] : "";
+    bool few = argc > 3 && strcmp(argv[3], "few") == 0;
     for (int i = 0; i < n_cases; i++)
-        if (strstr(cases[i].title, only)) run_case(&cases[i]);
+        if (strstr(cases[i].title, only)) run_case(&cases[i], few);
     int missing = 0;
     for (int op = 0; op < OP_COUNT; op++) {
         if (strcmp(infos[op].kernel, "executor") == 0) continue;
