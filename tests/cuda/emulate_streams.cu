@@ -522,7 +522,11 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     char detail[64];
     snprintf(detail, sizeof detail, "%d %zu", (int)kind, bytes);
     tell('C', usable(s, "cudaMemcpyAsync"), nullptr, detail);
-    give(s, [=] { memmove(to, from, bytes); });
+    RaceIssue issue = race_issue();
+    give(s, [=] {
+        memmove(to, from, bytes);
+        race_library(issue, "cudaMemcpyAsync", to, bytes, 1, 0);
+    });
     if (kind == cudaMemcpyDeviceToHost && !pinned(to)) run_until([=] { return s->list.empty(); });
     return cudaSuccess;
 }
@@ -531,7 +535,11 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s) {
     char detail[64];
     snprintf(detail, sizeof detail, "3 %zu", bytes);
     tell('C', usable(s, "cudaMemsetAsync"), nullptr, detail);
-    give(s, [=] { memset(to, value, bytes); });
+    RaceIssue issue = race_issue();
+    give(s, [=] {
+        memset(to, value, bytes);
+        race_library(issue, "cudaMemsetAsync", to, bytes, 1, 0);
+    });
     return cudaSuccess;
 }
 cudaError_t cudaFuncSetAttribute(const void *, enum cudaFuncAttribute, int bytes) {
