@@ -185,6 +185,18 @@ static void refuse_overlaps(const Product &x, const void *a, const void *b, cons
             }
 }
 
+/* What the product wrote; `vector`: elements of a bias gradient, or 0. */
+static void tell_results(RaceIssue issue, const Description &p, const Matrix &d, void *at,
+                         uint64_t vector) {
+    size_t each = d.type == CUDA_R_32F ? 4 : 2;
+    race_library(issue, "cublasLtMatmul", at, d.rows * each, d.columns, (size_t)d.leading * each);
+    issue.ordinal++; /* the same product */
+    if (p.gelu())
+        race_library(issue, "cublasLtMatmul", p.aux, d.rows * each, d.columns,
+                     (size_t)p.aux_leading * each);
+    if (vector) race_library(issue, "cublasLtMatmul", p.vector, vector * each, 1, 0);
+}
+
 extern "C" {
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *out) {
@@ -392,6 +404,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
     float ms = number == BACKWARDS ? 1.0f : 2.0f;
     if (is_named("FSDP_EMULATE_EPILOGUES_SLOW", p.epilogue)) ms *= 4;
     float keep = *(const float *)beta;
+    RaceIssue issue = race_issue();
+    uint64_t vector = !whole.has_bias_gradient()               ? 0
+                      : p.epilogue == CUBLASLT_EPILOGUE_BGRADB ? n
+                                                               : m;
     emulate_launch(stream, "cublasLtMatmul", 1, 1, 0, [=] {
         /* it may hold nothing that is still needed; not all of it, for the time that takes */
         memset(workspace, 0xff, workspace_bytes < 65536 ? workspace_bytes : 65536);
@@ -428,6 +444,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t prod
         if (p.epilogue == CUBLASLT_EPILOGUE_BGRADB)
             sum_over_k(p.vector, z.type, b, y, turn_b ? 1 : y.leading, turn_b ? y.leading : 1, n,
                        k);
+        tell_results(issue, p, z, d, vector);
     });
     return CUBLAS_STATUS_SUCCESS;
 }
