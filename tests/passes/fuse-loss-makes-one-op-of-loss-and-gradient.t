@@ -1,35 +1,5 @@
-# RUN: %fsdpc opt --pass=fuse_loss %s
+# RUN: %fsdpc opt --pass=fuse_loss %root/tests/passes/loss.graph
 # The loss of program train and its gradient become one op of the forward phase; eval keeps its loss.
-==== in.graph
-graph train
-mesh dp = 1
-policy loss_exponent = -3
-module 0 "" Net
-module 1 "ln" LayerNorm parent 0
-param 0 "x" module 0 f32[2, 3, 5] ones key "x" compute f32 reduce f32
-state 0 step "step" f64[16]
-state 1 staging "staging" u8[2, 1024]
-state 2 metric "loss" i64[24]
-state 3 metric "eval.loss" i64[24]
-field 0 "targets" i32[2, 3] staging 0
-program train
-  #0 %0: f32[2, 3, 5] = param {index = 0} !forward -
-  #1 %1: f64[16] = state {index = 0} !forward -
-  #2 %2: u8[2, 1024] = state {index = 1} !forward -
-  #3 %3: i32[2, 3] = field(%2, %1) {index = 0} !forward -
-  #4 %4: i64[24], %5: f32[2, 3] = cross_entropy(%0, %3) {ignore = -100} !forward -
-  #5 set_state(%4) {index = 2} !forward -
-  #6 %6: f32[2, 3, 5] = cross_entropy_grad(%0, %3, %5) {ignore = -100, exponent = -3} !backward -
-  #7 set_grad(%6) {index = 0} !backward -
-end
-program eval
-  #8 %7: f32[2, 3, 5] = param {index = 0} !forward -
-  #9 %8: f64[16] = state {index = 0} !forward -
-  #10 %9: u8[2, 1024] = state {index = 1} !forward -
-  #11 %10: i32[2, 3] = field(%9, %8) {index = 0} !forward -
-  #12 %11: i64[24], %12: f32[2, 3] = cross_entropy(%7, %10) {ignore = -100} !forward -
-  #13 set_state(%11) {index = 3} !forward -
-end
 ==== out
 graph train
 mesh dp = 1
