@@ -236,17 +236,17 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     if (!c->plans) return;
     bool timed = look == LOOK_FAST && !kept;
     int failed = attention_plans(c->plans, &shared.cudnn, shared.handle, NULL, &part, c->room,
-                                 t.why, sizeof t.why);
+                                 kept ? kept->plan : -1, t.why, sizeof t.why);
     if (!failed && look != LOOK_NOT) failed = attention_trial(c, l->call, a, l->stream, timed, &t);
     cudaGetLastError(); /* a plan that does not run is told below, or is not needed */
     bool good = false;
     for (int i = 0; !failed && i < c->plans->n; i++) good |= t.good[i];
     if (!good) say_own(a, t.why);
     c->which = good ? fastest(c, &t, timed) : -1;
-    if (good && kept) c->which = kept->plan < c->plans->n && t.good[kept->plan] ? kept->plan : -1;
     if (timed && good) {
         float us = c->which < 0 ? t.own : t.plan[c->which];
-        products_keep_form(&(TunedAttention){hash, version, c->which, us});
+        int number = c->which < 0 ? -1 : c->plans->plan[c->which].config;
+        products_keep_form(&(TunedAttention){hash, version, number, us});
     }
     if (c->which < 0) forget_plans(c);
 }

@@ -28,7 +28,7 @@ uint64_t attention_scratch(const AttentionForm *f) {
 #include <string.h>
 
 typedef cudnnBackendDescriptor_t Descriptor;
-enum { MAX_CONFIGS = 8, MAX_NOTES = 16 };
+enum { MODES = 2, MAX_CONFIGS = MAX_CONFIG / MODES, MAX_NOTES = 16 };
 
 /* 1, after writing what failed and what the library says of it. */
 static int explain(const Cudnn *c, cudnnStatus_t status, const char *what, char *why,
@@ -58,10 +58,10 @@ static bool is_deterministic(Graph *g, Descriptor config, int64_t *number) {
 }
 
 /* Compiles one engine with its settings; takes the plan over when it fits into the room. */
-static void try_config(AttentionPlans *p, Descriptor properties, Descriptor config, uint64_t room,
-                       char *why, size_t bytes) {
+static void try_config(AttentionPlans *p, Descriptor properties, Descriptor config, int number,
+                       uint64_t room, char *why, size_t bytes) {
     const Cudnn *c = p->graph.cudnn;
-    AttentionPlan x = {.engine = -1};
+    AttentionPlan x = {.engine = -1, .config = number};
     int64_t n = 0, scratch = 0;
     if (*why) bytes = 0; /* the first reason is the one to tell */
     if (!is_deterministic(&p->graph, config, &x.engine)) {
@@ -91,9 +91,9 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
         p->plan[p->n++] = x;
 }
 
-/* All that one mode of the heuristic names. */
+/* What one mode of the heuristic names, numbered from `first`: all or one. */
 static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor properties,
-                     uint64_t room, char *why, size_t bytes) {
+                     int first, int only, uint64_t room, char *why, size_t bytes) {
     Graph *g = &p->graph;
     Descriptor h = graph_descriptor(g, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, "the heuristic");
     Descriptor config[MAX_CONFIGS];
@@ -111,13 +111,14 @@ static void try_mode(AttentionPlans *p, cudnnBackendHeurMode_t mode, Descriptor 
     cudnnStatus_t s = g->cudnn->get(h, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                                     MAX_CONFIGS, &n, config);
     if (s) explain(g->cudnn, s, "the heuristic", why, bytes);
-    for (int64_t i = 0; !s && i < n && i < MAX_CONFIGS && p->n < MAX_PLANS && !g->status; i++)
-        try_config(p, properties, config[i], room, why, bytes);
+    for (int i = 0; !s && i < n && i < MAX_CONFIGS && p->n < MAX_PLANS && !g->status; i++)
+        if (only < 0 || first + i == only)
+            try_config(p, properties, config[i], first + i, room, why, bytes);
 }
 
 int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handle,
-                    const char *properties, const AttentionForm *form, uint64_t room, char *why,
-                    size_t bytes) {
+                    const char *properties, const AttentionForm *form, uint64_t room, int only,
+                    char *why, size_t bytes) {
     memset(out, 0, sizeof *out);
     out->form = *form;
     out->handle = handle;
@@ -131,8 +132,9 @@ int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handl
         graph_finalize(g, described, "the device");
     }
     *why = '\0';
-    try_mode(out, CUDNN_HEUR_MODE_A, described, room, why, bytes);
-    if (out->n == 0) try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, room, why, bytes);
+    try_mode(out, CUDNN_HEUR_MODE_A, described, 0, only, room, why, bytes);
+    if (out->n == 0)
+        try_mode(out, CUDNN_HEUR_MODE_FALLBACK, described, MAX_CONFIGS, only, room, why, bytes);
     if (g->status) return explain(cudnn, g->status, g->failed, why, bytes);
     if (!*why) snprintf(why, bytes, "it has no engine for this form");
     return out->n == 0;

@@ -8,12 +8,13 @@
 uint64_t attention_scratch(const AttentionForm *form);
 
 #ifdef HAVE_CUDNN
-enum { MAX_PLANS = 4, SCRATCH_ALIGN = 256 };
+enum { MAX_PLANS = 4, MAX_CONFIG = 16, SCRATCH_ALIGN = 256 };
 
 typedef struct AttentionPlan {
     cudnnBackendDescriptor_t plan;
     int64_t engine;
     uint64_t scratch; /* bytes it takes */
+    int config;       /* its number among what the library names, below MAX_CONFIG */
 } AttentionPlan;
 
 typedef struct AttentionPlans {
@@ -24,12 +25,14 @@ typedef struct AttentionPlans {
     AttentionPlan plan[MAX_PLANS];
 } AttentionPlans;
 
-/* Plans that take at most `room` bytes of scratch; for the handle's device or, with handle NULL,
- * for one with these properties (the library's JSON). 0 with at least one plan, else 1 with the
- * reason in `why`. attention_plans_end in any case; `out` must stay where it is until then. */
+/* Plans that take at most `room` bytes of scratch; only that with the number `only` unless it is
+ * negative, which saves the time that the others take to compile; for the handle's device or, with
+ * handle NULL, for one with these properties (the library's JSON). 0 with at least one plan, else 1
+ * with the reason in `why`. attention_plans_end in any case; `out` must stay where it is until
+ * then. */
 int attention_plans(AttentionPlans *out, const Cudnn *cudnn, cudnnHandle_t handle,
-                    const char *properties, const AttentionForm *form, uint64_t room, char *why,
-                    size_t bytes);
+                    const char *properties, const AttentionForm *form, uint64_t room, int only,
+                    char *why, size_t bytes);
 void attention_plans_end(AttentionPlans *p);
 
 /* Issues plan `which` on the handle's stream; operand: by UID_*, NULL where the form has none. 0,

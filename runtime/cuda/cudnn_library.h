@@ -13,9 +13,10 @@
 #define HAVE_CUDNN 1
 #include <cudnn_graph.h>
 
-/* The first version whose attention needs no padding mask for lengths that are no multiple of 128,
- * and whose masked scores may be minus infinity. */
-enum { CUDNN_OLDEST = 91600 };
+/* Behind the last version whose attention needs a padding mask for lengths that are no multiple of
+ * 128 (9.15.0), and those that NVIDIA's front end refuses (9.10.1, 9.14.0). Masked scores may be
+ * minus infinity since 9.10. */
+enum { CUDNN_OLDEST = 91501 };
 
 typedef struct Cudnn {
     void *library; /* dlopen's handle */

@@ -28,10 +28,10 @@ typedef struct Tuned {
 /* Who computes a form of attention. */
 typedef struct TunedAttention {
     uint64_t form, library; /* a hash of the form; cuDNN's version */
-    int32_t plan;           /* the number of cuDNN's plan, or -1: the own kernels */
+    int32_t plan;           /* cuDNN's number of it, below TUNED_PLANS, or -1: the own kernels */
     float microseconds;
 } TunedAttention;
-enum { TUNED_FORMS = 256 };
+enum { TUNED_FORMS = 256, TUNED_PLANS = 16 };
 
 typedef struct TunedTable {
     Tuned *at;

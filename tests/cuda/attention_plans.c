@@ -93,6 +93,21 @@ static AttentionForm form_of(const Form *f, bool backward) {
     return a;
 }
 
+/* The last plan alone, asked for by its number. */
+static void try_one(const AttentionPlans *all, const char *what) {
+    const AttentionPlan *last = &all->plan[all->n - 1];
+    AttentionPlans one;
+    char why[300];
+    int failed = attention_plans(&one, &cudnn, NULL, H200, &all->form, UINT64_MAX >> 1,
+                                 last->config, why, sizeof why);
+    if (failed || one.n != 1 || one.plan[0].engine != last->engine ||
+        one.plan[0].scratch != last->scratch || one.plan[0].config != last->config) {
+        printf("%s: plan %d is another when it is asked for alone\n", what, last->config);
+        faults++;
+    }
+    attention_plans_end(&one);
+}
+
 static void try_form(const Form *f, bool backward, bool speaks) {
     char what[160], why[300] = "";
     snprintf(what, sizeof what, "%s %s%s B %lld T %lld S %lld H %lld K %lld h %lld",
@@ -104,7 +119,7 @@ static void try_form(const Form *f, bool backward, bool speaks) {
     uint64_t bound = attention_scratch(&form), have = (uint64_t)room(f, backward),
              limit = 256 << 20;
     int failed =
-        attention_plans(&plans, &cudnn, NULL, H200, &form, UINT64_MAX >> 1, why, sizeof why);
+        attention_plans(&plans, &cudnn, NULL, H200, &form, UINT64_MAX >> 1, -1, why, sizeof why);
     if (failed) printf("%s: %s\n", what, why);
     faults += failed != 0;
     for (int i = 0; i < plans.n; i++) {
@@ -120,6 +135,7 @@ static void try_form(const Form *f, bool backward, bool speaks) {
         }
     }
     n_plans += plans.n;
+    if (f == &forms[0] && plans.n > 0) try_one(&plans, what);
     attention_plans_end(&plans);
 }
 
