@@ -71,6 +71,8 @@ int log_open(Context *c, char *error) {
     if (!e) e = cudaHostGetDevicePointer((void **)&l->shown_on_device, l->shown, 0);
     if (!e) e = cudaMalloc((void **)&l->count, bytes);
     if (!e) e = cudaMemset(l->count, 0, bytes);
+    /* the streams that count do not wait for it by themselves */
+    if (!e) e = cudaDeviceSynchronize();
     if (!e) return 0;
     snprintf(error, ERROR_BYTES, "transport nccl: counters on the GPU: %s", cudaGetErrorString(e));
     return EXIT_ENVIRONMENT;

@@ -11,10 +11,14 @@
  * not keep the others.
  *
  * FSDP_EMULATE_GPUS says how many GPUs there are (1), FSDP_EMULATE_MEMORY how many bytes each has
- * (4 GiB). Work on a stream of another GPU than the thread's current one, and calls that are not
- * allowed while a stream is captured, end the process with a message.
+ * (4 GiB). What CUDA forbids, or leaves to luck, ends the process with a message: work on a stream
+ * of another GPU than the thread's current one, or by a thread that chose none; calls that are not
+ * allowed while a stream is captured, a kernel's first launch there, and events of a capture that
+ * has ended; what was destroyed; copies beyond an allocation. tests/cuda/strict.cu has them all.
+ * The legacy stream has turns like the others, which do not wait for it.
  *
- * FSDP_EMULATE_DROP_WAIT=N forgets wait number N of the run (from 0): a planted fault.
+ * FSDP_EMULATE_DROP_WAIT=N forgets wait number N of the run (from 0), FSDP_EMULATE_FAIL=N does
+ * nothing in call number N and returns an error: planted faults.
  */
 #include "emulate.h"
 #include "emulate_streams.h"
@@ -27,7 +31,9 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
+#include <typeinfo>
 #include <unistd.h>
 #include <vector>
 
@@ -43,6 +49,7 @@ struct CUgraph_st {
     Nodes node;
     CUstream_st *origin;
     std::thread::id thread;
+    cudaStreamCaptureMode mode;
     std::set<CUstream_st *> streams;
 };
 struct CUgraphExec_st {
@@ -73,14 +80,18 @@ struct CUevent_st {
     int device;
     uint64_t recorded = 0, done = 0;
     CUgraph_st *capture = nullptr;
+    bool stale = false; /* last recorded in a capture that has ended */
     std::set<int> last;
 };
 
 /* All of this stays until the process is gone: the thread that lets streams go on does. */
 static std::mutex &lock = *new std::mutex;
 static std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>;
+static std::set<CUevent_st *> &events = *new std::set<CUevent_st *>;
+static std::set<CUgraphExec_st *> &graphs = *new std::set<CUgraphExec_st *>;
+static std::map<int, CUstream_st *> &legacy = *new std::map<int, CUstream_st *>; /* by GPU */
 static std::map<const char *, EmulatedMemory> &memory = *new std::map<const char *, EmulatedMemory>;
-static thread_local int lock_depth, current_device;
+static thread_local int lock_depth, current_device = -1;
 static uint64_t random_state, last_given, waiting_hosts;
 EmulatedWatch emulate_watch;
 
@@ -124,13 +135,56 @@ static void start_random() {
     emulate_order(random_state % 2 == 0);
 }
 
+/* Each thread's own. The manual says that NotReady is not kept; others clear it all the same. */
+static thread_local cudaError_t last_error = cudaSuccess;
+static cudaError_t told(cudaError_t e) {
+    if (e != cudaSuccess) last_error = e;
+    return e;
+}
+
 /* ---- turns */
 
-/* In thread-local mode only the thread that captures is held to it. */
+/* A call failed as planted: what follows from that is no fault. */
+static bool has_failed;
+
+/* Does this call fail? They are counted from 0. */
+static bool fails() {
+    static long calls;
+    static const long planted = setting("FSDP_EMULATE_FAIL", -1);
+    if (calls++ != planted) return false;
+    has_failed = true;
+    emulate_failed(cudaErrorInvalidResourceHandle);
+    return true;
+}
+#define MAY_FAIL                                                                                   \
+    do                                                                                             \
+        if (fails()) return cudaErrorInvalidResourceHandle;                                        \
+    while (0)
+
+/* In relaxed mode nobody is held to it, in thread-local mode the thread that captures, in global
+ * mode every thread. */
 static void forbid_in_capture(const char *call) {
-    for (CUstream_st *s : streams)
-        if (s->capture && s->capture->thread == std::this_thread::get_id())
+    for (CUstream_st *s : streams) {
+        if (!s->capture || s->capture->mode == cudaStreamCaptureModeRelaxed || has_failed) continue;
+        if (s->capture->thread == std::this_thread::get_id())
             refuse(call, "while a stream is captured");
+        if (s->capture->mode == cudaStreamCaptureModeGlobal)
+            refuse(call, "while another thread captures in global mode");
+    }
+}
+
+static void need_gpu(const char *call) {
+    if (current_device < 0) refuse(call, "by a thread that has not chosen its GPU");
+}
+
+static CUevent_st *usable(CUevent_st *e, const char *call) {
+    if (!events.count(e)) refuse(call, "of something that is no event");
+    return e;
+}
+/* An event that anybody may wait for. */
+static CUevent_st *live(CUevent_st *e, const char *call) {
+    if (usable(e, call)->stale) refuse(call, "of an event of a capture that has ended");
+    return e;
 }
 
 struct Turn {
@@ -219,6 +273,7 @@ static void go_on() {
 }
 
 static CUstream_st *usable(CUstream_st *s, const char *call) {
+    need_gpu(call);
     if (!streams.count(s)) refuse(call, "on something that is no stream");
     if (s->device != current_device) refuse(call, "on a stream of another GPU than the current");
     last_given = microseconds();
@@ -282,6 +337,11 @@ void emulate_launch(cudaStream_t stream, const char *name, unsigned blocks, unsi
         abort();
     }
     tell('L', usable(stream, name), nullptr, name);
+    /* Before CUDA 12.3 a kernel that is loaded when it is first launched ends the capture. */
+    static std::set<std::pair<std::string, const std::type_info *>> loaded;
+    if (loaded.insert({name, &body.target_type()}).second && stream->capture)
+        refuse(name, "is launched for the first time, in a capture");
+    if (fails()) return;
     give(stream, [=] { emulate_grid(blocks, threads, shared, body); });
 }
 
@@ -312,12 +372,6 @@ const char *cudaGetErrorString(cudaError_t e) {
     default: return "an error";
     }
 }
-/* Each thread's own. The manual says that NotReady is not kept; others clear it all the same. */
-static thread_local cudaError_t last_error = cudaSuccess;
-static cudaError_t told(cudaError_t e) {
-    if (e != cudaSuccess) last_error = e;
-    return e;
-}
 void emulate_failed(cudaError_t e) { told(e); }
 cudaError_t cudaGetLastError(void) {
     cudaError_t e = last_error;
@@ -330,6 +384,7 @@ cudaError_t cudaSetDevice(int device) {
     return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int *device) {
+    need_gpu("cudaGetDevice");
     *device = current_device;
     return cudaSuccess;
 }
@@ -350,8 +405,11 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     *greatest = -5;
     return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned, int) {
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned flags, int) {
     LOCKED;
+    need_gpu("cudaStreamCreate");
+    if (flags != cudaStreamNonBlocking) refuse("a stream", "that the legacy stream waits for");
+    MAY_FAIL;
     *s = new CUstream_st;
     (*s)->device = current_device;
     streams.insert(*s);
@@ -363,6 +421,8 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags) {
 }
 cudaError_t cudaStreamDestroy(cudaStream_t s) {
     LOCKED;
+    usable(s, "cudaStreamDestroy");
+    if (s->capture && !has_failed) refuse("cudaStreamDestroy", "on a stream that is captured");
     run_until([=] { return s->list.empty(); });
     streams.erase(s);
     delete s;
@@ -370,13 +430,18 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
     LOCKED;
+    usable(s, "cudaStreamSynchronize");
     forbid_in_capture("cudaStreamSynchronize");
+    if (s->capture && has_failed) return told(cudaErrorStreamCaptureUnsupported);
     if (s->capture) refuse("cudaStreamSynchronize", "on a stream that is captured");
+    MAY_FAIL;
     run_until([=] { return s->list.empty(); });
     return cudaSuccess;
 }
 cudaError_t cudaStreamQuery(cudaStream_t s) {
     LOCKED;
+    usable(s, "cudaStreamQuery");
+    forbid_in_capture("cudaStreamQuery");
     if (s->capture) refuse("cudaStreamQuery", "on a stream that is captured");
     return told(s->list.empty() ? cudaSuccess : cudaErrorNotReady);
 }
@@ -385,21 +450,32 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *
     *status = s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize(void) {
-    LOCKED;
-    forbid_in_capture("cudaDeviceSynchronize");
+static void finish_all() {
     for (CUstream_st *s : std::set<CUstream_st *>(streams))
         run_until([=] { return !streams.count(s) || s->list.empty(); });
+}
+cudaError_t cudaDeviceSynchronize(void) {
+    LOCKED;
+    need_gpu("cudaDeviceSynchronize");
+    forbid_in_capture("cudaDeviceSynchronize");
+    MAY_FAIL;
+    finish_all();
     return cudaSuccess;
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned) {
+    LOCKED;
+    need_gpu("cudaEventCreate");
+    MAY_FAIL;
     *e = new CUevent_st;
     (*e)->device = current_device;
+    events.insert(*e);
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
     LOCKED;
+    usable(e, "cudaEventDestroy");
     run_until([=] { return e->done == e->recorded; });
+    events.erase(e);
     delete e;
     return cudaSuccess;
 }
@@ -410,10 +486,12 @@ static cudaError_t record_event(cudaEvent_t e, cudaStream_t s) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) {
     LOCKED;
-    if (e->device != usable(s, "cudaEventRecord")->device)
+    if (usable(e, "cudaEventRecord")->device != usable(s, "cudaEventRecord")->device)
         refuse("cudaEventRecord", "of an event of another GPU than the stream's");
     tell('R', s, e);
+    MAY_FAIL;
     e->capture = s->capture;
+    e->stale = false;
     e->last = s->last;
     return s->capture ? cudaSuccess : record_event(e, s);
 }
@@ -422,15 +500,18 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
     static long waits;
     const char *dropped = getenv("FSDP_EMULATE_DROP_WAIT");
     if (dropped && waits++ == atol(dropped)) return cudaSuccess;
-    tell('W', usable(s, "cudaStreamWaitEvent"), e);
+    tell('W', usable(s, "cudaStreamWaitEvent"), live(e, "cudaStreamWaitEvent"));
+    MAY_FAIL;
     if (e->capture) {
-        if (s->capture && s->capture != e->capture) return cudaErrorStreamCaptureIsolation;
+        if (s->capture && s->capture != e->capture) return told(cudaErrorStreamCaptureMerge);
+        bool comes = !s->capture;
         s->capture = e->capture;
         s->capture->streams.insert(s);
         s->last.insert(e->last.begin(), e->last.end());
+        if (comes) give(s, [] {}); /* it has to come back, also where it does nothing else */
         return cudaSuccess;
     }
-    if (s->capture) return cudaErrorStreamCaptureIsolation;
+    if (s->capture) return told(cudaErrorStreamCaptureIsolation);
     Entry wait;
     wait.event = e;
     wait.version = e->recorded;
@@ -439,11 +520,14 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned) {
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
     LOCKED;
+    live(e, "cudaEventQuery");
+    forbid_in_capture("cudaEventQuery");
     if (e->capture) refuse("cudaEventQuery", "on an event that was recorded in a capture");
     return told(e->done == e->recorded ? cudaSuccess : cudaErrorNotReady);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
     LOCKED;
+    live(e, "cudaEventSynchronize");
     forbid_in_capture("cudaEventSynchronize");
     if (e->capture) refuse("cudaEventSynchronize", "on an event that was recorded in a capture");
     uint64_t version = e->recorded;
@@ -461,53 +545,100 @@ static size_t taken(int device) {
 }
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total) {
     LOCKED;
+    need_gpu("cudaMemGetInfo");
     *total = (size_t)setting("FSDP_EMULATE_MEMORY", 4l << 30);
     *free_bytes = *total - taken(current_device);
     return cudaSuccess;
 }
-static cudaError_t allocate(void **p, size_t bytes, int device) {
+/* Of the runtime's addresses no more is promised than that they are multiples of 256: they are of
+ * no greater power of two. */
+enum { PROMISED = 256, PAGE = 4096 };
+static cudaError_t allocate(void **p, size_t bytes, int device, size_t offset) {
     size_t free_bytes, total;
     cudaMemGetInfo(&free_bytes, &total);
     if (device >= 0 && bytes > free_bytes) return cudaErrorMemoryAllocation;
-    *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-    if (!*p) return cudaErrorMemoryAllocation;
-    memset(*p, 0xff, bytes);
-    memory[(const char *)*p] = EmulatedMemory{(char *)*p, bytes, device};
+    char *base = (char *)aligned_alloc(PAGE, (bytes + offset + PAGE - 1) / PAGE * PAGE);
+    if (!base) return cudaErrorMemoryAllocation;
+    *p = memset(base + offset, 0xff, bytes);
+    memory[base + offset] = EmulatedMemory{base + offset, bytes, device, base};
     return cudaSuccess;
+}
+/* All of it in one allocation, of a GPU or pinned. */
+static void need_memory(const void *p, size_t bytes, bool on_gpu, const char *call) {
+    EmulatedMemory m;
+    bool found = emulate_memory(p, &m);
+    if ((on_gpu && (!found || m.device < 0)) || (found && (const char *)p + bytes > m.at + m.bytes))
+        refuse(call, "beyond an allocation");
+}
+static void need_both(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                      const char *call) {
+    if (bytes == 0) return;
+    need_memory(to, bytes, kind != cudaMemcpyDeviceToHost, call);
+    need_memory(from, bytes, kind != cudaMemcpyHostToDevice, call);
+}
+cudaError_t emulate_pages(void **p, size_t bytes) {
+    LOCKED;
+    forbid_in_capture("an allocation");
+    MAY_FAIL;
+    return told(allocate(p, bytes, current_device, 0));
 }
 cudaError_t cudaMalloc(void **p, size_t bytes) {
     LOCKED;
     forbid_in_capture("cudaMalloc");
-    return told(allocate(p, bytes, current_device));
+    MAY_FAIL;
+    return told(allocate(p, bytes, current_device, PROMISED));
 }
 cudaError_t cudaFree(void *p) {
     LOCKED;
+    need_gpu("cudaFree");
     forbid_in_capture("cudaFree");
-    cudaDeviceSynchronize();
-    memory.erase((const char *)p);
-    free(p);
+    if (!p) return cudaSuccess;
+    finish_all();
+    auto found = memory.find((const char *)p);
+    if (found == memory.end()) refuse("cudaFree", "of something that is no allocation");
+    free(found->second.base);
+    memory.erase(found);
     return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void **p, size_t bytes, unsigned) {
     LOCKED;
     forbid_in_capture("cudaHostAlloc");
-    return allocate(p, bytes, -1);
+    MAY_FAIL;
+    return told(allocate(p, bytes, -1, PROMISED));
 }
 cudaError_t cudaFreeHost(void *p) { return cudaFree(p); }
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned) {
     *device = host;
     return cudaSuccess;
 }
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind) {
+static CUstream_st *legacy_stream(const char *call) {
+    need_gpu(call);
+    forbid_in_capture(call);
+    CUstream_st *&s = legacy[current_device];
+    if (!s) {
+        s = new CUstream_st;
+        s->device = current_device;
+        streams.insert(s);
+    }
+    return s;
+}
+/* It returns when `from` may be changed and, on the host, `to` be read; no later. */
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     LOCKED;
-    cudaDeviceSynchronize();
-    memcpy(to, from, bytes);
+    CUstream_st *s = legacy_stream("cudaMemcpy");
+    need_both(to, from, bytes, kind, "cudaMemcpy");
+    MAY_FAIL;
+    std::string held((const char *)from, kind == cudaMemcpyHostToDevice ? bytes : 0);
+    give(s, [=] { memcpy(to, held.empty() ? from : held.data(), bytes); });
+    if (kind == cudaMemcpyDeviceToHost) run_until([=] { return s->list.empty(); });
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void *to, int value, size_t bytes) {
     LOCKED;
-    cudaDeviceSynchronize();
-    memset(to, value, bytes);
+    CUstream_st *s = legacy_stream("cudaMemset");
+    need_memory(to, bytes, true, "cudaMemset");
+    MAY_FAIL;
+    give(s, [=] { memset(to, value, bytes); });
     return cudaSuccess;
 }
 static bool pinned(const void *p) {
@@ -522,6 +653,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     char detail[64];
     snprintf(detail, sizeof detail, "%d %zu", (int)kind, bytes);
     tell('C', usable(s, "cudaMemcpyAsync"), nullptr, detail);
+    need_both(to, from, bytes, kind, "cudaMemcpyAsync");
+    MAY_FAIL;
     RaceIssue issue = race_issue();
     give(s, [=] {
         memmove(to, from, bytes);
@@ -535,6 +668,8 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s) {
     char detail[64];
     snprintf(detail, sizeof detail, "3 %zu", bytes);
     tell('C', usable(s, "cudaMemsetAsync"), nullptr, detail);
+    need_memory(to, bytes, true, "cudaMemsetAsync");
+    MAY_FAIL;
     RaceIssue issue = race_issue();
     give(s, [=] {
         memset(to, value, bytes);
@@ -550,11 +685,12 @@ cudaError_t cudaFuncSetAttribute(const void *, enum cudaFuncAttribute, int bytes
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mode) {
     LOCKED;
-    if (s->capture) return cudaErrorIllegalState;
-    if (mode != cudaStreamCaptureModeThreadLocal) refuse("a capture", "in another mode");
     tell('B', usable(s, "cudaStreamBeginCapture"));
+    if (s->capture) refuse("cudaStreamBeginCapture", "on a stream that is captured");
+    MAY_FAIL;
     s->capture = new CUgraph_st;
     s->capture->origin = s;
+    s->capture->mode = mode;
     s->capture->thread = std::this_thread::get_id();
     s->capture->streams.insert(s);
     s->last.clear();
@@ -563,8 +699,12 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t s, enum cudaStreamCaptureMode mo
 cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
     LOCKED;
     CUgraph_st *g = s->capture;
-    if (!g || g->origin != s) return cudaErrorStreamCaptureUnmatched;
+    *out = nullptr;
+    if (!g || g->origin != s) return told(cudaErrorStreamCaptureUnmatched);
+    if (g->mode != cudaStreamCaptureModeRelaxed && g->thread != std::this_thread::get_id())
+        return told(cudaErrorStreamCaptureWrongThread);
     tell('E', s);
+    MAY_FAIL;
     std::set<int> joined;
     std::vector<int> open(s->last.begin(), s->last.end());
     while (!open.empty()) {
@@ -579,17 +719,30 @@ cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out) {
         other->capture = nullptr;
         other->last.clear();
     }
-    *out = g;
-    return e;
+    for (CUevent_st *event : events)
+        if (event->capture == g) {
+            event->capture = nullptr;
+            event->stale = true;
+        }
+    if (e)
+        delete g; /* a capture that broke a rule leaves nothing behind */
+    else
+        *out = g;
+    return told(e);
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t g, unsigned long long) {
     LOCKED;
+    MAY_FAIL;
     *out = new CUgraphExec_st{std::make_shared<Nodes>(g->node)};
+    graphs.insert(*out);
     return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t g, cudaStream_t s) {
     LOCKED;
+    if (!graphs.count(g)) refuse("cudaGraphLaunch", "of something that is no graph");
     tell('G', usable(s, "cudaGraphLaunch"), g);
+    if (s->capture) refuse("cudaGraphLaunch", "on a stream that is captured");
+    MAY_FAIL;
     size_t n = g->node->size();
     if (n == 0) return cudaSuccess;
     Entry e;
@@ -608,6 +761,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t g) {
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t g) {
     LOCKED;
     tell('D', nullptr, g);
+    if (!graphs.erase(g)) refuse("cudaGraphExecDestroy", "of something that is no graph");
     delete g;
     return cudaSuccess;
 }

@@ -34,8 +34,12 @@ struct EmulatedMemory {
     char *at;
     size_t bytes;
     int device; /* -1: pinned host memory */
+    char *base;
 };
 bool emulate_memory(const void *address, EmulatedMemory *out);
+/* Whole pages of the current GPU, for libraries that take them from the driver; cudaFree has them
+ * back. */
+extern "C" cudaError_t emulate_pages(void **p, size_t bytes);
 
 /* Told of each call that orders or does work, in the order of the calls, under the lock. `kind` is
  * the letter of tests/gpu/record.cu, or D: a graph that can be launched is gone. */

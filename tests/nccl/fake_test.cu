@@ -48,11 +48,13 @@ struct Arena {
         check(!ncclMemAlloc((void **)&at, 1 << 20), "memory");
         for (auto &s : stream) cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, 0);
         cudaMemset(at, 0, 1 << 20);
+        cudaDeviceSynchronize();
     }
     void set(int first, int n, std::function<float(int)> value) {
         std::vector<float> x((size_t)n);
         for (int i = 0; i < n; i++) x[(size_t)i] = value(i);
         cudaMemcpy(at + first, x.data(), (size_t)n * 4, cudaMemcpyHostToDevice);
+        cudaDeviceSynchronize(); /* the streams do not wait for such a copy */
     }
     void expect(int first, int n, std::function<float(int)> value, const char *what) {
         std::vector<float> x((size_t)n);

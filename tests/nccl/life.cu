@@ -336,7 +336,7 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
 /* ---- memory */
 
 ncclResult_t ncclMemAlloc(void **out, size_t bytes) {
-    if (cudaMalloc(out, bytes)) return ncclUnhandledCudaError;
+    if (emulate_pages(out, bytes)) return ncclUnhandledCudaError;
     std::lock_guard<std::mutex> held(handles_lock);
     own_memory.insert(*out);
     return ncclSuccess;
