@@ -9,37 +9,59 @@
 
 enum { ELEMENT_THREADS = 256 };
 
+/* Eight of n elements from `at` on, of which y has `period` over and over. */
+template <int form>
+DEVICE Loaded<form> fetch8_repeated(const void *y, int dtype, int64_t at, int64_t n,
+                                    int64_t period) {
+    int64_t from = period == n ? at : at % period;
+    if (form != FORM_ANY || from + EIGHT <= period || from + n - at <= period)
+        return fetch8<form>(y, dtype, from, n - at);
+    Loaded<form> r = {};
+    if constexpr (form == FORM_ANY) {
+        EACH(j) {
+            if (at + j < n) r.v.x[j] = element_load(y, dtype, from);
+            if (++from == period) from = 0;
+        }
+    }
+    return r;
+}
+
 #define MAP2(name, expression)                                                                     \
+    template <int form>                                                                            \
     __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
         name##_map(void *to, int to_dtype, const void *x, int x_dtype, const void *y, int y_dtype, \
                    int64_t n, int64_t period) {                                                    \
         EACH_EIGHT(at, n) {                                                                        \
-            int64_t y_at = period == n ? at : at % period;                                         \
-            Eight u = load8(x, x_dtype, at, n - at), v, r;                                         \
-            if (y_at + EIGHT <= period || y_at + n - at <= period)                                 \
-                v = load8(y, y_dtype, y_at, n - at);                                               \
-            else                                                                                   \
-                EACH(j) v.x[j] = at + j < n ? element_load(y, y_dtype, (y_at + j) % period) : 0;   \
+            Loaded<form> first = fetch8<form>(x, x_dtype, at, n - at);                             \
+            Loaded<form> second = fetch8_repeated<form>(y, y_dtype, at, n, period);                \
+            Eight u = numbers(first), v = numbers(second), r;                                      \
             EACH(j) {                                                                              \
                 float a = u.x[j], b = v.x[j];                                                      \
                 r.x[j] = expression;                                                               \
             }                                                                                      \
-            store8(to, to_dtype, at, n - at, r);                                                   \
+            put8<form>(to, to_dtype, at, n - at, r);                                               \
         }                                                                                          \
-    }
+    }                                                                                              \
+    const Map2 name##_maps[] = {name##_map<FORM_ANY>, name##_map<FORM_F32>, name##_map<FORM_BF16>};
 #define MAP1(name, expression)                                                                     \
+    template <int form>                                                                            \
     __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
         name##_map(void *to, int to_dtype, const void *x, int x_dtype, float alpha, int64_t n) {   \
         (void)alpha;                                                                               \
         EACH_EIGHT(at, n) {                                                                        \
-            Eight u = load8(x, x_dtype, at, n - at), r;                                            \
+            Eight u = numbers(fetch8<form>(x, x_dtype, at, n - at)), r;                            \
             EACH(j) {                                                                              \
                 float a = u.x[j];                                                                  \
                 r.x[j] = expression;                                                               \
             }                                                                                      \
-            store8(to, to_dtype, at, n - at, r);                                                   \
+            put8<form>(to, to_dtype, at, n - at, r);                                               \
         }                                                                                          \
-    }
+    }                                                                                              \
+    const Map1 name##_maps[] = {name##_map<FORM_ANY>, name##_map<FORM_F32>, name##_map<FORM_BF16>};
+
+/* By form. */
+typedef void (*Map2)(void *, int, const void *, int, const void *, int, int64_t, int64_t);
+typedef void (*Map1)(void *, int, const void *, int, float, int64_t);
 
 /* ---- activations; a nan passes through relu, as on the cpu */
 
@@ -50,15 +72,19 @@ DEVICE float gelu_erf_slope(float dy, float x) {
     float density = expf(x * x * -0.5f) * 0.398942280f;
     return dy * (cumulative + x * density);
 }
-/* 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3) */
-DEVICE float gelu_inner(float x) { return 0.797884561f * (x + 0.044715f * (x * x * x)); }
-DEVICE float gelu_tanh_of(float x) { return 0.5f * x * (1.0f + tanhf(gelu_inner(x))); }
-DEVICE float gelu_tanh_slope(float dy, float x) {
-    float t = tanhf(gelu_inner(x));
-    float inner_slope = 0.797884561f * (1.0f + 0.134145f * (x * x));
-    return dy * (0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner_slope);
+/* 0.5 x (1 + tanh(u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x s with s = 1 / (1 +
+ * e^(-2 u)): in a dozen instructions, and exact to a few 2^-24 where 1 + tanh(u) cancels. */
+DEVICE float gelu_tanh_share(float x) {
+    float inner = x * fmaf(0.044715f, x * x, 1.0f);
+    return reciprocal(1.0f + power_of_two(inner * -2.302208198f)); /* -2 sqrt(2 / pi) log2(e) */
 }
-DEVICE float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+DEVICE float gelu_tanh_of(float x) { return x * gelu_tanh_share(x); }
+/* s + x s (1 - s) 2 du/dx */
+DEVICE float gelu_tanh_slope(float dy, float x) {
+    float s = gelu_tanh_share(x), inner_slope = 1.595769122f * fmaf(0.134145f, x * x, 1.0f);
+    return dy * fmaf(x * (s * (1.0f - s)), inner_slope, s);
+}
+DEVICE float sigmoid(float x) { return reciprocal(1.0f + power_of_two(x * -1.44269504f)); }
 DEVICE float silu_slope(float dy, float x) {
     float s = sigmoid(x);
     return dy * (s * (1.0f + x * (1.0f - s)));
@@ -78,42 +104,44 @@ MAP1(silu, a *sigmoid(a))
 MAP1(gelu_erf, gelu_erf_of(a))
 MAP1(gelu_tanh, gelu_tanh_of(a))
 
-typedef void (*Map2)(void *, int, const void *, int, const void *, int, int64_t, int64_t);
-typedef void (*Map1)(void *, int, const void *, int, float, int64_t);
-
-static int map2(const Launch *l, Map2 map) {
+static int map2(const Launch *l, const Map2 maps[]) {
     Operand x = input(l, 0), y = input(l, 1);
     Result to = output(l, 0);
     if (!is_real(x.dtype) || !is_real(y.dtype) || !is_real(to.dtype) || x.n != to.n)
         return bad_operands(l);
     if (to.n == 0) return 0;
     if (y.n == 0 || to.n % y.n != 0) return bad_operands(l);
+    int form = form_with(FORM_NONE, to.at, to.dtype, to.n);
+    form = form_with(form_with(form, x.at, x.dtype, x.n), y.at, y.dtype, y.n);
+    Map2 map = maps[form];
     return LAUNCH(l, map, blocks_for(to.n, ELEMENT_THREADS * EIGHT), ELEMENT_THREADS, 0, to.at,
                   to.dtype, x.at, x.dtype, y.at, y.dtype, to.n, y.n);
 }
 
-static int map1(const Launch *l, Map1 map, float alpha) {
+static int map1(const Launch *l, const Map1 maps[], float alpha) {
     Operand x = input(l, 0);
     Result to = output(l, 0);
     if (!is_real(x.dtype) || !is_real(to.dtype) || x.n != to.n) return bad_operands(l);
     if (to.n == 0) return 0;
+    int form = form_with(FORM_NONE, to.at, to.dtype, to.n);
+    Map1 map = maps[form_with(form, x.at, x.dtype, x.n)];
     return LAUNCH(l, map, blocks_for(to.n, ELEMENT_THREADS * EIGHT), ELEMENT_THREADS, 0, to.at,
                   to.dtype, x.at, x.dtype, alpha, to.n);
 }
 
 static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
-KERNEL(add) { return map2(l, add_map); }
-KERNEL(sub) { return map2(l, sub_map); }
-KERNEL(mul) { return map2(l, mul_map); }
-KERNEL(accumulate) { return map2(l, add_map); }
-KERNEL(cast) { return map1(l, cast_map, 0.0f); }
-KERNEL(scale) { return map1(l, scale_map, (float)l->call->attr->alpha); }
-KERNEL(relu) { return map1(l, relu_map, 0.0f); }
-KERNEL(silu) { return map1(l, silu_map, 0.0f); }
-KERNEL(gelu) { return map1(l, tanh_form(l) ? gelu_tanh_map : gelu_erf_map, 0.0f); }
-KERNEL(relu_grad) { return map2(l, relu_grad_map); }
-KERNEL(silu_grad) { return map2(l, silu_grad_map); }
-KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_map : gelu_erf_grad_map); }
+KERNEL(add) { return map2(l, add_maps); }
+KERNEL(sub) { return map2(l, sub_maps); }
+KERNEL(mul) { return map2(l, mul_maps); }
+KERNEL(accumulate) { return map2(l, add_maps); }
+KERNEL(cast) { return map1(l, cast_maps, 0.0f); }
+KERNEL(scale) { return map1(l, scale_maps, (float)l->call->attr->alpha); }
+KERNEL(relu) { return map1(l, relu_maps, 0.0f); }
+KERNEL(silu) { return map1(l, silu_maps, 0.0f); }
+KERNEL(gelu) { return map1(l, tanh_form(l) ? gelu_tanh_maps : gelu_erf_maps, 0.0f); }
+KERNEL(relu_grad) { return map2(l, relu_grad_maps); }
+KERNEL(silu_grad) { return map2(l, silu_grad_maps); }
+KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_maps : gelu_erf_grad_maps); }
 
 /* ---- for other kernels: another dtype, and repetition */
 
@@ -121,14 +149,8 @@ __global__ void __launch_bounds__(ELEMENT_THREADS)
     convert_map(void *to, int to_dtype, const void *from, int from_dtype, int64_t n,
                 int64_t period) {
     EACH_EIGHT(at, n) {
-        int64_t from_at = period == n ? at : at % period;
-        Eight v;
-        if (from_at + EIGHT <= period || from_at + n - at <= period)
-            v = load8(from, from_dtype, from_at, n - at);
-        else
-            EACH(j)
-        v.x[j] = at + j < n ? element_load(from, from_dtype, (from_at + j) % period) : 0.0f;
-        store8(to, to_dtype, at, n - at, v);
+        store8(to, to_dtype, at, n - at,
+               fetch8_repeated<FORM_ANY>(from, from_dtype, at, n, period).v);
     }
 }
 CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,

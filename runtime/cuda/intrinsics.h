@@ -56,6 +56,12 @@ DEVICE float power_of_two(float x) {
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
     return r;
 }
+/* 1 / x within one unit in the last place. */
+DEVICE float reciprocal(float x) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+    return r;
+}
 DEVICE void copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 /* Two numbers rounded to bf16, `low` in the lower half; a nan becomes 0x7fff. */
 DEVICE uint32_t round_pair(float low, float high) {
@@ -67,6 +73,10 @@ DEVICE uint32_t round_pair(float low, float high) {
 template <int pending> DEVICE void copy_wait(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
+#endif
+
+#ifdef FSDP_EMULATE
+DEVICE float reciprocal(float x) { return 1.0f / x; }
 #endif
 
 #define FULL_WARP 0xffffffffu
