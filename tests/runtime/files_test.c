@@ -305,6 +305,33 @@ static void weights_are_found_by_name(void **state) {
     }
 }
 
+/* Names of metrics come from the plan: one that no line holds is said, and nothing of it written;
+ * the lines behind it are whole. */
+static void a_metric_with_a_long_name_is_refused(void **state) {
+    (void)state;
+    enum { LONG = 20000 };
+    static char name[LONG + 1];
+    memset(name, 'm', LONG);
+    const char *const names[] = {name, "loss"};
+    PlanSettings settings = {.batch = 2, .length = 3};
+    Plan plan = {.settings = &settings};
+    Options options = {.log = in_folder("log"), .quiet = true};
+    Run run = {.plan = &plan, .options = &options, .steps = 1};
+    double value = 0.5;
+    char line[256] = "";
+    assert_int_equal(metrics_open(&run, error), 0);
+    assert_int_equal(metrics_eval(run.metrics, 1, 1, &names[0], &value, error), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "the metrics' names are too long"));
+    assert_int_equal(metrics_eval(run.metrics, 1, 1, &names[1], &value, error), 0);
+    metrics_close(run.metrics);
+    FILE *f = fopen(options.log, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_string_equal(line, "{\"event\":\"eval\",\"step\":1,\"loss\":0.5}\n");
+    assert_null(fgets(line, sizeof line, f));
+    fclose(f);
+}
+
 static int make_folder(void **state) {
     (void)state;
     return mkdtemp(folder) ? 0 : -1;
@@ -328,6 +355,7 @@ int main(void) {
         cmocka_unit_test(tensors_come_back_as_written),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(weights_are_found_by_name),
+        cmocka_unit_test(a_metric_with_a_long_name_is_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
