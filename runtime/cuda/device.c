@@ -408,7 +408,7 @@ static int cuda_program_end(DeviceContext *c, uint32_t program, char *error) {
     cudaError_t ended = cudaStreamEndCapture(compute, &graph);
     c->capturing = false;
     if (!e) e = ended;
-    /* transfers keep the priority of the streams that they were captured from */
+    /* kernels (NCCL's) keep the priority of their stream; copies have none in a graph */
     if (!e) e = cudaGraphInstantiate(&r->graph, graph, cudaGraphInstantiateFlagUseNodePriority);
     if (graph) cudaGraphDestroy(graph);
     if (!e) e = cudaGraphLaunch(r->graph, compute);
