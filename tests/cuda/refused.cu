@@ -71,8 +71,9 @@ static cublasStatus_t attempt(const Try &t) {
     uint64_t workspace = 1 << 20;
     const float one = 1, zero = 0;
     int n = 0;
+    if (cudaSetDevice(0)) return CUBLAS_STATUS_SUCCESS;
     cublasLtCreate(&handle);
-    if (cudaSetDevice(0) || cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0) ||
+    if (cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0) ||
         cudaMalloc((void **)&memory, 8 * PLACE))
         return CUBLAS_STATUS_SUCCESS;
     cublasStatus_t e = describe(t, &product, layout);
@@ -193,7 +194,7 @@ static int attend(Fault which) {
     fault = which;
     form = form_of();
     setenv("FSDP_EMULATE_CUDNN", "right", 1);
-    if (cudnn_library_open(&real, why, sizeof why) || real.create(&handle) || cudaSetDevice(0) ||
+    if (cudaSetDevice(0) || cudnn_library_open(&real, why, sizeof why) || real.create(&handle) ||
         cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, 0) ||
         cudaMalloc((void **)&memory, (UID_COUNT + 1) * PLACE))
         return 0;
