@@ -15,6 +15,7 @@ compile, and words behind it, joined by -:
     pure        all in bf16, AdamW too: less exact, fewer bytes
     padded      a vocabulary padded to a multiple of 128 (50304), as many do for speed; more work,
                 and another model
+    cudnn       attention through cuDNN, not through the kernel that PyTorch prefers
     max         torch.compile's max-autotune without graphs: minutes of compiling
 
 Random tokens stay on the GPU; the time is that of whole steps by the host's clock between two
@@ -47,15 +48,16 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 DEVICE = os.environ.get("FSDP_PEER_DEVICE", "cuda")
 ON_GPU = DEVICE == "cuda"
 POSITIONS = 1024
-WORDS = ("autocast", "pure", "padded", "max")
+WORDS = ("autocast", "pure", "padded", "cudnn", "max")
 OPTIMIZER = {"lr": 6e-4, "betas": (0.9, 0.95), "weight_decay": 0.1, "fused": True}
 BACKENDS = {
     "math": SDPBackend.MATH,
     "efficient": SDPBackend.EFFICIENT_ATTENTION,
     "flash": SDPBackend.FLASH_ATTENTION,
+    "cudnn": SDPBackend.CUDNN_ATTENTION,
 }
-if not ON_GPU:  # which has no efficient one
-    BACKENDS["efficient"] = SDPBackend.MATH
+if not ON_GPU:  # which has only the others
+    BACKENDS["efficient"] = BACKENDS["cudnn"] = SDPBackend.MATH
 
 
 def wait():
@@ -167,8 +169,11 @@ def time_steps(size, vocabulary, length, mode, batch, steps):
     inputs, targets = ids[:, :-1].contiguous(), ids[:, 1:].contiguous()
 
     def step():
-        context = torch.autocast(DEVICE, torch.bfloat16) if autocast else contextlib.nullcontext()
-        with context:
+        with contextlib.ExitStack() as stack:
+            if autocast:
+                stack.enter_context(torch.autocast(DEVICE, torch.bfloat16))
+            if "cudnn" in words:
+                stack.enter_context(sdpa_kernel(BACKENDS["cudnn"]))
             loss = loss_of(inputs, targets)
         loss.backward()
         update()
