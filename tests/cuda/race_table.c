@@ -1,0 +1,44 @@
+/* The cuda device's table of kernels, each of which tells race.cu its operands first; and the same
+ * for the reductions of collectives. runtime/cuda/table.c is compiled with its own table named
+ * race_kernels. */
+#include "race_table.h"
+#include "table.h"
+
+extern const Kernel race_kernels[OP_COUNT];
+
+static int told(const Launch *l) {
+    const KernelCall *c = l->call;
+    race_call_begin(cuda_op_names[c->op]);
+    for (uint32_t i = 0; i < c->n_in; i++)
+        race_call_range("input", (int)i, c->in[i], (uint64_t)type_bytes(c->in_type[i]), RACE_INPUT);
+    for (uint32_t i = 0; i < c->n_out; i++)
+        race_call_range("output", (int)i, c->out[i], (uint64_t)type_bytes(c->out_type[i]),
+                        RACE_OUTPUT);
+    race_call_range("workspace", -1, c->workspace, c->workspace_bytes, RACE_WORKSPACE);
+    int code = race_kernels[c->op](l);
+    race_call_end();
+    return code;
+}
+
+const Kernel cuda_kernels[OP_COUNT] = {
+#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
+           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
+    [OP_##id] = told,
+#include "ops.def"
+#undef OP
+};
+
+cudaError_t __real_cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
+                                   const void *const *from, int n_from, int64_t elements);
+cudaError_t __wrap_cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
+                                   const void *const *from, int n_from, int64_t elements);
+cudaError_t __wrap_cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
+                                   const void *const *from, int n_from, int64_t elements) {
+    uint64_t bytes = (uint64_t)elements * (uint64_t)dtype_bytes(dtype);
+    race_call_begin("reduction");
+    for (int i = 0; i < n_from; i++) race_call_range("array", i, from[i], bytes, RACE_INPUT);
+    race_call_range("sum", -1, to, bytes, RACE_OUTPUT);
+    cudaError_t e = __real_cuda_sum_arrays(stream, dtype, to, from, n_from, elements);
+    race_call_end();
+    return e;
+}
