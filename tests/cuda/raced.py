@@ -2,7 +2,7 @@
 
     raced.py FSDPC FSDP_RUN BUILD FOLDER RANKS[:SEED[:PRECISION]]...
 
-SEED is FSDP_EMULATE_SEED (odd: threads in descending order). Prints what was found."""
+SEED is FSDP_EMULATE_SEED (even: threads in descending order). Prints what was found."""
 import os
 import shutil
 import subprocess
