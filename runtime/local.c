@@ -178,14 +178,14 @@ static int abandoned(const Seat *s, char *error) {
 /* What a rank that waits knows of a missing one. */
 typedef struct Watched {
     uint64_t beats;
+    clockid_t clock; /* of the thread that began the last instruction */
     int64_t cpu_ns;
     int32_t idle;    /* slices without a sign of work */
     int64_t busy_ns; /* CPU time since any other sign */
     bool seen;
 } Watched;
 
-static int64_t cpu_time(const Pulse *p) {
-    clockid_t clock = atomic_load(&p->clock);
+static int64_t cpu_time(clockid_t clock) {
     struct timespec t;
     if (!clock || clock_gettime(clock, &t)) return 0;
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -197,10 +197,13 @@ static bool works(const Member *m, Watched *last) {
     const Pulse *p = atomic_load_explicit(&m->pulse, memory_order_acquire);
     if (!p) p = &none;
     Watched now = {.beats = atomic_load(&p->beats) + atomic_load(&m->collectives),
-                   .cpu_ns = cpu_time(p),
+                   .clock = atomic_load(&p->clock),
                    .seen = true};
-    int64_t used = now.cpu_ns - last->cpu_ns; /* of another thread: any number */
-    bool goes_on = !last->seen || now.beats != last->beats || atomic_load(&p->writing);
+    now.cpu_ns = cpu_time(now.clock);
+    int64_t used = now.cpu_ns - last->cpu_ns;
+    /* Another thread's clock may be seen before its beat; its time is not this instruction's. */
+    bool goes_on = !last->seen || now.beats != last->beats || now.clock != last->clock ||
+                   atomic_load(&p->writing);
     if (!goes_on && used >= 0 && used < (int64_t)(last->idle + 1) * WORK_NS) return false;
     if (!goes_on) now.busy_ns = last->busy_ns + MAX(used, 0);
     *last = now;
