@@ -342,6 +342,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
             statistics += a.t;
         }
     }
+    copy_wait<0>(); /* keys that no query sees: their tile is still on its way */
     const float one[2] = {1.0f, 1.0f}, alpha[2] = {a.alpha, a.alpha};
     store_rows<width>(keys ? a.d_k : a.d_q, out1, b, own_head, own, own_n, a.h, alpha);
     if (keys) store_rows<width>(a.d_v, out2, b, own_head, own, own_n, a.h, one);

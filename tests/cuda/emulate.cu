@@ -3,7 +3,8 @@
  * A block's threads are fibers, resumed in ascending or (odd seeds) descending order, which shows
  * barriers that are missing. Threads that wait for each other for ever, warps that meet
  * incompletely and launches with impossible sizes end the process with a message. A copy in the
- * background (cp.async) arrives as late as it may: when its thread waits for its group.
+ * background (cp.async) arrives as late as it may: when its thread waits for its group, which it
+ * must do before it ends.
  *
  * Only x86-64, whose registers a fiber keeps.
  */
@@ -73,6 +74,10 @@ static void leave_fiber() {
 }
 static void fiber_main() {
     (*block.body)();
+#ifndef FSDP_RACE /* which goes on, and says where what is on its way was read */
+    const Copies &c = block.copies[threadIdx.x];
+    if (c.copies_there < c.copy.size()) emulate_fail("cp.async: a thread ended without waiting");
+#endif
     block.fiber[threadIdx.x].done = true;
     block.alive--;
     block.progress = true;

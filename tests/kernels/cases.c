@@ -611,6 +611,7 @@ const Case cases[] = {
     ATTENTION(1, 3, 66, 1, 1, 200, 1),
     ATTENTION(1, 150, 150, 4, 2, 128, 1),
     ATTENTION(2, 70, 97, 4, 2, 72, 0),
+    ATTENTION(1, 40, 150, 2, 1, 24, 1),
     ATTENTION_PACKED(2, 5, 3, 7, 0),
     ATTENTION_PACKED(1, 140, 2, 64, 1),
     LOSS(5, 3),
