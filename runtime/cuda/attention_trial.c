@@ -32,7 +32,7 @@ typedef struct Bench {
 static int failed(Bench *b, const char *what, cudaError_t e) {
     if (e == cudaSuccess) return 0;
     cudaGetLastError();
-    snprintf(b->why, WHY_BYTES, "%s: %s", what, cudaGetErrorString(e));
+    snprintf(b->why, WHY_BYTES, "%s: %s (%s)", what, cudaGetErrorString(e), cudaGetErrorName(e));
     return 1;
 }
 

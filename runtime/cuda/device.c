@@ -65,7 +65,8 @@ static int fail(char *error, int code, const char *format, ...) {
 /* 0, or EXIT_ENVIRONMENT with what was tried and why it failed. */
 static int result(char *error, const char *what, cudaError_t e) {
     if (e == cudaSuccess) return 0;
-    return fail(error, EXIT_ENVIRONMENT, "%s: %s", what, cudaGetErrorString(e));
+    return fail(error, EXIT_ENVIRONMENT, "%s: %s (%s)", what, cudaGetErrorString(e),
+                cudaGetErrorName(e));
 }
 
 int launch_error(const Launch *l, int code, const char *format, ...) {
@@ -79,7 +80,9 @@ int launch_error(const Launch *l, int code, const char *format, ...) {
 }
 
 int launch_result(const Launch *l, cudaError_t e) {
-    return e == cudaSuccess ? 0 : launch_error(l, EXIT_ENVIRONMENT, "%s", cudaGetErrorString(e));
+    return e == cudaSuccess ? 0
+                            : launch_error(l, EXIT_ENVIRONMENT, "%s (%s)", cudaGetErrorString(e),
+                                           cudaGetErrorName(e));
 }
 
 void *launch_products(const Launch *l) { return l->cuda->products; }

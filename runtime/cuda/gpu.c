@@ -93,7 +93,7 @@ static int explain(char *error, cudaError_t e) {
     case cudaErrorDevicesUnavailable:
         return fail(error, "device cuda: the GPU is taken by another process (exclusive mode); "
                            "nvidia-smi names it");
-    default: return fail(error, "device cuda: %s", cudaGetErrorString(e));
+    default: return fail(error, "device cuda: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
     }
 }
 

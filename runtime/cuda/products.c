@@ -629,7 +629,8 @@ int products_rehearse(void *products, bool *wanted, char *error) {
     if (!e) e = cudaEventCreateWithFlags(&x->begin, cudaEventDefault);
     if (!e) e = cudaEventCreateWithFlags(&x->end, cudaEventDefault);
     if (e) {
-        snprintf(error, ERROR_BYTES, "timing products: %s", cudaGetErrorString(e));
+        snprintf(error, ERROR_BYTES, "timing products: %s (%s)", cudaGetErrorString(e),
+                 cudaGetErrorName(e));
         return EXIT_ENVIRONMENT;
     }
     if (first) {

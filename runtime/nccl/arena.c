@@ -107,7 +107,7 @@ static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
     cudaError_t e = cudaMemset(*out, 0, bytes);
     if (!e) e = cudaDeviceSynchronize();
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "the arena: %s", cudaGetErrorString(e));
+    snprintf(error, ERROR_BYTES, "the arena: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
     return EXIT_ENVIRONMENT;
 }
 

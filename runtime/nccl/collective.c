@@ -108,7 +108,8 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         if (e != cudaErrorNotReady) {
             code = guard_check_patiently(c, error);
             if (code) return code;
-            snprintf(error, ERROR_BYTES, "%.300s: %s", label, cudaGetErrorString(e));
+            snprintf(error, ERROR_BYTES, "%.300s: %s (%s)", label, cudaGetErrorString(e),
+                     cudaGetErrorName(e));
             return EXIT_ENVIRONMENT;
         }
         struct timespec pause = {.tv_nsec = PAUSE_NS};

@@ -74,7 +74,8 @@ int log_open(Context *c, char *error) {
     /* the streams that count do not wait for it by themselves */
     if (!e) e = cudaDeviceSynchronize();
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "transport nccl: counters on the GPU: %s", cudaGetErrorString(e));
+    snprintf(error, ERROR_BYTES, "transport nccl: counters on the GPU: %s (%s)",
+             cudaGetErrorString(e), cudaGetErrorName(e));
     return EXIT_ENVIRONMENT;
 }
 
@@ -153,7 +154,8 @@ int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *e
 int log_finish(Context *c, uint32_t row, cudaStream_t stream, const char *label, char *error) {
     cudaError_t e = nccl_count_up(stream, &c->log.count[row], &c->log.shown_on_device[row]);
     if (!e) return 0;
-    snprintf(error, ERROR_BYTES, "%.200s: counting on the GPU: %s", label, cudaGetErrorString(e));
+    snprintf(error, ERROR_BYTES, "%.200s: counting on the GPU: %s (%s)", label,
+             cudaGetErrorString(e), cudaGetErrorName(e));
     return EXIT_ENVIRONMENT;
 }
 

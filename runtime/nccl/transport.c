@@ -32,7 +32,8 @@ static int start(Context *c, char *error) {
     }
     cudaError_t e = cudaGetDevice(&c->device);
     if (e) {
-        snprintf(error, ERROR_BYTES, "transport nccl: %s", cudaGetErrorString(e));
+        snprintf(error, ERROR_BYTES, "transport nccl: %s (%s)", cudaGetErrorString(e),
+                 cudaGetErrorName(e));
         return EXIT_ENVIRONMENT;
     }
     communicators_plan(c);

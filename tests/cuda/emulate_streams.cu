@@ -372,6 +372,26 @@ const char *cudaGetErrorString(cudaError_t e) {
     default: return "an error";
     }
 }
+const char *cudaGetErrorName(cudaError_t e) {
+    switch (e) {
+#define NAMED(e)                                                                                   \
+    case e: return #e
+        NAMED(cudaErrorInvalidConfiguration);
+        NAMED(cudaErrorInvalidDevice);
+        NAMED(cudaErrorInvalidResourceHandle);
+        NAMED(cudaErrorInvalidValue);
+        NAMED(cudaErrorMemoryAllocation);
+        NAMED(cudaErrorNoDevice);
+        NAMED(cudaErrorNotReady);
+        NAMED(cudaErrorStreamCaptureIsolation);
+        NAMED(cudaErrorStreamCaptureMerge);
+        NAMED(cudaErrorStreamCaptureUnjoined);
+        NAMED(cudaErrorStreamCaptureUnmatched);
+        NAMED(cudaErrorStreamCaptureUnsupported);
+        NAMED(cudaErrorStreamCaptureWrongThread);
+    default: return "another error";
+    }
+}
 void emulate_failed(cudaError_t e) { told(e); }
 cudaError_t cudaGetLastError(void) {
     cudaError_t e = last_error;

@@ -8,9 +8,9 @@ kernels FAILED N s 1 of N ops: add
 0 rows without a fault, 1 failed: kernels
  tiny-whole-1 with CUDA_LAUNCH_BLOCKING=1 FSDP_CUDA_GRAPH=0: exit code 0
  tiny-whole-1 with FSDP_CUDA_GRAPH=0: exit code 0
- tiny-whole-1 with FSDP_CUDA_ATTENTION=own: exit code 2: error: the capture of a program: an error
+ tiny-whole-1 with FSDP_CUDA_ATTENTION=own: exit code 2: error: the capture of a program: an error (cudaErrorStreamCaptureIsolation)
  tiny-whole-1 with FSDP_CUDA_GRAPH=0 under compute-sanitizer: exit code 0
-smoke FAILED N s tiny-whole-1: exit code 2: error: the capture of a program: an error
+smoke FAILED N s tiny-whole-1: exit code 2: error: the capture of a program: an error (cudaErrorStreamCaptureIsolation)
 0 rows without a fault, 1 failed: smoke
 exact held N s 1, 2 and 4 ranks: equal losses and weights
 arena FAILED N s 3 of N runs; exact-1: N bytes, N predicted
