@@ -50,7 +50,9 @@ static int open_arena(Rank *r) {
     const Transport *t = r->run->transport;
     int code = t->arena_alloc ? t->arena_alloc(r->transport, bytes + guards, &arena, r->error)
                               : d->arena_alloc(r->context, bytes + guards, &arena, r->error);
-    if (code) {
+    char number[24]; /* a message about room has it (device.h); others get no such help */
+    snprintf(number, sizeof number, "%llu", (unsigned long long)(bytes + guards));
+    if (code && strstr(r->error, number)) {
         char cause[ERROR_BYTES];
         snprintf(cause, sizeof cause, "%s", r->error);
         char process[48] = "";
@@ -62,8 +64,8 @@ static int open_arena(Rank *r) {
                  "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
                  "need less",
                  cause, process);
-        return code;
     }
+    if (code) return code;
     r->arena = arena;
     r->arena_bytes = bytes;
     r->workspace = r->arena + s->workspace_offset + (guards ? GUARD_BYTES : 0);
