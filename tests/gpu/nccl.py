@@ -81,10 +81,13 @@ class Ranks:
             said = self.said()
             raise Wrong(f"no end within {seconds:.0f} s: {said[-300:]}", said) from None
         finally:
-            for p in self.processes:
-                if p.poll() is None:
-                    report.end_group(p)
+            self.end()
         return codes, self.said()
+
+    def end(self):
+        for p in self.processes:
+            if p.poll() is None:
+                report.end_group(p)
 
     def said(self):
         text = ""
@@ -126,11 +129,18 @@ def kill_a_rank(program, plan, ranks, folder, work, env, gpus, seconds=120):
     log = work / "killed.jsonl"
     log.unlink(missing_ok=True)
     run = Ranks(program, plan, ranks, folder, work, env, gpus, ["--log", log, "--quiet"])
-    end = time.time() + seconds
-    while time.time() < end and not (log.exists() and '"step"' in log.read_text()):
-        if any(p.poll() is not None for p in run.processes):
+    try:
+        return kill_one(run, ranks, log, seconds)
+    finally:
+        run.end()
+
+
+def kill_one(run, ranks, log, seconds):
+    end = time.time() + seconds - END_SECONDS
+    while not (log.exists() and '"step"' in log.read_text()):
+        if any(p.poll() is not None for p in run.processes) or time.time() > end:
             said = run.said()
-            raise Wrong(f"ended before the kill: {said[-300:]}", said)
+            raise Wrong(f"ended before the kill, or has no step: {said[-300:]}", said)
         time.sleep(0.02)
     victims = [p.pid for p in run.processes]
     if len(victims) == 1:  # the ranks are its children

@@ -31,6 +31,10 @@ class Failed(Exception):
     pass
 
 
+class NotTried(Failed):
+    pass
+
+
 class Skipped(Exception):
     pass
 
@@ -91,12 +95,15 @@ class Plans:
         return FIXTURES / fixture if fixture else self.pack
 
     def train(self, name, *, env=None, args=(), key=None):
-        """Events of the log of a run on the GPU; each plan runs once."""
+        """Events of the log of a run on the GPU; each plan runs once. What a row had no time for,
+        another row may run."""
         key = key or name
         if key not in self.runs:
             try:
                 self.runs[key] = self.train_now(name, key, env or {}, args)
-            except (Failed, reports.OutOfTime) as reason:
+            except NotTried:
+                raise
+            except Failed as reason:
                 self.runs[key] = reason
         if isinstance(self.runs[key], Exception):
             raise self.runs[key]
@@ -104,7 +111,7 @@ class Plans:
 
     def train_now(self, name, key, env, args):
         if self.hangs >= HANGS:
-            raise Failed(f"{key}: not tried, {self.hangs} runs of this row did not end")
+            raise NotTried(f"{key}: not tried, {self.hangs} runs of this row did not end")
         log = self.work / f"{key}.jsonl"
         command = [self.programs.run, "--device", "cuda", "--transport", "local", "--quiet",
                    "--log", log, *args, self.pack / self.cases[name]["plan"]]
