@@ -77,7 +77,8 @@ def require(who, chosen):
     """A pack and a GPU."""
     chosen.pack = chosen.pack.resolve()
     if not (chosen.pack / "cases.json").exists():
-        leave(who, "build/gpu-pack is not here; make it on the build machine: tests/gpu/pack")
+        place = os.path.relpath(chosen.pack, ROOT)
+        leave(who, f"{place} is not here; make it on the build machine: tests/gpu/pack")
     if not gpu_names():
         leave(who, "no GPU answers on this machine (nvidia-smi); nothing was checked")
 

@@ -92,8 +92,8 @@ def main():
     fault = words.pop(0) if words and words[0] in FAULTS else None
     folder.mkdir(parents=True, exist_ok=True)
     programs, tools = prepare(build, folder)
-    env = {"FSDP_EMULATE_CUDNN": "right", "FSDP_WATCH_RUNTIME": "device_cuda.so",
-           "FSDP_GPU_PEER": f"{sys.executable} {HERE}/fake_peer.py", "OMP_NUM_THREADS": "1",
+    env = {"FSDP_EMULATE_CUDNN": "right", "OMP_NUM_THREADS": "1",
+           "FSDP_GPU_PEER": f"{sys.executable} {HERE}/fake_peer.py",
            **os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
     if "ASAN_OPTIONS" in env:  # watch.so is loaded in front of the sanitizer's runtime
         env["ASAN_OPTIONS"] += ":verify_asan_link_order=0"
