@@ -63,8 +63,8 @@ template <class... P> struct EmulatedCall {
 };
 template <class... P, class... A>
 std::function<void()> emulate_bind(void (*function)(P...), A... arguments) {
-    return EmulatedCall<P...>{
-        function, std::tuple<P...>(static_cast<P>(arguments)...), race_issue()};
+    return EmulatedCall<P...>{function, std::tuple<P...>(static_cast<P>(arguments)...),
+                              race_issue()};
 }
 #define LAUNCH(l, function, blocks, threads, shared, ...)                                          \
     (emulate_launch((l)->stream, #function, (blocks), (threads), (shared),                         \
