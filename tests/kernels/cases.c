@@ -63,6 +63,32 @@ static const Plan plan = {.params = params,
         .n_out = 1, .in = {NORMAL(__VA_ARGS__), NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},  \
         .reference = ref_##o, .tolerance = 1e-6                                                    \
     }
+/* Far from zero, where slopes end and exponentials overflow; the errors of slopes that vanish as
+ * s (1 - s) grow with x. */
+#define FAR(o, form, n)                                                                            \
+    {.op = OP_##o,                                                                                 \
+     .title = #o " far",                                                                           \
+     .attr = {.approx = form},                                                                     \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(MIX, WIDE, n)},                                                                     \
+     .out = {REAL(n)},                                                                             \
+     .reference = ref_##o,                                                                         \
+     .tolerance = 5e-7},                                                                           \
+        {.op = OP_##o##_grad,                                                                      \
+         .title = #o "_grad far",                                                                  \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n), IN(MIX, WIDE, n)},                                                      \
+         .out = {REAL(n)},                                                                         \
+         .reference = ref_##o##_grad,                                                              \
+         .tolerance = 5e-6},                                                                       \
+    {                                                                                              \
+        .op = OP_##o##_grad, .title = #o "_grad -8 .. 8", .attr = {.approx = form}, .n_in = 2,     \
+        .n_out = 1, .in = {NORMAL(n), IN(MIX, SMALL, n)}, .out = {REAL(n)},                        \
+        .reference = ref_##o##_grad, .tolerance = 5e-6                                             \
+    }
 #define LINEAR(r, d, o)                                                                            \
     {.op = OP_linear,                                                                              \
      .title = "linear " #r " " #d " " #o,                                                          \
@@ -519,6 +545,9 @@ const Case cases[] = {
     ELEMENT_GRAD(silu_grad, 0, 5, 101),
     ELEMENT_GRAD(gelu_grad, GELU_ERF, 5, 101),
     ELEMENT_GRAD(gelu_grad, GELU_TANH, 40, 512),
+    FAR(silu, 0, 331),
+    FAR(gelu, GELU_ERF, 331),
+    FAR(gelu, GELU_TANH, 331),
     {.op = OP_cast,
      .title = "cast",
      .n_in = 1,
