@@ -16,7 +16,9 @@
 
 #include "context.h"
 
-enum { YIELDS = 1000, PAUSE_NS = 50 * 1000 };
+/* A wait looks a few times at once, then in pauses that grow with it: many processes on few cores
+ * would otherwise keep each other from their work. */
+enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
 typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } Kind;
 static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast"};
@@ -99,6 +101,7 @@ static int put_all(Context *c, const Communicator *m, const Collective *call, Ki
 
 /* As cudaStreamSynchronize, but only while the run goes on. */
 static int wait_for(Context *c, const char *label, cudaStream_t stream, char *error) {
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
     for (int64_t i = 0;; i++) {
         cudaError_t e = cudaStreamQuery(stream);
         int code = guard_check(c, error);
@@ -112,11 +115,12 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
                      cudaGetErrorName(e));
             return EXIT_ENVIRONMENT;
         }
-        struct timespec pause = {.tv_nsec = PAUSE_NS};
-        if (i < YIELDS)
+        if (i < YIELDS) {
             sched_yield();
-        else
-            nanosleep(&pause, NULL);
+            continue;
+        }
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < LONGEST_PAUSE_NS) pause.tv_nsec += pause.tv_nsec / 4;
     }
 }
 

@@ -20,7 +20,7 @@
 
 #include "context.h"
 
-enum { ENTER_SECONDS = 5, YIELDS = 200, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
+enum { ENTER_SECONDS = 5, YIELDS = 20, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
 
 static double now(void) {
     struct timespec t;
