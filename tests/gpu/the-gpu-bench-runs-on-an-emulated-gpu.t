@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/gpu/rehearse.py %build %t bench --sizes 124M --peers compile | sed -E '1,/^libnccl/d; s/^(124M product).*/\1/; s/^[a-z_]+ .*N 0 N N$/an op/' | uniq
 # tests/gpu/bench times, profiles and compares on an emulated GPU.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out
 shares are of N TFLOP/s

@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/gpu/rehearse.py %build %t run --only smoke,kernels,parity,losses,exact,policies,bf16,arena,attention | sed '1,/^libnccl/d'
 # The rows of tests/gpu/run that compute go their way on an emulated GPU, and hold.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out
 smoke held N s 3 steps, loss N, with the graph and without

@@ -1,6 +1,6 @@
 # RUN: at() { %python %root/tests/gpu/rehearse.py %build %t run "$@" | sed '1,/^libnccl/d' && exit 7; }; at kernel --only kernels; at wait --only smoke; at arena --only exact,arena; at crash --only smoke,arena; at hang --only exact --patience 0.03; true
 # A wrong kernel, a lost wait, an arena of another size, a crash and a hang each fail the check.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out
  kernel add: exit code 1, 1 complaints: differs: add 33, mixture 0: output 0, element 0 is N, not N (N times what is allowed); 1 of 33, the first 0; f32[33] f32[1] -> f32[33]

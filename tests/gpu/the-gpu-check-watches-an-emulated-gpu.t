@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/gpu/rehearse.py %build %t run --only watch,tuned,graph,nccl,memcheck,racecheck | sed '1,/^libnccl/d'
 # The rows of tests/gpu/run that watch calls, tune, time and start processes hold on an emulated GPU.
-# NEEDS: build:emulated/run/transport_nccl.so
+# NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
 ==== out
 watch held N s a step: N launches N graphs; N launches N graphs; N launches N graphs
