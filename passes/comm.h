@@ -35,7 +35,8 @@ typedef struct Parts {
     VEC(Segment) segments;
     VEC(Gather) gathers;       /* by home, then first reader */
     VEC(Reduction) reductions; /* by segment, then group */
-    int32_t *view;             /* by old value: the parameter that it shows, or NO_INDEX */
+    int32_t *view;             /* by old value: the parameter that it shows, as it is or reshaped,
+                                  or NO_INDEX */
     int32_t *shard;            /* by old value: the group whose master shard it is, or NO_INDEX */
     bool *kept;                /* by unit: stays gathered while others run between its uses */
 } Parts;

@@ -47,9 +47,8 @@ typedef struct Emit {
     int32_t *current;      /* by unit: its gather now, or NO_INDEX */
     ValueId *flat;         /* by group, of the current gather */
     ValueId *shard;        /* by group: master shard as the program starts */
-    ValueId *view;         /* by parameter */
-    uint32_t *view_gather; /* by parameter: gather + 1 that view belongs to */
     ValueId *became;       /* by old value */
+    uint32_t *view_gather; /* by old value, of a view: gather + 1 of the one that it became */
     int32_t *pending_of;   /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
@@ -177,21 +176,22 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
     }
 }
 
+/* A view, or a reshape of one, of the current gather: once a gather, in front of its first reader.
+ */
 static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     Graph *g = e->c->g;
-    int32_t gather = e->current[e->c->map.owner[p]];
+    int32_t unit = e->c->map.owner[p], gather = e->current[unit];
     CHECK(gather != NO_INDEX);
-    if (e->view_gather[p] != (uint32_t)gather + 1) {
-        const Op *view = &g->ops.at[g->values.at[old].def];
-        ValueId flat = view->in[0];
-        int32_t unit = e->c->map.owner[p];
-        ValueId whole = e->flat[g->units.at[unit].groups.at[g->values.at[flat].result]];
-        Type t = g->values.at[old].type;
-        Attrs a = view->attr;
-        e->view[p] = emit(&e->b, OP_view, &a, 1, &whole, &t);
-        e->view_gather[p] = (uint32_t)gather + 1;
-    }
-    return e->view[p];
+    if (e->view_gather[old] == (uint32_t)gather + 1) return e->became[old];
+    Op view = g->ops.at[g->values.at[old].def];
+    Type t = g->values.at[old].type;
+    ValueId in = view.in[0];
+    if (e->parts->view[in] != NO_INDEX)
+        in = view_of(e, in, p);
+    else
+        in = e->flat[g->units.at[unit].groups.at[g->values.at[in].result]];
+    e->view_gather[old] = (uint32_t)gather + 1;
+    return e->became[old] = emit(&e->b, view.kind, &view.attr, 1, &in, &t);
 }
 
 /* ---- reductions ---- */
@@ -415,8 +415,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     e.shard = arena_array(a, ValueId, g->groups.n);
     e.pending_of = arena_array(a, int32_t, g->groups.n);
     for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
-    e.view = arena_array(a, ValueId, g->params.n);
-    e.view_gather = arena_array(a, uint32_t, g->params.n);
+    e.view_gather = arena_array(a, uint32_t, n);
     e.became = arena_array(a, ValueId, n);
     for (uint32_t v = 0; v < n; v++) e.became[v] = NO_VALUE;
     return e;

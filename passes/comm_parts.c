@@ -1,8 +1,9 @@
 /* The first half of comm: a program taken apart, and when each unit is gathered.
  *
- * Items are the ops that compute; unshard, cast of a shard, view, pack and reduce_scatter are only
- * read. Consecutive items of one unit and phase are a segment. The segments in which some item
- * reads a unit's parameters are its uses; uses that follow each other share a gather
+ * Items are the ops that compute; unshard, cast of a shard, view, reshape of a view, pack and
+ * reduce_scatter are only read. Consecutive items of one unit and phase are a segment. The segments
+ * in which some item reads a unit's parameters are its uses; uses that follow each other share a
+ * gather
  *   - if the unit is the root, within a phase, and over the border unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
  *   - if the unit was joined by hand from several modules, within a phase: it is gathered when the
@@ -73,6 +74,9 @@ static bool is_item(const Comm *c, Parts *parts, const Op *op, int32_t *flat_gro
         if (flat_group[op->in[0]] == NO_INDEX) return true;
         see_view(c, parts, op, flat_group);
         return false;
+    case OP_reshape: /* of a parameter: it shows the gathered memory, as the view does */
+        parts->view[op->out] = parts->view[op->in[0]];
+        return parts->view[op->out] == NO_INDEX;
     case OP_pack: see_pack(c, parts, op); return false;
     case OP_reduce_scatter:
         CHECK(parts->reductions.n);

@@ -5,8 +5,9 @@ limits.
 
     random_policies.py FSDPC FSDP_RUN FIRST_SEED MODELS
 
-A model is a chain of layers, nested and shared blocks, tied, frozen and f32 parameters, in an order
-of fields that has nothing to do with the order of use. The first policy of each model is one unit.
+A model is a chain of layers, nested and shared blocks, tied, reshaped, frozen and f32
+parameters, in an order of fields that has nothing to do with the order of use. The first policy of
+each model is one unit.
 """
 import json
 import os
@@ -28,6 +29,7 @@ module O {
   forward(x) = x + c(linear(n(a(x)), own))
 }
 module Deep { o : O[2]; l : L; forward(x) = l(o[1](l(o[0](x)))) }
+module V { w : param[2, 8] = normal(0.5); forward(x) = x + linear(x, w as [4, 4]) }
 module E { w : param[4, 4] = normal(0.5)%s; forward(ids) = gather(w, ids) }
 """
 TRAIN = """data  { train = text("t.txt"); length = 3 }
@@ -41,7 +43,7 @@ train {
 def random_model(r):
     """Text of the layers and the root, and the classes and fields that it has."""
     marks = ["", "", "", " @frozen", " @f32"]
-    classes = [r.choice(["L", "O", "O", "Deep", "N"]) for _ in range(r.randint(1, 5))]
+    classes = [r.choice(["L", "O", "O", "Deep", "N", "V"]) for _ in range(r.randint(1, 5))]
     fields = [f"  m{i} : {c}" for i, c in enumerate(classes)]
     calls = [f"m{i}" for i in range(len(classes))]
     for _ in range(r.randint(0, 2)):
