@@ -89,6 +89,10 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
     buf_printf(out, " %s", inits[p->init]);
     if (p->init == 2) {
         buf_printf(out, "(");
+        if (p->init_mean != 0) {
+            put_real(out, p->init_mean);
+            buf_printf(out, ", ");
+        }
         put_real(out, p->init_std);
         buf_printf(out, ")");
     }

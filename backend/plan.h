@@ -105,8 +105,8 @@ typedef struct PlanParam {
     uint32_t flags;                   /* PARAM_* */
     uint32_t first_alias, n_alias;
     uint32_t pad;
-    double init_std;
-    Type type; /* master dtype, full shape */
+    double init_mean, init_std; /* of normal */
+    Type type;                  /* master dtype, full shape */
 } PlanParam;
 enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4 };
 

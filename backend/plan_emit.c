@@ -85,8 +85,8 @@ static void emit_params(Emit *e) {
                          (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0);
         PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
             .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
-            .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_std = p->init_std,
-            .type = clean_type(&p->type));
+            .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_mean = p->init_mean,
+            .init_std = p->init_std, .type = clean_type(&p->type));
         for (uint32_t k = 0; k < p->aliases.n; k++) {
             bool transposed; /* as the parameter itself: frontend saw to that */
             const char *path = p->aliases.at[k].path;

@@ -129,7 +129,8 @@ static int read_params(Reading *r) {
         FAIL_IF(bad_string(p, a->name) || bad_string(p, a->key) || bad_string(p, a->checkpoint),
                 "parameter %llu has no name", (Llu)i);
         const char *name = plan_string(p, a->name);
-        FAIL_IF(a->init > 2 || a->flags > 7 || a->pad || bad_real(a->init_std, 0, 1e30),
+        FAIL_IF(a->init > 2 || a->flags > 7 || a->pad || bad_real(a->init_std, 0, 1e30) ||
+                    bad_real(a->init_mean, -1e30, 1e30),
                 "parameter %s: unknown initial value or flags", name);
         FAIL_IF(bad_range(a->first_alias, a->n_alias, p->n_aliases),
                 "parameter %s: its aliases are outside their table", name);

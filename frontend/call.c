@@ -103,7 +103,8 @@ static bool is_function(const Scope *s, const char *name) {
         if (!strcmp(names[i], name)) return true;
     for (int i = 0; i < n_arithmetic_functions; i++)
         if (!strcmp(arithmetic_functions[i], name)) return true;
-    return !strcmp(name, "normal") || (s->key && !s->elaboration);
+    return !strcmp(name, "normal") || !strcmp(name, "zeros") || !strcmp(name, "ones") ||
+           (s->key && !s->elaboration);
 }
 
 static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {

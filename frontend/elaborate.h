@@ -20,7 +20,7 @@ struct ParamSlot {
     Type type;
     const char *dims[MAX_RANK];
     InitKind init;
-    double init_std;
+    double init_mean, init_std;
     bool no_decay, frozen, keep_f32;
     ParamSlot *same_as; /* NULL: itself */
     Span tie_span;

@@ -74,25 +74,60 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
     return true;
 }
 
+static bool initial_error(Scope *s, Span at, const char *what) {
+    Diag d = method_error(s, "E0212", at, "%s", what);
+    diag_help(&d, "initial values are zeros, ones, normal(std) and normal(mean, std)");
+    method_emit(s, &d);
+    return false;
+}
+
+/* normal(std), normal(mean, std), or either of them by name; mean = 0 where it is not given. */
+static bool read_normal(Scope *s, const ConstValue *v, Span at, ParamSlot *p) {
+    const ConstValue *mean = NULL, *std = NULL;
+    uint32_t unnamed = 0,
+             position = 0; /* one number without a name is `std`, unless that is named */
+    Arena *arena = s->model->arena;
+    for (uint32_t i = 0; i < v->n_items; i++) unnamed += v->items[i].name == NULL;
+    bool mean_first = unnamed > 1 || value_item(v, "std");
+    for (uint32_t i = 0; i < v->n_items; i++) {
+        const char *name = v->items[i].name;
+        if (!name) name = position++ == 0 && mean_first ? "mean" : "std";
+        const ConstValue **to = !strcmp(name, "mean") ? &mean : !strcmp(name, "std") ? &std : NULL;
+        if (!to)
+            return initial_error(s, at, arena_printf(arena, "normal has no argument `%s`", name));
+        if (unnamed > 2) return initial_error(s, at, "normal takes at most two numbers");
+        if (*to) return initial_error(s, at, arena_printf(arena, "`%s` is given twice", name));
+        *to = v->items[i].value;
+        if (!value_is_number(*to) || fabs(value_number(*to)) > 1e30)
+            return initial_error(
+                s, at, arena_printf(arena, "`%s` of normal is a number up to 1e30", name));
+    }
+    if (!std) return initial_error(s, at, "normal needs its standard deviation, `std`");
+    if (value_number(std) < 0)
+        return initial_error(
+            s, at,
+            arena_printf(arena, "the standard deviation of normal is %s; it cannot be negative",
+                         value_text(arena, std)));
+    p->init = INIT_NORMAL;
+    p->init_mean = mean ? value_number(mean) : 0;
+    p->init_std = value_number(std);
+    return true;
+}
+
 static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     ConstValue v = evaluate(s, init);
     if (v.kind == VALUE_ERROR) return false;
-    const ConstValue *std = v.n_items ? v.items[0].value : NULL;
-    if (v.kind == VALUE_CALL && !strcmp(v.text, "zeros")) {
+    bool call = v.kind == VALUE_CALL;
+    if (call && !strcmp(v.text, "normal")) return read_normal(s, &v, init->span, p);
+    if (call && !strcmp(v.text, "zeros"))
         p->init = INIT_ZEROS;
-    } else if (v.kind == VALUE_CALL && !strcmp(v.text, "ones")) {
+    else if (call && !strcmp(v.text, "ones"))
         p->init = INIT_ONES;
-    } else if (v.kind == VALUE_CALL && !strcmp(v.text, "normal") && value_is_number(std) &&
-               value_number(std) >= 0 && value_number(std) <= 1e30) {
-        p->init = INIT_NORMAL;
-        p->init_std = value_number(std);
-    } else {
-        Diag d = method_error(s, "E0212", init->span, "this is no initial value for a parameter");
-        diag_help(&d, "initial values are zeros, ones and normal(standard deviation)");
-        method_emit(s, &d);
-        return false;
-    }
-    return true;
+    else
+        return initial_error(s, init->span, "this is no initial value for a parameter");
+    return !v.n_items ||
+           initial_error(s, init->span,
+                         arena_printf(s->model->arena, "%s takes no arguments", v.text));
 }
 
 static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name) {
@@ -112,7 +147,7 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
     if (!init) {
         Diag d =
             method_error(s, "E0212", name->span, "parameter `%s` has no initial value", name->text);
-        diag_help(&d, "write = zeros, = ones or = normal(0.02) behind its shape");
+        diag_help(&d, "write = zeros, = ones or = normal(0.02) after its shape");
         method_emit(s, &d);
         return NULL;
     }

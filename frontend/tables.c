@@ -143,6 +143,7 @@ void register_tables(Elaboration *e) {
                    .compute_dtype = owner->type.dtype,
                    .reduce_dtype = owner->type.dtype,
                    .init = owner->init,
+                   .init_mean = owner->init_mean,
                    .init_std = owner->init_std,
                    .no_decay = owner->no_decay,
                    .frozen = owner->frozen,

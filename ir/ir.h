@@ -86,7 +86,7 @@ typedef struct Param {
     int compute_dtype; /* set by precision: what the computation reads; frontend: = master */
     int reduce_dtype;  /* set by precision: of its gradient */
     InitKind init;
-    double init_std;
+    double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
 } Param;
 

@@ -422,8 +422,13 @@ static bool parse_init(Parser *p, Param *q) {
     while (i < init_words.n && strcmp(word, init_words.at[i])) i++;
     if (i == init_words.n) return fail_token(p, "there is no initial value `%s`", word);
     q->init = (InitKind)i;
-    return q->init != INIT_NORMAL ||
-           (expect(p, '(') && parse_real(p, &q->init_std) && expect(p, ')'));
+    if (q->init != INIT_NORMAL) return true;
+    if (!expect(p, '(') || !parse_real(p, &q->init_std)) return false;
+    if (accept(p, ',')) {
+        q->init_mean = q->init_std;
+        if (!parse_real(p, &q->init_std)) return false;
+    }
+    return expect(p, ')');
 }
 
 static bool parse_param(Parser *p) {

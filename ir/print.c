@@ -247,6 +247,10 @@ static void print_params(Printer *p) {
         put(p, init_words.at[q->init]);
         if (q->init == INIT_NORMAL) {
             put(p, "(");
+            if (q->init_mean != 0) {
+                put_real(p, q->init_mean);
+                put(p, ", ");
+            }
             put_real(p, q->init_std);
             put(p, ")");
         }

@@ -19,13 +19,13 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0212]: parameter `a` has no initial value
  --> m.fsd:5:3
-  = help: write = zeros, = ones or = normal(0.02) behind its shape
+  = help: write = zeros, = ones or = normal(0.02) after its shape
 error[E0212]: this is no initial value for a parameter
  --> m.fsd:6:18
-  = help: initial values are zeros, ones and normal(standard deviation)
-error[E0212]: this is no initial value for a parameter
+  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
+error[E0212]: the standard deviation of normal is -1; it cannot be negative
  --> m.fsd:7:18
-  = help: initial values are zeros, ones and normal(standard deviation)
+  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
 error[E0212]: only a parameter has an initial value
  --> m.fsd:8:22
 ==== exit 1

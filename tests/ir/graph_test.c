@@ -184,6 +184,7 @@ static void fill_tables(Graph *g, int64_t *seed) {
                    .compute_dtype = DT_BF16,
                    .reduce_dtype = i ? DT_F32 : DT_BF16,
                    .init = (InitKind)i,
+                   .init_mean = i == INIT_NORMAL ? -0.5 : 0,
                    .init_std = i == INIT_NORMAL ? 0.02 : 0,
                    .no_decay = i == 0,
                    .frozen = i == 1,

@@ -52,6 +52,10 @@ static void any_cut_gives_the_same_values(void **state) {
     q.key = 8;
     initial_values(&plan, &q, 0, 10000, cut);
     assert_memory_not_equal(all, cut, sizeof all);
+    q.key = 1;
+    q.init_mean = -3;
+    initial_values(&plan, &q, 0, 10000, cut);
+    for (int i = 0; i < 10000; i++) assert_true(fabs(all[i] - 3.0 - cut[i]) < 1e-6);
 }
 
 static void an_epoch_visits_every_sample_once(void **state) {
