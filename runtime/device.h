@@ -12,6 +12,7 @@
 #include "plan.h"
 
 enum { DEVICE_ABI = 4, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
+enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
 
@@ -19,7 +20,7 @@ typedef struct DeviceContext DeviceContext;
 typedef struct RankInfo {
     const Plan *plan;
     int32_t rank, ranks;
-    int32_t threads; /* CPU threads of this rank */
+    int32_t threads; /* CPU threads of this rank, at most DEVICE_THREADS */
 } RankInfo;
 
 /* One launch. Pointers are device addresses; types are those of the plan's values. A kernel writes

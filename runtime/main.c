@@ -298,8 +298,8 @@ static int32_t default_threads(const Run *run) {
     int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
     int32_t ranks = run->launch.local_ranks;
     /* mpirun and srun deal out the cores: then those that we see are this rank's alone. */
-    if (run->module && (long)n * ranks <= sysconf(_SC_NPROCESSORS_ONLN)) return n;
-    return MAX(1, n / ranks);
+    if (!run->module || (long)n * ranks > sysconf(_SC_NPROCESSORS_ONLN)) n /= ranks;
+    return MIN(MAX(1, n), (int32_t)DEVICE_THREADS);
 }
 
 static void *rank_main(void *context) {

@@ -100,9 +100,13 @@ static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *o
     return true;
 }
 
-static int count_option(const char *name, const char *value, int64_t low, int64_t *out) {
-    if (whole_number(value, low, INT32_MAX, out)) return -1;
-    return mistake("%s %s: a whole number from %lld on is needed", name, value, (long long)low);
+static int count_option(const char *name, const char *value, int64_t low, int64_t high,
+                        int64_t *out) {
+    if (whole_number(value, low, high, out)) return -1;
+    if (high < INT32_MAX)
+        return mistake("%s %s: a whole number from %lld to %lld is needed", name, value,
+                       (long long)low, (long long)high);
+    return mistake("%s %s: a whole number of at least %lld is needed", name, value, (long long)low);
 }
 
 static int word_option(const char *name, const char *value, const char *const *known, size_t n,
@@ -150,17 +154,17 @@ static int apply(Options *o, OptionId id, const char *value) {
     int code = -1;
     switch (id) {
     case OPT_RANKS:
-        code = count_option("-n", value, 1, &x);
+        code = count_option("-n", value, 1, INT32_MAX, &x);
         o->ranks = (int32_t)x;
         return code;
     case OPT_DEVICE: return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
     case OPT_TRANSPORT:
         return word_option("transport", value, transports, ARRAY_LEN(transports), &o->transport);
     case OPT_THREADS:
-        code = count_option("--threads", value, 1, &x);
+        code = count_option("--threads", value, 1, DEVICE_THREADS, &x);
         o->threads = (int32_t)x;
         return code;
-    case OPT_STEPS: return count_option("--steps", value, 0, &o->steps);
+    case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
     case OPT_SAVE: o->save = value; return -1;

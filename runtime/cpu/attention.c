@@ -1,4 +1,4 @@
-/* attention and attention_packed, forward and backward, in tiles of 64 x 64 scores on the stack.
+/* attention and attention_packed, forward and backward, in tiles of 64 x 64 scores.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
  * heads read one), h head width <= 256. scores = alpha q k^T, causal: t sees s <= t.
@@ -11,7 +11,7 @@
  *   ds = alpha p (dp - delta),  dv = p^T do,  dk = ds^T q,  dq = ds k.
  * It runs twice over the pairs of tiles: once a thread owns a tile of keys (dk, dv; over all query
  * heads of its key head), once a tile of queries (dq). So every sum is formed by one thread in a
- * fixed order and rounded once, without scratch memory, at the price of forming p and dp twice.
+ * fixed order and rounded once, without memory for scores, at the price of forming p and dp twice.
  */
 #include "attention_tile.h"
 #include "vector_math.h"
@@ -77,9 +77,14 @@ VECTOR_INLINE float soften_row(float *row, float *m, float *l) {
     return factor;
 }
 
-static void forward_tile(const Attention *a, int64_t b, int64_t head, int64_t first) {
+typedef struct ForwardScratch {
     float q[TILE * MAX_HEAD], kt[MAX_HEAD * TILE], v[TILE * MAX_HEAD], o[TILE * MAX_HEAD];
     float scores[TILE * TILE], m[TILE], l[TILE];
+} ForwardScratch;
+
+static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64_t head,
+                         int64_t first) {
+    float *q = x->q, *kt = x->kt, *v = x->v, *o = x->o, *scores = x->scores, *m = x->m, *l = x->l;
     int64_t rows = MIN((int64_t)TILE, a->t - first), width = round_lanes(a->h);
     int64_t key_head = head / (a->heads / a->key_heads);
     load_tile(q, a->q, b, head, first, rows);
@@ -114,7 +119,8 @@ static void forward(const Launch *l, const Attention *a) {
     /* late tiles of a causal row see more keys: tiles are dealt out one by one */
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
     for (int64_t i = 0; i < all; i++)
-        forward_tile(a, i / tiles / a->heads, i / tiles % a->heads, i % tiles * TILE);
+        forward_tile(a, (ForwardScratch *)thread_scratch(l->cpu), i / tiles / a->heads,
+                     i / tiles % a->heads, i % tiles * TILE);
 }
 
 KERNEL(attention) {
@@ -215,10 +221,20 @@ static void pair_gradients(const Attention *a, const QueryTile *x, const float *
     }
 }
 
-static void backward_keys(const Attention *a, int64_t b, int64_t key_head, int64_t first) {
+typedef struct BackwardScratch {
     QueryTile x;
     float kt[MAX_HEAD * TILE], vt[MAX_HEAD * TILE], p[TILE * TILE], ds[TILE * TILE];
-    float dk[TILE * MAX_HEAD], dv[TILE * MAX_HEAD];
+    float dk[TILE * MAX_HEAD], dv[TILE * MAX_HEAD]; /* a tile of keys */
+    float k[TILE * MAX_HEAD], dq[TILE * MAX_HEAD];  /* a tile of queries */
+} BackwardScratch;
+_Static_assert(sizeof(ForwardScratch) <= SCRATCH_FLOATS * sizeof(float) &&
+                   sizeof(BackwardScratch) <= SCRATCH_FLOATS * sizeof(float),
+               "tiles fit a thread's scratch");
+
+static void backward_keys(const Attention *a, BackwardScratch *z, int64_t b, int64_t key_head,
+                          int64_t first) {
+    QueryTile *x = &z->x;
+    float *kt = z->kt, *vt = z->vt, *p = z->p, *ds = z->ds, *dk = z->dk, *dv = z->dv;
     int64_t keys = MIN((int64_t)TILE, a->s - first), width = round_lanes(a->h);
     int64_t group = a->heads / a->key_heads;
     load_transposed(kt, a->k, b, key_head, first, keys);
@@ -227,32 +243,32 @@ static void backward_keys(const Attention *a, int64_t b, int64_t key_head, int64
     memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
         for (int64_t t = first_query_tile(a, first); t < a->t; t += TILE) {
-            load_queries(a, &x, b, head, t);
-            pair_gradients(a, &x, kt, vt, first, keys, p, ds);
-            tile_product(dv, p, 1, TILE, x.d_o, keys, width, x.rows, true);
-            tile_product(dk, ds, 1, TILE, x.q, keys, width, x.rows, true);
+            load_queries(a, x, b, head, t);
+            pair_gradients(a, x, kt, vt, first, keys, p, ds);
+            tile_product(dv, p, 1, TILE, x->d_o, keys, width, x->rows, true);
+            tile_product(dk, ds, 1, TILE, x->q, keys, width, x->rows, true);
         }
     }
     store_tile(a->d_k, dk, b, key_head, first, keys);
     store_tile(a->d_v, dv, b, key_head, first, keys);
 }
 
-static void backward_queries(const Attention *a, int64_t b, int64_t head, int64_t first) {
-    QueryTile x;
-    float kt[MAX_HEAD * TILE], vt[MAX_HEAD * TILE], k[TILE * MAX_HEAD], p[TILE * TILE];
-    float ds[TILE * TILE], dq[TILE * MAX_HEAD];
+static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, int64_t head,
+                             int64_t first) {
+    QueryTile *x = &z->x;
+    float *kt = z->kt, *vt = z->vt, *k = z->k, *p = z->p, *ds = z->ds, *dq = z->dq;
     int64_t width = round_lanes(a->h), key_head = head / (a->heads / a->key_heads);
-    load_queries(a, &x, b, head, first);
-    memset(dq, 0, (size_t)(x.rows * width) * sizeof *dq);
-    for (int64_t s = 0; s < key_end(a, first + x.rows); s += TILE) {
+    load_queries(a, x, b, head, first);
+    memset(dq, 0, (size_t)(x->rows * width) * sizeof *dq);
+    for (int64_t s = 0; s < key_end(a, first + x->rows); s += TILE) {
         int64_t keys = MIN((int64_t)TILE, a->s - s);
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_transposed(vt, a->v, b, key_head, s, keys);
         load_tile(k, a->k, b, key_head, s, keys);
-        pair_gradients(a, &x, kt, vt, s, keys, p, ds);
-        tile_product(dq, ds, TILE, 1, k, x.rows, width, keys, true);
+        pair_gradients(a, x, kt, vt, s, keys, p, ds);
+        tile_product(dq, ds, TILE, 1, k, x->rows, width, keys, true);
     }
-    store_tile(a->d_q, dq, b, head, first, x.rows);
+    store_tile(a->d_q, dq, b, head, first, x->rows);
 }
 
 static void backward(const Launch *l, const Attention *a) {
@@ -261,12 +277,13 @@ static void backward(const Launch *l, const Attention *a) {
     int64_t all = key_work + a->b * a->heads * query_tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
     for (int64_t i = 0; i < all; i++) {
+        BackwardScratch *z = (BackwardScratch *)thread_scratch(l->cpu);
         if (i < key_work) {
             int64_t row = i / key_tiles;
-            backward_keys(a, row / a->key_heads, row % a->key_heads, i % key_tiles * TILE);
+            backward_keys(a, z, row / a->key_heads, row % a->key_heads, i % key_tiles * TILE);
         } else {
             int64_t j = i - key_work, row = j / query_tiles;
-            backward_queries(a, row / a->heads, row % a->heads, j % query_tiles * TILE);
+            backward_queries(a, z, row / a->heads, row % a->heads, j % query_tiles * TILE);
         }
     }
 }

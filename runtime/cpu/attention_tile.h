@@ -1,4 +1,4 @@
-/* Tiles of attention: pieces of q, k, v as f32 on a thread's stack, and their small products.
+/* Tiles of attention: pieces of q, k, v as f32 in a thread's scratch, and their small products.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads, h head width.
  */

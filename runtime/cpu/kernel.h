@@ -18,17 +18,15 @@
 #include "device.h"
 #include "util.h"
 
-enum { MAX_THREADS = 256 };
-
 /* What a rank's kernels have besides the call: made at open, never grown. */
 struct DeviceContext {
     RankInfo rank;
     int threads;
     bool use_onednn; /* FSDP_CPU_MATMUL, and whether this build has it */
-    float *pack;     /* PACK_FLOATS for each thread: panels of the plain product */
+    float *scratch;  /* SCRATCH_FLOATS for each thread: see thread_scratch */
     const struct IsaTable *isa;
 };
-enum { PACK_FLOATS = 448 * 1024 };
+enum { SCRATCH_FLOATS = 448 * 1024 };
 
 typedef struct Launch {
     const KernelCall *call;
@@ -103,7 +101,8 @@ static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF
 static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
 
-/* ---- threads */
+/* ---- threads: OpenMP may grant fewer than num_threads asks for (OMP_THREAD_LIMIT, OMP_DYNAMIC,
+ * OMP_MAX_ACTIVE_LEVELS), even one alone. Work is dealt out by the size of the team that came. */
 
 /* Below this many elements a second thread costs more than it saves. */
 enum { PARALLEL_ELEMENTS = 16384 };
@@ -114,6 +113,11 @@ static inline int threads_for(const Launch *l, int64_t elements) {
 typedef struct Range {
     int64_t from, to;
 } Range;
+/* Panels and tiles of the calling thread, of SCRATCH_FLOATS. Stacks of OpenMP's threads may be
+ * small (OMP_STACKSIZE), so kernels keep nothing large there. */
+static inline float *thread_scratch(const DeviceContext *cpu) {
+    return cpu->scratch + (int64_t)omp_get_thread_num() * SCRATCH_FLOATS;
+}
 /* This thread's part of n, cut at multiples of `unit`. */
 static inline Range my_range(int64_t n, int64_t unit) {
     int64_t units = (n + unit - 1) / unit, t = omp_get_thread_num(), all = omp_get_num_threads();

@@ -41,7 +41,7 @@ static inline void wide_store(float *p, Wide x) { memcpy(p, &x, sizeof x); }
 #endif
 
 enum { TILE_N = 2 * WIDE, K_SLICE = 256, BLOCK_M = 12 * TILE_M, BLOCK_N = 1024 };
-_Static_assert(BLOCK_M *K_SLICE + BLOCK_N * K_SLICE <= PACK_FLOATS, "panels fit the buffer");
+_Static_assert(BLOCK_M *K_SLICE + BLOCK_N * K_SLICE <= SCRATCH_FLOATS, "panels fit the buffer");
 
 /* C tile = (C tile +) sum over k of a[k][TILE_M] x b[k][TILE_N] */
 static inline __attribute__((always_inline)) void tile_kernel(int64_t k, const float *restrict a,
@@ -142,8 +142,7 @@ void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
     {
         /* OpenMP may give fewer threads than asked for: parts are dealt out */
         for (int t = omp_get_thread_num(); t < parts; t += omp_get_num_threads())
-            rectangle(p, cpu->pack + (int64_t)omp_get_thread_num() * PACK_FLOATS,
-                      part_of(p->m, TILE_M, t / grid.columns, grid.rows),
+            rectangle(p, thread_scratch(cpu), part_of(p->m, TILE_M, t / grid.columns, grid.rows),
                       part_of(p->n, TILE_N, t % grid.columns, grid.columns));
     }
 }

@@ -111,7 +111,7 @@ static int cpu_probe(char *error) {
 
 static void cpu_close(DeviceContext *c) {
     if (!c) return;
-    free(c->pack);
+    free(c->scratch);
     free(c);
 }
 
@@ -124,15 +124,15 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     DeviceContext *c = calloc(1, sizeof *c);
     if (!c) return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cpu device");
     c->rank = options->rank;
-    c->threads = MIN(MAX(options->rank.threads, 1), (int)MAX_THREADS);
+    c->threads = MIN(MAX(options->rank.threads, 1), (int)DEVICE_THREADS);
     c->isa = isa;
     c->use_onednn = use_onednn;
-    size_t pack_bytes = (size_t)c->threads * PACK_FLOATS * sizeof(float);
-    c->pack = aligned_alloc(4096, pack_bytes);
-    if (!c->pack) {
+    size_t scratch_bytes = (size_t)c->threads * SCRATCH_FLOATS * sizeof(float);
+    c->scratch = aligned_alloc(4096, scratch_bytes);
+    if (!c->scratch) {
         cpu_close(c);
         return fail(error, EXIT_ENVIRONMENT,
-                    "out of memory: the cpu device needs %zu bytes for %d threads", pack_bytes,
+                    "out of memory: the cpu device needs %zu bytes for %d threads", scratch_bytes,
                     options->rank.threads);
     }
     *out = c;
@@ -239,8 +239,6 @@ static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char
     (void)stream;
     if ((int)call->op < 0 || call->op >= OP_COUNT)
         return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
-    /* oneDNN takes the number of threads from OpenMP's setting of the calling thread. */
-    if (omp_get_max_threads() != c->threads) omp_set_num_threads(c->threads);
     Launch l = {call, c, error};
     return c->isa->kernels[call->op](&l);
 }

@@ -5,6 +5,11 @@
  * at the sizes of a small batch. Its matmul primitive was not faster in any layout, and must be
  * kept for each shape. The library allocates its packing buffers itself.
  *
+ * The library must never open a team of its own: it plans for as many threads as OpenMP promises
+ * and computes nonsense when it is granted fewer. Being called inside our region does not keep it
+ * from that, since a team of one counts as no region; so each of our threads tells OpenMP that it
+ * wants no others.
+ *
  * Without oneDNN (HAVE_ONEDNN not set) the device uses product.c.
  */
 #include "kernel.h"
@@ -33,12 +38,14 @@ static bool rectangle(const Product *p, Range rows, Range columns) {
 bool product_onednn(const DeviceContext *cpu, const Product *p) {
     atomic_bool good = true;
     Grid grid = product_grid(p, cpu->threads);
-    /* inside a parallel region the library stays on the calling thread */
 #pragma omp parallel num_threads(grid.rows *grid.columns)
-    for (int t = omp_get_thread_num(); t < grid.rows * grid.columns; t += omp_get_num_threads())
-        if (!rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
-                       part_of(p->n, 16, t % grid.columns, grid.columns)))
-            good = false;
+    {
+        omp_set_num_threads(1); /* of this implicit task alone */
+        for (int t = omp_get_thread_num(); t < grid.rows * grid.columns; t += omp_get_num_threads())
+            if (!rectangle(p, part_of(p->m, 16, t / grid.columns, grid.rows),
+                           part_of(p->n, 16, t % grid.columns, grid.columns)))
+                good = false;
+    }
     return good;
 }
 
