@@ -146,7 +146,7 @@ int main(int argc, char **argv) {
     Driver d = {.arena = arena_new()};
     diag_init(&d.diags, d.arena);
     d.diags.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
-    d.options.stage = STAGE_COUNT;
+    d.options.stage = "plan";
     if (argc < 2) return driver_mistake(&d, "E0501", "fsdpc --help lists them", "no command given");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         print_usage();

@@ -37,21 +37,11 @@ enum {
         OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING
 };
 
-typedef enum DumpStage {
-    STAGE_CONFIG,
-    STAGE_MODEL,
-    STAGE_TRAIN,
-    STAGE_SHARD,
-    STAGE_SCHED,
-    STAGE_PLAN,
-    STAGE_COUNT
-} DumpStage;
-
 typedef struct Options {
     uint32_t given; /* OPTION_* bits */
     const char *output, *mesh, *preset, *passes, *print_after;
     int64_t ranks, rank;
-    DumpStage stage;
+    const char *stage;       /* config, plan, or what pass_of_stage knows */
     bool json;               /* --format=json */
     VEC(const char *) sets;  /* -s, left to right */
     VEC(const char *) files; /* what is not an option, `-` included */
@@ -76,12 +66,11 @@ struct Driver {
 /* Reads what follows the command's name. false after a reported error. */
 bool driver_options(Driver *d, int argc, char **argv);
 void driver_option_help(uint32_t options, Buf *out);
-extern const char *const dump_stage_names[STAGE_COUNT];
 
 /* driver_compile.c */
-/* Loads FILE with the options and runs the passes up to level `to`. NULL after reported errors,
- * with the exit code in *status. whole: everything that a plan needs has to be there. */
-Frontend *driver_load(Driver *d, const char *file, OpLevel to, bool whole, int *status);
+/* Loads FILE with the options and runs the passes up to `last`. NULL after reported errors, with
+ * the exit code in *status. whole: everything that a plan needs has to be there. */
+Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status);
 /* The plan of a graph at level sched, as bytes of a file; out is filled. */
 void driver_emit(Driver *d, const Frontend *f, Buf *out);
 int driver_compile(Driver *d);

@@ -29,7 +29,7 @@ static bool known_pass(Driver *d, const char *name) {
     return false;
 }
 
-Frontend *driver_load(Driver *d, const char *file, OpLevel to, bool whole, int *status) {
+Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status) {
     const Options *o = &d->options;
     CompileOptions compile = {.preset = o->preset,
                               .set = o->sets.at,
@@ -49,8 +49,9 @@ Frontend *driver_load(Driver *d, const char *file, OpLevel to, bool whole, int *
                                 .print_after_all = o->given & OPTION_PRINT_AFTER_ALL,
                                 .print_after_change = o->given & OPTION_PRINT_AFTER_CHANGE,
                                 .timing = o->given & OPTION_PASS_TIMING,
-                                .print = print_graph};
-    if (!pipeline_run(f->graph, to, &pipeline)) return NULL;
+                                .print = print_graph,
+                                .last = last};
+    if (!pipeline_run(f->graph, last->out, &pipeline)) return NULL;
     *status = EXIT_DONE;
     return f;
 }
@@ -131,7 +132,7 @@ int driver_compile(Driver *d) {
     const char *file = d->options.files.at[0];
     if (is_same_file(file, output))
         return driver_mistake(d, "E0503", NULL, "the plan would replace the model file %s", file);
-    Frontend *f = driver_load(d, file, LEVEL_SCHED, true, &status);
+    Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);
     if (!f) return status;
     Buf bytes = {0};
     Plan plan;

@@ -1,7 +1,8 @@
 /* fsdpc dump: a stage of a model file, or a plan, as text or as the JSON object of cli.md.
  *
- * The graphs of the stages model to sched print in their canonical text form. A file that begins
- * with the plan's magic is a plan, whatever its name.
+ * A stage is the graph after a pass, or at the end of a level, in its canonical text form; config
+ * and plan are the two ends of the pipeline. A file that begins with the plan's magic is a plan,
+ * whatever its name.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,15 +55,14 @@ static int dump_config(Driver *d, const char *file) {
     return EXIT_DONE;
 }
 
-static int dump_model(Driver *d, const char *file, DumpStage stage) {
-    static const OpLevel level_of[STAGE_COUNT] = {LEVEL_MODEL, LEVEL_MODEL, LEVEL_TRAIN,
-                                                  LEVEL_SHARD, LEVEL_SCHED, LEVEL_SCHED};
-    if (stage == STAGE_CONFIG) return dump_config(d, file);
+static int dump_model(Driver *d, const char *file, const char *stage) {
+    if (!strcmp(stage, "config")) return dump_config(d, file);
     int status;
-    Frontend *f = driver_load(d, file, level_of[stage], stage == STAGE_PLAN, &status);
+    const PassInfo *last = pass_of_stage(stage);
+    Frontend *f = driver_load(d, file, last ? last : &pass_table[n_passes - 1], !last, &status);
     if (!f) return status;
     Buf out = {0};
-    if (stage == STAGE_PLAN) {
+    if (!last) {
         driver_emit(d, f, &out);
         return dump_plan(d, file, out.at, out.n);
     }
@@ -75,19 +75,19 @@ static int dump_model(Driver *d, const char *file, DumpStage stage) {
 int driver_dump(Driver *d) {
     const Options *o = &d->options;
     const char *file = o->files.at[0];
-    DumpStage stage = o->stage == STAGE_COUNT ? STAGE_PLAN : o->stage;
-    if (o->json && stage != STAGE_PLAN && stage != STAGE_CONFIG)
+    bool whole = !strcmp(o->stage, "plan");
+    if (o->json && pass_of_stage(o->stage))
         return driver_mistake(d, "E0507", "leave out --stage, or --format=json",
-                              "stage `%s` has no JSON form", dump_stage_names[stage]);
-    if (o->given & OPTION_RANK && (!o->json || stage != STAGE_PLAN))
+                              "stage `%s` has no JSON form", o->stage);
+    if (o->given & OPTION_RANK && (!o->json || !whole))
         return driver_mistake(d, "E0507", NULL, "--rank goes with --format=json of a plan");
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
-    if (!is_plan(text, n)) return dump_model(d, file, stage);
-    if (stage != STAGE_PLAN)
+    if (!is_plan(text, n)) return dump_model(d, file, o->stage);
+    if (!whole)
         return driver_mistake(d, "E0507", "dump the model file that it was compiled from",
-                              "%s is a plan, it has no stage `%s`", file, dump_stage_names[stage]);
+                              "%s is a plan, it has no stage `%s`", file, o->stage);
     if (o->given & OPTIONS_MODEL)
         return driver_mistake(d, "E0507", "compile the model file with them",
                               "%s is a plan; -n, --mesh, --preset and -s are in it already", file);

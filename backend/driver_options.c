@@ -22,7 +22,8 @@ static const OptionInfo option_table[] = {
     {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4"},
     {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file"},
     {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable"},
-    {OPTION_STAGE, 0, "stage", "STAGE", "config, model, train, shard, sched or plan (default)"},
+    {OPTION_STAGE, 0, "stage", "STAGE",
+     "plan (default), config, or a level or pass: the graph after it"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json"},
     {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds"},
     {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas"},
@@ -34,9 +35,6 @@ static const OptionInfo option_table[] = {
     {OPTION_QUIET, 'q', "quiet", NULL, "no summary"},
     {OPTION_HELP, 'h', "help", NULL, "this text"},
 };
-
-const char *const dump_stage_names[STAGE_COUNT] = {"config", "model", "train",
-                                                   "shard",  "sched", "plan"};
 
 void driver_option_help(uint32_t options, Buf *out) {
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
@@ -84,14 +82,25 @@ static bool whole_number(const char *value, int64_t lowest, int64_t highest, int
 }
 
 static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
-    for (int i = 0; i < STAGE_COUNT; i++)
-        if (!strcmp(dump_stage_names[i], value)) {
-            d->options.stage = (DumpStage)i;
+    VEC(const char *) names = {0};
+    Buf list = {0};
+    vec_push(d->arena, &names, "config");
+    for (int i = 0; i < LEVEL_COUNT; i++) vec_push(d->arena, &names, level_name((OpLevel)i));
+    for (int i = 0; i < n_passes; i++)
+        if (strcmp(pass_table[i].name, level_name(pass_table[i].out)))
+            vec_push(d->arena, &names, pass_table[i].name);
+    vec_push(d->arena, &names, "plan");
+    for (uint32_t i = 0; i < names.n; i++) {
+        if (!strcmp(names.at[i], value)) {
+            d->options.stage = value;
             return true;
         }
-    const char *nearest = nearest_name(value, dump_stage_names, STAGE_COUNT);
-    const char *help = "config, model, train, shard, sched and plan are the stages";
+        buf_printf(&list, "%s%s", i ? ", " : "stages: ", names.at[i]);
+    }
+    const char *nearest = nearest_name(value, names.at, names.n);
+    const char *help = arena_strndup(d->arena, list.at, list.n);
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
+    buf_free(&list);
     driver_mistake(d, "E0503", help, "`--%s` knows no stage `%s`", o->name, value);
     return false;
 }

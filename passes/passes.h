@@ -25,6 +25,9 @@ typedef struct PassInfo {
 extern const PassInfo pass_table[];
 extern const int n_passes;
 const PassInfo *pass_by_name(const char *name);
+/* The pass after which `fsdpc dump --stage=NAME` prints the graph: the pass of that name, else the
+ * last one that leaves a graph of the level of that name. NULL: neither. */
+const PassInfo *pass_of_stage(const char *name);
 
 typedef struct PipelineOptions {
     const char *print_after; /* name of a pass, or NULL */
@@ -32,6 +35,7 @@ typedef struct PipelineOptions {
     bool from_text; /* the graph was written by somebody, not made by the passes before */
     void (*print)(void *context, const char *pass, const char *text, size_t n);
     void *print_context;
+    const PassInfo *last; /* stop after this pass; NULL: at the end of level `to` */
 } PipelineOptions;
 
 /* Runs every pass whose input level is at least the graph's level and whose output level is at most

@@ -2,9 +2,9 @@
  *
  * In: a verified graph of any level. Out: a verified graph of level `to`, or false after an error
  * that a pass reported. The list has no conditions: a pass that has nothing to do leaves the graph
- * as it is. A graph that breaks a rule behind a pass is a mistake of the pass, never the user's, so
- * it ends the process; the rules that it breaks are printed first. Only where the graph was written
- * by hand (`fsdpc opt`) it is an error like others.
+ * as it is. A graph that breaks a rule after a pass is a mistake of the pass, never the user's, so
+ * it ends the process; the rules that it breaks are printed first. Where the graph was written by
+ * hand (`fsdpc opt`) it is an error like any other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +26,20 @@ const PassInfo *pass_by_name(const char *name) {
     return NULL;
 }
 
+const PassInfo *pass_of_stage(const char *name) {
+    const PassInfo *last = pass_by_name(name);
+    for (int i = n_passes; !last && i-- > 0;)
+        if (!strcmp(level_name(pass_table[i].out), name)) last = &pass_table[i];
+    return last;
+}
+
 static double milliseconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Prints the graph if the options ask for it. `before` is its text in front of the pass, read only
+/* Prints the graph if the options ask for it. `before` is its text before the pass, used only
  * under print_after_change. */
 static void print_after(const Graph *g, const PassInfo *pass, const PipelineOptions *o,
                         const Buf *before) {
@@ -48,13 +55,13 @@ static void print_after(const Graph *g, const PassInfo *pass, const PipelineOpti
 
 /* What a pass takes for granted of the passes before it, a graph written by hand need not have. */
 static void say_unlike(Graph *g, const PassInfo *pass) {
-    Diag d = diag_error(
-        g->diags, "E0521", (Span){0},
-        "pass `%s` cannot work on this graph: see the rules that it breaks behind it", pass->name);
+    Diag d = diag_error(g->diags, "E0521", (Span){0},
+                        "pass `%s` cannot work on this graph: its result breaks the rules above",
+                        pass->name);
     diag_help(&d,
               "it is unlike what the passes before `%s` make; fsdpc dump --stage=%s shows such a "
               "graph",
-              pass->name, level_name(pass->in));
+              pass->name, pass > pass_table ? pass[-1].name : level_name(pass->in));
     diag_emit(&d);
 }
 
@@ -88,6 +95,7 @@ bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options) {
         const PassInfo *pass = &pass_table[i];
         if (pass->in < from || pass->out > to) continue;
         if (!pipeline_run_pass(g, pass, options)) return false;
+        if (options && options->last == pass) break;
     }
     return true;
 }

@@ -1,4 +1,4 @@
-# RUN: for r in true false; do %fsdpc dump --stage=shard -n 2 -s shard.reshard=$r %root/tests/passes/shared-and-frozen.fsd 2>/dev/null | sed -n 's/^program \([a-z]*\).*/\1/p; s/.* = unshard.*\(unit = .\), .*/  \1/p'; echo; done
+# RUN: for r in true false; do %fsdpc dump --stage=comm -n 2 -s shard.reshard=$r %root/tests/passes/shared-and-frozen.fsd 2>/dev/null | sed -n 's/^program \([a-z]*\).*/\1/p; s/.* = unshard.*\(unit = .\), .*/  \1/p'; echo; done
 # What training keeps gathered, evaluation still gathers once for each use that others separate.
 ==== out
 train

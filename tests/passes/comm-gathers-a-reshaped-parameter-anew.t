@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard -n 2 %s | sed -n '/^program train/,/^program/p' | grep -oE ' (unshard|view|reshape|linear|linear_grad_input|reshard)\(.*!(forward|backward) unit 0'
+# RUN: %fsdpc dump --stage=comm -n 2 %s | sed -n '/^program train/,/^program/p' | grep -oE ' (unshard|view|reshape|linear|linear_grad_input|reshard)\(.*!(forward|backward) unit 0'
 # A reshape of a parameter is of one gather, as its view is: backward makes its own.
 ==== net.fsd
 module L {

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard -n 4 -s train.accumulate=2 -s shard.strategy=grads -s shard.accumulate=local %root/tests/passes/model-t.fsd 2> /dev/null | grep '^state.*gathered'
+# RUN: %fsdpc dump --stage=comm -n 4 -s train.accumulate=2 -s shard.strategy=grads -s shard.accumulate=local %root/tests/passes/model-t.fsd 2> /dev/null | grep '^state.*gathered'
 # Strategy grads with accumulate = local keeps the gathered parameters between micro-batches.
 ==== out
 state 10 gathered "gathered.u0" f32[24] group 0

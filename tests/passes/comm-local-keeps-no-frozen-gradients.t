@@ -1,4 +1,4 @@
-# RUN: for s in full grads; do %fsdpc dump --stage=shard -n 2 -s train.accumulate=3 -s shard.accumulate=local -s shard.strategy=$s %root/tests/passes/shared-and-frozen.fsd 2>&1 | awk '/^note.*accum/ {print} /^state.* "g/ {print "state", $4} /^program/ {p = $2} /^  .* (= state|= unshard|= reshard|free)[ (]/ {k = $0; sub(/^[^=]* = /, "", k); sub(/[ (].*/, "", k); n[p " " k]++} END {for (i in n) print i, n[i]}' | sort; echo; done
+# RUN: for s in full grads; do %fsdpc dump --stage=comm -n 2 -s train.accumulate=3 -s shard.accumulate=local -s shard.strategy=$s %root/tests/passes/shared-and-frozen.fsd 2>&1 | awk '/^note.*accum/ {print} /^state.* "g/ {print "state", $4} /^program/ {p = $2} /^  .* (= state|= unshard|= reshard|free)[ (]/ {k = $0; sub(/^[^=]* = /, "", k); sub(/[ (].*/, "", k); n[p " " k]++} END {for (i in n) print i, n[i]}' | sort; echo; done
 # Frozen units have no gradient to keep and cost none; shards are read where they are gathered or updated; what the last call holds, it ends.
 ==== out
 eval reshard 5

@@ -1,5 +1,5 @@
-# RUN: %fsdpc dump --stage=shard -n 4 -s train.accumulate=2 -s shard.accumulate=sharded %root/tests/passes/model-t.fsd | grep '^state.*grad'
-# RUN: %fsdpc dump --stage=shard -n 4 -s train.accumulate=2 -s shard.accumulate=local %root/tests/passes/model-t.fsd | grep '^state.*grad'
+# RUN: %fsdpc dump --stage=comm -n 4 -s train.accumulate=2 -s shard.accumulate=sharded %root/tests/passes/model-t.fsd | grep '^state.*grad'
+# RUN: %fsdpc dump --stage=comm -n 4 -s train.accumulate=2 -s shard.accumulate=local %root/tests/passes/model-t.fsd | grep '^state.*grad'
 # With accumulate = local the state holds whole gradients, and a note says what that costs.
 ==== out
 state 9 gradient "grad.u0" f32[6] group 0

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard -n 2 -s train.accumulate=3 %s | %python %root/tests/passes/order.py --compute | cut -d' ' -f1,2 | grep -E 'accumulate|metric_add|all_reduce|step_scale|sgd|set_state|reduce_scatter|free'
+# RUN: %fsdpc dump --stage=comm -n 2 -s train.accumulate=3 %s | %python %root/tests/passes/order.py --compute | cut -d' ' -f1,2 | grep -E 'accumulate|metric_add|all_reduce|step_scale|sgd|set_state|reduce_scatter|free'
 # first stores gradients and loss, micro and last add to them; only last updates and sums metrics.
 ==== net.fsd
 module Net {

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard -n 2 -s 'train.optimizer=adamw(lr = 0.1)' %root/tests/passes/model-t.fsd | sed -n '/^program train/,/^end/p' | grep -oE '= (grad_norm|adam)\(|(group) = [0-9]+' | paste - - | sort | uniq -c
+# RUN: %fsdpc dump --stage=comm -n 2 -s 'train.optimizer=adamw(lr = 0.1)' %root/tests/passes/model-t.fsd | sed -n '/^program train/,/^end/p' | grep -oE '= (grad_norm|adam)\(|(group) = [0-9]+' | paste - - | sort | uniq -c
 # Each trained group is updated once, from its own reduced gradient.
 ==== out
       1 = adam(	group = 0

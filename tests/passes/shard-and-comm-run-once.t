@@ -1,6 +1,6 @@
 # RUN: %fsdpc dump --stage=train -n 2 %s > %t/train
 # RUN: for p in shard,comm wrap,comm wrap,shard,shard wrap,shard,comm,comm; do echo $p >&2; %fsdpc opt --pass=$p %t/train || true; done
-# RUN: for n in 1 2; do %fsdpc dump --stage=shard -n $n %s | %fsdpc opt --pass=comm || true; done
+# RUN: for n in 1 2; do %fsdpc dump --stage=comm -n $n %s | %fsdpc opt --pass=comm || true; done
 # shard reads what wrap leaves, comm what shard leaves; anything else is an error.
 ==== net.fsd
 module Net {

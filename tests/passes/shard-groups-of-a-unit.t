@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=shard -n 2 -s 'train.precision=bf16' -s 'train.optimizer=adamw(lr = 0.1)' %s | grep -E '^(group|state [5-9]|state 1)|= adam'
+# RUN: %fsdpc dump --stage=comm -n 2 -s 'train.precision=bf16' -s 'train.optimizer=adamw(lr = 0.1)' %s | grep -E '^(group|state [5-9]|state 1)|= adam'
 # Parameters of a unit that differ in compute dtype or in being trained are groups of their own;
 # the frozen one has no moments and no update.
 ==== net.fsd

@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=sched -n 2 -s 'train.precision=bf16' %s | %python %root/tests/passes/order.py
-# RUN: %fsdpc dump --stage=shard -n 2 -s 'train.precision=bf16' %s | grep -o '= unshard.*!' | sort | uniq -c
+# RUN: %fsdpc dump --stage=comm -n 2 -s 'train.precision=bf16' %s | grep -o '= unshard.*!' | sort | uniq -c
 # One gather takes all groups of a unit; each trained group is reduced.
 ==== net.fsd
 module M {

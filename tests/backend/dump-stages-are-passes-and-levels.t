@@ -1,0 +1,23 @@
+# RUN: for s in fuse model grad train wrap shard comm schedule sched edges; do echo "$s: $(%fsdpc dump --stage=$s -n 2 %s | grep -ao 'graph [a-z]*\| view(\| reshard(\| @[0-9]*\| set_grad(' | sed 's/[0-9(]//g' | sort -u | tr -s '\n ' ' ')"; done
+# RUN: %fsdpc dump --stage=none %s || true
+# A stage is the graph after the pass of that name, else at the end of the level of that name.
+==== net.fsd
+module M { e : Embedding(256, 4); out : Linear(4, 256); forward(x) = out(e(x)) }
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== out
+fuse: graph model 
+model: graph model 
+grad:  set_grad graph train 
+train:  set_grad graph train 
+wrap:  set_grad graph shard 
+shard:  view graph shard 
+comm:  reshard view graph shard 
+schedule:  reshard view graph sched 
+sched:  @ reshard view graph sched 
+edges:  @ reshard view graph sched 
+==== err
+error[E0503]: `--stage` knows no stage `none`
+  = help: stages: config, model, train, shard, sched, fuse, fuse_gelu, grad, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, comm, schedule, memory, edges, plan
+
