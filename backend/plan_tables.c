@@ -22,8 +22,6 @@ static bool bad_range(uint64_t first, uint64_t n, uint64_t total) {
     return first > total || n > total - first;
 }
 
-static bool is_float(uint32_t dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
-
 bool plan_type_sane(const Type *t) {
     static const uint8_t clean[sizeof t->pad];
     if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
@@ -134,7 +132,7 @@ static int read_params(Reading *r) {
                 "parameter %s: unknown initial value or flags", name);
         FAIL_IF(bad_range(a->first_alias, a->n_alias, p->n_aliases),
                 "parameter %s: its aliases are outside their table", name);
-        FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !is_float(a->type.dtype),
+        FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !dtype_is_float((int)a->type.dtype),
                 "parameter %s has no type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
                 "parameter %s: only a matrix is stored transposed", name);
@@ -172,8 +170,8 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const Plan *p = r->p;
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
-    FAIL_IF(g->flags > 3 || g->pad || !is_float(g->master_dtype) || !is_float(g->compute_dtype) ||
-                !is_float(g->reduce_dtype),
+    FAIL_IF(g->flags > 3 || g->pad || !dtype_is_float((int)g->master_dtype) ||
+                !dtype_is_float((int)g->compute_dtype) || !dtype_is_float((int)g->reduce_dtype),
             "group %llu: unknown flags or dtype", (Llu)i);
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
                 g->padded < g->unpadded,

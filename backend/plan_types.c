@@ -35,33 +35,26 @@ static const Type *result(const Instr *s, uint32_t k) {
     return &s->p->values[s->in->first_out + k].type;
 }
 
-static bool is_float(const Type *t) { return t->dtype == DT_F32 || t->dtype == DT_BF16; }
-static bool same_dims(const Type *a, const Type *b) {
-    return a->rank == b->rank && !memcmp(a->dim, b->dim, sizeof a->dim);
+static bool same(const Type *a, const Type *b) {
+    return a->dtype == b->dtype && type_same_dims(a, b);
 }
-static bool same(const Type *a, const Type *b) { return a->dtype == b->dtype && same_dims(a, b); }
 static bool floats(const Type *a, const Type *b) {
-    return is_float(a) && is_float(b) && same_dims(a, b);
+    return type_is_float(a) && type_is_float(b) && type_same_dims(a, b);
 }
 static bool is_vector(const Type *t, int dtype, int64_t n) {
     return t->dtype == dtype && t->rank == 1 && t->dim[0] == n;
 }
 static bool is_float_vector(const Type *t, int64_t n) {
-    return is_float(t) && t->rank == 1 && t->dim[0] == n;
+    return type_is_float(t) && t->rank == 1 && t->dim[0] == n;
 }
 static bool is_exact(const Type *t) { return is_vector(t, DT_I64, EXACT_WORDS); }
 static bool is_step(const Type *t) { return is_vector(t, DT_F64, STEP_SLOTS); }
 static bool is_scale(const Type *t) { return is_vector(t, DT_F64, SCALE_SLOTS); }
-static int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 
 /* One element a row of t: t without its last axis. */
 static bool is_rows_of(const Type *r, const Type *t, int dtype) {
     if (r->dtype != dtype || !t->rank || r->rank != t->rank - 1) return false;
     return !r->rank || !memcmp(r->dim, t->dim, sizeof t->dim[0] * r->rank);
-}
-static bool is_suffix(const Type *b, const Type *a) {
-    return b->rank <= a->rank &&
-           (!b->rank || !memcmp(b->dim, a->dim + a->rank - b->rank, sizeof b->dim[0] * b->rank));
 }
 /* The same leading axes, whatever the last ones are. */
 static bool same_rows(const Type *a, const Type *b) {
@@ -92,7 +85,7 @@ static const char *rule_field(const Instr *s) {
 static const char *rule_iota(const Instr *s) {
     return FITS(s->y[0]->dtype == DT_I32 && s->y[0]->rank == 1);
 }
-static const char *rule_fill(const Instr *s) { return FITS(is_float(s->y[0])); }
+static const char *rule_fill(const Instr *s) { return FITS(type_is_float(s->y[0])); }
 static const char *rule_reshape(const Instr *s) {
     const Type *x = s->x[0], *y = s->y[0];
     WANT(x->dtype == y->dtype && type_elements(x) == type_elements(y), misfit);
@@ -112,7 +105,7 @@ static const char *rule_split(const Instr *s) {
     for (uint32_t k = 0; k < s->n_out; k++) {
         const Type *y = result(s, k);
         WANT(is_part(y, s->x[0], axis), misfit);
-        WANT(y->dtype == s->x[0]->dtype || (is_float(y) && is_float(s->x[0])), misfit);
+        WANT(y->dtype == s->x[0]->dtype || (type_is_float(y) && type_is_float(s->x[0])), misfit);
     }
     return NULL;
 }
@@ -122,7 +115,7 @@ static const char *rule_stack(const Instr *s) {
     for (uint32_t k = 0; k < s->n_in; k++) {
         const Type *x = operand(s, k);
         WANT(is_part(x, s->y[0], axis), misfit);
-        WANT(x->dtype == s->y[0]->dtype || (is_float(x) && is_float(s->y[0])), misfit);
+        WANT(x->dtype == s->y[0]->dtype || (type_is_float(x) && type_is_float(s->y[0])), misfit);
     }
     return NULL;
 }
@@ -130,7 +123,8 @@ static const char *rule_stack(const Instr *s) {
 /* ---- elementwise */
 
 static const char *rule_broadcast(const Instr *s) {
-    return FITS(floats(s->x[0], s->y[0]) && is_float(s->x[1]) && is_suffix(s->x[1], s->x[0]));
+    return FITS(floats(s->x[0], s->y[0]) && type_is_float(s->x[1]) &&
+                type_is_suffix(s->x[1], s->x[0]));
 }
 /* Every operand and the result have one shape. */
 static const char *rule_elementwise(const Instr *s) {
@@ -141,7 +135,8 @@ static const char *rule_dropout(const Instr *s) {
     return FITS(floats(s->x[0], s->y[0]) && s->x[0]->rank && is_step(s->x[1]));
 }
 static const char *rule_sum_leading(const Instr *s) {
-    WANT(is_float(s->x[0]) && is_float(s->y[0]) && is_suffix(s->y[0], s->x[0]), misfit);
+    WANT(type_is_float(s->x[0]) && type_is_float(s->y[0]) && type_is_suffix(s->y[0], s->x[0]),
+         misfit);
     return FITS(s->n_in < 2 || same(s->x[1], s->y[0]));
 }
 
@@ -149,18 +144,24 @@ static const char *rule_sum_leading(const Instr *s) {
 
 static const char *rule_linear(const Instr *s) {
     const Type *x = s->x[0], *w = s->x[1], *y = s->y[0];
-    WANT(is_float(x) && is_float(w) && is_float(y) && w->rank == 2 && same_rows(x, y), misfit);
+    WANT(type_is_float(x) && type_is_float(w) && type_is_float(y) && w->rank == 2 &&
+             same_rows(x, y),
+         misfit);
     WANT(last_dim(x) == w->dim[1] && last_dim(y) == w->dim[0], misfit);
     return FITS(s->n_in < 3 || is_float_vector(s->x[2], w->dim[0]));
 }
 static const char *rule_linear_grad_input(const Instr *s) {
     const Type *dy = s->x[0], *w = s->x[1], *dx = s->y[0];
-    WANT(is_float(dy) && is_float(w) && is_float(dx) && w->rank == 2 && same_rows(dy, dx), misfit);
+    WANT(type_is_float(dy) && type_is_float(w) && type_is_float(dx) && w->rank == 2 &&
+             same_rows(dy, dx),
+         misfit);
     return FITS(last_dim(dy) == w->dim[0] && last_dim(dx) == w->dim[1]);
 }
 static const char *rule_linear_grad_weight(const Instr *s) {
     const Type *dy = s->x[0], *x = s->x[1], *dw = s->y[0];
-    WANT(is_float(dy) && is_float(x) && is_float(dw) && dw->rank == 2 && same_rows(dy, x), misfit);
+    WANT(type_is_float(dy) && type_is_float(x) && type_is_float(dw) && dw->rank == 2 &&
+             same_rows(dy, x),
+         misfit);
     WANT(dw->dim[0] == last_dim(dy) && dw->dim[1] == last_dim(x), misfit);
     return FITS(s->n_in < 3 || same(s->x[2], dw));
 }
@@ -176,12 +177,13 @@ static const char *rule_linear_grad_input_gelu(const Instr *s) {
 }
 static const char *rule_embedding(const Instr *s) {
     const Type *w = s->x[0], *ids = s->x[1], *y = s->y[0];
-    WANT(is_float(w) && w->rank == 2 && is_float(y) && last_dim(y) == w->dim[1], misfit);
+    WANT(type_is_float(w) && w->rank == 2 && type_is_float(y) && last_dim(y) == w->dim[1], misfit);
     return FITS(is_rows_of(ids, y, DT_I32));
 }
 static const char *rule_embedding_grad(const Instr *s) {
     const Type *dy = s->x[0], *ids = s->x[1], *dw = s->y[0];
-    WANT(is_float(dy) && is_float(dw) && dw->rank == 2 && dw->dim[1] == last_dim(dy), misfit);
+    WANT(type_is_float(dy) && type_is_float(dw) && dw->rank == 2 && dw->dim[1] == last_dim(dy),
+         misfit);
     return FITS(is_rows_of(ids, dy, DT_I32) && (s->n_in < 3 || same(s->x[2], dw)));
 }
 
@@ -235,8 +237,8 @@ static bool is_lse(const Type *t, int64_t batch, int64_t heads, int64_t position
 }
 /* q [B,T,H,h], k and v [B,S,K,h] */
 static bool is_attention(const Type *q, const Type *k, const Type *v) {
-    return is_float(q) && floats(k, v) && q->rank == 4 && k->rank == 4 && q->dim[0] == k->dim[0] &&
-           q->dim[3] == k->dim[3] && q->dim[2] % k->dim[2] == 0;
+    return type_is_float(q) && floats(k, v) && q->rank == 4 && k->rank == 4 &&
+           q->dim[0] == k->dim[0] && q->dim[3] == k->dim[3] && q->dim[2] % k->dim[2] == 0;
 }
 static const char *rule_attention(const Instr *s) {
     const Type *q = s->x[0];
@@ -252,9 +254,10 @@ static const char *rule_attention_grad(const Instr *s) {
 }
 /* qkv [B,T,3,H,h], o [B,T,H,h] */
 static bool is_packed(const Type *qkv, const Type *o, const Type *lse) {
-    return is_float(qkv) && is_float(o) && qkv->rank == 5 && o->rank == 4 && qkv->dim[2] == 3 &&
-           o->dim[0] == qkv->dim[0] && o->dim[1] == qkv->dim[1] && o->dim[2] == qkv->dim[3] &&
-           o->dim[3] == qkv->dim[4] && is_lse(lse, o->dim[0], o->dim[2], o->dim[1]);
+    return type_is_float(qkv) && type_is_float(o) && qkv->rank == 5 && o->rank == 4 &&
+           qkv->dim[2] == 3 && o->dim[0] == qkv->dim[0] && o->dim[1] == qkv->dim[1] &&
+           o->dim[2] == qkv->dim[3] && o->dim[3] == qkv->dim[4] &&
+           is_lse(lse, o->dim[0], o->dim[2], o->dim[1]);
 }
 static const char *rule_attention_packed(const Instr *s) {
     return FITS(is_packed(s->x[0], s->y[0], s->y[1]));
@@ -267,7 +270,8 @@ static const char *rule_attention_packed_grad(const Instr *s) {
 /* ---- loss, metrics, update */
 
 static const char *rule_cross_entropy(const Instr *s) {
-    WANT(is_float(s->x[0]) && is_rows_of(s->x[1], s->x[0], DT_I32) && is_exact(s->y[0]), misfit);
+    WANT(type_is_float(s->x[0]) && is_rows_of(s->x[1], s->x[0], DT_I32) && is_exact(s->y[0]),
+         misfit);
     return FITS(s->n_out < 2 || is_rows_of(s->y[1], s->x[0], DT_F32));
 }
 static const char *rule_cross_entropy_grad(const Instr *s) {
@@ -282,7 +286,7 @@ static const char *rule_metric_add(const Instr *s) {
     return FITS(is_exact(s->x[0]) && is_exact(s->x[1]) && is_exact(s->y[0]));
 }
 static const char *rule_grad_norm(const Instr *s) {
-    return FITS(is_float(s->x[0]) && is_exact(s->y[0]));
+    return FITS(type_is_float(s->x[0]) && is_exact(s->y[0]));
 }
 static const char *rule_step_scale(const Instr *s) {
     return FITS(is_exact(s->x[0]) && is_exact(s->x[1]) && is_step(s->x[2]) && is_scale(s->y[0]));
@@ -323,7 +327,7 @@ static const char *rule_view(const Instr *s) {
     return FITS(need <= bytes && at <= bytes - need && at % dtype_bytes(s->y[0]->dtype) == 0);
 }
 static const char *rule_token(const Instr *s) {
-    for (uint32_t k = 0; k < s->n_in; k++) WANT(is_float(operand(s, k)), misfit);
+    for (uint32_t k = 0; k < s->n_in; k++) WANT(type_is_float(operand(s, k)), misfit);
     return FITS(s->y[0]->dtype == DT_TOKEN);
 }
 static const char *rule_pack(const Instr *s) {
@@ -333,7 +337,7 @@ static const char *rule_pack(const Instr *s) {
     for (uint32_t k = 0; k < s->n_in; k++) {
         const Type *x = operand(s, k);
         const PlanParam *param = &s->p->params[s->p->group_params[g->first_param + k].param];
-        WANT(x->dtype == s->y[0]->dtype && same_dims(x, &param->type),
+        WANT(x->dtype == s->y[0]->dtype && type_same_dims(x, &param->type),
              "an operand is not the gradient of its parameter");
     }
     return NULL;
@@ -347,7 +351,7 @@ static const char *rule_all_reduce(const Instr *s) {
     WANT(s->n_in == s->n_out, misfit);
     for (uint32_t k = 0; k < s->n_in; k++) {
         const Type *x = operand(s, k);
-        WANT(same(x, result(s, k)) && (is_float(x) || x->dtype == DT_I64), misfit);
+        WANT(same(x, result(s, k)) && (type_is_float(x) || x->dtype == DT_I64), misfit);
     }
     return NULL;
 }

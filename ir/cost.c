@@ -16,8 +16,6 @@ typedef struct Work {
 
 typedef int64_t Rule(const Work *w);
 
-static int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
-
 /* ---- operations ---- */
 
 static int64_t flops_zero(const Work *w) {

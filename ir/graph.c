@@ -74,34 +74,6 @@ int64_t mesh_ranks(const Policy *p) {
     return n;
 }
 
-Type type_of(int dtype, int rank, const int64_t *dim) {
-    CHECK(dtype > DT_NONE && dtype < DT_COUNT && rank >= 0 && rank <= MAX_RANK);
-    Type t = {.dtype = (uint8_t)dtype, .rank = (uint8_t)rank};
-    for (int i = 0; i < rank; i++) t.dim[i] = dim[i];
-    return t;
-}
-
-bool type_equal(const Type *a, const Type *b) {
-    return a->dtype == b->dtype && a->rank == b->rank && a->pitch == b->pitch &&
-           (a->rank == 0 || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
-}
-
-void type_print(const Type *t, Buf *out) {
-    buf_printf(out, "%s", dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++)
-        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
-    if (t->pitch) buf_printf(out, ":%u", t->pitch);
-    if (t->rank) buf_printf(out, "]");
-}
-
-const char *type_text(Arena *a, const Type *t) {
-    Buf b = {0};
-    type_print(t, &b);
-    const char *text = arena_strndup(a, b.at, b.n);
-    buf_free(&b);
-    return text;
-}
-
 const char *program_name(ProgramKind k) {
     static const char *const names[PROGRAM_KINDS] = {"train", "eval", "first", "micro", "last"};
     return (unsigned)k < PROGRAM_KINDS ? names[k] : "?";

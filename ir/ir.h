@@ -214,6 +214,11 @@ typedef struct Graph {
     uint64_t workspace_bytes[DEVICE_KINDS]; /* behind arena_bytes, one for all programs */
 } Graph;
 
+/* type.c; what the runtime needs of it is in op.h */
+Type type_of(int dtype, int rank, const int64_t *dim);
+void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
+const char *type_text(Arena *a, const Type *t);
+
 /* graph.c: building */
 Graph *graph_new(Arena *a, DiagSet *ds);
 /* Where the ops that a pass adds come from, and which program they go to. */
@@ -243,10 +248,6 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
 Attrs attrs_default(OpKind kind);
 int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such axis */
 int64_t mesh_ranks(const Policy *p);
-Type type_of(int dtype, int rank, const int64_t *dim);
-bool type_equal(const Type *a, const Type *b);
-void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
-const char *type_text(Arena *a, const Type *t);
 const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);
@@ -266,8 +267,6 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
  * a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
-/* Known dtype, rank, dims and pitch in range, and at most 2^50 bytes. */
-bool type_sound(const Type *t);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);
 

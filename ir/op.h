@@ -46,6 +46,9 @@ static inline int64_t type_elements(const Type *t) {
     for (int i = 0; i < t->rank; i++) n *= t->dim[i];
     return n;
 }
+static inline bool dtype_is_float(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline bool type_is_float(const Type *t) { return dtype_is_float(t->dtype); }
+static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 /* Elements from one row of the last axis to the next. */
 static inline int64_t type_pitch(const Type *t) {
     return t->pitch ? (int64_t)t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
@@ -186,6 +189,14 @@ typedef struct OpInfo {
     uint32_t alias_mask, attrs;
     const char *kernel; /* "" = the executor handles it itself, nothing is launched */
 } OpInfo;
+
+/* type.c */
+bool type_same_dims(const Type *a, const Type *b);
+bool type_equal(const Type *a, const Type *b); /* the pitch included */
+/* Are b's dims the last dims of a? */
+bool type_is_suffix(const Type *b, const Type *a);
+/* Known dtype, rank, dims and pitch in range, and at most 2^50 bytes. */
+bool type_sound(const Type *t);
 
 /* op.c */
 extern const OpInfo op_info[OP_COUNT];

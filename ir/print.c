@@ -61,19 +61,6 @@ static void put_name(Printer *p, const char *s) {
         put_string(p, s);
 }
 
-static void put_type(Printer *p, const Type *t) {
-    put(p, dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++) {
-        put(p, i ? ", " : "[");
-        put_int(p, t->dim[i]);
-    }
-    if (t->pitch) {
-        put(p, ":");
-        put_int(p, t->pitch);
-    }
-    if (t->rank) put(p, "]");
-}
-
 /* ` 1:30:3-30:9`, or nothing. */
 static void put_span(Printer *p, Span at) {
     if (!at.file || at.file >= p->g->diags->files.n) return;
@@ -242,7 +229,7 @@ static void print_params(Printer *p) {
         buf_printf(p->out, "param %u ", i);
         print_param_name(p, &q->name);
         put(p, " ");
-        put_type(p, &q->type);
+        type_print(&q->type, p->out);
         put(p, " ");
         put(p, init_words.at[q->init]);
         if (q->init == INIT_NORMAL) {
@@ -289,7 +276,7 @@ static void print_states(Printer *p) {
         buf_printf(p->out, "state %u %s ", i, state_role_name(s->role));
         put_string(p, s->name);
         put(p, " ");
-        put_type(p, &s->type);
+        type_print(&s->type, p->out);
         if (s->param != NO_INDEX) put_labelled(p, "param", s->param);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
         put_address(p, s->address);
@@ -300,7 +287,7 @@ static void print_states(Printer *p) {
         buf_printf(p->out, "field %u ", i);
         put_string(p, f->name);
         put(p, " ");
-        put_type(p, &f->type);
+        type_print(&f->type, p->out);
         put(p, " staging ");
         put_uint(p, f->staging);
         put(p, "\n");
@@ -366,7 +353,7 @@ static void print_results(Printer *p, const Op *op) {
         put(p, j ? ", " : " ");
         put_value(p, op->out + j);
         put(p, ": ");
-        put_type(p, &v->type);
+        type_print(&v->type, p->out);
         put_address(p, v->address);
     }
     if (op->n_out) put(p, " =");

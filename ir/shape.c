@@ -87,11 +87,8 @@ static const char *operand(Infer *s, uint32_t i) {
 
 static const char *text_of(Infer *s, const Type *t) { return type_text(s->arena, t); }
 
-static bool is_float(const Type *t) { return t->dtype == DT_F32 || t->dtype == DT_BF16; }
-static int64_t last_dim(const Type *t) { return t->dim[t->rank - 1]; }
-
 static const char *want_float(Infer *s, uint32_t i) {
-    if (is_float(&s->in[i])) return NULL;
+    if (type_is_float(&s->in[i])) return NULL;
     return arena_printf(s->arena, "%s must be f32 or bf16, not %s", operand(s, i),
                         text_of(s, &s->in[i]));
 }
@@ -108,14 +105,10 @@ static const char *want_type(Infer *s, uint32_t i, const Type *t) {
                         text_of(s, &s->in[i]));
 }
 
-static bool same_dims(const Type *a, const Type *b) {
-    return a->rank == b->rank && (!a->rank || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
-}
-
 /* Operand i has the shape of t; the dtype is float. */
 static const char *want_floats(Infer *s, uint32_t i, const Type *t) {
     TRY(want_float(s, i));
-    if (same_dims(&s->in[i], t)) return NULL;
+    if (type_same_dims(&s->in[i], t)) return NULL;
     return arena_printf(s->arena, "%s %s does not have the shape of %s", operand(s, i),
                         text_of(s, &s->in[i]), text_of(s, t));
 }
@@ -209,8 +202,8 @@ static const char *shape_stack(Infer *s) {
     Type t = s->in[0];
     int64_t axis = s->a->axis;
     for (uint32_t i = 1; i < s->n_in; i++)
-        if (!same_dims(&s->in[i], &t) || is_float(&s->in[i]) != is_float(&t) ||
-            (!is_float(&t) && s->in[i].dtype != t.dtype))
+        if (!type_same_dims(&s->in[i], &t) || type_is_float(&s->in[i]) != type_is_float(&t) ||
+            (!type_is_float(&t) && s->in[i].dtype != t.dtype))
             return arena_printf(s->arena, "operand %u is %s, operand 0 is %s", i,
                                 text_of(s, &s->in[i]), text_of(s, &t));
     if (axis < 0 || axis > t.rank || t.rank == MAX_RANK)
@@ -225,17 +218,11 @@ static const char *shape_stack(Infer *s) {
 
 /* ---- elementwise ---- */
 
-/* Whether b's dims are the last dims of a. */
-static bool is_suffix(const Type *b, const Type *a) {
-    return b->rank <= a->rank &&
-           (!b->rank || !memcmp(b->dim, a->dim + a->rank - b->rank, b->rank * sizeof b->dim[0]));
-}
-
 static const char *shape_broadcast(Infer *s) {
     const Type *a = &s->in[0], *b = &s->in[1];
     TRY(want_float(s, 0));
     TRY(want_float(s, 1));
-    if (!is_suffix(b, a))
+    if (!type_is_suffix(b, a))
         return arena_printf(s->arena, "the axes of b %s are not the last axes of a %s",
                             text_of(s, b), text_of(s, a));
     result(s, *a);
@@ -658,7 +645,7 @@ static const char *given_pack(Infer *s) {
         if (s->in[i].dtype != s->out[0].dtype) return misfit(s, i);
     }
     Type flat = vector(s->out[0].dtype, group->padded);
-    if (is_float(&flat) && type_equal(&flat, &s->out[0])) return NULL;
+    if (type_is_float(&flat) && type_equal(&flat, &s->out[0])) return NULL;
     return arena_printf(s->arena, "the flat gradient of group %lld is %s, not %s",
                         (long long)s->a->group, text_of(s, &flat), text_of(s, &s->out[0]));
 }
@@ -672,8 +659,8 @@ static const char *given_sum(Infer *s) {
         Type ids = rows_type(x, DT_I32);
         TRY(want_type(s, 1, &ids));
     }
-    bool fits = embedding ? y->rank == 2 && y->dim[1] == last_dim(x) : is_suffix(y, x);
-    if (!fits || !is_float(y)) return misfit(s, 0);
+    bool fits = embedding ? y->rank == 2 && y->dim[1] == last_dim(x) : type_is_suffix(y, x);
+    if (!fits || !type_is_float(y)) return misfit(s, 0);
     if (s->n_in == (embedding ? 3u : 2u)) TRY(want_floats(s, s->n_in - 1, y));
     return NULL;
 }
@@ -686,10 +673,11 @@ static const char *shape_given(Infer *s) {
         if (y->dtype == DT_I32 && y->rank == 1) return NULL;
         return arena_printf(s->arena, "the result must be i32[n], not %s", text_of(s, y));
     case OP_fill:
-        if (is_float(y)) return NULL;
+        if (type_is_float(y)) return NULL;
         return arena_printf(s->arena, "the result must be f32 or bf16, not %s", text_of(s, y));
     case OP_cast:
-        if (is_float(&s->in[0]) && is_float(y) && same_dims(&s->in[0], y)) return NULL;
+        if (type_is_float(&s->in[0]) && type_is_float(y) && type_same_dims(&s->in[0], y))
+            return NULL;
         return misfit(s, 0);
     case OP_view: return given_view(s);
     case OP_pack: return given_pack(s);
@@ -714,20 +702,6 @@ static const struct {
 
 bool op_types_given(OpKind kind) {
     return rules[kind].rule == shape_given || rules[kind].rule == shape_reshape;
-}
-
-bool type_sound(const Type *t) {
-    if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
-    if (t->dtype == DT_TOKEN) return t->rank == 0 && t->pitch == 0;
-    if (t->pitch && (!t->rank || t->pitch <= last_dim(t))) return false;
-    uint64_t bytes = 8; /* of an element: the limit is one of elements, whatever their dtype */
-    for (int i = 0; i < t->rank; i++) {
-        if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
-        uint64_t n = (uint64_t)(i + 1 < t->rank ? t->dim[i] : type_pitch(t));
-        if (bytes > ((uint64_t)1 << 50) / n) return false;
-        bytes *= n;
-    }
-    return true;
 }
 
 uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in) {
@@ -816,7 +790,8 @@ const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t
         return arena_printf(arena, "has %u result%s, not %u", n, n == 1 ? "" : "s", n_out);
     for (uint32_t j = 0; j < n; j++) {
         Type t = wanted[j];
-        if (dtype_is_free(kind, j) && is_float(&t) && is_float(&out[j])) t.dtype = out[j].dtype;
+        if (dtype_is_free(kind, j) && type_is_float(&t) && type_is_float(&out[j]))
+            t.dtype = out[j].dtype;
         bool free_pitch = j < 32 && op_pitched(kind).out >> j & 1;
         t.pitch = free_pitch ? out[j].pitch : 0;
         if (!type_equal(&t, &out[j]))

@@ -36,7 +36,6 @@ void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, trai
 void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4 to -7 */
 void verify_program_set(Verify *v);  /* verify_program.c: which programs there are */
 
-static inline bool is_float_dtype(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
 static inline const Op *verify_op(const Verify *v, uint32_t k) {
     return &v->g->ops.at[v->program->ops.at[k]];
 }

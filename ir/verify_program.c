@@ -92,7 +92,7 @@ static void check_param_reads(Verify *v) {
 static void check_gradient(Verify *v, const Op *op) {
     const Param *p = &v->g->params.at[op->attr.index];
     Type t = verify_value(v, op->in[0])->type, wanted = p->type;
-    if (is_float_dtype(t.dtype)) wanted.dtype = t.dtype;
+    if (dtype_is_float(t.dtype)) wanted.dtype = t.dtype;
     if (!type_equal(&t, &wanted))
         verify_broken(v, RULE_TRAIN_2, op, "the gradient of \"%s\" is %s, not %s", p->name.path,
                       type_text(v->arena, &t), type_text(v->arena, &p->type));

@@ -27,11 +27,11 @@ static void check_params(Verify *v) {
         for (uint32_t k = 0; k < p->aliases.n; k++)
             NEED(is_row(p->aliases.at[k].module, g->modules.n), "param %u: there is no module %d",
                  i, p->aliases.at[k].module);
-        NEED(type_sound(&p->type) && !p->type.pitch && is_float_dtype(p->type.dtype),
+        NEED(type_sound(&p->type) && !p->type.pitch && dtype_is_float(p->type.dtype),
              "param %u: type %s", i, type_text(v->arena, &p->type));
-        NEED(is_float_dtype(p->compute_dtype), "param %u: compute dtype %s", i,
+        NEED(dtype_is_float(p->compute_dtype), "param %u: compute dtype %s", i,
              dtype_name(p->compute_dtype));
-        NEED(p->reduce_dtype == DT_NONE || is_float_dtype(p->reduce_dtype),
+        NEED(p->reduce_dtype == DT_NONE || dtype_is_float(p->reduce_dtype),
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
     }
 }
@@ -70,8 +70,8 @@ static void check_rows_of_units(Verify *v) {
     for (uint32_t i = 0; i < g->groups.n; i++) {
         const Group *q = &g->groups.at[i];
         NEED(is_row(q->unit, g->units.n), "group %u: there is no unit %d", i, q->unit);
-        NEED(is_float_dtype(q->master_dtype) && is_float_dtype(q->compute_dtype) &&
-                 (is_float_dtype(q->reduce_dtype) || (!q->trainable && !q->reduce_dtype)),
+        NEED(dtype_is_float(q->master_dtype) && dtype_is_float(q->compute_dtype) &&
+                 (dtype_is_float(q->reduce_dtype) || (!q->trainable && !q->reduce_dtype)),
              "group %u: a dtype that is no float", i);
         for (uint32_t k = 0; k < q->params.n; k++)
             NEED(is_row(q->params.at[k].param, g->params.n), "group %u: there is no param %d", i,
@@ -148,16 +148,16 @@ static bool role_fits(const Verify *v, const State *s) {
         if (!group && s->param != NO_INDEX) {
             Type p = g->params.at[s->param].type;
             p.dtype = t->dtype;
-            return !v->grouped && is_float_dtype(t->dtype) && type_equal(&p, t);
+            return !v->grouped && dtype_is_float(t->dtype) && type_equal(&p, t);
         }
-        return group && is_float_dtype(t->dtype) && vector && t->dim[0] == group->shard;
+        return group && dtype_is_float(t->dtype) && vector && t->dim[0] == group->shard;
     case STATE_PARAM:
         return group && t->dtype == group->master_dtype && vector && t->dim[0] == group->shard;
     case STATE_GRADIENT:
-        return group && is_float_dtype(t->dtype) && vector &&
+        return group && dtype_is_float(t->dtype) && vector &&
                (t->dim[0] == group->shard || t->dim[0] == group->padded);
     case STATE_GATHERED:
-        return group && is_float_dtype(t->dtype) && vector && t->dim[0] == group->padded;
+        return group && dtype_is_float(t->dtype) && vector && t->dim[0] == group->padded;
     default: return false;
     }
 }

@@ -10,13 +10,6 @@
 
 static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
 
-static bool same_shape(const Type *a, const Type *b) {
-    if (a->rank != b->rank) return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->dim[i] != b->dim[i]) return false;
-    return true;
-}
-
 static ValueId emit1(Grad *c, OpKind kind, const Attrs *a, ValueId x) {
     return emit(&c->b, kind, a, 1, &x, NULL);
 }
@@ -29,7 +22,7 @@ static ValueId emit2(Grad *c, OpKind kind, const Attrs *a, ValueId x, ValueId y)
 /* dx has the shape of the result; operand j may be the suffix that was broadcast over it. */
 static void give_summed(Grad *c, const Op *op, uint32_t j, ValueId dx, bool own) {
     Type to = *type_of_value(c, op->in[j]);
-    if (!same_shape(&to, type_of_value(c, dx))) {
+    if (!type_same_dims(&to, type_of_value(c, dx))) {
         ValueId in[2] = {dx};
         grad_accumulate(c, op, j, OP_sum_leading, 1, in, &to);
     } else if (own) {

@@ -19,8 +19,6 @@ typedef struct Precision {
     uint32_t *readers; /* by value */
 } Precision;
 
-static bool is_float(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
-
 /* Views and parts are bound to the dtype of the whole. */
 static bool is_bound(OpKind kind) { return kind == OP_reshape || kind == OP_split; }
 
@@ -79,7 +77,7 @@ static void set_results(Precision *c, const Op *op) {
     if (op_info[op->kind].precision == PRECISION_COMPUTE) {
         int dtype = compute_dtype(c, op);
         for (uint32_t j = 0; j < compute_results(op); j++)
-            if (is_float(out[j].type.dtype)) out[j].type.dtype = (uint8_t)dtype;
+            if (dtype_is_float(out[j].type.dtype)) out[j].type.dtype = (uint8_t)dtype;
     }
     for (uint32_t j = 0; j < op->n_out; j++)
         if (c->wanted[op->out + j] != DT_NONE) out[j].type.dtype = (uint8_t)c->wanted[op->out + j];

@@ -98,7 +98,6 @@ static inline Result output(const Launch *l, uint32_t i) {
     return (Result){l->call->out[i], t->dtype, type_elements(t), t};
 }
 static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
-static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
 
 /* ---- threads: OpenMP may grant fewer than num_threads asks for (OMP_THREAD_LIMIT, OMP_DYNAMIC,

@@ -105,7 +105,6 @@ static inline Result output(const Launch *l, uint32_t i) {
     return r;
 }
 static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
-static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
 }

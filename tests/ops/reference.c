@@ -19,7 +19,6 @@ static const Type *type_at(const Run *r, ValueId v) { return &r->g->values.at[v]
 static int64_t elements(const Run *r, ValueId v) { return type_elements(type_at(r, v)); }
 static double *in(const Run *r, const Op *op, uint32_t j) { return r->value[op->in[j]]; }
 static double *out(const Run *r, const Op *op, uint32_t j) { return r->value[op->out + j]; }
-static int64_t last_dim(const Type *t) { return t->dim[t->rank - 1]; }
 
 static void run_param(Run *r, const Op *op) {
     memcpy(out(r, op, 0), r->data->params[op->attr.index],

@@ -1,0 +1,57 @@
+/* Types of values: making, comparing, checking and printing them.
+ *
+ * Below everything else in ir/: nothing here knows an op or a graph.
+ */
+#include <string.h>
+
+#include "ir.h"
+
+Type type_of(int dtype, int rank, const int64_t *dim) {
+    CHECK(dtype > DT_NONE && dtype < DT_COUNT && rank >= 0 && rank <= MAX_RANK);
+    Type t = {.dtype = (uint8_t)dtype, .rank = (uint8_t)rank};
+    for (int i = 0; i < rank; i++) t.dim[i] = dim[i];
+    return t;
+}
+
+bool type_same_dims(const Type *a, const Type *b) {
+    return a->rank == b->rank && (!a->rank || !memcmp(a->dim, b->dim, a->rank * sizeof a->dim[0]));
+}
+
+bool type_equal(const Type *a, const Type *b) {
+    return a->dtype == b->dtype && a->pitch == b->pitch && type_same_dims(a, b);
+}
+
+bool type_is_suffix(const Type *b, const Type *a) {
+    return b->rank <= a->rank &&
+           (!b->rank || !memcmp(b->dim, a->dim + a->rank - b->rank, b->rank * sizeof b->dim[0]));
+}
+
+bool type_sound(const Type *t) {
+    if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
+    if (t->dtype == DT_TOKEN) return t->rank == 0 && t->pitch == 0;
+    if (t->pitch && (!t->rank || t->pitch <= last_dim(t))) return false;
+    uint64_t bytes = 8; /* of an element: the limit is one of elements, whatever their dtype */
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
+        uint64_t n = (uint64_t)(i + 1 < t->rank ? t->dim[i] : type_pitch(t));
+        if (bytes > ((uint64_t)1 << 50) / n) return false;
+        bytes *= n;
+    }
+    return true;
+}
+
+void type_print(const Type *t, Buf *out) {
+    buf_printf(out, "%s", dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++)
+        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
+    if (t->pitch) buf_printf(out, ":%u", t->pitch);
+    if (t->rank) buf_printf(out, "]");
+}
+
+const char *type_text(Arena *a, const Type *t) {
+    Buf b = {0};
+    type_print(t, &b);
+    const char *text = arena_strndup(a, b.at, b.n);
+    buf_free(&b);
+    return text;
+}
