@@ -91,12 +91,23 @@ typedef struct Elaboration {
     } root_call; /* model(...) is elaborated once a program */
 } Elaboration;
 
-/* instance.c: the tree of modules. NULL after reported errors. */
-Instance *instance_tree(Elaboration *e, const Node *root_class);
+/* scope.c: what names are bound to; see model.h for locals. */
 InstanceField *instance_field(Instance *m, const char *name);
 const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
 ParamSlot *param_owner(ParamSlot *p);
 void instance_names(Scope *s, const char **names, size_t *n, size_t max);
+
+/* instance.c: the tree of modules. NULL after reported errors. */
+Instance *instance_tree(Elaboration *e, const Node *root_class);
+
+/* report.c: errors inside methods: the error at `at`, notes for the calls that led there. */
+Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void method_emit(Scope *s, Diag *d);
+/* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
+const char *names_suffix(Scope *s, const char *first, const char *second);
+/* The innermost place that is not in the prelude, and the number of calls up to it. */
+Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 
 /* tables.c: rows of the graph for modules, parameters, names. */
 void register_tables(Elaboration *e);
@@ -121,18 +132,12 @@ bool run_block(Scope *s, const Node *block, ConstValue *result);
 ConstValue evaluate_call(Scope *s, const Node *e);
 
 /* tensor.c: operators and shapes. */
-bool value_is_tensor(const ConstValue *v);
 ValueId tensor_value(Scope *s, ConstValue *v, Span at); /* a parameter becomes a tensor */
 ConstValue tensor_of(Elaboration *e, ValueId id, Span at);
 ConstValue tensor_binary(Scope *s, const Node *e, ConstValue left, ConstValue right);
 ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v);
-ConstValue tensor_as(Scope *s, const Node *e, ConstValue v);
-/* Diagnostics inside methods: the error at `at`, notes for the calls that led there. */
-Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void method_emit(Scope *s, Diag *d);
-/* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
-const char *names_suffix(Scope *s, const char *first, const char *second);
+/* sizes: the values of the shape in `e`, as many as it has. */
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes);
 /* Path and place of the ops that are emitted next. */
 void place_builder(Scope *s, Span at);
 /* Infers, reports what does not fit, emits. false after an error. */

@@ -12,22 +12,6 @@
 /* Evaluation recurses, so each step keeps its frame to itself. */
 #define NOINLINE __attribute__((noinline))
 
-const Local *scope_local(const Scope *s, const char *name) {
-    for (uint32_t i = s->locals.n; i > 0; i--)
-        if (!strcmp(s->locals.at[i - 1].name, name)) return &s->locals.at[i - 1];
-    return NULL;
-}
-
-void scope_bind(Scope *s, const char *name, ConstValue v) {
-    for (uint32_t i = 0; i < s->locals.n; i++)
-        if (!strcmp(s->locals.at[i].name, name)) {
-            s->locals.at[i].value = v;
-            return;
-        }
-    Local l = {name, v};
-    vec_push(s->model->arena, &s->locals, l);
-}
-
 static ConstValue field_value(const InstanceField *f, Span at) {
     ConstValue v = {.span = at};
     switch (f->kind) {
@@ -221,6 +205,14 @@ static NOINLINE ConstValue evaluate_unary(Scope *s, const Node *e) {
     return arithmetic_negate(s->model->ds, e, &v);
 }
 
+static NOINLINE ConstValue evaluate_as(Scope *s, const Node *e) {
+    ConstValue v = evaluate(s, e->kids[0]);
+    const Node *shape = e->kids[1];
+    ConstValue *sizes = arena_array(s->model->arena, ConstValue, shape->n + 1);
+    for (uint32_t i = 0; i < shape->n; i++) sizes[i] = evaluate(s, shape->kids[i]);
+    return tensor_as(s, e, v, sizes);
+}
+
 static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
@@ -236,12 +228,31 @@ static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
     case NODE_CALL: return evaluate_call(s, e);
     case NODE_INDEX: return evaluate_index(s, e);
     case NODE_MEMBER: return evaluate_member(s, e);
-    case NODE_AS: return tensor_as(s, e, evaluate(s, e->kids[0]));
+    case NODE_AS: return evaluate_as(s, e);
     case NODE_NEGATE:
     case NODE_NOT: return evaluate_unary(s, e);
     case NODE_BINARY: return evaluate_binary(s, e);
     default: BUG("node kind %d is no expression", e->kind);
     }
+}
+
+ConstValue config_value(Model *m, ConfigEntry *c) {
+    if (c->state == CONFIG_DONE) return c->value;
+    if (c->state == CONFIG_BUSY) {
+        Diag d = diag_error(m->ds, "E0205", c->span, "config name `%s` depends on itself", c->name);
+        diag_note(&d, c->expression->span, "this needs `%s`", c->name);
+        diag_emit(&d);
+        c->state = CONFIG_DONE;
+        return c->value = value_error(c->span);
+    }
+    c->state = CONFIG_BUSY;
+    Scope s = {.model = m};
+    ConstValue v = evaluate(&s, c->expression);
+    if (c->state == CONFIG_DONE) return c->value; /* the cycle was reported below */
+    v.symbol = c->name;
+    c->value = v;
+    c->state = CONFIG_DONE;
+    return v;
 }
 
 /* Calls and config names nest beyond what one tree may: the sum of all depths is limited too. */

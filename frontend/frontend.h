@@ -63,7 +63,7 @@ typedef struct Frontend {
     struct Model *model; /* parsed files, config and sections; private */
 } Frontend;
 
-/* config.c: NULL never; f->exit_code is EXIT_DONE when the config and sections are right. */
+/* frontend.c: NULL never; f->exit_code is EXIT_DONE when the config and sections are right. */
 Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *options);
 /* The same for a text in memory, NUL-terminated, that lives as long as ds. */
 Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,

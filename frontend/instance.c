@@ -12,33 +12,6 @@
 static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
                              Instance *parent, Span span);
 
-InstanceField *instance_field(Instance *m, const char *name) {
-    for (uint32_t i = 0; i < m->fields.n; i++)
-        if (!strcmp(m->fields.at[i].name, name)) return &m->fields.at[i];
-    return NULL;
-}
-
-const Node *instance_method(const Instance *m, const char *name) {
-    const Node *members = m->decl->node->kids[1];
-    for (uint32_t i = 0; i < members->n; i++)
-        if (members->kids[i]->kind == NODE_METHOD && !strcmp(members->kids[i]->text, name))
-            return members->kids[i];
-    return NULL;
-}
-
-void instance_names(Scope *s, const char **names, size_t *n, size_t max) {
-    if (!s->self) return;
-    for (uint32_t i = 0; i < s->self->fields.n && *n < max; i++)
-        names[(*n)++] = s->self->fields.at[i].name;
-    for (uint32_t i = 0; i < s->self->arguments.n && *n < max; i++)
-        names[(*n)++] = s->self->arguments.at[i].name;
-}
-
-ParamSlot *param_owner(ParamSlot *p) {
-    while (p->same_as) p = p->same_as;
-    return p;
-}
-
 static const char *join_path(Arena *a, const char *path, const char *name) {
     return *path ? arena_printf(a, "%s.%s", path, name) : arena_strdup(a, name);
 }

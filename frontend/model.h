@@ -103,34 +103,37 @@ typedef struct Arguments {
  * uses, and the prelude, and collects their declarations. false when a file could not be read or
  * parsed; other errors are only counted. */
 bool model_read(Model *m, const char *path, const char *text, size_t n);
+
+/* model.c: lookups, and errors about a model. */
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
 ModuleDecl *model_module(Model *m, const char *name);
+Setting *model_setting(Model *m, const char *section, const char *key);
 const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
-
-/* config.c */
-ConstValue config_value(Model *m, ConfigEntry *c);
+void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
 /* Exit code of a model with so many errors: the user's own mistakes first. */
 int model_exit_code(const Model *m, int errors);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
+void setting_error(Model *m, const Setting *s, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);
-Setting *model_setting(Model *m, const char *section, const char *key);
 /* Argument of a call that settings_evaluate completed; never NULL for the callee's own names. */
 const ConstValue *call_argument(const ConstValue *call, const char *name);
-void setting_error(Model *m, const Setting *s, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
  */
 void policy_resolve(Model *m, Policy *p, Settings *s);
 
+/* scope.c */
+void scope_bind(Scope *s, const char *name, ConstValue v);
+const Local *scope_local(const Scope *s, const char *name);
+
 /* evaluate.c */
+ConstValue config_value(Model *m, ConfigEntry *c);
 ConstValue evaluate(Scope *s, const Node *e);
 bool evaluate_truth(Scope *s, const Node *e, bool *out); /* false after an error */
 Arguments evaluate_arguments(Scope *s, const Node *args);
-void scope_bind(Scope *s, const char *name, ConstValue v);
-const Local *scope_local(const Scope *s, const char *name);
 
 #endif

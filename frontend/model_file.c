@@ -18,40 +18,10 @@ static const char prelude_text[] =
 
 enum { MAX_FILES = 200 };
 
-ConfigEntry *model_config(Model *m, const char *name) {
-    for (uint32_t i = 0; i < m->config.n; i++)
-        if (!strcmp(m->config.at[i].name, name)) return &m->config.at[i];
-    return NULL;
-}
-
-ModuleDecl *model_module(Model *m, const char *name) {
-    for (uint32_t i = 0; i < m->modules.n; i++)
-        if (!strcmp(m->modules.at[i].name, name)) return &m->modules.at[i];
-    return NULL;
-}
-
-Setting *model_setting(Model *m, const char *section, const char *key) {
-    for (uint32_t i = 0; i < m->settings.n; i++)
-        if (!strcmp(m->settings.at[i].key->section, section) &&
-            !strcmp(m->settings.at[i].key->key, key))
-            return &m->settings.at[i];
-    BUG("no setting %s.%s", section, key);
-}
-
-const char *model_place(Model *m, Span at) {
-    return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
-}
-
-static void duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
-    Diag d = diag_error(m->ds, "E0304", at, "%s `%s` is given twice", what, name);
-    diag_note(&d, before, "it is given here too");
-    diag_emit(&d);
-}
-
 static void add_config(Model *m, const Node *set) {
     ConfigEntry *old = model_config(m, set->text);
     if (old && old->span.file == set->span.file) {
-        duplicate(m, "config name", set->text, set->text_span, old->span);
+        model_duplicate(m, "config name", set->text, set->text_span, old->span);
         return;
     }
     ConfigEntry c = {.name = set->text,
@@ -73,7 +43,7 @@ static void add_module(Model *m, const Node *node, bool prelude) {
     } else if (old->prelude) {
         *old = d;
     } else if (!prelude) {
-        duplicate(m, "module", node->text, node->span, old->node->span);
+        model_duplicate(m, "module", node->text, node->span, old->node->span);
     }
 }
 
@@ -135,7 +105,7 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
     }
     Setting *s = model_setting(m, section, key);
     if (!may_replace && s->expression && s->span.file == at.file) {
-        duplicate(m, "key", key, at, s->span);
+        model_duplicate(m, "key", key, at, s->span);
         return;
     }
     s->expression = value;
@@ -226,7 +196,7 @@ static void collect(Model *m, const Node *file, bool main, bool prelude) {
         case NODE_SECTION: add_section(m, item); break;
         case NODE_MODEL:
             if (main && m->root_class && m->root_class->span.file == item->span.file)
-                duplicate(m, "the", "model", item->span, m->root_class->span);
+                model_duplicate(m, "the", "model", item->span, m->root_class->span);
             m->root_class = item->kids[0];
             break;
         case NODE_CONFIG:

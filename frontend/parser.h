@@ -32,7 +32,7 @@ typedef struct Parser {
     Node *root;
 } Parser;
 
-/* parse.c */
+/* syntax.c */
 Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);

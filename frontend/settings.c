@@ -226,15 +226,3 @@ const ConstValue *call_argument(const ConstValue *call, const char *name) {
     if (!v) BUG("%s has no argument %s", call->text, name);
     return v;
 }
-
-void setting_error(Model *m, const Setting *s, const char *format, ...) {
-    va_list args;
-    Buf text = {0};
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_error(m->ds, "E0318", at, "%s", text.at);
-    diag_emit(&d);
-    buf_free(&text);
-}

@@ -8,95 +8,9 @@
 
 #include "elaborate.h"
 
-bool value_is_tensor(const ConstValue *v) {
-    return v->kind == VALUE_TENSOR || v->kind == VALUE_PARAM;
-}
-
 ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
     return (ConstValue){
         .kind = VALUE_TENSOR, .span = at, .tensor = id, .type = e->graph->values.at[id].type};
-}
-
-/* ---- errors ---- */
-
-Diag method_error(Scope *s, const char *code, Span at, const char *format, ...) {
-    va_list args;
-    Buf text = {0};
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    Diag d = diag_error(s->model->ds, code, at, "%s", text.at ? text.at : "");
-    buf_free(&text);
-    return d;
-}
-
-/* Where something stands in the user's file: the innermost call that is not in the prelude. */
-static Span user_place(const Elaboration *e, Span at, uint32_t *frame) {
-    uint32_t i = e->frames.n;
-    while (i > 0 && e->frames.at[i - 1].prelude) at = e->frames.at[--i].at;
-    *frame = i;
-    return at;
-}
-
-/* A field of a module of the prelude is wrong because of how the user's file makes the module. */
-static void point_at_maker(Scope *s, Diag *d) {
-    const Instance *m = s->self;
-    if (!m || !m->decl->prelude) return;
-    diag_note(d, d->span, "in %s", m->decl->name);
-    for (; m && m->decl->prelude; m = m->parent) d->span = m->span;
-}
-
-void method_emit(Scope *s, Diag *d) {
-    Elaboration *e = s->elaboration;
-    if (!e) point_at_maker(s, d);
-    if (e && e->frames.n) {
-        uint32_t frame;
-        Span inner = d->span;
-        d->span = user_place(e, inner, &frame);
-        if (frame < e->frames.n) diag_note(d, inner, "in %s", e->frames.at[frame].method);
-        for (uint32_t i = frame; i > 1 && d->n_notes < 4; i--) /* [0] is model(..) in train */
-            diag_note(d, e->frames.at[i - 1].at, "in %s, called here", e->frames.at[i - 1].method);
-    }
-    diag_emit(d);
-}
-
-static bool names_word(const char *text, const char *word, size_t n) {
-    for (const char *at = text; (at = strstr(at, word)); at++) {
-        bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-        if (starts && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
-    }
-    return false;
-}
-
-static void explain_names(Scope *s, Buf *out, const char *text, const char *other) {
-    for (const char *at = text; *at;) {
-        size_t n = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-        if (!n || isdigit((unsigned char)*at)) {
-            at += n ? n : 1;
-            continue;
-        }
-        const char *word = arena_strndup(s->model->arena, at, n);
-        bool repeated = out->at && names_word(out->at, word, n);
-        ConfigEntry *c = model_config(s->model, word);
-        const Local *local = scope_local(s, word);
-        at += n;
-        if (repeated || names_word(other, word, n)) continue;
-        const char *lead = out->n ? ", " : ": ";
-        if (c && c->value.kind == VALUE_INT)
-            buf_printf(out, "%s%s = %lld (%s%s%u)", lead, word, (long long)c->value.integer,
-                       strcmp(c->from, "-s") ? "" : "-s, ", "line ", c->span.line);
-        else if (local && local->value.kind == VALUE_INT)
-            buf_printf(out, "%s%s = %lld", lead, word, (long long)local->value.integer);
-    }
-}
-
-const char *names_suffix(Scope *s, const char *first, const char *second) {
-    Buf out = {0};
-    explain_names(s, &out, first, second);
-    explain_names(s, &out, second, first);
-    const char *text = arena_strndup(s->model->arena, out.at ? out.at : "", out.n);
-    buf_free(&out);
-    return text;
 }
 
 /* ---- ops ---- */
@@ -241,7 +155,7 @@ static bool keeps_order(const ConstValue *from, const ConstValue *to) {
     return true;
 }
 
-ConstValue tensor_as(Scope *s, const Node *e, ConstValue v) {
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes) {
     const Node *shape = e->kids[1];
     ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
     int64_t dims[MAX_RANK], elements = 1;
@@ -253,17 +167,16 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v) {
         return value_error(e->span);
     }
     for (uint32_t i = 0; i < shape->n && i < MAX_RANK; i++) {
-        ConstValue dim = evaluate(s, shape->kids[i]);
-        if (dim.kind == VALUE_ERROR) return dim;
-        if (!value_integral(&dim, &dims[i]) || dims[i] < 1 ||
+        if (sizes[i].kind == VALUE_ERROR) return sizes[i];
+        if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
             __builtin_mul_overflow(elements, dims[i], &elements)) {
             Diag d = method_error(s, "E0204", shape->kids[i]->span,
                                   "an axis has a positive size, this is %s",
-                                  value_text(s->model->arena, &dim));
+                                  value_text(s->model->arena, &sizes[i]));
             method_emit(s, &d);
             return value_error(e->span);
         }
-        out.dims[i] = dim.symbol;
+        out.dims[i] = sizes[i].symbol;
     }
     if (shape->n < 1 || shape->n > MAX_RANK) {
         Diag d = method_error(s, "E0204", shape->span, "a tensor has 1 to %d axes", MAX_RANK);

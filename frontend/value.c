@@ -45,6 +45,10 @@ const char *value_kind_name(const ConstValue *v) {
 
 bool value_is_number(const ConstValue *v) { return v->kind == VALUE_INT || v->kind == VALUE_REAL; }
 
+bool value_is_tensor(const ConstValue *v) {
+    return v->kind == VALUE_TENSOR || v->kind == VALUE_PARAM;
+}
+
 double value_number(const ConstValue *v) {
     return v->kind == VALUE_REAL ? v->real : (double)v->integer;
 }

@@ -61,6 +61,7 @@ ConstValue value_real(Span at, double r);
 ConstValue value_word(Span at, const char *text);
 const char *value_kind_name(const ConstValue *v);      /* "an integer" */
 const char *value_text(Arena *a, const ConstValue *v); /* as it could be written in a file */
+bool value_is_tensor(const ConstValue *v);             /* or a parameter */
 bool value_is_number(const ConstValue *v);
 double value_number(const ConstValue *v);
 /* Integer of an integral value (int, or real without fraction). */

@@ -1,59 +1,6 @@
-/* Config constants: evaluated on demand, so they may be in any order; checked for cycles,
- * requirements and names that nothing uses. Also opens the frontend. */
-#include <string.h>
-
+/* The way in: a file or a text is read, its config and sections are evaluated, and what they
+ * require is checked. Modules and methods come after that, in elaborate.c. */
 #include "model.h"
-
-int model_exit_code(const Model *m, int errors) {
-    if (!errors) return EXIT_DONE;
-    if (errors > m->lacks + m->corrupt) return EXIT_USER;
-    return m->corrupt ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
-}
-
-Diag model_lacks(Model *m, Span at, const char *format, ...) {
-    va_list args;
-    Buf text = {0};
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
-    m->lacks++;
-    Diag d = diag_error(m->ds, "E0390", at, "%s is known but not in this version",
-                        text.at ? text.at : "");
-    buf_free(&text);
-    return d;
-}
-
-void help_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
-    const char *near = nearest_name(word, names, n);
-    if (near) {
-        diag_help(d, "did you mean `%s`?", near);
-        return;
-    }
-    Buf list = {0};
-    for (size_t i = 0; i < n && list.n < 90; i++)
-        buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
-    if (list.n) diag_help(d, "there is: %s%s", list.at, list.n >= 90 ? ", .." : "");
-    buf_free(&list);
-}
-
-ConstValue config_value(Model *m, ConfigEntry *c) {
-    if (c->state == CONFIG_DONE) return c->value;
-    if (c->state == CONFIG_BUSY) {
-        Diag d = diag_error(m->ds, "E0205", c->span, "config name `%s` depends on itself", c->name);
-        diag_note(&d, c->expression->span, "this needs `%s`", c->name);
-        diag_emit(&d);
-        c->state = CONFIG_DONE;
-        return c->value = value_error(c->span);
-    }
-    c->state = CONFIG_BUSY;
-    Scope s = {.model = m};
-    ConstValue v = evaluate(&s, c->expression);
-    if (c->state == CONFIG_DONE) return c->value; /* the cycle was reported below */
-    v.symbol = c->name;
-    c->value = v;
-    c->state = CONFIG_DONE;
-    return v;
-}
 
 typedef struct UsedNames {
     Model *m;

@@ -1,0 +1,78 @@
+/* Looking things up in a Model, and the errors about it that every file of the room reports. */
+#include "model.h"
+
+#include <string.h>
+
+ConfigEntry *model_config(Model *m, const char *name) {
+    for (uint32_t i = 0; i < m->config.n; i++)
+        if (!strcmp(m->config.at[i].name, name)) return &m->config.at[i];
+    return NULL;
+}
+
+ModuleDecl *model_module(Model *m, const char *name) {
+    for (uint32_t i = 0; i < m->modules.n; i++)
+        if (!strcmp(m->modules.at[i].name, name)) return &m->modules.at[i];
+    return NULL;
+}
+
+Setting *model_setting(Model *m, const char *section, const char *key) {
+    for (uint32_t i = 0; i < m->settings.n; i++)
+        if (!strcmp(m->settings.at[i].key->section, section) &&
+            !strcmp(m->settings.at[i].key->key, key))
+            return &m->settings.at[i];
+    BUG("no setting %s.%s", section, key);
+}
+
+const char *model_place(Model *m, Span at) {
+    return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
+}
+
+void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
+    Diag d = diag_error(m->ds, "E0304", at, "%s `%s` is given twice", what, name);
+    diag_note(&d, before, "it is given here too");
+    diag_emit(&d);
+}
+
+int model_exit_code(const Model *m, int errors) {
+    if (!errors) return EXIT_DONE;
+    if (errors > m->lacks + m->corrupt) return EXIT_USER;
+    return m->corrupt ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
+}
+
+Diag model_lacks(Model *m, Span at, const char *format, ...) {
+    va_list args;
+    Buf text = {0};
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    m->lacks++;
+    Diag d = diag_error(m->ds, "E0390", at, "%s is known but not in this version",
+                        text.at ? text.at : "");
+    buf_free(&text);
+    return d;
+}
+
+void help_nearest(Diag *d, const char *word, const char *const *names, size_t n) {
+    const char *near = nearest_name(word, names, n);
+    if (near) {
+        diag_help(d, "did you mean `%s`?", near);
+        return;
+    }
+    Buf list = {0};
+    for (size_t i = 0; i < n && list.n < 90; i++)
+        buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    if (list.n) diag_help(d, "there is: %s%s", list.at, list.n >= 90 ? ", .." : "");
+    buf_free(&list);
+}
+
+void setting_error(Model *m, const Setting *s, const char *format, ...) {
+    va_list args;
+    Buf text = {0};
+    va_start(args, format);
+    buf_vprintf(&text, format, args);
+    va_end(args);
+    Span at = s->value.span.file ? s->value.span : s->span;
+    Diag d = diag_error(m->ds, "E0318", at, "%s", text.at);
+    diag_emit(&d);
+    buf_free(&text);
+}

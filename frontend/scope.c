@@ -1,0 +1,47 @@
+/* What names are bound to: the locals of a scope, the fields and methods of an instance. */
+#include <string.h>
+
+#include "elaborate.h"
+
+const Local *scope_local(const Scope *s, const char *name) {
+    for (uint32_t i = s->locals.n; i > 0; i--)
+        if (!strcmp(s->locals.at[i - 1].name, name)) return &s->locals.at[i - 1];
+    return NULL;
+}
+
+void scope_bind(Scope *s, const char *name, ConstValue v) {
+    for (uint32_t i = 0; i < s->locals.n; i++)
+        if (!strcmp(s->locals.at[i].name, name)) {
+            s->locals.at[i].value = v;
+            return;
+        }
+    Local l = {name, v};
+    vec_push(s->model->arena, &s->locals, l);
+}
+
+InstanceField *instance_field(Instance *m, const char *name) {
+    for (uint32_t i = 0; i < m->fields.n; i++)
+        if (!strcmp(m->fields.at[i].name, name)) return &m->fields.at[i];
+    return NULL;
+}
+
+const Node *instance_method(const Instance *m, const char *name) {
+    const Node *members = m->decl->node->kids[1];
+    for (uint32_t i = 0; i < members->n; i++)
+        if (members->kids[i]->kind == NODE_METHOD && !strcmp(members->kids[i]->text, name))
+            return members->kids[i];
+    return NULL;
+}
+
+void instance_names(Scope *s, const char **names, size_t *n, size_t max) {
+    if (!s->self) return;
+    for (uint32_t i = 0; i < s->self->fields.n && *n < max; i++)
+        names[(*n)++] = s->self->fields.at[i].name;
+    for (uint32_t i = 0; i < s->self->arguments.n && *n < max; i++)
+        names[(*n)++] = s->self->arguments.at[i].name;
+}
+
+ParamSlot *param_owner(ParamSlot *p) {
+    while (p->same_as) p = p->same_as;
+    return p;
+}
