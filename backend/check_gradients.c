@@ -70,7 +70,7 @@ static int follow_state(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
-    if (st->role != PLAN_STATE_GRADIENT && st->role != PLAN_STATE_METRIC) return 0;
+    if (st->role != STATE_GRADIENT && st->role != STATE_METRIC) return 0;
     const Content *k = &s->before[index];
     if (!k->written)
         return check_fail(s->c, "4a", i, "reads state %s, in which this step has stored nothing",
@@ -88,7 +88,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
     const Sym *v = sym_in(s, i, 0);
     Content *k = &s->content[index];
     const Content *before = &s->before[index];
-    uint8_t kind = st->role == PLAN_STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
+    uint8_t kind = st->role == STATE_GRADIENT ? SYM_GRADIENT : SYM_TERM;
     if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
         (v->entry && (v->source != index || v->group != before->group)))
         return check_fail(s->c, "4b", i, "stores in state %s what does not belong there", name);
@@ -107,7 +107,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
     return 0;
 }
 
-static const uint32_t update_roles[] = {PLAN_STATE_PARAM, PLAN_STATE_MOMENT1, PLAN_STATE_MOMENT2};
+static const uint32_t update_roles[] = {STATE_PARAM, STATE_MOMENT1, STATE_MOMENT2};
 
 static bool is_update(uint16_t op) {
     return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
@@ -117,7 +117,7 @@ static bool is_update(uint16_t op) {
 static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
     uint64_t def = c->p->values[v].def;
     const PlanInstr *in = &c->p->instrs[def];
-    if (st->role == PLAN_STATE_SCALE) return in->op == OP_step_scale;
+    if (st->role == STATE_SCALE) return in->op == OP_step_scale;
     uint32_t k = v - in->first_out;
     return is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
            update_roles[k] == st->role;
@@ -131,12 +131,12 @@ static int follow_set_state(Step *s, uint64_t i) {
     bool kept = check_entry_state(s->c, v) == index;
     s->reported[index] |= !kept;
     switch (st->role) {
-    case PLAN_STATE_GRADIENT:
-    case PLAN_STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
-    case PLAN_STATE_PARAM:
-    case PLAN_STATE_MOMENT1:
-    case PLAN_STATE_MOMENT2:
-    case PLAN_STATE_SCALE:
+    case STATE_GRADIENT:
+    case STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
+    case STATE_PARAM:
+    case STATE_MOMENT1:
+    case STATE_MOMENT2:
+    case STATE_SCALE:
         if (kept || (!s->evaluation && belongs(s->c, v, st))) return 0;
         return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
                           plan_string(p, st->name));
@@ -256,7 +256,7 @@ static int follow_norm(Step *s, uint64_t i) {
 
 static bool is_step(const Check *c, uint32_t v) {
     int64_t index = check_entry_state(c, v);
-    return index >= 0 && c->p->states[index].role == PLAN_STATE_STEP;
+    return index >= 0 && c->p->states[index].role == STATE_STEP;
 }
 
 static int follow_scale(Step *s, uint64_t i) {
@@ -382,8 +382,8 @@ static int check_reported(Step *s, uint32_t role) {
     if (!evaluates && p->settings->eval_every)
         return check_fail(s->c, "4h", NO_INSTR, "role %u makes no call of an evaluation", role);
     for (uint32_t k = 0; k < p->n_states; k++)
-        if (!s->reported[k] && (p->states[k].role == PLAN_STATE_SCALE ||
-                                (p->states[k].role == PLAN_STATE_METRIC && evaluates)))
+        if (!s->reported[k] &&
+            (p->states[k].role == STATE_SCALE || (p->states[k].role == STATE_METRIC && evaluates)))
             return check_fail(s->c, "4h", NO_INSTR, "no call writes state %s",
                               plan_string(p, p->states[k].name));
     return 0;

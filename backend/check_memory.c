@@ -107,7 +107,7 @@ static int check_dead(Sweep *s, uint32_t u) {
 
 /* The host writes these between calls and, for the staging slots, during one. */
 static bool is_of_host(const PlanState *st) {
-    return st->role == PLAN_STATE_STEP || st->role == PLAN_STATE_STAGING;
+    return st->role == STATE_STEP || st->role == STATE_STAGING;
 }
 
 static int visit_occupant(void *context, uint64_t from, uint64_t to, uint32_t occupant) {

@@ -58,7 +58,7 @@ static int64_t shard_group(const Check *c, uint32_t v) {
     }
     if (def->op != OP_state) return -1;
     const PlanState *s = &c->p->states[def->attr.index];
-    return s->role == PLAN_STATE_PARAM ? s->group : -1;
+    return s->role == STATE_PARAM ? s->group : -1;
 }
 
 static int check_unshard(Check *c, uint64_t i) {
@@ -111,8 +111,7 @@ static int check_ends(Check *c, uint32_t v, uint64_t end, const char *rule) {
 /* Is value v kept as a state of gathered parameters at the end of its program? */
 static bool is_kept(const Check *c, uint32_t v) {
     uint64_t set = ending(c, v, OP_set_state);
-    return set != NO_INSTR &&
-           c->p->states[c->p->instrs[set].attr.index].role == PLAN_STATE_GATHERED;
+    return set != NO_INSTR && c->p->states[c->p->instrs[set].attr.index].role == STATE_GATHERED;
 }
 
 static int check_gathered(Check *c, uint64_t i) {
@@ -135,7 +134,7 @@ static int64_t flat_group(const Check *c, uint32_t v) {
         uint32_t k = v - in->first_out;
         return k < u->n_group ? (int64_t)u->first_group + k : -1;
     }
-    if (in->op == OP_state && c->p->states[in->attr.index].role == PLAN_STATE_GATHERED)
+    if (in->op == OP_state && c->p->states[in->attr.index].role == STATE_GATHERED)
         return c->p->states[in->attr.index].group;
     int64_t group = shard_group(c, v);
     return group >= 0 && (c->p->groups[group].flags & GROUP_REPLICATED) ? group : -1;
@@ -255,7 +254,7 @@ static int follow_kept(Kept *s, uint64_t i) {
     }
     if (in->op != OP_state && in->op != OP_set_state) return 0;
     const PlanState *st = &c->p->states[in->attr.index];
-    if (st->role != PLAN_STATE_GATHERED) return 0;
+    if (st->role != STATE_GATHERED) return 0;
     const char *name = plan_string(c->p, st->name);
     if (in->op == OP_state)
         return s->kept[in->attr.index]

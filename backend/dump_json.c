@@ -159,7 +159,6 @@ static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect =
 
 /* Elements and dtypes of the side that all ranks together hold. */
 static json_t *collective_json(const Plan *p, const PlanInstr *in, int64_t micro) {
-    static const char *const tags[] = {"parameter", "gradient", "metric"};
     const char *kind = in->op == OP_unshard          ? "all_gather"
                        : in->op == OP_reduce_scatter ? "reduce_scatter"
                                                      : "all_reduce";
@@ -183,8 +182,8 @@ static json_t *collective_json(const Plan *p, const PlanInstr *in, int64_t micro
     push(event, integer((uint64_t)elements));
     push(event, sound(json_string(dtypes)));
     push(event, ranks);
-    if (in->attr.tag >= (int64_t)ARRAY_LEN(tags) - 1)
-        push(event, sound(json_string(tags[in->attr.tag])));
+    if (in->attr.tag == TAG_METRIC)
+        push(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
     return event;
 }
 

@@ -49,11 +49,11 @@ static void *zeroed(size_t n, size_t size) {
 
 static Category state_category(uint32_t role) {
     switch (role) {
-    case PLAN_STATE_PARAM: return HOLDS_PARAMETERS;
-    case PLAN_STATE_MOMENT1:
-    case PLAN_STATE_MOMENT2: return HOLDS_MOMENTS;
-    case PLAN_STATE_GRADIENT: return HOLDS_GRADIENTS;
-    case PLAN_STATE_GATHERED: return HOLDS_GATHERED;
+    case STATE_PARAM: return HOLDS_PARAMETERS;
+    case STATE_MOMENT1:
+    case STATE_MOMENT2: return HOLDS_MOMENTS;
+    case STATE_GRADIENT: return HOLDS_GRADIENTS;
+    case STATE_GATHERED: return HOLDS_GATHERED;
     default: return HOLDS_OTHER;
     }
 }

@@ -11,19 +11,6 @@
 
 typedef unsigned long long Llu;
 
-typedef struct Words {
-    const char *at[8];
-} Words;
-
-static const Words boolean = {{"false", "true"}}, gelu_forms = {{"erf", "tanh"}},
-                   on_nan_words = {{"stop", "skip", "continue"}},
-                   comm_words = {{"gather", "reduce"}},
-                   tag_words = {{"parameter", "gradient", "metric"}},
-                   dtype_words = {{"none", "f32", "bf16", "f64", "i32", "i64", "u8", "token"}};
-static const char *const program_names[] = {"train", "eval", "first", "micro", "last"};
-static const char *const role_names[] = {"step",    "staging", "scale",    "metric",  "param",
-                                         "moment1", "moment2", "gradient", "gathered"};
-
 static const Plan *plan_at; /* of the dump at hand: rows hold string numbers */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
@@ -42,25 +29,22 @@ static void put_real(Buf *out, double x) {
 }
 
 static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
-    static const char *const orders[] = {"shuffle", "sequential"};
-    static const char *const schedules[] = {"constant", "cosine", "linear"};
-    static const char *const optimizers[] = {"sgd", "adam", "adamw"};
     (void)i;
     buf_printf(out, "model \"%s\" compiled by \"%s\"\n", text(s->model), text(s->compiler));
     buf_printf(out, "ranks %u batch %lld micro_batches %lld local_batch %lld length %lld", s->ranks,
                (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch,
                (long long)s->length);
-    buf_printf(out, " order %s seed %llu\n", orders[s->order], (Llu)s->seed);
+    buf_printf(out, " order %s seed %llu\n", word_of(&words_DataOrder, s->order), (Llu)s->seed);
     buf_printf(out, "steps %lld epochs %lld eval_every %lld eval_steps %lld on_nan %s\n",
                (long long)s->steps, (long long)s->epochs, (long long)s->eval_every,
-               (long long)s->eval_steps, on_nan_words.at[s->on_nan]);
-    buf_printf(out, "optimizer %s lr ", optimizers[s->optimizer]);
+               (long long)s->eval_steps, word_of(&words_OnNan, s->on_nan));
+    buf_printf(out, "optimizer %s lr ", word_of(&words_OptimizerKind, s->optimizer));
     put_real(out, s->lr);
     buf_printf(out, " beta1 ");
     put_real(out, s->beta1);
     buf_printf(out, " beta2 ");
     put_real(out, s->beta2);
-    buf_printf(out, " schedule %s warmup ", schedules[s->schedule]);
+    buf_printf(out, " schedule %s warmup ", word_of(&words_ScheduleKind, s->schedule));
     put_real(out, s->warmup);
     buf_printf(out, " final ");
     put_real(out, s->final);
@@ -83,11 +67,10 @@ static void put_files(Buf *out, const PlanFile *f, uint64_t i) {
 }
 
 static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
-    static const char *const inits[] = {"zeros", "ones", "normal"};
     buf_printf(out, "param %llu \"%s\" ", (Llu)i, text(p->name));
     put_type(out, &p->type);
-    buf_printf(out, " %s", inits[p->init]);
-    if (p->init == 2) {
+    buf_printf(out, " %s", word_of(&words_InitKind, p->init));
+    if (p->init == INIT_NORMAL) {
         buf_printf(out, "(");
         if (p->init_mean != 0) {
             put_real(out, p->init_mean);
@@ -115,8 +98,9 @@ static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
 
 static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
     buf_printf(out, "group %llu unit %u %s %s %s %s params", (Llu)i, g->unit,
-               g->flags & GROUP_TRAINABLE ? "trainable" : "frozen", dtype_words.at[g->master_dtype],
-               dtype_words.at[g->compute_dtype], dtype_words.at[g->reduce_dtype]);
+               g->flags & GROUP_TRAINABLE ? "trainable" : "frozen",
+               dtype_name((int)g->master_dtype), dtype_name((int)g->compute_dtype),
+               dtype_name((int)g->reduce_dtype));
     for (uint32_t k = 0; k < g->n_param; k++)
         buf_printf(out, " %u@%lld", plan_at->group_params[g->first_param + k].param,
                    (long long)plan_at->group_params[g->first_param + k].offset);
@@ -126,7 +110,8 @@ static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
 }
 
 static void put_states(Buf *out, const PlanState *s, uint64_t i) {
-    buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name), role_names[s->role]);
+    buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name),
+               word_of(&words_StateRole, s->role));
     put_type(out, &s->type);
     if (s->param >= 0) buf_printf(out, " param %d", s->param);
     if (s->group >= 0) buf_printf(out, " group %d", s->group);
@@ -140,9 +125,8 @@ static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
 }
 
 static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
-    static const char *const kinds[] = {"text", "tokens", "npy"};
     (void)i;
-    buf_printf(out, "source %s = %s", text(s->name), kinds[s->kind]);
+    buf_printf(out, "source %s = %s", text(s->name), word_of(&words_SourceKind, s->kind));
     if (s->kind != SOURCE_NPY) buf_printf(out, " \"%s\"", text(s->path));
     if (s->kind == SOURCE_TEXT) {
         buf_printf(out, " from ");
@@ -158,27 +142,26 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 
 /* ---- instructions */
 
-static void put_attr(Buf *out, const char *name, const Words *words, int64_t whole, double real,
-                     bool is_real, bool first) {
+typedef enum AttrKind { INT, REAL, BOOL, WORD } AttrKind;
+
+static void put_attr(Buf *out, const char *name, AttrKind kind, const Words *words, int64_t whole,
+                     double real, bool first) {
     buf_printf(out, "%s%s = ", first ? " {" : ", ", name);
-    if (is_real)
-        put_real(out, real);
-    else if (words)
-        buf_printf(out, "%s", words->at[whole]);
-    else
-        buf_printf(out, "%lld", (long long)whole);
+    switch (kind) {
+    case INT: buf_printf(out, "%lld", (long long)whole); break;
+    case REAL: put_real(out, real); break;
+    case BOOL: buf_printf(out, "%s", whole ? "true" : "false"); break;
+    case WORD: buf_printf(out, "%s", word_of(words, whole)); break;
+    }
 }
 
 static void put_attrs(Buf *out, const PlanInstr *in) {
-    static const Words *const words[] = {NULL,          NULL,         &boolean,    &gelu_forms,
-                                         &on_nan_words, &dtype_words, &comm_words, &tag_words};
-    enum { INT, REAL, BOOL, GELU, ON_NAN, DTYPE, COMM, TAG };
     uint32_t mask = op_info[in->op].attrs;
     bool first = true;
-#define ATTR(field, name, ctype, kind)                                                             \
+#define ATTR(field, name, ctype, kind, words)                                                      \
     if (mask & A_##field) {                                                                        \
-        put_attr(out, name, words[kind], kind == REAL ? 0 : (int64_t)in->attr.field,               \
-                 (double)in->attr.field, kind == REAL, first);                                     \
+        put_attr(out, name, kind, words, kind == REAL ? 0 : (int64_t)in->attr.field,               \
+                 (double)in->attr.field, first);                                                   \
         first = false;                                                                             \
     }
 #include "attrs.def"
@@ -215,7 +198,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
 
 static void put_programs(Buf *out, const PlanProgram *a, uint64_t i) {
     (void)i;
-    buf_printf(out, "program %s peak %llu\n", program_names[a->kind], (Llu)a->peak);
+    buf_printf(out, "program %s peak %llu\n", word_of(&words_ProgramKind, a->kind), (Llu)a->peak);
     for (uint32_t k = 0; k < a->n_instr; k++) put_instr(out, plan_at, (uint64_t)a->first_instr + k);
     buf_printf(out, "end\n");
 }
@@ -224,7 +207,8 @@ static void put_calls(Buf *out, const PlanCall *c, uint64_t i) {
     (void)i;
     buf_printf(out, "call role %u %s %s times %lld\n", c->role,
                c->kind == PLAN_STEP ? "step" : "evaluation",
-               program_names[plan_at->programs[c->program].kind], (long long)c->times);
+               word_of(&words_ProgramKind, plan_at->programs[c->program].kind),
+               (long long)c->times);
 }
 
 static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {

@@ -60,10 +60,6 @@ typedef struct PlanSection {
 
 typedef uint32_t PlanString;
 
-typedef enum PlanOrder { ORDER_SHUFFLE, ORDER_SEQUENTIAL } PlanOrder;
-typedef enum PlanSchedule { SCHEDULE_CONSTANT, SCHEDULE_COSINE, SCHEDULE_LINEAR } PlanSchedule;
-typedef enum PlanOptimizer { PLAN_SGD, PLAN_ADAM, PLAN_ADAMW } PlanOptimizer;
-
 typedef struct PlanSettings {
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
     uint32_t ranks, pad0;
@@ -73,9 +69,9 @@ typedef struct PlanSettings {
     int64_t steps, epochs;        /* one of them is 0 */
     int64_t eval_every, eval_steps;
     uint64_t seed;
-    uint32_t order;               /* PlanOrder */
+    uint32_t order;               /* DataOrder */
     uint32_t on_nan;              /* OnNan */
-    uint32_t optimizer, schedule; /* PlanOptimizer, PlanSchedule */
+    uint32_t optimizer, schedule; /* OptimizerKind, ScheduleKind */
     double lr, beta1, beta2;
     double warmup, final; /* steps; factor of lr */
     int64_t loss_exponent;
@@ -101,7 +97,7 @@ typedef struct PlanFile { /* source map: row 0 is "no place" */
 
 typedef struct PlanParam {
     PlanString name, key, checkpoint; /* path; name in --save; that through the names table */
-    uint32_t init;                    /* InitKind: 0 zeros, 1 ones, 2 normal */
+    uint32_t init;                    /* InitKind */
     uint32_t flags;                   /* PARAM_* */
     uint32_t first_alias, n_alias;
     uint32_t pad;
@@ -133,26 +129,13 @@ typedef struct PlanGroupParam {
     int64_t offset; /* elements */
 } PlanGroupParam;
 
-typedef struct PlanState { /* persistent buffer; role: StateRole of ir.h, names below */
+typedef struct PlanState { /* persistent buffer; role: StateRole */
     PlanString name;
     uint32_t role;
     int32_t param, group;
     uint64_t address;
     Type type;
 } PlanState;
-enum {
-    PLAN_STATE_STEP,
-    PLAN_STATE_STAGING,
-    PLAN_STATE_SCALE,
-    PLAN_STATE_METRIC,
-    PLAN_STATE_PARAM,
-    PLAN_STATE_MOMENT1,
-    PLAN_STATE_MOMENT2,
-    PLAN_STATE_GRADIENT,
-    PLAN_STATE_GATHERED,
-    PLAN_STATE_ROLES
-};
-
 typedef struct PlanField {
     PlanString name;
     uint32_t pad;
@@ -160,10 +143,9 @@ typedef struct PlanField {
     Type type;        /* of one call on one rank */
 } PlanField;
 
-typedef enum PlanSourceKind { SOURCE_TEXT, SOURCE_TOKENS, SOURCE_NPY } PlanSourceKind;
 typedef struct PlanSource {
-    PlanString name; /* "train" or "val" */
-    uint32_t kind;
+    PlanString name;               /* "train" or "val" */
+    uint32_t kind;                 /* SourceKind */
     PlanString path;               /* text: file; tokens: glob; as written in the .fsd */
     uint32_t first_field, n_field; /* npy */
     uint32_t pad;
@@ -177,7 +159,7 @@ typedef struct PlanSourceField {
  * of the call before it has finished; only states outlive it. A step of a role is its calls of kind
  * PLAN_STEP in order, each `times` times; an evaluation batch its calls of kind PLAN_EVALUATION. */
 typedef struct PlanProgram {
-    uint32_t kind; /* ProgramKind of ir.h: 0 train, 1 eval, 2 first, 3 micro, 4 last */
+    uint32_t kind; /* ProgramKind */
     uint32_t first_instr, n_instr, pad;
     uint64_t peak; /* bytes of the arena in use at most */
 } PlanProgram;
@@ -240,8 +222,8 @@ typedef struct Plan {
  * - each parameter is in one group, without overlap; groups and states have the sizes that the mesh
  *   and their role give them, each group its shard as one state; roles share out the ranks;
  * - operand and result types are such that the op's kernel stays inside them;
- * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PLAN_KINDS programs a role. */
-enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024, PLAN_KINDS = 5 };
+ * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PROGRAM_KINDS programs a role. */
+enum { PLAN_ROLES_MAX = 64, PLAN_CALLS_MAX = 1024 };
 int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t message_size);
 /* Reads a file: also EXIT_ENVIRONMENT when it cannot be opened. */
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);

@@ -137,11 +137,9 @@ static void emit_states(Emit *e) {
 }
 
 static void emit_source(Emit *e, const char *name, const DataSource *s) {
-    static const uint32_t kinds[] = {
-        [DATA_TEXT] = SOURCE_TEXT, [DATA_TOKENS] = SOURCE_TOKENS, [DATA_NPY] = SOURCE_NPY};
     if (!s->present) return;
-    bool text = s->kind == DATA_TEXT;
-    PUT(e, sources, .name = string(e, name), .kind = kinds[s->kind], .path = string(e, s->path),
+    bool text = s->kind == SOURCE_TEXT;
+    PUT(e, sources, .name = string(e, name), .kind = (uint32_t)s->kind, .path = string(e, s->path),
         .first_field = ROWS(e, source_fields), .n_field = s->fields.n, .from = text ? s->from : 0,
         .to = text ? s->to : 0);
     for (uint32_t i = 0; i < s->fields.n; i++)
@@ -235,13 +233,6 @@ static uint64_t scratch_end(const Graph *g, DeviceKind device) {
 }
 
 static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
-    static const uint32_t orders[] = {
-        [DATA_SHUFFLE] = ORDER_SHUFFLE, [DATA_SEQUENTIAL] = ORDER_SEQUENTIAL};
-    static const uint32_t schedules[] = {[LR_CONSTANT] = SCHEDULE_CONSTANT,
-                                         [LR_COSINE] = SCHEDULE_COSINE,
-                                         [LR_LINEAR] = SCHEDULE_LINEAR};
-    static const uint32_t optimizers[] = {
-        [OPTIMIZER_SGD] = PLAN_SGD, [OPTIMIZER_ADAM] = PLAN_ADAM, [OPTIMIZER_ADAMW] = PLAN_ADAMW};
     const Settings *s = e->s;
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
@@ -251,8 +242,8 @@ static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
         .ranks = (uint32_t)mesh_ranks(p), .batch = s->batch, .micro_batches = s->micro_batches,
         .local_batch = s->local_batch, .length = s->length, .steps = s->steps, .epochs = s->epochs,
         .eval_every = s->eval_every, .eval_steps = s->eval_steps, .seed = s->seed,
-        .order = orders[s->order], .on_nan = (uint32_t)p->on_nan,
-        .optimizer = optimizers[p->optimizer], .schedule = schedules[s->schedule], .lr = s->lr,
+        .order = (uint32_t)s->order, .on_nan = (uint32_t)p->on_nan,
+        .optimizer = (uint32_t)p->optimizer, .schedule = (uint32_t)s->schedule, .lr = s->lr,
         .beta1 = p->beta1, .beta2 = p->beta2, .warmup = s->warmup, .final = s->final,
         .loss_exponent = p->loss_exponent, .persistent_bytes = e->g->persistent_bytes,
         .arena_bytes = e->g->arena_bytes,

@@ -7,7 +7,7 @@
 typedef unsigned long long Llu;
 
 /* No number of bytes or elements in a plan is larger than this, so sums of a few never overflow. */
-#define PLAN_LARGEST ((int64_t)1 << 50)
+#define PLAN_LARGEST MOST_COUNT
 
 typedef struct Reading {
     Plan *p;

@@ -36,32 +36,22 @@ static int read_values(Reading *r) {
     return 0;
 }
 
-enum { KIND_INT, KIND_REAL, KIND_BOOL, KIND_GELU, KIND_ON_NAN, KIND_DTYPE, KIND_COMM, KIND_TAG };
+enum { INT, REAL, BOOL, WORD };
 
-/* Attributes of enum kinds and booleans are below this; 0 = any number. */
-static const int64_t kind_limit[] = {
-    [KIND_BOOL] = 2,
-    [KIND_GELU] = 2,
-    [KIND_ON_NAN] = 3,
-    [KIND_DTYPE] = DT_COUNT,
-    [KIND_COMM] = COMM_PURPOSES,
-    [KIND_TAG] = 3,
-};
-
-static bool kind_fits(int kind, double real, int64_t whole) {
-    if (kind == KIND_REAL) return isfinite(real);
-    return !kind_limit[kind] || (whole >= 0 && whole < kind_limit[kind]);
+static bool kind_fits(int kind, const Words *words, double real, int64_t whole) {
+    if (kind == REAL) return isfinite(real);
+    if (kind == BOOL) return whole == 0 || whole == 1;
+    return kind == INT || (whole >= 0 && whole < words->n);
 }
 
 static const char *attr_kinds_fault(const PlanInstr *in) {
     uint32_t mask = op_info[in->op].attrs;
     const Attrs *a = &in->attr;
-#define ATTR(field, name, ctype, kind)                                                             \
+#define ATTR(field, name, ctype, kind, words)                                                      \
     if (!(mask & A_##field)) {                                                                     \
         static const ctype zero;                                                                   \
         if (memcmp(&a->field, &zero, sizeof zero)) return name;                                    \
-    } else if (!kind_fits(KIND_##kind, (double)a->field,                                           \
-                          KIND_##kind == KIND_REAL ? 0 : (int64_t)a->field)) {                     \
+    } else if (!kind_fits(kind, words, (double)a->field, kind == REAL ? 0 : (int64_t)a->field)) {  \
         return name;                                                                               \
     }
 #include "attrs.def"

@@ -90,7 +90,7 @@ static int read_settings(Reading *r) {
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
             (long long)s->steps, (long long)s->epochs);
     FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||
-                s->optimizer > PLAN_ADAMW || s->schedule > SCHEDULE_LINEAR,
+                s->optimizer > OPTIMIZER_ADAMW || s->schedule > SCHEDULE_LINEAR,
             "settings: an unknown order, optimizer, schedule or on_nan");
     FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
                 bad_real(s->warmup, 0, 1e15) || bad_real(s->final, -1e30, 1e30),
@@ -224,20 +224,20 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     const PlanGroup *g = s->group >= 0 ? &p->groups[s->group] : NULL;
     bool right = false;
     switch (s->role) {
-    case PLAN_STATE_STEP: right = has_shape(&s->type, DT_F64, STEP_SLOTS); break;
-    case PLAN_STATE_SCALE: right = has_shape(&s->type, DT_F64, SCALE_SLOTS); break;
-    case PLAN_STATE_METRIC: right = has_shape(&s->type, DT_I64, EXACT_WORDS); break;
-    case PLAN_STATE_STAGING:
+    case STATE_STEP: right = has_shape(&s->type, DT_F64, STEP_SLOTS); break;
+    case STATE_SCALE: right = has_shape(&s->type, DT_F64, SCALE_SLOTS); break;
+    case STATE_METRIC: right = has_shape(&s->type, DT_I64, EXACT_WORDS); break;
+    case STATE_STAGING:
         right = s->type.dtype == DT_U8 && s->type.rank == 2 && s->type.dim[0] == 2;
         break;
-    case PLAN_STATE_PARAM: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
-    case PLAN_STATE_MOMENT1:
-    case PLAN_STATE_MOMENT2: right = g && s->type.rank == 1 && s->type.dim[0] == g->shard; break;
-    case PLAN_STATE_GRADIENT:
+    case STATE_PARAM: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
+    case STATE_MOMENT1:
+    case STATE_MOMENT2: right = g && s->type.rank == 1 && s->type.dim[0] == g->shard; break;
+    case STATE_GRADIENT:
         right =
             g && s->type.rank == 1 && (s->type.dim[0] == g->shard || s->type.dim[0] == g->padded);
         break;
-    case PLAN_STATE_GATHERED: right = g && has_shape(&s->type, g->compute_dtype, g->padded); break;
+    case STATE_GATHERED: right = g && has_shape(&s->type, g->compute_dtype, g->padded); break;
     default: break;
     }
     FAIL_IF(!right, "state %s does not have the type of its role", name);
@@ -246,12 +246,12 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
 
 static int read_states(Reading *r) {
     const Plan *p = r->p;
-    uint32_t single[PLAN_STATE_ROLES] = {0};
+    uint32_t single[STATE_ROLES] = {0};
     for (uint64_t i = 0; i < p->n_states; i++) {
         const PlanState *s = &p->states[i];
         FAIL_IF(bad_string(p, s->name), "state %llu has no name", (Llu)i);
         const char *name = plan_string(p, s->name);
-        FAIL_IF(s->role >= PLAN_STATE_ROLES, "state %s has no role", name);
+        FAIL_IF(s->role >= STATE_ROLES, "state %s has no role", name);
         FAIL_IF(s->param < -1 || s->param >= (int64_t)p->n_params || s->group < -1 ||
                     s->group >= (int64_t)p->n_groups,
                 "state %s belongs to nothing", name);
@@ -264,8 +264,7 @@ static int read_states(Reading *r) {
         int status = read_state_role(r, s, name);
         if (status) return status;
     }
-    FAIL_IF(single[PLAN_STATE_STEP] != 1 || single[PLAN_STATE_STAGING] > 1 ||
-                single[PLAN_STATE_SCALE] > 1,
+    FAIL_IF(single[STATE_STEP] != 1 || single[STATE_STAGING] > 1 || single[STATE_SCALE] > 1,
             "there must be one state of role step, and at most one of staging and scale");
     return 0;
 }
@@ -278,7 +277,7 @@ static int read_shards(Reading *r) {
     int status = 0;
     for (uint64_t i = 0; i < p->n_states && !status; i++) {
         const PlanState *s = &p->states[i];
-        if (s->role == PLAN_STATE_PARAM && seen[s->group]++)
+        if (s->role == STATE_PARAM && seen[s->group]++)
             status = plan_fail(r, "state %s is a second shard of group %d", plan_string(p, s->name),
                                s->group);
     }
@@ -292,7 +291,7 @@ static int read_fields(Reading *r) {
     const Plan *p = r->p;
     uint64_t slot = 0;
     for (uint64_t i = 0; i < p->n_states; i++)
-        if (p->states[i].role == PLAN_STATE_STAGING) slot = (uint64_t)p->states[i].type.dim[1];
+        if (p->states[i].role == STATE_STAGING) slot = (uint64_t)p->states[i].type.dim[1];
     for (uint64_t i = 0; i < p->n_fields; i++) {
         const PlanField *f = &p->fields[i];
         FAIL_IF(bad_string(p, f->name) || f->pad, "batch field %llu has no name", (Llu)i);
@@ -333,12 +332,12 @@ static int read_programs(Reading *r) {
     uint64_t next = 0;
     uint32_t rank = 0;
     FAIL_IF(p->n_roles < 1 || p->n_roles > PLAN_ROLES_MAX || p->n_calls > PLAN_CALLS_MAX ||
-                p->n_programs > p->n_roles * PLAN_KINDS,
+                p->n_programs > p->n_roles * PROGRAM_KINDS,
             "%llu roles, %llu calls and %llu programs are not those of a step", (Llu)p->n_roles,
             (Llu)p->n_calls, (Llu)p->n_programs);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *a = &p->programs[i];
-        FAIL_IF(a->kind >= PLAN_KINDS || a->pad, "program %llu is of no known kind", (Llu)i);
+        FAIL_IF(a->kind >= PROGRAM_KINDS || a->pad, "program %llu is of no known kind", (Llu)i);
         FAIL_IF(a->first_instr != next || bad_range(next, a->n_instr, p->n_instrs) ||
                     a->peak > p->settings->arena_bytes,
                 "program %llu does not follow the one before it", (Llu)i);

@@ -14,16 +14,16 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     out->span = v->span;
     out->to = 1;
     if (!strcmp(v->text, "npy")) {
-        out->kind = DATA_NPY;
+        out->kind = SOURCE_NPY;
         for (uint32_t i = 0; i < v->n_items; i++) {
             DataFieldFile f = {v->items[i].name, v->items[i].value->text};
             vec_push(e->model->arena, &out->fields, f);
         }
         return true;
     }
-    out->kind = !strcmp(v->text, "text") ? DATA_TEXT : DATA_TOKENS;
+    out->kind = !strcmp(v->text, "text") ? SOURCE_TEXT : SOURCE_TOKENS;
     out->path = call_argument(v, "path")->text;
-    if (out->kind != DATA_TEXT) return true;
+    if (out->kind != SOURCE_TEXT) return true;
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
     if (out->to > 1 || out->from >= out->to) {
@@ -122,11 +122,11 @@ static bool check_validation(Elaboration *e) {
     const Setting *setting = model_setting(e->model, "data", "val");
     DataSource given = s->val;
     if (!given.present) return true;
-    if ((given.kind == DATA_NPY) != (s->train.kind == DATA_NPY)) {
+    if ((given.kind == SOURCE_NPY) != (s->train.kind == SOURCE_NPY)) {
         setting_error(e->model, setting, "data.val must give the same fields as data.train");
         return false;
     }
-    if (given.kind != DATA_NPY) return true;
+    if (given.kind != SOURCE_NPY) return true;
     Type *types = arena_array(e->model->arena, Type, given.fields.n + 1);
     if (!open_arrays(e, setting, &given, types)) return false;
     s->val.fields.n = 0;
@@ -164,7 +164,7 @@ bool declare_fields(Elaboration *e) {
     if (!read_source(e, train, &s->train)) return false;
     if (val->value.kind == VALUE_CALL && !read_source(e, val, &s->val)) return false;
     bool right =
-        s->train.kind == DATA_NPY ? declare_arrays(e, &staging) : declare_tokens(e, &staging);
+        s->train.kind == SOURCE_NPY ? declare_arrays(e, &staging) : declare_tokens(e, &staging);
     if (!right || !check_validation(e)) return false;
     int64_t bytes[2] = {2, (int64_t)staging}, step = STEP_SLOTS, exact = EXACT_WORDS;
     Graph *g = e->graph;

@@ -21,17 +21,13 @@ typedef struct CompileOptions {
     bool to_plan;     /* batch and steps or epochs are needed */
 } CompileOptions;
 
-typedef enum DataSourceKind { DATA_TEXT, DATA_TOKENS, DATA_NPY } DataSourceKind;
-typedef enum DataOrder { DATA_SHUFFLE, DATA_SEQUENTIAL } DataOrder;
-typedef enum ScheduleKind { LR_CONSTANT, LR_COSINE, LR_LINEAR } ScheduleKind;
-
 typedef struct DataFieldFile {
     const char *name, *path;
 } DataFieldFile;
 
 typedef struct DataSource {
     bool present;
-    DataSourceKind kind;
+    SourceKind kind;
     const char *path;          /* text: file; tokens: glob */
     double from, to;           /* text */
     VEC(DataFieldFile) fields; /* npy; in the order of Graph.fields */

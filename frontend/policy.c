@@ -23,7 +23,7 @@ static int64_t integer(Model *m, const char *section, const char *key) {
 
 /* A number of steps or samples: no more than a plan holds. */
 static int64_t count(Model *m, const char *section, const char *key) {
-    const int64_t most = (int64_t)1 << 50;
+    const int64_t most = MOST_COUNT;
     int64_t n = integer(m, section, key);
     if (n <= most) return n;
     Diag d = diag_error(m->ds, "E0311", value_of(m, section, key)->span,
@@ -36,6 +36,13 @@ static int64_t count(Model *m, const char *section, const char *key) {
 static double number(Model *m, const char *section, const char *key) {
     const ConstValue *v = value_of(m, section, key);
     return value_is_number(v) ? value_number(v) : 0;
+}
+
+/* The value of an enum that a setting names; 0 where the setting was refused before. */
+static int enum_value(const ConstValue *v, const Words *words) {
+    bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
+    int value = named ? word_find(words, v->text) : 0;
+    return MAX(value, 0);
 }
 
 static bool is_word(const ConstValue *v, const char *word) {
@@ -201,7 +208,7 @@ static void resolve_reshard(Model *m, Policy *p) {
         p->reshard = k == dp;
     }
     if (p->strategy == STRATEGY_FULL) return;
-    const char *name = p->strategy == STRATEGY_NONE ? "none" : "grads";
+    const char *name = word_of(&words_Strategy, p->strategy);
     const char *const keys[] = {"reshard", "reshard_root"};
     for (int i = 0; i < 2; i++) {
         const Setting *key = model_setting(m, "shard", keys[i]);
@@ -244,10 +251,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
 }
 
 static void resolve_shard(Model *m, Policy *p) {
-    const ConstValue *strategy = value_of(m, "shard", "strategy");
-    p->strategy = is_word(strategy, "grads")  ? STRATEGY_GRADS
-                  : is_word(strategy, "none") ? STRATEGY_NONE
-                                              : STRATEGY_FULL;
+    p->strategy = (Strategy)enum_value(value_of(m, "shard", "strategy"), &words_Strategy);
     resolve_unit(m, p);
     resolve_reshard(m, p);
     resolve_prefetch(m, p);
@@ -269,15 +273,14 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     if (o->kind != VALUE_CALL) return;
     s->lr = value_number(call_argument(o, "lr"));
     p->weight_decay = value_number(call_argument(o, "weight_decay"));
-    if (is_word(o, "sgd")) {
-        p->optimizer = OPTIMIZER_SGD;
+    p->optimizer = (OptimizerKind)enum_value(o, &words_OptimizerKind);
+    if (p->optimizer == OPTIMIZER_SGD) {
         p->momentum = value_number(call_argument(o, "momentum"));
         p->nesterov = call_argument(o, "nesterov")->boolean;
         if (p->nesterov && p->momentum == 0)
             setting_error(m, setting, "nesterov needs a momentum above 0");
         return;
     }
-    p->optimizer = is_word(o, "adam") ? OPTIMIZER_ADAM : OPTIMIZER_ADAMW;
     p->eps = value_number(call_argument(o, "eps"));
     const ConstValue *betas = call_argument(o, "betas");
     bool right = betas->n_items == 2;
@@ -315,10 +318,10 @@ static void resolve_schedule(Model *m, Settings *s) {
     const Setting *setting = model_setting(m, "train", "schedule");
     const ConstValue *v = &setting->value;
     if (v->kind != VALUE_CALL) return;
-    s->schedule = is_word(v, "cosine") ? LR_COSINE : is_word(v, "linear") ? LR_LINEAR : LR_CONSTANT;
+    s->schedule = (ScheduleKind)enum_value(v, &words_ScheduleKind);
     s->warmup = value_number(call_argument(v, "warmup"));
-    s->final = s->schedule == LR_CONSTANT ? 1 : value_number(call_argument(v, "final"));
-    if (s->steps && s->schedule != LR_CONSTANT && s->warmup > (double)s->steps)
+    s->final = s->schedule == SCHEDULE_CONSTANT ? 1 : value_number(call_argument(v, "final"));
+    if (s->steps && s->schedule != SCHEDULE_CONSTANT && s->warmup > (double)s->steps)
         setting_error(m, setting, "warmup = %g is longer than steps = %lld", s->warmup,
                       (long long)s->steps);
 }
@@ -392,15 +395,12 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     s->eval_every = count(m, "train", "eval_every");
     s->eval_steps = count(m, "train", "eval_steps");
     s->seed = (uint64_t)integer(m, "train", "seed");
-    const ConstValue *on_nan = value_of(m, "train", "on_nan");
-    p->on_nan = is_word(on_nan, "skip")       ? ON_NAN_SKIP
-                : is_word(on_nan, "continue") ? ON_NAN_CONTINUE
-                                              : ON_NAN_STOP;
+    p->on_nan = (OnNan)enum_value(value_of(m, "train", "on_nan"), &words_OnNan);
     if (s->eval_every && !given(m, "data", "val"))
         setting_error(m, model_setting(m, "train", "eval_every"),
                       "eval_every needs data.val, which is not given");
     s->length = integer(m, "data", "length");
-    s->order = is_word(value_of(m, "data", "order"), "sequential") ? DATA_SEQUENTIAL : DATA_SHUFFLE;
+    s->order = (DataOrder)enum_value(value_of(m, "data", "order"), &words_DataOrder);
 }
 
 /* A setting that was given and changes nothing beside the others: said, since the user meant

@@ -8,27 +8,20 @@
 
 #include "ir.h"
 
+static Policy policy_default(void) {
+    return (Policy){
+        .unit = UNIT_ROOT,
+#define POLICY(section, field, type, kind, words, standard, least, most, line) .field = standard,
+#include "policy.def"
+#undef POLICY
+    };
+}
+
 Graph *graph_new(Arena *a, DiagSet *ds) {
     Graph *g = arena_new_of(a, Graph);
     g->arena = a;
     g->diags = ds;
-    g->policy = (Policy){
-        .strategy = STRATEGY_FULL,
-        .unit = UNIT_ROOT,
-        .reshard = true,
-        .prefetch_forward = 1,
-        .prefetch_backward = 1,
-        .inflight = 2,
-        .align = 16,
-        .micro_batches = 1,
-        .batch = 1,
-        .compute_dtype = DT_F32,
-        .reduce_dtype = DT_F32,
-        .optimizer = OPTIMIZER_SGD,
-        .beta1 = 0.9,
-        .beta2 = 0.999,
-        .eps = 1e-8,
-    };
+    g->policy = policy_default();
     return g;
 }
 
@@ -74,22 +67,11 @@ int64_t mesh_ranks(const Policy *p) {
     return n;
 }
 
-const char *program_name(ProgramKind k) {
-    static const char *const names[PROGRAM_KINDS] = {"train", "eval", "first", "micro", "last"};
-    return (unsigned)k < PROGRAM_KINDS ? names[k] : "?";
-}
+const char *program_name(ProgramKind k) { return word_of(&words_ProgramKind, k); }
 
-const char *level_name(OpLevel l) {
-    static const char *const names[LEVEL_COUNT] = {"model", "train", "shard", "sched"};
-    return (unsigned)l < LEVEL_COUNT ? names[l] : "?";
-}
+const char *level_name(OpLevel l) { return word_of(&words_OpLevel, l); }
 
-const char *state_role_name(StateRole r) {
-    static const char *const names[STATE_ROLES] = {"step",    "staging",  "scale",
-                                                   "metric",  "param",    "moment1",
-                                                   "moment2", "gradient", "gathered"};
-    return (unsigned)r < STATE_ROLES ? names[r] : "?";
-}
+const char *state_role_name(StateRole r) { return word_of(&words_StateRole, r); }
 
 Attrs attrs_default(OpKind kind) {
     Attrs a = {0};
@@ -103,7 +85,7 @@ Attrs attrs_default(OpKind kind) {
 static Attrs attrs_of(OpKind kind, const Attrs *a) {
     if (!a) return attrs_default(kind);
     Attrs own = {0};
-#define ATTR(field, name, ctype, word)                                                             \
+#define ATTR(field, name, ctype, form, words)                                                      \
     if (op_info[kind].attrs & A_##field) own.field = a->field;
 #include "attrs.def"
 #undef ATTR

@@ -20,6 +20,9 @@ typedef uint32_t OpId;
 #define NO_VALUE UINT32_MAX
 #define NO_OP UINT32_MAX
 #define NO_ADDRESS UINT64_MAX
+/* Ends of ranges in policy.def: the largest real below 1, the largest of all. */
+#define BELOW_ONE 0x1.fffffffffffffp-1
+#define MOST_REAL 1.7976931348623157e308
 
 typedef struct Value {
     Type type;
@@ -44,15 +47,6 @@ typedef struct Op {
     OpId *edge;      /* earlier ops of the same program, ascending */
 } Op;
 
-typedef enum ProgramKind {
-    PROGRAM_TRAIN, /* one whole step: forward, backward, update (the only one when M = 1) */
-    PROGRAM_EVAL,
-    PROGRAM_FIRST, /* forward, backward of the first micro-batch: gradients are stored */
-    PROGRAM_MICRO, /* of one in the middle: gradients are added */
-    PROGRAM_LAST,  /* of the last one: added, then the update */
-    PROGRAM_KINDS
-} ProgramKind;
-
 typedef struct Program {
     ProgramKind kind;
     VEC(OpId) ops;
@@ -66,8 +60,6 @@ typedef struct Module {
     int32_t parent;                /* index, NO_INDEX for the root */
     Span span;                     /* its field in the parent */
 } Module;
-
-typedef enum InitKind { INIT_ZEROS, INIT_ONES, INIT_NORMAL } InitKind;
 
 typedef struct ParamName {
     const char *path; /* wte.weight */
@@ -89,19 +81,6 @@ typedef struct Param {
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
 } Param;
-
-typedef enum StateRole {
-    STATE_STEP,     /* f64[STEP_SLOTS], written by the host before each call */
-    STATE_STAGING,  /* u8[2, bytes]: two batches, written by the host */
-    STATE_SCALE,    /* f64[SCALE_SLOTS], read by the host after a step */
-    STATE_METRIC,   /* exact accumulator, read by the host; name says which */
-    STATE_PARAM,    /* from shard on: a group's master weights */
-    STATE_MOMENT1,  /* Adam m, SGD momentum buffer */
-    STATE_MOMENT2,  /* Adam v */
-    STATE_GRADIENT, /* gradients kept between micro-batches */
-    STATE_GATHERED, /* unsharded parameters kept between micro-batches */
-    STATE_ROLES
-} StateRole;
 
 /* A persistent buffer. Before shard, moments belong to a parameter; from shard on, everything
  * belongs to a group. */
@@ -152,15 +131,12 @@ typedef struct Group {
     bool replicated; /* strategy none or one rank: every rank holds all of it (shard = padded) */
 } Group;
 
-typedef enum Strategy { STRATEGY_FULL, STRATEGY_GRADS, STRATEGY_NONE } Strategy;
-typedef enum UnitPolicy { UNIT_ROOT, UNIT_CLASS, UNIT_SIZE, UNIT_MANUAL } UnitPolicy;
-typedef enum OptimizerKind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } OptimizerKind;
-
 typedef struct StringList {
     VEC(const char *) at;
 } StringList;
 
-/* Everything that passes read besides the ops. Printed in the header of a graph. */
+/* Everything that passes read besides the ops: policy.def, the mesh and how units are made. Printed
+ * in the header of a graph. */
 typedef struct Policy {
     /* mesh: outermost axis first. Axis "dp" shards. */
     int n_axes;
@@ -168,30 +144,15 @@ typedef struct Policy {
         const char *name;
         int64_t size;
     } mesh[4];
-    /* shard */
-    Strategy strategy;
     UnitPolicy unit;
     StringList unit_classes;     /* UNIT_CLASS */
     int64_t unit_size;           /* UNIT_SIZE: elements */
     StringList unit_leaf;        /* UNIT_SIZE: leaf classes */
     VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
     Span unit_span;              /* for errors of wrap */
-    bool reshard, reshard_root;
-    bool accumulate_local; /* gradients of micro-batches are kept unsharded */
-    int64_t prefetch_forward, prefetch_backward;
-    bool prefetch_post;
-    int64_t inflight;
-    int64_t align; /* bytes of the compute dtype; 0 = parameters back to back */
-    /* train */
-    int64_t micro_batches; /* M */
-    int64_t batch;         /* samples a step, global */
-    int compute_dtype, reduce_dtype;
-    OptimizerKind optimizer;
-    double beta1, beta2, eps, weight_decay, momentum;
-    bool nesterov;
-    double clip, clip_value; /* 0 = none */
-    OnNan on_nan;
-    int64_t loss_exponent; /* backward is seeded with 2^loss_exponent, near 1/targets */
+#define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
+#include "policy.def"
+#undef POLICY
 } Policy;
 
 typedef struct Graph {

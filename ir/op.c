@@ -31,18 +31,11 @@ const OpInfo op_info[OP_COUNT] = {
 };
 #undef OP
 
-static const char *const dtype_names[DT_COUNT] = {
-    [DT_NONE] = "?",  [DT_F32] = "f32", [DT_BF16] = "bf16", [DT_F64] = "f64",
-    [DT_I32] = "i32", [DT_I64] = "i64", [DT_U8] = "u8",     [DT_TOKEN] = "token"};
-
-const char *dtype_name(int dtype) {
-    return dtype >= 0 && dtype < DT_COUNT ? dtype_names[dtype] : "?";
-}
+const char *dtype_name(int dtype) { return word_of(&words_DType, dtype); }
 
 int dtype_by_name(const char *name) {
-    for (int i = DT_NONE + 1; i < DT_COUNT; i++)
-        if (!strcmp(dtype_names[i], name)) return i;
-    return DT_NONE;
+    int dtype = word_find(&words_DType, name);
+    return dtype < 0 ? DT_NONE : dtype;
 }
 
 int op_by_name(const char *name) {
@@ -66,12 +59,6 @@ OpPitched op_pitched(OpKind op) {
     }
 }
 
-const char *phase_name(int phase) {
-    static const char *const names[PHASE_COUNT] = {"forward", "backward", "update"};
-    return phase >= 0 && phase < PHASE_COUNT ? names[phase] : "?";
-}
+const char *phase_name(int phase) { return word_of(&words_Phase, phase); }
 
-const char *stream_name(int stream) {
-    static const char *const names[STREAM_KINDS] = {"compute", "gather", "reduce"};
-    return stream >= 0 && stream < STREAM_KINDS ? names[stream] : "?";
-}
+const char *stream_name(int stream) { return word_of(&words_StreamKind, stream); }

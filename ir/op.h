@@ -10,20 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
+#include "words.h"
 
-typedef enum DType {
-    DT_NONE,
-    DT_F32,
-    DT_BF16,
-    DT_F64,
-    DT_I32,
-    DT_I64,
-    DT_U8,
-    DT_TOKEN,
-    DT_COUNT
-} DType;
-/* DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
+enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
+/* Bytes, elements, samples, steps: the most that a graph or a plan holds. */
+#define MOST_COUNT ((int64_t)1 << 50)
 
 /* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
  * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
@@ -38,8 +29,18 @@ typedef struct Type {
 } Type;
 
 static inline uint32_t dtype_bytes(int dtype) {
-    static const uint8_t bytes[DT_COUNT] = {0, 4, 2, 8, 4, 8, 1, 0};
-    return dtype >= 0 && dtype < DT_COUNT ? bytes[dtype] : 0;
+    switch ((DType)dtype) {
+    case DT_NONE:
+    case DT_TOKEN:
+    case DT_COUNT: break;
+    case DT_F32:
+    case DT_I32: return 4;
+    case DT_F64:
+    case DT_I64: return 8;
+    case DT_BF16: return 2;
+    case DT_U8: return 1;
+    }
+    return 0;
 }
 static inline int64_t type_elements(const Type *t) {
     int64_t n = 1;
@@ -101,7 +102,6 @@ enum {
     SCALE_SLOTS = 8
 };
 
-typedef enum OpLevel { LEVEL_MODEL, LEVEL_TRAIN, LEVEL_SHARD, LEVEL_SCHED, LEVEL_COUNT } OpLevel;
 /* masks for the level column of ops.def */
 enum {
     L_MODEL = 1 << LEVEL_MODEL,
@@ -141,32 +141,22 @@ typedef enum OpPrecision {
 /* How an op may be cut when its inputs are shards of flat parameters. */
 typedef enum OpShard { SHARD_WHOLE, SHARD_ELEMENT, SHARD_SUM } OpShard;
 
-typedef enum DeviceKind { DEVICE_CPU, DEVICE_CUDA, DEVICE_KINDS } DeviceKind;
-typedef enum StreamKind { STREAM_COMPUTE, STREAM_GATHER, STREAM_REDUCE, STREAM_KINDS } StreamKind;
-typedef enum Phase { PHASE_FORWARD, PHASE_BACKWARD, PHASE_UPDATE, PHASE_COUNT } Phase;
-typedef enum GeluForm { GELU_ERF, GELU_TANH } GeluForm;
-typedef enum OnNan { ON_NAN_STOP, ON_NAN_SKIP, ON_NAN_CONTINUE } OnNan;
-/* What a collective carries, for counts in reports: metrics are counted apart. */
-typedef enum CommTag { TAG_PARAMETER, TAG_GRADIENT, TAG_METRIC, TAG_KINDS } CommTag;
-/* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
-typedef enum CommPurpose { COMM_GATHER, COMM_REDUCE, COMM_PURPOSES } CommPurpose;
-
 /* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
  * All fields are 8 bytes so that a plan holds the struct as it is. */
-#define ATTR(field, name, ctype, kind) ctype field;
+#define ATTR(field, name, ctype, kind, words) ctype field;
 typedef struct Attrs {
 #include "attrs.def"
 } Attrs;
 #undef ATTR
 
 enum {
-#define ATTR(field, name, ctype, kind) ATTR_BIT_##field,
+#define ATTR(field, name, ctype, kind, words) ATTR_BIT_##field,
 #include "attrs.def"
 #undef ATTR
     ATTR_COUNT
 };
 enum {
-#define ATTR(field, name, ctype, kind) A_##field = 1 << ATTR_BIT_##field,
+#define ATTR(field, name, ctype, kind, words) A_##field = 1 << ATTR_BIT_##field,
 #include "attrs.def"
 #undef ATTR
     A_none = 0
@@ -203,8 +193,8 @@ extern const OpInfo op_info[OP_COUNT];
 const char *dtype_name(int dtype);   /* "f32"; "?" when unknown */
 int dtype_by_name(const char *name); /* DT_NONE when unknown */
 int op_by_name(const char *name);    /* OP_COUNT when unknown */
-const char *phase_name(int phase);   /* forward, backward, update */
-const char *stream_name(int stream); /* compute, gather, reduce */
+const char *phase_name(int phase);   /* word of a Phase */
+const char *stream_name(int stream); /* word of a StreamKind */
 /* Masks of the operands and of the results of an op whose rows may have a pitch. An op with the
  * alias rule VIEW keeps the pitch that its operand has. */
 typedef struct OpPitched {

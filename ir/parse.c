@@ -228,6 +228,14 @@ static bool parse_name(Parser *p, const char **out) {
     return true;
 }
 
+/* The word of an enum; what: with its article, for messages. */
+static bool parse_enum(Parser *p, const char *what, const Words *words, int *out) {
+    char word[NAME_SIZE];
+    if (!parse_word(p, what, word)) return false;
+    *out = word_find(words, word);
+    return *out >= 0 || fail_token(p, "expected %s, not `%s`", what, word);
+}
+
 static bool parse_dtype(Parser *p, int *out) {
     char word[NAME_SIZE];
     if (!parse_word(p, "a dtype", word)) return false;
@@ -290,8 +298,7 @@ static bool parse_field(Parser *p, const TextField *f, void *record, bool open) 
     if (number ? !parse_int(p, &x) : !parse_word(p, "a word", word)) return false;
     if (!number && f->kind == TEXT_BOOL)
         x = !strcmp(word, "true") ? 1 : !strcmp(word, "false") ? 0 : -1;
-    for (uint32_t i = 0; !number && f->kind == TEXT_WORDS && i < f->words.n; i++)
-        if (!strcmp(word, f->words.at[i])) x = i;
+    if (!number && f->kind == TEXT_WORD) x = word_find(f->words, word);
     if (!number && x < 0) return fail_token(p, "`%s` is no value of `%s`", word, f->name);
     text_field_set(f, record, x);
     return true;
@@ -358,11 +365,8 @@ static bool parse_strings(Parser *p, StringList *list, char close) {
 
 static bool parse_unit_policy(Parser *p) {
     Policy *policy = &p->g->policy;
-    char word[NAME_SIZE];
-    if (!parse_word(p, "a unit policy", word)) return false;
-    uint32_t kind = 0;
-    while (kind < unit_policy_words.n && strcmp(word, unit_policy_words.at[kind])) kind++;
-    if (kind == unit_policy_words.n) return fail_token(p, "there is no unit policy `%s`", word);
+    int kind;
+    if (!parse_enum(p, "a unit policy", &words_UnitPolicy, &kind)) return false;
     policy->unit = (UnitPolicy)kind;
     if (policy->unit != UNIT_ROOT && !expect(p, '(')) return false;
     if (policy->unit == UNIT_CLASS && !parse_strings(p, &policy->unit_classes, ')')) return false;
@@ -416,12 +420,9 @@ static bool parse_param_name(Parser *p, ParamName *name) {
 }
 
 static bool parse_init(Parser *p, Param *q) {
-    char word[NAME_SIZE];
-    if (!parse_word(p, "an initial value", word)) return false;
-    uint32_t i = 0;
-    while (i < init_words.n && strcmp(word, init_words.at[i])) i++;
-    if (i == init_words.n) return fail_token(p, "there is no initial value `%s`", word);
-    q->init = (InitKind)i;
+    int init;
+    if (!parse_enum(p, "an initial value", &words_InitKind, &init)) return false;
+    q->init = (InitKind)init;
     if (q->init != INIT_NORMAL) return true;
     if (!expect(p, '(') || !parse_real(p, &q->init_std)) return false;
     if (accept(p, ',')) {
@@ -457,11 +458,10 @@ static bool parse_param(Parser *p) {
 
 static bool parse_state(Parser *p) {
     State s = {.param = NO_INDEX, .group = NO_INDEX};
-    char word[NAME_SIZE];
-    if (!parse_row(p, p->g->states.n) || !parse_word(p, "the role of a state", word)) return false;
-    int role = 0;
-    while (role < STATE_ROLES && strcmp(word, state_role_name((StateRole)role))) role++;
-    if (role == STATE_ROLES) return fail_token(p, "a state has no role `%s`", word);
+    int role;
+    if (!parse_row(p, p->g->states.n) ||
+        !parse_enum(p, "the role of a state", &words_StateRole, &role))
+        return false;
     s.role = (StateRole)role;
     if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
     if (accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
@@ -539,11 +539,8 @@ static bool parse_arena(Parser *p) {
 /* ---- programs ---- */
 
 static bool parse_program(Parser *p) {
-    char word[NAME_SIZE];
-    if (!parse_word(p, "the kind of program", word)) return false;
-    int kind = 0;
-    while (kind < PROGRAM_KINDS && strcmp(word, program_name((ProgramKind)kind))) kind++;
-    if (kind == PROGRAM_KINDS) return fail_token(p, "there is no program `%s`", word);
+    int kind;
+    if (!parse_enum(p, "the kind of program", &words_ProgramKind, &kind)) return false;
     uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
     p->program = &p->g->programs.at[row];
     return !accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
@@ -610,20 +607,18 @@ static bool parse_attrs(Parser *p, Op *op) {
 }
 
 static bool parse_stream(Parser *p, Op *op) {
-    char word[NAME_SIZE];
+    int stream;
     if (!accept(p, '[')) return true;
-    if (!parse_word(p, "a stream", word)) return false;
-    while (op->stream < STREAM_KINDS && strcmp(word, stream_name(op->stream))) op->stream++;
-    if (op->stream == STREAM_KINDS) return fail_token(p, "there is no stream `%s`", word);
+    if (!parse_enum(p, "a stream", &words_StreamKind, &stream)) return false;
+    op->stream = (uint8_t)stream;
     return expect(p, ']');
 }
 
 /* !phase unit N "path" span */
 static bool parse_op_tail(Parser *p, Op *op) {
-    char word[NAME_SIZE];
-    if (!expect(p, '!') || !parse_word(p, "a phase", word)) return false;
-    while (op->phase < PHASE_COUNT && strcmp(word, phase_name(op->phase))) op->phase++;
-    if (op->phase == PHASE_COUNT) return fail_token(p, "there is no phase `%s`", word);
+    int phase;
+    if (!expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
+    op->phase = (uint8_t)phase;
     if (accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
     return (accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
 }
@@ -664,13 +659,12 @@ static bool parse_record(Parser *p, bool first) {
         {"field", parse_batch_field}, {"unit", parse_unit},       {"group", parse_group},
         {"arena", parse_arena},       {"program", parse_program},
     };
-    char word[NAME_SIZE];
     if (first) {
-        if (!expect_word(p, "graph") || !parse_word(p, "a level", word)) return false;
-        for (int l = 0; l < LEVEL_COUNT; l++)
-            if (!strcmp(word, level_name((OpLevel)l))) p->g->level = (OpLevel)l;
-        return !strcmp(word, level_name(p->g->level)) ||
-               fail_token(p, "there is no level `%s`", word);
+        int level;
+        if (!expect_word(p, "graph") || !parse_enum(p, "a level", &words_OpLevel, &level))
+            return false;
+        p->g->level = (OpLevel)level;
+        return true;
     }
     if (p->program && peek(p) == '#') return parse_op(p);
     if (p->program) {

@@ -87,16 +87,14 @@ static void put_field(Printer *p, const TextField *f, const void *record) {
     put(p, f->name);
     put(p, " = ");
     if (f->kind == TEXT_REAL) {
-        double x;
-        memcpy(&x, (const char *)record + f->offset, sizeof x);
-        put_real(p, x);
+        put_real(p, text_field_real(f, record));
         return;
     }
     int64_t x = text_field_get(f, record);
     if (f->kind == TEXT_BOOL && (x == 0 || x == 1))
         put(p, x ? "true" : "false");
-    else if (f->kind == TEXT_WORDS && x >= 0 && x < (int64_t)f->words.n)
-        put(p, f->words.at[x]);
+    else if (f->kind == TEXT_WORD && x >= 0 && x < f->words->n)
+        put(p, word_of(f->words, x));
     else
         put_int(p, x);
 }
@@ -165,7 +163,7 @@ static void print_strings(Printer *p, const StringList *list) {
 static void print_unit_policy(Printer *p) {
     const Policy *policy = &p->g->policy;
     put(p, ", unit = ");
-    put(p, unit_policy_words.at[policy->unit]);
+    put(p, word_of(&words_UnitPolicy, policy->unit));
     if (policy->unit != UNIT_ROOT) put(p, "(");
     if (policy->unit == UNIT_CLASS) print_strings(p, &policy->unit_classes);
     if (policy->unit == UNIT_SIZE) {
@@ -193,7 +191,7 @@ static void print_policy(Printer *p) {
     }
     put(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
-        bool first = i == 0 || i == policy_train_field;
+        bool first = i == 0 || i == n_shard_policies;
         if (first && i) put(p, "\n");
         put(p, first ? "policy " : ", ");
         put_field(p, &policy_fields[i], policy);
@@ -231,7 +229,7 @@ static void print_params(Printer *p) {
         put(p, " ");
         type_print(&q->type, p->out);
         put(p, " ");
-        put(p, init_words.at[q->init]);
+        put(p, word_of(&words_InitKind, q->init));
         if (q->init == INIT_NORMAL) {
             put(p, "(");
             if (q->init_mean != 0) {

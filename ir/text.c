@@ -1,65 +1,31 @@
-/* The tables behind the text form: which fields Attrs and Policy have, and the words of enums. */
+/* The tables behind the text form: which fields Attrs and Policy have. */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "text.h"
 
-#define WORDS(...)                                                                                 \
-    { (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *) }
-
-#define KIND_INT                                                                                   \
-    TEXT_INT, { 0 }
-#define KIND_REAL                                                                                  \
-    TEXT_REAL, { 0 }
-#define KIND_BOOL                                                                                  \
-    TEXT_BOOL, { 0 }
-#define KIND_GELU TEXT_WORDS, WORDS("erf", "tanh")
-#define KIND_ON_NAN TEXT_WORDS, WORDS("stop", "skip", "continue")
-#define KIND_COMM TEXT_WORDS, WORDS("gather", "reduce")
-#define KIND_TAG TEXT_WORDS, WORDS("parameter", "gradient", "metric")
-#define KIND_DTYPE TEXT_WORDS, WORDS("none", "f32", "bf16", "f64", "i32", "i64", "u8", "token")
-#define KIND_STRATEGY TEXT_WORDS, WORDS("full", "grads", "none")
-#define KIND_OPTIMIZER TEXT_WORDS, WORDS("sgd", "adam", "adamw")
-
 const TextField attr_fields[ATTR_COUNT] = {
-#define ATTR(field, name, ctype, kind) {name, offsetof(Attrs, field), sizeof(ctype), KIND_##kind},
+#define ATTR(field, name, ctype, kind, words)                                                      \
+    {name, offsetof(Attrs, field), sizeof(ctype), TEXT_##kind, words, -INFINITY, INFINITY},
 #include "attrs.def"
 #undef ATTR
 };
 
-#define FIELD(field, kind)                                                                         \
-    { #field, offsetof(Policy, field), sizeof((Policy){0}.field), KIND_##kind }
 const TextField policy_fields[] = {
-    FIELD(strategy, STRATEGY),
-    FIELD(reshard, BOOL),
-    FIELD(reshard_root, BOOL),
-    FIELD(accumulate_local, BOOL),
-    FIELD(prefetch_forward, INT),
-    FIELD(prefetch_backward, INT),
-    FIELD(prefetch_post, BOOL),
-    FIELD(inflight, INT),
-    FIELD(align, INT),
-    FIELD(micro_batches, INT),
-    FIELD(batch, INT),
-    FIELD(compute_dtype, DTYPE),
-    FIELD(reduce_dtype, DTYPE),
-    FIELD(optimizer, OPTIMIZER),
-    FIELD(beta1, REAL),
-    FIELD(beta2, REAL),
-    FIELD(eps, REAL),
-    FIELD(weight_decay, REAL),
-    FIELD(momentum, REAL),
-    FIELD(nesterov, BOOL),
-    FIELD(clip, REAL),
-    FIELD(clip_value, REAL),
-    FIELD(on_nan, ON_NAN),
-    FIELD(loss_exponent, INT),
+#define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
+    {#field, offsetof(Policy, field), sizeof(type), TEXT_##kind, words, least, most},
+#include "policy.def"
+#undef POLICY
 };
 const uint32_t n_policy_fields = ARRAY_LEN(policy_fields);
-const uint32_t policy_train_field = 9;
 
-const Words init_words = WORDS("zeros", "ones", "normal");
-const Words unit_policy_words = WORDS("root", "class", "size", "manual");
+enum { IN_SHARD = 1, IN_TRAIN = 0 };
+const uint32_t n_shard_policies = 0
+#define POLICY(section, field, type, kind, words, standard, least, most, line) +IN_##section
+#include "policy.def"
+#undef POLICY
+    ;
 
 int64_t text_field_get(const TextField *f, const void *record) {
     const char *at = (const char *)record + f->offset;
@@ -82,6 +48,18 @@ void text_field_set(const TextField *f, void *record, int64_t value) {
     case sizeof narrow: memcpy(at, &narrow, sizeof narrow); break;
     default: memcpy(at, &truth, sizeof truth);
     }
+}
+
+double text_field_real(const TextField *f, const void *record) {
+    double x;
+    memcpy(&x, (const char *)record + f->offset, sizeof x);
+    return x;
+}
+
+bool text_field_in_range(const TextField *f, const void *record) {
+    double x =
+        f->kind == TEXT_REAL ? text_field_real(f, record) : (double)text_field_get(f, record);
+    return isfinite(x) && x >= f->least && x <= f->most;
 }
 
 bool text_is_word(const char *s) {

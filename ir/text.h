@@ -4,29 +4,26 @@
 
 #include "ir.h"
 
-typedef enum TextKind { TEXT_INT, TEXT_REAL, TEXT_BOOL, TEXT_WORDS } TextKind;
-
-typedef struct Words {
-    const char *const *at;
-    uint32_t n;
-} Words;
+typedef enum TextKind { TEXT_INT, TEXT_REAL, TEXT_BOOL, TEXT_WORD } TextKind;
 
 /* One scalar field of a struct. Integers of size 1 (bool), 4 (enums) and 8 bytes. */
 typedef struct TextField {
     const char *name;
     uint32_t offset, size;
     TextKind kind;
-    Words words; /* TEXT_WORDS: the value is the place of its word */
+    const Words *words; /* TEXT_WORD */
+    double least, most; /* the range, ends included */
 } TextField;
 
 extern const TextField attr_fields[ATTR_COUNT]; /* of Attrs, by ATTR_BIT_* */
 extern const TextField policy_fields[];         /* of Policy, without mesh and unit */
 extern const uint32_t n_policy_fields;
-extern const uint32_t policy_train_field; /* the first that stands on the second policy line */
-extern const Words init_words, unit_policy_words;
+extern const uint32_t n_shard_policies; /* they come first, on a line of their own */
 
 int64_t text_field_get(const TextField *f, const void *record); /* all but TEXT_REAL */
 void text_field_set(const TextField *f, void *record, int64_t value);
+double text_field_real(const TextField *f, const void *record); /* TEXT_REAL */
+bool text_field_in_range(const TextField *f, const void *record);
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);
 

@@ -145,7 +145,7 @@ static void check_attrs(Verify *v, const Op *op) {
         int64_t x = text_field_get(f, &op->attr), rows = rows_of(v, op->kind, i);
         bool fits = true;
         if (f->kind == TEXT_BOOL) fits = x == 0 || x == 1;
-        if (f->kind == TEXT_WORDS) fits = x >= 0 && x < (int64_t)f->words.n;
+        if (f->kind == TEXT_WORD) fits = x >= 0 && x < f->words->n;
         if (rows >= 0) fits = x >= NO_INDEX && x < rows;
         if (!fits) verify_broken(v, RULE_GRAPH_4, op, "%s = %lld", f->name, (long long)x);
     }

@@ -1,8 +1,9 @@
 /* The tables of a graph: rows that exist, sound types, unique names (graph-5, graph-6, graph-8),
- * and the layout of units and groups (shard-1 to shard-3). */
+ * policies in range (graph-11), and the layout of units and groups (shard-1 to shard-3). */
 #include <stdlib.h>
 #include <string.h>
 
+#include "text.h"
 #include "verify.h"
 
 static bool is_row(int64_t row, uint32_t n) { return row >= 0 && row < (int64_t)n; }
@@ -34,6 +35,25 @@ static void check_params(Verify *v) {
         NEED(p->reduce_dtype == DT_NONE || dtype_is_float(p->reduce_dtype),
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
     }
+}
+
+/* Every policy is in the range of its row, and the mesh has axes of different names. */
+static void check_policy(Verify *v) {
+    const Policy *p = &v->g->policy;
+    for (uint32_t i = 0; i < n_policy_fields; i++) {
+        const TextField *f = &policy_fields[i];
+        if (text_field_in_range(f, p)) continue;
+        char text[40], least[40], most[40];
+        double x = f->kind == TEXT_REAL ? text_field_real(f, p) : (double)text_field_get(f, p);
+        verify_broken(v, RULE_GRAPH_11, NULL, "%s = %s, not in %s to %s", f->name,
+                      double_text(x, text), double_text(f->least, least),
+                      double_text(f->most, most));
+    }
+    for (int i = 0; i < p->n_axes; i++)
+        for (int j = 0; j < i; j++)
+            if (!strcmp(p->mesh[i].name, p->mesh[j].name))
+                verify_broken(v, RULE_GRAPH_11, NULL, "the mesh has two axes `%s`",
+                              p->mesh[i].name);
 }
 
 static void check_states(Verify *v) {
@@ -244,6 +264,7 @@ static void check_layout(Verify *v, uint32_t row) {
 
 bool verify_tables(Verify *v) {
     int before = v->broken;
+    check_policy(v);
     check_params(v);
     check_states(v);
     check_rows_of_units(v);

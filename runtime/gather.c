@@ -208,7 +208,7 @@ int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool tr
 
 static const void *master_shard(void *user, uint32_t group) {
     const Rank *r = user;
-    const PlanState *s = plan_find_state(r->run->plan, PLAN_STATE_PARAM, (int32_t)group);
+    const PlanState *s = plan_find_state(r->run->plan, STATE_PARAM, (int32_t)group);
     return s ? r->arena + s->address : NULL;
 }
 

@@ -28,9 +28,6 @@ static void normal_block(const uint32_t key[2], uint64_t block, double mean, dou
 
 enum { CHUNK = 4096 };
 
-/* InitKind of the plan. */
-enum { PLAN_INIT_ZEROS, PLAN_INIT_ONES, PLAN_INIT_NORMAL };
-
 void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to) {
     const char *name = plan_string(p, q->key);
     uint64_t hash = hash_bytes(name, strlen(name), p->settings->seed);
@@ -42,11 +39,11 @@ void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n,
         double block[4];
         for (int64_t i = 0; i < count; i++) {
             uint64_t e = (uint64_t)(first + done + i);
-            if (q->init == PLAN_INIT_NORMAL && (i == 0 || e % 4 == 0))
+            if (q->init == INIT_NORMAL && (i == 0 || e % 4 == 0))
                 normal_block(key, e / 4, q->init_mean, q->init_std, block);
-            value[i] = q->init == PLAN_INIT_NORMAL ? (float)block[e % 4]
-                       : q->init == PLAN_INIT_ONES ? 1.0f
-                                                   : 0.0f;
+            value[i] = q->init == INIT_NORMAL ? (float)block[e % 4]
+                       : q->init == INIT_ONES ? 1.0f
+                                              : 0.0f;
         }
         store_floats((char *)to + (uint64_t)done * width, q->type.dtype, value, count);
         done += count;

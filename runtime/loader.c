@@ -18,7 +18,7 @@ struct Loader {
 
 /* A staging slot as the state has it, which may be longer than its fields. */
 static uint64_t slot_bytes(const Plan *p) {
-    const PlanState *staging = plan_find_state(p, PLAN_STATE_STAGING, -1);
+    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     uint64_t end = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
     for (uint64_t i = 0; i < p->n_fields; i++)
         end = MAX(end, p->fields[i].staging + (uint64_t)type_bytes(&p->fields[i].type));

@@ -38,9 +38,9 @@ static double now(void) {
 
 static int find_states(Trainer *t) {
     const Plan *p = t->run->plan;
-    const PlanState *step = plan_find_state(p, PLAN_STATE_STEP, -1);
-    const PlanState *staging = plan_find_state(p, PLAN_STATE_STAGING, -1);
-    const PlanState *scale = plan_find_state(p, PLAN_STATE_SCALE, -1);
+    const PlanState *step = plan_find_state(p, STATE_STEP, -1);
+    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
+    const PlanState *scale = plan_find_state(p, STATE_SCALE, -1);
     char *arena = t->rank->arena;
     t->step_state = step ? arena + step->address : NULL;
     t->scale = scale ? arena + scale->address : NULL;
@@ -48,7 +48,7 @@ static int find_states(Trainer *t) {
     t->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
     for (uint64_t i = 0; i < p->n_states; i++) {
         const char *name = plan_string(p, p->states[i].name);
-        if (p->states[i].role != PLAN_STATE_METRIC || strncmp(name, "eval.", 5)) continue;
+        if (p->states[i].role != STATE_METRIC || strncmp(name, "eval.", 5)) continue;
         if (t->n_metric == MAX_METRICS) {
             snprintf(t->rank->error, ERROR_BYTES, "more than %d metrics", MAX_METRICS);
             return EXIT_CORRUPT;

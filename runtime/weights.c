@@ -74,7 +74,7 @@ static void *fill(void *context) {
     Worker *w = context;
     const Plan *p = w->rank->run->plan;
     for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
-        const PlanState *s = plan_find_state(p, PLAN_STATE_PARAM, (int32_t)g);
+        const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)g);
         if (s) w->code = fill_group(w, (uint32_t)g, w->rank->arena + s->address);
     }
     return NULL;

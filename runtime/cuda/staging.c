@@ -51,9 +51,9 @@ static void size_ring(Staging *s, const Plan *p, int32_t rank) {
     uint64_t bytes = 0, pieces = 0;
     for (uint64_t i = 0; i < p->n_states; i++) {
         uint32_t role = p->states[i].role;
-        if (role != PLAN_STATE_STEP && role != PLAN_STATE_STAGING) continue;
+        if (role != STATE_STEP && role != STATE_STAGING) continue;
         uint64_t n = (uint64_t)type_bytes(&p->states[i].type);
-        if (role == PLAN_STATE_STAGING) n /= 2;
+        if (role == STATE_STAGING) n /= 2;
         n = MIN(n, (uint64_t)MOST_BYTES);
         pieces += (n + PIECE_BYTES - 1) / PIECE_BYTES;
         bytes += align_up(n, ALIGN);

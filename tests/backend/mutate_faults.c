@@ -421,7 +421,7 @@ static bool gather_as_another_unit(Edit *e, Random *r) {
 
 static bool keeps_gathered(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_set_state &&
-           e->state[e->instr[i].row.attr.index].role == PLAN_STATE_GATHERED;
+           e->state[e->instr[i].row.attr.index].role == STATE_GATHERED;
 }
 static bool kept_gather_lost(Edit *e, Random *r) {
     Place at;

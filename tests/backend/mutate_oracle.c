@@ -427,7 +427,7 @@ static bool writes_what_it_may(Oracle *o, uint32_t i) {
     const Plan *p = o->p;
     for (uint32_t j = 0; j < p->instrs[i].n_out; j++)
         for (uint32_t s = 0; s < p->n_states; s++)
-            if ((p->states[s].role == PLAN_STATE_STEP || p->states[s].role == PLAN_STATE_STAGING) &&
+            if ((p->states[s].role == STATE_STEP || p->states[s].role == STATE_STAGING) &&
                 overlap(o->value[out_of(p, i, j)], o->state[s]))
                 return wrong(o, i, "writes what the host writes");
     return true;
@@ -493,7 +493,7 @@ static bool end_program(Oracle *o, Instance *r) {
     }
     for (uint32_t s = 0; right && s < p->n_states; s++) {
         if (set[s] || holds(r, o->state[s], token_of_state(o, s), (Cells){0})) continue;
-        if (p->states[s].role == PLAN_STATE_GATHERED)
+        if (p->states[s].role == STATE_GATHERED)
             next[s].version = -1; /* resharded */
         else
             right = wrong(o, UINT32_MAX, "a state is overwritten");
@@ -591,20 +591,18 @@ static void first_states(Oracle *o, Instance *r) {
         Data d = {.group = st->group};
         d.count[STALE] = 1;
         switch (st->role) {
-        case PLAN_STATE_PARAM: d = (Data){.kind = IS_SHARD, .group = st->group}; break;
-        case PLAN_STATE_MOMENT1:
-        case PLAN_STATE_MOMENT2:
+        case STATE_PARAM: d = (Data){.kind = IS_SHARD, .group = st->group}; break;
+        case STATE_MOMENT1:
+        case STATE_MOMENT2:
             d = (Data){.kind = IS_MOMENT, .group = st->group};
-            d.count[0] = st->role == PLAN_STATE_MOMENT1 ? 1 : 2;
+            d.count[0] = st->role == STATE_MOMENT1 ? 1 : 2;
             break;
-        case PLAN_STATE_GRADIENT: d.kind = IS_GRADIENT; break;
-        case PLAN_STATE_METRIC:
+        case STATE_GRADIENT: d.kind = IS_GRADIENT; break;
+        case STATE_METRIC:
             d.kind = IS_TERM;
             d.group = OP_cross_entropy;
             break;
-        case PLAN_STATE_GATHERED:
-            d = (Data){.kind = IS_FLAT, .group = st->group, .version = -1};
-            break;
+        case STATE_GATHERED: d = (Data){.kind = IS_FLAT, .group = st->group, .version = -1}; break;
         default: d.kind = IS_OTHER;
         }
         r->state[s] = d;
@@ -619,14 +617,14 @@ static bool check_step(Oracle *o, const Instance *r) {
         const PlanState *st = &p->states[s];
         const Data *d = &r->state[s];
         bool trained = st->group >= 0 && p->groups[st->group].flags & GROUP_TRAINABLE;
-        if (st->role == PLAN_STATE_PARAM &&
+        if (st->role == STATE_PARAM &&
             (d->kind != IS_SHARD || d->group != st->group || d->version != trained))
             return wrong(o, UINT32_MAX, "a group is not updated once");
-        if ((st->role == PLAN_STATE_MOMENT1 || st->role == PLAN_STATE_MOMENT2) &&
+        if ((st->role == STATE_MOMENT1 || st->role == STATE_MOMENT2) &&
             (d->kind != IS_MOMENT || d->group != st->group || d->version != 1 ||
-             d->count[0] != (st->role == PLAN_STATE_MOMENT1 ? 1 : 2)))
+             d->count[0] != (st->role == STATE_MOMENT1 ? 1 : 2)))
             return wrong(o, UINT32_MAX, "a moment is not updated once");
-        if (st->role == PLAN_STATE_SCALE && d->kind != IS_SCALE)
+        if (st->role == STATE_SCALE && d->kind != IS_SCALE)
             return wrong(o, UINT32_MAX, "the scale is not kept");
     }
     return true;
@@ -636,7 +634,7 @@ static bool check_evaluation(Oracle *o, const Instance *r, const bool *by_step) 
     const Plan *p = o->p;
     for (uint32_t s = 0; s < p->n_states; s++) {
         const Data *d = &r->state[s];
-        if (p->states[s].role != PLAN_STATE_METRIC || by_step[s]) continue;
+        if (p->states[s].role != STATE_METRIC || by_step[s]) continue;
         if (!is_written(d) || d->kind != IS_TERM || d->count[0] != 1 ||
             d->reduced != (p->settings->ranks > 1))
             return wrong(o, UINT32_MAX, "a metric of the evaluation is not there");

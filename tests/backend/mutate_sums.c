@@ -228,8 +228,8 @@ static bool other_exponent(Edit *e, Random *r) {
 
 static bool keeps_metric(const Edit *e, uint32_t i) {
     return e->instr[i].row.op == OP_set_state &&
-           (e->state[e->instr[i].row.attr.index].role == PLAN_STATE_METRIC ||
-            e->state[e->instr[i].row.attr.index].role == PLAN_STATE_SCALE);
+           (e->state[e->instr[i].row.attr.index].role == STATE_METRIC ||
+            e->state[e->instr[i].row.attr.index].role == STATE_SCALE);
 }
 static bool metric_lost(Edit *e, Random *r) {
     Place at;

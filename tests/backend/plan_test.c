@@ -197,8 +197,8 @@ static void read_with_role(uint32_t from, uint32_t to, const char *wanted) {
 
 static void every_group_has_one_shard(void **state) {
     (void)state;
-    read_with_role(PLAN_STATE_PARAM, PLAN_STATE_MOMENT1, "has no shard");
-    read_with_role(PLAN_STATE_MOMENT1, PLAN_STATE_PARAM, "second shard");
+    read_with_role(STATE_PARAM, STATE_MOMENT1, "has no shard");
+    read_with_role(STATE_MOMENT1, STATE_PARAM, "second shard");
 }
 
 static void no_edge_is_redundant(void **state) {

@@ -1,0 +1,161 @@
+/* The enums that stand in text somewhere, each with its words: the one table that printers,
+ * parsers, messages and help read.
+ *
+ * A row is W(constant, word, meaning); the constants count from 0 in the order of the rows. To add
+ * a value: its row. To add an enum: its rows, and its line in WORD_TABLES with the name of the
+ * constant that counts the rows.
+ */
+#ifndef FSDPC_WORDS_H
+#define FSDPC_WORDS_H
+
+#include <stdint.h>
+
+/* Types of elements. DT_TOKEN has no bytes: it is an ordering between ops, as a value. */
+#define WORDS_DType(W)                                                                             \
+    W(DT_NONE, "none", "no type")                                                                  \
+    W(DT_F32, "f32", "float, 32 bits")                                                             \
+    W(DT_BF16, "bf16", "bfloat16")                                                                 \
+    W(DT_F64, "f64", "float, 64 bits")                                                             \
+    W(DT_I32, "i32", "integer, 32 bits")                                                           \
+    W(DT_I64, "i64", "integer, 64 bits")                                                           \
+    W(DT_U8, "u8", "byte")                                                                         \
+    W(DT_TOKEN, "token", "an order between ops, without bytes")
+
+/* Levels of a graph, see levels.md. */
+#define WORDS_OpLevel(W)                                                                           \
+    W(LEVEL_MODEL, "model", "forward ops, parameters, loss")                                       \
+    W(LEVEL_TRAIN, "train", "forward, backward and update of one step, not sharded")               \
+    W(LEVEL_SHARD, "shard", "units, flat parameters and collectives")                              \
+    W(LEVEL_SCHED, "sched", "final order, streams, addresses, edges")
+
+#define WORDS_DeviceKind(W)                                                                        \
+    W(DEVICE_CPU, "cpu", "kernels in C")                                                           \
+    W(DEVICE_CUDA, "cuda", "an NVIDIA GPU")
+
+#define WORDS_StreamKind(W)                                                                        \
+    W(STREAM_COMPUTE, "compute", "everything that is no collective")                               \
+    W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
+    W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")
+
+#define WORDS_Phase(W)                                                                             \
+    W(PHASE_FORWARD, "forward", "the loss")                                                        \
+    W(PHASE_BACKWARD, "backward", "its gradients")                                                 \
+    W(PHASE_UPDATE, "update", "the optimizer")
+
+#define WORDS_GeluForm(W)                                                                          \
+    W(GELU_ERF, "erf", "x * (1 + erf(x / sqrt(2))) / 2")                                           \
+    W(GELU_TANH, "tanh", "the approximation by tanh")
+
+#define WORDS_OnNan(W)                                                                             \
+    W(ON_NAN_STOP, "stop", "end the run with exit code 5")                                         \
+    W(ON_NAN_SKIP, "skip", "leave the weights as they are and go on")                              \
+    W(ON_NAN_CONTINUE, "continue", "update all the same")
+
+/* What a collective carries. Reports count metrics apart. */
+#define WORDS_CommTag(W)                                                                           \
+    W(TAG_PARAMETER, "parameter", "weights")                                                       \
+    W(TAG_GRADIENT, "gradient", "gradients")                                                       \
+    W(TAG_METRIC, "metric", "loss, norm and metrics")
+
+/* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
+#define WORDS_CommPurpose(W)                                                                       \
+    W(COMM_GATHER, "gather", "all-gathers")                                                        \
+    W(COMM_REDUCE, "reduce", "reductions")
+
+/* Programs of a step: `train` with one micro-batch, otherwise `first`, `micro` and `last`. */
+#define WORDS_ProgramKind(W)                                                                       \
+    W(PROGRAM_TRAIN, "train", "a whole step of one micro-batch: forward, backward, update")        \
+    W(PROGRAM_EVAL, "eval", "an evaluation batch")                                                 \
+    W(PROGRAM_FIRST, "first", "the first micro-batch: its gradients are stored")                   \
+    W(PROGRAM_MICRO, "micro", "a micro-batch in the middle: its gradients are added")              \
+    W(PROGRAM_LAST, "last", "the last micro-batch: its gradients are added, then the update")
+
+#define WORDS_InitKind(W)                                                                          \
+    W(INIT_ZEROS, "zeros", "all 0")                                                                \
+    W(INIT_ONES, "ones", "all 1")                                                                  \
+    W(INIT_NORMAL, "normal", "normal distribution")
+
+/* Persistent buffers. */
+#define WORDS_StateRole(W)                                                                         \
+    W(STATE_STEP, "step", "f64[STEP_SLOTS], written by the host before each call")                 \
+    W(STATE_STAGING, "staging", "u8[2, bytes]: two batches, written by the host")                  \
+    W(STATE_SCALE, "scale", "f64[SCALE_SLOTS], read by the host after a step")                     \
+    W(STATE_METRIC, "metric", "exact accumulator, read by the host; its name says which")          \
+    W(STATE_PARAM, "param", "master weights of a group")                                           \
+    W(STATE_MOMENT1, "moment1", "Adam's m, SGD's momentum")                                        \
+    W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
+    W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
+    W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")
+
+#define WORDS_Strategy(W)                                                                          \
+    W(STRATEGY_FULL, "full", "parameters, gradients and optimizer states")                         \
+    W(STRATEGY_GRADS, "grads", "parameters stay gathered from forward to backward")                \
+    W(STRATEGY_NONE, "none", "nothing is sharded; gradients are all-reduced")
+
+#define WORDS_UnitPolicy(W)                                                                        \
+    W(UNIT_ROOT, "root", "one unit")                                                               \
+    W(UNIT_CLASS, "class", "each module of these classes")                                         \
+    W(UNIT_SIZE, "size", "modules of at least so many elements")                                   \
+    W(UNIT_MANUAL, "manual", "lists of module paths")
+
+#define WORDS_OptimizerKind(W)                                                                     \
+    W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
+    W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
+    W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")
+
+#define WORDS_ScheduleKind(W)                                                                      \
+    W(SCHEDULE_CONSTANT, "constant", "warm-up, then lr")                                           \
+    W(SCHEDULE_COSINE, "cosine", "warm-up, then half a cosine down to final * lr")                 \
+    W(SCHEDULE_LINEAR, "linear", "warm-up, then a line down to final * lr")
+
+#define WORDS_DataOrder(W)                                                                         \
+    W(ORDER_SHUFFLE, "shuffle", "a new permutation each epoch, from the seed")                     \
+    W(ORDER_SEQUENTIAL, "sequential", "as they lie in the files")
+
+#define WORDS_SourceKind(W)                                                                        \
+    W(SOURCE_TEXT, "text", "any file, a byte is a token")                                          \
+    W(SOURCE_TOKENS, "tokens", "llm.c token files")                                                \
+    W(SOURCE_NPY, "npy", "NumPy arrays, first axis = sample")
+
+#define WORD_TABLES(TABLE)                                                                         \
+    TABLE(DType, DT_COUNT)                                                                         \
+    TABLE(OpLevel, LEVEL_COUNT)                                                                    \
+    TABLE(DeviceKind, DEVICE_KINDS)                                                                \
+    TABLE(StreamKind, STREAM_KINDS)                                                                \
+    TABLE(Phase, PHASE_COUNT)                                                                      \
+    TABLE(GeluForm, GELU_FORMS)                                                                    \
+    TABLE(OnNan, ON_NAN_KINDS)                                                                     \
+    TABLE(CommTag, TAG_KINDS)                                                                      \
+    TABLE(CommPurpose, COMM_PURPOSES)                                                              \
+    TABLE(ProgramKind, PROGRAM_KINDS)                                                              \
+    TABLE(InitKind, INIT_KINDS)                                                                    \
+    TABLE(StateRole, STATE_ROLES)                                                                  \
+    TABLE(Strategy, STRATEGY_KINDS)                                                                \
+    TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
+    TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
+    TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \
+    TABLE(DataOrder, ORDER_KINDS)                                                                  \
+    TABLE(SourceKind, SOURCE_KINDS)
+
+/* The enums: typedef enum Phase { PHASE_FORWARD, .., PHASE_COUNT } Phase. */
+#define WORD_CONSTANT(constant, word, meaning) constant,
+#define WORD_ENUM(name, count) typedef enum name { WORDS_##name(WORD_CONSTANT) count } name;
+WORD_TABLES(WORD_ENUM)
+#undef WORD_ENUM
+#undef WORD_CONSTANT
+
+/* The words of an enum, by value. */
+typedef struct Words {
+    const char *const *at;
+    const char *const *meaning; /* a line for people */
+    int n;
+} Words;
+
+/* words.c: words_Phase, words_Strategy, .. */
+#define WORD_TABLE(name, count) extern const Words words_##name;
+WORD_TABLES(WORD_TABLE)
+#undef WORD_TABLE
+const char *word_of(const Words *w, int64_t value); /* "?" for what is no value */
+int word_find(const Words *w, const char *word);    /* -1 for what is no word */
+
+#endif
