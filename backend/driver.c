@@ -33,15 +33,14 @@ static const CommandInfo commands[] = {
      "The vocabulary with types, defaults and a line of doc each.\n", 0, 0, 1, driver_help},
 };
 
-int driver_mistake(Driver *d, const char *code, const char *help, const char *format, ...) {
+int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(d->arena, format, args);
+    Diag diag = diag_vat(&d->diags, code, (Span){0}, format, args);
     va_end(args);
-    Diag diag = diag_error(&d->diags, code, (Span){0}, "%s", message);
     if (help) diag_help(&diag, "%s", help);
     diag_emit(&diag);
-    return EXIT_USER;
+    return diag_info[code].exit_code;
 }
 
 static char *read_standard_input(Driver *d, size_t *size) {
@@ -87,7 +86,7 @@ int driver_check(Driver *d) {
             snprintf(message, sizeof message, "%s: %s: %s", fault.rule, where, fault.message);
     }
     if (status) {
-        Diag diag = diag_error(&d->diags, "E0510", (Span){0}, "%s: %s", file, message);
+        Diag diag = diag_at(&d->diags, E_plan, (Span){0}, "%s: %s", file, message);
         diag_emit(&diag);
     }
     plan_close(&plan);
@@ -124,9 +123,9 @@ static const CommandInfo *find_command(Driver *d, const char *name) {
     const char *help = "commands: compile, dump, opt, check, explain, help";
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     if (name[0] == '-')
-        driver_mistake(d, "E0502", help, "the first word is a command, not `%s`", name);
+        driver_mistake(d, E_unknown_option, help, "the first word is a command, not `%s`", name);
     else
-        driver_mistake(d, "E0501", help, "there is no command `%s`", name);
+        driver_mistake(d, E_unknown_command, help, "there is no command `%s`", name);
     return NULL;
 }
 
@@ -135,9 +134,9 @@ static bool count_files(Driver *d) {
     int n = (int)d->options.files.n;
     const char *help = arena_printf(d->arena, "usage: fsdpc %s", c->usage);
     if (n < c->min_files)
-        driver_mistake(d, "E0504", help, "`fsdpc %s` wants a file", c->name);
+        driver_mistake(d, E_missing_argument, help, "`fsdpc %s` wants a file", c->name);
     else if (n > c->max_files)
-        driver_mistake(d, "E0504", help, "`%s` is one argument too many for `fsdpc %s`",
+        driver_mistake(d, E_missing_argument, help, "`%s` is one argument too many for `fsdpc %s`",
                        d->options.files.at[c->max_files], c->name);
     return n >= c->min_files && n <= c->max_files;
 }
@@ -147,7 +146,8 @@ int main(int argc, char **argv) {
     diag_init(&d.diags, d.arena);
     d.diags.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
     d.options.stage = "plan";
-    if (argc < 2) return driver_mistake(&d, "E0501", "fsdpc --help lists them", "no command given");
+    if (argc < 2)
+        return driver_mistake(&d, E_unknown_command, "fsdpc --help lists them", "no command given");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
         print_usage();
         return EXIT_DONE;

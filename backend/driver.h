@@ -85,8 +85,9 @@ int driver_help(Driver *d);
 
 /* driver.c */
 int driver_check(Driver *d);
-/* Reports a mistake on the command line; the result is EXIT_USER. help may be NULL. */
-int driver_mistake(Driver *d, const char *code, const char *help, const char *format, ...)
+/* Reports a mistake on the command line; the result is the exit code of its row. help may be NULL.
+ */
+int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The contents of a file, or of standard input when the name is `-`. Fails with exit code 2. */
 char *driver_read(Driver *d, const char *name, size_t *size);

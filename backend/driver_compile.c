@@ -23,7 +23,7 @@ static bool known_pass(Driver *d, const char *name) {
     const char **names = arena_array(d->arena, const char *, n_passes);
     for (int i = 0; i < n_passes; i++) names[i] = pass_table[i].name;
     const char *nearest = nearest_name(name, names, (size_t)n_passes);
-    driver_mistake(d, "E0505",
+    driver_mistake(d, E_unknown_pass,
                    nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : NULL,
                    "there is no pass `%s`", name);
     return false;
@@ -41,7 +41,7 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     if (!known_pass(d, o->print_after)) return NULL;
     Frontend *f = frontend_open(&d->diags, file, &compile);
     if (f->exit_code || !frontend_elaborate(f)) {
-        *status = f->exit_code ? f->exit_code : EXIT_USER;
+        *status = f->exit_code;
         return NULL;
     }
     if (graph_verify(f->graph)) BUG("the frontend made a graph that breaks the rules above");
@@ -51,9 +51,9 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
                                 .timing = o->given & OPTION_PASS_TIMING,
                                 .print = print_graph,
                                 .last = last};
-    if (!pipeline_run(f->graph, last->out, &pipeline)) return NULL;
-    *status = EXIT_DONE;
-    return f;
+    bool done = pipeline_run(f->graph, last->out, &pipeline);
+    *status = diag_exit_code(&d->diags);
+    return done ? f : NULL;
 }
 
 /* Source texts, then the options as given: the plan of the same fingerprint is the same plan. */
@@ -127,11 +127,12 @@ int driver_compile(Driver *d) {
     const char *output = d->options.output;
     int status;
     if (!output)
-        return driver_mistake(d, "E0504", "`-o -` writes it to standard output",
+        return driver_mistake(d, E_missing_argument, "`-o -` writes it to standard output",
                               "`fsdpc compile` wants -o FILE for the plan");
     const char *file = d->options.files.at[0];
     if (is_same_file(file, output))
-        return driver_mistake(d, "E0503", NULL, "the plan would replace the model file %s", file);
+        return driver_mistake(d, E_option_value, NULL, "the plan would replace the model file %s",
+                              file);
     Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);
     if (!f) return status;
     Buf bytes = {0};

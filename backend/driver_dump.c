@@ -19,12 +19,11 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     char message[512];
     Buf out = {0};
     if (plan_read(&plan, bytes, n, message, sizeof message)) {
-        driver_mistake(d, "E0510", NULL, "%s: %s", name, message);
-        return EXIT_CORRUPT;
+        return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
     }
     int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : -1;
     if (rank >= (int64_t)plan.settings->ranks)
-        return driver_mistake(d, "E0503", NULL, "there is no rank %lld, the plan is for %u",
+        return driver_mistake(d, E_option_value, NULL, "there is no rank %lld, the plan is for %u",
                               (long long)rank, plan.settings->ranks);
     if (d->options.json)
         dump_plan_json(&plan, rank, &out);
@@ -77,19 +76,19 @@ int driver_dump(Driver *d) {
     const char *file = o->files.at[0];
     bool whole = !strcmp(o->stage, "plan");
     if (o->json && pass_of_stage(o->stage))
-        return driver_mistake(d, "E0507", "leave out --stage, or --format=json",
+        return driver_mistake(d, E_stage, "leave out --stage, or --format=json",
                               "stage `%s` has no JSON form", o->stage);
     if (o->given & OPTION_RANK && (!o->json || !whole))
-        return driver_mistake(d, "E0507", NULL, "--rank goes with --format=json of a plan");
+        return driver_mistake(d, E_stage, NULL, "--rank goes with --format=json of a plan");
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
     if (!is_plan(text, n)) return dump_model(d, file, o->stage);
     if (!whole)
-        return driver_mistake(d, "E0507", "dump the model file that it was compiled from",
+        return driver_mistake(d, E_stage, "dump the model file that it was compiled from",
                               "%s is a plan, it has no stage `%s`", file, o->stage);
     if (o->given & OPTIONS_MODEL)
-        return driver_mistake(d, "E0507", "compile the model file with them",
+        return driver_mistake(d, E_stage, "compile the model file with them",
                               "%s is a plan; -n, --mesh, --preset and -s are in it already", file);
     return dump_plan(d, file, text, n);
 }

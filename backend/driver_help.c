@@ -4,10 +4,9 @@
 #include "driver.h"
 
 static int list_codes(void) {
-    size_t n;
-    const char *const *codes = diag_code_list(&n);
     Buf out = {0};
-    for (size_t i = 0; i < n; i++) buf_printf(&out, "%s  %s\n", codes[i], diag_title(codes[i]));
+    for (int i = 0; i < DIAG_COUNT; i++)
+        buf_printf(&out, "%s  %s\n", diag_info[i].code, diag_info[i].title);
     driver_print(out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
@@ -15,17 +14,18 @@ static int list_codes(void) {
 
 int driver_explain(Driver *d) {
     if (!d->options.files.n) return list_codes();
-    const char *code = d->options.files.at[0], *text = diag_explain(code);
-    if (!text) {
-        size_t n;
-        const char *const *codes = diag_code_list(&n);
-        const char *nearest = nearest_name(code, codes, n);
+    const char *code = d->options.files.at[0];
+    const DiagInfo *info = diag_find(code);
+    if (!info) {
+        const char *codes[DIAG_COUNT];
+        for (int i = 0; i < DIAG_COUNT; i++) codes[i] = diag_info[i].code;
+        const char *nearest = nearest_name(code, codes, DIAG_COUNT);
         const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
                                    : "`fsdpc explain` lists them";
-        return driver_mistake(d, "E0508", help, "there is no diagnostic `%s`", code);
+        return driver_mistake(d, E_unknown_topic, help, "there is no diagnostic `%s`", code);
     }
     Buf out = {0};
-    buf_printf(&out, "%s: %s\n\n%s", code, diag_title(code), text);
+    buf_printf(&out, "%s: %s\n\n%s", code, info->title, info->text);
     driver_print(out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
@@ -39,7 +39,7 @@ int driver_help(Driver *d) {
         driver_print(out.at, out.n);
     } else {
         while (out.n && out.at[out.n - 1] == '\n') out.n--;
-        driver_mistake(d, "E0508", "`fsdpc help` lists them", "%.*s", (int)out.n, out.at);
+        driver_mistake(d, E_unknown_topic, "`fsdpc help` lists them", "%.*s", (int)out.n, out.at);
     }
     buf_free(&out);
     return known ? EXIT_DONE : EXIT_USER;

@@ -22,15 +22,16 @@ static const PassInfo *find_pass(Driver *d, const char *name) {
     const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
                                : arena_strndup(d->arena, list.at, list.n);
     buf_free(&list);
-    driver_mistake(d, "E0505", help, "there is no pass `%s`", name);
+    driver_mistake(d, E_unknown_pass, help, "there is no pass `%s`", name);
     return NULL;
 }
 
 static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
     static const PipelineOptions options = {.from_text = true};
     if (pass->in == g->level) return pipeline_run_pass(g, pass, &options);
-    driver_mistake(d, "E0506", NULL, "pass `%s` reads a graph of level %s, but this one is at %s",
-                   pass->name, level_name(pass->in), level_name(g->level));
+    driver_mistake(d, E_pass_level, NULL,
+                   "pass `%s` reads a graph of level %s, but this one is at %s", pass->name,
+                   level_name(pass->in), level_name(g->level));
     return false;
 }
 
@@ -46,7 +47,7 @@ static bool find_passes(Driver *d, const PassInfo **pass, uint32_t *n) {
 
 int driver_opt(Driver *d) {
     if (!(d->options.given & OPTION_PASS))
-        return driver_mistake(d, "E0504", "`--pass=` alone reads and prints the graph",
+        return driver_mistake(d, E_missing_argument, "`--pass=` alone reads and prints the graph",
                               "`fsdpc opt` wants --pass=NAME[,NAME]");
     const PassInfo **pass = arena_array(d->arena, const PassInfo *, strlen(d->options.passes) + 1);
     uint32_t n = 0;

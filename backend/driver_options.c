@@ -54,20 +54,20 @@ static bool unknown_option(Driver *d, const char *text, size_t n) {
     const char *word = arena_strndup(d->arena, text, n);
     const char *bare = word + strspn(word, "-");
     const char *help = arena_printf(d->arena, "fsdpc %s --help lists them", d->command->name);
-    const char *code = "E0502";
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
         const OptionInfo *o = &option_table[i];
         if ((d->command->options | OPTION_HELP) & o->bit) names[n_names++] = o->name;
     }
     const char *nearest = strlen(bare) > 1 ? nearest_name(bare, names, n_names) : NULL;
     if (nearest) help = arena_printf(d->arena, "did you mean `--%s`?", nearest);
-    driver_mistake(d, code, help, "`fsdpc %s` has no option `%s`", d->command->name, word);
+    driver_mistake(d, E_unknown_option, help, "`fsdpc %s` has no option `%s`", d->command->name,
+                   word);
     return false;
 }
 
 static bool wrong_value(Driver *d, const OptionInfo *o, const char *value, const char *wanted) {
     const char letter[] = {o->letter, 0};
-    driver_mistake(d, "E0503", NULL, "`%s%s` wants %s, not `%s`", o->letter ? "-" : "--",
+    driver_mistake(d, E_option_value, NULL, "`%s%s` wants %s, not `%s`", o->letter ? "-" : "--",
                    o->letter ? letter : o->name, wanted, value);
     return false;
 }
@@ -101,7 +101,7 @@ static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
     const char *help = arena_strndup(d->arena, list.at, list.n);
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     buf_free(&list);
-    driver_mistake(d, "E0503", help, "`--%s` knows no stage `%s`", o->name, value);
+    driver_mistake(d, E_option_value, help, "`--%s` knows no stage `%s`", o->name, value);
     return false;
 }
 
@@ -172,12 +172,13 @@ bool driver_options(Driver *d, int argc, char **argv) {
         const char *value = name[n] ? name + n + !short_form : NULL;
         if (value && short_form && *value == '=') value++;
         if (!o->argument && value) {
-            driver_mistake(d, "E0503", NULL, "`--%s` wants no value, not `%s`", o->name, value);
+            driver_mistake(d, E_option_value, NULL, "`--%s` wants no value, not `%s`", o->name,
+                           value);
             return false;
         }
         if (o->argument && !value && i + 1 < argc) value = argv[++i];
         if (o->argument && !value) {
-            driver_mistake(d, "E0503", NULL, "`%s` wants %s behind it", word, o->argument);
+            driver_mistake(d, E_option_value, NULL, "`%s` wants %s behind it", word, o->argument);
             return false;
         }
         if (!set_option(d, o, value)) return false;

@@ -16,7 +16,7 @@ const char *const arithmetic_functions[] = {"sqrt", "exp",   "log", "abs", "floo
 const int n_arithmetic_functions = ARRAY_LEN(arithmetic_functions);
 
 static ConstValue overflow(DiagSet *ds, Span at, const char *what) {
-    Diag d = diag_error(ds, "E0201", at, "the result of `%s` does not fit into 64 bits", what);
+    Diag d = diag_at(ds, E_overflow, at, "the result of `%s` does not fit into 64 bits", what);
     diag_emit(&d);
     return value_error(at);
 }
@@ -91,7 +91,7 @@ static ConstValue on_reals(DiagSet *ds, const Node *e, double a, double b) {
     else
         out = pow(a, b);
     if (!isfinite(out)) {
-        Diag d = diag_error(ds, "E0201", e->span, "the result of `%s` is not a finite number", op);
+        Diag d = diag_at(ds, E_overflow, e->span, "the result of `%s` is not a finite number", op);
         diag_emit(&d);
         return value_error(e->span);
     }
@@ -137,8 +137,8 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     if (!strcmp(op, "!=")) return value_bool(e->span, !same(l, r));
     if (!value_is_number(l) || !value_is_number(r)) {
         const ConstValue *wrong = value_is_number(l) ? r : l;
-        Diag d = diag_error(ds, "E0202", e->span, "`%s` needs numbers, this is %s", op,
-                            value_kind_name(wrong));
+        Diag d = diag_at(ds, E_not_a_number, e->span, "`%s` needs numbers, this is %s", op,
+                         value_kind_name(wrong));
         diag_note(&d, wrong->span, "this is %s", value_kind_name(wrong));
         diag_emit(&d);
         return value_error(e->span);
@@ -146,7 +146,7 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     if (strchr("<>", op[0])) return compare(e, l, r);
     bool divides = op[0] == '/' || op[0] == '%';
     if (divides && value_number(r) == 0) {
-        Diag d = diag_error(ds, "E0203", e->span, "division by zero");
+        Diag d = diag_at(ds, E_division_by_zero, e->span, "division by zero");
         diag_note(&d, e->kids[1]->span, "`%s` is 0", node_text(ds->arena, e->kids[1]));
         diag_emit(&d);
         return value_error(e->span);
@@ -163,8 +163,8 @@ ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *v) {
         return value_int(e->span, -v->integer);
     }
     if (v->kind != VALUE_ERROR) {
-        Diag d =
-            diag_error(ds, "E0202", e->span, "`-` needs a number, this is %s", value_kind_name(v));
+        Diag d = diag_at(ds, E_not_a_number, e->span, "`-` needs a number, this is %s",
+                         value_kind_name(v));
         diag_emit(&d);
     }
     return value_error(e->span);
@@ -231,16 +231,16 @@ bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *a
     if (!known) return false;
     *out = value_error(at);
     if (n == 0 || (!many && n != 1)) {
-        Diag d = diag_error(ds, "E0208", at, "`%s` takes %s, got %u", name,
-                            many ? "at least one number" : "one number", n);
+        Diag d = diag_at(ds, E_arguments, at, "`%s` takes %s, got %u", name,
+                         many ? "at least one number" : "one number", n);
         diag_emit(&d);
         return true;
     }
     for (uint32_t i = 0; i < n; i++) {
         if (args[i].kind == VALUE_ERROR) return true;
         if (value_is_number(&args[i])) continue;
-        Diag d = diag_error(ds, "E0202", args[i].span, "`%s` needs numbers, this is %s", name,
-                            value_kind_name(&args[i]));
+        Diag d = diag_at(ds, E_not_a_number, args[i].span, "`%s` needs numbers, this is %s", name,
+                         value_kind_name(&args[i]));
         diag_emit(&d);
         return true;
     }
@@ -264,7 +264,7 @@ bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *a
     else
         y = nearbyint(x);
     if (!isfinite(y)) {
-        Diag d = diag_error(ds, "E0201", at, "`%s` of %g is not a finite number", name, x);
+        Diag d = diag_at(ds, E_overflow, at, "`%s` of %g is not a finite number", name, x);
         diag_emit(&d);
         return true;
     }

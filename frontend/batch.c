@@ -45,15 +45,16 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
     Settings *s = &e->frontend->settings;
     int64_t dims[2] = {s->local_batch, s->length};
     if (s->length < 1) {
-        Diag d = diag_error(e->model->ds, "E0314", s->train.span, "data.length is needed");
+        Diag d = diag_at(e->model->ds, E_missing_setting, s->train.span, "data.length is needed");
         diag_help(&d, "tokens a sample, for example -s data.length=128");
         diag_emit(&d);
         return false;
     }
     if (dims[0] > INT32_MAX / MIN(dims[1], INT32_MAX)) {
-        Diag d = diag_error(e->model->ds, "E0315", model_setting(e->model, "train", "batch")->span,
-                            "a batch of %lld samples of %lld tokens is too large",
-                            (long long)dims[0], (long long)dims[1]);
+        Diag d =
+            diag_at(e->model->ds, E_batch_size, model_setting(e->model, "train", "batch")->span,
+                    "a batch of %lld samples of %lld tokens is too large", (long long)dims[0],
+                    (long long)dims[1]);
         diag_emit(&d);
         return false;
     }
@@ -81,9 +82,8 @@ static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource
         for (int k = 1; !problem && k < types[i].rank; k++)
             if (types[i].dim[k] < 1) problem = "it has an empty axis";
         if (!problem) continue;
-        Diag d = diag_error(e->model->ds, missing ? "E0110" : "E0316", at, "cannot read %s: %s",
-                            f->path, problem);
-        *(missing ? &e->model->lacks : &e->model->corrupt) += 1;
+        Diag d = diag_at(e->model->ds, missing ? E_cannot_read : E_array_file, at,
+                         "cannot read %s: %s", f->path, problem);
         diag_emit(&d);
         right = false;
     }
@@ -156,7 +156,7 @@ bool declare_fields(Elaboration *e) {
     const Setting *val = model_setting(e->model, "data", "val");
     uint64_t staging = 0;
     if (train->value.kind == VALUE_NONE) {
-        Diag d = diag_error(e->model->ds, "E0314", (Span){0}, "data.train is needed");
+        Diag d = diag_at(e->model->ds, E_missing_setting, (Span){0}, "data.train is needed");
         diag_help(&d, "for example data { train = tokens(\"train_*.bin\"); length = 128 }");
         diag_emit(&d);
         return false;

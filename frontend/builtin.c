@@ -24,7 +24,7 @@ typedef struct Builtin {
 static ConstValue fail(Given *g) { return value_error(g->call->span); }
 
 static ConstValue complain(Given *g, Span at, const char *what, const ConstValue *v) {
-    Diag d = method_error(g->s, "E0208", at, "`%s` needs %s here, this is %s", g->name, what,
+    Diag d = method_error(g->s, E_arguments, at, "`%s` needs %s here, this is %s", g->name, what,
                           value_kind_name(v));
     method_emit(g->s, &d);
     return fail(g);
@@ -53,7 +53,7 @@ static bool number_at(Given *g, int i, double standard, double *out) {
 static bool epsilon_at(Given *g, int i, double standard, double *out) {
     if (!number_at(g, i, standard, out)) return false;
     if (*out >= 0) return true;
-    Diag d = method_error(g->s, "E0208", g->at[i].span, "eps of `%s` is at least 0, this is %g",
+    Diag d = method_error(g->s, E_arguments, g->at[i].span, "eps of `%s` is at least 0, this is %g",
                           g->name, *out);
     method_emit(g->s, &d);
     return false;
@@ -118,7 +118,7 @@ static ConstValue run_gather(Given *g) {
         const char *rows = g->at[0].dims[0] ? g->at[0].dims[0] : "";
         const char *positions = g->at[1].dims[0] ? g->at[1].dims[0] : "";
         Diag d = method_error(
-            g->s, "E0204", g->call->span, "a table %s has no rows for all of iota %s%s",
+            g->s, E_shape, g->call->span, "a table %s has no rows for all of iota %s%s",
             value_shape(g->s->model->arena, &g->at[0]), value_shape(g->s->model->arena, &g->at[1]),
             names_suffix(g->s, rows, positions));
         diag_help(&d, "%lld rows, positions 0 to %lld", (long long)g->at[0].type.dim[0],
@@ -161,7 +161,7 @@ static ConstValue run_dropout(Given *g) {
     if (!tensor_at(g, 0) || !number_at(g, 1, 0, &a.p)) return fail(g);
     if (!(a.p >= 0 && a.p < 1)) {
         Diag d =
-            method_error(g->s, "E0224", g->at[1].span,
+            method_error(g->s, E_dropout_probability, g->at[1].span,
                          "the probability of dropout is at least 0 and below 1, this is %g", a.p);
         method_emit(g->s, &d);
         return fail(g);
@@ -196,7 +196,7 @@ static ConstValue run_iota(Given *g) {
     Elaboration *e = g->s->elaboration;
     if (!integer_at(g, 0, 0, &n)) return fail(g);
     if (n < 1) {
-        Diag d = method_error(g->s, "E0208", g->at[0].span, "`iota` needs a positive length");
+        Diag d = method_error(g->s, E_arguments, g->at[0].span, "`iota` needs a positive length");
         method_emit(g->s, &d);
         return fail(g);
     }
@@ -215,14 +215,14 @@ static ConstValue run_split(Given *g) {
     int rank = g->at[0].type.rank;
     if (a.axis < 0) a.axis += rank;
     if (a.axis < 0 || a.axis >= rank) {
-        Diag d = method_error(g->s, "E0208", g->at[1].span, "%s has axes 0 to %d",
+        Diag d = method_error(g->s, E_arguments, g->at[1].span, "%s has axes 0 to %d",
                               value_shape(g->s->model->arena, &g->at[0]), rank - 1);
         method_emit(g->s, &d);
         return fail(g);
     }
     int64_t parts = g->at[0].type.dim[a.axis];
     if (parts > 64) {
-        Diag d = method_error(g->s, "E0208", g->call->span,
+        Diag d = method_error(g->s, E_arguments, g->call->span,
                               "`split` would make %lld tensors; at most 64", (long long)parts);
         method_emit(g->s, &d);
         return fail(g);
@@ -310,18 +310,20 @@ static bool sort_arguments(Given *g, const Builtin *b, const Arguments *args) {
             g->at[k] = a->value;
             continue;
         }
-        Diag d = k < n ? method_error(g->s, "E0208", a->node->span, "`%s` is given twice", names[k])
-                 : a->name ? method_error(g->s, "E0208", a->node->span,
-                                          "`%s` takes no argument `%s`", b->name, a->name)
-                           : method_error(g->s, "E0208", a->node->span,
-                                          "`%s` takes %d arguments, this is one more", b->name, n);
+        Diag d =
+            k < n ? method_error(g->s, E_arguments, a->node->span, "`%s` is given twice", names[k])
+            : a->name ? method_error(g->s, E_arguments, a->node->span,
+                                     "`%s` takes no argument `%s`", b->name, a->name)
+                      : method_error(g->s, E_arguments, a->node->span,
+                                     "`%s` takes %d arguments, this is one more", b->name, n);
         if (a->name) help_nearest(&d, a->name, names, (size_t)n);
         method_emit(g->s, &d);
         right = false;
     }
     for (int k = 0; k < n && right; k++) {
         if (g->given[k] || optional[k]) continue;
-        Diag d = method_error(g->s, "E0208", g->call->span, "`%s` needs `%s`", b->name, names[k]);
+        Diag d =
+            method_error(g->s, E_arguments, g->call->span, "`%s` needs `%s`", b->name, names[k]);
         method_emit(g->s, &d);
         right = false;
     }

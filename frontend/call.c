@@ -21,13 +21,14 @@ static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arg
                               Span at) {
     Elaboration *e = s->elaboration;
     if (!e) {
-        Diag d = method_error(s, "E0223", at, "modules can only be called inside a method");
+        Diag d = method_error(s, E_not_callable, at, "modules can only be called inside a method");
         method_emit(s, &d);
         return value_error(at);
     }
     const Node *method = instance_method(m, name);
     if (!method) {
-        Diag d = method_error(s, "E0209", at, "module %s has no method `%s`", m->decl->name, name);
+        Diag d = method_error(s, E_unknown_field, at, "module %s has no method `%s`", m->decl->name,
+                              name);
         diag_note(&d, m->decl->node->span, "%s is declared here", m->decl->name);
         method_emit(s, &d);
         return value_error(at);
@@ -67,8 +68,8 @@ static void unknown_function(Scope *s, const Node *callee) {
         for (uint32_t i = 0; i < members->n && n < 500; i++)
             if (members->kids[i]->kind == NODE_METHOD) names[n++] = members->kids[i]->text;
     }
-    Diag d = method_error(s, "E0207", callee->span, "there is no function or module `%s` here",
-                          callee->text);
+    Diag d = method_error(s, E_unknown_name, callee->span,
+                          "there is no function or module `%s` here", callee->text);
     const char *near = nearest_name(callee->text, names, n);
     if (near) diag_help(&d, "did you mean `%s`?", near);
     method_emit(s, &d);
@@ -88,10 +89,10 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
     if (callee->kind == VALUE_ERROR) return *callee;
     if (callee->kind == VALUE_MODULE)
         return call_module(s, callee->module, "forward", args, e->span);
-    Diag d =
-        callee->kind == VALUE_ARRAY
-            ? model_lacks(s->model, e->span, "calling an array of modules")
-            : method_error(s, "E0223", e->span, "%s cannot be called", value_kind_name(callee));
+    Diag d = callee->kind == VALUE_ARRAY
+                 ? model_lacks(s->model, e->span, "calling an array of modules")
+                 : method_error(s, E_not_callable, e->span, "%s cannot be called",
+                                value_kind_name(callee));
     method_emit(s, &d);
     return value_error(e->span);
 }

@@ -83,8 +83,8 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
         *out = v.tensor;
         return true;
     }
-    Diag d = diag_error(e->model->ds, "E0225", expression->span, "%s.%s must be %s", key->section,
-                        key->key, loss ? "cross_entropy(..)" : "accuracy(..) or cross_entropy(..)");
+    Diag d = diag_at(e->model->ds, E_loss, expression->span, "%s.%s must be %s", key->section,
+                     key->key, loss ? "cross_entropy(..)" : "accuracy(..) or cross_entropy(..)");
     diag_help(&d, "for example %s = %s(model(x), y)", key->key,
               loss ? "cross_entropy" : "accuracy");
     diag_emit(&d);
@@ -120,8 +120,8 @@ static bool add_metric(Elaboration *e, const Node *expression) {
     const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
     const char *name = arena_printf(e->model->arena, "eval.%s", op_info[op->kind].name);
     if (graph_find_state(e->graph, name) != NO_INDEX) {
-        Diag d = diag_error(e->model->ds, "E0225", expression->span, "metric `%s` is given twice",
-                            op_info[op->kind].name);
+        Diag d = diag_at(e->model->ds, E_loss, expression->span, "metric `%s` is given twice",
+                         op_info[op->kind].name);
         diag_emit(&d);
         return false;
     }
@@ -156,8 +156,8 @@ static bool elaborate(Elaboration *e) {
     const Setting *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
     if (!m->root_class) {
-        Diag d =
-            diag_error(m->ds, "E0217", (Span){0}, "the file does not say which module to train");
+        Diag d = diag_at(m->ds, E_unknown_module, (Span){0},
+                         "the file does not say which module to train");
         diag_help(&d, "write model = Name");
         diag_emit(&d);
         return false;
@@ -166,7 +166,7 @@ static bool elaborate(Elaboration *e) {
     if (!e->root) return false;
     register_tables(e);
     if (!loss->expression) {
-        Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.loss is needed");
+        Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.loss is needed");
         diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
         diag_emit(&d);
     }
@@ -188,7 +188,6 @@ bool frontend_elaborate(Frontend *f) {
     e.graph->level = LEVEL_MODEL;
     e.graph->policy = m->policy;
     bool right = elaborate(&e);
-    int errors = m->ds->errors - m->errors_before;
-    f->exit_code = right ? EXIT_DONE : model_exit_code(m, errors);
+    f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;
 }

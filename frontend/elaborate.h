@@ -101,7 +101,7 @@ void instance_names(Scope *s, const char **names, size_t *n, size_t max);
 Instance *instance_tree(Elaboration *e, const Node *root_class);
 
 /* report.c: errors inside methods: the error at `at`, notes for the calls that led there. */
-Diag method_error(Scope *s, const char *code, Span at, const char *format, ...)
+Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void method_emit(Scope *s, Diag *d);
 /* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */

@@ -34,7 +34,7 @@ static void unknown_batch_field(Scope *s, const Node *e) {
     Buf fields = {0};
     for (uint32_t i = 1; i < s->locals.n; i++) /* [0] is model */
         buf_printf(&fields, "%s%s", i > 1 ? ", " : "", s->locals.at[i].name);
-    Diag d = method_error(s, "E0207", e->span, "the data source has no field `%s`", e->text);
+    Diag d = method_error(s, E_unknown_name, e->span, "the data source has no field `%s`", e->text);
     diag_help(&d, "its fields are: %s", fields.at ? fields.at : "none");
     method_emit(s, &d);
     buf_free(&fields);
@@ -51,7 +51,7 @@ static void unknown_name(Scope *s, const Node *e) {
     instance_names(s, names, &n, 300);
     for (uint32_t i = 0; i < s->model->config.n && n < 500; i++)
         names[n++] = s->model->config.at[i].name;
-    Diag d = method_error(s, "E0207", e->span, "there is no name `%s` here", e->text);
+    Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
     help_nearest(&d, e->text, names, n);
     method_emit(s, &d);
 }
@@ -111,14 +111,15 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     int64_t i = index.integer;
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
     if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
-        Diag d = value_is_tensor(&what) ? model_lacks(s->model, e->span, "indexing a tensor")
-                                        : method_error(s, "E0209", e->span, "%s has no elements",
-                                                       value_kind_name(&what));
+        Diag d = value_is_tensor(&what)
+                     ? model_lacks(s->model, e->span, "indexing a tensor")
+                     : method_error(s, E_unknown_field, e->span, "%s has no elements",
+                                    value_kind_name(&what));
         method_emit(s, &d);
         return value_error(e->span);
     }
     if (e->kids[1]->n != 1 || index.kind != VALUE_INT || i < 0 || i >= n) {
-        Diag d = method_error(s, "E0209", e->kids[1]->span, "`%s` has elements 0 to %u",
+        Diag d = method_error(s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u",
                               node_text(s->model->arena, e->kids[0]), n - 1);
         method_emit(s, &d);
         return value_error(e->span);
@@ -131,8 +132,8 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
     if (what.kind != VALUE_MODULE) {
-        Diag d = method_error(s, "E0209", e->span, "%s has no field `%s`", value_kind_name(&what),
-                              e->text);
+        Diag d = method_error(s, E_unknown_field, e->span, "%s has no field `%s`",
+                              value_kind_name(&what), e->text);
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -142,7 +143,7 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     size_t n = 0;
     Scope inside = {.model = s->model, .self = what.module};
     instance_names(&inside, names, &n, ARRAY_LEN(names));
-    Diag d = method_error(s, "E0209", e->text_span, "module %s has no field `%s`",
+    Diag d = method_error(s, E_unknown_field, e->text_span, "module %s has no field `%s`",
                           what.module->decl->name, e->text);
     help_nearest(&d, e->text, names, n);
     method_emit(s, &d);
@@ -153,7 +154,7 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     ConstValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_BOOL) {
-        Diag d = method_error(s, "E0210", e->span, "a condition is true or false, this is %s",
+        Diag d = method_error(s, E_condition, e->span, "a condition is true or false, this is %s",
                               value_kind_name(&v));
         if (value_is_tensor(&v))
             diag_help(&d, "conditions are decided when the model is compiled");
@@ -239,7 +240,8 @@ static NOINLINE ConstValue evaluate_node(Scope *s, const Node *e) {
 ConstValue config_value(Model *m, ConfigEntry *c) {
     if (c->state == CONFIG_DONE) return c->value;
     if (c->state == CONFIG_BUSY) {
-        Diag d = diag_error(m->ds, "E0205", c->span, "config name `%s` depends on itself", c->name);
+        Diag d =
+            diag_at(m->ds, E_config_cycle, c->span, "config name `%s` depends on itself", c->name);
         diag_note(&d, c->expression->span, "this needs `%s`", c->name);
         diag_emit(&d);
         c->state = CONFIG_DONE;
@@ -259,7 +261,7 @@ ConstValue config_value(Model *m, ConfigEntry *c) {
 ConstValue evaluate(Scope *s, const Node *e) {
     Model *m = s->model;
     if (m->depth >= MAX_EVALUATION_DEPTH) {
-        Diag d = method_error(s, "E0106", e->span, "this nests too deeply");
+        Diag d = method_error(s, E_nesting, e->span, "this nests too deeply");
         diag_help(&d, "split the expression, or shorten the chain of names that it needs");
         diag_emit(&d);
         return value_error(e->span);

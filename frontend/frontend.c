@@ -24,7 +24,8 @@ static void warn_unused(Model *m) {
         ConfigEntry *c = &m->config.at[i];
         node_walk(c->expression, note_use, &u);
         if (u.used[i]) continue;
-        Diag d = diag_warning(m->ds, "W0301", c->span, "config name `%s` is never used", c->name);
+        Diag d =
+            diag_at(m->ds, W_unused_config, c->span, "config name `%s` is never used", c->name);
         diag_emit(&d);
     }
 }
@@ -35,9 +36,9 @@ static void check_requirements(Model *m) {
         Scope s = {.model = m};
         bool holds = false;
         if (!evaluate_truth(&s, r->condition, &holds) || holds) continue;
-        Diag d = diag_error(m->ds, "E0206", r->condition->span, "`%s` does not hold%s%s",
-                            node_text(m->arena, r->condition), r->message ? ": " : "",
-                            r->message ? r->message : "");
+        Diag d = diag_at(m->ds, E_requirement, r->condition->span, "`%s` does not hold%s%s",
+                         node_text(m->arena, r->condition), r->message ? ": " : "",
+                         r->message ? r->message : "");
         diag_emit(&d);
     }
 }
@@ -50,16 +51,14 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
     f->arena = m->arena = ds->arena;
     f->model = m;
     m->options = options;
-    m->errors_before = ds->errors;
     if (model_read(m, path, text, n)) {
         for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
         check_requirements(m);
         settings_evaluate(m);
         policy_resolve(m, &m->policy, &f->settings);
-        if (ds->errors == m->errors_before) warn_unused(m);
+        if (!ds->errors) warn_unused(m);
     }
-    int errors = ds->errors - m->errors_before;
-    f->exit_code = model_exit_code(m, errors);
+    f->exit_code = diag_exit_code(ds);
     return f;
 }
 

@@ -21,8 +21,8 @@ static const char *join_path(Arena *a, const char *path, const char *name) {
 static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *p) {
     int64_t dims[MAX_RANK], elements = 1;
     if (shape->n == 0 || shape->n > MAX_RANK) {
-        Diag d = method_error(s, "E0211", shape->span, "a parameter has 1 to %d axes, this has %u",
-                              MAX_RANK, shape->n);
+        Diag d = method_error(s, E_parameter_shape, shape->span,
+                              "a parameter has 1 to %d axes, this has %u", MAX_RANK, shape->n);
         method_emit(s, &d);
         return false;
     }
@@ -30,14 +30,14 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
         ConstValue v = evaluate(s, shape->kids[i]);
         if (v.kind == VALUE_ERROR) return false;
         if (!value_integral(&v, &dims[i]) || dims[i] < 1) {
-            Diag d = method_error(s, "E0211", shape->kids[i]->span,
+            Diag d = method_error(s, E_parameter_shape, shape->kids[i]->span,
                                   "an axis of a parameter is a positive integer, this is %s",
                                   value_text(e->model->arena, &v));
             method_emit(s, &d);
             return false;
         }
         if (__builtin_mul_overflow(elements, dims[i], &elements) || elements > MOST_ELEMENTS) {
-            Diag d = method_error(s, "E0211", shape->span, "this parameter is too large");
+            Diag d = method_error(s, E_parameter_shape, shape->span, "this parameter is too large");
             method_emit(s, &d);
             return false;
         }
@@ -48,7 +48,7 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
 }
 
 static bool initial_error(Scope *s, Span at, const char *what) {
-    Diag d = method_error(s, "E0212", at, "%s", what);
+    Diag d = method_error(s, E_initial_value, at, "%s", what);
     diag_help(&d, "initial values are zeros, ones, normal(std) and normal(mean, std)");
     method_emit(s, &d);
     return false;
@@ -111,15 +111,16 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
     p->span = name->span;
     p->row = NO_INDEX;
     if (!type->kids[1] || type->kids[0]) {
-        Diag d = method_error(s, "E0211", type->span, "a parameter needs its shape in brackets");
+        Diag d = method_error(s, E_parameter_shape, type->span,
+                              "a parameter needs its shape in brackets");
         diag_help(&d, "for example param[4, 8] = zeros");
         method_emit(s, &d);
         return NULL;
     }
     if (!param_shape(e, s, type->kids[1], p)) return NULL;
     if (!init) {
-        Diag d =
-            method_error(s, "E0212", name->span, "parameter `%s` has no initial value", name->text);
+        Diag d = method_error(s, E_initial_value, name->span, "parameter `%s` has no initial value",
+                              name->text);
         diag_help(&d, "write = zeros, = ones or = normal(0.02) after its shape");
         method_emit(s, &d);
         return NULL;
@@ -146,9 +147,9 @@ static Attributes field_attributes(Scope *s, const Node *field) {
             *(k == 0 ? &a.no_decay : k == 1 ? &a.frozen : &a.keep_f32) = true;
         }
         if (known && !attribute->kids[0]) continue;
-        Diag d = known ? method_error(s, "E0213", attribute->span, "@%s takes no arguments",
+        Diag d = known ? method_error(s, E_attribute, attribute->span, "@%s takes no arguments",
                                       attribute->text)
-                       : method_error(s, "E0213", attribute->span, "there is no attribute @%s",
+                       : method_error(s, E_attribute, attribute->span, "there is no attribute @%s",
                                       attribute->text);
         if (!known) help_nearest(&d, attribute->text, names, ARRAY_LEN(names));
         method_emit(s, &d);
@@ -165,7 +166,7 @@ static void add_field(Elaboration *e, Scope *s, InstanceField f) {
     } else if (!old) {
         vec_push(e->model->arena, &s->self->fields, f);
     } else if (f.kind != FIELD_ABSENT) {
-        Diag d = method_error(s, "E0214", f.span, "module %s has two fields `%s`",
+        Diag d = method_error(s, E_field_twice, f.span, "module %s has two fields `%s`",
                               s->self->decl->name, f.name);
         diag_note(&d, old->span, "the other one");
         method_emit(s, &d);
@@ -179,9 +180,10 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     int64_t n = 0;
     if (v.kind == VALUE_ERROR) return NULL;
     if (shape->n != 1 || !value_integral(&v, &n) || n < 1 || n > MAX_INSTANCES) {
-        Diag d = method_error(s, "E0215", shape->span, "an array has one length from 1 to %d%s%s",
-                              MAX_INSTANCES, shape->n == 1 ? ", this is " : "",
-                              shape->n == 1 ? value_text(e->model->arena, &v) : "");
+        Diag d =
+            method_error(s, E_array_length, shape->span, "an array has one length from 1 to %d%s%s",
+                         MAX_INSTANCES, shape->n == 1 ? ", this is " : "",
+                         shape->n == 1 ? value_text(e->model->arena, &v) : "");
         method_emit(s, &d);
         return NULL;
     }
@@ -220,8 +222,8 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
         return;
     }
     if (field->kids[2]) {
-        Diag d =
-            method_error(s, "E0212", field->kids[2]->span, "only a parameter has an initial value");
+        Diag d = method_error(s, E_initial_value, field->kids[2]->span,
+                              "only a parameter has an initial value");
         method_emit(s, &d);
     }
     if (type->kids[1]) {
@@ -246,21 +248,21 @@ static void tie_params(Scope *s, const Node *tie) {
     for (int i = 0; i < 2; i++) {
         ConstValue *v = i ? &owner : &alias;
         if (v->kind == VALUE_PARAM) continue;
-        Diag d = method_error(s, "E0216", tie->kids[i]->span, "`%s` is no parameter but %s",
+        Diag d = method_error(s, E_tie, tie->kids[i]->span, "`%s` is no parameter but %s",
                               node_text(s->model->arena, tie->kids[i]), value_kind_name(v));
         method_emit(s, &d);
         return;
     }
     ParamSlot *from = param_owner(alias.param), *to = param_owner(owner.param);
     if (from == to) {
-        Diag d = method_error(s, "E0216", tie->span, "these are the same parameter already");
+        Diag d = method_error(s, E_tie, tie->span, "these are the same parameter already");
         method_emit(s, &d);
         return;
     }
     if (!type_equal(&from->type, &to->type)) {
         const char *left = value_shape(s->model->arena, &alias);
         const char *right = value_shape(s->model->arena, &owner);
-        Diag d = method_error(s, "E0216", tie->span, "`%s` is %s, but `%s` is %s%s",
+        Diag d = method_error(s, E_tie, tie->span, "`%s` is %s, but `%s` is %s%s",
                               node_text(s->model->arena, tie->kids[0]), left,
                               node_text(s->model->arena, tie->kids[1]), right,
                               names_suffix(s, left, right));
@@ -307,7 +309,7 @@ static void make_members(Elaboration *e, Scope *s, const Node *members) {
             break;
         case NODE_REQUIRE:
             if (!evaluate_truth(s, member->kids[0], &holds) || holds) break;
-            Diag d = method_error(s, "E0206", member->kids[0]->span, "`%s` does not hold%s%s",
+            Diag d = method_error(s, E_requirement, member->kids[0]->span, "`%s` does not hold%s%s",
                                   node_text(s->model->arena, member->kids[0]),
                                   member->label ? ": " : "", member->label ? member->label : "");
             diag_note(&d, s->self->span, "for this %s", s->self->decl->name);
@@ -337,8 +339,8 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
         for (uint32_t i = 0; i < e->model->modules.n && n < 255; i++)
             names[n++] = e->model->modules.at[i].name;
         names[n++] = "param";
-        Diag d =
-            method_error(outer, "E0217", type->text_span, "there is no module `%s`", type->text);
+        Diag d = method_error(outer, E_unknown_module, type->text_span, "there is no module `%s`",
+                              type->text);
         help_nearest(&d, type->text, names, n);
         method_emit(outer, &d);
         return NULL;
@@ -346,7 +348,7 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
     int depth = 0;
     for (Instance *up = parent; up; up = up->parent)
         if (up->decl == decl || ++depth > MAX_CALL_DEPTH) {
-            Diag d = method_error(outer, "E0218", span,
+            Diag d = method_error(outer, E_module_inside_itself, span,
                                   up->decl == decl ? "module %s contains itself"
                                                    : "module %s lies too deep",
                                   decl->name);
@@ -355,7 +357,7 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
         }
     if (++e->n_instances > MAX_INSTANCES) {
         if (e->n_instances == MAX_INSTANCES + 1) {
-            Diag d = method_error(outer, "E0215", span, "the model has more than %d modules",
+            Diag d = method_error(outer, E_array_length, span, "the model has more than %d modules",
                                   MAX_INSTANCES);
             method_emit(outer, &d);
         }
@@ -383,8 +385,8 @@ Instance *instance_tree(Elaboration *e, const Node *root) {
     Scope s = {.model = e->model, .path = ""};
     const Node *name = root->kind == NODE_CALL ? root->kids[0] : root;
     if (name->kind != NODE_REF) {
-        Diag d =
-            method_error(&s, "E0217", root->span, "`model =` needs a module, as in model = Net");
+        Diag d = method_error(&s, E_unknown_module, root->span,
+                              "`model =` needs a module, as in model = Net");
         method_emit(&s, &d);
         return NULL;
     }

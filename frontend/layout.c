@@ -32,7 +32,7 @@ static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '
 /* Silent while recovering: the statement has its error already. */
 static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const char *what) {
     if (p->recovering) return;
-    Diag d = parser_error(p, "E0104", b->span, "`%c` is not closed", b->kind);
+    Diag d = parser_error(p, E_brackets, b->span, "`%c` is not closed", b->kind);
     diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), what);
     parser_emit(p, &d);
 }
@@ -117,7 +117,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     while (i > 0 && p->open.at[i - 1].kind != '{' && p->open.at[i - 1].kind != open) i--;
     if (i == 0 || p->open.at[i - 1].kind == '{') {
         if (p->recovering) return false;
-        Diag d = parser_error(p, "E0104", at, "`%c` closes nothing", token);
+        Diag d = parser_error(p, E_brackets, at, "`%c` closes nothing", token);
         parser_emit(p, &d);
         return false;
     }
@@ -125,7 +125,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     for (uint32_t k = p->open.n; k > i; k--) {
         vec_push(p->arena, &closers, closer(p->open.at[k - 1].kind));
         if (p->recovering) continue;
-        Diag d = parser_error(p, "E0104", at, "`%c` is expected before this `%c`",
+        Diag d = parser_error(p, E_brackets, at, "`%c` is expected before this `%c`",
                               closer(p->open.at[k - 1].kind), token);
         diag_note(&d, p->open.at[k - 1].span, "`%c` opened here is not closed",
                   p->open.at[k - 1].kind);
@@ -168,7 +168,7 @@ static bool skipped(Parser *p, int token) {
  * it will count. */
 static int close_block(Parser *p, Span at) {
     if (!p->open.n) {
-        Diag d = parser_error(p, "E0104", at, "`}` closes nothing");
+        Diag d = parser_error(p, E_brackets, at, "`}` closes nothing");
         parser_emit(p, &d);
         return -1;
     }
@@ -251,7 +251,7 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner) {
 }
 
 void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace) {
-    Diag d = parser_error(p, "E0101", at, "%s", message);
+    Diag d = parser_error(p, E_unexpected_token, at, "%s", message);
     OpenBracket *b = innermost(p);
     if (b && b->kind != '{')
         diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);
@@ -264,7 +264,7 @@ void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_e
 }
 
 void layout_too_deep(Parser *p, Span at) {
-    Diag d = parser_error(p, "E0106", at, "this nests too deeply");
+    Diag d = parser_error(p, E_nesting, at, "this nests too deeply");
     diag_help(&d, "at most %d brackets, blocks or operators may stand inside one another",
               AST_MAX_DEPTH);
     parser_emit(p, &d);

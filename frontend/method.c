@@ -14,13 +14,13 @@ static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32
     size_t n = 0;
     bool unknown = k >= b->params->n;
     for (uint32_t j = 0; j < b->params->n && n < 64; j++) names[n++] = b->params->kids[j]->text;
-    Diag d =
-        unknown && a->name
-            ? method_error(s, "E0208", a->node->span, "%s takes no argument `%s`", b->what, a->name)
-        : unknown ? method_error(s, "E0208", a->node->span,
-                                 "%s takes %u arguments, this is one more", b->what, b->params->n)
-                  : method_error(s, "E0208", a->node->span, "`%s` is given twice",
-                                 b->params->kids[k]->text);
+    Diag d = unknown && a->name ? method_error(s, E_arguments, a->node->span,
+                                               "%s takes no argument `%s`", b->what, a->name)
+             : unknown
+                 ? method_error(s, E_arguments, a->node->span,
+                                "%s takes %u arguments, this is one more", b->what, b->params->n)
+                 : method_error(s, E_arguments, a->node->span, "`%s` is given twice",
+                                b->params->kids[k]->text);
     if (a->name && unknown) help_nearest(&d, a->name, names, n);
     diag_note(&d, b->declared, "%s is declared here", b->what);
     method_emit(s, &d);
@@ -55,7 +55,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
             locals[k].value = evaluate(inner, p->value);
             *n_out = k + 1;
         } else if (!given[k]) {
-            Diag d = method_error(outer, "E0208", b->at, "%s needs `%s`", b->what, p->text);
+            Diag d = method_error(outer, E_arguments, b->at, "%s needs `%s`", b->what, p->text);
             diag_note(&d, b->declared, "%s is declared here", b->what);
             method_emit(outer, &d);
             right = false;
@@ -84,7 +84,7 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
     const Node *shape = param->shape;
     bool fits = v->type.rank == shape->n;
     if (!value_is_tensor(v)) {
-        Diag d = method_error(outer, "E0204", at, "`%s` must be a tensor %s, this is %s",
+        Diag d = method_error(outer, E_shape, at, "`%s` must be a tensor %s, this is %s",
                               param->text, node_text(s->model->arena, shape), value_kind_name(v));
         diag_note(&d, param->span, "declared here");
         method_emit(outer, &d);
@@ -108,7 +108,7 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
     }
     const char *wanted = node_text(s->model->arena, shape);
     const char *got = value_shape(s->model->arena, v);
-    Diag d = method_error(outer, "E0204", at, "`%s` must be %s, this is %s%s", param->text, wanted,
+    Diag d = method_error(outer, E_shape, at, "`%s` must be %s, this is %s%s", param->text, wanted,
                           got, names_suffix(s, wanted, got));
     diag_note(&d, param->span, "declared here");
     method_emit(outer, &d);
@@ -120,7 +120,8 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
     if (e->frames.n >= MAX_CALL_DEPTH) {
-        Diag d = method_error(s, "E0219", at, "calls of `%s` nest too deeply", method->text);
+        Diag d =
+            method_error(s, E_endless_calls, at, "calls of `%s` nest too deeply", method->text);
         diag_help(&d, "a method must not call itself: every program unrolls completely");
         method_emit(s, &d);
         return value_error(at);
@@ -146,7 +147,7 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
     if (body->kind == NODE_RETURN) {
         result = evaluate(&inner, body->kids[0]);
     } else if (!run_block(&inner, body, &result)) {
-        Diag d = method_error(&inner, "E0221", method->span, "`%s` returns nothing", b.what);
+        Diag d = method_error(&inner, E_no_result, method->span, "`%s` returns nothing", b.what);
         diag_help(&d, "end the method with `return`");
         method_emit(&inner, &d);
     }
@@ -171,10 +172,10 @@ static bool bind_targets(Scope *s, const Node *let, ConstValue v) {
             scope_bind(s, names->kids[i]->text, *v.items[i].value);
         return true;
     }
-    Diag d =
-        v.kind == VALUE_LIST
-            ? method_error(s, "E0220", let->span, "%u names for %u values", names->n, v.n_items)
-            : method_error(s, "E0220", let->span, "%u names for one value", names->n);
+    Diag d = v.kind == VALUE_LIST ? method_error(s, E_number_of_names, let->span,
+                                                 "%u names for %u values", names->n, v.n_items)
+                                  : method_error(s, E_number_of_names, let->span,
+                                                 "%u names for one value", names->n);
     method_emit(s, &d);
     for (uint32_t i = 0; i < names->n; i++)
         scope_bind(s, names->kids[i]->text, value_error(v.span));
@@ -185,7 +186,7 @@ static bool run_for(Scope *s, const Node *loop, ConstValue *result) {
     ConstValue over = evaluate(s, loop->kids[0]);
     if (over.kind == VALUE_ERROR) return false;
     if (over.kind != VALUE_ARRAY && over.kind != VALUE_LIST) {
-        Diag d = method_error(s, "E0222", loop->kids[0]->span,
+        Diag d = method_error(s, E_loop, loop->kids[0]->span,
                               "`for` goes over an array of modules or a list, this is %s",
                               value_kind_name(&over));
         method_emit(s, &d);
@@ -210,8 +211,8 @@ static bool run_for(Scope *s, const Node *loop, ConstValue *result) {
 static void run_add_to(Scope *s, const Node *statement) {
     const Local *old = scope_local(s, statement->text);
     if (!old) {
-        Diag d = method_error(s, "E0207", statement->text_span, "`%s` has no value to add to",
-                              statement->text);
+        Diag d = method_error(s, E_unknown_name, statement->text_span,
+                              "`%s` has no value to add to", statement->text);
         method_emit(s, &d);
         evaluate(s, statement->kids[0]);
         return;

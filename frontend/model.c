@@ -28,27 +28,17 @@ const char *model_place(Model *m, Span at) {
 }
 
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before) {
-    Diag d = diag_error(m->ds, "E0304", at, "%s `%s` is given twice", what, name);
+    Diag d = diag_at(m->ds, E_given_twice, at, "%s `%s` is given twice", what, name);
     diag_note(&d, before, "it is given here too");
     diag_emit(&d);
 }
 
-int model_exit_code(const Model *m, int errors) {
-    if (!errors) return EXIT_DONE;
-    if (errors > m->lacks + m->corrupt) return EXIT_USER;
-    return m->corrupt ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
-}
-
 Diag model_lacks(Model *m, Span at, const char *format, ...) {
     va_list args;
-    Buf text = {0};
     va_start(args, format);
-    buf_vprintf(&text, format, args);
+    Diag d = diag_vat(m->ds, E_lacking, at, format, args);
     va_end(args);
-    m->lacks++;
-    Diag d = diag_error(m->ds, "E0390", at, "%s is known but not in this version",
-                        text.at ? text.at : "");
-    buf_free(&text);
+    diag_more(&d, " is known but not in this version");
     return d;
 }
 
@@ -67,12 +57,9 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
 
 void setting_error(Model *m, const Setting *s, const char *format, ...) {
     va_list args;
-    Buf text = {0};
-    va_start(args, format);
-    buf_vprintf(&text, format, args);
-    va_end(args);
     Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_error(m->ds, "E0318", at, "%s", text.at);
+    va_start(args, format);
+    Diag d = diag_vat(m->ds, E_contradiction, at, format, args);
+    va_end(args);
     diag_emit(&d);
-    buf_free(&text);
 }

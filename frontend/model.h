@@ -66,9 +66,6 @@ typedef struct Model {
     uint32_t main_file, next_order;
     Policy policy;
     uint32_t depth; /* of nested evaluations */
-    int lacks;      /* errors about something that this version lacks, or a missing file */
-    int corrupt;    /* errors about a data file that is not what it claims to be */
-    int errors_before;
 } Model;
 
 /* A name that a method, a module or the batch binds. */
@@ -110,8 +107,6 @@ ModuleDecl *model_module(Model *m, const char *name);
 Setting *model_setting(Model *m, const char *section, const char *key);
 const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
-/* Exit code of a model with so many errors: the user's own mistakes first. */
-int model_exit_code(const Model *m, int errors);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 void setting_error(Model *m, const Setting *s, const char *format, ...)

@@ -50,7 +50,8 @@ static void add_module(Model *m, const Node *node, bool prelude) {
 static void add_names_rule(Model *m, const Node *e) {
     const Node *value = e->n ? e->kids[0] : NULL;
     if (e->kind != NODE_SET_PATH || value->kind != NODE_STRING) {
-        Diag d = diag_error(m->ds, "E0306", e->span, "a names table holds \"pattern\" = \"name\"");
+        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                         "a names table holds \"pattern\" = \"name\"");
         diag_help(&d, "for example \"*\" = \"transformer.*\"");
         diag_emit(&d);
         return;
@@ -65,9 +66,9 @@ static void add_names_rule(Model *m, const Node *e) {
     for (const char *c = rule.pattern; *c; c++) stars += *c == '*';
     for (const char *c = rule.replacement; *c; c++) used += *c == '*';
     if (used > stars) {
-        Diag d =
-            diag_error(m->ds, "E0306", e->span, "\"%s\" has %u `*`, but its pattern \"%s\" only %u",
-                       rule.replacement, used, rule.pattern, stars);
+        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                         "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
+                         used, rule.pattern, stars);
         diag_emit(&d);
         return;
     }
@@ -80,7 +81,8 @@ static const Node *nested_value(Model *m, const Node *section) {
     for (uint32_t i = 0; i < section->n; i++) {
         const Node *e = section->kids[i];
         if (e->kind != NODE_SET && e->kind != NODE_SECTION) {
-            Diag d = diag_error(m->ds, "E0306", e->span, "only `key = value` can stand here");
+            Diag d =
+                diag_at(m->ds, E_misplaced_entry, e->span, "only `key = value` can stand here");
             diag_emit(&d);
             continue;
         }
@@ -98,7 +100,7 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
     if (!k) {
         const char *names[128];
         size_t n = key_names(section, names, ARRAY_LEN(names));
-        Diag d = diag_error(m->ds, "E0301", at, "section %s has no key `%s`", section, key);
+        Diag d = diag_at(m->ds, E_unknown_key, at, "section %s has no key `%s`", section, key);
         help_nearest(&d, key, names, n);
         diag_emit(&d);
         return;
@@ -126,8 +128,8 @@ static void add_directive(Model *m, const char *section, const Node *e) {
             diag_emit(&d);
             return;
         }
-    Diag d = diag_error(m->ds, "E0306", e->span, "section %s takes no directive for a path here",
-                        section);
+    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                     "section %s takes no directive for a path here", section);
     if (!strcmp(section, "shard")) help_nearest(&d, name, known, ARRAY_LEN(known));
     diag_emit(&d);
 }
@@ -140,15 +142,15 @@ static void add_section(Model *m, const Node *section) {
     if (!section_known(section->text)) {
         const char *names[16] = {"names", "config", "module"};
         size_t n = 3 + section_names(names + 3, 13);
-        Diag d =
-            diag_error(m->ds, "E0302", section->span, "there is no section `%s`", section->text);
+        Diag d = diag_at(m->ds, E_unknown_section, section->span, "there is no section `%s`",
+                         section->text);
         help_nearest(&d, section->text, names, n);
         diag_emit(&d);
         return;
     }
     if (section->label) {
-        Diag d =
-            diag_error(m->ds, "E0306", section->span, "section %s takes no name", section->text);
+        Diag d = diag_at(m->ds, E_misplaced_entry, section->span, "section %s takes no name",
+                         section->text);
         diag_emit(&d);
     }
     for (uint32_t i = 0; i < section->n; i++) {
@@ -208,8 +210,8 @@ static void collect(Model *m, const Node *file, bool main, bool prelude) {
                 } else if (e->kind == NODE_REQUIRE) {
                     vec_push(m->arena, &m->requirements, r);
                 } else {
-                    Diag d = diag_error(m->ds, "E0306", e->span,
-                                        "only `name = value` and `require` can stand in config");
+                    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                                     "only `name = value` and `require` can stand in config");
                     diag_emit(&d);
                 }
             }
@@ -237,12 +239,14 @@ static bool add_source(Model *m, const char *path, const char *text, size_t n, b
 
 static bool load_file(Model *m, const char *path, Span used_at) {
     size_t n = 0;
-    char *text = m->units.n < MAX_FILES ? read_file(path, &n) : NULL;
+    bool room = m->units.n < MAX_FILES;
+    char *text = room ? read_file(path, &n) : NULL;
     if (!text) {
-        Diag d = diag_error(m->ds, "E0110", used_at, "cannot read %s: %s", path,
-                            m->units.n < MAX_FILES ? strerror(errno) : "too many files");
+        Diag d = room ? diag_at(m->ds, E_cannot_read, used_at, "cannot read %s: %s", path,
+                                strerror(errno))
+                      : diag_at(m->ds, E_too_many_files, used_at,
+                                "a model consists of at most %d files", MAX_FILES);
         diag_emit(&d);
-        m->lacks++;
         SourceUnit missing = {.path = path};
         vec_push(m->arena, &m->units, missing);
         return false;
@@ -265,8 +269,8 @@ static void check_preset(Model *m, const Node *preset) {
         const char *config[256];
         size_t k = 0;
         while (k < m->config.n && k < ARRAY_LEN(config)) config[k] = m->config.at[k].name, k++;
-        Diag d = diag_error(m->ds, "E0303", e->text_span, "there is no config name `%s`",
-                            e->text ? e->text : "?");
+        Diag d = diag_at(m->ds, E_unknown_config, e->text_span, "there is no config name `%s`",
+                         e->text ? e->text : "?");
         if (e->text) help_nearest(&d, e->text, config, k);
         diag_emit(&d);
     }
@@ -282,8 +286,8 @@ static size_t list_presets(Model *m, const Node **presets, size_t max) {
             check_preset(m, item);
             for (size_t k = 0; k < n; k++) {
                 if (strcmp(presets[k]->text, item->text)) continue;
-                Diag d = diag_error(m->ds, "E0304", item->span, "preset \"%s\" is given twice",
-                                    item->text);
+                Diag d = diag_at(m->ds, E_given_twice, item->span, "preset \"%s\" is given twice",
+                                 item->text);
                 diag_note(&d, presets[k]->span, "it is given here too");
                 diag_emit(&d);
             }
@@ -302,7 +306,7 @@ static void apply_presets(Model *m, const char *name) {
         if (!strcmp(names[i], name)) found = presets[i];
     }
     if (!found) {
-        Diag d = diag_error(m->ds, "E0305", (Span){0}, "the model has no preset `%s`", name);
+        Diag d = diag_at(m->ds, E_unknown_preset, (Span){0}, "the model has no preset `%s`", name);
         if (n) help_nearest(&d, name, names, n);
         diag_emit(&d);
         return;
@@ -323,7 +327,7 @@ static void apply_set(Model *m, const char *text) {
     uint32_t width = (uint32_t)(equals ? (size_t)(equals - text) : strlen(text));
     Span at = {file, 1, 1, 1, width + 1};
     if (!equals || equals == text) {
-        Diag d = diag_error(m->ds, "E0307", at, "-s needs name=value");
+        Diag d = diag_at(m->ds, E_set_without_value, at, "-s needs name=value");
         diag_help(&d, "for example -s L=4 or -s train.batch=8");
         diag_emit(&d);
         return;
@@ -341,7 +345,7 @@ static void apply_set(Model *m, const char *text) {
         }
         const char *names[16];
         size_t n = section_names(names, ARRAY_LEN(names));
-        Diag d = diag_error(m->ds, "E0302", at, "there is no section `%s`", name);
+        Diag d = diag_at(m->ds, E_unknown_section, at, "there is no section `%s`", name);
         help_nearest(&d, name, names, n);
         diag_emit(&d);
         return;
@@ -356,7 +360,7 @@ static void apply_set(Model *m, const char *text) {
     const char *names[512];
     size_t n = 0;
     for (uint32_t i = 0; i < m->config.n && n < 300; i++) names[n++] = m->config.at[i].name;
-    Diag d = diag_error(m->ds, "E0303", at, "there is no config name `%s`", name);
+    Diag d = diag_at(m->ds, E_unknown_config, at, "there is no config name `%s`", name);
     const char *section = NULL;
     for (int i = 0; i < n_keys; i++)
         if (!strcmp(key_table[i].key, name)) section = key_table[i].section;

@@ -26,9 +26,9 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
 Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) {
     const SourceFile *source = &ds->files.at[file];
     if (source->size > MAX_SOURCE_BYTES) {
-        Diag d = diag_error(ds, "E0108", (Span){.file = file},
-                            "%s has %zu bytes; a model file has at most %u", source->name,
-                            source->size, (unsigned)MAX_SOURCE_BYTES);
+        Diag d = diag_at(ds, E_file_size, (Span){.file = file},
+                         "%s has %zu bytes; a model file has at most %u", source->name,
+                         source->size, (unsigned)MAX_SOURCE_BYTES);
         diag_emit(&d);
         return NULL;
     }

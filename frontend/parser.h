@@ -33,7 +33,7 @@ typedef struct Parser {
 } Parser;
 
 /* syntax.c */
-Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...)
+Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);
 bool text_is_utf8(const char *s, size_t n);

@@ -26,9 +26,9 @@ static int64_t count(Model *m, const char *section, const char *key) {
     const int64_t most = MOST_COUNT;
     int64_t n = integer(m, section, key);
     if (n <= most) return n;
-    Diag d = diag_error(m->ds, "E0311", value_of(m, section, key)->span,
-                        "%s.%s is at most %lld, this is %lld", section, key, (long long)most,
-                        (long long)n);
+    Diag d =
+        diag_at(m->ds, E_value_range, value_of(m, section, key)->span,
+                "%s.%s is at most %lld, this is %lld", section, key, (long long)most, (long long)n);
     diag_emit(&d);
     return most;
 }
@@ -57,19 +57,19 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
     bool known = false;
     for (size_t i = 0; i < ARRAY_LEN(axes); i++) known |= !strcmp(axes[i], name);
     if (!known) {
-        Diag d = diag_error(m->ds, "E0406", at, "the mesh has no axis `%s`", name);
+        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
         help_nearest(&d, name, axes, ARRAY_LEN(axes));
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
-        Diag d = diag_error(m->ds, "E0406", at, "axis %s has size %lld; it is 1 to %d", name,
-                            (long long)size, 1 << 20);
+        Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
+                         (long long)size, 1 << 20);
         diag_emit(&d);
     } else if (strcmp(name, "dp") && size > 1) {
         Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
         diag_emit(&d);
     } else if (!strcmp(name, "dp")) {
         if (p->n_axes) {
-            Diag d = diag_error(m->ds, "E0406", at, "axis dp is given twice");
+            Diag d = diag_at(m->ds, E_mesh, at, "axis dp is given twice");
             diag_emit(&d);
             return;
         }
@@ -87,7 +87,7 @@ static void mesh_from_option(Model *m, Policy *p) {
         char *end = NULL;
         long long size = name < n ? strtoll(at + name + 1, &end, 10) : 0;
         if (!end || end != at + n || end == at + name + 1) {
-            Diag d = diag_error(m->ds, "E0406", span, "--mesh needs axis=size");
+            Diag d = diag_at(m->ds, E_mesh, span, "--mesh needs axis=size");
             diag_help(&d, "for example --mesh dp=4");
             diag_emit(&d);
         } else {
@@ -110,19 +110,19 @@ static void resolve_mesh(Model *m, Policy *p) {
                 bool replaced = m->options->ranks && !strcmp(v->items[i].name, "dp");
                 if (!replaced) add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
             } else {
-                Diag d = diag_error(m->ds, "E0406", v->items[i].value->span,
-                                    "a mesh names its axes, as in (dp = 8)");
+                Diag d = diag_at(m->ds, E_mesh, v->items[i].value->span,
+                                 "a mesh names its axes, as in (dp = 8)");
                 diag_emit(&d);
             }
         }
     }
     if (m->options->ranks < 0) {
-        Diag d = diag_error(m->ds, "E0406", (Span){0}, "-n %lld: at least one rank is needed",
-                            (long long)m->options->ranks);
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
+                         (long long)m->options->ranks);
         diag_emit(&d);
     } else if (m->options->ranks && p->n_axes && p->mesh[0].size != m->options->ranks) {
-        Diag d = diag_error(m->ds, "E0406", (Span){0}, "-n %lld, but the mesh has %lld ranks",
-                            (long long)m->options->ranks, (long long)p->mesh[0].size);
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
+                         (long long)m->options->ranks, (long long)p->mesh[0].size);
         diag_help(&d, "give -n or dp, not both");
         diag_emit(&d);
     }
@@ -239,9 +239,9 @@ static void resolve_prefetch(Model *m, Policy *p) {
         setting_error(m, s, "prefetch is at most 1000");
     } else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE) {
         const Setting *inflight = model_setting(m, "shard", "inflight");
-        Diag d = diag_error(m->ds, "E0405", v->span.file ? v->span : inflight->span,
-                            "prefetch = %lld needs inflight >= %lld", (long long)most,
-                            (long long)most + 1);
+        Diag d =
+            diag_at(m->ds, E_prefetch_room, v->span.file ? v->span : inflight->span,
+                    "prefetch = %lld needs inflight >= %lld", (long long)most, (long long)most + 1);
         if (inflight->expression)
             diag_note(&d, inflight->value.span, "inflight is %lld", (long long)p->inflight);
         else
@@ -305,8 +305,8 @@ static void resolve_precision(Model *m, Policy *p) {
     p->reduce_dtype = is_word(reduce, "bf16") ? DT_BF16 : DT_F32;
     if (!is_word(master, "f32")) {
         Diag d = is_word(master, "bf16") ? model_lacks(m, master->span, "bf16(master = bf16)")
-                                         : diag_error(m->ds, "E0313", master->span,
-                                                      "master cannot be `%s`", master->text);
+                                         : diag_at(m->ds, E_value_word, master->span,
+                                                   "master cannot be `%s`", master->text);
         diag_help(&d, "the master dtype is f32");
         diag_emit(&d);
     }
@@ -338,7 +338,7 @@ static void resolve_length(Model *m, Settings *s) {
         s->steps = 0;
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
     if (steps->value.kind == VALUE_ERROR || epochs->value.kind == VALUE_ERROR) return;
-    Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.steps or train.epochs is needed");
+    Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.steps or train.epochs is needed");
     diag_help(&d, "how long to train, for example -s train.steps=100");
     diag_emit(&d);
 }
@@ -355,7 +355,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
         share = s->ranks;
     }
     if (!s->batch && m->options->to_plan && batch->value.kind != VALUE_ERROR) {
-        Diag d = diag_error(m->ds, "E0314", (Span){0}, "train.batch is needed");
+        Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.batch is needed");
         diag_help(&d, "samples a step over all ranks, for example -s train.batch=%lld",
                   (long long)share * 8);
         diag_emit(&d);
@@ -363,9 +363,9 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
     if (!s->batch) s->batch = share;
     if (s->batch % share) {
         int64_t below = s->batch / share * share;
-        Diag d = diag_error(m->ds, "E0319", batch->span.file ? batch->span : batch->value.span,
-                            "batch = %lld does not divide by %lld ranks x %lld micro-batches",
-                            (long long)s->batch, (long long)s->ranks, (long long)s->micro_batches);
+        Diag d = diag_at(m->ds, E_batch_divides, batch->span.file ? batch->span : batch->value.span,
+                         "batch = %lld does not divide by %lld ranks x %lld micro-batches",
+                         (long long)s->batch, (long long)s->ranks, (long long)s->micro_batches);
         if (below)
             diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
                       (long long)(below + share), (long long)(below + 2 * share));
@@ -409,7 +409,7 @@ static void warn_idle(Model *m, const char *section, const char *key, const char
     const Setting *s = model_setting(m, section, key);
     if (!s->expression || s->value.kind == VALUE_ERROR) return;
     Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_warning(m->ds, "W0302", at, "%s: %s has no effect", why, key);
+    Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
     diag_emit(&d);
 }
 

@@ -5,14 +5,11 @@
 
 #include "elaborate.h"
 
-Diag method_error(Scope *s, const char *code, Span at, const char *format, ...) {
+Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...) {
     va_list args;
-    Buf text = {0};
     va_start(args, format);
-    buf_vprintf(&text, format, args);
+    Diag d = diag_vat(s->model->ds, code, at, format, args);
     va_end(args);
-    Diag d = diag_error(s->model->ds, code, at, "%s", text.at ? text.at : "");
-    buf_free(&text);
     return d;
 }
 

@@ -33,20 +33,20 @@ static bool check_kind(Model *m, ConstValue *v, int kinds, double least, const c
     if ((kinds & K_INT) && !(kinds & K_REAL) && v->kind == VALUE_REAL && value_integral(v, &i))
         *v = value_int(v->span, i);
     if (!(kind_mask(v) & kinds)) {
-        Diag d = diag_error(m->ds, "E0310", v->span, "%s takes %s, this is %s", what,
-                            kinds_text(m->arena, kinds), value_kind_name(v));
+        Diag d = diag_at(m->ds, E_value_kind, v->span, "%s takes %s, this is %s", what,
+                         kinds_text(m->arena, kinds), value_kind_name(v));
         diag_emit(&d);
         return false;
     }
     if (value_is_number(v) && value_number(v) < least) {
-        Diag d = diag_error(m->ds, "E0311", v->span, "%s is at least %g, this is %s", what, least,
-                            value_text(m->arena, v));
+        Diag d = diag_at(m->ds, E_value_range, v->span, "%s is at least %g, this is %s", what,
+                         least, value_text(m->arena, v));
         diag_emit(&d);
         return false;
     }
     if (value_is_number(v) && !(fabs(value_number(v)) <= LARGEST_NUMBER)) {
-        Diag d = diag_error(m->ds, "E0311", v->span, "%s is at most %g, this is %s", what,
-                            LARGEST_NUMBER, value_text(m->arena, v));
+        Diag d = diag_at(m->ds, E_value_range, v->span, "%s is at most %g, this is %s", what,
+                         LARGEST_NUMBER, value_text(m->arena, v));
         diag_emit(&d);
         return false;
     }
@@ -94,13 +94,13 @@ static bool complete_call(Model *m, const KeyInfo *key, ConstValue *call) {
         }
         const char *names[32];
         size_t known = argument_names(call->text, names, ARRAY_LEN(names));
-        Diag d = row >= 0 ? diag_error(m->ds, "E0312", item->value->span, "`%s` is given twice",
-                                       argument_table[row].name)
+        Diag d = row >= 0 ? diag_at(m->ds, E_setting_arguments, item->value->span,
+                                    "`%s` is given twice", argument_table[row].name)
                  : item->name
-                     ? diag_error(m->ds, "E0312", item->value->span, "%s takes no argument `%s`",
-                                  call->text, item->name)
-                     : diag_error(m->ds, "E0312", item->value->span,
-                                  "%s takes %zu arguments, this is one more", call->text, known);
+                     ? diag_at(m->ds, E_setting_arguments, item->value->span,
+                               "%s takes no argument `%s`", call->text, item->name)
+                     : diag_at(m->ds, E_setting_arguments, item->value->span,
+                               "%s takes %zu arguments, this is one more", call->text, known);
         if (item->name && row < 0) help_nearest(&d, item->name, names, known);
         diag_emit(&d);
         right = false;
@@ -113,7 +113,8 @@ static bool complete_call(Model *m, const KeyInfo *key, ConstValue *call) {
             *by_row[row] = standard_value(m, key, a->standard);
         }
         if (!by_row[row]) {
-            Diag d = diag_error(m->ds, "E0312", call->span, "%s needs `%s`", call->text, a->name);
+            Diag d = diag_at(m->ds, E_setting_arguments, call->span, "%s needs `%s`", call->text,
+                             a->name);
             diag_emit(&d);
             right = false;
             continue;
@@ -130,13 +131,13 @@ static bool check_npy(Model *m, const ConstValue *call) {
     for (uint32_t i = 0; i < call->n_items; i++) {
         const ConstItem *item = &call->items[i];
         if (item->name && item->value->kind == VALUE_TEXT) continue;
-        Diag d = diag_error(m->ds, "E0312", item->value->span,
-                            "npy takes name = \"file.npy\" for each field");
+        Diag d = diag_at(m->ds, E_setting_arguments, item->value->span,
+                         "npy takes name = \"file.npy\" for each field");
         diag_emit(&d);
         return false;
     }
     if (call->n_items) return true;
-    Diag d = diag_error(m->ds, "E0312", call->span, "npy needs at least one field");
+    Diag d = diag_at(m->ds, E_setting_arguments, call->span, "npy needs at least one field");
     diag_help(&d, "for example npy(x = \"x.npy\", y = \"y.npy\")");
     diag_emit(&d);
     return false;
@@ -153,8 +154,8 @@ static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
         const char *names[32];
         size_t n = value_names(k, names, ARRAY_LEN(names));
         if (!n) names[n++] = "size";
-        Diag d = diag_error(m->ds, "E0313", v->span, "%s.%s cannot be `%s`", k->section, k->key,
-                            v->text);
+        Diag d = diag_at(m->ds, E_value_word, v->span, "%s.%s cannot be `%s`", k->section, k->key,
+                         v->text);
         help_nearest(&d, v->text, names, n);
         diag_emit(&d);
         return false;
@@ -166,7 +167,7 @@ static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
     }
     if (!strcmp(v->text, "npy") && v->kind == VALUE_CALL) return check_npy(m, v);
     if (!has_arguments(v->text) && v->kind == VALUE_CALL && v->n_items) {
-        Diag d = diag_error(m->ds, "E0312", v->span, "%s takes no arguments", v->text);
+        Diag d = diag_at(m->ds, E_setting_arguments, v->span, "%s takes no arguments", v->text);
         diag_emit(&d);
         return false;
     }

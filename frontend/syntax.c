@@ -1,21 +1,19 @@
 /* What lexer, layout and parser share: their errors, and whether bytes are UTF-8. */
 #include "parser.h"
 
-Diag parser_error(Parser *p, const char *code, Span at, const char *format, ...) {
+Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...) {
     va_list args;
-    Buf text = {0};
     va_start(args, format);
-    buf_vprintf(&text, format, args);
+    Diag d = diag_vat(p->ds, code, at, format, args);
     va_end(args);
-    Diag d = diag_error(p->ds, code, at, "%s", text.at ? text.at : "");
-    buf_free(&text);
     return d;
 }
 
 void parser_emit(Parser *p, Diag *d) {
     if (p->errors < MAX_SYNTAX_ERRORS) diag_emit(d);
     if (++p->errors == MAX_SYNTAX_ERRORS) {
-        Diag last = diag_error(p->ds, "E0107", d->span, "too many syntax errors; giving up here");
+        Diag last =
+            diag_at(p->ds, E_too_many_errors, d->span, "too many syntax errors; giving up here");
         diag_emit(&last);
     }
 }

@@ -76,7 +76,7 @@ static void check_names(Elaboration *e) {
         }
         if (rule->matched) continue;
         Diag d =
-            diag_error(m->ds, "E0317", rule->span, "\"%s\" matches no parameter", rule->pattern);
+            diag_at(m->ds, E_names_table, rule->span, "\"%s\" matches no parameter", rule->pattern);
         const char *near = nearest_name(rule->pattern, paths, n);
         if (near) diag_help(&d, "did you mean `%s`?", near);
         diag_emit(&d);
@@ -86,8 +86,8 @@ static void check_names(Elaboration *e) {
         p->checkpoint = frontend_checkpoint_name(e->frontend, p->key, &p->checkpoint_transposed);
         if (p->checkpoint_transposed && p->type.rank != 2) {
             Diag d =
-                diag_error(m->ds, "E0317", p->name.span,
-                           "`%s` is stored transposed (^T), but has %d axes", p->key, p->type.rank);
+                diag_at(m->ds, E_names_table, p->name.span,
+                        "`%s` is stored transposed (^T), but has %d axes", p->key, p->type.rank);
             diag_emit(&d);
         }
     }
@@ -105,9 +105,9 @@ static void check_distinct(Elaboration *e) {
     qsort(sorted, g->params.n, sizeof *sorted, by_checkpoint);
     for (uint32_t i = 1; i < g->params.n; i++) {
         if (strcmp(sorted[i - 1]->checkpoint, sorted[i]->checkpoint)) continue;
-        Diag d = diag_error(e->model->ds, "E0317", sorted[i]->name.span,
-                            "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1]->key,
-                            sorted[i]->key, sorted[i]->checkpoint);
+        Diag d = diag_at(e->model->ds, E_names_table, sorted[i]->name.span,
+                         "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1]->key,
+                         sorted[i]->key, sorted[i]->checkpoint);
         diag_emit(&d);
         return;
     }
@@ -120,9 +120,9 @@ static void count_elements(Elaboration *e, const ParamSlot *p) {
     if (*total <= MOST_ELEMENTS) return;
     Span at = p->span; /* in the user's file */
     for (const Instance *m = p->owner; m && m->decl->prelude; m = m->parent) at = m->span;
-    Diag d = diag_error(e->model->ds, "E0211", at,
-                        "with this parameter the model has more than %lld elements",
-                        (long long)MOST_ELEMENTS);
+    Diag d = diag_at(e->model->ds, E_parameter_shape, at,
+                     "with this parameter the model has more than %lld elements",
+                     (long long)MOST_ELEMENTS);
     diag_emit(&d);
 }
 

@@ -55,7 +55,7 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
         const char *suffix = n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
                                                   value_shape(s->model->arena, &operands[1]))
                                    : "";
-        Diag d = method_error(s, "E0204", at, "`%s` cannot take %s%s", name, shapes.at, suffix);
+        Diag d = method_error(s, E_shape, at, "`%s` cannot take %s%s", name, shapes.at, suffix);
         diag_help(&d, "%s", problem);
         buf_free(&shapes);
         method_emit(s, &d);
@@ -95,7 +95,7 @@ static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue 
     bool left_is_tensor = value_is_tensor(&l);
     ConstValue *tensor = left_is_tensor ? &l : &r, *number = left_is_tensor ? &r : &l;
     if (!value_is_number(number)) {
-        Diag d = method_error(s, "E0202", e->span, "`%s` cannot join %s and %s", e->text,
+        Diag d = method_error(s, E_not_a_number, e->span, "`%s` cannot join %s and %s", e->text,
                               value_kind_name(&l), value_kind_name(&r));
         method_emit(s, &d);
         return value_error(e->span);
@@ -104,7 +104,7 @@ static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue 
     if (!strcmp(e->text, "*")) return scaled(s, e, *tensor, x);
     if (!strcmp(e->text, "/") && left_is_tensor) {
         if (x != 0) return scaled(s, e, *tensor, 1 / x);
-        Diag d = method_error(s, "E0203", e->span, "division by zero");
+        Diag d = method_error(s, E_division_by_zero, e->span, "division by zero");
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -121,7 +121,7 @@ ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
     OpId op;
     if (!s->elaboration) return lacking(s, e, "arithmetic on parameters outside methods");
     if (strchr("=!<>", e->text[0])) {
-        Diag d = method_error(s, "E0210", e->span, "tensors cannot be compared");
+        Diag d = method_error(s, E_condition, e->span, "tensors cannot be compared");
         diag_help(&d, "conditions are decided when the model is compiled");
         method_emit(s, &d);
         return value_error(e->span);
@@ -161,7 +161,7 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
     int64_t dims[MAX_RANK], elements = 1;
     if (v.kind == VALUE_ERROR) return v;
     if (!value_is_tensor(&v) || !s->elaboration) {
-        Diag d = method_error(s, "E0204", e->span, "`as` needs a tensor, this is %s",
+        Diag d = method_error(s, E_shape, e->span, "`as` needs a tensor, this is %s",
                               value_kind_name(&v));
         method_emit(s, &d);
         return value_error(e->span);
@@ -170,7 +170,7 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         if (sizes[i].kind == VALUE_ERROR) return sizes[i];
         if (!value_integral(&sizes[i], &dims[i]) || dims[i] < 1 ||
             __builtin_mul_overflow(elements, dims[i], &elements)) {
-            Diag d = method_error(s, "E0204", shape->kids[i]->span,
+            Diag d = method_error(s, E_shape, shape->kids[i]->span,
                                   "an axis has a positive size, this is %s",
                                   value_text(s->model->arena, &sizes[i]));
             method_emit(s, &d);
@@ -179,7 +179,7 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         out.dims[i] = sizes[i].symbol;
     }
     if (shape->n < 1 || shape->n > MAX_RANK) {
-        Diag d = method_error(s, "E0204", shape->span, "a tensor has 1 to %d axes", MAX_RANK);
+        Diag d = method_error(s, E_shape, shape->span, "a tensor has 1 to %d axes", MAX_RANK);
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -188,7 +188,7 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
     const char *got = value_shape(s->model->arena, &v);
     bool fits = elements == type_elements(&v.type);
     if (!fits || !keeps_order(&v, &out)) {
-        Diag d = method_error(s, "E0204", e->span, "`as` cannot make %s from %s%s", wanted, got,
+        Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
                               fits ? "" : names_suffix(s, wanted, got));
         if (fits)
             diag_help(&d, "`as` does not move elements; axes that stay keep their order");

@@ -1,7 +1,7 @@
 /* The set of source files, the making of diagnostics, their codes, and the JSON form.
  *
  * JSON: one object a line with the keys of cli.md. Without a place file is null and the numbers
- * are 0. end_col is one behind the last byte, as in Span. */
+ * are 0. end_col is one past the last byte, as in Span. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,34 +9,24 @@
 
 #include "diag.h"
 
-static const struct {
-    const char *code, *title, *text;
-} codes[] = {
-#define DIAG(code, title, text) {code, title, text},
+const DiagInfo diag_info[DIAG_COUNT] = {
+#define DIAG(code, id, severity, exit, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_##exit, title, text},
 #include "diag_codes.def"
 #undef DIAG
 };
 
-const char *diag_explain(const char *code) {
-    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-        if (!strcmp(codes[i].code, code)) return codes[i].text;
+const DiagInfo *diag_find(const char *code) {
+    for (int i = 0; i < DIAG_COUNT; i++)
+        if (!strcmp(diag_info[i].code, code)) return &diag_info[i];
     return NULL;
 }
 
-const char *diag_title(const char *code) {
-    for (size_t i = 0; i < ARRAY_LEN(codes); i++)
-        if (!strcmp(codes[i].code, code)) return codes[i].title;
-    return NULL;
-}
-
-const char *const *diag_code_list(size_t *n) {
-    static const char *const list[] = {
-#define DIAG(code, title, text) code,
-#include "diag_codes.def"
-#undef DIAG
-    };
-    *n = ARRAY_LEN(list);
-    return list;
+int diag_exit_code(const DiagSet *ds) {
+    return ds->ends_with[EXIT_USER]          ? EXIT_USER
+           : ds->ends_with[EXIT_CORRUPT]     ? EXIT_CORRUPT
+           : ds->ends_with[EXIT_ENVIRONMENT] ? EXIT_ENVIRONMENT
+                                             : EXIT_DONE;
 }
 
 static void write_stderr(void *context, const char *text, size_t n) {
@@ -60,29 +50,25 @@ uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t s
     return ds->files.n - 1;
 }
 
-static Diag diag_make(DiagSet *ds, DiagSeverity severity, const char *code, Span at,
-                      const char *format, va_list args) {
-    return (Diag){.set = ds,
-                  .severity = severity,
-                  .code = code,
-                  .span = at,
-                  .message = arena_vprintf(ds->arena, format, args)};
+Diag diag_vat(DiagSet *ds, DiagCode code, Span at, const char *format, va_list args) {
+    return (Diag){
+        .set = ds, .code = code, .span = at, .message = arena_vprintf(ds->arena, format, args)};
 }
 
-Diag diag_error(DiagSet *ds, const char *code, Span at, const char *format, ...) {
+Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    Diag d = diag_make(ds, DIAG_ERROR, code, at, format, args);
+    Diag d = diag_vat(ds, code, at, format, args);
     va_end(args);
     return d;
 }
 
-Diag diag_warning(DiagSet *ds, const char *code, Span at, const char *format, ...) {
+void diag_more(Diag *d, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    Diag d = diag_make(ds, DIAG_WARNING, code, at, format, args);
+    const char *more = arena_vprintf(d->set->arena, format, args);
     va_end(args);
-    return d;
+    d->message = arena_printf(d->set->arena, "%s%s", d->message, more);
 }
 
 void diag_note(Diag *d, Span at, const char *format, ...) {
@@ -127,8 +113,8 @@ static void render_json(const Diag *d, Buf *out) {
     static const char *const severities[] = {"error", "warning", "note"};
     json_t *object = json_object(), *notes = json_array();
     if (!object || !notes) fail_environment("out of memory");
-    json_put(object, "code", json_text(d->code));
-    json_put(object, "severity", json_text(severities[d->severity]));
+    json_put(object, "code", json_text(diag_info[d->code].code));
+    json_put(object, "severity", json_text(severities[diag_info[d->code].severity]));
     json_put(object, "message", json_text(d->message));
     json_put_span(d->set, object, d->span);
     for (int i = 0; i < MIN(d->n_notes, (int)ARRAY_LEN(d->notes)); i++) {
@@ -148,8 +134,12 @@ static void render_json(const Diag *d, Buf *out) {
 
 void diag_emit(Diag *d) {
     DiagSet *ds = d->set;
-    if (d->severity == DIAG_ERROR) ds->errors++;
-    if (d->severity == DIAG_WARNING) ds->warnings++;
+    const DiagInfo *info = &diag_info[d->code];
+    if (info->severity == DIAG_ERROR) {
+        ds->errors++;
+        ds->ends_with[info->exit_code] = true;
+    }
+    if (info->severity == DIAG_WARNING) ds->warnings++;
     Buf out = {0};
     if (ds->format == DIAG_JSON)
         render_json(d, &out);

@@ -1,13 +1,13 @@
-/* Diagnostics: errors and warnings with a place in a source file.
+/* Diagnostics: errors, warnings and notes with a place in a source file.
  *
- *   Diag d = diag_error(ds, "E0204", span, "`as` cannot make [B, T] from [B, T, D]");
+ *   Diag d = diag_at(ds, E_shape, span, "`as` cannot make [B, T] from [B, T, D]");
  *   diag_note(&d, other_span, "D is declared here");
  *   diag_help(&d, "...");
  *   diag_emit(&d);
  *
  * Rendering is that of rustc: `error[E0204]: message`, ` --> file:line:col`, the source line, a
  * caret run under the whole span, notes with their own places, `= help:`. Every code is a row of
- * diag_codes.def (code, one-line title, long text), which is what `fsdpc explain` prints.
+ * diag_codes.def, which says its severity, the exit code and what `fsdpc explain` prints.
  */
 #ifndef FSDPC_DIAG_H
 #define FSDPC_DIAG_H
@@ -15,7 +15,7 @@
 #include "util.h"
 
 /* A range of source text. file is an index into the set's file table; 0 = no place. Lines and
- * columns count from 1, columns in bytes; end_col is one behind the last byte. */
+ * columns count from 1, columns in bytes; end_col is one past the last byte. */
 typedef struct Span {
     uint32_t file, line, col, end_line, end_col;
 } Span;
@@ -31,12 +31,30 @@ typedef struct SourceFile {
 typedef enum DiagFormat { DIAG_TEXT, DIAG_JSON } DiagFormat;
 typedef enum DiagSeverity { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagSeverity;
 
+typedef enum DiagCode {
+#define DIAG(code, id, severity, exit, title, text) id,
+#include "diag_codes.def"
+#undef DIAG
+    DIAG_COUNT
+} DiagCode;
+
+/* A row of diag_codes.def. */
+typedef struct DiagInfo {
+    const char *code; /* as it is printed: E0204 */
+    DiagSeverity severity;
+    int exit_code; /* EXIT_* of a program that ends because of it */
+    const char *title, *text;
+} DiagInfo;
+
+extern const DiagInfo diag_info[DIAG_COUNT];
+
 typedef struct DiagSet {
     Arena *arena;
     VEC(SourceFile) files; /* [0] is the empty "no place" file */
     DiagFormat format;
     bool color;
     int errors, warnings;
+    bool ends_with[EXIT_CORRUPT + 1]; /* an error with this exit code was reported */
     /* Where rendered text goes; default writes to stderr. */
     void (*write)(void *context, const char *text, size_t n);
     void *write_context;
@@ -49,8 +67,8 @@ typedef struct DiagNote {
 
 typedef struct Diag {
     DiagSet *set;
-    DiagSeverity severity;
-    const char *code, *message, *help;
+    DiagCode code;
+    const char *message, *help;
     Span span;
     DiagNote notes[8];
     int n_notes; /* may exceed the array: the rest is only counted, and the text says so */
@@ -60,16 +78,19 @@ typedef struct Diag {
 void diag_init(DiagSet *ds, Arena *a);
 /* text is not copied and must outlive the set. The result is the index for Span.file. */
 uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t size);
-Diag diag_error(DiagSet *ds, const char *code, Span at, const char *format, ...)
+Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-Diag diag_warning(DiagSet *ds, const char *code, Span at, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+Diag diag_vat(DiagSet *ds, DiagCode code, Span at, const char *format, va_list args);
+/* Continues the message. */
+void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void diag_emit(Diag *d);                      /* renders now and counts */
-const char *diag_explain(const char *code);   /* long text, or NULL when there is no such code */
-const char *diag_title(const char *code);     /* one-line title, or NULL */
-const char *const *diag_code_list(size_t *n); /* every code, sorted */
+void diag_emit(Diag *d); /* renders now and counts */
+/* How the program ends after what was reported: the user's own mistakes come first, then input that
+ * is not what it claims to be, then what the machine or this version lacks. EXIT_DONE: no errors.
+ */
+int diag_exit_code(const DiagSet *ds);
+const DiagInfo *diag_find(const char *code); /* "E0204"; NULL when there is no such code */
 
 /* diag_text.c: the text form of one diagnostic, a blank line behind it. */
 void diag_render_text(const Diag *d, Buf *out);

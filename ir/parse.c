@@ -49,7 +49,7 @@ static bool fail_at(Parser *p, uint32_t line, uint32_t col, const char *format, 
     p->failed = true;
     if (++p->errors > MOST_ERRORS) return false;
     Span at = {p->file, line, col, line, col + 1};
-    Diag d = diag_error(p->g->diags, "E0520", at, "%s", arena_vprintf(p->g->arena, format, args));
+    Diag d = diag_vat(p->g->diags, E_graph_text, at, format, args);
     diag_emit(&d);
     return false;
 }

@@ -39,8 +39,8 @@ void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...) 
     } else if (v->program) {
         where = arena_printf(a, "program %s: ", program_name(v->program->kind));
     }
-    Diag d = diag_error(v->g->diags, "E0521", op ? op->span : none, "%s: %s%s",
-                        verify_rules[rule].id, where, text);
+    Diag d = diag_at(v->g->diags, E_graph_rule, op ? op->span : none, "%s: %s%s",
+                     verify_rules[rule].id, where, text);
     diag_help(&d, "%s", verify_rules[rule].claim);
     diag_emit(&d);
 }

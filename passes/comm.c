@@ -22,18 +22,18 @@ static bool policy_is_possible(const Graph *g) {
     bool ok = true;
     for (int k = 0; k < p->n_axes; k++) {
         if (p->mesh[k].size == 1 || !strcmp(p->mesh[k].name, "dp")) continue;
-        Diag d = diag_error(g->diags, "E0406", p->unit_span,
-                            "mesh axis %s = %lld: this build shards over dp alone", p->mesh[k].name,
-                            (long long)p->mesh[k].size);
+        Diag d = diag_at(g->diags, E_mesh, p->unit_span,
+                         "mesh axis %s = %lld: this build shards over dp alone", p->mesh[k].name,
+                         (long long)p->mesh[k].size);
         diag_help(&d, "write mesh = (dp = %lld)", (long long)mesh_ranks(p));
         diag_emit(&d);
         ok = false;
     }
     int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
     if (ahead >= p->inflight && p->strategy != STRATEGY_NONE) { /* else nothing is gathered */
-        Diag d =
-            diag_error(g->diags, "E0405", p->unit_span, "prefetch = %lld needs inflight >= %lld",
-                       (long long)ahead, (long long)ahead + 1);
+        Diag d = diag_at(g->diags, E_prefetch_room, p->unit_span,
+                         "prefetch = %lld needs inflight >= %lld", (long long)ahead,
+                         (long long)ahead + 1);
         diag_emit(&d);
         ok = false;
     }
@@ -93,7 +93,7 @@ static bool graph_is_behind_shard(const Graph *g) {
     bool ok = g->groups.n > 0;
     for (uint32_t i = 0; i < g->programs.n; i++) ok &= is_behind_shard(g, &g->programs.at[i]);
     if (ok) return true;
-    Diag d = diag_error(g->diags, "E0407", (Span){0}, "comm wants a graph straight behind shard");
+    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "comm wants a graph straight behind shard");
     diag_emit(&d);
     return false;
 }
@@ -137,20 +137,18 @@ static void tell_price(const Comm *c) {
         whole += group->padded * dtype_bytes(group->reduce_dtype);
         part += group->shard * dtype_bytes(group->reduce_dtype);
     }
-    Diag d = diag_warning(g->diags, "W0403", (Span){0},
-                          "accumulate = local keeps %s of unsharded gradients on every rank; "
-                          "accumulate = sharded needs %s",
-                          short_bytes(g->arena, whole), short_bytes(g->arena, part));
-    d.severity = DIAG_NOTE;
+    Diag d = diag_at(g->diags, W_unsharded_gradients, (Span){0},
+                     "accumulate = local keeps %s of unsharded gradients on every rank; "
+                     "accumulate = sharded needs %s",
+                     short_bytes(g->arena, whole), short_bytes(g->arena, part));
     diag_emit(&d);
 }
 
 /* ---- what the user could not guess ---- */
 
-static void tell(const Comm *c, const char *code, const Buf *names, const char *what) {
+static void tell(const Comm *c, DiagCode code, const Buf *names, const char *what) {
     if (!names->n) return;
-    Diag d = diag_warning(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
-    d.severity = DIAG_NOTE;
+    Diag d = diag_at(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
     diag_emit(&d);
 }
 
@@ -184,9 +182,10 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
         if (twice) list_unit(&again, &n_again, unit);
         if (parts->kept[u]) list_unit(&kept, &n_kept, unit);
     }
-    tell(c, "W0404", &once, "not gathered for backward, which does not read their parameters");
-    tell(c, "W0405", &again, "used several times, gathered each time");
-    tell(c, "W0405", &kept, "used several times, kept gathered in between");
+    tell(c, W_forward_only, &once,
+         "not gathered for backward, which does not read their parameters");
+    tell(c, W_used_again, &again, "used several times, gathered each time");
+    tell(c, W_used_again, &kept, "used several times, kept gathered in between");
     buf_free(&once);
     buf_free(&again);
     buf_free(&kept);

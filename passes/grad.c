@@ -129,8 +129,8 @@ static bool *count_contributions(Grad *c, const Program *p) {
 }
 
 static void report_untrained(const Graph *g, const Param *param, const Op *use) {
-    Diag d = diag_error(g->diags, "E0420", param->name.span,
-                        "%s gets no gradient; mark it @frozen or use it", param->name.path);
+    Diag d = diag_at(g->diags, E_no_gradient, param->name.span,
+                     "%s gets no gradient; mark it @frozen or use it", param->name.path);
     const Module *m = param->name.module > 0 ? &g->modules.at[param->name.module] : NULL;
     if (m && m->span.file) diag_note(&d, m->span, "%s is declared here", m->path);
     if (use && use->span.file)
@@ -158,8 +158,8 @@ static bool check_params(const Grad *c, const Program *p) {
         good = false;
     }
     if (any) return good;
-    Diag d = diag_error(g->diags, "E0421", g->modules.n ? g->modules.at[0].span : (Span){0},
-                        "nothing to train");
+    Diag d = diag_at(g->diags, E_nothing_to_train, g->modules.n ? g->modules.at[0].span : (Span){0},
+                     "nothing to train");
     diag_help(&d, g->params.n ? "every parameter is @frozen" : "the model has no parameters");
     diag_emit(&d);
     return false;
@@ -181,7 +181,7 @@ static void differentiate(Grad *c, OpId id) {
 bool pass_grad(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
     if (train == NO_INDEX) {
-        Diag d = diag_error(g->diags, "E0407", (Span){0}, "grad wants a program train");
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "grad wants a program train");
         diag_emit(&d);
         return false;
     }

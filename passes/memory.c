@@ -67,9 +67,9 @@ static bool is_possible(const Graph *g) {
     uint64_t bytes = align_up(g->arena_bytes, MEMORY_ALIGN), scratch = 0;
     for (int d = 0; d < DEVICE_KINDS; d++) scratch = MAX(scratch, g->workspace_bytes[d]);
     if (bytes <= most && scratch <= most - bytes) return true;
-    Diag d = diag_error(g->diags, "E0408", (Span){0},
-                        "a rank would need %llu bytes of memory; a plan can hold %llu",
-                        (unsigned long long)(bytes + scratch), (unsigned long long)most);
+    Diag d = diag_at(g->diags, E_plan_memory, (Span){0},
+                     "a rank would need %llu bytes of memory; a plan can hold %llu",
+                     (unsigned long long)(bytes + scratch), (unsigned long long)most);
     diag_help(&d, "a smaller batch, more ranks or smaller units need less");
     diag_emit(&d);
     return false;

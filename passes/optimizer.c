@@ -134,14 +134,14 @@ static void emit_update(Update *u, uint32_t param) {
 /* A graph that comes as text may lack what the frontend always makes, or have its update. */
 static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
     if (graph_find_state(g, "scale") != NO_INDEX) {
-        Diag d = diag_error(g->diags, "E0407", (Span){0}, "the graph has its optimizer already");
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "the graph has its optimizer already");
         diag_emit(&d);
         return false;
     }
     if (train != NO_INDEX && loss != NO_VALUE && graph_find_state(g, "step") != NO_INDEX)
         return true;
-    Diag d = diag_error(g->diags, "E0407", (Span){0},
-                        "optimizer wants a state \"step\" and a program train that sets its loss");
+    Diag d = diag_at(g->diags, E_pass_order, (Span){0},
+                     "optimizer wants a state \"step\" and a program train that sets its loss");
     diag_emit(&d);
     return false;
 }
@@ -149,7 +149,8 @@ static bool is_ready(const Graph *g, int32_t train, ValueId loss) {
 static bool has_gradient(const Update *u) {
     for (uint32_t k = 0; k < u->g->params.n; k++)
         if (u->gradient[k] != NO_VALUE) return true;
-    Diag d = diag_error(u->g->diags, "E0407", (Span){0}, "optimizer wants a parameter's gradient");
+    Diag d =
+        diag_at(u->g->diags, E_pass_order, (Span){0}, "optimizer wants a parameter's gradient");
     diag_emit(&d);
     return false;
 }

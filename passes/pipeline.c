@@ -55,9 +55,9 @@ static void print_after(const Graph *g, const PassInfo *pass, const PipelineOpti
 
 /* What a pass takes for granted of the passes before it, a graph written by hand need not have. */
 static void say_unlike(Graph *g, const PassInfo *pass) {
-    Diag d = diag_error(g->diags, "E0521", (Span){0},
-                        "pass `%s` cannot work on this graph: its result breaks the rules above",
-                        pass->name);
+    Diag d = diag_at(g->diags, E_graph_rule, (Span){0},
+                     "pass `%s` cannot work on this graph: its result breaks the rules above",
+                     pass->name);
     diag_help(&d,
               "it is unlike what the passes before `%s` make; fsdpc dump --stage=%s shows such a "
               "graph",

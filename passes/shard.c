@@ -347,7 +347,7 @@ static void shard_program(Shard *s, uint32_t program) {
 bool pass_shard(Graph *g) {
     if (g->groups.n || !g->units.n) {
         Diag d =
-            diag_error(g->diags, "E0407", (Span){0}, "shard wants a graph straight behind wrap");
+            diag_at(g->diags, E_pass_order, (Span){0}, "shard wants a graph straight behind wrap");
         diag_emit(&d);
         return false;
     }

@@ -55,11 +55,10 @@ static void unknown_class(Wrap *w, const char *key, const char *name) {
     for (uint32_t i = 0; i < g->modules.n; i++)
         if (!is_container(&g->modules.at[i])) known[n++] = g->modules.at[i].class_name;
     const char *near = nearest_name(name, known, n);
-    Diag d = near
-                 ? diag_error(g->diags, "E0401", g->policy.unit_span,
-                              "%s = %s: no module of that class; did you mean %s?", key, name, near)
-                 : diag_error(g->diags, "E0401", g->policy.unit_span,
-                              "%s = %s: no module of that class", key, name);
+    Diag d = near ? diag_at(g->diags, E_unit_class, g->policy.unit_span,
+                            "%s = %s: no module of that class; did you mean %s?", key, name, near)
+                  : diag_at(g->diags, E_unit_class, g->policy.unit_span,
+                            "%s = %s: no module of that class", key, name);
     diag_emit(&d);
     w->failed = true;
 }
@@ -143,26 +142,25 @@ static void unknown_path(Wrap *w, const char *path) {
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
     const char *near = nearest_name(path, known, n);
-    Diag d =
-        near ? diag_error(g->diags, "E0402", g->policy.unit_span,
-                          "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
-             : diag_error(g->diags, "E0402", g->policy.unit_span,
-                          "unit \"%s\": no module of that path", path);
+    Diag d = near ? diag_at(g->diags, E_unit_path, g->policy.unit_span,
+                            "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
+                  : diag_at(g->diags, E_unit_path, g->policy.unit_span,
+                            "unit \"%s\": no module of that path", path);
     diag_emit(&d);
     w->failed = true;
 }
 
 static void take_container(Wrap *w, const char *path) {
-    Diag d = diag_error(w->g->diags, "E0403", w->g->policy.unit_span,
-                        "unit \"%s\": an array of modules has no forward of its own", path);
+    Diag d = diag_at(w->g->diags, E_unit_array, w->g->policy.unit_span,
+                     "unit \"%s\": an array of modules has no forward of its own", path);
     diag_help(&d, "name its elements: \"%s.*\"", path);
     diag_emit(&d);
     w->failed = true;
 }
 
 static void take_twice(Wrap *w, int32_t module) {
-    Diag d = diag_error(w->g->diags, "E0404", w->g->policy.unit_span, "module %s is in two units",
-                        w->g->modules.at[module].path);
+    Diag d = diag_at(w->g->diags, E_unit_twice, w->g->policy.unit_span, "module %s is in two units",
+                     w->g->modules.at[module].path);
     diag_emit(&d);
     w->failed = true;
 }
@@ -262,10 +260,9 @@ static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
             ? arena_printf(g->arena, "; unit %s would be empty and is dropped", empty.at)
             : arena_printf(g->arena, "; units %s would be empty and are dropped", empty.at);
     buf_free(&empty);
-    Diag d = diag_warning(g->diags, "W0402", g->modules.at[param->name.module].span,
-                          "%s is tied to %s: both live in %s%s", param->name.path,
-                          param->aliases.at[0].path, home, rest);
-    d.severity = DIAG_NOTE;
+    Diag d = diag_at(g->diags, W_tied_unit, g->modules.at[param->name.module].span,
+                     "%s is tied to %s: both live in %s%s", param->name.path,
+                     param->aliases.at[0].path, home, rest);
     for (uint32_t k = 0; k < param->aliases.n; k++)
         diag_note(&d, g->modules.at[param->aliases.at[k].module].span, "%s is the same parameter",
                   param->aliases.at[k].path);
@@ -313,9 +310,9 @@ static void warn_root(Graph *g) {
     }
     const char *class = class_to_wrap(g);
     if (!class) return; /* nothing is repeated: there is nothing to cut the model at */
-    Diag d = diag_warning(g->diags, "W0401", p->unit_span,
-                          "one unit of %s parameters is gathered at once; write unit = %s",
-                          short_count(g->arena, elements), class);
+    Diag d = diag_at(g->diags, W_one_unit, p->unit_span,
+                     "one unit of %s parameters is gathered at once; write unit = %s",
+                     short_count(g->arena, elements), class);
     diag_help(&d, "that is %s on every rank, as much as without sharding",
               short_bytes(g->arena, bytes));
     diag_emit(&d);
@@ -337,7 +334,7 @@ static void mark_ops(Graph *g) {
 
 bool pass_wrap(Graph *g) {
     if (!g->modules.n) {
-        Diag d = diag_error(g->diags, "E0407", (Span){0}, "wrap wants a graph with its modules");
+        Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "wrap wants a graph with its modules");
         diag_emit(&d);
         return false;
     }

@@ -48,7 +48,7 @@ static void expect(Fixture *f, const char *text) {
 static void one_line_with_note_and_help(void **state) {
     Fixture *f = *state;
     uint32_t file = add(f, "dir/m.fsd", "D = 4\n\n\n\n\n\n\n\n\n  y = as(x, [B, T])\r\nz\n");
-    Diag d = diag_error(&f->set, "E0204", (Span){file, 10, 7, 10, 20}, "cannot make [%s]", "B, T");
+    Diag d = diag_at(&f->set, E_shape, (Span){file, 10, 7, 10, 20}, "cannot make [%s]", "B, T");
     diag_note(&d, (Span){file, 1, 1, 1, 2}, "D is declared here");
     diag_note(&d, (Span){0}, "two lines\nof it");
     diag_help(&d, "write [B, T, D]");
@@ -75,10 +75,10 @@ static void one_line_with_note_and_help(void **state) {
 
 static void without_a_place(void **state) {
     Fixture *f = *state;
-    Diag d = diag_warning(&f->set, NULL, (Span){0}, "no mesh");
+    Diag d = diag_at(&f->set, W_no_effect, (Span){0}, "no mesh");
     diag_help(&d, "pass -n");
     diag_emit(&d);
-    expect(f, "warning: no mesh\n"
+    expect(f, "warning[W0302]: no mesh\n"
               "  = help: pass -n\n"
               "\n");
     assert_int_equal(f->set.errors, 0);
@@ -88,7 +88,7 @@ static void without_a_place(void **state) {
 static void several_lines(void **state) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "x = add(\n    a,\n\n)\n");
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 5, 4, 2}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 5, 4, 2}, "m");
     diag_emit(&d);
     expect(f, "error[E0101]: m\n"
               " --> m:1:5\n"
@@ -105,7 +105,7 @@ static void several_lines(void **state) {
 static void the_middle_of_many_lines_is_left_out(void **state) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n");
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 2, 1, 9, 2}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 2, 1, 9, 2}, "m");
     diag_emit(&d);
     expect(f, "error[E0101]: m\n"
               " --> m:2:1\n"
@@ -125,7 +125,7 @@ static void tabs_and_wide_characters_keep_the_caret_in_place(void **state) {
     Fixture *f = *state;
     /* a tab, two e-acute (two bytes, one column), one wide character (three bytes, two columns) */
     uint32_t file = add(f, "m", "\t\xc3\xa9\xc3\xa9\xe6\x96\x87 bad\n");
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 10, 1, 13}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 10, 1, 13}, "m");
     diag_emit(&d);
     expect(f, "error[E0101]: m\n"
               " --> m:1:10\n"
@@ -139,7 +139,7 @@ static void bytes_that_are_not_text_are_replaced(void **state) {
     Fixture *f = *state;
     static const char text[] = "a\xff\x1b[31m\0b\xe2\x80\xae";
     uint32_t file = diag_add_file(&f->set, "n\x1b", text, sizeof text - 1);
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 2, 1, 3}, "found \x1b and \xff");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 2, 1, 3}, "found \x1b and \xff");
     diag_emit(&d);
 #define R "\xef\xbf\xbd"
     expect(f, "error[E0101]: found " R " and " R "\n"
@@ -156,7 +156,7 @@ static void long_lines_are_cut_around_the_place(void **state) {
     memset(text, 'a', 100000);
     memcpy(text + 50000, "HERE", 4);
     uint32_t file = add(f, "m", text);
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 50001, 1, 50005}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 50001, 1, 50005}, "m");
     diag_emit(&d);
     Buf want = {0};
     buf_printf(&want, "error[E0101]: m\n --> m:1:50001\n  |\n1 | ...%.30sHERE%.86s...\n", text,
@@ -167,7 +167,7 @@ static void long_lines_are_cut_around_the_place(void **state) {
     free(wanted);
 
     /* A span longer than the window ends at its edge; at the end of the line no dots follow. */
-    d = diag_error(&f->set, "E0101", (Span){file, 1, 99999, 1, 100001}, "m");
+    d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 99999, 1, 100001}, "m");
     diag_emit(&d);
     buf_printf(&want, "error[E0101]: m\n --> m:1:99999\n  |\n1 | ...%.120s\n", text);
     buf_printf(&want, "  | %*s^^\n\n", 121, "");
@@ -198,12 +198,12 @@ static void senseless_spans_are_clamped(void **state) {
         "error[E0101]: m\n\n",
     };
     for (size_t i = 0; i < ARRAY_LEN(spans); i++) {
-        Diag d = diag_error(&f->set, "E0101", spans[i], "m");
+        Diag d = diag_at(&f->set, E_unexpected_token, spans[i], "m");
         diag_emit(&d);
         expect(f, texts[i]);
     }
     uint32_t empty = add(f, "e", "");
-    Diag d = diag_error(&f->set, "E0101", (Span){empty, 1, 1, 1, 1}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){empty, 1, 1, 1, 1}, "m");
     diag_emit(&d);
     expect(f, "error[E0101]: m\n --> e:1:1\n  |\n1 |\n  | ^\n\n");
 }
@@ -211,7 +211,7 @@ static void senseless_spans_are_clamped(void **state) {
 static void a_span_up_to_the_next_line_is_one_line(void **state) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "one\ntwo\n");
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 2, 2, 1}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 2, 2, 1}, "m");
     diag_emit(&d);
     expect(f, "error[E0101]: m\n --> m:1:2\n  |\n1 | one\n  |  ^^\n\n");
 }
@@ -220,7 +220,7 @@ static void color_only_when_asked_for(void **state) {
     Fixture *f = *state;
     uint32_t file = add(f, "m", "one\n");
     f->set.color = true;
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 1, 1, 4}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 1, 1, 4}, "m");
     diag_emit(&d);
     expect(f, "\033[1;31merror[E0101]\033[0m\033[1m: m\033[0m\n"
               "\033[1;34m -->\033[0m m:1:1\n"
@@ -232,7 +232,7 @@ static void color_only_when_asked_for(void **state) {
 
 static void more_notes_than_room_are_counted(void **state) {
     Fixture *f = *state;
-    Diag d = diag_error(&f->set, "E0101", (Span){0}, "m");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){0}, "m");
     for (int i = 0; i < 11; i++) diag_note(&d, (Span){0}, "%d", i);
     diag_emit(&d);
     expect(f, "error[E0101]: m\n  = note: 0\n  = note: 1\n  = note: 2\n  = note: 3\n  = note: 4\n"
@@ -244,18 +244,18 @@ static void json_is_one_object_a_line(void **state) {
     uint32_t file = add(f, "m.fsd", "one\n");
     f->set.format = DIAG_JSON;
     f->set.color = true;
-    Diag d = diag_error(&f->set, "E0101", (Span){file, 1, 2, 1, 4}, "say \"no\" \xff\nand");
+    Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, 1, 2, 1, 4}, "say \"no\" \xff\nand");
     diag_note(&d, (Span){file, 1, 1, 1, 2}, "here");
     diag_help(&d, "help");
     diag_emit(&d);
-    d = diag_warning(&f->set, "W0001", (Span){0}, "w");
+    d = diag_at(&f->set, W_unused_config, (Span){0}, "w");
     diag_emit(&d);
     expect(f, "{\"code\":\"E0101\",\"severity\":\"error\",\"message\":\"say \\\"no\\\" "
               "\xef\xbf\xbd\\nand\","
               "\"file\":\"m.fsd\",\"line\":1,\"col\":2,\"end_line\":1,\"end_col\":4,"
               "\"notes\":[{\"message\":\"here\",\"file\":\"m.fsd\",\"line\":1,\"col\":1,"
               "\"end_line\":1,\"end_col\":2}],\"help\":\"help\"}\n"
-              "{\"code\":\"W0001\",\"severity\":\"warning\",\"message\":\"w\",\"file\":null,"
+              "{\"code\":\"W0301\",\"severity\":\"warning\",\"message\":\"w\",\"file\":null,"
               "\"line\":0,\"col\":0,\"end_line\":0,\"end_col\":0,\"notes\":[],\"help\":null}\n");
 }
 
@@ -278,7 +278,8 @@ static void anything_can_be_rendered(void **state) {
             random = random * 6364136223846793005u + 1442695040888963407u;
             at[i] = (uint32_t)(random >> 40) % (i % 2 ? 40 : 70);
         }
-        Diag d = diag_error(&f->set, "E0101", (Span){file, at[0], at[1], at[2], at[3]}, "%s", text);
+        Diag d = diag_at(&f->set, E_unexpected_token, (Span){file, at[0], at[1], at[2], at[3]},
+                         "%s", text);
         f->set.format = round % 2 ? DIAG_JSON : DIAG_TEXT;
         diag_emit(&d);
         for (size_t i = 0, length; i < f->out.n; i += length) {
@@ -296,22 +297,41 @@ static void anything_can_be_rendered(void **state) {
 
 static void codes_are_sorted_and_explained(void **state) {
     (void)state;
-    size_t n;
-    const char *const *codes = diag_code_list(&n);
-    assert_true(n > 0);
-    for (size_t i = 0; i < n; i++) {
-        assert_true(i == 0 || strcmp(codes[i - 1], codes[i]) < 0);
-        assert_int_equal(strlen(codes[i]), 5);
-        assert_true(codes[i][0] == 'E' || codes[i][0] == 'W');
-        assert_int_equal(strspn(codes[i] + 1, "0123456789"), 4);
-        const char *text = diag_explain(codes[i]), *title = diag_title(codes[i]);
-        assert_non_null(text);
+    for (int i = 0; i < DIAG_COUNT; i++) {
+        const char *code = diag_info[i].code, *title = diag_info[i].title;
+        const char *text = diag_info[i].text;
+        assert_true(i == 0 || strcmp(diag_info[i - 1].code, code) < 0);
+        assert_int_equal(strlen(code), 5);
+        assert_int_equal(code[0], diag_info[i].severity == DIAG_ERROR ? 'E' : 'W');
+        assert_int_equal(diag_info[i].severity == DIAG_ERROR, diag_info[i].exit_code != EXIT_DONE);
+        assert_int_equal(strspn(code + 1, "0123456789"), 4);
+        assert_ptr_equal(diag_find(code), &diag_info[i]);
         assert_true(strlen(title) > 0 && !strchr(title, '\n'));
         assert_true(strlen(text) > 40);
         assert_int_equal(text[strlen(text) - 1], '\n');
     }
-    assert_null(diag_explain("E9999"));
-    assert_null(diag_explain(""));
+    assert_null(diag_find("E9999"));
+    assert_null(diag_find(""));
+}
+
+/* The user's own mistake decides, whatever else was reported and in whatever order. */
+static void the_row_gives_the_exit_code(void **state) {
+    Fixture *f = *state;
+    static const DiagCode order[] = {W_no_effect, E_lacking, E_array_file, E_shape, E_cannot_read};
+    static const int code[] = {EXIT_DONE, EXIT_ENVIRONMENT, EXIT_CORRUPT, EXIT_USER, EXIT_USER};
+    for (size_t i = 0; i < ARRAY_LEN(order); i++) {
+        Diag d = diag_at(&f->set, order[i], (Span){0}, "m");
+        diag_emit(&d);
+        assert_int_equal(diag_exit_code(&f->set), code[i]);
+    }
+}
+
+static void a_message_goes_on(void **state) {
+    Fixture *f = *state;
+    Diag d = diag_at(&f->set, E_lacking, (Span){0}, "%d%% of it", 5);
+    diag_more(&d, " is %s", "missing");
+    diag_emit(&d);
+    expect(f, "error[E0390]: 5% of it is missing\n\n");
 }
 
 int main(void) {
@@ -319,6 +339,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         IN_FIXTURE(one_line_with_note_and_help),
         IN_FIXTURE(without_a_place),
+        IN_FIXTURE(the_row_gives_the_exit_code),
+        IN_FIXTURE(a_message_goes_on),
         IN_FIXTURE(several_lines),
         IN_FIXTURE(the_middle_of_many_lines_is_left_out),
         IN_FIXTURE(tabs_and_wide_characters_keep_the_caret_in_place),
