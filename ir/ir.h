@@ -230,6 +230,10 @@ const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);
+/* Does the op only name memory (a state, a view)? It keeps no stream busy, nothing waits for it. */
+static inline bool op_only_names(const Op *op) {
+    return op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW;
+}
 
 /* print.c, parse.c: canonical text. Printing, parsing, printing is the identity at every level. */
 void graph_print(const Graph *g, Buf *out);

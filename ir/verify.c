@@ -4,7 +4,7 @@
  * first the tables, then which op is where, then op by op operands and types, then what a whole
  * program must do. Where an early rule is broken the later ones that would read nonsense are left
  * out. Everything is linear in the graph, but for the sorting of names. Whether streams and edges
- * order all that they must is not asked here: plan_check proves it on the finished plan.
+ * order all accesses that they must is not asked here: plan_check proves it on the finished plan.
  */
 #include <math.h>
 #include <string.h>
@@ -198,6 +198,7 @@ static void verify_all(Verify *v) {
         verify_training(v);
         verify_memory(v);
         verify_sharding(v);
+        if (!v->reported[RULE_SCHED_4]) verify_order(v);
     }
 }
 

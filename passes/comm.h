@@ -17,7 +17,6 @@ typedef struct Gather {
     int32_t unit;
     uint32_t home;        /* segment in front of which it is there */
     uint32_t first, last; /* items that read it first and last */
-    ValueId token;        /* of its reshard, once that is emitted */
 } Gather;
 
 /* One pack of the old program and the segment behind which it is complete. */

@@ -1,11 +1,12 @@
 /* The second half of comm: a program put together again, with the collectives that happen.
  *
  * In front of a segment stand the gathers that begin there: for each group of the unit, the master
- * shard (cast to the compute dtype where that is another one), then unshard. Non-root gather number
- * i takes the token of the reshard of number i - inflight, if that is over by then; nested units
- * may need more at once, and then nobody waits. Views stand right in front of their first reader,
- * so that compute does not wait for a gather before it must. reshard stands right behind the last
- * reader.
+ * shard (cast to the compute dtype where that is another one), then unshard. A gather with r
+ * reshards before it takes the token of number r - inflight, counted as they happen, the root's
+ * left out. So besides the root and the units that stay gathered around it (outer blocks, kept
+ * ones) at most `inflight` units are gathered at once. Views stand right in front of their first
+ * reader, so that compute does not wait for a gather before it must. reshard stands right behind
+ * the last reader.
  *
  * Behind a segment that completes gradients stand, in this order: free of the flat gradients whose
  * reduction was issued behind an earlier segment, and what had to wait for those reductions (adding
@@ -36,20 +37,19 @@ typedef struct Pending {
 typedef struct Emit {
     Comm *c;
     const Parts *parts;
-    Gather *gathers;
     ProgramKind kind;
     bool update;  /* this kind ends in the update */
     bool first;   /* nothing is kept from earlier micro-batches */
     bool several; /* gradients and metrics of several calls add up */
     Builder b;
     uint32_t next_gather, next_reduction;
-    VEC(uint32_t) limited; /* gathers of units besides the root, in order */
-    int32_t *current;      /* by unit: its gather now, or NO_INDEX */
-    ValueId *flat;         /* by group, of the current gather */
-    ValueId *shard;        /* by group: master shard as the program starts */
-    ValueId *became;       /* by old value */
-    uint32_t *view_gather; /* by old value, of a view: gather + 1 of the one that it became */
-    int32_t *pending_of;   /* by group: row of pending, or NO_INDEX */
+    VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
+    int32_t *current;       /* by unit: its gather now, or NO_INDEX */
+    ValueId *flat;          /* by group, of the current gather */
+    ValueId *shard;         /* by group: master shard as the program starts */
+    ValueId *became;        /* by old value */
+    uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
+    int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
 } Emit;
@@ -109,7 +109,7 @@ static ValueId compute_shard(Emit *e, uint32_t k) {
     return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
 }
 
-static void emit_unshard(Emit *e, Gather *gather) {
+static void emit_unshard(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     ValueId *in = arena_array(g->arena, ValueId, u->groups.n + 1);
@@ -117,12 +117,8 @@ static void emit_unshard(Emit *e, Gather *gather) {
     for (uint32_t j = 0; j < u->groups.n; j++)
         in[n++] = compute_shard(e, (uint32_t)u->groups.at[j]);
     if (!u->is_root) {
-        int64_t before = (int64_t)e->limited.n - g->policy.inflight;
-        if (before >= 0) {
-            ValueId token = e->gathers[e->limited.at[before]].token;
-            if (token != NO_VALUE) in[n++] = token;
-        }
-        vec_push(g->arena, &e->limited, e->next_gather);
+        int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
+        if (before >= 0) in[n++] = e->resharded.at[before];
     }
     Attrs a = {
         .unit = gather->unit, .mesh_axis = e->c->axis, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
@@ -133,7 +129,7 @@ static void emit_unshard(Emit *e, Gather *gather) {
 
 static void begin_gather(Emit *e, uint32_t segment) {
     Graph *g = e->c->g;
-    Gather *gather = &e->gathers[e->next_gather];
+    const Gather *gather = &e->parts->gathers.at[e->next_gather];
     const Unit *u = &g->units.at[gather->unit];
     place_at_unit(e, gather->unit, e->parts->segments.at[segment].phase);
     if (e->c->gathers && !reads_held(e)) {
@@ -148,7 +144,7 @@ static void begin_gather(Emit *e, uint32_t segment) {
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
 
-static void end_gather(Emit *e, Gather *gather) {
+static void end_gather(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     if (!e->c->gathers) return;
@@ -160,7 +156,8 @@ static void end_gather(Emit *e, Gather *gather) {
     ValueId *in = arena_array(g->arena, ValueId, u->groups.n);
     for (uint32_t j = 0; j < u->groups.n; j++) in[j] = e->flat[u->groups.at[j]];
     Attrs a = {.unit = gather->unit};
-    gather->token = emit(&e->b, OP_reshard, &a, u->groups.n, in, NULL);
+    ValueId token = emit(&e->b, OP_reshard, &a, u->groups.n, in, NULL);
+    if (!u->is_root) vec_push(g->arena, &e->resharded, token);
 }
 
 /* Ends the gathers whose last reader the item was. */
@@ -169,9 +166,9 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
         int32_t p = e->parts->view[old->in[j]];
         if (p == NO_INDEX) continue;
         int32_t unit = e->c->map.owner[p], k = e->current[unit];
-        if (k == NO_INDEX || e->gathers[k].last != item) continue;
+        if (k == NO_INDEX || e->parts->gathers.at[k].last != item) continue;
         place_at_unit(e, unit, old->phase);
-        end_gather(e, &e->gathers[k]);
+        end_gather(e, &e->parts->gathers.at[k]);
         e->current[unit] = NO_INDEX;
     }
 }
@@ -407,8 +404,6 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
               .first = kind == PROGRAM_FIRST,
               .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
               .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
-    e.gathers = arena_array(a, Gather, parts->gathers.n);
-    for (uint32_t k = 0; k < parts->gathers.n; k++) e.gathers[k] = parts->gathers.at[k];
     e.current = arena_array(a, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;
     e.flat = arena_array(a, ValueId, g->groups.n);
@@ -427,7 +422,7 @@ void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
     for (uint32_t v = 0; v < parts->n_values; v++)
         if (parts->shard[v] != NO_INDEX) e.became[v] = e.shard[parts->shard[v]];
     for (uint32_t s = 0; s < parts->segments.n; s++) {
-        while (e.next_gather < parts->gathers.n && e.gathers[e.next_gather].home == s)
+        while (e.next_gather < parts->gathers.n && parts->gathers.at[e.next_gather].home == s)
             begin_gather(&e, s);
         for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++)
             emit_item(&e, i);

@@ -10,7 +10,7 @@
  *     first of them runs and resharded behind the last, as if they were one;
  *   - if only modules inside the unit run between them (an outer block around inner ones);
  *   - if at most `prefetch` other units run between them, since the next gather would be issued
- *     before the reshard is over.
+ *     before the reshard is over; a unit that runs in several parts counts once.
  * Otherwise the unit is resharded and gathered again. A phase that does not read a unit's
  * parameters does not gather it.
  *
@@ -159,10 +159,30 @@ static bool only_inner_between(const Comm *c, const Parts *parts, int32_t unit, 
     return true;
 }
 
-/* Does the gather that serves use a of the unit serve the next one, b, too? others[s] = segments
- * in front of s that belong to units besides the root. */
+/* Which units a walk has met; a new walk takes the next number. */
+typedef struct Met {
+    uint32_t *by; /* by unit: the last walk that met it */
+    uint32_t walk;
+} Met;
+
+/* How many other units besides the root run between segments `from` and `to`. Counting ends when
+ * there are more than `most`. */
+static int64_t units_between(const Comm *c, const Parts *parts, int32_t unit, uint32_t from,
+                             uint32_t to, int64_t most, Met *met) {
+    int64_t n = 0;
+    met->walk++;
+    for (uint32_t s = from + 1; s < to && n <= most; s++) {
+        int32_t other = parts->segments.at[s].unit;
+        if (other == NO_INDEX || other == unit || c->g->units.at[other].is_root) continue;
+        n += met->by[other] != met->walk;
+        met->by[other] = met->walk;
+    }
+    return n;
+}
+
+/* Does the gather that serves use a of the unit serve the next one, b, too? */
 static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use *a, const Use *b,
-                      const uint32_t *others) {
+                      Met *met) {
     const Policy *p = &c->g->policy;
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
@@ -174,7 +194,7 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
     if (c->g->units.at[unit].modules.n > 1) return true;
     if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
     int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
-    uint32_t between = others[b->segment] - others[a->segment + 1];
+    int64_t between = units_between(c, parts, unit, a->segment, b->segment, ahead, met);
     if (between > ahead) return false;
     parts->kept[unit] |= between > 0;
     return true;
@@ -189,20 +209,16 @@ static int compare_gathers(const void *a, const void *b) {
 
 static void find_gathers(const Comm *c, Parts *parts) {
     const Graph *g = c->g;
-    uint32_t *others = arena_array(g->arena, uint32_t, parts->segments.n + 1);
-    for (uint32_t s = 0; s < parts->segments.n; s++) {
-        int32_t unit = parts->segments.at[s].unit;
-        others[s + 1] = others[s] + (unit != NO_INDEX && !g->units.at[unit].is_root);
-    }
+    Met met = {.by = arena_array(g->arena, uint32_t, g->units.n)};
     Uses *uses = find_uses(c, parts);
     for (uint32_t u = 0; u < g->units.n; u++)
         for (uint32_t k = 0; k < uses[u].n; k++) {
             const Use *use = &uses[u].at[k];
-            if (k && is_shared(c, parts, (int32_t)u, use - 1, use, others)) {
+            if (k && is_shared(c, parts, (int32_t)u, use - 1, use, &met)) {
                 parts->gathers.at[parts->gathers.n - 1].last = use->last;
                 continue;
             }
-            Gather gather = {(int32_t)u, use->segment, use->first, use->last, NO_VALUE};
+            Gather gather = {(int32_t)u, use->segment, use->first, use->last};
             vec_push(g->arena, &parts->gathers, gather);
         }
     if (parts->gathers.n)

@@ -6,6 +6,8 @@
  * Ops of one stream run in list order, so for each other stream only the latest op that has to be
  * waited for matters. An op waits for
  *   - the ops that make its operands, tokens included; a `state` value is there from the start,
+ *   - on stream gather: the computation that is issued before it, so that prefetching runs as far
+ *     ahead as the list says, however fast a gather is,
  *   - every access of the memory that its results overwrite,
  *   - every reader of what it ends, when it is a reshard or free.
  * Who holds which memory is a tree over addresses (a treap), each node a range with its occupant:
@@ -37,6 +39,7 @@ typedef struct Edges {
     Clock *clock;       /* by position: what has finished when the op has */
     uint32_t *position; /* by op */
     uint32_t *place;    /* by position: place on the op's stream, from 1 */
+    uint32_t worked;    /* place of the latest op on stream compute that does work */
     VEC(OpId) on[STREAM_KINDS];
     Clock need; /* of the op at hand: how many ops of each stream it waits for */
 } Edges;
@@ -131,6 +134,7 @@ static void name_results(Edges *e, const Op *op) {
 
 static void find_needs(Edges *e, const Op *op) {
     bool ends = op->kind == OP_reshard || op->kind == OP_free;
+    if (op->stream == STREAM_GATHER) e->need[STREAM_COMPUTE] = e->worked;
     for (uint32_t k = 0; k < op->n_in; k++) {
         OpId def = e->g->values.at[op->in[k]].def;
         const Op *maker = &e->g->ops.at[def];
@@ -138,7 +142,7 @@ static void find_needs(Edges *e, const Op *op) {
             e->need[maker->stream] = MAX(e->need[maker->stream], e->place[e->position[def]]);
         if (ends) wait_for_accesses(e, e->occupant[op->in[k]]);
     }
-    if (op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW) return;
+    if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
         if (v->type.dtype == DT_TOKEN || v->address == NO_ADDRESS) continue;
@@ -147,7 +151,7 @@ static void find_needs(Edges *e, const Op *op) {
 }
 
 static void record_accesses(Edges *e, const Op *op, uint32_t i) {
-    if (op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW) return;
+    if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_in; k++) {
         uint32_t occupant = e->occupant[op->in[k]];
         /* set_state on a state's own old contents reads nothing */
@@ -220,6 +224,7 @@ static void program_edges(Graph *g, const Program *p) {
         record_accesses(&e, op, i);
         set_edges(&e, i, before);
         vec_push(g->arena, &e.on[op->stream], p->ops.at[i]);
+        if (op->stream == STREAM_COMPUTE && !op_only_names(op)) e.worked = e.place[i];
     }
 }
 

@@ -2,12 +2,14 @@
  *
  * A gather or a reduction runs at no fixed time: it can begin as soon as the last compute op that
  * its stream waited for is done, and it has surely ended at the first compute op that waits for it.
- * So its memory is taken from behind the one to in front of the other. Memory that is given out by
- * these spans can be reused without any edge that data and tokens do not give already.
+ * So its memory is taken from after the one to before the other. Memory that is given out by these
+ * spans can be reused without any edge that data, tokens and the order of gathers do not give
+ * already.
  *
  * Going forward, `from` is the latest compute op that happens before; going backward, `to` is the
- * earliest compute op that happens after. A reshard or free happens after all readers of its
- * operands: that is what pass edges makes of it.
+ * earliest compute op that happens after. A gather happens after the compute ops that are issued
+ * before it, a reshard or free after all readers of its operands: that is what pass edges makes of
+ * them.
  */
 #include "memory.h"
 
@@ -22,9 +24,8 @@ typedef struct Walk {
 
 static const Op *op_at(const Walk *w, uint32_t i) { return &w->g->ops.at[w->p->ops.at[i]]; }
 
-/* The latest compute op that op i waits for, plus 1. */
-static uint32_t latest_before(const Walk *w, const Op *op, uint32_t stream_from) {
-    uint32_t from = stream_from;
+/* The latest compute op that the op waits for, plus 1; at least `from`. */
+static uint32_t latest_before(const Walk *w, const Op *op, uint32_t from) {
     for (uint32_t k = 0; k < op->n_in; k++) {
         const Op *def = &w->g->ops.at[w->g->values.at[op->in[k]].def];
         uint32_t d = w->position[w->g->values.at[op->in[k]].def];
@@ -35,7 +36,7 @@ static uint32_t latest_before(const Walk *w, const Op *op, uint32_t stream_from)
 }
 
 static void go_forward(Walk *w) {
-    uint32_t stream_from[STREAM_KINDS] = {0};
+    uint32_t stream_from[STREAM_KINDS] = {0}, worked = 0;
     for (uint32_t i = 0; i < w->p->ops.n; i++) {
         const Op *op = op_at(w, i);
         bool view = op_info[op->kind].alias == ALIAS_VIEW;
@@ -44,8 +45,13 @@ static void go_forward(Walk *w) {
         for (uint32_t k = 0; k < op->n_in && !view; k++)
             w->reader[w->base[op->in[k]]][op->stream] = i + 1;
         w->spans.from[i] = i;
-        if (op->stream == STREAM_COMPUTE) continue;
-        w->spans.from[i] = stream_from[op->stream] = latest_before(w, op, stream_from[op->stream]);
+        if (op->stream == STREAM_COMPUTE) {
+            if (!op_only_names(op)) worked = i + 1;
+            continue;
+        }
+        uint32_t from = stream_from[op->stream];
+        if (op->stream == STREAM_GATHER) from = worked;
+        w->spans.from[i] = stream_from[op->stream] = latest_before(w, op, from);
     }
 }
 

@@ -7,11 +7,11 @@
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of one is where comm put it, in front of the computation that needs it. With prefetch k pre   p
- * goes in front of the home of p - k: it is issued before unit p - k computes; post  p goes behind
- * the reshard of p - k, which is in front of that unit's reduction (backward only; forward has
- * nothing to reduce, so it is as pre); and where there is no p - k, to the beginning of the phase
- * (post: to the end of what runs in front of gather 0). No gather passes the one before it, nor the
- * reshard whose token it takes.
+ * goes in front of the home of p - k: it is issued before unit p - k computes; post  p goes after
+ * the reshard of p - k, which is before that unit's reduction (backward only; forward has nothing
+ * to reduce, so it is as pre); and where there is no p - k, to the beginning of the phase (post: to
+ * the end of what runs before gather 0). No gather passes the one before it, nor the reshard whose
+ * token it takes. Pass `edges` makes a gather wait for the work on compute that stands before it.
  */
 #include "passes.h"
 
