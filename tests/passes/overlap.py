@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Runs a graph of level sched by its streams and edges alone, and prints what overlaps.
 
-Each stream runs its list in order; an op starts when the op before it on its stream and all that it
-waits for are done. A run of work of one unit and phase on stream compute takes 1 in all, a gather or
-a reduction takes --comm (default 0: as fast as can be, so that only edges hold anything back). Names,
-views and other bookkeeping take nothing.
+Each stream runs its list in order; an op starts when the op before it on its stream and all that
+it waits for are done. A run of work of one unit and phase on stream compute takes 1 in all, a
+gather or a reduction takes --comm (default 0: as fast as can be, so that only edges hold anything
+back). Names, views and other bookkeeping take nothing.
 
-For each gather, in issue order: A:unit@run, the run of work that starts with the gather or is at work
-when it starts (F:unit, B:unit; `start` at the program's start). With --time only how long the program
-takes.
+For each gather, in issue order: A:unit@run, the run of work that starts with the gather or is at
+work when it starts (F:unit, B:unit; `start` at the program's start). With --time only how long the
+program takes.
 """
 import re
 import sys
