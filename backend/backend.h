@@ -19,9 +19,16 @@ void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Bu
 uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,
                       const Type *out);
 
-/* dump_text.c */
+/* dump_text.c: everything that is in a plan, for tools. */
 void dump_plan_text(const Plan *p, Buf *out);
-/* dump_json.c: the object of cli.md. rank < 0: no pieces. */
+/* dump_view.c: what a person wants to know of it. */
+typedef struct ViewOptions {
+    bool all;         /* fold nothing */
+    const char *only; /* instructions and units of this path and below; a glob; NULL: all of them */
+} ViewOptions;
+/* false: nothing is of the path `only`. */
+bool dump_plan_view(const Plan *p, const ViewOptions *options, Buf *out);
+/* dump_json.c: the plan as a JSON object. rank < 0: no pieces. */
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
 /* dump_peak.c: the object predicted_peak_bytes. */
 struct json_t *dump_peak_json(const Plan *p);

@@ -17,9 +17,22 @@ static const CommandInfo commands[] = {
      OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1,
      driver_compile},
     {"dump", "dump [--stage=STAGE] [options] FILE", "any stage of a model, or a plan, as text",
-     "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n",
-     OPTION_STAGE | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL | OPTION_ERROR_FORMAT, 1, 1,
-     driver_dump},
+     "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
+     "\n"
+     "The text of a plan is for people: what is sharded, what the peak consists of, what is sent; "
+     "for\n"
+     "each program its units, a picture of its memory and its instructions. Each stream has a "
+     "column:\n"
+     "`|` is a collective under way, `<- h.1` waits for that of h.1. The columns at the right are "
+     "the\n"
+     "bytes that an instruction writes, its line in the model file, and the bytes that are live "
+     "while\n"
+     "it runs. x' is the gradient of x, x:2 a second result, .weight a parameter of the same "
+     "module.\n"
+     "Layers that repeat are folded into one line.\n",
+     OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
+         OPTION_ERROR_FORMAT,
+     1, 1, driver_dump},
     {"opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",

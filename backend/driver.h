@@ -32,6 +32,10 @@ enum {
     OPTION_QUIET = 1 << 14,
     OPTION_HELP = 1 << 15,
     OPTION_VERSION = 1 << 16,
+    OPTION_RAW = 1 << 17,
+    OPTION_ALL = 1 << 18,
+    OPTION_ONLY = 1 << 19,
+    OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
     OPTIONS_PRINT =
         OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING
@@ -39,7 +43,7 @@ enum {
 
 typedef struct Options {
     uint32_t given; /* OPTION_* bits */
-    const char *output, *mesh, *preset, *passes, *print_after;
+    const char *output, *mesh, *preset, *passes, *print_after, *only;
     int64_t ranks, rank;
     const char *stage;       /* config, plan, or what pass_of_stage knows */
     bool json;               /* --format=json */

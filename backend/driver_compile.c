@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backend.h"
 #include "driver.h"
+#include "dump.h"
 
 static void print_graph(void *context, const char *pass, const char *text, size_t n) {
     (void)context;
@@ -87,35 +87,15 @@ static void check_emitted(const Buf *bytes, Plan *plan) {
     BUG("the emitted plan is wrong: %s: %s: %s", fault.rule, where, fault.message);
 }
 
-/* 1234567 -> "1,234,567" */
-static const char *with_commas(Arena *a, int64_t n) {
-    char *digits = arena_printf(a, "%lld", (long long)n);
-    size_t length = strlen(digits);
-    char *out = arena_alloc(a, length + length / 3 + 1), *to = out;
-    for (size_t i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-') *to++ = ',';
-        *to++ = digits[i];
-    }
-    return out;
-}
-
-static const char *size_text(Arena *a, uint64_t bytes) {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    double x = (double)bytes;
-    size_t unit = 0;
-    for (; x >= 1024 && unit + 1 < ARRAY_LEN(units); unit++) x /= 1024;
-    return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", x, units[unit]);
-}
-
 static void print_summary(const Driver *d, const Plan *plan) {
     const PlanSettings *s = plan->settings;
     Arena *a = d->arena;
     fprintf(stderr, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
-            with_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
+            amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
             (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
     fprintf(stderr, "a rank: peak %s on cpu, %s on cuda; sends %s a step\n",
-            size_text(a, s->workspace_bytes[DEVICE_CPU]),
-            size_text(a, s->workspace_bytes[DEVICE_CUDA]), size_text(a, s->sent_bytes));
+            amount_bytes(a, s->workspace_bytes[DEVICE_CPU]),
+            amount_bytes(a, s->workspace_bytes[DEVICE_CUDA]), amount_bytes(a, s->sent_bytes));
 }
 
 static bool is_same_file(const char *a, const char *b) {

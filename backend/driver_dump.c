@@ -18,17 +18,24 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     Plan plan;
     char message[512];
     Buf out = {0};
-    if (plan_read(&plan, bytes, n, message, sizeof message)) {
+    ViewOptions view = {.all = d->options.given & OPTION_ALL, .only = d->options.only};
+    bool found = true;
+    if (plan_read(&plan, bytes, n, message, sizeof message))
         return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
-    }
     int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : -1;
     if (rank >= (int64_t)plan.settings->ranks)
         return driver_mistake(d, E_option_value, NULL, "there is no rank %lld, the plan is for %u",
                               (long long)rank, plan.settings->ranks);
     if (d->options.json)
         dump_plan_json(&plan, rank, &out);
-    else
+    else if (d->options.given & OPTION_RAW)
         dump_plan_text(&plan, &out);
+    else
+        found = dump_plan_view(&plan, &view, &out);
+    if (!found)
+        return driver_mistake(d, E_option_value,
+                              "a path is like h.3.attn; * stands for anything: h.*.attn",
+                              "nothing in the plan has the path `%s`", view.only);
     Buf clean = {0}; /* names come from the file: they must not steer the terminal */
     diag_clean(&clean, out.at, out.n);
     driver_print(clean.at, clean.n);
@@ -80,6 +87,13 @@ int driver_dump(Driver *d) {
                               "stage `%s` has no JSON form", o->stage);
     if (o->given & OPTION_RANK && (!o->json || !whole))
         return driver_mistake(d, E_stage, NULL, "--rank goes with --format=json of a plan");
+    if (o->given & (OPTION_RAW | OPTIONS_VIEW) && (o->json || !whole))
+        return driver_mistake(d, E_stage, NULL, "--%s goes with the text of a plan",
+                              o->given & OPTION_RAW   ? "raw"
+                              : o->given & OPTION_ALL ? "all"
+                                                      : "only");
+    if (o->given & OPTION_RAW && o->given & OPTIONS_VIEW)
+        return driver_mistake(d, E_stage, "leave out --raw", "--raw folds and leaves out nothing");
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));

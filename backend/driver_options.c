@@ -26,6 +26,9 @@ static const OptionInfo option_table[] = {
      "plan (default), config, or a level or pass: the graph after it"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json"},
     {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds"},
+    {OPTION_ALL, 0, "all", NULL, "of a plan: fold nothing, neither layers that repeat nor views"},
+    {OPTION_ONLY, 0, "only", "PATH", "of a plan: the lines of PATH (h.3, h.*.attn) and below"},
+    {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools"},
     {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas"},
     {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr"},
     {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass"},
@@ -133,6 +136,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
         return whole_number(value, 0, 1 << 20, &p->rank) ||
                wrong_value(d, o, value, "the number of a rank, 0 or more");
     case OPTION_PRINT_AFTER: p->print_after = value; break;
+    case OPTION_ONLY: p->only = value; break;
     default: break;
     }
     return true;

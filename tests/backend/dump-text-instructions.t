@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump tiny.fsd -n 2 | grep -a "unshard\|reduce_scatter\|all_reduce\|sgd"
+# RUN: %fsdpc dump --raw tiny.fsd -n 2 | grep -a "unshard\|reduce_scatter\|all_reduce\|sgd"
 # An instruction has stream, edges, addresses, place and predictions.
 ==== tiny.fsd
 module M {

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump tiny.fsd -n 2 | grep -a "^mesh\|^param\|^unit\|^group\|^state\|^field\|^source\|^call\|^role\|^program"
+# RUN: %fsdpc dump --raw tiny.fsd -n 2 | grep -a "^mesh\|^param\|^unit\|^group\|^state\|^field\|^source\|^call\|^role\|^program"
 # Every table of a plan is in its text.
 ==== tiny.fsd
 module M {

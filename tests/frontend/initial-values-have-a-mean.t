@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s | grep -o '^param .* key' | tee %t/graph
-# RUN: %fsdpc compile -q %s -s train.batch=2 -s train.steps=1 -o %t/plan && %fsdpc dump %t/plan | grep -o 'normal([^)]*)'
+# RUN: %fsdpc compile -q %s -s train.batch=2 -s train.steps=1 -o %t/plan && %fsdpc dump --raw %t/plan | grep -o 'normal([^)]*)'
 # One number is the standard deviation, two are mean and standard deviation, as in PyTorch.
 ==== m.fsd
 module Net {

@@ -2,7 +2,7 @@
 
     order.py FSDPC PLAN TRACE RANKS
 
-A second reader: it takes streams, edges and issue order from `fsdpc dump`, not from the runtime. A
+A second reader: streams, edges, issue order come from `fsdpc dump --raw`, not from the runtime. A
 program call has to be, on each rank: the compute stream's point that the other streams wait for;
 then for each instruction that does work, in issue order, a wait of its stream for the event of
 each of its edges, in this very call, work on its stream and no other, and the recording of its own
@@ -43,7 +43,8 @@ class Instruction:
 
 
 def read_plan(fsdpc, plan):
-    text = subprocess.run([fsdpc, "dump", plan], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([fsdpc, "dump", "--raw", plan], check=True, capture_output=True,
+                          text=True).stdout
     programs, names = [], []
     for line in text.splitlines():
         if line.startswith("program "):

@@ -2,8 +2,8 @@
 
     calls.py FSDPC PLAN TRACES RANKS [mutate]
 
-A second reader: streams, edges, communicators, buffers and order come from `fsdpc dump`, not from
-the runtime. On each rank
+A second reader: streams, edges, communicators, buffers and order come from `fsdpc dump --raw`,
+not from the runtime. On each rank
 - there is one communicator for all ranks and one, split off it without shared resources, for each
   (mesh axis, purpose) of the plan's collectives, with the ranks of the mesh's group as members; the
   arena is registered with each of these before its first collective;
@@ -91,7 +91,7 @@ class Instruction:
 
 class Plan:
     def __init__(self, fsdpc, path, ranks):
-        text = subprocess.run([fsdpc, "dump", path], check=True, capture_output=True,
+        text = subprocess.run([fsdpc, "dump", "--raw", path], check=True, capture_output=True,
                               text=True).stdout
         self.ranks, self.names, self.programs, self.values = ranks, [], [], {}
         self.arena = int(re.search(r"^arena .* bytes (\d+)", text, re.M)[1])

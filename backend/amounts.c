@@ -1,0 +1,42 @@
+/* Numbers as people read them: bytes in binary units, counts with commas, work in decimal units. */
+#include <string.h>
+
+#include "dump.h"
+
+static const char *binary_unit(double *x) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    for (; *x >= 1024 && unit + 1 < ARRAY_LEN(units); unit++) *x /= 1024;
+    return units[unit];
+}
+
+const char *amount_bytes(Arena *a, uint64_t bytes) {
+    double x = (double)bytes;
+    const char *unit = binary_unit(&x);
+    return arena_printf(a, "%.*f %s", *unit == 'B' ? 0 : 1, x, unit);
+}
+
+const char *amount_short(Arena *a, uint64_t bytes) {
+    double x = (double)bytes;
+    const char *unit = binary_unit(&x);
+    return arena_printf(a, "%.*f %s", *unit == 'B' || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, unit);
+}
+
+const char *amount_flops(Arena *a, uint64_t flops) {
+    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
+    double x = (double)flops;
+    size_t unit = 0;
+    for (; x >= 1000 && unit + 1 < ARRAY_LEN(units); unit++) x /= 1000;
+    return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", x, units[unit]);
+}
+
+const char *amount_commas(Arena *a, int64_t n) {
+    char *digits = arena_printf(a, "%lld", (long long)n);
+    size_t length = strlen(digits);
+    char *out = arena_alloc(a, length + length / 3 + 1), *to = out;
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0 && digits[i - 1] != '-') *to++ = ',';
+        *to++ = digits[i];
+    }
+    return out;
+}

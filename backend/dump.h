@@ -1,0 +1,120 @@
+/* The inside of the dumps: what the files dump_*.c share. Nobody else includes this.
+ *
+ * The human view of a plan (dump_view.c) is made from four parts: the head (dump_head.c), and for
+ * each program its units (dump_units.c), its picture of memory (dump_strip.c) and its instructions
+ * (dump_rows.c, dump_fold.c). All of them read lives and names, which are computed once.
+ */
+#ifndef FSDPC_DUMP_H
+#define FSDPC_DUMP_H
+
+#include "backend.h"
+
+/* ---- dump_lives.c: what holds memory, and when */
+
+/* CATEGORY(id, key in JSON, words, mark in the picture). Where two hold the same byte, the first
+ * one counts. */
+#define CATEGORIES(CATEGORY)                                                                       \
+    CATEGORY(GRADIENTS, "gradients", "gradients", 'g')                                             \
+    CATEGORY(GATHERED, "gathered_parameters", "gathered parameters", 'W')                          \
+    CATEGORY(COMMUNICATION, "communication", "communication", 'c')                                 \
+    CATEGORY(ACTIVATIONS, "activations", "activations", 'a')                                       \
+    CATEGORY(PARAMETERS, "parameters", "parameters", 'P')                                          \
+    CATEGORY(OPTIMIZER, "optimizer", "optimizer", 'O')                                             \
+    CATEGORY(BATCH, "batch", "batch", 'b')                                                         \
+    CATEGORY(OTHER, "other", "loss and step", 's')
+
+typedef enum Category {
+#define CATEGORY(id, key, words, mark) HOLDS_##id,
+    CATEGORIES(CATEGORY)
+#undef CATEGORY
+        CATEGORY_COUNT
+} Category;
+
+typedef struct CategoryInfo {
+    const char *key, *words;
+    char mark;
+} CategoryInfo;
+extern const CategoryInfo category_info[CATEGORY_COUNT];
+
+/* Instructions from first to last hold the memory of a value; a view has none of its own, and a
+ * value inside a pack has that of the pack from its own beginning on. By value. */
+typedef struct Lives {
+    const Plan *p;
+    uint64_t *first, *last;
+    uint8_t *category; /* Category; CATEGORY_COUNT: no memory of its own */
+} Lives;
+
+Lives lives_of(const Plan *p, Arena *a);
+Category lives_state(StateRole role);
+/* Adds the bytes that are held while instruction `instr` runs, each byte once. */
+void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]);
+/* The instruction with the most live bytes of all programs, the first of them. */
+uint64_t lives_peak(const Plan *p);
+
+/* ---- amounts.c: numbers for people */
+const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */
+const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB", three digits */
+const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
+const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
+
+/* ---- the human view */
+
+enum { VIEW_WIDTH = 120 };
+
+typedef struct View {
+    const Plan *p;
+    Arena *a;
+    Lives lives;
+    ViewOptions options;
+    const char **name; /* by value: see dump_names.c */
+    Buf *out;
+    uint64_t found; /* units and instructions that --only asks for */
+} View;
+
+/* dump_names.c */
+void view_names(View *v);
+/* The name as it reads under the heading of a layer, in a line about the module `path`: without
+ * the layer ("attn" for h.3.attn), without the path before a name inside it (".weight"). */
+const char *view_short(const char *name, const char *layer, const char *path);
+const char *view_unit(const View *v, int64_t unit); /* its path; the root is "(root)" */
+/* The path up to its first number ("h.3" of h.3.attn); "" where there is none. */
+const char *view_layer(const View *v, const char *path);
+/* Nothing to do at run time: a view, or a persistent buffer's entry or exit. Folded. */
+bool view_silent(const PlanInstr *in);
+/* Whether a unit's or module's path is what --only asks for, or below it. */
+bool view_wanted(const View *v, const char *path);
+
+/* Prints a line; one that is too long goes on below, indented, after a comma or semicolon. */
+void view_line(View *v, const char *line, int indent);
+/* dump_head.c, dump_units.c, dump_strip.c, dump_rows.c */
+void view_head(View *v);
+void view_units(View *v, const PlanProgram *program);
+void view_strip(View *v, const PlanProgram *program);
+void view_rows(View *v, const PlanProgram *program);
+
+/* dump_rows.c -> dump_fold.c: rows in order, cut into segments: the instructions of one layer in
+ * one phase. */
+typedef struct ViewRow {
+    uint64_t instr;
+    const char *text; /* what the row's own stream shows */
+    const char *made; /* size of what it writes */
+    uint32_t segment;
+    uint32_t awaited[STREAM_KINDS]; /* 1 + instruction of that stream whose end it waits for */
+    uint8_t in_flight;              /* by stream: something issued there is not awaited yet */
+} ViewRow;
+typedef struct ViewSegment {
+    const char *layer; /* "h.3", or "" */
+    uint32_t first, n; /* rows */
+    uint8_t phase;
+    uint64_t flops, hash; /* hash: of its rows, with the layer's number taken out */
+    uint32_t like;        /* folded: the segment that it repeats; else its own number */
+} ViewSegment;
+typedef struct ViewRows {
+    VEC(ViewRow) rows;
+    VEC(ViewSegment) segments;
+} ViewRows;
+
+/* dump_fold.c: finds repeated segments and sets `like`. */
+void view_fold(const View *v, ViewRows *r);
+
+#endif

@@ -1,0 +1,213 @@
+/* The head of the human view: what is trained and how it is sharded, what a rank needs at the peak
+ * and what for, what it sends in a step.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dump.h"
+
+typedef unsigned long long Llu;
+
+enum { HEAD_INDENT = 14 };
+
+static const char *text(const View *v, PlanString s) { return plan_string(v->p, s); }
+
+/* ---- the model and its sharding */
+
+static const char *real(View *v, double x) {
+    char digits[40];
+    return arena_strdup(v->a, double_text(x, digits));
+}
+
+static void put_ranks(View *v) {
+    const Plan *p = v->p;
+    buf_printf(v->out, "  ranks       %s", amount_commas(v->a, p->settings->ranks));
+    for (uint64_t i = 0; i < p->n_axes; i++)
+        buf_printf(v->out, "%s%s = %s", i ? ", " : ": mesh ", text(v, p->axes[i].name),
+                   amount_commas(v->a, p->axes[i].size));
+    buf_printf(v->out, "\n");
+}
+
+/* What lies split between steps: the strategy, as the plan has it. */
+static void put_sharding(View *v) {
+    const Plan *p = v->p;
+    bool replicated = false, split = false, gathered = false;
+    for (uint64_t i = 0; i < p->n_groups; i++) {
+        replicated |= p->groups[i].flags & GROUP_REPLICATED;
+        split |= !(p->groups[i].flags & GROUP_REPLICATED);
+    }
+    for (uint64_t i = 0; i < p->n_states; i++) gathered |= p->states[i].role == STATE_GATHERED;
+    buf_printf(v->out, "  sharding    %llu unit%s; ", (Llu)p->n_units, p->n_units == 1 ? "" : "s");
+    if (p->settings->ranks == 1)
+        buf_printf(v->out, "one rank holds everything\n");
+    else if (!split)
+        buf_printf(v->out, "every rank holds everything (strategy = none)\n");
+    else
+        buf_printf(v->out,
+                   "parameters, gradients and optimizer state are split over the ranks%s%s\n",
+                   replicated ? ", some parameters are whole on each" : "",
+                   gathered ? "; gathered parameters stay over a step" : "");
+}
+
+static void put_dtypes(View *v) {
+    const Plan *p = v->p;
+    buf_printf(v->out, "  parameters  %s", amount_commas(v->a, p->settings->parameters));
+    const PlanGroup *largest = p->groups;
+    for (uint64_t i = 1; i < p->n_groups; i++)
+        if (p->groups[i].unpadded > largest->unpadded) largest = &p->groups[i];
+    if (p->n_groups)
+        buf_printf(v->out, ", kept in %s, computed in %s, gradients reduced in %s",
+                   dtype_name((int)largest->master_dtype), dtype_name((int)largest->compute_dtype),
+                   dtype_name((int)largest->reduce_dtype));
+    buf_printf(v->out, "\n");
+}
+
+static void put_step(View *v) {
+    const PlanSettings *s = v->p->settings;
+    Arena *a = v->a;
+    char *line = arena_printf(a, "  step        %s samples: %u rank%s x %s x %s micro-batch%s",
+                              amount_commas(a, s->batch), s->ranks, s->ranks == 1 ? "" : "s",
+                              amount_commas(a, s->local_batch), amount_commas(a, s->micro_batches),
+                              s->micro_batches == 1 ? "" : "es");
+    if (s->length)
+        line = arena_printf(a, "%s; %s tokens a sample", line, amount_commas(a, s->length));
+    if (s->steps) line = arena_printf(a, "%s; %s steps", line, amount_commas(a, s->steps));
+    if (s->epochs) line = arena_printf(a, "%s; %s epochs", line, amount_commas(a, s->epochs));
+    view_line(v,
+              arena_printf(a, "%s; %s, lr %s", line, word_of(&words_OptimizerKind, s->optimizer),
+                           real(v, s->lr)),
+              HEAD_INDENT);
+}
+
+/* ---- collectives of a step */
+
+typedef struct Sent {
+    uint64_t n, bytes;
+} Sent;
+
+static void count_sent(const View *v, const PlanProgram *program, int64_t times, Sent *by_op) {
+    const Plan *p = v->p;
+    for (uint32_t i = 0; i < program->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[program->first_instr + i];
+        if (op_info[in->op].effect != EFFECT_COMM) continue;
+        uint32_t n = in->op == OP_unshard ? in->n_out : in->n_in;
+        Type *types = arena_array(v->a, Type, n);
+        for (uint32_t k = 0; k < n; k++)
+            types[k] =
+                p->values[in->op == OP_unshard ? in->first_out + k : p->operands[in->first_in + k]]
+                    .type;
+        by_op[in->op].n += (uint64_t)times;
+        by_op[in->op].bytes += (uint64_t)times * traffic_sent(in->op, p->settings->ranks, (int)n,
+                                                              types, (int)n, types);
+    }
+}
+
+static void put_sent(View *v) {
+    const Plan *p = v->p;
+    Sent *by_op = arena_array(v->a, Sent, OP_COUNT), all = {0};
+    for (uint64_t i = 0; i < p->n_calls; i++)
+        if (p->calls[i].role == 0 && p->calls[i].kind == PLAN_STEP)
+            count_sent(v, &p->programs[p->calls[i].program], p->calls[i].times, by_op);
+    for (int op = 0; op < OP_COUNT; op++) all.n += by_op[op].n;
+    char *line = arena_printf(v->a, "  sends       %s a rank a step; %s collective%s",
+                              amount_short(v->a, p->settings->sent_bytes),
+                              amount_commas(v->a, (int64_t)all.n), all.n == 1 ? "" : "s");
+    const char *comma = ":";
+    for (int op = 0; op < OP_COUNT; op++) {
+        if (!by_op[op].n) continue;
+        line = arena_printf(v->a, "%s%s %llu %s %s", line, comma, (Llu)by_op[op].n,
+                            op_info[op].name, amount_short(v->a, by_op[op].bytes));
+        comma = ",";
+    }
+    view_line(v, line, HEAD_INDENT);
+}
+
+static void put_sources(View *v) {
+    const Plan *p = v->p;
+    char *line = arena_printf(v->a, "  files      ");
+    for (uint64_t i = 1; i < p->n_files; i++)
+        line = arena_printf(v->a, "%s%s %llu %s", line, i > 1 ? "," : "", (Llu)i,
+                            text(v, p->files[i].base));
+    view_line(v, line, HEAD_INDENT);
+}
+
+/* ---- the peak */
+
+typedef struct Part {
+    const char *words;
+    uint64_t bytes;
+} Part;
+
+static int by_size(const void *a, const void *b) {
+    const Part *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->words, y->words);
+}
+
+static void put_part(View *v, const char *words, uint64_t bytes, uint64_t of) {
+    enum { BAR = 60 };
+    int marks = of ? (int)((double)bytes / (double)of * BAR + 0.5) : 0;
+    buf_printf(v->out, "  %-21s %10s %5.1f %%  ", words, amount_bytes(v->a, bytes),
+               of ? 100.0 * (double)bytes / (double)of : 0.0);
+    for (int i = 0; i < marks; i++) buf_printf(v->out, "#");
+    while (v->out->n && v->out->at[v->out->n - 1] == ' ') v->out->n--;
+    buf_printf(v->out, "\n");
+}
+
+static void put_peak(View *v) {
+    const Plan *p = v->p;
+    const PlanSettings *s = p->settings;
+    uint64_t bytes[CATEGORY_COUNT] = {0}, sum = 0, at = lives_peak(p);
+    Part parts[CATEGORY_COUNT];
+    if (!p->n_instrs) return;
+    lives_at(&v->lives, at, bytes);
+    for (int c = 0; c < CATEGORY_COUNT; c++) {
+        parts[c] = (Part){category_info[c].words, bytes[c]};
+        sum += bytes[c];
+    }
+    qsort(parts, CATEGORY_COUNT, sizeof *parts, by_size);
+    const PlanInstr *in = &p->instrs[at];
+    const char *path = text(v, in->path);
+    buf_printf(v->out, "\nmemory of a rank at the peak: #%llu %s%s%s, %s, line %u\n", (Llu)at,
+               op_info[in->op].name, *path ? " " : "", path, phase_name(in->phase), in->line);
+    for (int c = 0; c < CATEGORY_COUNT; c++)
+        if (parts[c].bytes) put_part(v, parts[c].words, parts[c].bytes, s->arena_bytes);
+    if (s->arena_bytes > sum)
+        put_part(v, "unused between them", s->arena_bytes - sum, s->arena_bytes);
+    buf_printf(v->out, "  %-21s %10s\n", "together", amount_bytes(v->a, s->arena_bytes));
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        buf_printf(v->out, "  %-21s %10s, with %s of workspace\n",
+                   arena_printf(v->a, "on %s", word_of(&words_DeviceKind, d)),
+                   amount_bytes(v->a, s->workspace_bytes[d]),
+                   amount_bytes(v->a, s->workspace_bytes[d] - s->arena_bytes));
+}
+
+void view_line(View *v, const char *line, int indent) {
+    size_t n = strlen(line), at = VIEW_WIDTH;
+    while (n > VIEW_WIDTH) {
+        for (at = VIEW_WIDTH + 1; at > (size_t)indent + 1 && line[at - 1] != ' ';) at--;
+        size_t stop = at;
+        while (stop > (size_t)indent + 1 &&
+               !(line[stop - 1] == ' ' && strchr(",;:", line[stop - 2])))
+            stop--;
+        if (stop > (size_t)indent + 1) at = stop;
+        if (at <= (size_t)indent + 1) break;
+        buf_printf(v->out, "%.*s\n", (int)at - 1, line);
+        line = arena_printf(v->a, "%*s%s", indent, "", line + at);
+        n = strlen(line);
+    }
+    buf_printf(v->out, "%s\n", line);
+}
+
+void view_head(View *v) {
+    const PlanSettings *s = v->p->settings;
+    buf_printf(v->out, "%s, compiled by %s, fingerprint %016llx\n\n", text(v, s->model),
+               text(v, s->compiler), (Llu)v->p->header->fingerprint);
+    put_ranks(v);
+    put_dtypes(v);
+    put_sharding(v);
+    put_step(v);
+    put_sent(v);
+    put_sources(v);
+    put_peak(v);
+}

@@ -1,0 +1,139 @@
+/* What holds memory at each instruction, and what for: the basis of the peak by category in
+ * dump_peak.c, and of the picture of memory in dump_strip.c.
+ *
+ * A value holds its addresses from the instruction that writes it to the last one that reads it or
+ * a view of it. The memory of a pack is taken with its first operand. States hold theirs always;
+ * a value that lives inside the persistent part is a state under another name and does not count
+ * again. The category of a state is its role; the category of a value is what wrote it, except that
+ * a cast which only feeds a gather is communication.
+ */
+#include <stdlib.h>
+
+#include "dump.h"
+
+const CategoryInfo category_info[CATEGORY_COUNT] = {
+#define CATEGORY(id, key, words, mark) {key, words, mark},
+    CATEGORIES(CATEGORY)
+#undef CATEGORY
+};
+
+Category lives_state(StateRole role) {
+    switch (role) {
+    case STATE_PARAM: return HOLDS_PARAMETERS;
+    case STATE_MOMENT1:
+    case STATE_MOMENT2: return HOLDS_OPTIMIZER;
+    case STATE_GRADIENT: return HOLDS_GRADIENTS;
+    case STATE_GATHERED: return HOLDS_GATHERED;
+    case STATE_STAGING: return HOLDS_BATCH;
+    case STATE_STEP:
+    case STATE_SCALE:
+    case STATE_METRIC:
+    case STATE_ROLES: break;
+    }
+    return HOLDS_OTHER;
+}
+
+static Category value_category(const PlanInstr *def, bool sent) {
+    if (sent) return HOLDS_COMMUNICATION;
+    switch (def->op) {
+    case OP_unshard:
+    case OP_cast: return HOLDS_GATHERED;
+    case OP_field: return HOLDS_BATCH;
+    case OP_pack:
+    case OP_reduce_scatter:
+    case OP_accumulate: return HOLDS_GRADIENTS;
+    case OP_all_reduce: return def->attr.group >= 0 ? HOLDS_GRADIENTS : HOLDS_ACTIVATIONS;
+    default: return HOLDS_ACTIVATIONS;
+    }
+}
+
+Lives lives_of(const Plan *p, Arena *a) {
+    Lives l = {p, arena_array(a, uint64_t, p->n_values + 1),
+               arena_array(a, uint64_t, p->n_values + 1), arena_array(a, uint8_t, p->n_values + 1)};
+    bool *is_read = arena_array(a, bool, p->n_values + 1);
+    bool *sent = arena_array(a, bool, p->n_values + 1); /* read by a gather */
+    for (uint64_t v = 0; v < p->n_values; v++) l.first[v] = l.last[v] = p->values[v].def;
+    for (uint64_t i = p->n_instrs; i-- > 0;) {
+        const PlanInstr *in = &p->instrs[i];
+        bool view = op_info[in->op].alias == ALIAS_VIEW, pack = op_info[in->op].alias == ALIAS_PACK;
+        for (uint32_t k = 0; k < in->n_out; k++) {
+            uint32_t v = in->first_out + k;
+            bool none = view || in->op == OP_state || p->values[v].type.dtype == DT_TOKEN ||
+                        p->values[v].address < p->settings->persistent_bytes;
+            l.category[v] = (uint8_t)(none ? CATEGORY_COUNT : value_category(in, sent[v]));
+        }
+        uint64_t at = view ? l.last[in->first_out] : i;
+        if (view && !is_read[in->first_out]) continue;
+        for (uint32_t k = 0; k < in->n_in; k++) {
+            uint32_t v = p->operands[in->first_in + k];
+            is_read[v] = true;
+            l.last[v] = MAX(l.last[v], at);
+            sent[v] |= in->op == OP_unshard;
+            if (pack) l.first[in->first_out] = MIN(l.first[in->first_out], p->values[v].def);
+        }
+    }
+    return l;
+}
+
+uint64_t lives_peak(const Plan *p) {
+    uint64_t peak = 0;
+    for (uint64_t i = 1; i < p->n_instrs; i++)
+        if (p->instrs[i].live_bytes > p->instrs[peak].live_bytes) peak = i;
+    return peak;
+}
+
+/* A border of a range: addresses from here on have one holder more, or less. */
+typedef struct Border {
+    uint64_t at;
+    int32_t change;
+    Category category;
+} Border;
+
+typedef struct Borders {
+    Border *at;
+    size_t n;
+} Borders;
+
+static void add_range(Borders *b, uint64_t from, int64_t bytes, Category category) {
+    if (!bytes) return;
+    b->at[b->n++] = (Border){from, 1, category};
+    b->at[b->n++] = (Border){from + (uint64_t)bytes, -1, category};
+}
+
+static int by_address(const void *a, const void *b) {
+    const Border *x = a, *y = b;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
+    const PlanProgram *a = p->programs;
+    while (a + 1 < p->programs + p->n_programs && instr >= a[1].first_instr) a++;
+    return a;
+}
+
+/* A sweep over addresses; what several hold goes to the first category. */
+void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
+    const Plan *p = l->p;
+    Arena *a = arena_new();
+    Borders b = {arena_array(a, Border, 2 * (p->n_values + p->n_states) + 1), 0};
+    for (uint64_t i = 0; i < p->n_states; i++)
+        add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),
+                  lives_state((StateRole)p->states[i].role));
+    const PlanProgram *program = program_of(p, instr);
+    for (uint64_t i = 0; i < program->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[program->first_instr + i];
+        for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
+            if (l->category[v] < CATEGORY_COUNT && l->first[v] <= instr && l->last[v] >= instr)
+                add_range(&b, p->values[v].address, type_bytes(&p->values[v].type),
+                          (Category)l->category[v]);
+    }
+    int64_t holders[CATEGORY_COUNT] = {0};
+    qsort(b.at, b.n, sizeof *b.at, by_address);
+    for (size_t i = 0; i + 1 < b.n; i++) {
+        int c = 0;
+        holders[b.at[i].category] += b.at[i].change;
+        while (c < CATEGORY_COUNT && !holders[c]) c++;
+        if (c < CATEGORY_COUNT) bytes[c] += b.at[i + 1].at - b.at[i].at;
+    }
+    arena_free(a);
+}

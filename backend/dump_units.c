@@ -1,0 +1,209 @@
+/* One line a unit: from which instruction to which its parameters are gathered, for what, and why
+ * so; where its gradient is reduced. Units that do the same one after the other share a line.
+ *
+ * A unit is gathered from its unshard (on one rank: from the cast to the compute dtype) to its
+ * reshard, or to its last reader. What it is gathered for are the phases of its readers.
+ */
+#include <string.h>
+
+#include "dump.h"
+
+typedef struct Gathered {
+    uint32_t unit;
+    uint64_t from, to;                    /* instructions */
+    uint64_t forward_end, backward_begin; /* last reader of the one, first of the other */
+    uint8_t phases;                       /* 1 << phase of each reader */
+    bool by_cast, released;
+    int32_t next; /* of the same unit, or -1 */
+} Gathered;
+
+typedef struct UnitUse {
+    int32_t first, last; /* rows of gathered, or -1 */
+    uint64_t reduced;    /* 1 + instruction, or 0 */
+} UnitUse;
+
+typedef struct Units {
+    View *v;
+    const PlanProgram *program;
+    VEC(Gathered) gathered;
+    UnitUse *unit;
+    int32_t *of;   /* by value: row of gathered that it belongs to, or -1 */
+    uint64_t base; /* first value of the program */
+} Units;
+
+/* ---- what the program does with each unit */
+
+static void begin(Units *u, int64_t unit, uint64_t i, bool by_cast) {
+    Gathered g = {.unit = (uint32_t)unit, .from = i, .to = i, .by_cast = by_cast, .next = -1};
+    UnitUse *of = &u->unit[unit];
+    int32_t row = (int32_t)u->gathered.n;
+    vec_push(u->v->a, &u->gathered, g);
+    if (of->last >= 0)
+        u->gathered.at[of->last].next = row;
+    else
+        of->first = row;
+    of->last = row;
+}
+
+static void read_value(Units *u, Gathered *g, const PlanInstr *in, uint64_t i) {
+    (void)u;
+    if (in->op == OP_reshard) {
+        g->released = true;
+    } else {
+        g->phases |= (uint8_t)(1 << in->phase);
+        if (in->phase == PHASE_FORWARD) g->forward_end = i;
+        if (in->phase == PHASE_BACKWARD && !g->backward_begin) g->backward_begin = i;
+    }
+    g->to = MAX(g->to, i);
+}
+
+static void follow(Units *u, uint64_t i) {
+    const Plan *p = u->v->p;
+    const PlanInstr *in = &p->instrs[i];
+    bool view = op_info[in->op].alias == ALIAS_VIEW;
+    int32_t row = -1;
+    for (uint32_t k = 0; k < in->n_in; k++) {
+        int32_t of = u->of[p->operands[in->first_in + k] - u->base];
+        if (of >= 0 && !view) read_value(u, &u->gathered.at[of], in, i);
+        if (of >= 0 && view) row = of;
+    }
+    bool cast =
+        in->op == OP_cast && in->unit >= 0 && u->v->lives.category[in->first_out] == HOLDS_GATHERED;
+    if (cast && u->unit[in->unit].last >= 0 &&
+        u->gathered.at[u->unit[in->unit].last].from + 1 == i) {
+        row = u->unit[in->unit].last; /* the next group of the same unit */
+        u->gathered.at[row].from = i;
+    } else if (cast) {
+        begin(u, in->unit, i, true);
+        row = u->unit[in->unit].last;
+    } else if (in->op == OP_unshard && in->attr.unit >= 0) {
+        begin(u, in->attr.unit, i, false);
+        row = u->unit[in->attr.unit].last;
+    }
+    for (uint32_t k = 0; k < in->n_out; k++) u->of[in->first_out + k - u->base] = row;
+    bool reduces = in->op == OP_reduce_scatter || in->op == OP_all_reduce;
+    if (reduces && in->attr.tag == TAG_GRADIENT && in->attr.unit >= 0 &&
+        !u->unit[in->attr.unit].reduced)
+        u->unit[in->attr.unit].reduced = i + 1;
+}
+
+/* ---- words */
+
+static bool others_between(const Units *u, const Gathered *g) {
+    for (uint64_t i = g->forward_end + 1; i < g->backward_begin; i++) {
+        const PlanInstr *in = &u->v->p->instrs[i];
+        if (in->flops && in->unit >= 0 && in->unit != (int32_t)g->unit) return true;
+    }
+    return false;
+}
+
+static const char *reason(const Units *u, const Gathered *g) {
+    bool both = g->phases >> PHASE_FORWARD & g->phases >> PHASE_BACKWARD & 1;
+    if (!both) return "";
+    if (!others_between(u, g)) return " (its backward follows at once)";
+    if (!*plan_string(u->v->p, u->v->p->units[g->unit].name)) return " (reshard_root = false)";
+    return " (kept: reshard = false, or strategy = grads)";
+}
+
+static void put_range(Buf *out, uint64_t from, uint64_t to, bool numbers) {
+    if (numbers)
+        buf_printf(out, " #%llu .. #%llu", (unsigned long long)from, (unsigned long long)to);
+}
+
+static void put_gathered(const Units *u, Buf *out, const Gathered *g, bool again, bool numbers) {
+    static const char *const words[] = {[1 << PHASE_FORWARD] = " for forward",
+                                        [1 << PHASE_BACKWARD] = " for backward",
+                                        [1 << PHASE_FORWARD | 1 << PHASE_BACKWARD] =
+                                            " for forward and backward"};
+    buf_printf(out, "%s%s", again ? "; again" : "",
+               g->by_cast ? " cast"
+               : again    ? ""
+                          : " gathered");
+    put_range(out, g->from, g->to, numbers);
+    bool known = g->phases < ARRAY_LEN(words) && words[g->phases];
+    buf_printf(out, "%s", known ? words[g->phases] : "");
+    buf_printf(out, "%s", again && !g->by_cast ? " (reshard = true)" : reason(u, g));
+}
+
+/* Why a unit is in no gather of this program. */
+static const char *ungathered(const View *v, const PlanUnit *unit) {
+    const Plan *p = v->p;
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const PlanState *s = &p->states[i];
+        bool own = s->group >= 0 && s->role == STATE_GATHERED &&
+                   &p->units[p->groups[s->group].unit] == unit;
+        if (own) return " stays gathered from another program on";
+    }
+    if (p->settings->ranks == 1) return " whole on the only rank";
+    if (unit->n_group && p->groups[unit->first_group].flags & GROUP_REPLICATED)
+        return " whole on every rank (strategy = none)";
+    return " not read";
+}
+
+static const char *unit_text(const Units *u, uint64_t i, bool numbers) {
+    Buf out = {0};
+    const UnitUse *unit = &u->unit[i];
+    for (int32_t k = unit->first; k >= 0; k = u->gathered.at[k].next)
+        put_gathered(u, &out, &u->gathered.at[k], k != unit->first, numbers);
+    if (unit->first < 0) buf_printf(&out, "%s", ungathered(u->v, &u->v->p->units[i]));
+    if (unit->reduced) {
+        buf_printf(&out, "; reduced");
+        if (numbers) buf_printf(&out, " #%llu", (unsigned long long)unit->reduced - 1);
+    }
+    const char *text = arena_strndup(u->v->a, out.at, out.n);
+    buf_free(&out);
+    return text + (*text == ' ');
+}
+
+/* ---- lines */
+
+static bool alike(const Units *u, uint64_t a, uint64_t b) {
+    const PlanUnit *x = &u->v->p->units[a], *y = &u->v->p->units[b];
+    return x->owned == y->owned &&
+           !strcmp(plan_string(u->v->p, x->class_name), plan_string(u->v->p, y->class_name)) &&
+           !strcmp(unit_text(u, a, false), unit_text(u, b, false));
+}
+
+static void put_unit(const Units *u, uint64_t first, uint64_t last, int width) {
+    View *v = u->v;
+    const PlanUnit *unit = &v->p->units[first];
+    const char *name = view_unit(v, (int64_t)first);
+    if (last > first) name = arena_printf(v->a, "%s .. %s", name, view_unit(v, (int64_t)last));
+    const char *line =
+        arena_printf(v->a, "  %-*s %12s  %s%s%s%s", width,
+                     arena_printf(v->a, "%s  %s", name, plan_string(v->p, unit->class_name)),
+                     amount_commas(v->a, unit->owned), unit_text(u, first, true),
+                     last > first ? " [numbers of " : "",
+                     last > first ? view_unit(v, (int64_t)first) : "", last > first ? "]" : "");
+    view_line(v, line, width + 17);
+}
+
+void view_units(View *v, const PlanProgram *program) {
+    const Plan *p = v->p;
+    const PlanInstr *instr = &p->instrs[program->first_instr];
+    uint64_t values = 0;
+    for (uint32_t i = 0; i < program->n_instr; i++) values += instr[i].n_out;
+    Units u = {.v = v, .program = program, .base = program->n_instr ? instr->first_out : 0};
+    u.unit = arena_array(v->a, UnitUse, p->n_units + 1);
+    u.of = arena_array(v->a, int32_t, values + 1);
+    for (uint64_t i = 0; i < p->n_units; i++) u.unit[i].first = u.unit[i].last = -1;
+    for (uint64_t i = 0; i < values; i++) u.of[i] = -1;
+    for (uint32_t i = 0; i < program->n_instr; i++) follow(&u, program->first_instr + (uint64_t)i);
+    int width = 16;
+    bool fold = !v->options.all && !v->options.only;
+    for (uint64_t i = 0; i < p->n_units; i++) {
+        int n = (int)(strlen(view_unit(v, (int64_t)i)) * (fold ? 2 : 1) + 6 +
+                      strlen(plan_string(p, p->units[i].class_name)));
+        width = MIN(MAX(width, n), 36);
+    }
+    bool begun = false;
+    for (uint64_t i = 0, end; i < p->n_units; i = end) {
+        for (end = i + 1; fold && end < p->n_units && alike(&u, i, end);) end++;
+        if (!view_wanted(v, view_unit(v, (int64_t)i))) continue;
+        if (!begun) buf_printf(v->out, "%-*s %12s\n", width + 2, "units", "parameters");
+        begun = true;
+        put_unit(&u, i, end - 1, width);
+        v->found++;
+    }
+    if (begun) buf_printf(v->out, "\n");
+}

@@ -1,0 +1,38 @@
+# RUN: %fsdpc dump m.fsd -n 2 | sed '/^units/,$d'
+# The head: what is trained and how, what is sent, what the peak is made of.
+==== m.fsd
+module M {
+  e    : Embedding(256, 4)
+  out  : Linear(4, 256)
+  forward(x) = out(e(x))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== out
+m.fsd, compiled by fsdpc 0.1.0, fingerprint 8da92b5890a4641b
+
+  ranks       2: mesh dp = 2
+  parameters  2,048, kept in f32, computed in f32, gradients reduced in f32
+  sharding    1 unit; parameters, gradients and optimizer state are split over the ranks
+  step        4 samples: 2 ranks x 2 x 1 micro-batch; 3 tokens a sample; 5 steps; sgd, lr 0.1
+  sends       8.38 KiB a rank a step; 3 collectives: 1 unshard 4.00 KiB, 1 reduce_scatter 4.00 KiB, 1 all_reduce 384 B
+  files       1 m.fsd, 2 std.fsd
+
+memory of a rank at the peak: #11 linear_grad_weight out, backward, line 4
+  gathered parameters      8.0 KiB  28.8 %  #################
+  gradients                8.0 KiB  28.8 %  #################
+  activations              6.1 KiB  22.0 %  #############
+  parameters               4.0 KiB  14.4 %  #########
+  loss and step              576 B   2.0 %  #
+  batch                      280 B   1.0 %  #
+  unused between them        840 B   3.0 %  ##
+  together                27.8 KiB
+  on cpu                  27.8 KiB, with 96 B of workspace
+  on cuda                 32.0 MiB, with 32.0 MiB of workspace
+
+program train: once a step; 25 instructions, peak 27.8 KiB
+==========================================================
+0 of 3 collectives run beside computation; these do not: #1 unshard (root), #16 reduce_scatter (root),
+    #19 all_reduce metrics
+

@@ -1,0 +1,40 @@
+# RUN: %fsdpc dump -n 1 -s shard.unit=root m.fsd | sed -n "/^memory by address/,/^$/p"
+# The arena over time: who holds what, where the phases begin, where the peak is.
+==== m.fsd
+module Block { a : Linear(8, 16); b : Linear(16, 8); forward(x) = x + b(relu(a(x))) }
+module M {
+  e    : Embedding(32, 8)
+  h    : Block[6]
+  out  : Linear(8, 32)
+  forward(x) {
+    y = e(x)
+    for block in h { y = block(y) }
+    return out(y)
+  }
+}
+model = M
+data  { train = text("a.txt"); length = 4 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = adamw(lr = 0.1) }
+shard { unit = Block; mesh = (dp = 2) }
+==== out
+memory by address over the instructions of train (a column is 1.0 of them)
+    44.9 KiB ........aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...........
+    42.1 KiB ...............................................gggggggggggggggggggggggggggggggggggggggggggggg...
+    39.3 KiB ...............................................gggggggggggggggggggggggggggggggggggggggggggggg...
+    36.5 KiB .............................................a.ggggagggggagggggagggggagggggagggggaggggggggggg...
+    33.7 KiB ...............a....aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.aa.......................
+    30.9 KiB ...........................a....aaaaaaaaaaaaaaaaaaaaaaaaaa......................................
+    28.1 KiB ........................a....aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.a.............................
+    25.3 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+    22.5 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+    19.7 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+    16.9 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+    14.0 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+    11.2 KiB OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO
+     8.4 KiB PPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP
+     5.6 KiB PPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP
+     2.8 KiB PPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP
+             |forward                                       |backward                               |update
+                                              the peak, #47 ^
+             g gradients, a activations, P parameters, O optimizer, . free
+
