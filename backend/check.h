@@ -30,6 +30,10 @@ typedef struct Check {
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
+    /* check_terms.c, by value of a Part */
+    uint64_t *number, *plain; /* equal numbers are equal values; plain: without dropout */
+    uint64_t *terms;          /* room for the numbers of the operands of one instruction */
+    uint32_t *term;           /* by state: the loss or metric that its sum began with + 1 */
 } Check;
 
 /* plan_check.c */
@@ -42,6 +46,8 @@ bool check_before(const Check *c, uint64_t a, uint64_t b); /* a happens before b
 uint64_t check_bytes(const Check *c, uint32_t value);
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
+bool check_is_loss(uint16_t op);
+bool check_is_update(uint16_t op);
 bool check_is_collective(const Check *c, uint64_t instr);
 int64_t check_mesh_size(const Check *c, int64_t axis);
 /* Does a user of a value touch its memory? A view is only a name (its readers are users
@@ -64,8 +70,74 @@ int check_overlaps(Check *c, uint32_t program);
 int check_peak(Check *c, uint64_t *peak);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
-/* check_sources.c: rule 4 of one program: where gradients come from */
-int check_sources(Check *c, uint32_t program);
+int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */
+/* check_constants.c: rule 4 of the plan: optimizer and settings agree */
+int check_constants(Check *c);
+/* check_terms.c: what values stand for. A Part is an instruction, or one of the ops that a fused
+ * instruction stands for. Its values are those of the plan; behind them, n_values + i is what
+ * exists only inside of instruction i. */
+enum { CHECK_PARTS = 4, CHECK_PART_IN = 6 };
+typedef struct Part {
+    uint16_t op;
+    uint32_t n_in, n_out;
+    const uint32_t *in; /* operands; NULL: own */
+    uint32_t own[CHECK_PART_IN];
+    uint32_t first, others; /* results: the first one, the second one; more follow that */
+} Part;
+static inline uint32_t check_part_in(const Part *part, uint32_t k) {
+    return part->in ? part->in[k] : part->own[k];
+}
+static inline uint32_t check_part_out(const Part *part, uint32_t k) {
+    return k ? part->others + k - 1 : part->first;
+}
+/* In the order in which they compute; the number of parts. */
+uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
+const Type *check_type(const Check *c, uint32_t value);
+bool check_same_shape(const Type *a, const Type *b);
+bool check_is_copy(uint16_t op, const Attrs *a);
+uint64_t check_attr_word(const Attrs *a, uint32_t bit); /* the attribute of that bit, as bits */
+/* The number of a result of an op; its shape counts only for result 0. */
+uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *shape, uint32_t n_in,
+                    const uint64_t *in);
+uint64_t check_param_term(uint32_t param);
+void check_number(Check *c, uint32_t program); /* all values of the program */
+
+/* check_backward.c: rule 4 of one program: gradients are those of the loss */
+typedef struct GradientForm {   /* a row of check_backward.def */
+    uint16_t forward, gradient; /* OP_COUNT: the gradient of the result itself */
+    uint8_t operand, broadcast, result, n_arg, arg[6];
+    double alpha;
+} GradientForm;
+typedef struct Backward {
+    Check *c;
+    const PlanProgram *program;
+    uint8_t first_form[OP_COUNT], n_forms[OP_COUNT];
+    uint32_t *param; /* by instruction: the parameter that it shows + 1 */
+    /* by value of a Part */
+    uint8_t *wanted;    /* depends on a trained parameter */
+    uint8_t *reached;   /* leads to a loss */
+    uint64_t *gradient; /* number of the gradient of the loss by it */
+    uint64_t *of_param; /* by parameter, the same */
+} Backward;
+typedef struct Contribution { /* of a forward op to the gradient of its operand */
+    uint64_t instr;
+    Part part;
+    uint32_t operand;
+    const GradientForm *form;
+} Contribution;
+int check_backward(Check *c, uint32_t program);
+/* Visits what an instruction contributes, once all gradients of its results are there. */
+void check_contributions(Backward *s, uint64_t instr, void *context,
+                         void (*visit)(Backward *, void *context, const Contribution *));
+uint64_t check_contribution(const Backward *s, const Contribution *u); /* its number */
+bool check_is_summed(const Backward *s, const Contribution *u);        /* over the leading axes */
+/* What the gradient op reads as operand k; true: not the value but its gradient. */
+bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uint32_t *value);
+uint32_t check_gradient_result(const Contribution *u);
+uint32_t check_gradient_args(const Part *part, const GradientForm *f);
+Attrs check_gradient_attrs(const Check *c, uint64_t instr, const GradientForm *f);
+/* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */
+int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
 /* check_collectives.c: rules 5 and 7 of the plan */
 int check_cycles(Check *c);
 int check_collectives(Check *c);

@@ -16,7 +16,7 @@
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
  *   4h  a metric or the scale, which the host reads, is written by no call, or nothing evaluates
- *   4m  backward is seeded with another power of two than step_scale takes out again
+ *   4o  two programs or roles have different losses, or an evaluation has another one than the step
  */
 #include "check.h"
 
@@ -30,6 +30,7 @@ typedef struct Sym {
     uint8_t kind, entry, current, reduced;
     int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM: minus the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
+    uint32_t value;      /* SYM_TERM: the value that the sum began with */
     uint32_t head, tail; /* SYM_NORM: groups + 1, linked through Step.next */
     uint32_t taken;      /* SYM_NORM: instruction + 1 that added it to another */
 } Sym;
@@ -99,6 +100,15 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
         return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls", name);
     if (s->times > 1 && v->entry && v->reduced != before->reduced)
         return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
+    if (kind == SYM_TERM && v->current) {
+        uint32_t *term = &s->c->term[index];
+        if (*term && s->c->number[*term - 1] != s->c->number[v->value])
+            return check_fail(s->c, "4o", i,
+                              "what state %s holds is computed in another way than in instruction "
+                              "%u",
+                              name, s->c->p->values[*term - 1].def);
+        *term = v->value + 1;
+    }
     *k = (Content){.calls = contributions(s, v),
                    .kind = kind,
                    .reduced = v->reduced,
@@ -109,17 +119,13 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
 
 static const uint32_t update_roles[] = {STATE_PARAM, STATE_MOMENT1, STATE_MOMENT2};
 
-static bool is_update(uint16_t op) {
-    return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
-}
-
 /* Is v the result of an update or of step_scale that this state is made for? */
 static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
     uint64_t def = c->p->values[v].def;
     const PlanInstr *in = &c->p->instrs[def];
     if (st->role == STATE_SCALE) return in->op == OP_step_scale;
     uint32_t k = v - in->first_out;
-    return is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
+    return check_is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
            update_roles[k] == st->role;
 }
 
@@ -162,6 +168,7 @@ static int follow_sum(Step *s, uint64_t i) {
         sum.taken = 0;
     } else {
         if (b->entry) sum.source = b->source;
+        if (b->current) sum.value = b->value;
         sum.entry += b->entry;
         sum.current += b->current;
         if (sum.entry > 1 || sum.current > 1)
@@ -267,7 +274,7 @@ static int follow_scale(Step *s, uint64_t i) {
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->reduced != must_reduce(s) ||
         norm->reduced != must_reduce(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
-    if (loss->group != -(int32_t)OP_cross_entropy || s->times != 1 || s->calls + 1 != s->total ||
+    if (!check_is_loss((uint16_t)-loss->group) || s->times != 1 || s->calls + 1 != s->total ||
         contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;
@@ -317,25 +324,26 @@ static int follow_update(Step *s, uint64_t i) {
     return 0;
 }
 
+/* An exact sum that an op of the model makes: a loss or a metric. */
+static int follow_term(Step *s, uint64_t i) {
+    Part part[CHECK_PARTS];
+    uint32_t n = check_parts(s->c, i, part);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t v = part[k].first;
+        const Type *t = check_type(s->c, v);
+        if (part[k].n_out && v < s->c->p->n_values && op_info[part[k].op].levels & L_MODEL &&
+            t->dtype == DT_I64 && type_elements(t) == EXACT_WORDS)
+            s->sym[v] =
+                (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)part[k].op, .value = v};
+    }
+    return 0;
+}
+
 static int follow(Step *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
-    if ((in->op == OP_cross_entropy_grad || in->op == OP_cross_entropy_both ||
-         in->op == OP_step_scale) &&
-        in->attr.exponent != s->c->p->settings->loss_exponent)
-        return check_fail(s->c, "4m", i, "its power of two is %lld, that of the plan is %lld",
-                          (long long)in->attr.exponent,
-                          (long long)s->c->p->settings->loss_exponent);
     switch (in->op) {
     case OP_state: return follow_state(s, i);
     case OP_set_state: return follow_set_state(s, i);
-    case OP_cross_entropy:
-    case OP_accuracy:
-        *sym_out(s, i, 0) = (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)in->op};
-        return 0;
-    case OP_cross_entropy_both:
-        *sym_out(s, i, 1) =
-            (Sym){.kind = SYM_TERM, .current = 1, .group = -(int32_t)OP_cross_entropy};
-        return 0;
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);
     case OP_pack: return follow_pack(s, i);
@@ -346,7 +354,7 @@ static int follow(Step *s, uint64_t i) {
     case OP_sgd:
     case OP_sgd_momentum:
     case OP_adam: return follow_update(s, i);
-    default: return 0;
+    default: return follow_term(s, i);
     }
 }
 
@@ -386,6 +394,28 @@ static int check_reported(Step *s, uint32_t role) {
             (p->states[k].role == STATE_SCALE || (p->states[k].role == STATE_METRIC && evaluates)))
             return check_fail(s->c, "4h", NO_INSTR, "no call writes state %s",
                               plan_string(p, p->states[k].name));
+    return 0;
+}
+
+static int64_t find_state(const Plan *p, const char *name) {
+    for (uint32_t k = 0; k < p->n_states; k++)
+        if (!strcmp(plan_string(p, p->states[k].name), name)) return k;
+    return -1;
+}
+
+/* State eval.NAME holds what state NAME does, but for dropout. */
+int check_evaluation(Check *c) {
+    const Plan *p = c->p;
+    for (uint32_t k = 0; k < p->n_states; k++) {
+        const char *name = plan_string(p, p->states[k].name);
+        int64_t step = strncmp(name, "eval.", 5) ? -1 : find_state(p, name + 5);
+        if (step < 0 || !c->term[k] || !c->term[step]) continue;
+        uint32_t a = c->term[k] - 1, b = c->term[step] - 1;
+        if (c->plain[a] != c->plain[b])
+            return check_fail(c, "4o", p->values[a].def,
+                              "evaluates something else than instruction %u trains",
+                              p->values[b].def);
+    }
     return 0;
 }
 

@@ -3,8 +3,8 @@
  * In: a plan that plan_read accepted (every number is in range). Out: 0, or the first fault, named
  * by rule and instruction. The proofs run from the outermost in, because the later ones lean on the
  * earlier: 7 (no cycle: clocks exist) and 5 (collectives match), then for each program 1 (reads
- * after writes), 2 (no overlap), 3 (between unshard and reshard), then 4 over the calls of a step,
- * then 6 (the high-water mark).
+ * after writes), 2 (no overlap), 3 (between unshard and reshard) and 4 inside a program (gradients
+ * are those of the loss), then 4 over the calls of a step, then 6 (the high-water mark).
  *
  * Cost: n log n in instructions, once a role; nothing depends on the number of ranks.
  */
@@ -45,6 +45,10 @@ int64_t check_entry_state(const Check *c, uint32_t value) {
     const PlanInstr *def = &c->p->instrs[c->p->values[value].def];
     return def->op == OP_state ? def->attr.index : -1;
 }
+
+bool check_is_loss(uint16_t op) { return op == OP_cross_entropy; }
+
+bool check_is_update(uint16_t op) { return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam; }
 
 bool check_is_collective(const Check *c, uint64_t instr) {
     return op_info[c->p->instrs[instr].op].effect == EFFECT_COMM;
@@ -140,13 +144,18 @@ static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
         if (rules & CHECK_RULE(1)) status = check_reads(c, k);
         if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
         if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k, &live);
-        if (!status && rules & CHECK_RULE(4)) status = check_sources(c, k);
+        if (!status && rules & CHECK_RULE(4)) {
+            check_number(c, k);
+            status = check_backward(c, k);
+        }
         if (k < ARRAY_LEN(result->live_units)) result->live_units[k] = live;
     }
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {
         if (rules & CHECK_RULE(3)) status = check_kept(c, r);
         if (!status && rules & CHECK_RULE(4)) status = check_gradients(c, r);
     }
+    if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
+    if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
     return status || !(rules & CHECK_RULE(6)) ? status : check_peak(c, &result->peak);
 }
 
@@ -162,8 +171,13 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.first_use = calloc(values, sizeof *c.first_use);
     c.last = calloc(values, sizeof *c.last);
     c.use = calloc(operands, sizeof *c.use);
+    c.number = calloc(values + instrs, sizeof *c.number);
+    c.plain = calloc(values + instrs, sizeof *c.plain);
+    c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
+    c.term = calloc(p->n_states + 1, sizeof *c.term);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use)
+    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use &&
+        c.number && c.plain && c.terms && c.term)
         status = prove(&c, rules, result);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -175,6 +189,10 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.first_use);
     free(c.last);
     free(c.use);
+    free(c.number);
+    free(c.plain);
+    free(c.terms);
+    free(c.term);
     return status;
 }
 

@@ -3,6 +3,6 @@
 # RUN: %fsdpc check %t/plan.bin 2>&1 | sed -E "s/(#|value |instruction |bytes? |to |says |\()[0-9]+/\1N/g"; exit ${PIPESTATUS[0]}
 # A layer that is used twice, and one of its gradients is dropped: check-4.
 ==== out
-error[E0510]: %t/plan.bin: check-4k: fc.3 six-layers.fsd:9:32: linear_grad_weight_bias #N: nothing reads result 0 (value N)
+error[E0510]: %t/plan.bin: check-4j: fc.0 six-layers.fsd:4:3: pack #N: the gradient of fc.0.weight lacks what instruction N (linear) contributes
 
 ==== exit 3

@@ -1,0 +1,298 @@
+/* Which instruction is why a pack's operand is not the gradient of its parameter.
+ *
+ * In: a pack's operand whose number is not that of the gradient. Out: one fault. The operand is
+ * taken apart into the leaves of its sum, and the gradient into what each reader contributes. Equal
+ * numbers pair off. What is left is paired by place in the model: a leaf that stands for a
+ * contribution, and is not it, has another attribute, reads another operand, or reads a gradient
+ * that is wrong itself; then that one is taken apart in the same way. Each round goes to an earlier
+ * instruction, so there is an end. Nothing depends on this but the words of the message.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+typedef unsigned long long Llu;
+
+typedef struct Use {
+    Contribution u;
+    uint64_t number;
+    bool found;
+} Use;
+
+typedef struct Leaf {
+    uint32_t value;
+    bool found;
+} Leaf;
+
+typedef struct Blame {
+    Backward *s;
+    uint64_t at; /* reads `sum` as the gradient of `target` */
+    uint32_t sum;
+    int64_t param;   /* the target is a parameter, or -1: */
+    uint32_t target; /* a value of a Part */
+    uint32_t *times; /* by value of a Part: how often its gradient is part of the target's */
+    Use *use;
+    Leaf *leaf;
+    uint32_t n_use, n_leaf, room;
+    bool shared; /* first of two visits */
+} Blame;
+
+static uint64_t instr_of(const Check *c, uint32_t v) {
+    return v < c->p->n_values ? c->p->values[v].def : v - c->p->n_values;
+}
+
+/* The part that makes a value of a Part, and the result that it is. */
+static uint64_t made_by(const Check *c, uint32_t v, Part *out, uint32_t *result) {
+    uint64_t i = instr_of(c, v);
+    Part part[CHECK_PARTS];
+    uint32_t n = check_parts(c, i, part);
+    *out = part[0];
+    *result = 0;
+    for (uint32_t k = 0; k < n; k++)
+        for (uint32_t j = 0; j < part[k].n_out; j++)
+            if (check_part_out(&part[k], j) == v) {
+                *out = part[k];
+                *result = j;
+            }
+    return i;
+}
+
+static void note_use(Backward *s, void *context, const Contribution *u) {
+    Blame *b = context;
+    uint32_t n = b->times[check_part_in(&u->part, u->operand)];
+    bool shared = u->form->gradient == OP_COUNT && !check_is_summed(s, u);
+    if (shared && b->shared) b->times[check_part_out(&u->part, 0)] += n;
+    for (; n > 0 && !shared && !b->shared && b->n_use < b->room; n--)
+        b->use[b->n_use++] = (Use){.u = *u, .number = check_contribution(s, u)};
+}
+
+static void find_uses(Blame *b) {
+    Check *c = b->s->c;
+    const PlanProgram *pr = b->s->program;
+    memset(b->times, 0, (c->p->n_values + c->p->n_instrs) * sizeof *b->times);
+    if (b->param < 0) b->times[b->target] = 1;
+    b->n_use = 0;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+        if (b->s->param[i] && b->s->param[i] - 1 == b->param) b->times[check_out(c, i, 0)] = 1;
+        if (b->s->param[i]) continue;
+        b->shared = true;
+        check_contributions(b->s, i, b, note_use);
+        b->shared = false;
+        check_contributions(b->s, i, b, note_use);
+    }
+}
+
+/* The leaves of the sum; those from `n_leaf` on are still to be taken apart. */
+static void find_leaves(Blame *b) {
+    const Check *c = b->s->c;
+    uint32_t n = 1;
+    b->n_leaf = 0;
+    b->leaf[0] = (Leaf){.value = b->sum};
+    while (b->n_leaf < n) {
+        Part part;
+        uint32_t result, v = b->leaf[b->n_leaf].value;
+        uint64_t i = made_by(c, v, &part, &result);
+        const Attrs *a = &c->p->instrs[i].attr;
+        bool sum = part.op == OP_add && check_same_shape(check_type(c, check_part_in(&part, 0)),
+                                                         check_type(c, check_part_in(&part, 1)));
+        bool earlier = part.n_in && instr_of(c, check_part_in(&part, 0)) <= i &&
+                       instr_of(c, check_part_in(&part, part.n_in - 1)) <= i;
+        if (part.op == OP_fill && a->alpha == 0) {
+            b->leaf[b->n_leaf] = b->leaf[--n];
+        } else if (earlier && (sum || check_is_copy(part.op, a))) {
+            b->leaf[b->n_leaf].value = check_part_in(&part, 0);
+            if (sum && n < b->room) b->leaf[n++] = (Leaf){.value = check_part_in(&part, 1)};
+        } else {
+            b->n_leaf++;
+        }
+    }
+}
+
+static void pair_off(Blame *b) {
+    for (uint32_t k = 0; k < b->n_use; k++)
+        for (uint32_t j = 0; j < b->n_leaf && !b->use[k].found; j++)
+            if (!b->leaf[j].found && b->s->c->number[b->leaf[j].value] == b->use[k].number)
+                b->leaf[j].found = b->use[k].found = true;
+}
+
+static bool same_place(const Check *c, uint64_t a, uint64_t b) {
+    const PlanInstr *x = &c->p->instrs[a], *y = &c->p->instrs[b];
+    return x->path == y->path && x->file == y->file && x->line == y->line && x->col == y->col &&
+           x->end_line == y->end_line && x->end_col == y->end_col;
+}
+
+/* The op that the leaf of a contribution has. */
+static uint16_t last_op(const Backward *s, const Contribution *u) {
+    return check_is_summed(s, u) ? (uint16_t)OP_sum_leading : u->form->gradient;
+}
+
+/* Does leaf j stand where contribution k must be? A fused op has the place of its first part. */
+static bool stands_for(const Blame *b, uint32_t k, uint32_t j) {
+    const Check *c = b->s->c;
+    Part part;
+    uint32_t result;
+    uint64_t i = made_by(c, b->leaf[j].value, &part, &result);
+    const Contribution *u = &b->use[k].u;
+    if (part.op != last_op(b->s, u)) return false;
+    if (part.op == u->form->gradient && result != check_gradient_result(u)) return false;
+    return same_place(c, i, u->instr) ||
+           (part.n_in && check_part_in(&part, 0) == c->p->n_values + i);
+}
+
+static const char *target_name(const Blame *b, char *room, size_t size) {
+    const Plan *p = b->s->c->p;
+    if (b->param >= 0)
+        snprintf(room, size, "the gradient of %s", plan_string(p, p->params[b->param].name));
+    else
+        snprintf(room, size, "what it reads as the gradient of value %u", b->target);
+    return room;
+}
+
+static int blame_leaf(const Blame *b, const Leaf *l) {
+    char room[256];
+    Part part;
+    uint32_t result;
+    uint64_t i = made_by(b->s->c, l->value, &part, &result);
+    return check_fail(b->s->c, "4i", b->at,
+                      "%s takes in instruction %llu (%s), which is no gradient of an op that reads "
+                      "it",
+                      target_name(b, room, sizeof room), (Llu)i, op_info[part.op].name);
+}
+
+static int blame_use(const Blame *b, const Use *u) {
+    char room[256];
+    return check_fail(b->s->c, "4j", b->at, "%s lacks what instruction %llu (%s) contributes",
+                      target_name(b, room, sizeof room), (Llu)u->u.instr,
+                      op_info[u->u.part.op].name);
+}
+
+/* The first attribute that differs; ATTR_COUNT: none. */
+static uint32_t other_attr(uint16_t op, const Attrs *a, const Attrs *b) {
+    uint32_t bit = 0;
+    while (bit < ATTR_COUNT &&
+           !(op_info[op].attrs >> bit & 1 && check_attr_word(a, bit) != check_attr_word(b, bit)))
+        bit++;
+    return bit;
+}
+
+static void set_text(char *room, size_t size, const char *name, const Words *words, double value) {
+    if (words)
+        snprintf(room, size, "%s = %s", name, word_of(words, (int64_t)value));
+    else
+        snprintf(room, size, "%s = %.9g", name, value);
+}
+
+static void attr_text(const Attrs *a, uint32_t bit, char *room, size_t size) {
+    switch (bit) {
+#define ATTR(field, name, ctype, kind, words)                                                      \
+    case ATTR_BIT_##field:                                                                         \
+        set_text(room, size, name, words, (double)a->field);                                       \
+        break;
+#include "attrs.def"
+#undef ATTR
+    default: snprintf(room, size, "?");
+    }
+}
+
+static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *expected,
+                      uint32_t bit) {
+    const Check *c = b->s->c;
+    char room[2][64];
+    attr_text(&c->p->instrs[i].attr, bit, room[0], sizeof room[0]);
+    attr_text(expected, bit, room[1], sizeof room[1]);
+    return check_fail(b->s->c, "4n", i,
+                      "has %s, where the gradient of instruction %llu (%s) needs %s", room[0],
+                      (Llu)u->u.instr, op_info[u->u.part.op].name, room[1]);
+}
+
+/* Part `part` of instruction i should be the gradient op of a contribution, and is not. 0: what it
+ * reads as a gradient is wrong, which is the next thing to look at. */
+static int compare(Blame *b, const Use *u, uint64_t i, const Part *part) {
+    Check *c = b->s->c;
+    const GradientForm *f = u->u.form;
+    Attrs expected = check_gradient_attrs(c, u->u.instr, f);
+    uint32_t bit = other_attr(part->op, &expected, &c->p->instrs[i].attr), v;
+    if (bit < ATTR_COUNT) return blame_attr(b, i, u, &expected, bit);
+    uint32_t n = MIN(part->n_in, check_gradient_args(&u->u.part, f));
+    for (uint32_t k = 0; k < n; k++) {
+        if (!check_gradient_arg(&u->u.part, f, k, &v) &&
+            c->number[v] != c->number[check_part_in(part, k)])
+            return check_fail(c, "4l", i,
+                              "reads value %u as operand %u, where instruction %llu (%s) has value "
+                              "%u",
+                              check_part_in(part, k), k, (Llu)u->u.instr,
+                              op_info[u->u.part.op].name, v);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        if (check_gradient_arg(&u->u.part, f, k, &v) &&
+            b->s->gradient[v] != c->number[check_part_in(part, k)]) {
+            *b = (Blame){.s = b->s,
+                         .at = i,
+                         .sum = check_part_in(part, k),
+                         .param = -1,
+                         .target = v,
+                         .times = b->times,
+                         .use = b->use,
+                         .leaf = b->leaf,
+                         .room = b->room};
+            return 0;
+        }
+    return blame_use(b, u);
+}
+
+static int compare_leaf(Blame *b, const Use *u, const Leaf *l) {
+    const Check *c = b->s->c;
+    Part part;
+    uint32_t result, v = l->value;
+    uint64_t i = made_by(c, v, &part, &result);
+    const GradientForm *f = u->u.form;
+    if (check_is_summed(b->s, &u->u)) {
+        if (part.op != OP_sum_leading) return blame_use(b, u);
+        v = check_part_in(&part, 0);
+        if (f->gradient == OP_COUNT) {
+            b->at = i;
+            b->sum = v;
+            b->param = -1;
+            b->target = check_part_out(&u->u.part, 0);
+            return b->s->gradient[b->target] == c->number[v] ? blame_use(b, u) : 0;
+        }
+        i = made_by(c, v, &part, &result);
+    }
+    return part.op == f->gradient ? compare(b, u, i, &part) : blame_use(b, u);
+}
+
+/* One round; 0: the blame has moved to another sum. */
+static int blame_sum(Blame *b) {
+    find_uses(b);
+    find_leaves(b);
+    pair_off(b);
+    for (uint32_t k = 0; k < b->n_use; k++)
+        for (uint32_t j = 0; j < b->n_leaf && !b->use[k].found; j++)
+            if (!b->leaf[j].found && stands_for(b, k, j))
+                return compare_leaf(b, &b->use[k], &b->leaf[j]);
+    for (uint32_t k = 0; k < b->n_use; k++)
+        if (!b->use[k].found) return blame_use(b, &b->use[k]);
+    for (uint32_t j = 0; j < b->n_leaf; j++)
+        if (!b->leaf[j].found) return blame_leaf(b, &b->leaf[j]);
+    return check_fail(b->s->c, "4i", b->at, "value %u is another sum than a gradient must be",
+                      b->sum);
+}
+
+int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value) {
+    const Plan *p = s->c->p;
+    Blame b = {.s = s, .at = pack, .sum = value, .param = param};
+    b.room = (uint32_t)p->n_operands + 8;
+    b.times = calloc(p->n_values + p->n_instrs + 1, sizeof *b.times);
+    b.use = calloc(b.room, sizeof *b.use);
+    b.leaf = calloc(b.room, sizeof *b.leaf);
+    int status = EXIT_ENVIRONMENT;
+    if (b.times && b.use && b.leaf) do
+            status = blame_sum(&b);
+        while (!status);
+    free(b.times);
+    free(b.use);
+    free(b.leaf);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Proof 4, constants: the numbers that an update is computed with are those of the settings, and
+ * the same for all groups, programs and roles.
+ *
+ *   4m  an op has another constant than the settings: the power of two that step_scale takes out
+ *       again, what happens to a step that is not finite, the optimizer and its betas
+ *   4p  two updates, or two step_scales, have different constants
+ */
+#include "check.h"
+
+typedef unsigned long long Llu;
+
+/* The attribute that is not the setting's, or NULL. */
+static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
+    const Attrs *a = &in->attr;
+    uint64_t has = op_info[in->op].attrs;
+    if ((has & A_exponent) && a->exponent != t->loss_exponent) return "exponent";
+    if ((has & A_on_nan) && a->on_nan != (int64_t)t->on_nan) return "on_nan";
+    if ((has & A_beta1) && a->beta1 != t->beta1) return "beta1";
+    if ((has & A_beta2) && a->beta2 != t->beta2) return "beta2";
+    if ((has & A_decoupled) && a->decoupled != (t->optimizer == OPTIMIZER_ADAMW))
+        return "decoupled";
+    return NULL;
+}
+
+static bool same_constants(const PlanInstr *a, const PlanInstr *b) {
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (bit != ATTR_BIT_group && bit != ATTR_BIT_index &&
+            check_attr_word(&a->attr, bit) != check_attr_word(&b->attr, bit))
+            return false;
+    return a->op == b->op;
+}
+
+static int check_alike(Check *c, uint64_t *first, uint64_t i) {
+    const Plan *p = c->p;
+    if (*first == NO_INSTR) *first = i;
+    if (same_constants(&p->instrs[*first], &p->instrs[i])) return 0;
+    return check_fail(c, "4p", i, "has other constants than instruction %llu", (Llu)*first);
+}
+
+int check_constants(Check *c) {
+    const Plan *p = c->p;
+    uint64_t update = NO_INSTR, scale = NO_INSTR;
+    int status = 0;
+    for (uint64_t i = 0; !status && i < p->n_instrs; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        const char *other = other_setting(p->settings, in);
+        if (other)
+            return check_fail(c, "4m", i, "its attribute `%s` is not that of the settings", other);
+        if (check_is_update(in->op)) status = check_alike(c, &update, i);
+        if (in->op == OP_step_scale) status = check_alike(c, &scale, i);
+        if (check_is_update(in->op) &&
+            (in->op == OP_adam) != (p->settings->optimizer != OPTIMIZER_SGD))
+            return check_fail(c, "4m", i, "is not the update of the settings' optimizer");
+    }
+    return status;
+}

@@ -1,0 +1,159 @@
+/* What values stand for: each value gets a number, and values with the same number are equal.
+ *
+ * In: a plan that was read. Out: Check.number and Check.plain, by value. The number of a value is
+ * a hash of the op that makes it, of the op's attributes, and of its operands' numbers, so it does
+ * not depend on where and when something is computed, nor on which gather of a unit is read: a
+ * view of a parameter has the parameter's number. Two different terms meet with a chance of 2^-64.
+ *
+ * Ops that compute what several others do are taken apart first (check_parts), into parts that are
+ * ops of the table: a fused op has the numbers of what it replaces. A result that exists between
+ * two parts only has a number too; as a value it is n_values + the instruction's number.
+ * Sums are sums of numbers, so order and grouping do not matter; zeros are 0, copies are no op.
+ *
+ * `plain` is the same with dropout taken for a copy, as in an evaluation.
+ *
+ * A fused op that check_parts does not know gets a number of its own that nothing else has, so a
+ * plan with it is rejected, never accepted wrongly.
+ */
+#include <string.h>
+
+#include "check.h"
+
+static void set_part(Part *part, uint16_t op, uint32_t n_in, const uint32_t *in, uint32_t n_out,
+                     uint32_t first) {
+    *part = (Part){.op = op, .n_in = n_in, .n_out = n_out, .first = first, .others = first + 1};
+    for (uint32_t k = 0; k < n_in; k++) part->own[k] = in[k];
+}
+
+/* An op that adds its result to its last operand. */
+static uint32_t split_sum(Part *part, const PlanInstr *in, const uint32_t *operand, uint32_t temp) {
+    part[0] = (Part){.op = in->op, .n_in = in->n_in - 1, .n_out = 1, .in = operand, .first = temp};
+    set_part(&part[1], OP_add, 2, (uint32_t[]){temp, operand[in->n_in - 1]}, 1, in->first_out);
+    return 2;
+}
+
+static uint32_t norm_gradients(Part *part, const PlanInstr *in, const uint32_t *v, uint32_t temp) {
+    uint32_t out = in->first_out, n = 0;
+    bool residual = in->n_in == 6;
+    set_part(&part[n++], OP_layer_norm_grad_input, 5, v, 1, residual ? temp : out);
+    if (residual) set_part(&part[n++], OP_add, 2, (uint32_t[]){temp, v[5]}, 1, out);
+    set_part(&part[n++], OP_layer_norm_grad_weight, 4, (uint32_t[]){v[0], v[1], v[3], v[4]}, 1,
+             out + 1);
+    set_part(&part[n++], OP_sum_leading, 1, v, 1, out + 2);
+    return n;
+}
+
+uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
+    const PlanInstr *in = &c->p->instrs[i];
+    const OpInfo *o = &op_info[in->op];
+    const uint32_t *v = &c->p->operands[in->first_in];
+    uint32_t out = in->first_out, temp = (uint32_t)(c->p->n_values + i);
+    switch (in->op) {
+    case OP_linear_gelu:
+        set_part(&part[0], OP_linear, in->n_in, v, 1, out + 1);
+        set_part(&part[1], OP_gelu, 1, (uint32_t[]){out + 1}, 1, out);
+        return 2;
+    case OP_add_layer_norm:
+        set_part(&part[0], OP_add, 2, v, 1, out);
+        set_part(&part[1], OP_layer_norm, in->n_in - 1,
+                 (uint32_t[]){out, v[2], in->n_in > 3 ? v[3] : 0}, 3, out + 1);
+        return 2;
+    case OP_linear_grad_input_gelu:
+        set_part(&part[0], OP_linear_grad_input, 2, v, 1, temp);
+        set_part(&part[1], OP_gelu_grad, 2, (uint32_t[]){temp, v[2]}, 1, out);
+        return 2;
+    case OP_linear_grad_weight_bias:
+        set_part(&part[0], OP_linear_grad_weight, 2, v, 1, out);
+        set_part(&part[1], OP_sum_leading, 1, v, 1, out + 1);
+        return 2;
+    case OP_layer_norm_grad: return norm_gradients(part, in, v, temp);
+    case OP_cross_entropy_both:
+        set_part(&part[0], OP_cross_entropy, 2, v, 2, out + 1);
+        part[0].others = temp;
+        set_part(&part[1], OP_cross_entropy_grad, 3, (uint32_t[]){v[0], v[1], temp}, 1, out);
+        return 2;
+    default: break;
+    }
+    if (o->alias == ALIAS_ACC && in->n_in == o->in_max) return split_sum(part, in, v, temp);
+    part[0] = (Part){.op = in->op,
+                     .n_in = in->n_in,
+                     .n_out = in->n_out,
+                     .in = v,
+                     .first = out,
+                     .others = out + 1};
+    return 1;
+}
+
+const Type *check_type(const Check *c, uint32_t v) {
+    const Plan *p = c->p;
+    return &p->values[v < p->n_values ? v : p->instrs[v - p->n_values].first_out].type;
+}
+
+bool check_same_shape(const Type *a, const Type *b) {
+    return a->rank == b->rank && !memcmp(a->dim, b->dim, sizeof(int64_t) * a->rank);
+}
+
+static uint64_t mix(uint64_t h, uint64_t word) {
+    h = (h ^ word) + 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
+    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
+    return h ^ h >> 31;
+}
+
+uint64_t check_attr_word(const Attrs *a, uint32_t bit) {
+    uint64_t word;
+    memcpy(&word, (const char *)a + bit * sizeof word, sizeof word);
+    return word;
+}
+
+bool check_is_copy(uint16_t op, const Attrs *a) { return op == OP_scale && a->alpha == 1; }
+
+/* Results after the first have the shape that operands and attributes give them. */
+uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *shape, uint32_t n,
+                    const uint64_t *in) {
+    if (check_is_copy(op, a)) return in[0];
+    if (op == OP_fill && a->alpha == 0) return 0;
+    uint64_t h = mix(op, result);
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (op_info[op].attrs >> bit & 1) h = mix(h, check_attr_word(a, bit));
+    for (int k = 0; result == 0 && k < shape->rank; k++) h = mix(h, (uint64_t)shape->dim[k]);
+    for (uint32_t k = 0; k < n; k++) h = mix(h, in[k]);
+    return h;
+}
+
+uint64_t check_param_term(uint32_t param) { return mix(OP_view, param); }
+
+static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) {
+    uint64_t *number = plain ? c->plain : c->number, *in = c->terms;
+    for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
+    bool sum = part->op == OP_add && check_same_shape(check_type(c, check_part_in(part, 0)),
+                                                      check_type(c, check_part_in(part, 1)));
+    for (uint32_t k = 0; k < part->n_out; k++) {
+        uint32_t v = check_part_out(part, k);
+        if (sum)
+            number[v] = in[0] + in[1];
+        else if (plain && part->op == OP_dropout)
+            number[v] = in[0];
+        else
+            number[v] = check_term(part->op, a, k, check_type(c, v), part->n_in, in);
+    }
+}
+
+void check_number(Check *c, uint32_t program) {
+    const PlanProgram *pr = &c->p->programs[program];
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
+        const PlanInstr *in = &c->p->instrs[i];
+        int64_t param = in->op == OP_view ? check_view_param(c, i) : -1;
+        if (param >= 0) {
+            uint32_t v = check_out(c, i, 0);
+            c->number[v] = c->plain[v] = check_param_term((uint32_t)param);
+            continue;
+        }
+        Part part[CHECK_PARTS];
+        uint32_t n = check_parts(c, i, part);
+        for (uint32_t k = 0; k < n; k++) {
+            number_part(c, &part[k], &in->attr, false);
+            number_part(c, &part[k], &in->attr, true);
+        }
+    }
+}
