@@ -1,11 +1,11 @@
 /* Plants faults into good plans and counts which proof of the checker catches them.
  *
- * Every good plan must pass the reader, the checker and the oracle, also cut into two roles, and
- * none of its edges may be removable. Every mutant stays well-formed: it is numbered anew, its
- * checksum is right, the reader accepts it (those that it does not accept are counted, and are no
- * mutants). The checker runs as a whole, which says who catches a mutant first, and each proof by
- * itself. What the checker accepts must be harmless: the oracle runs it in many legal orders and
- * finds nothing.
+ * Every good plan must pass the reader, the checker and the oracle, also cut into two roles. Each
+ * of its edges is needed by a proof, or holds back a gather and follows from no other. Every mutant
+ * stays well-formed: it is numbered anew, its checksum is right, the reader accepts it (those that
+ * it does not accept are counted, and are no mutants). The checker runs as a whole, which says who
+ * catches a mutant first, and each proof by itself. What the checker accepts must be harmless: the
+ * oracle runs it in many legal orders and finds nothing.
  *
  * The random numbers start the same way in every run. `mutate -v` names every mutant,
  * `mutate -s SEED` plants others; `mutate PLAN FAULT FILE` writes the first mutant of that kind,
@@ -125,6 +125,17 @@ static void test_roles(Test *t, const GoodPlan *g) {
     arena_free(a);
 }
 
+/* An edge that no proof needs keeps a gather from running ahead (prefetch); it must not follow from
+ * the others. */
+static bool holds_back(const Edit *e, uint32_t instr, uint32_t from) {
+    if (e->instr[instr].row.stream != STREAM_GATHER) return false;
+    for (uint32_t k = 0; k < e->n_program; k++) {
+        uint32_t earlier = edit_place(e, k, from), later = edit_place(e, k, instr);
+        if (later != UINT32_MAX) return !edit_depends(e, k, earlier, later);
+    }
+    return false;
+}
+
 static uint32_t test_edges(Test *t, const GoodPlan *g) {
     uint32_t edges = 0;
     for (uint32_t i = 0; i < g->plan.n_instrs; i++)
@@ -135,9 +146,11 @@ static uint32_t test_edges(Test *t, const GoodPlan *g) {
             Plan p;
             void *bytes = NULL;
             char where[256];
+            uint32_t from = e->instr[i].edge[k];
             edit_drop_edge(e, i, k);
             plan_instr_text(&g->plan, i, where, sizeof where);
-            if (!read_edit(t, e, g, &bytes, &p) || !plan_check(&p, &fault))
+            if (!read_edit(t, e, g, &bytes, &p) ||
+                (!plan_check(&p, &fault) && !holds_back(e, i, from)))
                 failed(t, g->name, "an edge can go", where);
             edges++;
             free(bytes);
@@ -163,7 +176,7 @@ static uint32_t test_policies(Test *t) {
 }
 
 static void print_table(Test *t, uint32_t plans, uint32_t edges) {
-    printf("%u good plans, %u edges that all are needed; %u mutants of %u of them, %u more not "
+    printf("%u good plans, %u edges that are all needed; %u mutants of %u of them, %u more not "
            "well-formed\n",
            plans + POLICIES, edges, t->mutants, plans, t->unread);
     printf("proof  caught first  caught alone  planted  seen by oracle  harmless\n");

@@ -99,6 +99,8 @@ uint32_t edit_root(const Edit *e, uint32_t value);
 uint64_t edit_bytes(const Edit *e, uint32_t value);
 bool edit_same_type(const Edit *e, uint32_t a, uint32_t b);
 bool edit_reads(const Edit *e, uint32_t instr, uint32_t root); /* directly or through a view */
+/* Does what is listed at place `later` wait for what is listed at `earlier`, whatever the path? */
+bool edit_depends(const Edit *e, uint32_t program, uint32_t earlier, uint32_t later);
 void edit_move(Edit *e, uint32_t program, uint32_t from, uint32_t to);
 void edit_repair_edges(Edit *e); /* drops those that point forward or to their own stream */
 void edit_repair_peaks(Edit *e); /* sizes follow the addresses */

@@ -142,3 +142,18 @@ bool edit_is_loose(const Edit *e, uint32_t value) {
             if (e->instr[i].in[k] == value && place_matters(e, i, value)) return false;
     return true;
 }
+
+bool edit_depends(const Edit *e, uint32_t program, uint32_t earlier, uint32_t later) {
+    const EditProgram *p = &e->program[program];
+    bool *waits = arena_array(e->arena, bool, e->n_instr);
+    uint32_t last[MAX_STREAMS];
+    for (int s = 0; s < MAX_STREAMS; s++) last[s] = UINT32_MAX;
+    for (uint32_t i = earlier; i <= later; i++) {
+        const EditInstr *in = &e->instr[p->list[i]];
+        uint32_t before = last[in->row.stream];
+        waits[p->list[i]] = i == earlier || (before != UINT32_MAX && waits[before]);
+        for (uint32_t k = 0; k < in->n_edge; k++) waits[p->list[i]] |= waits[in->edge[k]];
+        last[in->row.stream] = p->list[i];
+    }
+    return waits[p->list[later]];
+}

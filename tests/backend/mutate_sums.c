@@ -446,21 +446,6 @@ static bool own_stream_edge(Edit *e, Random *r) {
     return true;
 }
 
-/* Does instruction `later` of the list wait for `earlier`, whatever the path? */
-static bool depends(const Edit *e, const EditProgram *p, uint32_t earlier, uint32_t later) {
-    bool *waits = arena_array(e->arena, bool, e->n_instr);
-    uint32_t last[MAX_STREAMS];
-    for (int s = 0; s < MAX_STREAMS; s++) last[s] = UINT32_MAX;
-    for (uint32_t i = earlier; i <= later; i++) {
-        const EditInstr *in = &e->instr[p->list[i]];
-        uint32_t before = last[in->row.stream];
-        waits[p->list[i]] = i == earlier || (before != UINT32_MAX && waits[before]);
-        for (uint32_t k = 0; k < in->n_edge; k++) waits[p->list[i]] |= waits[in->edge[k]];
-        last[in->row.stream] = p->list[i];
-    }
-    return waits[p->list[later]];
-}
-
 /* Two roles order a gather and a reduction against each other: each communicator alone is fine. */
 static bool cross_communicators(Edit *e, Random *r) {
     if (!edit_split_roles(e)) return false;
@@ -474,7 +459,7 @@ static bool cross_communicators(Edit *e, Random *r) {
                 if (edit_reads(e, p->list[j], e->instr[p->list[i]].out[0]) ||
                     in->row.op == OP_unshard)
                     break;
-                if (in->row.stream != STREAM_REDUCE || depends(e, p, i, j)) continue;
+                if (in->row.stream != STREAM_REDUCE || edit_depends(e, k, i, j)) continue;
                 if (random_below(r, ++n)) continue;
                 program = k;
                 gather = i;
