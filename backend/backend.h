@@ -28,7 +28,9 @@ typedef struct ViewOptions {
 } ViewOptions;
 /* false: nothing is of the path `only`. */
 bool dump_plan_view(const Plan *p, const ViewOptions *options, Buf *out);
-/* dump_json.c: the plan as a JSON object. rank < 0: no pieces. */
+/* dump_json.c: the plan as a JSON object, with the pieces of one rank or of all. Only that of all
+ * ranks grows with their number. */
+enum { JSON_NO_RANK = -1, JSON_ALL_RANKS = -2 };
 void dump_plan_json(const Plan *p, int64_t rank, Buf *out);
 /* dump_peak.c: the object predicted_peak_bytes. */
 struct json_t *dump_peak_json(const Plan *p);

@@ -22,7 +22,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     bool found = true;
     if (plan_read(&plan, bytes, n, message, sizeof message))
         return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
-    int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : -1;
+    int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : JSON_NO_RANK;
     if (rank >= (int64_t)plan.settings->ranks)
         return driver_mistake(d, E_option_value, NULL, "there is no rank %lld, the plan is for %u",
                               (long long)rank, plan.settings->ranks);

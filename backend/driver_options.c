@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend.h"
 #include "driver.h"
 
 typedef struct OptionInfo {
@@ -25,7 +26,7 @@ static const OptionInfo option_table[] = {
     {OPTION_STAGE, 0, "stage", "STAGE",
      "plan (default), config, or a level or pass: the graph after it"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json"},
-    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds"},
+    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds, or `all`"},
     {OPTION_ALL, 0, "all", NULL, "of a plan: fold nothing, neither layers that repeat nor views"},
     {OPTION_ONLY, 0, "only", "PATH", "of a plan: the lines of PATH (h.3, h.*.attn) and below"},
     {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools"},
@@ -133,8 +134,9 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
         return whole_number(value, 1, 1 << 20, &p->ranks) ||
                wrong_value(d, o, value, "a number of ranks from 1 to 1048576");
     case OPTION_RANK:
-        return whole_number(value, 0, 1 << 20, &p->rank) ||
-               wrong_value(d, o, value, "the number of a rank, 0 or more");
+        p->rank = JSON_ALL_RANKS;
+        return !strcmp(value, "all") || whole_number(value, 0, 1 << 20, &p->rank) ||
+               wrong_value(d, o, value, "the number of a rank from 0 on, or `all`");
     case OPTION_PRINT_AFTER: p->print_after = value; break;
     case OPTION_ONLY: p->only = value; break;
     default: break;

@@ -2,18 +2,22 @@
  * flat parameters, collectives of one step.
  *
  * `collectives` lists the events of a step in issue order, [phase, kind, unit, elements of the full
- * side, dtype, ranks of the group] with a tag behind them where it is no parameter or gradient;
+ * side, dtype, ranks of the group], followed by a tag where it is no parameter or gradient;
  * `order` is the same list with marks [phase, "forward" | "backward", unit] where the computation
- * of a unit other than the root begins. Phases carry the number of the micro-batch.
+ * of a unit other than the root begins. Phases carry the number of the micro-batch. All ranks issue
+ * the same events, so there is one list.
  *
- * predicted_peak_bytes: by device kind, the whole allocation; by category, what it is made of when
- * the most bytes are live; `unused` is what then lies between.
+ * Nothing grows with the number of ranks, except under --rank all: a list with an entry a rank is
+ * written as a list up to SHORT entries, from there on as a formula ({"first", "count"} for ranks,
+ * {"runs": [[ranks, elements]..]} for paddings).
  */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
+
+enum { SHORT = 16 };
 
 static json_t *sound(json_t *j) {
     if (!j) fail_environment("no memory for JSON");
@@ -83,9 +87,35 @@ static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     return all;
 }
 
+/* Padding at the end of each rank's shard. */
+static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
+    json_t *all = sound(json_array());
+    int64_t shards = shards_of(p, g);
+    bool list = shards <= SHORT || rank == JSON_ALL_RANKS;
+    for (int64_t r = 0, same; r < shards; r += same) {
+        int64_t held = MIN(MAX(g->unpadded - first_held(g, r), 0), g->shard);
+        same = 1; /* full shards come first, then at most one in part, then empty ones */
+        if (!list && held == g->shard)
+            same = g->flags & GROUP_REPLICATED ? shards : g->unpadded / g->shard - r;
+        if (!list && held == 0) same = shards - r;
+        json_t *entry = integer((uint64_t)(g->shard - held));
+        if (list) {
+            push(all, entry);
+            continue;
+        }
+        json_t *run = sound(json_array());
+        push(run, integer((uint64_t)same));
+        push(run, entry);
+        push(all, run);
+    }
+    if (list) return all;
+    json_t *o = sound(json_object());
+    put(o, "runs", all);
+    return o;
+}
+
 static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
-    json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array()),
-           *padding = sound(json_array());
+    json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array());
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         const PlanParam *param = &p->params[a->param];
@@ -98,21 +128,22 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         push(params, row);
         push(offsets, integer((uint64_t)a->offset));
     }
-    for (int64_t r = 0; r < shards_of(p, g); r++) {
-        int64_t held = MIN(MAX(g->unpadded - first_held(g, r), 0), g->shard);
-        push(padding, integer((uint64_t)(g->shard - held)));
-    }
     put(o, "parameters", params);
     put(o, "offsets", offsets);
     put(o, "unpadded", integer((uint64_t)g->unpadded));
     put(o, "padded", integer((uint64_t)g->padded));
     put(o, "shard", integer((uint64_t)g->shard));
-    put(o, "shard_padding", padding);
+    put(o, "shard_padding", padding_json(p, g, rank));
     put(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
     put(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
     put(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
     put(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
     if (rank >= 0) put(o, "pieces", pieces_json(p, g, rank));
+    if (rank == JSON_ALL_RANKS) {
+        json_t *all = sound(json_array());
+        for (int64_t r = 0; r < shards_of(p, g); r++) push(all, pieces_json(p, g, r));
+        put(o, "pieces", all);
+    }
     return o;
 }
 
@@ -142,6 +173,7 @@ static json_t *layout_json(const Plan *p, int64_t rank) {
 typedef struct Events {
     const Plan *p;
     json_t *collectives, *order;
+    json_t *ranks;  /* of the group: the same object in each event */
     uint8_t *begun; /* by unit: its computation has been marked in this phase */
 } Events;
 
@@ -158,7 +190,8 @@ static json_t *unit_or_null(const Plan *p, int64_t unit) {
 static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
 /* Elements and dtypes of the side that all ranks together hold. */
-static json_t *collective_json(const Plan *p, const PlanInstr *in, int64_t micro) {
+static json_t *collective_json(const Events *e, const PlanInstr *in, int64_t micro) {
+    const Plan *p = e->p;
     const char *kind = in->op == OP_unshard          ? "all_gather"
                        : in->op == OP_reduce_scatter ? "reduce_scatter"
                                                      : "all_reduce";
@@ -174,14 +207,13 @@ static json_t *collective_json(const Plan *p, const PlanInstr *in, int64_t micro
         if (!strstr(dtypes, name))
             snprintf(dtypes + used, sizeof dtypes - used, "%s%s", used ? "+" : "", name);
     }
-    json_t *event = sound(json_array()), *ranks = sound(json_array());
-    for (uint32_t r = 0; r < p->settings->ranks; r++) push(ranks, integer(r));
+    json_t *event = sound(json_array());
     push(event, sound(json_string(phase_text(in, micro, phase))));
     push(event, sound(json_string(kind)));
     push(event, unit_or_null(p, in->attr.unit));
     push(event, integer((uint64_t)elements));
     push(event, sound(json_string(dtypes)));
-    push(event, ranks);
+    push(event, json_incref(e->ranks));
     if (in->attr.tag == TAG_METRIC)
         push(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
     return event;
@@ -211,14 +243,28 @@ static void call_events(Events *e, const PlanCall *call, int64_t micro) {
         const PlanInstr *in = &p->instrs[i];
         mark_computation(e, in, micro);
         if (!is_collective(in)) continue;
-        json_t *event = collective_json(p, in, micro);
+        json_t *event = collective_json(e, in, micro);
         if (json_array_append(e->order, event)) fail_environment("no memory for JSON");
         push(e->collectives, event);
     }
 }
 
-static void put_events(const Plan *p, json_t *object) {
-    Events e = {p, sound(json_array()), sound(json_array()), calloc(p->n_units + 1, 1)};
+static json_t *ranks_json(const Plan *p, int64_t rank) {
+    uint32_t n = p->settings->ranks;
+    if (n > SHORT && rank != JSON_ALL_RANKS) {
+        json_t *o = sound(json_object());
+        put(o, "first", integer(0));
+        put(o, "count", integer(n));
+        return o;
+    }
+    json_t *all = sound(json_array());
+    for (uint32_t r = 0; r < n; r++) push(all, integer(r));
+    return all;
+}
+
+static void put_events(const Plan *p, int64_t rank, json_t *object) {
+    Events e = {p, sound(json_array()), sound(json_array()), ranks_json(p, rank),
+                calloc(p->n_units + 1, 1)};
     int64_t micro = 0;
     if (!e.begun) fail_environment("no memory for JSON");
     for (uint64_t i = 0; i < p->n_calls; i++) {
@@ -227,6 +273,7 @@ static void put_events(const Plan *p, json_t *object) {
     }
     put(object, "collectives", e.collectives);
     put(object, "order", e.order);
+    json_decref(e.ranks);
     free(e.begun);
 }
 
@@ -239,7 +286,7 @@ void dump_plan_json(const Plan *p, int64_t rank, Buf *out) {
     put(o, "sent_bytes", integer(p->settings->sent_bytes));
     put(o, "units", units_json(p));
     put(o, "layout", layout_json(p, rank));
-    put_events(p, o);
+    put_events(p, rank, o);
     char *text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII);
     if (!text) fail_environment("no memory for JSON");
     buf_printf(out, "%s\n", text);
