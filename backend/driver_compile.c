@@ -90,12 +90,22 @@ static void check_emitted(const Buf *bytes, Plan *plan) {
 static void print_summary(const Driver *d, const Plan *plan) {
     const PlanSettings *s = plan->settings;
     Arena *a = d->arena;
+    Lives lives = lives_of(plan, a);
+    LivesPart parts[LIVES_PARTS];
+    lives_parts(&lives, parts);
     fprintf(stderr, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
             amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
             (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
-    fprintf(stderr, "a rank: peak %s on cpu, %s on cuda; sends %s a step\n",
-            amount_bytes(a, s->workspace_bytes[DEVICE_CPU]),
-            amount_bytes(a, s->workspace_bytes[DEVICE_CUDA]), amount_bytes(a, s->sent_bytes));
+    fprintf(stderr, "a rank: peak");
+    for (int k = 0; k < DEVICE_KINDS; k++)
+        fprintf(stderr, "%s %s on %s (%s workspace)", k ? "," : "",
+                amount_bytes(a, s->workspace_bytes[k]), word_of(&words_DeviceKind, k),
+                amount_bytes(a, s->workspace_bytes[k] - s->arena_bytes));
+    fprintf(stderr, "; sends %s a step\n", amount_bytes(a, s->sent_bytes));
+    for (int i = 0; i < LIVES_PARTS && parts[i].bytes; i++)
+        fprintf(stderr, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
+                amount_bytes(a, parts[i].bytes));
+    fprintf(stderr, "\n");
 }
 
 static bool is_same_file(const char *a, const char *b) {

@@ -50,6 +50,14 @@ Category lives_state(StateRole role);
 void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]);
 /* The instruction with the most live bytes of all programs, the first of them. */
 uint64_t lives_peak(const Plan *p);
+/* What the arena holds at the peak: the categories, and what is unused between them; the largest
+ * first. Together they are the arena. */
+typedef struct LivesPart {
+    const char *words;
+    uint64_t bytes;
+} LivesPart;
+enum { LIVES_PARTS = CATEGORY_COUNT + 1 };
+void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
 
 /* ---- amounts.c: numbers for people */
 const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */

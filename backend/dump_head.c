@@ -1,7 +1,6 @@
 /* The head of the human view: what is trained and how it is sharded, what a rank needs at the peak
  * and what for, what it sends in a step.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "dump.h"
@@ -133,17 +132,6 @@ static void put_sources(View *v) {
 
 /* ---- the peak */
 
-typedef struct Part {
-    const char *words;
-    uint64_t bytes;
-} Part;
-
-static int by_size(const void *a, const void *b) {
-    const Part *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
-    return strcmp(x->words, y->words);
-}
-
 static void put_part(View *v, const char *words, uint64_t bytes, uint64_t of) {
     enum { BAR = 60 };
     int marks = of ? (int)((double)bytes / (double)of * BAR + 0.5) : 0;
@@ -157,23 +145,16 @@ static void put_part(View *v, const char *words, uint64_t bytes, uint64_t of) {
 static void put_peak(View *v) {
     const Plan *p = v->p;
     const PlanSettings *s = p->settings;
-    uint64_t bytes[CATEGORY_COUNT] = {0}, sum = 0, at = lives_peak(p);
-    Part parts[CATEGORY_COUNT];
+    LivesPart parts[LIVES_PARTS];
+    uint64_t at = lives_peak(p);
     if (!p->n_instrs) return;
-    lives_at(&v->lives, at, bytes);
-    for (int c = 0; c < CATEGORY_COUNT; c++) {
-        parts[c] = (Part){category_info[c].words, bytes[c]};
-        sum += bytes[c];
-    }
-    qsort(parts, CATEGORY_COUNT, sizeof *parts, by_size);
+    lives_parts(&v->lives, parts);
     const PlanInstr *in = &p->instrs[at];
     const char *path = text(v, in->path);
     buf_printf(v->out, "\nmemory of a rank at the peak: #%llu %s%s%s, %s, line %u\n", (Llu)at,
                op_info[in->op].name, *path ? " " : "", path, phase_name(in->phase), in->line);
-    for (int c = 0; c < CATEGORY_COUNT; c++)
+    for (int c = 0; c < LIVES_PARTS; c++)
         if (parts[c].bytes) put_part(v, parts[c].words, parts[c].bytes, s->arena_bytes);
-    if (s->arena_bytes > sum)
-        put_part(v, "unused between them", s->arena_bytes - sum, s->arena_bytes);
     buf_printf(v->out, "  %-21s %10s\n", "together", amount_bytes(v->a, s->arena_bytes));
     for (int d = 0; d < DEVICE_KINDS; d++)
         buf_printf(v->out, "  %-21s %10s, with %s of workspace\n",

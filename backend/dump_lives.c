@@ -8,6 +8,7 @@
  * a cast which only feeds a gather is communication.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "dump.h"
 
@@ -136,4 +137,21 @@ void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
         if (c < CATEGORY_COUNT) bytes[c] += b.at[i + 1].at - b.at[i].at;
     }
     arena_free(a);
+}
+
+static int by_size(const void *a, const void *b) {
+    const LivesPart *x = a, *y = b;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return strcmp(x->words, y->words);
+}
+
+void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]) {
+    uint64_t bytes[CATEGORY_COUNT] = {0}, sum = 0, arena = l->p->settings->arena_bytes;
+    if (l->p->n_instrs) lives_at(l, lives_peak(l->p), bytes);
+    for (int c = 0; c < CATEGORY_COUNT; c++) {
+        parts[c] = (LivesPart){category_info[c].words, bytes[c]};
+        sum += bytes[c];
+    }
+    parts[CATEGORY_COUNT] = (LivesPart){"unused", arena > sum ? arena - sum : 0};
+    qsort(parts, LIVES_PARTS, sizeof *parts, by_size);
 }

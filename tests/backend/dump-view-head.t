@@ -24,9 +24,9 @@ memory of a rank at the peak: #11 linear_grad_weight out, backward, line 4
   gradients                8.0 KiB  28.8 %  #################
   activations              6.1 KiB  22.0 %  #############
   parameters               4.0 KiB  14.4 %  #########
+  unused                     840 B   3.0 %  ##
   loss and step              576 B   2.0 %  #
   batch                      280 B   1.0 %  #
-  unused between them        840 B   3.0 %  ##
   together                27.8 KiB
   on cpu                  27.8 KiB, with 96 B of workspace
   on cuda                 32.0 MiB, with 32.0 MiB of workspace
