@@ -17,7 +17,7 @@
 
 #include "backend.h"
 
-enum { SHORT = 16 };
+enum { SHORT = 32 };
 
 static json_t *sound(json_t *j) {
     if (!j) fail_environment("no memory for JSON");

@@ -1,4 +1,4 @@
-# RUN: for n in 32 4096; do for r in '' '--rank 5' '--rank all'; do %fsdpc dump --format=json -n $n $r m.fsd >%t/$n"$r"; done; done; %python sizes.py %t
+# RUN: for n in 64 4096; do for r in '' '--rank 5' '--rank all'; do %fsdpc dump --format=json -n $n $r m.fsd >%t/$n"$r"; done; done; %python sizes.py %t
 # Only --rank all writes a list with an entry a rank; what is written as a formula means the same.
 ==== m.fsd
 module M { e : Embedding(256, 4); out : Linear(4, 256, bias = true); forward(x) = out(e(x)) }
@@ -12,9 +12,9 @@ def read(name):
         text = f.read()
     return len(text), json.loads(text)
 for rank in "", "--rank 5":
-    small, large = read("32" + rank)[0], read("4096" + rank)[0]
+    small, large = read("64" + rank)[0], read("4096" + rank)[0]
     print("plain" if not rank else rank, "grows by less than 1 %:", large < 1.01 * small)
-for n in 32, 4096:
+for n in 64, 4096:
     _, short = read(f"{n}")
     _, whole = read(f"{n}--rank all")
     _, five = read(f"{n}--rank 5")
@@ -27,9 +27,9 @@ for n in 32, 4096:
 ==== out
 plain grows by less than 1 %: True
 --rank 5 grows by less than 1 %: True
-True 32
+True 64
 True True
-True 32
+True 64
 True 4096
 True True
 True 4096
