@@ -16,8 +16,6 @@ typedef struct Block {
     uint32_t start, end;  /* first and last position at which the memory is taken; for values of
                              side streams as far as compute knows */
     uint32_t first, last; /* first and last access in issue order alone */
-    bool side;            /* a side stream reads or writes it */
-    bool late;            /* written first in backward or update */
     uint64_t offset;      /* result of memory_place */
 } Block;
 
@@ -30,7 +28,6 @@ typedef struct Blocks {
     int64_t *low, *high; /* by root: extent of the set around the root's address */
     uint64_t *pin;       /* by root: its address, when it lies in a state; else NO_ADDRESS */
     uint32_t *start, *end, *first, *last; /* by root */
-    bool *side;                           /* by root */
     uint32_t *block;                      /* by root: row of at; UINT32_MAX = none */
     VEC(Block) at;
 } Blocks;

@@ -65,7 +65,6 @@ static bool join(Blocks *b, ValueId v, ValueId w, int64_t delta) {
     b->end[r] = MAX(b->end[r], b->end[s]);
     b->first[r] = MIN(b->first[r], b->first[s]);
     b->last[r] = MAX(b->last[r], b->last[s]);
-    b->side[r] |= b->side[s];
     return true;
 }
 
@@ -78,7 +77,7 @@ static bool pin(Blocks *b, ValueId v, uint64_t address) {
     return true;
 }
 
-static void touch(Build *u, ValueId v, uint32_t i, const Op *op) {
+static void touch(Build *u, ValueId v, uint32_t i) {
     Blocks *b = u->b;
     int64_t offset;
     uint32_t r = find_root(b, v, &offset);
@@ -86,7 +85,6 @@ static void touch(Build *u, ValueId v, uint32_t i, const Op *op) {
     b->end[r] = MAX(b->end[r], u->spans.to[i]);
     b->first[r] = MIN(b->first[r], i);
     b->last[r] = MAX(b->last[r], i);
-    b->side[r] |= op->stream != STREAM_COMPUTE;
 }
 
 static int64_t pack_offset(const Graph *g, const Op *op, uint32_t k) {
@@ -125,9 +123,9 @@ static void touch_all(Build *u) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
         if (op_info[op->kind].alias == ALIAS_VIEW || op->kind == OP_state) continue;
         for (uint32_t k = 0; k < op->n_in; k++)
-            if (!is_token(b, op->in[k])) touch(u, op->in[k], i, op);
+            if (!is_token(b, op->in[k])) touch(u, op->in[k], i);
         for (uint32_t k = 0; k < op->n_out; k++)
-            if (!is_token(b, op->out + k)) touch(u, op->out + k, i, op);
+            if (!is_token(b, op->out + k)) touch(u, op->out + k, i);
     }
 }
 
@@ -170,9 +168,7 @@ static void number_blocks(Blocks *b) {
                            .start = b->start[r],
                            .end = b->end[r],
                            .first = b->first[r],
-                           .last = b->last[r],
-                           .side = b->side[r],
-                           .late = op->phase != PHASE_FORWARD};
+                           .last = b->last[r]};
             b->block[r] = b->at.n;
             vec_push(b->g->arena, &b->at, block);
         }
@@ -192,7 +188,6 @@ static Blocks empty_blocks(Graph *g, const Program *p) {
     b.end = arena_array(a, uint32_t, n);
     b.first = arena_array(a, uint32_t, n);
     b.last = arena_array(a, uint32_t, n);
-    b.side = arena_array(a, bool, n);
     b.block = arena_array(a, uint32_t, n);
     for (uint32_t v = 0; v < g->values.n; v++) {
         b.parent[v] = v;

@@ -1,249 +1,243 @@
 /* Places blocks: sizes and spans of time in, offsets out, as little height as possible.
  *
- * Training has two kinds of long-lived blocks. Saved activations nest: what forward makes first,
- * backward needs last. Gradients and what else backward leaves behind grow like a staircase
- * until the update. Each kind alone packs without waste when its longest-lived blocks are placed
- * first, each on top of what overlaps it in time. So there are two stacks, one growing up from the
- * bottom, one down from the top, and the height is the largest sum of both at any time.
- * Short-lived blocks (work in between, gathered parameters) form chains, which do not nest: they
- * are placed by size into the lowest gap above the long-lived blocks of their stack.
+ * Blocks are placed one after the other, the largest first, each into the lowest gap between the
+ * ones that overlap it in time. Large blocks pack without waste, small ones fill what is left.
+ * Which of several blocks of one size comes first matters little but not nothing, so a few orders
+ * are tried: the longest-lived or the earliest first, and the same with the blocks that are live at
+ * the worst time before all others. The lowest result is kept; one that is within 1/2000 of the
+ * bound, the bytes live at the worst time, ends the search.
  *
- * A stack is a tree over time that keeps the largest top, so a long block costs log n; a short one
- * looks at the other short ones nearby only. What counts as short and what goes to which stack
- * depends on the program, so a few settings are tried and the lowest result is kept; the first one
- * within half a percent of the bound, the bytes live at the worst time, ends the search.
+ * Who is where is a tree over time. Each node knows the addresses that blocks take over all of its
+ * time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
+ * touch. A block is in the log n nodes that its span is made of; the gap for a block is looked for
+ * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs. Blocks
+ * that live at one time lie side by side, so that a set has few runs however many blocks are in it.
+ *
+ * Time: only positions at which a block starts count, since of two blocks that overlap one starts
+ * while the other lives.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory.h"
 
-/* Largest top over spans of time; a node's own top counts for all of its leaves. */
-typedef struct Skyline {
-    uint32_t leaves;
-    uint64_t *own, *most;
-} Skyline;
+/* ---- runs of addresses ---- */
 
-static Skyline skyline_new(Arena *a, uint32_t n_time) {
-    Skyline s = {.leaves = 1};
-    while (s.leaves < n_time) s.leaves *= 2;
-    s.own = arena_array(a, uint64_t, 2 * (size_t)s.leaves);
-    s.most = arena_array(a, uint64_t, 2 * (size_t)s.leaves);
-    return s;
-}
-
-static void skyline_clear(Skyline *s) {
-    memset(s->own, 0, sizeof(uint64_t) * 2 * s->leaves);
-    memset(s->most, 0, sizeof(uint64_t) * 2 * s->leaves);
-}
-
-static uint64_t most_in(const Skyline *s, uint32_t node, uint32_t low, uint32_t high,
-                        uint32_t start, uint32_t end) {
-    if (start <= low && high <= end) return s->most[node];
-    uint32_t middle = low + (high - low) / 2;
-    uint64_t most = s->own[node], low_most = 0, high_most = 0; /* MAX evaluates twice */
-    if (start <= middle) low_most = most_in(s, 2 * node, low, middle, start, end);
-    if (end > middle) high_most = most_in(s, 2 * node + 1, middle + 1, high, start, end);
-    most = MAX(most, low_most);
-    return MAX(most, high_most);
-}
-
-static void raise_to(Skyline *s, uint32_t node, uint32_t low, uint32_t high, uint32_t start,
-                     uint32_t end, uint64_t top) {
-    s->most[node] = MAX(s->most[node], top);
-    if (start <= low && high <= end) {
-        s->own[node] = MAX(s->own[node], top);
-        return;
-    }
-    uint32_t middle = low + (high - low) / 2;
-    if (start <= middle) raise_to(s, 2 * node, low, middle, start, end, top);
-    if (end > middle) raise_to(s, 2 * node + 1, middle + 1, high, start, end, top);
-}
-
-/* Largest sum of two skylines at any time. */
-static uint64_t most_of_sum(const Skyline *s, const Skyline *t, uint32_t node, uint64_t above_s,
-                            uint64_t above_t) {
-    above_s = MAX(above_s, s->own[node]);
-    above_t = MAX(above_t, t->own[node]);
-    if (node >= s->leaves) return above_s + above_t;
-    uint64_t low = most_of_sum(s, t, 2 * node, above_s, above_t);
-    uint64_t high = most_of_sum(s, t, 2 * node + 1, above_s, above_t);
-    return MAX(low, high);
-}
-
-/* One way to do it. */
-typedef struct Setting {
-    uint32_t longest_short; /* spans of at most so many positions are short */
-    bool late_below;        /* long blocks of backward go to the lower stack */
-    bool side_below;        /* short blocks of side streams go to the lower stack */
-} Setting;
-
-typedef struct Taken {
+typedef struct Run {
     uint64_t from, to;
-} Taken;
+} Run;
+
+typedef VEC(Run) Runs;
+
+/* The first run that ends at `at` or later. */
+static uint32_t run_at(const Runs *r, uint64_t at) {
+    uint32_t low = 0, high = r->n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (r->at[middle].to < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void runs_add(Arena *a, Runs *r, Run run) {
+    uint32_t first = run_at(r, run.from), end = first;
+    for (; end < r->n && r->at[end].from <= run.to; end++) {
+        run.from = MIN(run.from, r->at[end].from);
+        run.to = MAX(run.to, r->at[end].to);
+    }
+    if (end == first) vec_push(a, r, run); /* room for one more */
+    uint32_t after = end == first ? r->n - 1 - first : r->n - end;
+    memmove(&r->at[first + 1], &r->at[end], after * sizeof run);
+    r->at[first] = run;
+    r->n = first + 1 + after;
+}
+
+/* ---- the tree over time ---- */
+
+typedef struct Node {
+    Runs whole, any;
+} Node;
+
+/* One set of runs that a search looks at. */
+typedef struct Seen {
+    const Runs *runs;
+    uint32_t next; /* the first run that does not end below the place in question */
+} Seen;
+
+enum { MOST_SEEN = 4 * 32 }; /* four nodes a level at most */
 
 typedef struct Place {
-    Arena *arena;
+    Arena *arena; /* of one try */
     Block *blocks;
     uint32_t n, n_time;
-    Skyline tall[2], all[2]; /* by stack: tops of long blocks; of all blocks */
-    uint32_t *by_span, *by_size;
-    bool *below;              /* by block: is in the lower stack */
-    uint32_t *head[2], *next; /* short blocks by bucket of time; links: entry + 1 */
-    uint32_t *entry, n_entry; /* block of a link */
-    Taken *taken;             /* scratch */
-    uint64_t *best;           /* offsets of the best so far */
-    uint64_t bound;           /* bytes live at the worst time */
+    uint32_t *start, *end; /* by block: among the positions at which blocks start */
+    uint32_t leaves;
+    Node *nodes; /* root 1, children of k: 2k and 2k + 1 */
+    Seen seen[MOST_SEEN];
+    uint32_t n_seen;
+    uint64_t bound;      /* bytes live at the worst time */
+    uint32_t worst_time; /* the first such time */
 } Place;
 
-static uint32_t span_of(const Block *b) { return b->end - b->start + 1; }
+/* A node and its time. */
+typedef struct At {
+    uint32_t node, low, high;
+} At;
 
-static void place_long(Place *p, uint32_t i, bool below) {
-    Block *b = &p->blocks[i];
-    uint32_t last = p->tall[below].leaves - 1;
-    p->below[i] = below;
-    b->offset = most_in(&p->tall[below], 1, 0, last, b->start, b->end);
-    raise_to(&p->tall[below], 1, 0, last, b->start, b->end, b->offset + b->size);
-    raise_to(&p->all[below], 1, 0, last, b->start, b->end, b->offset + b->size);
+static At lower_half(At at) { return (At){2 * at.node, at.low, at.low + (at.high - at.low) / 2}; }
+
+static At upper_half(At at) {
+    return (At){2 * at.node + 1, at.low + (at.high - at.low) / 2 + 1, at.high};
 }
 
-static int by_from(const void *a, const void *b) {
-    const Taken *x = a, *y = b;
-    return x->from != y->from ? (x->from < y->from ? -1 : 1) : (x->to > y->to) - (x->to < y->to);
-}
-
-/* Ranges of short blocks in this stack that overlap b in time. */
-static uint32_t find_taken(Place *p, const Block *b, bool below, uint32_t width) {
-    uint32_t n = 0;
-    for (uint32_t k = b->start / width; k <= b->end / width; k++)
-        for (uint32_t at = p->head[below][k]; at; at = p->next[at - 1]) {
-            const Block *o = &p->blocks[p->entry[at - 1]];
-            if (o->end < b->start || o->start > b->end) continue;
-            if (k != MAX(b->start, o->start) / width) continue; /* seen in the bucket before */
-            p->taken[n++] = (Taken){o->offset, o->offset + o->size};
-        }
-    qsort(p->taken, n, sizeof *p->taken, by_from);
-    return n;
-}
-
-static void place_short(Place *p, uint32_t i, bool below, uint32_t width) {
-    Block *b = &p->blocks[i];
-    uint32_t last = p->tall[below].leaves - 1;
-    uint32_t n = find_taken(p, b, below, width);
-    uint64_t at = most_in(&p->tall[below], 1, 0, last, b->start, b->end);
-    for (uint32_t k = 0; k < n && p->taken[k].from < at + b->size; k++)
-        at = MAX(at, p->taken[k].to);
-    p->below[i] = below;
-    b->offset = at;
-    raise_to(&p->all[below], 1, 0, last, b->start, b->end, at + b->size);
-    for (uint32_t k = b->start / width; k <= b->end / width; k++) {
-        p->entry[p->n_entry] = i;
-        p->next[p->n_entry++] = p->head[below][k];
-        p->head[below][k] = p->n_entry;
+/* Takes the run of addresses from time start to time end. */
+static void take(Place *p, At at, uint32_t start, uint32_t end, Run run) {
+    Node *node = &p->nodes[at.node];
+    runs_add(p->arena, &node->any, run);
+    if (start <= at.low && at.high <= end) {
+        runs_add(p->arena, &node->whole, run);
+        return;
     }
+    At low = lower_half(at), high = upper_half(at);
+    if (start <= low.high) take(p, low, start, end, run);
+    if (end >= high.low) take(p, high, start, end, run);
 }
 
-/* Places all blocks; offsets of the upper stack count from the top. The result is the height. */
-static uint64_t try_setting(Place *p, const Setting *s) {
-    for (int k = 0; k < 2; k++) {
-        skyline_clear(&p->tall[k]);
-        skyline_clear(&p->all[k]);
-        memset(p->head[k], 0, sizeof(uint32_t) * (p->n_time + 1));
-    }
-    p->n_entry = 0;
-    for (uint32_t k = 0; k < p->n; k++) {
-        uint32_t i = p->by_span[k];
-        if (span_of(&p->blocks[i]) <= s->longest_short) break;
-        place_long(p, i, s->late_below && p->blocks[i].late);
-    }
-    for (uint32_t k = 0; k < p->n; k++) {
-        uint32_t i = p->by_size[k];
-        if (span_of(&p->blocks[i]) > s->longest_short) continue;
-        place_short(p, i, s->side_below && p->blocks[i].side, MAX(s->longest_short, 1));
-    }
-    return most_of_sum(&p->all[0], &p->all[1], 1, 0, 0);
+static void see(Place *p, const Runs *runs) {
+    if (runs->n) p->seen[p->n_seen++] = (Seen){runs, 0};
 }
 
-static void keep(Place *p, uint64_t height) {
-    for (uint32_t i = 0; i < p->n; i++) {
-        const Block *b = &p->blocks[i];
-        p->best[i] = p->below[i] ? b->offset : height - b->offset - b->size;
+/* Fills p->seen: together these runs are all that is taken at some time from start to end. */
+static void look(Place *p, At at, uint32_t start, uint32_t end) {
+    const Node *node = &p->nodes[at.node];
+    if (!node->any.n) return;
+    if (start <= at.low && at.high <= end) {
+        see(p, &node->any);
+        return;
     }
+    see(p, &node->whole);
+    At low = lower_half(at), high = upper_half(at);
+    if (start <= low.high) look(p, low, start, end);
+    if (end >= high.low) look(p, high, start, end);
 }
 
-static const Block *sorted_blocks; /* what the comparisons below look at; set by sort_blocks */
+/* Moves the place up until these runs leave room for the size there. */
+static bool make_room(Seen *s, uint64_t size, uint64_t *at) {
+    bool moved = false;
+    for (; s->next < s->runs->n; s->next++) {
+        const Run *run = &s->runs->at[s->next];
+        if (run->to <= *at) continue;
+        if (run->from >= *at + size) break;
+        *at = run->to;
+        moved = true;
+    }
+    return moved;
+}
 
-static int longest_first(const void *a, const void *b) {
+/* The lowest place for so many bytes beside all that was seen. */
+static uint64_t lowest_gap(Place *p, uint64_t size) {
+    uint64_t at = 0;
+    /* until all sets in a row leave room */
+    for (uint32_t k = 0, room = 0; room < p->n_seen; k = (k + 1) % p->n_seen)
+        room = make_room(&p->seen[k], size, &at) ? 1 : room + 1;
+    return at;
+}
+
+/* ---- orders ---- */
+
+typedef struct Order {
+    bool worst_first; /* what is live at the worst time before all others */
+    bool by_start;    /* of equal sizes the earliest first, else the longest-lived */
+} Order;
+
+typedef struct Sorting {
+    const Place *p;
+    const Order *order;
+} Sorting;
+
+static bool lives_at(const Block *b, uint32_t time) { return b->start <= time && time <= b->end; }
+
+static int compare(const void *a, const void *b, void *context) {
+    const Sorting *s = context;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const Block *x = &sorted_blocks[i], *y = &sorted_blocks[j];
-    if (span_of(x) != span_of(y)) return span_of(x) > span_of(y) ? -1 : 1;
-    if (x->start != y->start) return x->start < y->start ? -1 : 1;
-    return i < j ? -1 : 1;
-}
-
-static int largest_first(const void *a, const void *b) {
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const Block *x = &sorted_blocks[i], *y = &sorted_blocks[j];
+    const Block *x = &s->p->blocks[i], *y = &s->p->blocks[j];
+    uint32_t x_span = x->end - x->start, y_span = y->end - y->start;
+    bool x_worst = lives_at(x, s->p->worst_time), y_worst = lives_at(y, s->p->worst_time);
+    if (s->order->worst_first && x_worst != y_worst) return x_worst ? -1 : 1;
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
+    if (!s->order->by_start && x_span != y_span) return x_span > y_span ? -1 : 1;
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
     return i < j ? -1 : 1;
 }
 
-static uint32_t *sort_blocks(Place *p, int (*compare)(const void *, const void *)) {
-    uint32_t *order = arena_array(p->arena, uint32_t, p->n);
-    for (uint32_t i = 0; i < p->n; i++) order[i] = i;
-    sorted_blocks = p->blocks;
-    qsort(order, p->n, sizeof *order, compare);
-    return order;
+/* Places all blocks in this order; the result is the height. */
+static uint64_t try_order(Place *p, const Order *order, uint64_t *offset) {
+    uint64_t height = 0;
+    p->arena = arena_new();
+    p->nodes = arena_array(p->arena, Node, 2 * (size_t)p->leaves);
+    uint32_t *queue = arena_array(p->arena, uint32_t, p->n);
+    for (uint32_t i = 0; i < p->n; i++) queue[i] = i;
+    Sorting sorting = {p, order};
+    qsort_r(queue, p->n, sizeof *queue, compare, &sorting);
+    At root = {1, 0, p->leaves - 1};
+    for (uint32_t k = 0; k < p->n; k++) {
+        uint32_t i = queue[k];
+        p->n_seen = 0;
+        look(p, root, p->start[i], p->end[i]);
+        offset[i] = lowest_gap(p, p->blocks[i].size);
+        uint64_t top = offset[i] + p->blocks[i].size;
+        take(p, root, p->start[i], p->end[i], (Run){offset[i], top});
+        height = MAX(height, top);
+    }
+    arena_free(p->arena);
+    return height;
 }
 
-static uint64_t live_bound(Place *p) {
-    uint64_t *change = arena_array(p->arena, uint64_t, p->n_time + 1), live = 0, most = 0;
+/* ---- all of it ---- */
+
+static void find_bound(Place *p, Arena *a) {
+    uint64_t *change = arena_array(a, uint64_t, p->n_time + 1), live = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         change[p->blocks[i].start] += p->blocks[i].size;
         change[p->blocks[i].end + 1] -= p->blocks[i].size;
     }
     for (uint32_t t = 0; t < p->n_time; t++) {
         live += change[t];
-        most = MAX(most, live);
+        if (live <= p->bound) continue;
+        p->bound = live;
+        p->worst_time = t;
     }
-    return most;
 }
 
-static Place place_new(Arena *a, Block *blocks, uint32_t n, uint32_t n_time) {
-    Place p = {.arena = a, .blocks = blocks, .n = n, .n_time = n_time};
-    for (int k = 0; k < 2; k++) {
-        p.tall[k] = skyline_new(a, n_time);
-        p.all[k] = skyline_new(a, n_time);
-        p.head[k] = arena_array(a, uint32_t, n_time + 1);
+/* Numbers the positions at which blocks start. */
+static void find_times(Place *p, Arena *a) {
+    uint32_t *number = arena_array(a, uint32_t, p->n_time + 1), n = 0; /* starts up to there */
+    for (uint32_t i = 0; i < p->n; i++) number[p->blocks[i].start] = 1;
+    for (uint32_t t = 0; t < p->n_time; t++) number[t] = n += number[t];
+    p->start = arena_array(a, uint32_t, p->n);
+    p->end = arena_array(a, uint32_t, p->n);
+    for (uint32_t i = 0; i < p->n; i++) {
+        p->start[i] = number[p->blocks[i].start] - 1;
+        p->end[i] = number[p->blocks[i].end] - 1;
     }
-    p.by_span = sort_blocks(&p, longest_first);
-    p.by_size = sort_blocks(&p, largest_first);
-    p.below = arena_array(a, bool, n);
-    p.next = arena_array(a, uint32_t, 2 * (size_t)n); /* a short block is in two buckets at most */
-    p.entry = arena_array(a, uint32_t, 2 * (size_t)n);
-    p.taken = arena_array(a, Taken, n);
-    p.best = arena_array(a, uint64_t, n);
-    p.bound = live_bound(&p);
-    return p;
+    for (p->leaves = 1; p->leaves < n;) p->leaves *= 2;
 }
 
 uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time) {
-    /* a setting with long short blocks is for small programs: each looks at all of its neighbours
-     */
-    static const uint32_t spans[] = {64, 24, 160, 640, UINT32_MAX};
-    enum { MOST_WORK = 1 << 22 };
+    static const Order orders[] = {{false, false}, {false, true}, {true, false}, {true, true}};
     if (n == 0) return 0;
-    Place p = place_new(a, blocks, n, n_time);
-    uint64_t lowest = UINT64_MAX;
-    for (uint32_t k = 0; k < 4 * ARRAY_LEN(spans) && lowest > p.bound + p.bound / 200; k++) {
-        Setting s = {MIN(spans[k / 4], n_time), !(k & 1), !(k & 2)};
-        if (k && (uint64_t)n * MIN(s.longest_short, n) > MOST_WORK) continue;
-        uint64_t height = try_setting(&p, &s);
+    Place p = {.blocks = blocks, .n = n, .n_time = n_time};
+    find_bound(&p, a);
+    find_times(&p, a);
+    uint64_t *offset = arena_array(a, uint64_t, n), lowest = UINT64_MAX;
+    for (uint32_t k = 0; k < ARRAY_LEN(orders) && lowest > p.bound + p.bound / 2000; k++) {
+        uint64_t height = try_order(&p, &orders[k], offset);
         if (height >= lowest) continue;
         lowest = height;
-        keep(&p, height);
+        for (uint32_t i = 0; i < n; i++) blocks[i].offset = offset[i];
     }
-    for (uint32_t i = 0; i < n; i++) blocks[i].offset = p.best[i];
     return lowest;
 }

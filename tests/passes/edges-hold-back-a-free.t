@@ -26,10 +26,10 @@ program train
   #25 set_state(%24) {index = 2} !update -
 end
 ==== out
-  #0 %0: f32[3] @768 = fill {alpha = 1} !backward -
-  #1 %1: f32[5] @780 = fill {alpha = 1} !backward -
-  #2 %2: f32[8] @768 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] wait(#2) %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward unit 0 -
+  #0 %0: f32[3] @1024 = fill {alpha = 1} !backward -
+  #1 %1: f32[5] @1036 = fill {alpha = 1} !backward -
+  #2 %2: f32[8] @1024 = pack(%0, %1) {group = 0} !backward unit 0 -
+  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward unit 0 -
   #4 %4: f32[64] @1280 = fill {alpha = 1} !backward -
   #5 wait(#3) %5: token = free(%2) {unit = 0} !backward unit 0 -
   #6 %6: f64[16] @0 = state {index = 0} !update -

@@ -14,7 +14,7 @@ end
 ==== out
 arena persistent 0 bytes 1792 workspace cpu 0 cuda 0
 program eval peak 1792
-  #0 %0: f32[3, 64] @1024 = fill {alpha = 1} !forward -
-  #1 %1: f32[64] @0 = fill {alpha = 2} !forward -
-  #2 %2: f32[3, 64] @256 = add(%0, %1) !forward -
-  #3 %3: f32[3, 64] @1024 = mul(%0, %2) !forward -
+  #0 %0: f32[3, 64] @0 = fill {alpha = 1} !forward -
+  #1 %1: f32[64] @1536 = fill {alpha = 2} !forward -
+  #2 %2: f32[3, 64] @768 = add(%0, %1) !forward -
+  #3 %3: f32[3, 64] @0 = mul(%0, %2) !forward -

@@ -14,7 +14,7 @@ end
 ==== out
 arena persistent 0 bytes 1536 workspace cpu 0 cuda 0
 program eval peak 1536
-  #0 %0: f32[3, 64] @768 = fill {alpha = 1} !forward -
-  #1 %1: f32[3, 64] @0 = relu(%0) !forward -
-  #2 %2: f32[3, 64] @768 = add(%0, %1) !forward -
-  #3 %3: f32[3, 64] @0 = mul(%1, %2) !forward -
+  #0 %0: f32[3, 64] @0 = fill {alpha = 1} !forward -
+  #1 %1: f32[3, 64] @768 = relu(%0) !forward -
+  #2 %2: f32[3, 64] @0 = add(%0, %1) !forward -
+  #3 %3: f32[3, 64] @768 = mul(%1, %2) !forward -

@@ -32,4 +32,4 @@ program eval peak 1536
   #4 %4: f32[3] @768 = view(%1) {offset = 0} !forward unit 0 -
   #5 %5: f32[3] @1280 = relu(%4) !forward -
   #6 %6: token = reshard(%1) {unit = 0} !forward unit 0 -
-  #7 %7: f32[64] @1280 = cast(%3) !forward -
+  #7 %7: f32[64] @768 = cast(%3) !forward -

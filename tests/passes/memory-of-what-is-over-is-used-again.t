@@ -15,8 +15,8 @@ end
 ==== out
 arena persistent 0 bytes 768 workspace cpu 0 cuda 0
 program eval peak 768
-  #0 %0: f32[128] @256 = fill {alpha = 1} !forward -
-  #1 %1: bf16[128] @0 = cast(%0) !forward -
-  #2 %2: f32[128] @256 = cast(%1) !forward -
-  #3 %3: bf16[128] @0 = cast(%2) !forward -
-  #4 %4: f32[128] @256 = cast(%3) !forward -
+  #0 %0: f32[128] @0 = fill {alpha = 1} !forward -
+  #1 %1: bf16[128] @512 = cast(%0) !forward -
+  #2 %2: f32[128] @0 = cast(%1) !forward -
+  #3 %3: bf16[128] @512 = cast(%2) !forward -
+  #4 %4: f32[128] @0 = cast(%3) !forward -

@@ -53,8 +53,6 @@ static void random_blocks_stay_apart(void **unused) {
             uint32_t end = b[i].start + below(longest);
             b[i].end = MIN(end, TIME - 1u);
             b[i].size = MEMORY_ALIGN * (1 + (uint64_t)below(1u << below(12)));
-            b[i].side = below(4) == 0;
-            b[i].late = b[i].start > TIME / 2;
         }
         memcpy(again, b, sizeof b);
         uint64_t height = memory_place(a, b, n, TIME);
@@ -75,8 +73,7 @@ static void training_packs_without_waste(void **unused) {
     memset(b, 0, sizeof b);
     for (uint32_t i = 0; i < LAYERS; i++) {
         b[i] = (Block){.size = 256 * 12, .start = i, .end = TIME - 2 - i};
-        b[LAYERS + i] =
-            (Block){.size = 256 * 28, .start = TIME - 2 - i, .end = TIME - 1, .late = true};
+        b[LAYERS + i] = (Block){.size = 256 * 28, .start = TIME - 2 - i, .end = TIME - 1};
     }
     uint64_t height = memory_place(a, b, ARRAY_LEN(b), TIME);
     assert_apart(b, ARRAY_LEN(b), height);
@@ -92,7 +89,7 @@ static void a_chain_takes_two_places(void **unused) {
     Block b[UNITS];
     memset(b, 0, sizeof b);
     for (uint32_t i = 0; i < UNITS; i++)
-        b[i] = (Block){.size = 4096, .start = 10 * i, .end = 10 * i + 15, .side = true};
+        b[i] = (Block){.size = 4096, .start = 10 * i, .end = 10 * i + 15};
     uint64_t height = memory_place(a, b, UNITS, 10 * UNITS + 10);
     assert_apart(b, UNITS, height);
     assert_int_equal(height, 2 * 4096);
