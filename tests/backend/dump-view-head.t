@@ -20,18 +20,18 @@ m.fsd, compiled by fsdpc 0.1.0, fingerprint 8da92b5890a4641b
   files       1 m.fsd, 2 std.fsd
 
 memory of a rank at the peak: #11 linear_grad_weight out, backward, line 4
-  gathered parameters      8.0 KiB  28.8 %  #################
-  gradients                8.0 KiB  28.8 %  #################
-  activations              6.1 KiB  22.0 %  #############
-  parameters               4.0 KiB  14.4 %  #########
-  unused                     840 B   3.0 %  ##
+  gathered parameters      8.0 KiB  29.0 %  #################
+  gradients                8.0 KiB  29.0 %  #################
+  activations              6.1 KiB  22.1 %  #############
+  parameters               4.0 KiB  14.5 %  #########
+  unused                     680 B   2.4 %  #
   loss and step              576 B   2.0 %  #
   batch                      280 B   1.0 %  #
-  together                27.8 KiB
-  on cpu                  27.8 KiB, with 96 B of workspace
+  together                27.6 KiB
+  on cpu                  27.8 KiB, with 256 B of workspace
   on cuda                 32.0 MiB, with 32.0 MiB of workspace
 
-program train: once a step; 25 instructions, peak 27.8 KiB
+program train: once a step; 25 instructions, peak 27.6 KiB
 ==========================================================
 0 of 3 collectives run beside computation; these do not: #1 unshard (root), #16 reduce_scatter (root),
     #19 all_reduce metrics
