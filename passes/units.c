@@ -93,20 +93,24 @@ ModulePaths module_paths(const Graph *g) {
     return m;
 }
 
-static int32_t find_path(const ModulePaths *m, const char *path, size_t length) {
+uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length) {
     uint32_t low = 0, high = m->g->modules.n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        const char *at = m->g->modules.at[m->sorted[middle]].path;
-        int order = strncmp(at, path, length);
-        if (order == 0 && at[length]) order = 1;
-        if (order == 0) return m->sorted[middle];
-        if (order < 0)
+        if (strncmp(m->g->modules.at[m->sorted[middle]].path, path, length) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return NO_INDEX;
+    return low;
+}
+
+/* The module of exactly this path, or NO_INDEX. */
+static int32_t find_path(const ModulePaths *m, const char *path, size_t length) {
+    uint32_t k = first_path_from(m, path, length);
+    if (k == m->g->modules.n) return NO_INDEX;
+    const char *found = m->g->modules.at[m->sorted[k]].path;
+    return strncmp(found, path, length) || found[length] ? NO_INDEX : m->sorted[k];
 }
 
 int32_t module_of_path(ModulePaths *m, const char *path) {

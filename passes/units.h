@@ -24,6 +24,9 @@ typedef struct ModulePaths {
     int32_t last;
 } ModulePaths;
 ModulePaths module_paths(const Graph *g);
+/* The first row of `sorted` whose path is not before these characters; the paths that begin with
+ * them follow, the one that is no longer than them in front. */
+uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length);
 int32_t module_of_path(ModulePaths *m, const char *path);
 /* 1290 -> "1290", 124439808 -> "124M". */
 const char *short_count(Arena *a, int64_t n);

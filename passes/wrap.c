@@ -165,40 +165,71 @@ static void take_twice(Wrap *w, int32_t module) {
     w->failed = true;
 }
 
-/* Marks the modules of one list, in `in`; a module below another of the list is covered by that. */
-static void match_list(Wrap *w, const StringList *list, bool *in) {
-    const Graph *g = w->g;
-    for (uint32_t k = 0; k < list->at.n; k++) {
-        const char *path = list->at.at[k];
-        bool glob = strchr(path, '*') != NULL, any = false;
-        for (uint32_t i = 1; i < g->modules.n; i++) {
-            if (!glob_match(path, g->modules.at[i].path, g->arena, NULL, 0)) continue;
-            any = true;
-            if (!is_container(&g->modules.at[i]))
-                in[i] = true;
-            else if (!glob)
-                take_container(w, path);
-        }
-        if (!any) unknown_path(w, path);
+/* The modules that one list names, found so far. */
+typedef struct Named {
+    VEC(int32_t) modules;
+    uint32_t *in;  /* by module: the last list that names it, plus 1 */
+    uint32_t list; /* the list at hand, plus 1 */
+} Named;
+
+static void add_named(Wrap *w, Named *named, const char *path, bool glob, int32_t module) {
+    if (is_container(&w->g->modules.at[module])) {
+        if (!glob) take_container(w, path);
+    } else if (named->in[module] != named->list) {
+        named->in[module] = named->list;
+        vec_push(w->g->arena, &named->modules, module);
     }
 }
 
+/* Adds the modules of a path, which may have stars: those whose paths begin like it are next to
+ * each other in the sorted paths. */
+static void match_path(Wrap *w, const ModulePaths *paths, Named *named, const char *path) {
+    const Module *modules = w->g->modules.at;
+    size_t length = strcspn(path, "*");
+    bool glob = path[length] != 0, any = false;
+    for (uint32_t k = first_path_from(paths, path, length); k < w->g->modules.n; k++) {
+        int32_t module = paths->sorted[k];
+        if (strncmp(modules[module].path, path, length)) break;
+        if (!glob && modules[module].path[length]) break; /* the path itself is the first of them */
+        if (module == 0 || (glob && !glob_match(path, modules[module].path, w->g->arena, NULL, 0)))
+            continue;
+        any = true;
+        add_named(w, named, path, glob, module);
+    }
+    if (!any) unknown_path(w, path);
+}
+
+static bool is_below_another(const Graph *g, const Named *named, int32_t module) {
+    for (int32_t at = parent_of(g, module); at != NO_INDEX; at = parent_of(g, at))
+        if (named->in[at] == named->list) return true;
+    return false;
+}
+
+static int ascending(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A module below another one of its list is covered by that. */
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
-    uint32_t n = g->modules.n;
+    ModulePaths paths = module_paths(g);
+    Named named = {.in = arena_array(g->arena, uint32_t, g->modules.n)};
     VEC(int32_t) chosen = {0};
     for (uint32_t k = 0; k < g->policy.unit_manual.n; k++) {
-        bool *in = arena_array(g->arena, bool, n), *below = arena_array(g->arena, bool, n);
-        match_list(w, &g->policy.unit_manual.at[k], in);
-        chosen.n = 0;
-        for (uint32_t i = 1; i < n; i++) {
-            int32_t parent = parent_of(g, (int32_t)i);
-            below[i] = in[parent] || below[parent];
-            if (!in[i] || below[i]) continue;
-            if (w->taken[i] != NO_INDEX) take_twice(w, (int32_t)i);
-            vec_push(g->arena, &chosen, (int32_t)i);
+        const StringList *list = &g->policy.unit_manual.at[k];
+        named.modules.n = chosen.n = 0;
+        named.list = k + 1;
+        for (uint32_t j = 0; j < list->at.n; j++) match_path(w, &paths, &named, list->at.at[j]);
+        if (!named.modules.n) continue;
+        qsort(named.modules.at, named.modules.n, sizeof *named.modules.at, ascending);
+        for (uint32_t j = 0; j < named.modules.n; j++) {
+            int32_t module = named.modules.at[j];
+            if (is_below_another(g, &named, module)) continue;
+            if (w->taken[module] != NO_INDEX) take_twice(w, module);
+            vec_push(g->arena, &chosen, module);
         }
-        if (chosen.n) add_unit(w, chosen.at, chosen.n);
+        add_unit(w, chosen.at, chosen.n);
     }
 }
 
