@@ -11,10 +11,6 @@
 
 #include "value.h"
 
-const char *const arithmetic_functions[] = {"sqrt", "exp",   "log", "abs", "floor",
-                                            "ceil", "round", "min", "max"};
-const int n_arithmetic_functions = ARRAY_LEN(arithmetic_functions);
-
 static ConstValue overflow(DiagSet *ds, Span at, const char *what) {
     Diag d = diag_at(ds, E_overflow, at, "the result of `%s` does not fit into 64 bits", what);
     diag_emit(&d);
@@ -214,62 +210,36 @@ ConstValue arithmetic_number(DiagSet *ds, const Node *e) {
     return value_real(e->span, real);
 }
 
-static ConstValue least_or_most(const ConstValue *args, uint32_t n, bool most) {
-    ConstValue best = args[0];
-    for (uint32_t i = 1; i < n; i++) {
-        double x = value_number(&args[i]), y = value_number(&best);
-        if (most ? x > y : x < y) best = args[i];
+static ConstValue least_or_most(const ConstValue *list, bool most) {
+    ConstValue best = *list->items[0].value;
+    for (uint32_t i = 1; i < list->n_items; i++) {
+        const ConstValue *v = list->items[i].value;
+        double x = value_number(v), y = value_number(&best);
+        if (most ? x > y : x < y) best = *v;
     }
     return best;
 }
 
-bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *args, uint32_t n,
-                     ConstValue *out) {
-    bool many = !strcmp(name, "min") || !strcmp(name, "max"), known = false;
-    for (int i = 0; i < n_arithmetic_functions; i++)
-        known |= !strcmp(name, arithmetic_functions[i]);
-    if (!known) return false;
-    *out = value_error(at);
-    if (n == 0 || (!many && n != 1)) {
-        Diag d = diag_at(ds, E_arguments, at, "`%s` takes %s, got %u", name,
-                         many ? "at least one number" : "one number", n);
-        diag_emit(&d);
-        return true;
+ConstValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ConstValue *call) {
+    const ConstValue *arg = call->items[0].value;
+    double x = value_number(arg), y = 0;
+    bool whole = false;
+    switch (function) {
+    case CALL_NUMBER_min: return least_or_most(arg, false);
+    case CALL_NUMBER_max: return least_or_most(arg, true);
+    case CALL_NUMBER_sqrt: y = sqrt(x); break;
+    case CALL_NUMBER_exp: y = exp(x); break;
+    case CALL_NUMBER_log: y = log(x); break;
+    case CALL_NUMBER_abs: y = fabs(x), whole = arg->kind == VALUE_INT; break;
+    case CALL_NUMBER_floor: y = floor(x), whole = true; break;
+    case CALL_NUMBER_ceil: y = ceil(x), whole = true; break;
+    case CALL_NUMBER_round: y = nearbyint(x), whole = true; break;
+    default: BUG("%s is no function of constants", call->text);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        if (args[i].kind == VALUE_ERROR) return true;
-        if (value_is_number(&args[i])) continue;
-        Diag d = diag_at(ds, E_not_a_number, args[i].span, "`%s` needs numbers, this is %s", name,
-                         value_kind_name(&args[i]));
-        diag_emit(&d);
-        return true;
-    }
-    if (many) {
-        *out = least_or_most(args, n, name[1] == 'a');
-        return true;
-    }
-    double x = value_number(&args[0]), y;
-    if (!strcmp(name, "sqrt"))
-        y = sqrt(x);
-    else if (!strcmp(name, "exp"))
-        y = exp(x);
-    else if (!strcmp(name, "log"))
-        y = log(x);
-    else if (!strcmp(name, "abs"))
-        y = fabs(x);
-    else if (!strcmp(name, "floor"))
-        y = floor(x);
-    else if (!strcmp(name, "ceil"))
-        y = ceil(x);
-    else
-        y = nearbyint(x);
     if (!isfinite(y)) {
-        Diag d = diag_at(ds, E_overflow, at, "`%s` of %g is not a finite number", name, x);
+        Diag d = diag_at(ds, E_overflow, at, "`%s` of %g is not a finite number", call->text, x);
         diag_emit(&d);
-        return true;
+        return value_error(at);
     }
-    bool whole = !strcmp(name, "floor") || !strcmp(name, "ceil") || !strcmp(name, "round") ||
-                 (!strcmp(name, "abs") && args[0].kind == VALUE_INT);
-    *out = whole && fabs(y) < 0x1p53 ? value_int(at, (int64_t)y) : value_real(at, y);
-    return true;
+    return whole && fabs(y) < 0x1p53 ? value_int(at, (int64_t)y) : value_real(at, y);
 }

@@ -26,7 +26,7 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     if (out->kind != SOURCE_TEXT) return true;
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
-    if (out->to > 1 || out->from >= out->to) {
+    if (out->from >= out->to) {
         setting_error(e->model, s,
                       "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
                       out->from, out->to);

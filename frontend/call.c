@@ -44,7 +44,7 @@ static ConstValue call_module(Scope *s, Instance *m, const char *name, const Arg
     return v;
 }
 
-/* A word with arguments: normal(0.02), adamw(lr = 1e-3). */
+/* A word with arguments that is no row for this key: what is wrong with it is said later. */
 static ConstValue word_call(Scope *s, const char *name, const Arguments *args, Span at) {
     ConstValue v = {.kind = VALUE_CALL, .span = at, .text = name};
     v.items = arena_array(s->model->arena, ConstItem, args->at.n + 1);
@@ -60,8 +60,9 @@ static ConstValue word_call(Scope *s, const char *name, const Arguments *args, S
 static void unknown_function(Scope *s, const Node *callee) {
     const char *names[512];
     size_t n = 0;
-    if (s->elaboration) n = builtin_names(names, 100);
-    for (int i = 0; i < n_arithmetic_functions; i++) names[n++] = arithmetic_functions[i];
+    if (s->elaboration) call_names(GROUP_FUNCTION, names, &n, 300);
+    call_names(GROUP_NUMBER, names, &n, 300);
+    call_names(GROUP_INIT, names, &n, 300);
     instance_names(s, names, &n, 400);
     if (s->self) {
         const Node *members = s->self->decl->node->kids[1];
@@ -73,15 +74,6 @@ static void unknown_function(Scope *s, const Node *callee) {
     const char *near = nearest_name(callee->text, names, n);
     if (near) diag_help(&d, "did you mean `%s`?", near);
     method_emit(s, &d);
-}
-
-static bool bound_name(Scope *s, const char *name) {
-    if (scope_local(s, name)) return true;
-    if (!s->self) return false;
-    if (instance_field(s->self, name)) return true;
-    for (uint32_t i = 0; i < s->self->arguments.n; i++)
-        if (!strcmp(s->self->arguments.at[i].name, name)) return true;
-    return false;
 }
 
 static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
@@ -97,50 +89,58 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
     return value_error(e->span);
 }
 
-static bool is_function(const Scope *s, const char *name) {
-    const char *names[100];
-    size_t n = s->elaboration ? builtin_names(names, ARRAY_LEN(names)) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(names[i], name)) return true;
-    for (int i = 0; i < n_arithmetic_functions; i++)
-        if (!strcmp(arithmetic_functions[i], name)) return true;
-    return !strcmp(name, "normal") || !strcmp(name, "zeros") || !strcmp(name, "ones") ||
-           (s->key && !s->elaboration);
+/* The row that a call by this name means. Some functions are two: of tensors and of constants. */
+static const CallInfo *find_callee(const Scope *s, const char *name, const Arguments *args) {
+    if (s->key && !s->elaboration && key_call(s->key, name)) return key_call(s->key, name);
+    const CallInfo *number = call_find(GROUP_NUMBER, name);
+    const CallInfo *function = call_find(GROUP_FUNCTION, name);
+    bool tensors = false;
+    for (uint32_t i = 0; args && i < args->at.n; i++)
+        tensors |= value_is_tensor(&args->at.at[i].value);
+    if (number && !(function && tensors)) return number;
+    return function ? function : call_find(GROUP_INIT, name);
 }
 
-static ConstValue call_name(Scope *s, const Node *e, const Arguments *args) {
-    const char *name = e->kids[0]->text;
-    Arena *arena = s->model->arena;
-    if (bound_name(s, name)) {
-        ConstValue callee = evaluate(s, e->kids[0]);
-        return call_value(s, e, &callee, args);
-    }
-    if (s->self && s->elaboration && instance_method(s->self, name))
-        return call_module(s, s->self, name, args, e->span);
-    if (!is_function(s, name)) {
-        unknown_function(s, e->kids[0]);
-        return value_error(e->span);
-    }
+static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
+                             const Arguments *args) {
+    ConstValue v;
+    bool section = s->key && !s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
-    bool tensors = false;
-    ConstValue v, *values = arena_array(arena, ConstValue, args->at.n + 1);
-    for (uint32_t i = 0; i < args->at.n; i++) {
-        values[i] = args->at.at[i].value;
-        tensors |= value_is_tensor(&values[i]);
+    if (callee->group == GROUP_FUNCTION && !s->elaboration) {
+        Diag d =
+            method_error(s, E_unknown_name, e->kids[0]->span,
+                         "`%s` is a function of tensors: it is called in methods", callee->name);
+        method_emit(s, &d);
+        return value_error(e->span);
     }
-    if (!tensors && !(s->key && value_find(s->key, name)) &&
-        arithmetic_call(s->model->ds, name, e->span, values, args->at.n, &v))
-        return v;
-    if (s->key && !s->elaboration) return word_call(s, name, args, e->span);
-    if (s->elaboration && builtin_call(s, name, e, args, &v)) return v;
-    return word_call(s, name, args, e->span); /* normal(..) */
+    if (callee->group == GROUP_FUNCTION) return builtin_call(s, callee, args, e->span);
+    if (section && callee->support != HERE) return word_call(s, callee->name, args, e->span);
+    if (!bind_call(s, callee, args, e->span, &v) || callee->group != GROUP_NUMBER) return v;
+    return arithmetic_call(s->model->ds, (CallId)(callee - call_table), e->span, &v);
+}
+
+static ConstValue call_name(Scope *s, const Node *e) {
+    const char *name = e->kids[0]->text;
+    bool method = s->self && s->elaboration && instance_method(s->self, name);
+    bool bound = scope_knows(s, name) && !model_config(s->model, name);
+    const CallInfo *callee = bound || method ? NULL : find_callee(s, name, NULL);
+    Arguments args = evaluate_arguments(s, e->kids[1], callee);
+    if (bound) {
+        ConstValue v = evaluate(s, e->kids[0]);
+        return call_value(s, e, &v, &args);
+    }
+    if (method) return call_module(s, s->self, name, &args, e->span);
+    if (callee) return call_known(s, e, find_callee(s, name, &args), &args);
+    if (s->key && !s->elaboration) return word_call(s, name, &args, e->span);
+    unknown_function(s, e->kids[0]);
+    return value_error(e->span);
 }
 
 ConstValue evaluate_call(Scope *s, const Node *e) {
     const Node *callee = e->kids[0];
-    Arguments args = evaluate_arguments(s, e->kids[1]);
-    if (callee->kind == NODE_REF) return call_name(s, e, &args);
+    if (callee->kind == NODE_REF) return call_name(s, e);
+    Arguments args = evaluate_arguments(s, e->kids[1], NULL);
     if (callee->kind == NODE_MEMBER) {
         ConstValue owner = evaluate(s, callee->kids[0]);
         if (owner.kind == VALUE_MODULE && instance_method(owner.module, callee->text))

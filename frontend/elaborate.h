@@ -144,10 +144,8 @@ void place_builder(Scope *s, Span at);
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ConstValue *operands, uint32_t n, OpId *out);
 
-/* builtin.c: functions on tensors. false: no function of that name. */
-bool builtin_call(Scope *s, const char *name, const Node *call, const Arguments *args,
-                  ConstValue *out);
-size_t builtin_names(const char **names, size_t max);
+/* builtin.c: a call of a function of group FUNCTION. */
+ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);

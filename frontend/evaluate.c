@@ -56,10 +56,23 @@ static void unknown_name(Scope *s, const Node *e) {
     method_emit(s, &d);
 }
 
+/* A callee without parentheses: adamw, zeros. Without any arguments it is a word. */
+static ConstValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
+    uint32_t n;
+    ConstValue v;
+    call_arguments(callee, &n);
+    if (callee->support != HERE || (!n && callee->group != GROUP_INIT))
+        return value_word(e->span, e->text);
+    bind_call(s, callee, &(Arguments){0}, e->span, &v);
+    return v;
+}
+
 static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
     ConstValue v;
     if (s->key && value_find(s->key, name)) return value_word(e->span, name);
+    if (s->key && !s->elaboration && key_call(s->key, name))
+        return bare_call(s, e, key_call(s->key, name));
     const Local *local = scope_local(s, name);
     if (local) {
         v = local->value;
@@ -83,9 +96,8 @@ static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
         return v;
     }
     if (s->key && !s->elaboration) return value_word(e->span, name);
-    if (!strcmp(name, "tanh") || !strcmp(name, "erf")) return value_word(e->span, name);
-    if (!strcmp(name, "zeros") || !strcmp(name, "ones"))
-        return (ConstValue){.kind = VALUE_CALL, .span = e->span, .text = name};
+    if (call_find(GROUP_INIT, name)) return bare_call(s, e, call_find(GROUP_INIT, name));
+    if (word_of_any_argument(name)) return value_word(e->span, name);
     unknown_name(s, e);
     return value_error(e->span);
 }
@@ -186,12 +198,26 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     return arithmetic_binary(s->model->ds, e, &left, &right);
 }
 
-Arguments evaluate_arguments(Scope *s, const Node *args) {
+/* Whether an argument is one of the words that its row takes, rather than a name. */
+static bool is_word_argument(const Scope *s, const CallInfo *callee, const char *name, uint32_t i,
+                             const Node *value) {
+    uint32_t n = 0;
+    const ArgumentInfo *row = callee ? call_arguments(callee, &n) : NULL;
+    if (name)
+        for (i = 0; i < n && strcmp(row[i].name, name);) i++;
+    if (i >= n || !(row[i].type.kinds & K_WORD) || value->kind != NODE_REF) return false;
+    return type_word_find(&row[i].type, value->text) >= 0 || !scope_knows(s, value->text);
+}
+
+Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee) {
     Arguments out = {0};
     for (uint32_t i = 0; args && i < args->n; i++) {
         const Node *kid = args->kids[i];
         bool named = kid->kind == NODE_NAMED;
-        Argument a = {named ? kid->text : NULL, evaluate(s, named ? kid->kids[0] : kid), kid};
+        const char *name = named ? kid->text : NULL;
+        const Node *value = named ? kid->kids[0] : kid;
+        bool word = is_word_argument(s, callee, name, i, value);
+        Argument a = {name, word ? value_word(value->span, value->text) : evaluate(s, value), kid};
         vec_push(s->model->arena, &out.at, a);
     }
     return out;

@@ -54,53 +54,17 @@ static bool initial_error(Scope *s, Span at, const char *what) {
     return false;
 }
 
-/* normal(std), normal(mean, std), or either of them by name; mean = 0 where it is not given. */
-static bool read_normal(Scope *s, const ConstValue *v, Span at, ParamSlot *p) {
-    const ConstValue *mean = NULL, *std = NULL;
-    uint32_t unnamed = 0,
-             position = 0; /* one number without a name is `std`, unless that is named */
-    Arena *arena = s->model->arena;
-    for (uint32_t i = 0; i < v->n_items; i++) unnamed += v->items[i].name == NULL;
-    bool mean_first = unnamed > 1 || value_item(v, "std");
-    for (uint32_t i = 0; i < v->n_items; i++) {
-        const char *name = v->items[i].name;
-        if (!name) name = position++ == 0 && mean_first ? "mean" : "std";
-        const ConstValue **to = !strcmp(name, "mean") ? &mean : !strcmp(name, "std") ? &std : NULL;
-        if (!to)
-            return initial_error(s, at, arena_printf(arena, "normal has no argument `%s`", name));
-        if (unnamed > 2) return initial_error(s, at, "normal takes at most two numbers");
-        if (*to) return initial_error(s, at, arena_printf(arena, "`%s` is given twice", name));
-        *to = v->items[i].value;
-        if (!value_is_number(*to) || fabs(value_number(*to)) > 1e30)
-            return initial_error(
-                s, at, arena_printf(arena, "`%s` of normal is a number up to 1e30", name));
-    }
-    if (!std) return initial_error(s, at, "normal needs its standard deviation, `std`");
-    if (value_number(std) < 0)
-        return initial_error(
-            s, at,
-            arena_printf(arena, "the standard deviation of normal is %s; it cannot be negative",
-                         value_text(arena, std)));
-    p->init = INIT_NORMAL;
-    p->init_mean = mean ? value_number(mean) : 0;
-    p->init_std = value_number(std);
-    return true;
-}
-
 static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     ConstValue v = evaluate(s, init);
     if (v.kind == VALUE_ERROR) return false;
-    bool call = v.kind == VALUE_CALL;
-    if (call && !strcmp(v.text, "normal")) return read_normal(s, &v, init->span, p);
-    if (call && !strcmp(v.text, "zeros"))
-        p->init = INIT_ZEROS;
-    else if (call && !strcmp(v.text, "ones"))
-        p->init = INIT_ONES;
-    else
-        return initial_error(s, init->span, "this is no initial value for a parameter");
-    return !v.n_items ||
-           initial_error(s, init->span,
-                         arena_printf(s->model->arena, "%s takes no arguments", v.text));
+    int kind = v.kind == VALUE_CALL ? word_find(&words_InitKind, v.text) : -1;
+    if (kind < 0) return initial_error(s, init->span, "this is no initial value for a parameter");
+    p->init = (InitKind)kind;
+    if (p->init == INIT_NORMAL) {
+        p->init_mean = value_number(call_argument(&v, "mean"));
+        p->init_std = value_number(call_argument(&v, "std"));
+    }
+    return true;
 }
 
 static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name) {
@@ -323,7 +287,7 @@ static void make_members(Elaboration *e, Scope *s, const Node *members) {
 /* Binds the arguments of `Class(..)` to the module's parameters. */
 static bool bind_arguments(Scope *outer, Instance *m, const Node *type) {
     const Node *params = m->decl->node->kids[0];
-    Arguments args = evaluate_arguments(outer, type->kids[0]);
+    Arguments args = evaluate_arguments(outer, type->kids[0], NULL);
     Scope inner = {.model = outer->model, .self = m};
     Binding b = {arena_printf(outer->model->arena, "module %s", m->decl->name), m->decl->node->span,
                  params, type->span};

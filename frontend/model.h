@@ -114,8 +114,6 @@ void setting_error(Model *m, const Setting *s, const char *format, ...)
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);
-/* Argument of a call that settings_evaluate completed; never NULL for the callee's own names. */
-const ConstValue *call_argument(const ConstValue *call, const char *name);
 
 /* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
  */
@@ -125,10 +123,20 @@ void policy_resolve(Model *m, Policy *p, Settings *s);
 void scope_bind(Scope *s, const char *name, ConstValue v);
 const Local *scope_local(const Scope *s, const char *name);
 
+/* arguments.c: arguments against the rows of a callee; false after reported errors. */
+bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ConstValue *out);
+/* what: "eps of `rms_norm`". Integral reals become integers where an integer is asked for. */
+bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what);
+/* An argument of a call that bind_call made; never NULL for the callee's own names. */
+const ConstValue *call_argument(const ConstValue *call, const char *name);
+
 /* evaluate.c */
 ConstValue config_value(Model *m, ConfigEntry *c);
 ConstValue evaluate(Scope *s, const Node *e);
 bool evaluate_truth(Scope *s, const Node *e, bool *out); /* false after an error */
-Arguments evaluate_arguments(Scope *s, const Node *args);
+/* callee: whose words its arguments may be, or NULL. */
+Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee);
+/* Whether a local, field, module argument or config name has this name. */
+bool scope_knows(const Scope *s, const char *name);
 
 #endif

@@ -172,8 +172,6 @@ static void resolve_unit(Model *m, Policy *p) {
         p->unit_size = call_argument(v, "elements")->integer;
         const ConstValue *leaf = call_argument(v, "leaf");
         add_classes(m, leaf, &p->unit_leaf);
-        if (leaf->n_items && !all_of_kind(leaf, VALUE_WORD))
-            setting_error(m, s, "leaf of size takes a list of classes");
     } else if (all_of_kind(v, VALUE_WORD)) {
         add_classes(m, v, &p->unit_classes);
     } else if (all_of_kind(v, VALUE_LIST) && !v->tuple) {
@@ -283,14 +281,6 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     }
     p->eps = value_number(call_argument(o, "eps"));
     const ConstValue *betas = call_argument(o, "betas");
-    bool right = betas->n_items == 2;
-    for (uint32_t i = 0; right && i < 2; i++)
-        right = value_is_number(betas->items[i].value) &&
-                value_number(betas->items[i].value) >= 0 && value_number(betas->items[i].value) < 1;
-    if (!right) {
-        setting_error(m, setting, "betas are two numbers, each at least 0 and below 1");
-        return;
-    }
     p->beta1 = value_number(betas->items[0].value);
     p->beta2 = value_number(betas->items[1].value);
 }
@@ -299,19 +289,8 @@ static void resolve_precision(Model *m, Policy *p) {
     const Setting *setting = model_setting(m, "train", "precision");
     p->compute_dtype = p->reduce_dtype = DT_F32;
     if (!is_word(&setting->value, "bf16")) return;
-    const ConstValue *master = call_argument(&setting->value, "master");
-    const ConstValue *reduce = call_argument(&setting->value, "reduce");
     p->compute_dtype = DT_BF16;
-    p->reduce_dtype = is_word(reduce, "bf16") ? DT_BF16 : DT_F32;
-    if (!is_word(master, "f32")) {
-        Diag d = is_word(master, "bf16") ? model_lacks(m, master->span, "bf16(master = bf16)")
-                                         : diag_at(m->ds, E_value_word, master->span,
-                                                   "master cannot be `%s`", master->text);
-        diag_help(&d, "the master dtype is f32");
-        diag_emit(&d);
-    }
-    if (!is_word(reduce, "f32") && !is_word(reduce, "bf16"))
-        setting_error(m, setting, "the reduce dtype is f32 or bf16, not `%s`", reduce->text);
+    p->reduce_dtype = (DType)enum_value(call_argument(&setting->value, "reduce"), &words_DType);
 }
 
 static void resolve_schedule(Model *m, Settings *s) {

@@ -45,3 +45,12 @@ ParamSlot *param_owner(ParamSlot *p) {
     while (p->same_as) p = p->same_as;
     return p;
 }
+
+bool scope_knows(const Scope *s, const char *name) {
+    if (scope_local(s, name) || model_config(s->model, name)) return true;
+    if (!s->self) return false;
+    if (instance_field(s->self, name)) return true;
+    for (uint32_t i = 0; i < s->self->arguments.n; i++)
+        if (!strcmp(s->self->arguments.at[i].name, name)) return true;
+    return false;
+}

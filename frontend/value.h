@@ -4,6 +4,7 @@
 #define FSDPC_VALUE_H
 
 #include "ast.h"
+#include "builtins.h"
 #include "ir.h"
 
 typedef enum ValueKind {
@@ -74,10 +75,7 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *left,
                              const ConstValue *right);
 ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *operand);
 ConstValue arithmetic_number(DiagSet *ds, const Node *e);
-/* sqrt, exp, log, abs, floor, ceil, round, min, max. false: no function of that name. */
-bool arithmetic_call(DiagSet *ds, const char *name, Span at, const ConstValue *args, uint32_t n,
-                     ConstValue *out);
-extern const char *const arithmetic_functions[];
-extern const int n_arithmetic_functions;
+/* A function of group NUMBER; call: its arguments as bind_call made them. */
+ConstValue arithmetic_call(DiagSet *ds, CallId function, Span at, const ConstValue *call);
 
 #endif

@@ -1,6 +1,7 @@
 /* The vocabulary as tables, and its help text. */
 #include "vocabulary.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "frontend.h"
@@ -9,7 +10,6 @@ const SectionInfo section_table[] = {
 #define SECTION(name, doc) {#name, doc},
 #define KEY(section, key, kinds, standard, least, support, doc)
 #define VALUE(section, key, name, support, doc)
-#define ARG(callee, name, kinds, standard, least, support, doc)
 #include "vocabulary.def"
 #undef SECTION
 #undef KEY
@@ -28,19 +28,10 @@ const ValueInfo value_table[] = {
 #define KEY(section, key, kinds, standard, least, support, doc)
 #define VALUE(section, key, name, support, doc) {#section, #key, name, support, doc},
 #include "vocabulary.def"
-#undef VALUE
-#undef ARG
-};
-
-const ArgumentInfo argument_table[] = {
-#define VALUE(section, key, name, support, doc)
-#define ARG(callee, name, kinds, standard, least, support, doc)                                    \
-    {#callee, #name, kinds, standard, least, support, doc},
-#include "vocabulary.def"
 };
 
 const int n_sections = ARRAY_LEN(section_table), n_keys = ARRAY_LEN(key_table),
-          n_values = ARRAY_LEN(value_table), n_arguments = ARRAY_LEN(argument_table);
+          n_values = ARRAY_LEN(value_table);
 
 const KeyInfo *key_find(const char *section, const char *key) {
     for (int i = 0; i < n_keys; i++)
@@ -57,12 +48,6 @@ bool section_known(const char *section) {
 
 static bool of_key(const ValueInfo *v, const KeyInfo *k) {
     return !strcmp(v->section, k->section) && !strcmp(v->key, k->key);
-}
-
-bool key_has_values(const KeyInfo *k) {
-    for (int i = 0; i < n_values; i++)
-        if (of_key(&value_table[i], k)) return true;
-    return false;
 }
 
 const ValueInfo *value_find(const KeyInfo *k, const char *name) {
@@ -85,46 +70,35 @@ size_t key_names(const char *section, const char **names, size_t max) {
     return n;
 }
 
+CallGroup key_group(const KeyInfo *k) {
+    char name[64];
+    size_t n = (size_t)snprintf(name, sizeof name, "%s.%s", k->section, k->key);
+    for (int g = 0; g < GROUP_COUNT; g++) {
+        const char *at = strstr(group_table[g].keys, name);
+        if (at && (!at[n] || at[n] == ' ')) return (CallGroup)g;
+    }
+    return GROUP_COUNT;
+}
+
+const CallInfo *key_call(const KeyInfo *k, const char *name) {
+    CallGroup g = key_group(k);
+    return g == GROUP_COUNT ? NULL : call_find(g, name);
+}
+
 size_t value_names(const KeyInfo *k, const char **names, size_t max) {
     size_t n = 0;
+    CallGroup g = key_group(k);
     for (int i = 0; i < n_values && n < max; i++)
-        if (of_key(&value_table[i], k)) names[n++] = value_table[i].name;
+        if (of_key(&value_table[i], k) && value_table[i].support == HERE)
+            names[n++] = value_table[i].name;
+    if (g != GROUP_COUNT) call_names(g, names, &n, max);
     return n;
-}
-
-size_t argument_names(const char *callee, const char **names, size_t max) {
-    size_t n = 0;
-    for (int i = 0; i < n_arguments && n < max; i++)
-        if (!strcmp(argument_table[i].callee, callee)) names[n++] = argument_table[i].name;
-    return n;
-}
-
-const char *kinds_text(Arena *a, int kinds) {
-    static const char *const names[] = {"an integer", "a number",      "true or false", "a string",
-                                        "a name",     "a call",        "a list",        "bytes",
-                                        "none",       "an expression", "none"};
-    Buf out = {0};
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (kinds & (1 << i)) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);
-    const char *text = arena_strdup(a, out.at ? out.at : "a value");
-    buf_free(&out);
-    return text;
 }
 
 static const char *support_text(Support s) {
     return s == HERE    ? ""
            : s == LATER ? " (not in this version)"
                         : " (only the default in this version)";
-}
-
-static void help_arguments(const char *callee, Buf *out) {
-    for (int i = 0; i < n_arguments; i++) {
-        const ArgumentInfo *a = &argument_table[i];
-        if (strcmp(a->callee, callee)) continue;
-        buf_printf(out, "        %-14s %s", a->name, a->doc);
-        if (a->standard) buf_printf(out, " [%s]", a->standard);
-        buf_printf(out, "%s\n", support_text(a->support));
-    }
 }
 
 static void help_key(const KeyInfo *k, bool full, Buf *out) {
@@ -134,16 +108,14 @@ static void help_key(const KeyInfo *k, bool full, Buf *out) {
     buf_printf(out, "%s\n", support_text(k->support));
     if (full) {
         buf_printf(out, "    takes %s\n", kinds_text(a, k->kinds));
-        for (int i = 0; i < n_values; i++) {
-            if (!of_key(&value_table[i], k)) continue;
-            buf_printf(out, "    %-18s %s%s\n", value_table[i].name, value_table[i].doc,
-                       support_text(value_table[i].support));
-            help_arguments(value_table[i].name, out);
-        }
-        if (!strcmp(k->key, "unit")) {
-            buf_printf(out, "    size\n");
-            help_arguments("size", out);
-        }
+        for (int i = 0; i < n_values; i++)
+            if (of_key(&value_table[i], k))
+                buf_printf(out, "    %-18s %s%s\n", value_table[i].name, value_table[i].doc,
+                           support_text(value_table[i].support));
+        for (int i = 0; i < CALL_COUNT; i++)
+            if (key_group(k) == call_table[i].group)
+                buf_printf(out, "    %s\n        %s%s\n", call_signature(a, &call_table[i]),
+                           call_table[i].doc, support_text(call_table[i].support));
     }
     arena_free(a);
 }

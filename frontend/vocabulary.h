@@ -2,24 +2,9 @@
 #ifndef FSDPC_VOCABULARY_H
 #define FSDPC_VOCABULARY_H
 
-#include "util.h"
+#include "builtins.h"
 
-enum {
-    K_INT = 1,
-    K_REAL = 2, /* integers too */
-    K_BOOL = 4,
-    K_TEXT = 8,
-    K_WORD = 16,
-    K_CALL = 32,
-    K_LIST = 64, /* lists and tuples */
-    K_BYTES = 128,
-    K_NONE = 256,
-    K_EXPRESSION = 512, /* kept for the elaboration */
-    K_OFF = 1024        /* `none` switches it off, and off is the default */
-};
-#define NO_LEAST (-1e300)
-
-typedef enum Support { HERE, DEFAULT_ONLY, LATER } Support;
+#define NO_LEAST (-LARGEST_NUMBER)
 
 typedef struct SectionInfo {
     const char *name, *doc;
@@ -40,31 +25,22 @@ typedef struct ValueInfo {
     const char *doc;
 } ValueInfo;
 
-typedef struct ArgumentInfo {
-    const char *callee, *name;
-    int kinds;
-    const char *standard;
-    double least;
-    Support support;
-    const char *doc;
-} ArgumentInfo;
-
 extern const SectionInfo section_table[];
 extern const KeyInfo key_table[];
 extern const ValueInfo value_table[];
-extern const ArgumentInfo argument_table[];
-extern const int n_sections, n_keys, n_values, n_arguments;
+extern const int n_sections, n_keys, n_values;
 
 /* vocabulary.c */
 const KeyInfo *key_find(const char *section, const char *key);
 bool section_known(const char *section);
-bool key_has_values(const KeyInfo *k);
 const ValueInfo *value_find(const KeyInfo *k, const char *name);
+/* The group whose calls the key takes; GROUP_COUNT: none. */
+CallGroup key_group(const KeyInfo *k);
+const CallInfo *key_call(const KeyInfo *k, const char *name); /* NULL: none */
 /* Names for did-you-mean, in the arena of the caller: fills names, returns how many. */
 size_t section_names(const char **names, size_t max);
 size_t key_names(const char *section, const char **names, size_t max);
+/* Words and calls of this version that the key takes. */
 size_t value_names(const KeyInfo *k, const char **names, size_t max);
-size_t argument_names(const char *callee, const char **names, size_t max);
-const char *kinds_text(Arena *a, int kinds); /* "an integer or none" */
 
 #endif

@@ -25,7 +25,7 @@ note: this is a truth value
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }
   |                           ^^^^
 
-error[E0202]: `sqrt` needs numbers, this is a string
+error[E0310]: `x` of `sqrt` takes a number, this is a string
  --> m.fsd:1:46
   |
 1 | config { a = "4" * 2; b = true < 1; c = sqrt("x") }

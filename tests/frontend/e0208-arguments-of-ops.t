@@ -16,15 +16,16 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0208]: `gelu` takes no argument `aprox`
+error[E0208]: `gelu` has no argument `aprox`
  --> m.fsd:6:24
   |
 6 |     x = gelu(wte(ids), aprox = tanh)
   |                        ^^^^^^^^^^^^
   |
   = help: did you mean `approx`?
+          gelu(x: tensor, approx: erf | tanh = erf)
 
-error[E0208]: `relu` needs a tensor here, this is an integer
+error[E0310]: `x` of `relu` takes a tensor, this is an integer
  --> m.fsd:8:14
   |
 8 |     z = relu(3)

@@ -17,31 +17,31 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0212]: normal needs its standard deviation, `std`
+error[E0208]: `normal` needs `std`
  --> m.fsd:2:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: normal has no argument `foo`
- --> m.fsd:3:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: normal takes at most two numbers
- --> m.fsd:4:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: `mean` is given twice
- --> m.fsd:5:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: `std` is given twice
- --> m.fsd:6:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: `std` of normal is a number up to 1e30
- --> m.fsd:7:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: normal needs its standard deviation, `std`
+  = help: normal(mean: real = 0, std: real)
+error[E0208]: `normal` has no argument `foo`
+ --> m.fsd:3:25
+  = help: normal(mean: real = 0, std: real)
+error[E0208]: `normal` takes at most 2 arguments, 3 are given
+ --> m.fsd:4:33
+  = help: normal(mean: real = 0, std: real)
+error[E0208]: `mean` of `normal` is given twice
+ --> m.fsd:5:39
+  = help: normal(mean: real = 0, std: real)
+ --> m.fsd:5:25
+error[E0208]: `std` of `normal` is given twice
+ --> m.fsd:6:36
+  = help: normal(mean: real = 0, std: real)
+ --> m.fsd:6:25
+error[E0310]: `std` of `normal` takes a number, this is a string
+ --> m.fsd:7:31
+error[E0208]: `normal` needs `std`
  --> m.fsd:8:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: the standard deviation of normal is -0.1; it cannot be negative
- --> m.fsd:9:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: zeros takes no arguments
-  --> m.fsd:10:18
-   = help: initial values are zeros, ones, normal(std) and normal(mean, std)
+  = help: normal(mean: real = 0, std: real)
+error[E0311]: `std` of `normal` is at least 0, this is -0.1
+ --> m.fsd:9:28
+error[E0208]: `zeros` takes no arguments
+  --> m.fsd:10:24
+   = help: zeros
 ==== exit 1

@@ -23,9 +23,8 @@ error[E0212]: parameter `a` has no initial value
 error[E0212]: this is no initial value for a parameter
  --> m.fsd:6:18
   = help: initial values are zeros, ones, normal(std) and normal(mean, std)
-error[E0212]: the standard deviation of normal is -1; it cannot be negative
- --> m.fsd:7:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
+error[E0311]: `std` of `normal` is at least 0, this is -1
+ --> m.fsd:7:25
 error[E0212]: only a parameter has an initial value
  --> m.fsd:8:22
 ==== exit 1

@@ -4,17 +4,24 @@
 train { optimizer = adamw(rate = 1, lr = 2, lr = 3); schedule = cosine(1, 2, 3); precision = f32(1) }
 data { train = text(); val = npy("a.npy") }
 ==== out
-error[E0312]: text needs `path`
+error[E0312]: `text` needs `path`
  --> m.fsd:2:16
-error[E0312]: npy takes name = "file.npy" for each field
+  = help: text(path: text, from: real = 0.0, to: real = 1.0)
+error[E0312]: each argument of `npy` has a name
  --> m.fsd:2:34
-error[E0312]: adamw takes no argument `rate`
- --> m.fsd:1:34
-  = help: there is: lr, betas, eps, weight_decay
-error[E0312]: `lr` is given twice
- --> m.fsd:1:50
-error[E0312]: cosine takes 2 arguments, this is one more
+  = help: for example train = npy(inputs = "x.npy", targets = "y.npy")
+error[E0312]: `adamw` has no argument `rate`
+ --> m.fsd:1:27
+  = help: adamw(lr: real = 1e-3, betas: list of 2 reals = (0.9, 0.999), eps: real = 1e-8, weight_decay: real = 0.01)
+error[E0312]: `lr` of `adamw` is given twice
+ --> m.fsd:1:45
+  = help: adamw(lr: real = 1e-3, betas: list of 2 reals = (0.9, 0.999), eps: real = 1e-8, weight_decay: real = 0.01)
+note: it is given here too
+ --> m.fsd:1:37
+error[E0312]: `cosine` takes at most 2 arguments, 3 are given
  --> m.fsd:1:78
-error[E0312]: f32 takes no arguments
- --> m.fsd:1:94
+  = help: cosine(warmup: int = 0, final: real = 0.0)
+error[E0312]: `f32` takes no arguments
+ --> m.fsd:1:98
+  = help: f32
 ==== exit 1

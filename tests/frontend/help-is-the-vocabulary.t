@@ -3,16 +3,16 @@
 ==== out
   schedule         learning rate over the steps [constant()]
     takes a call or none
-    constant           warm-up, then lr
-        warmup         steps of linear warm-up [0]
-    cosine             warm-up, then half a cosine down to final * lr
-        warmup         steps of linear warm-up [0]
-        final          factor of lr at the end [0.0]
-    linear             warm-up, then a line down to final * lr
-        warmup         steps of linear warm-up [0]
-        final          factor of lr at the end [0.0]
-    rsqrt              warm-up, then 1 / sqrt(step) (not in this version)
-    wsd                warm-up, plateau, decay (not in this version)
+    constant(warmup: int = 0)
+        warm-up, then lr
+    cosine(warmup: int = 0, final: real = 0.0)
+        warm-up, then half a cosine down to final * lr
+    linear(warmup: int = 0, final: real = 0.0)
+        warm-up, then a line down to final * lr
+    rsqrt
+        warm-up, then 1 / sqrt(step) (not in this version)
+    wsd
+        warm-up, plateau, decay (not in this version)
   align            start of each parameter in a flat unit: 16B or none [16B]
     takes bytes or none
 data: where samples come from

@@ -1,0 +1,338 @@
+/* Arguments of calls against the rows of builtins.def, and values against their types.
+ *
+ * In: the arguments as they were written, evaluated. Out: a call value that has every argument of
+ * the table once, by name and in the order of the table, defaults filled in. Without a name come
+ * the first arguments, then those with a name. Whatever does not fit is reported, each mistake for
+ * itself, with the signature of what was called.
+ *
+ * Functions report as methods do, with the calls that led there; calls in sections have a code of
+ * their own.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+typedef struct Bind {
+    Scope *s;
+    const CallInfo *callee;
+    const ArgumentInfo *row;
+    uint32_t n;
+    Span at;
+    const Argument **given; /* by row */
+    bool right;
+} Bind;
+
+/* ---- values ---- */
+
+static int kind_mask(const ConstValue *v) {
+    switch (v->kind) {
+    case VALUE_ERROR: return 0;
+    case VALUE_NONE: return K_NONE;
+    case VALUE_BOOL: return K_BOOL;
+    case VALUE_INT: return K_INT | K_REAL;
+    case VALUE_BYTES: return K_BYTES;
+    case VALUE_REAL: return K_REAL;
+    case VALUE_TEXT: return K_TEXT;
+    case VALUE_WORD: return K_WORD;
+    case VALUE_CALL: return K_CALL;
+    case VALUE_LIST: return K_LIST;
+    case VALUE_TENSOR:
+    case VALUE_PARAM: return K_TENSOR;
+    case VALUE_MODULE:
+    case VALUE_ARRAY: return 0;
+    }
+    return 0;
+}
+
+static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+    double x = value_number(v);
+    bool low = t->above ? !(x > t->least) : !(x >= t->least);
+    bool high = t->below ? !(x < t->most) : !(x <= t->most);
+    if (!low && !high) return true;
+    Diag d =
+        low ? method_error(s, E_value_range, v->span, "%s is %s %g, this is %s", what,
+                           t->above ? "above" : "at least", t->least,
+                           value_text(s->model->arena, v))
+            : method_error(s, E_value_range, v->span, "%s is %s %g, this is %s", what,
+                           t->below ? "below" : "at most", t->most, value_text(s->model->arena, v));
+    method_emit(s, &d);
+    return false;
+}
+
+static bool check_word(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+    if (type_word_find(t, v->text) >= 0 || (!t->words && !t->listed)) return true;
+    const char *names[32];
+    size_t n = 0;
+    while (n < ARRAY_LEN(names) && (names[n] = type_word(s->model->arena, t, (int)n))) n++;
+    Diag d = method_error(s, E_value_word, v->span, "%s cannot be `%s`", what, v->text);
+    help_nearest(&d, v->text, names, n);
+    method_emit(s, &d);
+    return false;
+}
+
+static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+    Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
+                          type_sentence(s->model->arena, t), value_kind_name(v));
+    method_emit(s, &d);
+    return false;
+}
+
+bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what) {
+    int64_t i;
+    if ((t->kinds & K_INT) && !(t->kinds & K_REAL) && v->kind == VALUE_REAL &&
+        value_integral(v, &i))
+        *v = value_int(v->span, i);
+    if (!(kind_mask(v) & t->kinds)) return wrong_kind(s, v, t, what);
+    if (value_is_number(v)) return check_range(s, v, t, what);
+    if (v->kind == VALUE_WORD) return check_word(s, v, t, what);
+    if (v->kind != VALUE_LIST || !t->items) return true;
+    if (t->count && v->n_items != t->count) {
+        Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this has %u", what,
+                              type_sentence(s->model->arena, t), v->n_items);
+        method_emit(s, &d);
+        return false;
+    }
+    ValueType item = {.kinds = t->items, .least = t->least, .most = t->most};
+    item.above = t->above;
+    item.below = t->below;
+    for (uint32_t k = 0; k < v->n_items; k++)
+        if (!check_value(s, v->items[k].value, &item,
+                         arena_printf(s->model->arena, "each element of %s", what)))
+            return false;
+    return true;
+}
+
+/* ---- defaults ---- */
+
+/* The value of a default: a constant, or one of the words of its type. */
+static ConstValue default_value(Scope *s, const Node *e) {
+    Arena *arena = s->model->arena;
+    ConstValue v = {.span = e->span};
+    switch (e->kind) {
+    case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
+    case NODE_NEGATE:
+        v = default_value(s, e->kids[0]);
+        return arithmetic_negate(s->model->ds, e, &v);
+    case NODE_TRUE: return value_bool(e->span, true);
+    case NODE_FALSE: return value_bool(e->span, false);
+    case NODE_NONE: return value_none(e->span);
+    case NODE_REF: return value_word(e->span, e->text);
+    case NODE_TUPLE:
+    case NODE_LIST:
+        v.kind = VALUE_LIST;
+        v.tuple = e->kind == NODE_TUPLE;
+        v.items = arena_array(arena, ConstItem, e->n + 1);
+        for (; v.n_items < e->n; v.n_items++) {
+            v.items[v.n_items].value = arena_new_of(arena, ConstValue);
+            *v.items[v.n_items].value = default_value(s, e->kids[v.n_items]);
+        }
+        return v;
+    default: BUG("node kind %d as a default", e->kind);
+    }
+}
+
+static ConstValue default_of(Scope *s, const ArgumentInfo *a) {
+    const Node *e =
+        parse_text(s->model->ds, 0, a->standard, strlen(a->standard), PARSE_EXPRESSION, 0);
+    CHECK(e);
+    return default_value(s, e);
+}
+
+/* ---- binding ---- */
+
+static Diag complain(Bind *b, Span at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static Diag complain(Bind *b, Span at, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    bool section = b->s->key && !b->s->elaboration;
+    Diag d =
+        diag_vat(b->s->model->ds, section ? E_setting_arguments : E_arguments, at, format, args);
+    va_end(args);
+    diag_help(&d, "%s", call_signature(b->s->model->arena, b->callee));
+    b->right = false;
+    return d;
+}
+
+static void unknown_argument(Bind *b, const Argument *a) {
+    const char *names[32];
+    size_t n = 0;
+    for (uint32_t i = 0; i < b->n && n < ARRAY_LEN(names); i++) names[n++] = b->row[i].name;
+    Diag d = complain(b, a->node->span, "`%s` has no argument `%s`", b->callee->name, a->name);
+    const char *near = nearest_name(a->name, names, n);
+    if (near)
+        diag_help(&d, "did you mean `%s`?\n%s", near,
+                  call_signature(b->s->model->arena, b->callee));
+    method_emit(b->s, &d);
+}
+
+static uint32_t count_unnamed(const Arguments *args) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < args->at.n; i++) n += args->at.at[i].name == NULL;
+    return n;
+}
+
+static bool is_named(const Arguments *args, const char *name) {
+    for (uint32_t i = 0; i < args->at.n; i++)
+        if (args->at.at[i].name && !strcmp(args->at.at[i].name, name)) return true;
+    return false;
+}
+
+/* The row of the first argument without a name: behind leading defaults where there are no more of
+ * these arguments than must be given. */
+static uint32_t first_position(const Bind *b, const Arguments *args) {
+    uint32_t leading = 0, needed = 0;
+    while (leading < b->n && b->row[leading].standard) leading++;
+    for (uint32_t i = leading; i < b->n; i++)
+        needed += !b->row[i].standard && !is_named(args, b->row[i].name);
+    return leading < b->n && count_unnamed(args) <= needed ? leading : 0;
+}
+
+static void too_many(Bind *b, const Arguments *args, const Argument *first) {
+    uint32_t given = count_unnamed(args);
+    Diag d = b->n ? complain(b, first->node->span, "`%s` takes %s%u argument%s, %u are given",
+                             b->callee->name, b->n > 1 ? "at most " : "", b->n,
+                             b->n == 1 ? "" : "s", given)
+                  : complain(b, first->node->span, "`%s` takes no arguments", b->callee->name);
+    method_emit(b->s, &d);
+}
+
+static void place(Bind *b, const Arguments *args) {
+    uint32_t position = first_position(b, args);
+    const Argument *named = NULL;
+    bool many = b->n && (b->row[b->n - 1].type.kinds & K_MANY), full = false;
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        const Argument *a = &args->at.at[i];
+        uint32_t k = 0;
+        while (a->name && k < b->n && strcmp(b->row[k].name, a->name)) k++;
+        if (!a->name) k = position++;
+        if (!a->name && named) {
+            Diag d = complain(b, a->node->span,
+                              "an argument without a name cannot follow `%s = ..`", named->name);
+            method_emit(b->s, &d);
+        } else if (k >= b->n && a->name) {
+            unknown_argument(b, a);
+        } else if (k >= b->n && many) {
+            continue; /* gathered below */
+        } else if (k >= b->n) {
+            if (!full) too_many(b, args, a);
+            full = true;
+        } else if (b->given[k]) {
+            Diag d = complain(b, a->node->span, "`%s` of `%s` is given twice", b->row[k].name,
+                              b->callee->name);
+            diag_note(&d, b->given[k]->node->span, "it is given here too");
+            method_emit(b->s, &d);
+        } else {
+            b->given[k] = a;
+        }
+        if (a->name) named = a;
+    }
+}
+
+/* All arguments, which have no name, as one list. */
+static ConstValue list_of(Bind *b, const Arguments *args) {
+    Arena *arena = b->s->model->arena;
+    ConstValue v = {.kind = VALUE_LIST, .span = b->at};
+    v.items = arena_array(arena, ConstItem, args->at.n + 1);
+    for (; v.n_items < args->at.n; v.n_items++) {
+        v.items[v.n_items].value = arena_new_of(arena, ConstValue);
+        *v.items[v.n_items].value = args->at.at[v.n_items].value;
+    }
+    return v;
+}
+
+/* An argument that was given: whether this version has it, and its value. */
+static bool check_given(Bind *b, const ArgumentInfo *row, ConstValue *v) {
+    Arena *arena = b->s->model->arena;
+    const char *callee = b->callee->name;
+    bool lacks = row->support == LATER;
+    if (!lacks &&
+        !check_value(b->s, v, &row->type, arena_printf(arena, "`%s` of `%s`", row->name, callee)))
+        return false;
+    if (row->support == DEFAULT_ONLY) {
+        ConstValue standard = default_of(b->s, row);
+        lacks = strcmp(value_text(arena, &standard), value_text(arena, v)) != 0;
+    }
+    if (!lacks) return true;
+    Diag d = model_lacks(b->s->model, v->span, "`%s` of `%s`%s%s", row->name, callee,
+                         row->support == LATER ? "" : " = ",
+                         row->support == LATER ? "" : value_text(arena, v));
+    method_emit(b->s, &d);
+    return false;
+}
+
+static void fill(Bind *b, const Arguments *args, ConstValue *call) {
+    Arena *arena = b->s->model->arena;
+    call->items = arena_array(arena, ConstItem, b->n + 1);
+    for (uint32_t k = 0; k < b->n; k++) {
+        const ArgumentInfo *row = &b->row[k];
+        ConstValue *v = arena_new_of(arena, ConstValue);
+        if (!b->given[k] && !row->standard) {
+            Diag d = complain(b, b->at, "`%s` needs `%s`", b->callee->name, row->name);
+            method_emit(b->s, &d);
+            continue;
+        }
+        bool many = row->type.kinds & K_MANY;
+        if (b->given[k]) *v = many ? list_of(b, args) : b->given[k]->value;
+        bool none = b->given[k] && v->kind == VALUE_NONE && row->standard; /* takes the default */
+        if (b->given[k] && !none) {
+            b->right &= check_given(b, row, v);
+        } else {
+            *v = default_of(b->s, row);
+        }
+        call->items[call->n_items++] = (ConstItem){row->name, v};
+    }
+}
+
+/* npy(x = "x.npy", ..): every argument has a name of its own. */
+static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
+    Arena *arena = b->s->model->arena;
+    call->items = arena_array(arena, ConstItem, args->at.n + 1);
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        const Argument *a = &args->at.at[i];
+        ConstValue *v = arena_new_of(arena, ConstValue);
+        *v = a->value;
+        bool twice = a->name && value_item(call, a->name);
+        if (!a->name || twice) {
+            Diag d = twice ? complain(b, a->node->span, "`%s` of `%s` is given twice", a->name,
+                                      b->callee->name)
+                           : complain(b, a->node->span, "each argument of `%s` has a name",
+                                      b->callee->name);
+            diag_help(&d, "for example %s", b->callee->example);
+            method_emit(b->s, &d);
+        } else if (!check_value(b->s, v, &b->row->type,
+                                arena_printf(arena, "`%s` of `%s`", a->name, b->callee->name))) {
+            b->right = false;
+        }
+        call->items[call->n_items++] = (ConstItem){a->name, v};
+    }
+    if (args->at.n) return;
+    Diag d = complain(b, b->at, "`%s` needs at least one %s", b->callee->name, b->row->name);
+    diag_help(&d, "for example %s", b->callee->example);
+    method_emit(b->s, &d);
+}
+
+bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ConstValue *out) {
+    Bind b = {.s = s, .callee = callee, .at = at, .right = true};
+    *out = value_error(at);
+    for (uint32_t i = 0; i < args->at.n; i++)
+        if (args->at.at[i].value.kind == VALUE_ERROR) return false;
+    b.row = call_arguments(callee, &b.n);
+    b.given = arena_array(s->model->arena, const Argument *, b.n + 1);
+    ConstValue call = {.kind = VALUE_CALL, .span = at, .text = callee->name};
+    if (b.n && (b.row->type.kinds & K_NAMED)) {
+        fill_named(&b, args, &call);
+    } else {
+        place(&b, args);
+        if (b.right) fill(&b, args, &call);
+    }
+    if (b.right) *out = call;
+    return b.right;
+}
+
+const ConstValue *call_argument(const ConstValue *call, const char *name) {
+    const ConstValue *v = value_item(call, name);
+    if (!v) BUG("%s has no argument %s", call->text, name);
+    return v;
+}
