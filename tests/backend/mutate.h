@@ -3,7 +3,7 @@
  *   mutate_plans.c   good plans: models of the repository compiled in this process
  *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
  *   mutate_pick.c    places in a plan, and what has to move along with a change
- *   mutate_faults.c, mutate_sums.c   the faults
+ *   mutate_faults.c, mutate_sums.c, mutate_gradients.c   the faults
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
  *                    the checker
  */
@@ -29,7 +29,8 @@ typedef struct GoodPlan {
     size_t size;
     Plan plan;
 } GoodPlan;
-/* Compiles models/MODEL.fsd of the repository into out, whose name is for messages. */
+/* Compiles models/MODEL.fsd of the repository, or the path MODEL.fsd if it names a folder, into
+ * out, whose name is for messages. */
 void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
                GoodPlan *out);
 /* Writes the small data files that models name into the working directory. */
@@ -114,9 +115,10 @@ typedef struct Fault {
     int tries;                         /* per good plan */
     bool (*plant)(Edit *e, Random *r); /* false: this plan has no place for it */
 } Fault;
-/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. */
-extern const Fault order_faults[], sum_faults[];
-extern const uint32_t n_order_faults, n_sum_faults;
+/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. mutate_gradients.c: proof 4:
+ * they change a result wherever they are planted, so the proof alone must reject each of them. */
+extern const Fault order_faults[], sum_faults[], gradient_faults[];
+extern const uint32_t n_order_faults, n_sum_faults, n_gradient_faults;
 
 /* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what
  * went wrong first. */

@@ -204,6 +204,10 @@ static bool reads_parameters(uint16_t op) {
            op == OP_adam;
 }
 
+static int32_t is_trained(const Plan *p, int32_t group) {
+    return group >= 0 && p->groups[group].flags & GROUP_TRAINABLE;
+}
+
 /* All operands are there, and results will not hurt them. */
 static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishing) {
     const Plan *p = o->p;
@@ -226,10 +230,10 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
             return wrong(o, i, "an operand is not in its memory");
         if (!view_is_right(o, r, i, v)) return false;
         const Data *d = data_of(o, r, v);
-        if ((d->kind == IS_FLAT || d->kind == IS_SHARD) && d->version != (int32_t)o->updates)
+        bool parameters = d->kind == IS_FLAT || d->kind == IS_SHARD;
+        if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group))
             return wrong(o, i, "reads parameters of another step");
-        if ((d->kind == IS_FLAT || d->kind == IS_SHARD) && o->root[v] == v &&
-            !reads_parameters(in->op))
+        if (parameters && o->root[v] == v && !reads_parameters(in->op))
             return wrong(o, i, "reads flat parameters as a tensor");
     }
     return true;

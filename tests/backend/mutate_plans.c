@@ -13,6 +13,7 @@
     "L=2", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=12", "train.steps=4", \
         "train.eval_every=2", "train.precision=f32", "train.schedule=constant(warmup = 0)"
 #define SIX "train.batch=12"
+#define GRADIENTS "tests/backend/models/gradients"
 
 typedef struct Case {
     const char *name, *model;
@@ -75,6 +76,25 @@ static const Case cases[] = {
       "train.optimizer=adam(lr = 0.1)"}},
     {"linear 1 rank", "linear", 1, {"features=16", "train.batch=12"}},
     {"linear full", "linear", 2, {"features=16", "train.batch=12", "train.accumulate=2"}},
+    {"six layers none, 4 micro-batches, sharded",
+     "six-layers",
+     2,
+     {SIX, "train.batch=16", "train.accumulate=4", "shard.strategy=none",
+      "shard.accumulate=sharded"}},
+    {"gradients full", GRADIENTS, 2, {"drop=0.1"}},
+    {"gradients full, 4 micro-batches, f32 and bf16",
+     GRADIENTS,
+     2,
+     {"train.accumulate=4", "train.batch=32", "train.precision=bf16"}},
+    {"gradients grads, 5 micro-batches added unsharded",
+     GRADIENTS,
+     3,
+     {"train.accumulate=5", "train.batch=60", "shard.strategy=grads", "shard.accumulate=local",
+      "train.optimizer=sgd(lr = 0.1)"}},
+    {"gradients none, 4 micro-batches added sharded",
+     GRADIENTS,
+     2,
+     {"train.accumulate=4", "train.batch=32", "shard.strategy=none", "shard.accumulate=sharded"}},
 };
 
 static void write_npy(const char *name, const char *descr, int rank, int rows, int width) {
@@ -111,7 +131,8 @@ static void say_nothing(void *context, const char *text, size_t n) {
 void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
                GoodPlan *out) {
     const char *root = getenv("FSDP_ROOT");
-    const char *file = arena_printf(a, "%s/models/%s.fsd", root ? root : ".", model);
+    const char *file = arena_printf(a, "%s/%s%s.fsd", root ? root : ".",
+                                    strchr(model, '/') ? "" : "models/", model);
     DiagSet diags;
     diag_init(&diags, a);
     diags.write = say_nothing;

@@ -1,0 +1,8 @@
+# NEEDS: build:tests/mutate
+# RUN: %build/tests/mutate "gpt2 full" "update with other constants" %t/plan.bin 2>&-
+# RUN: %fsdpc check %t/plan.bin 2>&1 | sed -E "s/(#|value |instruction |bytes? |to |says |\()[0-9]+/\1N/g"; exit ${PIPESTATUS[0]}
+# An update has another beta than the settings say: check-4.
+==== out
+error[E0510]: %t/plan.bin: check-4m: gpt2.fsd:49:9: adam #N: its attribute `beta2` is not that of the settings
+
+==== exit 3

@@ -1,0 +1,258 @@
+/* Faults inside of backward, of constants and of the evaluation: what proof 4 says of values. The
+ * oracle does not follow what an op computes, so each of these is planted where it changes a
+ * result for certain, and the checker must reject every one. */
+#include <string.h>
+
+#include "mutate.h"
+
+static bool is_backward(const Edit *e, uint32_t i) {
+    return e->instr[i].row.phase == PHASE_BACKWARD && e->instr[i].row.stream == STREAM_COMPUTE &&
+           op_info[e->instr[i].row.op].effect == EFFECT_PURE;
+}
+
+static void make_constant(Edit *e, uint32_t i, double alpha) {
+    EditInstr *in = &e->instr[i];
+    in->row.op = OP_fill;
+    in->row.attr = (Attrs){.alpha = alpha};
+    in->n_in = 0;
+}
+
+/* The gradient of a parameter that other ops than products read. */
+static bool constant_gradient(Edit *e, Random *r) {
+    Place at;
+    uint32_t n = 0, chosen = 0;
+    if (!pick_op(e, r, OP_pack, &at)) return false;
+    const EditInstr *pack = &e->instr[at.instr];
+    for (uint32_t k = 0; k < pack->n_in; k++) {
+        uint32_t def = edit_def(e, pack->in[k]);
+        const EditInstr *in = &e->instr[def];
+        if (in->n_out == 1 && in->row.op == OP_sum_leading && in->n_in == 1 &&
+            random_below(r, ++n) == 0)
+            chosen = def;
+    }
+    if (n) make_constant(e, chosen, 0.5);
+    return n > 0;
+}
+
+static bool has_one_result(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return is_backward(e, i) && in->n_out == 1 && in->n_in > 0 && in->row.op != OP_pack &&
+           op_info[in->row.op].alias != ALIAS_VIEW && op_info[in->row.op].alias != ALIAS_MUST &&
+           op_info[in->row.op].precision == PRECISION_COMPUTE &&
+           e->value[in->out[0]].type.dtype <= DT_BF16;
+}
+static bool zero_slope(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_one_result, &at)) return false;
+    make_constant(e, at.instr, 0);
+    return true;
+}
+
+static bool is_residual(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return is_backward(e, i) && in->row.op == OP_layer_norm_grad && in->n_in == 6;
+}
+static bool drop_residual(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, is_residual, &at)) return false;
+    e->instr[at.instr].n_in--;
+    return true;
+}
+
+static bool is_sum(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return is_backward(e, i) && in->row.op == OP_add && edit_same_type(e, in->in[0], in->in[1]);
+}
+/* The sum stays, of one of its terms taken twice. */
+static bool drop_branch(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, is_sum, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t k = random_below(r, 2);
+    in->in[k] = in->in[1 - k];
+    return true;
+}
+
+static bool adds_up(const Edit *e, uint32_t i) {
+    const OpInfo *o = &op_info[e->instr[i].row.op];
+    return is_backward(e, i) && o->alias == ALIAS_ACC && e->instr[i].n_in == o->in_max;
+}
+static bool same_place(const PlanInstr *a, const PlanInstr *b) {
+    return a->path == b->path && a->file == b->file && a->line == b->line && a->col == b->col;
+}
+/* A reader of the parameter says that it is no part of forward, and what it contributes is gone. */
+static bool hide_reader(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, adds_up, &at)) return false;
+    const EditInstr *in = &e->instr[at.instr];
+    edit_replace_value(e, in->out[0], in->in[in->n_in - 1]);
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        EditInstr *other = &e->instr[i];
+        if (same_place(&other->row, &in->row)) other->row.phase = PHASE_BACKWARD;
+        for (uint32_t k = other->n_edge; k-- > 0;)
+            if (other->edge[k] == at.instr) edit_drop_edge(e, i, k);
+    }
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
+static bool reads_values(const Edit *e, uint32_t i) {
+    uint16_t op = e->instr[i].row.op;
+    return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_pack &&
+           op != OP_accumulate && op != OP_fill && op != OP_metric_add;
+}
+/* Two views of one parameter, from different gathers, are the same value. */
+static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
+    const EditInstr *x = &e->instr[edit_def(e, a)], *y = &e->instr[edit_def(e, b)];
+    return a == b ||
+           (x->row.op == OP_view && y->row.op == OP_view &&
+            x->row.attr.offset == y->row.attr.offset) ||
+           (x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
+            !memcmp(&x->row.attr, &y->row.attr, sizeof(Attrs)) &&
+            !memcmp(x->in, y->in, x->n_in * sizeof *x->in));
+}
+static bool read_another(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, reads_values, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t k = random_below(r, in->n_in), n = 0, chosen = 0;
+    for (uint32_t i = 0; i < at.at; i++) {
+        const EditInstr *other = &e->instr[e->program[at.program].list[i]];
+        for (uint32_t j = 0; j < other->n_out; j++)
+            if (edit_same_type(e, other->out[j], in->in[k]) &&
+                !same_value(e, other->out[j], in->in[k]) && random_below(r, ++n) == 0)
+                chosen = other->out[j];
+    }
+    if (n) in->in[k] = chosen;
+    return n > 0;
+}
+
+/* Memory and types stay as they are. */
+static uint32_t second_operand(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    if (!reads_values(e, i) || in->row.op == OP_add || in->row.op == OP_mul) return 0;
+    for (uint32_t k = in->n_in - 1; k > 0; k--)
+        if (edit_same_type(e, in->in[k], in->in[k - 1]) && in->in[k] != in->in[k - 1]) return k;
+    return 0;
+}
+static bool has_second_operand(const Edit *e, uint32_t i) { return second_operand(e, i) > 0; }
+static bool exchange_operands(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_second_operand, &at)) return false;
+    uint32_t *in = e->instr[at.instr].in, k = second_operand(e, at.instr), v = in[k];
+    in[k] = in[k - 1];
+    in[k - 1] = v;
+    return true;
+}
+
+static const uint32_t free_attrs[] = {ATTR_BIT_causal, ATTR_BIT_approx, ATTR_BIT_alpha, ATTR_BIT_p,
+                                      ATTR_BIT_salt};
+static bool has_attr(const Edit *e, uint32_t i) {
+    if (!is_backward(e, i) || e->instr[i].row.op == OP_fill) return false;
+    for (size_t k = 0; k < ARRAY_LEN(free_attrs); k++)
+        if (op_info[e->instr[i].row.op].attrs >> free_attrs[k] & 1) return true;
+    return false;
+}
+static bool other_attr(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_attr, &at)) return false;
+    Attrs *a = &e->instr[at.instr].row.attr;
+    uint32_t bit;
+    do bit = free_attrs[random_below(r, ARRAY_LEN(free_attrs))], r->still = false;
+    while (!(op_info[e->instr[at.instr].row.op].attrs >> bit & 1));
+    switch (bit) {
+    case ATTR_BIT_causal: a->causal = !a->causal; break;
+    case ATTR_BIT_approx: a->approx = !a->approx; break;
+    case ATTR_BIT_alpha: a->alpha = a->alpha * 2 + 0.25; break;
+    case ATTR_BIT_p: a->p = a->p / 2 + 0.01; break;
+    default: a->salt++;
+    }
+    return true;
+}
+
+static bool is_update(const Edit *e, uint32_t i) {
+    uint16_t op = e->instr[i].row.op;
+    return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
+}
+static bool other_update(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, is_update, &at)) return false;
+    Attrs *a = &e->instr[at.instr].row.attr;
+    if (e->instr[at.instr].row.op != OP_adam) {
+        uint32_t updates = 0;
+        for (uint32_t i = 0; i < e->n_instr; i++) updates += is_update(e, i);
+        a->weight_decay += 0.125;
+        return updates > 1;
+    }
+    if (random_below(r, 2))
+        a->beta1 = a->beta1 / 2;
+    else
+        a->beta2 = a->beta2 / 2;
+    return true;
+}
+static bool other_on_nan(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+    int64_t *on_nan = &e->instr[at.instr].row.attr.on_nan;
+    *on_nan = *on_nan == ON_NAN_STOP ? ON_NAN_CONTINUE : ON_NAN_STOP;
+    return true;
+}
+/* One role clips and decays in another way. */
+static bool other_role(Edit *e, Random *r) {
+    if (!edit_split_roles(e)) return false;
+    bool scale = random_below(r, 2);
+    for (uint32_t k = e->n_program / 2; k < e->n_program; k++)
+        for (uint32_t i = 0; i < e->program[k].n; i++) {
+            PlanInstr *in = &e->instr[e->program[k].list[i]].row;
+            if (scale && in->op == OP_step_scale) in->attr.clip += 1;
+            if (!scale && is_update(e, e->program[k].list[i])) in->attr.weight_decay += 0.125;
+        }
+    return true;
+}
+
+/* A program reads another parameter of the same shape, or the other field of the batch. */
+static bool in_one_of_two(const Edit *e, uint32_t program) {
+    uint32_t like = 0;
+    for (uint32_t k = 0; k < e->n_program; k++) like += k != program;
+    return like > 0 && e->settings.eval_every > 0;
+}
+static bool evaluate_another(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_view, &at) || !pick_alike(e, r, at, &other)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    int64_t offset = e->instr[other.instr].row.attr.offset;
+    if (e->program[at.program].kind != 1 || in->in[0] != e->instr[other.instr].in[0] ||
+        in->row.attr.offset == offset || !in_one_of_two(e, at.program))
+        return false;
+    edit_shift(e, in->out[0],
+               e->value[in->out[0]].address + (uint64_t)(offset - in->row.attr.offset));
+    in->row.attr.offset = offset;
+    return true;
+}
+static bool exchange_fields(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_field, &at) || !pick_alike(e, r, at, &other)) return false;
+    int64_t *a = &e->instr[at.instr].row.attr.index, *b = &e->instr[other.instr].row.attr.index;
+    int64_t index = *a;
+    if (*a == *b || !in_one_of_two(e, at.program)) return false;
+    *a = *b;
+    *b = index;
+    return true;
+}
+
+const Fault gradient_faults[] = {
+    {"make a gradient a constant", 4, 3, constant_gradient},
+    {"make a slope zero", 4, 6, zero_slope},
+    {"drop the residual of a norm's gradient", 4, 3, drop_residual},
+    {"drop a branch of backward", 4, 4, drop_branch},
+    {"hide a reader and drop its part", 4, 4, hide_reader},
+    {"read another value in backward", 4, 10, read_another},
+    {"exchange two operands in backward", 4, 4, exchange_operands},
+    {"another attribute than forward", 4, 6, other_attr},
+    {"update with other constants", 4, 2, other_update},
+    {"do something else with what is not finite", 4, 1, other_on_nan},
+    {"update with other constants in one role", 4, 2, other_role},
+    {"evaluate with another parameter", 4, 20, evaluate_another},
+    {"exchange two fields of a batch", 4, 2, exchange_fields},
+};
+const uint32_t n_gradient_faults = ARRAY_LEN(gradient_faults);
