@@ -90,6 +90,22 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
     buf_printf(out, "\n");
 }
 
+static void put_names(Buf *out, const PlanNames *n, uint64_t i) {
+    buf_printf(out, "names %llu \"%s\"%s", (Llu)i, text(n->label), n->n_skip ? " skip" : "");
+    for (uint32_t k = 0; k < n->n_skip; k++)
+        buf_printf(out, " \"%s\"", text(plan_at->skips[n->first_skip + k]));
+    buf_printf(out, "\n");
+}
+
+static void put_other_names(Buf *out, const PlanOtherName *n, uint64_t i) {
+    uint64_t rows = plan_at->n_params + plan_at->n_aliases, row = i % rows;
+    const char *path = row < plan_at->n_params
+                           ? text(plan_at->params[row].name)
+                           : text(plan_at->aliases[row - plan_at->n_params].name);
+    buf_printf(out, "name %llu \"%s\" checkpoint \"%s\"%s\n", (Llu)(i / rows + 1), path,
+               text(n->checkpoint), n->flags & PARAM_TRANSPOSED ? " transposed" : "");
+}
+
 static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
     buf_printf(out, "unit %llu \"%s\" %s groups", (Llu)i, text(u->name), text(u->class_name));
     for (uint32_t k = 0; k < u->n_group; k++) buf_printf(out, " %u", u->first_group + k);
@@ -216,7 +232,7 @@ static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
                r->first_rank + r->n_ranks - 1);
 }
 
-/* Rows that print as a part of others: characters of names, aliases with their parameter, ... */
+/* Rows that print as a part of others: characters of names, aliases with their parameter, .. */
 #define INSIDE_OTHERS(field, type)                                                                 \
     static void put_##field(Buf *out, const type *row, uint64_t i) {                               \
         (void)out;                                                                                 \
@@ -225,6 +241,7 @@ static void put_roles(Buf *out, const PlanRole *r, uint64_t i) {
     }
 INSIDE_OTHERS(strings, char)
 INSIDE_OTHERS(aliases, PlanAlias)
+INSIDE_OTHERS(skips, PlanString)
 INSIDE_OTHERS(group_params, PlanGroupParam)
 INSIDE_OTHERS(source_fields, PlanSourceField)
 INSIDE_OTHERS(values, PlanValue)

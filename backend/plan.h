@@ -35,6 +35,8 @@ typedef struct PlanSection {
     uint64_t offset, count; /* offset from the start of the file; elements */
 } PlanSection;
 
+typedef uint32_t PlanString;
+
 /* SECTION(field of Plan, struct, name in dumps). Order = kind = order in the file. */
 #define PLAN_SECTIONS(SECTION)                                                                     \
     SECTION(strings, char, "strings")                                                              \
@@ -43,6 +45,9 @@ typedef struct PlanSection {
     SECTION(files, PlanFile, "files")                                                              \
     SECTION(params, PlanParam, "parameters")                                                       \
     SECTION(aliases, PlanAlias, "aliases")                                                         \
+    SECTION(names, PlanNames, "names tables")                                                      \
+    SECTION(other_names, PlanOtherName, "names in further tables")                                 \
+    SECTION(skips, PlanString, "names that are skipped")                                           \
     SECTION(units, PlanUnit, "units")                                                              \
     SECTION(groups, PlanGroup, "groups")                                                           \
     SECTION(group_params, PlanGroupParam, "group parameters")                                      \
@@ -57,8 +62,6 @@ typedef struct PlanSection {
     SECTION(instrs, PlanInstr, "instructions")                                                     \
     SECTION(operands, uint32_t, "operands") /* value numbers */                                    \
     SECTION(edges, uint32_t, "edges")       /* instruction numbers */
-
-typedef uint32_t PlanString;
 
 typedef struct PlanSettings {
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
@@ -96,7 +99,7 @@ typedef struct PlanFile { /* source map: row 0 is "no place" */
 } PlanFile;
 
 typedef struct PlanParam {
-    PlanString name, key, checkpoint; /* path; name in --save; that through the names table */
+    PlanString name, key, checkpoint; /* path; key; that through the first names table: --save */
     uint32_t init;                    /* InitKind */
     uint32_t flags;                   /* PARAM_* */
     uint32_t first_alias, n_alias;
@@ -109,6 +112,19 @@ enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4 };
 typedef struct PlanAlias {
     PlanString name, checkpoint;
 } PlanAlias;
+
+/* A names table: how a file of weights may name the parameters. The first one's names are in the
+ * parameters and aliases; table t > 0 has n_params + n_aliases rows of other_names, from row
+ * (t - 1) * (n_params + n_aliases) on, those of the parameters first. */
+typedef struct PlanNames {
+    PlanString label;
+    uint32_t first_skip, n_skip, pad; /* patterns of tensors that are known and not loaded */
+} PlanNames;
+
+typedef struct PlanOtherName {
+    PlanString checkpoint;
+    uint32_t flags; /* PARAM_TRANSPOSED or 0 */
+} PlanOtherName;
 
 typedef struct PlanUnit {
     PlanString name, class_name;

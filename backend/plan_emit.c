@@ -9,24 +9,24 @@
 #include "backend.h"
 #include "passes.h"
 
-typedef struct Emit {
-    const Frontend *f;
-    const Graph *g;
-    const Settings *s;
-    Buf section[20]; /* in the order of PLAN_SECTIONS */
-    uint32_t *slots; /* hash table of string offsets, 0 = free */
-    uint32_t n_slots, n_strings;
-    uint32_t *value_number, *instr_number; /* by ValueId, OpId */
-    uint32_t n_values, n_instrs;
-    uint64_t sent[PROGRAM_KINDS];
-} Emit;
-
 enum {
 #define SECTION(field, type, name) S_##field,
     PLAN_SECTIONS(SECTION)
 #undef SECTION
         S_COUNT
 };
+
+typedef struct Emit {
+    const Frontend *f;
+    const Graph *g;
+    const Settings *s;
+    Buf section[S_COUNT]; /* in the order of PLAN_SECTIONS */
+    uint32_t *slots;      /* hash table of string offsets, 0 = free */
+    uint32_t n_slots, n_strings;
+    uint32_t *value_number, *instr_number; /* by ValueId, OpId */
+    uint32_t n_values, n_instrs;
+    uint64_t sent[PROGRAM_KINDS];
+} Emit;
 
 #define SECTION(field, type, name) typedef type Row_##field;
 PLAN_SECTIONS(SECTION)
@@ -91,8 +91,31 @@ static void emit_params(Emit *e) {
             bool transposed; /* as the parameter itself: frontend saw to that */
             const char *path = p->aliases.at[k].path;
             PUT(e, aliases, .name = string(e, path),
-                .checkpoint = string(e, frontend_checkpoint_name(e->f, path, &transposed)));
+                .checkpoint = string(e, frontend_checkpoint_name(e->f, 0, path, &transposed)));
         }
+    }
+}
+
+static void emit_other_name(Emit *e, uint32_t table, const char *path) {
+    bool transposed;
+    const char *name = frontend_checkpoint_name(e->f, table, path, &transposed);
+    PUT(e, other_names, .checkpoint = string(e, name), .flags = transposed ? PARAM_TRANSPOSED : 0);
+}
+
+static void emit_names(Emit *e) {
+    for (uint32_t t = 0; t < frontend_names_tables(e->f); t++) {
+        const StringList *skips = frontend_names_skips(e->f, t);
+        PUT(e, names, .label = string(e, frontend_names_label(e->f, t)),
+            .first_skip = ROWS(e, skips), .n_skip = skips->at.n);
+        for (uint32_t i = 0; i < skips->at.n; i++) {
+            PlanString pattern = string(e, skips->at.at[i]);
+            put(e, S_skips, &pattern, sizeof pattern);
+        }
+        if (t == 0) continue; /* stands in the parameters */
+        for (uint32_t i = 0; i < e->g->params.n; i++) emit_other_name(e, t, e->g->params.at[i].key);
+        for (uint32_t i = 0; i < e->g->params.n; i++)
+            for (uint32_t k = 0; k < e->g->params.at[i].aliases.n; k++)
+                emit_other_name(e, t, e->g->params.at[i].aliases.at[k].path);
     }
 }
 
@@ -298,9 +321,10 @@ void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Bu
     e->f = f;
     e->g = g;
     e->s = s;
-    CHECK(S_COUNT <= ARRAY_LEN(e->section) && g->level == LEVEL_SCHED);
+    CHECK(g->level == LEVEL_SCHED);
     put(e, S_strings, "", 1);
     emit_params(e);
+    emit_names(e);
     emit_units(e);
     emit_states(e);
     emit_source(e, "train", &s->train);

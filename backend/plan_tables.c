@@ -147,6 +147,30 @@ static int read_params(Reading *r) {
     return 0;
 }
 
+static int read_names(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t rows = p->n_params + p->n_aliases, names = 0;
+    FAIL_IF(__builtin_mul_overflow(p->n_names ? p->n_names - 1 : 0, rows, &names) ||
+                p->n_other_names != names,
+            "the names tables do not name each parameter once");
+    for (uint64_t i = 0; i < p->n_names; i++)
+        FAIL_IF(bad_string(p, p->names[i].label) || p->names[i].pad ||
+                    bad_range(p->names[i].first_skip, p->names[i].n_skip, p->n_skips),
+                "names table %llu: its patterns are outside their table", (Llu)i);
+    for (uint64_t i = 0; i < p->n_skips; i++)
+        FAIL_IF(bad_string(p, p->skips[i]), "pattern %llu of the names tables is no name", (Llu)i);
+    for (uint64_t i = 0; i < p->n_other_names; i++) {
+        const PlanOtherName *n = &p->other_names[i];
+        uint64_t row = i % rows;
+        FAIL_IF(bad_string(p, n->checkpoint) || n->flags & ~(uint32_t)PARAM_TRANSPOSED,
+                "name %llu of the further names tables is none", (Llu)i);
+        FAIL_IF(n->flags && row < p->n_params && p->params[row].type.rank != 2,
+                "parameter %s: only a matrix is stored transposed",
+                plan_string(p, p->params[row].name));
+    }
+    return 0;
+}
+
 static int read_units(Reading *r) {
     const Plan *p = r->p;
     uint64_t next = 0;
@@ -365,6 +389,7 @@ int plan_read_tables(Reading *r) {
     int status = read_settings(r);
     if (!status) status = read_files(r);
     if (!status) status = read_params(r);
+    if (!status) status = read_names(r);
     if (!status) status = read_units(r);
     if (!status) status = read_groups(r);
     if (!status) status = read_states(r);

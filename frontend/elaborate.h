@@ -112,6 +112,10 @@ Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 /* tables.c: rows of the graph for modules, parameters, names. */
 void register_tables(Elaboration *e);
 
+/* names.c: each pattern matches, each parameter has a name of its own in each table; the first
+ * table's names go into the graph. */
+void names_check(Elaboration *e);
+
 /* What arguments are bound to: a module or a method. */
 typedef struct Binding {
     const char *what; /* "module Linear" */

@@ -66,8 +66,13 @@ Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, si
                              const CompileOptions *options);
 /* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors. */
 bool frontend_elaborate(Frontend *f);
-/* names.c: a parameter's name through the model's names table. */
-const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *transposed);
+/* names.c: the model's names tables, and a parameter's name through one of them (its path where
+ * there is no such table). Table 0 is the one whose names are saved. */
+uint32_t frontend_names_tables(const Frontend *f);
+const char *frontend_names_label(const Frontend *f, uint32_t table);
+const StringList *frontend_names_skips(const Frontend *f, uint32_t table);
+const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
+                                     bool *transposed);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
 /* vocabulary.c: text of `fsdpc help [SECTION[.KEY]]`. false: out says what there is instead. */

@@ -31,12 +31,21 @@ typedef struct Setting {
     ConstValue value;
 } Setting;
 
+/* One line of a names table: what parameters of this path are called in a file of weights. */
 typedef struct NamesRule {
     const char *pattern, *replacement;
     bool transposed;
     Span span;
     bool matched;
 } NamesRule;
+
+/* `names LABEL { }`: one way to name the parameters in a file. */
+typedef struct NamesTable {
+    const char *label; /* "" = none */
+    Span span;
+    VEC(NamesRule) rules;
+    StringList skips; /* patterns of tensors that are known and not loaded */
+} NamesTable;
 
 typedef struct Requirement {
     const Node *condition;
@@ -60,7 +69,7 @@ typedef struct Model {
     VEC(ConfigEntry) config;
     VEC(ModuleDecl) modules;
     VEC(Setting) settings;
-    VEC(NamesRule) names;
+    VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
@@ -111,6 +120,9 @@ Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((form
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* names.c: reads a `names` section. */
+void names_add(Model *m, const Node *section);
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);

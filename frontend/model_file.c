@@ -47,34 +47,6 @@ static void add_module(Model *m, const Node *node, bool prelude) {
     }
 }
 
-static void add_names_rule(Model *m, const Node *e) {
-    const Node *value = e->n ? e->kids[0] : NULL;
-    if (e->kind != NODE_SET_PATH || value->kind != NODE_STRING) {
-        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                         "a names table holds \"pattern\" = \"name\"");
-        diag_help(&d, "for example \"*\" = \"transformer.*\"");
-        diag_emit(&d);
-        return;
-    }
-    size_t n = strlen(value->text);
-    bool transposed = n > 2 && !strcmp(value->text + n - 2, "^T");
-    NamesRule rule = {.pattern = e->text,
-                      .replacement = arena_strndup(m->arena, value->text, n - (transposed ? 2 : 0)),
-                      .transposed = transposed,
-                      .span = e->span};
-    uint32_t stars = 0, used = 0;
-    for (const char *c = rule.pattern; *c; c++) stars += *c == '*';
-    for (const char *c = rule.replacement; *c; c++) used += *c == '*';
-    if (used > stars) {
-        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                         "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
-                         used, rule.pattern, stars);
-        diag_emit(&d);
-        return;
-    }
-    vec_push(m->arena, &m->names, rule);
-}
-
 /* `key { a = 1; b = 2 }` in a section is `key = (a = 1, b = 2)`. */
 static const Node *nested_value(Model *m, const Node *section) {
     Node *tuple = node_new(m->arena, NODE_TUPLE, section->span, NULL);
@@ -136,7 +108,7 @@ static void add_directive(Model *m, const char *section, const Node *e) {
 
 static void add_section(Model *m, const Node *section) {
     if (!strcmp(section->text, "names")) {
-        for (uint32_t i = 0; i < section->n; i++) add_names_rule(m, section->kids[i]);
+        names_add(m, section);
         return;
     }
     if (!section_known(section->text)) {

@@ -1,13 +1,9 @@
-/* Rows of the graph: modules in pre-order, parameters in the order of flat layouts, their names in
- * checkpoints.
+/* Rows of the graph: modules in pre-order, parameters in the order of flat layouts.
  *
  * Order of parameters: over modules in pre-order, a module's own parameters in declaration order
  * before its submodules; a tied parameter stands where its first name does, and is keyed by the
  * path on the right of `tie a = b`.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "elaborate.h"
 
 static void register_module(Elaboration *e, Instance *m, int32_t parent);
@@ -31,85 +27,6 @@ static void register_module(Elaboration *e, Instance *m, int32_t parent) {
         f->array->row = add_row(e, f->array->path, "", m->row, f->span);
         for (uint32_t k = 0; k < f->array->n; k++)
             register_module(e, f->array->at[k], f->array->row);
-    }
-}
-
-/* Replaces each `*` of the replacement by what the pattern's matched, in order. */
-static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
-    const char *captures[32];
-    int used = 0;
-    if (!glob_match(rule->pattern, path, a, captures, (int)ARRAY_LEN(captures))) return NULL;
-    Buf out = {0};
-    for (const char *c = rule->replacement; *c; c++) {
-        if (*c == '*' && used < (int)ARRAY_LEN(captures))
-            buf_printf(&out, "%s", captures[used++]);
-        else
-            buf_write(&out, c, 1);
-    }
-    const char *name = arena_strndup(a, out.at ? out.at : "", out.n);
-    buf_free(&out);
-    return name;
-}
-
-const char *frontend_checkpoint_name(const Frontend *f, const char *path, bool *transposed) {
-    const Model *m = f->model;
-    *transposed = false;
-    for (uint32_t i = 0; i < m->names.n; i++) {
-        const char *name = rename_path(m->arena, &m->names.at[i], path);
-        if (!name) continue;
-        *transposed = m->names.at[i].transposed;
-        return name;
-    }
-    return path;
-}
-
-static void check_names(Elaboration *e) {
-    Graph *g = e->graph;
-    Model *m = e->model;
-    for (uint32_t i = 0; i < m->names.n; i++) {
-        NamesRule *rule = &m->names.at[i];
-        const char *paths[512];
-        size_t n = 0;
-        for (uint32_t k = 0; k < e->slots.n && !rule->matched; k++) {
-            rule->matched = glob_match(rule->pattern, e->slots.at[k]->path, NULL, NULL, 0);
-            if (n < ARRAY_LEN(paths)) paths[n++] = e->slots.at[k]->path;
-        }
-        if (rule->matched) continue;
-        Diag d =
-            diag_at(m->ds, E_names_table, rule->span, "\"%s\" matches no parameter", rule->pattern);
-        const char *near = nearest_name(rule->pattern, paths, n);
-        if (near) diag_help(&d, "did you mean `%s`?", near);
-        diag_emit(&d);
-    }
-    for (uint32_t i = 0; i < g->params.n; i++) {
-        Param *p = &g->params.at[i];
-        p->checkpoint = frontend_checkpoint_name(e->frontend, p->key, &p->checkpoint_transposed);
-        if (p->checkpoint_transposed && p->type.rank != 2) {
-            Diag d =
-                diag_at(m->ds, E_names_table, p->name.span,
-                        "`%s` is stored transposed (^T), but has %d axes", p->key, p->type.rank);
-            diag_emit(&d);
-        }
-    }
-}
-
-static int by_checkpoint(const void *a, const void *b) {
-    const Param *const *p = a, *const *q = b;
-    return strcmp((*p)->checkpoint, (*q)->checkpoint);
-}
-
-static void check_distinct(Elaboration *e) {
-    Graph *g = e->graph;
-    const Param **sorted = arena_array(e->model->arena, const Param *, g->params.n + 1);
-    for (uint32_t i = 0; i < g->params.n; i++) sorted[i] = &g->params.at[i];
-    qsort(sorted, g->params.n, sizeof *sorted, by_checkpoint);
-    for (uint32_t i = 1; i < g->params.n; i++) {
-        if (strcmp(sorted[i - 1]->checkpoint, sorted[i]->checkpoint)) continue;
-        Diag d = diag_at(e->model->ds, E_names_table, sorted[i]->name.span,
-                         "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1]->key,
-                         sorted[i]->key, sorted[i]->checkpoint);
-        diag_emit(&d);
-        return;
     }
 }
 
@@ -151,6 +68,5 @@ void register_tables(Elaboration *e) {
         vec_push(g->arena, &g->params, p);
         count_elements(e, owner);
     }
-    check_names(e);
-    check_distinct(e);
+    names_check(e);
 }

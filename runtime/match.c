@@ -1,12 +1,39 @@
 /* Which tensor of a weights file is which parameter: by the checkpoint name, or a tied one by the
  * name of one of its aliases. Where several of its names are in the file, all must hold the same
- * values. */
+ * values. The plan may have several names tables; the first under which all parameters are found
+ * counts, and where there is none, the one under which most are found says what is wrong. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
 #include "tensors.h"
+
+/* One names table of the plan; 0 is there always, if only as the paths. */
+typedef struct Naming {
+    const Plan *p;
+    const TensorFile *f;
+    uint64_t table;
+} Naming;
+
+static const char *name_at(const Naming *n, PlanString first, uint64_t row, bool *transposed) {
+    const Plan *p = n->p;
+    if (n->table == 0) return plan_string(p, first);
+    const PlanOtherName *other =
+        &p->other_names[(n->table - 1) * (p->n_params + p->n_aliases) + row];
+    *transposed = other->flags & PARAM_TRANSPOSED;
+    return plan_string(p, other->checkpoint);
+}
+
+static const char *param_name(const Naming *n, const PlanParam *q, bool *transposed) {
+    *transposed = q->flags & PARAM_TRANSPOSED;
+    return name_at(n, q->checkpoint, (uint64_t)(q - n->p->params), transposed);
+}
+
+static const char *alias_name(const Naming *n, uint64_t alias) {
+    bool transposed; /* as the parameter itself: the frontend saw to that */
+    return name_at(n, n->p->aliases[alias].checkpoint, n->p->n_params + alias, &transposed);
+}
 
 static bool shape_fits(const PlanParam *q, const Tensor *t, bool transposed) {
     if (t->rank != q->type.rank) return false;
@@ -23,8 +50,8 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
     snprintf(out + at, 128 - at, "]");
 }
 
-static int check_tensor(const TensorFile *f, const PlanParam *q, const Tensor *t, char *error) {
-    bool transposed = q->flags & PARAM_TRANSPOSED;
+static int check_tensor(const TensorFile *f, const PlanParam *q, const Tensor *t, bool transposed,
+                        char *error) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
         snprintf(error, ERROR_BYTES, "%s: tensor %s: weights are F32, F16, BF16 or F64", f->path,
                  t->name);
@@ -49,37 +76,69 @@ static bool tensors_equal(const Tensor *a, const Tensor *b) {
     return true;
 }
 
-static int missing(const Plan *p, const TensorFile *f, const PlanParam *q, char *error) {
-    const char *name = plan_string(p, q->checkpoint);
+static int missing(const Naming *n, const PlanParam *q, char *error) {
+    bool transposed;
+    const TensorFile *f = n->f;
+    const char *name = param_name(n, q, &transposed);
     const char **names = calloc(f->n + 1, sizeof *names);
     for (uint32_t i = 0; names && i < f->n; i++) names[i] = f->tensor[i].name;
     const char *near = names ? nearest_name(name, names, f->n) : NULL;
     snprintf(error, ERROR_BYTES, "%s: no tensor %s (parameter %s)%s%s%s", f->path, name,
-             plan_string(p, q->name), near ? "; the nearest name there is " : "", near ? near : "",
-             f->n ? "" : "; the file has no tensors");
+             plan_string(n->p, q->name), near ? "; the nearest name there is " : "",
+             near ? near : "", f->n ? "" : "; the file has no tensors");
     free(names);
     return EXIT_CORRUPT;
 }
 
-static int match_param(const Plan *p, const TensorFile *f, const PlanParam *q, TensorMatch *m,
-                       bool *used, char *error) {
-    *m = (TensorMatch){.transposed = q->flags & PARAM_TRANSPOSED};
+static int match_param(const Naming *n, const PlanParam *q, TensorMatch *m, bool *used,
+                       char *error) {
+    const TensorFile *f = n->f;
+    *m = (TensorMatch){0};
+    const char *name = param_name(n, q, &m->transposed);
     for (uint32_t k = 0; k <= q->n_alias; k++) {
-        PlanString s = k ? p->aliases[q->first_alias + k - 1].checkpoint : q->checkpoint;
-        const Tensor *t = tensors_find(f, plan_string(p, s));
+        const Tensor *t =
+            tensors_find(f, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name);
         if (!t || t == m->tensor) continue;
         used[t - f->tensor] = true;
-        int code = check_tensor(f, q, t, error);
+        int code = check_tensor(f, q, t, m->transposed, error);
         if (code) return code;
         if (m->tensor && !tensors_equal(m->tensor, t)) {
             snprintf(error, ERROR_BYTES,
                      "%s: tensors %s and %s differ, but they are one tied parameter (%s)", f->path,
-                     m->tensor->name, t->name, plan_string(p, q->name));
+                     m->tensor->name, t->name, plan_string(n->p, q->name));
             return EXIT_CORRUPT;
         }
         if (!m->tensor) m->tensor = t;
     }
-    return m->tensor ? 0 : missing(p, f, q, error);
+    return m->tensor ? 0 : missing(n, q, error);
+}
+
+/* How many parameters are found under this table; the rest of the result is that of the first
+ * mistake. */
+static uint64_t match_table(const Naming *n, TensorMatch *match, bool *used, int *code,
+                            char *error) {
+    uint64_t found = 0;
+    char text[ERROR_BYTES];
+    *code = 0;
+    memset(used, 0, n->f->n * sizeof *used);
+    for (uint64_t i = 0; i < n->p->n_params; i++) {
+        int fault = match_param(n, &n->p->params[i], &match[i], used, text);
+        found += match[i].tensor != NULL;
+        if (!fault || *code) continue;
+        *code = fault;
+        snprintf(error, ERROR_BYTES, "%s", text);
+    }
+    return found;
+}
+
+static bool skipped(const Naming *n, const char *name) {
+    const Plan *p = n->p;
+    if (n->table >= p->n_names) return false;
+    const PlanNames *t = &p->names[n->table];
+    for (uint32_t i = 0; i < t->n_skip; i++)
+        if (glob_match(plan_string(p, p->skips[t->first_skip + i]), name, NULL, NULL, 0))
+            return true;
+    return false;
 }
 
 int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error) {
@@ -88,11 +147,21 @@ int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *e
         snprintf(error, ERROR_BYTES, "no memory for the names of %s", f->path);
         return EXIT_ENVIRONMENT;
     }
+    Naming n = {p, f, 0};
+    uint64_t tables = MAX(p->n_names, 1), best = 0, most = 0;
     int code = 0;
-    for (uint64_t i = 0; i < p->n_params && !code; i++)
-        code = match_param(p, f, &p->params[i], &match[i], used, error);
+    for (; n.table < tables; n.table++) {
+        uint64_t found = match_table(&n, match, used, &code, error);
+        if (!code) break;
+        if (found > most) best = n.table, most = found;
+    }
+    if (code) {
+        n.table = best;
+        match_table(&n, match, used, &code, error);
+    }
     for (uint32_t i = 0; i < f->n && !code; i++)
-        if (!used[i]) buf_printf(extra, "%s\n", f->tensor[i].name);
+        if (!used[i] && !skipped(&n, f->tensor[i].name))
+            buf_printf(extra, "%s\n", f->tensor[i].name);
     free(used);
     return code;
 }

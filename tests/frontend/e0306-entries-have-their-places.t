@@ -11,7 +11,7 @@ error[E0306]: only `name = value` and `require` can stand in config
 1 | config { a { b = 1 } }
   |          ^
 
-error[E0306]: a names table holds "pattern" = "name"
+error[E0306]: a names table holds "pattern" = "name" and "pattern" = skip
  --> m.fsd:2:12
   |
 2 | names hf { x = 3; "a" = "b.*" }

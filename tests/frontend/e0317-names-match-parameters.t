@@ -18,10 +18,10 @@ train { loss = cross_entropy(model(inputs), targets) }
 error[E0317]: "wte.wieght" matches no parameter
   --> m.fsd:11:12
    = help: did you mean `wte.weight`?
-error[E0317]: `n.weight` is stored transposed (^T), but has 1 axes
-  --> std.fsd:12:3
-error[E0317]: `n.bias` is stored transposed (^T), but has 1 axes
-  --> std.fsd:13:13
+error[E0317]: `n.weight` is stored transposed (^T), but has 1 axis
+  --> m.fsd:11:32
+error[E0317]: `n.bias` is stored transposed (^T), but has 1 axis
+  --> m.fsd:11:32
 error[E0317]: `wte.weight` and `head.weight` have the same checkpoint name x
- --> std.fsd:3:3
+  --> m.fsd:11:1
 ==== exit 1

@@ -1,0 +1,223 @@
+/* Names tables: what the parameters are called in a file of weights.
+ *
+ *   names hf      { "*" = "transformer.*" }                         one table, with a label
+ *   names hf_base { "h.*.w" = "h.*.w^T"; "h.*.bias" = skip }        another way to name them
+ *
+ * A rule maps paths of parameters to names: the first pattern that matches counts, each `*` of the
+ * replacement is what the pattern's matched, in order, ^T says that the tensor is stored
+ * transposed. What no rule matches keeps its path. `= skip` names tensors of the file that no
+ * parameter wants, such as buffers. The first table of the user's file gives the names that are
+ * saved; a file to load may follow any of them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+/* ---- reading ---- */
+
+static const char *label_of(const Node *section) { return section->label ? section->label : ""; }
+
+static uint32_t count_stars(const char *text) {
+    uint32_t n = 0;
+    for (; *text; text++) n += *text == '*';
+    return n;
+}
+
+static void rule_error(Model *m, const Node *e) {
+    Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                     "a names table holds \"pattern\" = \"name\" and \"pattern\" = skip");
+    diag_help(&d, "for example \"*\" = \"transformer.*\"");
+    diag_emit(&d);
+}
+
+static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
+    size_t n = strlen(name);
+    bool transposed = n > 2 && !strcmp(name + n - 2, "^T");
+    NamesRule rule = {.pattern = e->text,
+                      .replacement = arena_strndup(m->arena, name, n - (transposed ? 2 : 0)),
+                      .transposed = transposed,
+                      .span = e->span};
+    for (uint32_t i = 0; i < t->rules.n; i++)
+        if (!strcmp(t->rules.at[i].pattern, rule.pattern)) {
+            model_duplicate(m, "pattern", rule.pattern, e->text_span, t->rules.at[i].span);
+            return;
+        }
+    uint32_t stars = count_stars(rule.pattern), used = count_stars(rule.replacement);
+    if (used > stars) {
+        Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
+                         "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
+                         used, rule.pattern, stars);
+        diag_emit(&d);
+        return;
+    }
+    vec_push(m->arena, &t->rules, rule);
+}
+
+static void add_entry(Model *m, NamesTable *t, const Node *e) {
+    const Node *value = e->n ? e->kids[0] : NULL;
+    if (e->kind == NODE_SET_PATH && value->kind == NODE_STRING)
+        add_rule(m, t, e, value->text);
+    else if (e->kind == NODE_SET_PATH && value->kind == NODE_REF && !strcmp(value->text, "skip"))
+        vec_push(m->arena, &t->skips.at, e->text);
+    else
+        rule_error(m, e);
+}
+
+/* Tables of the file that is read stand before those of files that it uses, and one of the same
+ * label takes the other's place. */
+void names_add(Model *m, const Node *section) {
+    NamesTable t = {.label = label_of(section), .span = section->span};
+    uint32_t at = 0, n = 0;
+    for (uint32_t i = 0; i < section->n; i++) add_entry(m, &t, section->kids[i]);
+    for (uint32_t i = 0; i < m->names.n; i++) {
+        const NamesTable *old = &m->names.at[i];
+        bool same_label = !strcmp(old->label, t.label), same_file = old->span.file == t.span.file;
+        if (same_label && same_file) {
+            model_duplicate(m, "names table", t.label, t.span, old->span);
+            return;
+        }
+        at += same_file;
+        if (!same_label) m->names.at[n++] = *old;
+    }
+    m->names.n = n;
+    vec_push(m->arena, &m->names, t);
+    for (uint32_t i = m->names.n - 1; i > at; i--) m->names.at[i] = m->names.at[i - 1];
+    m->names.at[at] = t;
+}
+
+/* ---- applying ---- */
+
+static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
+    int stars = (int)count_stars(rule->pattern), used = 0;
+    if (!glob_match(rule->pattern, path, NULL, NULL, 0)) return NULL;
+    const char **captures = arena_array(a, const char *, (size_t)stars + 1);
+    glob_match(rule->pattern, path, a, captures, stars);
+    Buf out = {0};
+    for (const char *c = rule->replacement; *c; c++) {
+        if (*c == '*')
+            buf_printf(&out, "%s", captures[used++]);
+        else
+            buf_write(&out, c, 1);
+    }
+    const char *name = arena_strndup(a, out.at ? out.at : "", out.n);
+    buf_free(&out);
+    return name;
+}
+
+/* The path's name and the rule that gave it, or NULL where none did. */
+static const char *table_name(Arena *a, const NamesTable *t, const char *path,
+                              const NamesRule **rule) {
+    for (uint32_t i = 0; i < t->rules.n; i++) {
+        const char *name = rename_path(a, &t->rules.at[i], path);
+        *rule = &t->rules.at[i];
+        if (name) return name;
+    }
+    *rule = NULL;
+    return path;
+}
+
+uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
+
+const char *frontend_names_label(const Frontend *f, uint32_t table) {
+    return f->model->names.at[table].label;
+}
+
+const StringList *frontend_names_skips(const Frontend *f, uint32_t table) {
+    return &f->model->names.at[table].skips;
+}
+
+const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
+                                     bool *transposed) {
+    const NamesRule *rule = NULL;
+    const Model *m = f->model;
+    const char *name =
+        table < m->names.n ? table_name(m->arena, &m->names.at[table], path, &rule) : path;
+    *transposed = rule && rule->transposed;
+    return name;
+}
+
+/* ---- checking ---- */
+
+static void check_matches(Elaboration *e, NamesTable *t) {
+    const char **paths = arena_array(e->model->arena, const char *, e->slots.n + 1);
+    for (uint32_t k = 0; k < e->slots.n; k++) paths[k] = e->slots.at[k]->path;
+    for (uint32_t i = 0; i < t->rules.n; i++) {
+        NamesRule *rule = &t->rules.at[i];
+        for (uint32_t k = 0; k < e->slots.n && !rule->matched; k++)
+            rule->matched = glob_match(rule->pattern, paths[k], NULL, NULL, 0);
+        if (rule->matched) continue;
+        Diag d = diag_at(e->model->ds, E_names_table, rule->span, "\"%s\" matches no parameter",
+                         rule->pattern);
+        const char *near = nearest_name(rule->pattern, paths, e->slots.n);
+        if (near) diag_help(&d, "did you mean `%s`?", near);
+        diag_emit(&d);
+    }
+}
+
+/* ^T is for matrices, and a parameter is stored alike under all its names. */
+static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
+    const NamesRule *rule, *other;
+    table_name(e->model->arena, t, p->key, &rule);
+    bool transposed = rule && rule->transposed;
+    if (transposed && p->type.rank != 2) {
+        Diag d = diag_at(e->model->ds, E_names_table, rule->span,
+                         "`%s` is stored transposed (^T), but has %d ax%s", p->key, p->type.rank,
+                         p->type.rank == 1 ? "is" : "es");
+        diag_emit(&d);
+    }
+    for (uint32_t k = 0; k < p->aliases.n; k++) {
+        table_name(e->model->arena, t, p->aliases.at[k].path, &other);
+        if ((other && other->transposed) == transposed) continue;
+        Diag d = diag_at(e->model->ds, E_names_table, transposed ? rule->span : other->span,
+                         "`%s` is the parameter `%s`, but only one of them has ^T",
+                         p->aliases.at[k].path, p->key);
+        diag_emit(&d);
+    }
+}
+
+typedef struct NamedParam {
+    const char *name;
+    const Param *param;
+} NamedParam;
+
+static int by_name(const void *a, const void *b) {
+    const NamedParam *p = a, *q = b;
+    return strcmp(p->name, q->name);
+}
+
+static void check_distinct(Elaboration *e, uint32_t table) {
+    const Graph *g = e->graph;
+    NamedParam *sorted = arena_array(e->model->arena, NamedParam, g->params.n + 1);
+    for (uint32_t i = 0; i < g->params.n; i++) {
+        bool transposed;
+        const Param *p = &g->params.at[i];
+        sorted[i] =
+            (NamedParam){frontend_checkpoint_name(e->frontend, table, p->key, &transposed), p};
+    }
+    qsort(sorted, g->params.n, sizeof *sorted, by_name);
+    for (uint32_t i = 1; i < g->params.n; i++) {
+        if (strcmp(sorted[i - 1].name, sorted[i].name)) continue;
+        Span at =
+            table < e->model->names.n ? e->model->names.at[table].span : sorted[i].param->name.span;
+        Diag d = diag_at(e->model->ds, E_names_table, at,
+                         "`%s` and `%s` have the same checkpoint name %s", sorted[i - 1].param->key,
+                         sorted[i].param->key, sorted[i].name);
+        diag_emit(&d);
+        return;
+    }
+}
+
+void names_check(Elaboration *e) {
+    Graph *g = e->graph;
+    for (uint32_t t = 0; t < e->model->names.n; t++) {
+        check_matches(e, &e->model->names.at[t]);
+        for (uint32_t i = 0; i < g->params.n; i++)
+            check_transposed(e, &e->model->names.at[t], &g->params.at[i]);
+        check_distinct(e, t);
+    }
+    for (uint32_t i = 0; i < g->params.n; i++) {
+        Param *p = &g->params.at[i];
+        p->checkpoint = frontend_checkpoint_name(e->frontend, 0, p->key, &p->checkpoint_transposed);
+    }
+}
