@@ -38,7 +38,8 @@ static const CommandInfo commands[] = {
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, driver_opt},
     {"check", "check plan.bin", "prove a plan correct",
-     "Silent when all seven proofs succeed; else the rule, the instruction and the source line.\n",
+     "Prints nothing when all seven proofs succeed; otherwise the rule, the instruction and the\n"
+     "source line.\n",
      OPTION_ERROR_FORMAT, 1, 1, driver_check},
     {"explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, driver_explain},
@@ -111,8 +112,8 @@ static void print_usage(void) {
     buf_printf(&out, "fsdpc " FSDPC_VERSION ": compiles models to plans for sharded training\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
         buf_printf(&out, "    fsdpc %-42s %s\n", commands[i].usage, commands[i].doc);
-    buf_printf(&out,
-               "\nfsdpc COMMAND --help says more, fsdpc help lists what a model file can say.\n");
+    buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists what a model "
+                     "file can contain.\n");
     driver_print(out.at, out.n);
     buf_free(&out);
 }
@@ -136,7 +137,8 @@ static const CommandInfo *find_command(Driver *d, const char *name) {
     const char *help = "commands: compile, dump, opt, check, explain, help";
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     if (name[0] == '-')
-        driver_mistake(d, E_unknown_option, help, "the first word is a command, not `%s`", name);
+        driver_mistake(d, E_unknown_option, help, "the first argument must be a command, not `%s`",
+                       name);
     else
         driver_mistake(d, E_unknown_command, help, "there is no command `%s`", name);
     return NULL;
@@ -147,7 +149,7 @@ static bool count_files(Driver *d) {
     int n = (int)d->options.files.n;
     const char *help = arena_printf(d->arena, "usage: fsdpc %s", c->usage);
     if (n < c->min_files)
-        driver_mistake(d, E_missing_argument, help, "`fsdpc %s` wants a file", c->name);
+        driver_mistake(d, E_missing_argument, help, "`fsdpc %s` needs a file", c->name);
     else if (n > c->max_files)
         driver_mistake(d, E_missing_argument, help, "`%s` is one argument too many for `fsdpc %s`",
                        d->options.files.at[c->max_files], c->name);

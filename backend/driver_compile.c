@@ -1,8 +1,8 @@
 /* fsdpc compile: model file to plan, through every pass, and the short summary.
  *
- * The plan is written only when everything succeeded, and then as a whole (a file beside it that
- * is renamed), so that no half-written plan is ever found under the name. Before that it is read
- * back and checked, as fsdp-run will: a plan that fails there is our bug.
+ * The plan is written only after everything succeeded, and as a whole (to a temporary file that is
+ * renamed), so that a half-written plan never has its name. Before that it is read back and
+ * checked, as fsdp-run does: a plan that fails there is our bug.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -117,8 +117,8 @@ int driver_compile(Driver *d) {
     const char *output = d->options.output;
     int status;
     if (!output)
-        return driver_mistake(d, E_missing_argument, "`-o -` writes it to standard output",
-                              "`fsdpc compile` wants -o FILE for the plan");
+        return driver_mistake(d, E_missing_argument, "`-o -` writes the plan to standard output",
+                              "`fsdpc compile` needs -o FILE for the plan");
     const char *file = d->options.files.at[0];
     if (is_same_file(file, output))
         return driver_mistake(d, E_option_value, NULL, "the plan would replace the model file %s",

@@ -24,7 +24,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
         return driver_mistake(d, E_plan, NULL, "%s: %s", name, message);
     int64_t rank = d->options.given & OPTION_RANK ? d->options.rank : JSON_NO_RANK;
     if (rank >= (int64_t)plan.settings->ranks)
-        return driver_mistake(d, E_option_value, NULL, "there is no rank %lld, the plan is for %u",
+        return driver_mistake(d, E_option_value, NULL, "there is no rank %lld: the plan is for %u",
                               (long long)rank, plan.settings->ranks);
     if (d->options.json)
         dump_plan_json(&plan, rank, &out);
@@ -86,23 +86,24 @@ int driver_dump(Driver *d) {
         return driver_mistake(d, E_stage, "leave out --stage, or --format=json",
                               "stage `%s` has no JSON form", o->stage);
     if (o->given & OPTION_RANK && (!o->json || !whole))
-        return driver_mistake(d, E_stage, NULL, "--rank goes with --format=json of a plan");
+        return driver_mistake(d, E_stage, NULL, "--rank is for --format=json of a plan");
     if (o->given & (OPTION_RAW | OPTIONS_VIEW) && (o->json || !whole))
-        return driver_mistake(d, E_stage, NULL, "--%s goes with the text of a plan",
+        return driver_mistake(d, E_stage, NULL, "--%s is for the text of a plan",
                               o->given & OPTION_RAW   ? "raw"
                               : o->given & OPTION_ALL ? "all"
                                                       : "only");
     if (o->given & OPTION_RAW && o->given & OPTIONS_VIEW)
-        return driver_mistake(d, E_stage, "leave out --raw", "--raw folds and leaves out nothing");
+        return driver_mistake(d, E_stage, "leave out --raw",
+                              "--raw already shows everything; --all and --only do not apply");
     size_t n;
     char *text = read_file(file, &n);
     if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
     if (!is_plan(text, n)) return dump_model(d, file, o->stage);
     if (!whole)
-        return driver_mistake(d, E_stage, "dump the model file that it was compiled from",
-                              "%s is a plan, it has no stage `%s`", file, o->stage);
+        return driver_mistake(d, E_stage, "dump the model file from which it was compiled",
+                              "%s is a plan and has no stage `%s`", file, o->stage);
     if (o->given & OPTIONS_MODEL)
         return driver_mistake(d, E_stage, "compile the model file with them",
-                              "%s is a plan; -n, --mesh, --preset and -s are in it already", file);
+                              "%s is a plan: -n, --mesh, --preset and -s are fixed in it", file);
     return dump_plan(d, file, text, n);
 }

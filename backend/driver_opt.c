@@ -30,7 +30,7 @@ static bool run_pass(Driver *d, Graph *g, const PassInfo *pass) {
     static const PipelineOptions options = {.from_text = true};
     if (pass->in == g->level) return pipeline_run_pass(g, pass, &options);
     driver_mistake(d, E_pass_level, NULL,
-                   "pass `%s` reads a graph of level %s, but this one is at %s", pass->name,
+                   "pass `%s` reads a graph of level %s; this one is of level %s", pass->name,
                    level_name(pass->in), level_name(g->level));
     return false;
 }
@@ -47,8 +47,9 @@ static bool find_passes(Driver *d, const PassInfo **pass, uint32_t *n) {
 
 int driver_opt(Driver *d) {
     if (!(d->options.given & OPTION_PASS))
-        return driver_mistake(d, E_missing_argument, "`--pass=` alone reads and prints the graph",
-                              "`fsdpc opt` wants --pass=NAME[,NAME]");
+        return driver_mistake(d, E_missing_argument,
+                              "`--pass=` without names reads and prints the graph",
+                              "`fsdpc opt` needs --pass=NAME[,NAME]");
     const PassInfo **pass = arena_array(d->arena, const PassInfo *, strlen(d->options.passes) + 1);
     uint32_t n = 0;
     if (!find_passes(d, pass, &n)) return EXIT_USER;

@@ -36,7 +36,7 @@ static const OptionInfo option_table[] = {
     {OPTION_PRINT_AFTER_CHANGE, 0, "print-after-change", NULL, "after passes that changed it"},
     {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr"},
     {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line"},
-    {OPTION_QUIET, 'q', "quiet", NULL, "no summary"},
+    {OPTION_QUIET, 'q', "quiet", NULL, "do not print the summary"},
     {OPTION_HELP, 'h', "help", NULL, "this text"},
 };
 
@@ -69,10 +69,10 @@ static bool unknown_option(Driver *d, const char *text, size_t n) {
     return false;
 }
 
-static bool wrong_value(Driver *d, const OptionInfo *o, const char *value, const char *wanted) {
+static bool wrong_value(Driver *d, const OptionInfo *o, const char *value, const char *takes) {
     const char letter[] = {o->letter, 0};
-    driver_mistake(d, E_option_value, NULL, "`%s%s` wants %s, not `%s`", o->letter ? "-" : "--",
-                   o->letter ? letter : o->name, wanted, value);
+    driver_mistake(d, E_option_value, NULL, "`%s%s` takes %s, not `%s`", o->letter ? "-" : "--",
+                   o->letter ? letter : o->name, takes, value);
     return false;
 }
 
@@ -178,13 +178,13 @@ bool driver_options(Driver *d, int argc, char **argv) {
         const char *value = name[n] ? name + n + !short_form : NULL;
         if (value && short_form && *value == '=') value++;
         if (!o->argument && value) {
-            driver_mistake(d, E_option_value, NULL, "`--%s` wants no value, not `%s`", o->name,
+            driver_mistake(d, E_option_value, NULL, "`--%s` takes no value, but got `%s`", o->name,
                            value);
             return false;
         }
         if (o->argument && !value && i + 1 < argc) value = argv[++i];
         if (o->argument && !value) {
-            driver_mistake(d, E_option_value, NULL, "`%s` wants %s behind it", word, o->argument);
+            driver_mistake(d, E_option_value, NULL, "`%s` needs %s after it", word, o->argument);
             return false;
         }
         if (!set_option(d, o, value)) return false;

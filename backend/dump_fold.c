@@ -3,7 +3,7 @@
  * Two segments are alike if their rows show the same, where the number of a layer counts from the
  * segment's own: h.3 in a row of h.2 is the same as h.4 in a row of h.3. Live bytes may differ. A
  * run of blocks of up to PERIOD_MOST segments that repeat (local, global, local, global) is folded
- * into its first block. A hash stands for the rows of a segment, so the work is linear.
+ * into its first block. The rows of a segment are compared by a hash, so the work is linear.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ static void put_ranks(View *v) {
     buf_printf(v->out, "\n");
 }
 
-/* What lies split between steps: the strategy, as the plan has it. */
+/* What is split between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
     bool replicated = false, split = false, gathered = false;

@@ -34,7 +34,7 @@ static void push(json_t *array, json_t *value) {
 
 static json_t *integer(uint64_t n) { return sound(json_integer((json_int_t)n)); }
 
-/* Names are the user's bytes; JSON wants UTF-8. */
+/* Names are the user's bytes; JSON must be UTF-8. */
 static json_t *name_of(const Plan *p, PlanString s) {
     Buf clean = {0};
     diag_clean(&clean, plan_string(p, s), strlen(plan_string(p, s)));

@@ -90,7 +90,7 @@ static void find_flat(Names *n, const PlanInstr *in) {
     }
 }
 
-/* Names what is packed. The value behind a view is the one that has the memory. */
+/* Names what is packed. Where a view is packed, the viewed value has the memory. */
 static void find_gradients(Names *n, const PlanInstr *in) {
     const Plan *p = n->v->p;
     if (in->op != OP_pack || in->attr.group < 0) return;
@@ -189,7 +189,7 @@ const char *view_layer(const View *v, const char *path) {
     return "";
 }
 
-/* `name` behind `prefix` and a dot, or NULL. */
+/* What follows `prefix` and a dot in `name`, or NULL. */
 static const char *inside(const char *name, const char *prefix) {
     size_t n = strlen(prefix);
     return n && !strncmp(name, prefix, n) && name[n] == '.' ? name + n + 1 : NULL;

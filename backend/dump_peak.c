@@ -1,8 +1,8 @@
 /* The predicted peak for `dump --format=json`: by device kind the whole allocation, and what it
  * consists of at the instruction with the most live bytes, each byte once. `lower_bound` is the
- * number of live bytes at that moment: no arrangement needs less. `unused` is what then lies
- * between. The categories with `unused` add up to the arena, with a device's workspace (and the
- * alignment before it) to the allocation of that device.
+ * number of live bytes at that moment: no arrangement needs less. `unused` is what is
+ * left between them. The categories with `unused` add up to the arena, with a device's workspace
+ * (and the alignment before it) to the allocation of that device.
  */
 #include <jansson.h>
 

@@ -229,7 +229,7 @@ typedef struct Plan {
  * outlive the plan (unless owned). Returns 0, or EXIT_CORRUPT with a message of one line that says
  * what is wrong where. A plan of a newer format names the version it needs.
  *
- * What plan_check and every other user may take for granted of a plan that was read:
+ * What plan_check and every other user can rely on after a plan was read:
  * - rows named by tables, instructions and attributes exist; -1 only where "or -1" is said;
  * - programs share out the instructions, results share out the values, in order; operands and
  *   edges stay within their program (which comes first is the checker's question);
@@ -245,7 +245,7 @@ int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t mes
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);
 void plan_close(Plan *p);
 const char *plan_string(const Plan *p, PlanString s);
-/* A hash of what compiler and runtime must understand alike without the plan's saying it: the op
+/* A hash of what compiler and runtime must agree on although it is not in the plan: the op
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
  */
 uint32_t plan_rules(void);

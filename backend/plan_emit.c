@@ -71,7 +71,7 @@ static PlanString string(Emit *e, const char *text) {
     return e->slots[k];
 }
 
-/* Without what lies behind the rank: equal types are equal bytes. */
+/* Dimensions past the rank are zero, so that equal types are equal bytes. */
 static Type clean_type(const Type *t) {
     Type clean = {.dtype = t->dtype, .rank = t->rank, .pitch = t->pitch};
     for (int i = 0; i < t->rank; i++) clean.dim[i] = t->dim[i];
@@ -88,7 +88,7 @@ static void emit_params(Emit *e) {
             .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_mean = p->init_mean,
             .init_std = p->init_std, .type = clean_type(&p->type));
         for (uint32_t k = 0; k < p->aliases.n; k++) {
-            bool transposed; /* as the parameter itself: frontend saw to that */
+            bool transposed; /* like the parameter itself: the frontend requires it */
             const char *path = p->aliases.at[k].path;
             PUT(e, aliases, .name = string(e, path),
                 .checkpoint = string(e, frontend_checkpoint_name(e->f, 0, path, &transposed)));

@@ -62,11 +62,11 @@ void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size) {
 
 static int read_header(Reading *r, const void *bytes, size_t size) {
     const PlanHeader *h = bytes;
-    if (size < sizeof *h) return plan_fail(r, "%zu bytes are too few for a plan", size);
+    if (size < sizeof *h) return plan_fail(r, "the file has %zu bytes, too few for a plan", size);
     if (memcmp(h->magic, PLAN_MAGIC, sizeof h->magic))
         return plan_fail(r, "this is not a plan: it does not begin with " PLAN_MAGIC);
     if (h->oldest_reader > PLAN_VERSION)
-        return plan_fail(r, "the plan needs a reader of format %u or newer, this one knows %d",
+        return plan_fail(r, "the plan needs a reader of format %u or newer; this one knows %d",
                          h->oldest_reader, PLAN_VERSION);
     if (h->size != size)
         return plan_fail(r, "the plan says that it has %llu bytes, the file has %zu", (Llu)h->size,
@@ -80,7 +80,7 @@ static int read_header(Reading *r, const void *bytes, size_t size) {
                          "compiled by another version of fsdpc, with other ops or workspace rules: "
                          "compile the model again");
     if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
-        return plan_fail(r, "%u sections do not fit into the file", h->n_sections);
+        return plan_fail(r, "the table of %u sections does not fit into the file", h->n_sections);
     return 0;
 }
 
@@ -108,7 +108,7 @@ static int read_sections(Reading *r, const char *bytes, size_t size) {
     for (uint32_t i = 0; i < h->n_sections; i++) {
         const PlanSection *s = &at[i];
         if (s->offset % 16 || s->offset < free_from || s->offset > size)
-            return plan_fail(r, "section %u lies at byte %llu, which is no place for it", i,
+            return plan_fail(r, "section %u starts at byte %llu, where no section can be", i,
                              (Llu)s->offset);
         if (!s->element || s->count > (size - s->offset) / s->element)
             return plan_fail(r, "section %u does not fit into the file", i);
@@ -137,7 +137,7 @@ static int read_sections(Reading *r, const char *bytes, size_t size) {
 static int read_strings(Reading *r) {
     const Plan *p = r->p;
     if (!p->n_strings || p->strings[0] || p->strings[p->n_strings - 1])
-        return plan_fail(r, "the strings do not begin and end as they must");
+        return plan_fail(r, "the string table does not begin and end with a zero byte");
     return 0;
 }
 

@@ -1,8 +1,8 @@
 /* The reader's second step: settings, parameters, units, groups, states, fields, sources, programs.
  *
- * Besides ranges it checks what others take from several tables together: parameters lie inside
- * their group and in one group only, groups in their unit, states have the shape that their role
- * promises, programs share out the instructions, roles share out the ranks.
+ * Besides ranges it checks what depends on several tables: each parameter is inside one group and
+ * each group in its unit, states have the shape that their role promises, every instruction belongs
+ * to one program and every rank to one role.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 static bool bad_string(const Plan *p, PlanString s) { return s >= p->n_strings; }
 
-/* Does [first, first + n) lie inside a table of `total` rows? */
+/* Whether [first, first + n) is not inside a table of `total` rows. */
 static bool bad_range(uint64_t first, uint64_t n, uint64_t total) {
     return first > total || n > total - first;
 }
@@ -73,7 +73,8 @@ static int read_settings(Reading *r) {
     const Plan *p = r->p;
     FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
     const PlanSettings *s = p->settings;
-    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || s->pad0, "settings: no names");
+    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || s->pad0,
+            "settings: the name of the model or compiler is missing");
     FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
     FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
                 bad_count(s->local_batch, 1),
@@ -82,8 +83,8 @@ static int read_settings(Reading *r) {
     FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
                 s->batch / s->micro_batches % s->ranks ||
                 s->batch / s->micro_batches / s->ranks != s->local_batch,
-            "settings: %u ranks times %lld micro-batches of %lld samples are not %lld", s->ranks,
-            (long long)s->micro_batches, (long long)s->local_batch, (long long)s->batch);
+            "settings: %u ranks times %lld micro-batches of %lld samples do not make %lld",
+            s->ranks, (long long)s->micro_batches, (long long)s->local_batch, (long long)s->batch);
     FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
                 bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
@@ -139,8 +140,9 @@ static int read_params(Reading *r) {
         total += type_elements(&a->type);
         FAIL_IF(total > PLAN_LARGEST, "there are too many parameters");
     }
-    FAIL_IF(total != p->settings->parameters, "%lld parameters are not the plan's %lld",
-            (long long)total, (long long)p->settings->parameters);
+    FAIL_IF(total != p->settings->parameters,
+            "the parameters have %lld elements, the settings say %lld", (long long)total,
+            (long long)p->settings->parameters);
     for (uint64_t i = 0; i < p->n_aliases; i++)
         FAIL_IF(bad_string(p, p->aliases[i].name) || bad_string(p, p->aliases[i].checkpoint),
                 "alias %llu has no name", (Llu)i);
@@ -184,7 +186,8 @@ static int read_units(Reading *r) {
                 (Llu)i);
         next += u->n_group;
         for (uint64_t k = u->first_group; k < next; k++)
-            FAIL_IF(p->groups[k].unit != i, "group %llu is not of unit %llu", (Llu)k, (Llu)i);
+            FAIL_IF(p->groups[k].unit != i, "group %llu does not belong to unit %llu", (Llu)k,
+                    (Llu)i);
     }
     FAIL_IF(next != p->n_groups, "%llu groups belong to no unit", (Llu)(p->n_groups - next));
     return 0;
@@ -202,17 +205,18 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
             "group %llu: a size is wrong", (Llu)i);
     FAIL_IF(g->padded / g->shard != (g->flags & GROUP_REPLICATED ? 1 : shards(p)) ||
                 g->padded % g->shard,
-            "group %llu: shards of %lld are not %lld", (Llu)i, (long long)g->shard,
+            "group %llu: the shards of %lld elements do not make %lld", (Llu)i, (long long)g->shard,
             (long long)g->padded);
     FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,
             "group %llu: its parameters are outside their table", (Llu)i);
     for (uint64_t k = g->first_param; k < (uint64_t)g->first_param + g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[k];
-        FAIL_IF(a->param >= p->n_params || a->pad, "group %llu: no such parameter", (Llu)i);
+        FAIL_IF(a->param >= p->n_params || a->pad,
+                "group %llu names a parameter that does not exist", (Llu)i);
         const PlanParam *param = &p->params[a->param];
         FAIL_IF(seen[a->param]++, "parameter %s is in two groups", plan_string(p, param->name));
         FAIL_IF(param->type.dtype != g->master_dtype,
-                "parameter %s is of another dtype than group %llu", plan_string(p, param->name),
+                "parameter %s has another dtype than group %llu", plan_string(p, param->name),
                 (Llu)i);
         FAIL_IF(!(param->flags & PARAM_FROZEN) != !!(g->flags & GROUP_TRAINABLE),
                 "parameter %s and group %llu do not agree on what is trained",
@@ -278,12 +282,12 @@ static int read_states(Reading *r) {
         FAIL_IF(s->role >= STATE_ROLES, "state %s has no role", name);
         FAIL_IF(s->param < -1 || s->param >= (int64_t)p->n_params || s->group < -1 ||
                     s->group >= (int64_t)p->n_groups,
-                "state %s belongs to nothing", name);
+                "state %s names a parameter or group that does not exist", name);
         FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
                 "state %s has no type", name);
         FAIL_IF(s->address % PLAN_ALIGN || s->address > p->settings->persistent_bytes ||
                     (uint64_t)type_bytes(&s->type) > p->settings->persistent_bytes - s->address,
-                "state %s lies outside the persistent memory", name);
+                "state %s is outside the persistent memory", name);
         single[s->role]++;
         int status = read_state_role(r, s, name);
         if (status) return status;
@@ -293,7 +297,7 @@ static int read_states(Reading *r) {
     return 0;
 }
 
-/* Each group has its shard among the states, once: who fills or saves parameters takes it there. */
+/* Each group has one state for its shard: loading and saving parameters relies on it. */
 static int read_shards(Reading *r) {
     const Plan *p = r->p;
     uint8_t *seen = calloc(p->n_groups + 1, 1);
@@ -322,10 +326,11 @@ static int read_fields(Reading *r) {
         const char *name = plan_string(p, f->name);
         FAIL_IF(!plan_type_sane(&f->type) || f->type.pitch || f->type.dtype == DT_TOKEN ||
                     !f->type.rank || f->type.dim[0] != p->settings->local_batch,
-                "batch field %s is not of %lld samples", name, (long long)p->settings->local_batch);
+                "batch field %s does not have %lld samples", name,
+                (long long)p->settings->local_batch);
         FAIL_IF(f->staging % 64 || f->staging > slot ||
                     (uint64_t)type_bytes(&f->type) > slot - f->staging,
-                "batch field %s lies outside its staging slot", name);
+                "batch field %s is outside its staging slot", name);
     }
     return 0;
 }
@@ -336,14 +341,14 @@ static int read_sources(Reading *r) {
         const PlanSource *s = &p->sources[i];
         FAIL_IF(bad_string(p, s->name) || bad_string(p, s->path) || s->pad,
                 "data source %llu has no name", (Llu)i);
-        FAIL_IF(s->kind > SOURCE_NPY, "data source %s is of an unknown kind",
+        FAIL_IF(s->kind > SOURCE_NPY, "data source %s has an unknown kind",
                 plan_string(p, s->name));
         FAIL_IF(bad_range(s->first_field, s->n_field, p->n_source_fields),
                 "data source %s: its fields are outside their table", plan_string(p, s->name));
         FAIL_IF(bad_real(s->from, 0, 1) || bad_real(s->to, 0, 1) || s->from > s->to,
-                "data source %s: no share of a file", plan_string(p, s->name));
+                "data source %s: from and to are not a part of a file", plan_string(p, s->name));
         FAIL_IF(s->kind != SOURCE_NPY && p->settings->length < 1,
-                "data source %s: samples of no tokens", plan_string(p, s->name));
+                "data source %s: a sample has no tokens", plan_string(p, s->name));
     }
     for (uint64_t i = 0; i < p->n_source_fields; i++)
         FAIL_IF(bad_string(p, p->source_fields[i].name) || bad_string(p, p->source_fields[i].path),
@@ -357,11 +362,11 @@ static int read_programs(Reading *r) {
     uint32_t rank = 0;
     FAIL_IF(p->n_roles < 1 || p->n_roles > PLAN_ROLES_MAX || p->n_calls > PLAN_CALLS_MAX ||
                 p->n_programs > p->n_roles * PROGRAM_KINDS,
-            "%llu roles, %llu calls and %llu programs are not those of a step", (Llu)p->n_roles,
+            "%llu roles, %llu calls and %llu programs cannot make a step", (Llu)p->n_roles,
             (Llu)p->n_calls, (Llu)p->n_programs);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         const PlanProgram *a = &p->programs[i];
-        FAIL_IF(a->kind >= PROGRAM_KINDS || a->pad, "program %llu is of no known kind", (Llu)i);
+        FAIL_IF(a->kind >= PROGRAM_KINDS || a->pad, "program %llu has an unknown kind", (Llu)i);
         FAIL_IF(a->first_instr != next || bad_range(next, a->n_instr, p->n_instrs) ||
                     a->peak > p->settings->arena_bytes,
                 "program %llu does not follow the one before it", (Llu)i);
@@ -372,7 +377,7 @@ static int read_programs(Reading *r) {
     for (uint64_t i = 0; i < p->n_roles; i++) {
         FAIL_IF(p->roles[i].first_rank != rank || !p->roles[i].n_ranks ||
                     p->roles[i].n_ranks > p->settings->ranks - rank,
-                "role %llu has ranks that are not its own", (Llu)i);
+                "the ranks of role %llu overlap others or leave a gap", (Llu)i);
         rank += p->roles[i].n_ranks;
     }
     FAIL_IF(rank != p->settings->ranks, "%u ranks have no role", p->settings->ranks - rank);
@@ -380,7 +385,7 @@ static int read_programs(Reading *r) {
         const PlanCall *a = &p->calls[i];
         FAIL_IF(a->role >= p->n_roles || a->kind > PLAN_EVALUATION || a->program >= p->n_programs ||
                     a->pad || a->times < 1 || a->times > PLAN_LARGEST,
-                "call %llu calls nothing", (Llu)i);
+                "call %llu names a role or program that does not exist", (Llu)i);
     }
     return 0;
 }

@@ -2,6 +2,6 @@
 # An empty file is no plan.
 ==== x.bin
 ==== err
-error[E0510]: x.bin: 0 bytes are too few for a plan
+error[E0510]: x.bin: the file has 0 bytes, too few for a plan
 
 ==== exit 3

@@ -1,7 +1,7 @@
 # RUN: %fsdpc --quiet compile x.fsd
 # Options follow the command.
 ==== err
-error[E0502]: the first word is a command, not `--quiet`
+error[E0502]: the first argument must be a command, not `--quiet`
   = help: commands: compile, dump, opt, check, explain, help
 
 ==== exit 1

@@ -11,7 +11,7 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0507]: b.bin is a plan, it has no stage `shard`
-  = help: dump the model file that it was compiled from
+error[E0507]: b.bin is a plan and has no stage `shard`
+  = help: dump the model file from which it was compiled
 
 ==== exit 1

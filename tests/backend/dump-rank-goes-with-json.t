@@ -10,6 +10,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0507]: --rank goes with --format=json of a plan
+error[E0507]: --rank is for --format=json of a plan
 
 ==== exit 1

@@ -15,12 +15,12 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 1
 1
 ==== err
-error[E0507]: --raw folds and leaves out nothing
+error[E0507]: --raw already shows everything; --all and --only do not apply
   = help: leave out --raw
 
-error[E0507]: --raw goes with the text of a plan
+error[E0507]: --raw is for the text of a plan
 
-error[E0507]: --only goes with the text of a plan
+error[E0507]: --only is for the text of a plan
 
-error[E0507]: --all goes with the text of a plan
+error[E0507]: --all is for the text of a plan
 

@@ -1,7 +1,7 @@
 # RUN: %fsdpc check
 # A command says which file it misses.
 ==== err
-error[E0504]: `fsdpc check` wants a file
+error[E0504]: `fsdpc check` needs a file
   = help: usage: fsdpc check plan.bin
 
 ==== exit 1

@@ -3,7 +3,8 @@
 ==== out
 usage: fsdpc check plan.bin
 
-Silent when all seven proofs succeed; else the rule, the instruction and the source line.
+Prints nothing when all seven proofs succeed; otherwise the rule, the instruction and the
+source line.
 
 options:
       --error-format FORMAT  text (default) or json: one object a line

@@ -10,4 +10,4 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc explain CODE                               the long form of a diagnostic
     fsdpc help [SECTION[.KEY]]                       the sections and keys of a model file
 
-fsdpc COMMAND --help says more, fsdpc help lists what a model file can say.
+fsdpc COMMAND --help explains a command; fsdpc help lists what a model file can contain.

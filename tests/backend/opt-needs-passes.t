@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt x.txt
 # opt wants --pass, empty or not.
 ==== err
-error[E0504]: `fsdpc opt` wants --pass=NAME[,NAME]
-  = help: `--pass=` alone reads and prints the graph
+error[E0504]: `fsdpc opt` needs --pass=NAME[,NAME]
+  = help: `--pass=` without names reads and prints the graph
 
 ==== exit 1

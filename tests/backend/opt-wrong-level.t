@@ -10,6 +10,6 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0506]: pass `shard` reads a graph of level shard, but this one is at model
+error[E0506]: pass `shard` reads a graph of level shard; this one is of level model
 
 ==== exit 1

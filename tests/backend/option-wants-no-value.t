@@ -1,6 +1,6 @@
 # RUN: %fsdpc compile x.fsd --quiet=yes
 # A switch takes no value.
 ==== err
-error[E0503]: `--quiet` wants no value, not `yes`
+error[E0503]: `--quiet` takes no value, but got `yes`
 
 ==== exit 1

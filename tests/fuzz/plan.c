@@ -31,6 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
             rejected |= plan_check_rules(&plan, CHECK_RULE(proof), &(PlanFault){0}) != 0;
         CHECK(status == 0 ? !rejected : rejected);
         dump_plan_text(&plan, &out);
+        dump_plan_view(&plan, &(ViewOptions){0}, &out);
+        dump_plan_view(&plan, &(ViewOptions){.all = true}, &out);
         if (status == 0) dump_plan_json(&plan, 0, &out);
         buf_free(&out);
         plan_close(&plan);

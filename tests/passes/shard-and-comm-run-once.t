@@ -12,7 +12,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
 shard,comm
-error[E0506]: pass `shard` reads a graph of level shard, but this one is at train
+error[E0506]: pass `shard` reads a graph of level shard; this one is of level train
 
 wrap,comm
 error[E0407]: comm wants a graph straight behind shard
