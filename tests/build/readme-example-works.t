@@ -1,0 +1,15 @@
+# RUN: cp %root/README.md . && ln -s %build build && sed -n '/^    config/,/^    shard/s/^    //p' README.md >net.fsd
+# RUN: sed -n '/^    build\//{/cuda\|transport/d;s/^    //;s/   .*//;p}' README.md >commands; cat commands; while read -r line; do $line >out 2>err </dev/null || { echo "$line: $?"; cat err; }; done <commands
+# The example of the README and the commands below it work as printed.
+# TIME: 120
+==== out
+build/fsdpc compile net.fsd -o net.bin
+build/fsdp-run net.bin
+build/fsdpc dump net.bin
+build/fsdpc dump --only=fc.2 net.bin
+build/fsdpc dump --stage=comm net.fsd
+build/fsdpc dump --format=json --rank 2 net.fsd
+build/fsdpc check net.bin
+build/fsdpc compile -n 8 -s train.batch=64 net.fsd -o net8.bin
+build/fsdpc help shard.prefetch
+build/fsdp-run -n 4 net.bin
