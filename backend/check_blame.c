@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "text.h"
 
 typedef unsigned long long Llu;
 
@@ -177,23 +178,11 @@ static uint32_t other_attr(uint16_t op, const Attrs *a, const Attrs *b) {
     return bit;
 }
 
-static void set_text(char *room, size_t size, const char *name, const Words *words, double value) {
-    if (words)
-        snprintf(room, size, "%s = %s", name, word_of(words, (int64_t)value));
-    else
-        snprintf(room, size, "%s = %.9g", name, value);
-}
-
 static void attr_text(const Attrs *a, uint32_t bit, char *room, size_t size) {
-    switch (bit) {
-#define ATTR(field, name, ctype, kind, words)                                                      \
-    case ATTR_BIT_##field:                                                                         \
-        set_text(room, size, name, words, (double)a->field);                                       \
-        break;
-#include "attrs.def"
-#undef ATTR
-    default: snprintf(room, size, "?");
-    }
+    Buf text = {0};
+    if (bit < ATTR_COUNT) text_field_print(&attr_fields[bit], a, &text);
+    snprintf(room, size, "%.*s", (int)text.n, text.n ? text.at : "");
+    buf_free(&text);
 }
 
 static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *expected,

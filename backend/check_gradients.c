@@ -351,10 +351,7 @@ static int follow(Step *s, uint64_t i) {
     case OP_all_reduce: return follow_reduction(s, i);
     case OP_grad_norm: return follow_norm(s, i);
     case OP_step_scale: return follow_scale(s, i);
-    case OP_sgd:
-    case OP_sgd_momentum:
-    case OP_adam: return follow_update(s, i);
-    default: return follow_term(s, i);
+    default: return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
     }
 }
 

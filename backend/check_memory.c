@@ -22,6 +22,7 @@
  */
 #include "check.h"
 #include "interval_map.h"
+#include "signature.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     switch (o->alias) {
     case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1);
     case ALIAS_MUST: return j == k && (k >= 32 || (o->alias_mask >> k & 1));
-    case ALIAS_ACC: return j == 0 && k == o->in_max - 1u;
+    case ALIAS_ACC: return j == 0 && k == op_signature((OpKind)in->op)->in_max - 1u;
     case ALIAS_PACK: return true;
     default: return false;
     }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "signature.h"
 
 static void set_part(Part *part, uint16_t op, uint32_t n_in, const uint32_t *in, uint32_t n_out,
                      uint32_t first) {
@@ -74,7 +75,8 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
         return 2;
     default: break;
     }
-    if (o->alias == ALIAS_ACC && in->n_in == o->in_max) return split_sum(part, in, v, temp);
+    if (o->alias == ALIAS_ACC && in->n_in == op_signature((OpKind)in->op)->in_max)
+        return split_sum(part, in, v, temp);
     part[0] = (Part){.op = in->op,
                      .n_in = in->n_in,
                      .n_out = in->n_out,

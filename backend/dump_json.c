@@ -222,7 +222,7 @@ static json_t *collective_json(const Events *e, const PlanInstr *in, int64_t mic
 static void mark_computation(Events *e, const PlanInstr *in, int64_t micro) {
     const Plan *p = e->p;
     char phase[40];
-    bool computes = *op_info[in->op].kernel && strcmp(op_info[in->op].kernel, "executor");
+    bool computes = op_info[in->op].launched;
     if (in->unit < 0 || in->stream != STREAM_COMPUTE || in->phase == PHASE_UPDATE || !computes)
         return;
     if (!*plan_string(p, p->units[in->unit].name) || e->begun[in->unit] >> in->phase & 1) return;

@@ -8,20 +8,13 @@
 #include <string.h>
 
 #include "backend.h"
+#include "text.h"
 
 typedef unsigned long long Llu;
 
 static const Plan *plan_at; /* of the dump at hand: rows hold string numbers */
 
 static const char *text(PlanString s) { return plan_string(plan_at, s); }
-
-static void put_type(Buf *out, const Type *t) {
-    buf_printf(out, "%s", dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++)
-        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
-    if (t->pitch) buf_printf(out, ":%u", t->pitch);
-    if (t->rank) buf_printf(out, "]");
-}
 
 static void put_real(Buf *out, double x) {
     char digits[40];
@@ -68,7 +61,7 @@ static void put_files(Buf *out, const PlanFile *f, uint64_t i) {
 
 static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
     buf_printf(out, "param %llu \"%s\" ", (Llu)i, text(p->name));
-    put_type(out, &p->type);
+    type_print(&p->type, out);
     buf_printf(out, " %s", word_of(&words_InitKind, p->init));
     if (p->init == INIT_NORMAL) {
         buf_printf(out, "(");
@@ -128,7 +121,7 @@ static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
 static void put_states(Buf *out, const PlanState *s, uint64_t i) {
     buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name),
                word_of(&words_StateRole, s->role));
-    put_type(out, &s->type);
+    type_print(&s->type, out);
     if (s->param >= 0) buf_printf(out, " param %d", s->param);
     if (s->group >= 0) buf_printf(out, " group %d", s->group);
     buf_printf(out, " @%llu\n", (Llu)s->address);
@@ -136,7 +129,7 @@ static void put_states(Buf *out, const PlanState *s, uint64_t i) {
 
 static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
     buf_printf(out, "field %llu \"%s\" ", (Llu)i, text(f->name));
-    put_type(out, &f->type);
+    type_print(&f->type, out);
     buf_printf(out, " staging %llu\n", (Llu)f->staging);
 }
 
@@ -158,31 +151,16 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 
 /* ---- instructions */
 
-typedef enum AttrKind { INT, REAL, BOOL, WORD } AttrKind;
-
-static void put_attr(Buf *out, const char *name, AttrKind kind, const Words *words, int64_t whole,
-                     double real, bool first) {
-    buf_printf(out, "%s%s = ", first ? " {" : ", ", name);
-    switch (kind) {
-    case INT: buf_printf(out, "%lld", (long long)whole); break;
-    case REAL: put_real(out, real); break;
-    case BOOL: buf_printf(out, "%s", whole ? "true" : "false"); break;
-    case WORD: buf_printf(out, "%s", word_of(words, whole)); break;
-    }
-}
-
 static void put_attrs(Buf *out, const PlanInstr *in) {
-    uint32_t mask = op_info[in->op].attrs;
-    bool first = true;
-#define ATTR(field, name, ctype, kind, words)                                                      \
-    if (mask & A_##field) {                                                                        \
-        put_attr(out, name, kind, words, kind == REAL ? 0 : (int64_t)in->attr.field,               \
-                 (double)in->attr.field, first);                                                   \
-        first = false;                                                                             \
+    const char *between = " {";
+    if (!op_info[in->op].attrs) return;
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        if (!(op_info[in->op].attrs >> i & 1)) continue;
+        buf_printf(out, "%s", between);
+        text_field_print(&attr_fields[i], &in->attr, out);
+        between = ", ";
     }
-#include "attrs.def"
-#undef ATTR
-    if (!first) buf_printf(out, "}");
+    buf_printf(out, "}");
 }
 
 static void put_instr(Buf *out, const Plan *p, uint64_t i) {
@@ -195,7 +173,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     for (uint32_t k = 0; k < in->n_out; k++) {
         const PlanValue *v = &p->values[in->first_out + k];
         buf_printf(out, "%s%%%u: ", k ? ", " : "", in->first_out + k);
-        put_type(out, &v->type);
+        type_print(&v->type, out);
         if (v->type.dtype != DT_TOKEN) buf_printf(out, " @%llu", (Llu)v->address);
     }
     buf_printf(out, "%s%s", in->n_out ? " = " : "", op_info[in->op].name);

@@ -46,9 +46,9 @@ int64_t check_entry_state(const Check *c, uint32_t value) {
     return def->op == OP_state ? def->attr.index : -1;
 }
 
-bool check_is_loss(uint16_t op) { return op == OP_cross_entropy; }
+bool check_is_loss(uint16_t op) { return op_info[op].term == TERM_LOSS; }
 
-bool check_is_update(uint16_t op) { return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam; }
+bool check_is_update(uint16_t op) { return op_info[op].role == ROLE_UPDATE; }
 
 bool check_is_collective(const Check *c, uint64_t instr) {
     return op_info[c->p->instrs[instr].op].effect == EFFECT_COMM;

@@ -23,8 +23,7 @@ int plan_read_tables(Reading *r);
 bool plan_type_sane(const Type *t);
 /* plan_instrs.c: values, operands, edges, instructions and their attributes. */
 int plan_read_instrs(Reading *r);
-/* plan_types.c: operands and results of one instruction have types that the op can work on. NULL,
- * or what does not fit. */
-const char *plan_types_fault(const Plan *p, const PlanInstr *in);
+/* plan_types.c: do operands and results of one instruction have types that the op can work on? */
+bool plan_types_fit(const Plan *p, const PlanInstr *in, char *fault, size_t size);
 
 #endif

@@ -4,10 +4,11 @@
  * Operands are values of the same program; edges name instructions of it. Attributes that an op
  * has are in the range of their kind or table, all others are zero.
  */
-#include <math.h>
 #include <string.h>
 
 #include "plan_inside.h"
+#include "signature.h"
+#include "text.h"
 
 #define FAIL_IF(c, ...)                                                                            \
     do {                                                                                           \
@@ -36,26 +37,16 @@ static int read_values(Reading *r) {
     return 0;
 }
 
-enum { INT, REAL, BOOL, WORD };
-
-static bool kind_fits(int kind, const Words *words, double real, int64_t whole) {
-    if (kind == REAL) return isfinite(real);
-    if (kind == BOOL) return whole == 0 || whole == 1;
-    return kind == INT || (whole >= 0 && whole < words->n);
-}
-
-static const char *attr_kinds_fault(const PlanInstr *in) {
-    uint32_t mask = op_info[in->op].attrs;
-    const Attrs *a = &in->attr;
-#define ATTR(field, name, ctype, kind, words)                                                      \
-    if (!(mask & A_##field)) {                                                                     \
-        static const ctype zero;                                                                   \
-        if (memcmp(&a->field, &zero, sizeof zero)) return name;                                    \
-    } else if (!kind_fits(kind, words, (double)a->field, kind == REAL ? 0 : (int64_t)a->field)) {  \
-        return name;                                                                               \
+/* Attributes that the op has are in their range, the others zero. */
+static const char *attr_ranges_fault(const PlanInstr *in) {
+    static const Attrs zero;
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        const TextField *f = &attr_fields[i];
+        bool has = op_info[in->op].attrs >> i & 1;
+        if (has ? !text_field_in_range(f, &in->attr)
+                : memcmp((const char *)&in->attr + f->offset, &zero, f->size) != 0)
+            return f->name;
     }
-#include "attrs.def"
-#undef ATTR
     return NULL;
 }
 
@@ -63,26 +54,21 @@ static bool outside(int64_t i, uint64_t n) { return i < 0 || (uint64_t)i >= n; }
 
 /* Attributes that are rows of tables. */
 static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
-    uint32_t mask = op_info[in->op].attrs;
+    uint64_t mask = op_info[in->op].attrs;
     const Attrs *a = &in->attr;
     if (mask & A_index) {
-        bool state = in->op == OP_state || in->op == OP_set_state;
-        if (state                ? outside(a->index, p->n_states)
-            : in->op == OP_field ? outside(a->index, p->n_fields)
-                                 : a->index != NO_INDEX)
+        int rows = op_info[in->op].rows;
+        if (rows == ROWS_STATES   ? outside(a->index, p->n_states)
+            : rows == ROWS_FIELDS ? outside(a->index, p->n_fields)
+                                  : a->index != NO_INDEX)
             return "index";
     }
     if ((mask & A_unit) && outside(a->unit, p->n_units) && a->unit != NO_INDEX) return "unit";
     if ((mask & A_unit) && in->op == OP_unshard && a->unit == NO_INDEX) return "unit";
     if ((mask & A_group) && outside(a->group, p->n_groups) && a->group != NO_INDEX) return "group";
-    bool needs_group = in->op == OP_pack || in->op == OP_reduce_scatter || in->op == OP_grad_norm ||
-                       in->op == OP_sgd || in->op == OP_sgd_momentum || in->op == OP_adam;
-    if (needs_group && a->group == NO_INDEX) return "group";
+    /* An all_reduce of metrics is of no group. */
+    if ((mask & A_group) && in->op != OP_all_reduce && a->group == NO_INDEX) return "group";
     if ((mask & A_mesh_axis) && outside(a->mesh_axis, p->n_axes)) return "mesh";
-    if ((mask & A_offset) && (a->offset < 0 || a->offset > PLAN_LARGEST)) return "offset";
-    if ((mask & A_axis) && outside(a->axis, MAX_RANK)) return "axis";
-    if ((mask & A_exponent) && (a->exponent < -1000 || a->exponent > 1000)) return "exponent";
-    if ((mask & A_p) && !(a->p >= 0 && a->p < 1)) return "p";
     return NULL;
 }
 
@@ -105,11 +91,12 @@ static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
     const PlanInstr *in = &p->instrs[i];
     FAIL_IF(in->op >= OP_COUNT, "instruction %llu: there is no op %u", (Llu)i, in->op);
     const OpInfo *o = &op_info[in->op];
+    const Signature *s = op_signature((OpKind)in->op);
     FAIL_IF(!(o->levels & L_SCHED), "instruction %llu: op %s has no place in a plan", (Llu)i,
             o->name);
-    FAIL_IF(in->n_in < o->in_min || (o->in_max != 255 && in->n_in > o->in_max),
+    FAIL_IF(in->n_in < s->in_min || (s->in_max != MANY && in->n_in > s->in_max),
             "instruction %llu: op %s does not have %u operands", (Llu)i, o->name, in->n_in);
-    FAIL_IF(in->n_out < o->out_min || (o->out_max != 255 && in->n_out > o->out_max),
+    FAIL_IF(in->n_out < s->out_min || (s->out_max != MANY && in->n_out > s->out_max),
             "instruction %llu: op %s does not have %u results", (Llu)i, o->name, in->n_out);
     FAIL_IF(in->stream >= STREAM_KINDS || in->phase >= PHASE_COUNT || in->pad[0] || in->pad[1],
             "instruction %llu: no such stream or phase", (Llu)i);
@@ -153,14 +140,14 @@ static int read_links(Reading *r, const PlanProgram *program, uint64_t i) {
 static int read_instr(Reading *r, uint64_t i) {
     const Plan *p = r->p;
     const PlanInstr *in = &p->instrs[i];
-    const char *fault = attr_kinds_fault(in);
+    const char *fault = attr_ranges_fault(in);
     if (!fault) fault = attr_tables_fault(p, in);
     FAIL_IF(fault, "instruction %llu: attribute %s of op %s is out of range", (Llu)i, fault,
             op_info[in->op].name);
-    fault = plan_types_fault(p, in);
-    char where[256];
-    if (fault) plan_instr_text(p, i, where, sizeof where);
-    FAIL_IF(fault, "%s: %s", where, fault);
+    char where[256], text[512];
+    if (plan_types_fit(p, in, text, sizeof text)) return 0;
+    plan_instr_text(p, i, where, sizeof where);
+    FAIL_IF(true, "%s: %s", where, text);
     return 0;
 }
 

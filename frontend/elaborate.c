@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "signature.h"
 
 typedef struct FieldUse {
     Elaboration *e;
@@ -79,7 +80,8 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
     OpKind kind = OP_COUNT;
     if (v.kind == VALUE_TENSOR) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
     bool loss = !strcmp(key->key, "loss");
-    if (kind == OP_cross_entropy || (kind == OP_accuracy && !loss)) {
+    int term = kind == OP_COUNT ? TERM_NONE : op_info[kind].term;
+    if (term == TERM_LOSS || (term == TERM_METRIC && !loss)) {
         *out = v.tensor;
         return true;
     }
@@ -105,7 +107,8 @@ static bool train_program(Elaboration *e) {
     if (!metric_value(e, loss->key, loss->expression, &value)) return false;
     set_metric(e, "loss", value, loss->expression->span);
     const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
-    int64_t targets = type_elements(&e->graph->values.at[op->in[1]].type);
+    int counted = signature_find(op_signature(op->kind), op_info[op->kind].counted);
+    int64_t targets = type_elements(&e->graph->values.at[op->in[counted]].type);
     const Settings *s = &e->frontend->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
     e->graph->policy.loss_exponent = -(int64_t)lround(log2(total));

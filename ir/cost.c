@@ -1,9 +1,10 @@
 /* What one execution of an op costs: operations, bytes moved, scratch memory.
  *
  * Every rule is a function of types and attributes alone, so that compiler, checker and runtime
- * agree without asking each other. The columns `flops`, `bytes`, `ws_cpu` and `ws_cuda` of ops.def
- * name the functions below by their second half: `norm` in column flops is flops_norm. Types come
- * from a graph or a plan that was checked before; the counts of operands are those of the table.
+ * agree without asking each other. The columns FLOPS, BYTES and WORKSPACE of ops.def name the
+ * functions below by their second half: FLOPS(norm) is flops_norm. Types have been held against the
+ * op's signature before; nothing else has bounded a product, so the rules of products multiply with
+ * `times`.
  */
 #include "op.h"
 #include "util.h"
@@ -17,6 +18,13 @@ typedef struct Work {
 typedef int64_t Rule(const Work *w);
 
 /* ---- operations ---- */
+
+/* a * b, or so much that it is more than MOST_FLOPS; a few of these can be added. */
+static int64_t times(int64_t a, int64_t b) {
+    const int64_t most = MOST_FLOPS * 8;
+    int64_t product;
+    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
+}
 
 static int64_t flops_zero(const Work *w) {
     (void)w;
@@ -40,12 +48,12 @@ static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); 
 /* x [R, D], w [O, D], b [O]? */
 static int64_t flops_linear(const Work *w) {
     int64_t outputs = type_elements(&w->out[0]);
-    return 2 * outputs * last_dim(&w->in[1]) + (w->n_in > 2 ? outputs : 0);
+    return 2 * times(outputs, last_dim(&w->in[1])) + (w->n_in > 2 ? outputs : 0);
 }
 
 /* dy [R, O], w [O, D] */
 static int64_t flops_linear_grad_input(const Work *w) {
-    return 2 * type_elements(&w->out[0]) * last_dim(&w->in[0]);
+    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
 }
 
 static int64_t flops_linear_gelu(const Work *w) {
@@ -58,7 +66,7 @@ static int64_t flops_linear_grad_input_gelu(const Work *w) {
 /* dy [R, O], x [R, D], acc [O, D]? */
 static int64_t flops_linear_grad_weight(const Work *w) {
     int64_t outputs = type_elements(&w->out[0]), inner = MAX(last_dim(&w->in[0]), 1);
-    return 2 * type_elements(&w->in[0]) / inner * outputs + (w->n_in > 2 ? outputs : 0);
+    return 2 * times(type_elements(&w->in[0]) / inner, outputs) + (w->n_in > 2 ? outputs : 0);
 }
 
 static int64_t flops_linear_grad_weight_bias(const Work *w) {
@@ -69,13 +77,14 @@ static int64_t flops_linear_grad_weight_bias(const Work *w) {
  * pairs alone. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
 static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
     bool packed = q->rank == 5;
-    int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2], seen = t * s;
+    int64_t t = q->dim[1], s = packed ? t : k->dim[1], heads = q->dim[packed ? 3 : 2],
+            seen = times(t, s);
     if (w->a->causal) {
         int64_t ramp = MIN(t, s);
-        seen = ramp * (ramp + 1) / 2 + (t - ramp) * s;
+        seen = times(ramp, ramp + 1) / 2 + times(t - ramp, s);
     }
-    *pairs = q->dim[0] * heads * seen;
-    return *pairs * last_dim(q);
+    *pairs = times(q->dim[0] * heads, seen);
+    return times(*pairs, last_dim(q));
 }
 
 static int64_t flops_attention(const Work *w) {
@@ -206,13 +215,14 @@ static int64_t ws_cuda_embedding_grad(const Work *w) {
 /* ---- the columns ---- */
 
 static const struct {
+    OpKind op;
     Rule *flops, *bytes, *workspace[DEVICE_KINDS];
 } rules[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad,         \
-           flops_rule, bytes_rule, shard, alias, mask, precision, cpu_rule, cuda_rule, kernel)     \
-    [OP_##id] = {flops_##flops_rule, bytes_##bytes_rule, {ws_cpu_##cpu_rule, ws_cuda_##cuda_rule}},
+#define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
+#define FLOPS(rule) .flops = flops_##rule,
+#define BYTES(rule) .bytes = bytes_##rule,
+#define WORKSPACE(cpu, cuda) .workspace = {ws_cpu_##cpu, ws_cuda_##cuda},
 #include "ops.def"
-#undef OP
 };
 
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
@@ -220,10 +230,13 @@ int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
 }
 
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
-    return rules[op].bytes(&(Work){a, n_in, n_out, in, out});
+    Rule *rule = rules[op].bytes;
+    if (!rule) rule = op_info[op].launched ? bytes_io : bytes_zero;
+    return rule(&(Work){a, n_in, n_out, in, out});
 }
 
 int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,
                      int n_out, const Type *out) {
-    return rules[op].workspace[device](&(Work){a, n_in, n_out, in, out});
+    Rule *rule = rules[op].workspace[device];
+    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : 0;
 }

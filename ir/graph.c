@@ -73,23 +73,22 @@ const char *level_name(OpLevel l) { return word_of(&words_OpLevel, l); }
 
 const char *state_role_name(StateRole r) { return word_of(&words_StateRole, r); }
 
-Attrs attrs_default(OpKind kind) {
-    Attrs a = {0};
-    if (op_info[kind].attrs & A_unit) a.unit = NO_INDEX;
-    if (op_info[kind].attrs & A_group) a.group = NO_INDEX;
-    if (op_info[kind].attrs & A_index) a.index = NO_INDEX;
-    return a;
-}
-
 /* What of a belongs to the op: fields outside its mask are zero. */
 static Attrs attrs_of(OpKind kind, const Attrs *a) {
-    if (!a) return attrs_default(kind);
     Attrs own = {0};
-#define ATTR(field, name, ctype, form, words)                                                      \
+#define ATTR(field, name, ...)                                                                     \
     if (op_info[kind].attrs & A_##field) own.field = a->field;
 #include "attrs.def"
-#undef ATTR
     return own;
+}
+
+Attrs attrs_default(OpKind kind) {
+    static const Attrs standard = {
+#define ATTR(field, name, ...) .field = 0 __VA_ARGS__,
+#define DEFAULT(value) +(value)
+#include "attrs.def"
+    };
+    return attrs_of(kind, &standard);
 }
 
 /* Result types of an op that is about to be made; the array lives in the graph's arena. */
@@ -101,7 +100,7 @@ static Type *emit_types(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, 
         CHECK(in[i] < g->values.n);
         types[i] = g->values.at[in[i]].type;
     }
-    CHECK(op_types_given(kind) == (given != NULL));
+    CHECK(op_info[kind].given == (given != NULL));
     *n_out = op_results_max(kind, a, n_in, types);
     Type *out = arena_array(g->arena, Type, MAX(*n_out, 1u));
     if (given) memcpy(out, given, *n_out * sizeof *out);
@@ -116,7 +115,7 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
     CHECK(b->program < g->programs.n && (unsigned)kind < OP_COUNT);
     Op op = {.kind = kind,
              .n_in = n_in,
-             .attr = attrs_of(kind, a),
+             .attr = a ? attrs_of(kind, a) : attrs_default(kind),
              .path = b->path ? b->path : "",
              .span = b->span,
              .unit = b->unit,

@@ -192,8 +192,8 @@ typedef struct Builder {
     int32_t unit;
 } Builder;
 /* Appends an op to the builder's program and infers its result types; `given` must be there for
- * ops whose shape rule is `given` (one type a result), else NULL. The result type follows the
- * operands' dtypes. A failure is a bug of the caller: use op_infer first on user input. */
+ * ops whose maker states the result's type (op_info[].given), else NULL. The result type follows
+ * the operands' dtypes. A failure is a bug of the caller: use op_infer first on user input. */
 OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
              const Type *given);
 /* The same with a single result, returning that value. */
@@ -215,17 +215,14 @@ const char *state_role_name(StateRole r);
 
 /* shape.c: result types from operands. Returns NULL and fills out[], or a message (in the arena)
  * that says what does not fit. n_out in: capacity; out: number of results. g may be NULL for ops
- * that read no table. Ops whose maker states the types (op_types_given) find them in out[0 ..
- * n_out) and have them checked. Operand types must be sound (type_sound); the results are. */
+ * that read no table. Ops whose maker states the type (op_info[].given) find it in out[0] and have
+ * it checked. Operand types must be sound (type_sound); the results are. */
 const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in, const Type *in,
                      uint32_t *n_out, Type *out, Arena *arena);
-/* Shape rule `given` or `reshape`: op_emit wants the result's type from its caller. */
-bool op_types_given(OpKind kind);
 /* How many results the op has at most, with these operands: the capacity that op_infer needs. */
 uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in);
-/* Whether these result types are what op_infer gives. Where `precision` may choose a dtype (results
- * of classes COMPUTE and REDUCE, unshard and reduce_scatter) f32 and bf16 are both right. NULL or
- * a message. */
+/* Whether these result types are what op_infer gives. Where `precision` may choose a dtype
+ * (signature_dtype_is_free) f32 and bf16 are both right. NULL or a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */

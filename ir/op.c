@@ -3,33 +3,47 @@
 
 #include "op.h"
 
-/* KERNEL(word) is the word as text, and "" for `executor`: NOT_LAUNCHED_executor puts "" in second
- * place, any other NOT_LAUNCHED_word is one unknown name in first place. */
-#define NOT_LAUNCHED_executor 0, ""
-#define SECOND(first, second, ...) second
-#define EXPANDED_SECOND(...) SECOND(__VA_ARGS__)
-#define KERNEL(word) EXPANDED_SECOND(NOT_LAUNCHED_##word, #word, 0)
+/* Columns that no row may lack: an op without one, or with two, does not compile. */
+#define ONCE(id, column, ...) _Static_assert((0 __VA_ARGS__) == 1, #id ": column " column " once");
+#define OP(id, ...) ONCE(id, "SIGNATURE", __VA_ARGS__)
+#define SIGNATURE(text) +1
+#include "ops.def"
+#define OP(id, ...) ONCE(id, "LEVELS", __VA_ARGS__)
+#define LEVELS(mask) +1
+#include "ops.def"
+#define OP(id, ...) ONCE(id, "GRAD", __VA_ARGS__)
+#define GRAD(rule) +1
+#include "ops.def"
+#define OP(id, ...) ONCE(id, "FLOPS", __VA_ARGS__)
+#define FLOPS(rule) +1
+#include "ops.def"
+#define OP(id, ...) ONCE(id, "RUN_BY", __VA_ARGS__)
+#define RUN_BY(who) +1
+#include "ops.def"
+#define OP(id, ...) ONCE(id, "HELP", __VA_ARGS__)
+#define HELP(text) +1
+#include "ops.def"
 
-#define OP(id, text, in_low, in_high, out_low, out_high, level_mask, effect_kind, attr_mask,       \
-           shape, grad, flops, bytes, shard_kind, alias_kind, mask, precision_kind, ws_cpu,        \
-           ws_cuda, kernel_word)                                                                   \
-    [OP_##id] = {.name = text,                                                                     \
-                 .in_min = in_low,                                                                 \
-                 .in_max = in_high,                                                                \
-                 .out_min = out_low,                                                               \
-                 .out_max = out_high,                                                              \
-                 .levels = level_mask,                                                             \
-                 .effect = effect_kind,                                                            \
-                 .shard = shard_kind,                                                              \
-                 .alias = alias_kind,                                                              \
-                 .precision = precision_kind,                                                      \
-                 .alias_mask = (uint32_t)(mask),                                                   \
-                 .attrs = (uint32_t)(attr_mask),                                                   \
-                 .kernel = KERNEL(kernel_word)},
+enum { RUN_BY_EXECUTOR, RUN_BY_DEVICE };
+
 const OpInfo op_info[OP_COUNT] = {
+#define OP(id, ...) [OP_##id] = {.name = #id, __VA_ARGS__},
+#define SIGNATURE(text) .signature = text,
+#define LEVELS(mask) .levels = mask,
+#define RUN_BY(who) .launched = RUN_BY_##who,
+#define HELP(text) .help = text,
+#define ATTRS(mask) .attrs = mask,
+#define ROWS(table) .rows = ROWS_##table,
+#define EFFECT(kind) .effect = EFFECT_##kind,
+#define ROLE(kind) .role = ROLE_##kind,
+#define RESULTS(who) .given = RESULTS_##who,
+#define RESULTS_GIVEN true
+#define CARRIES(n) .carries = n,
+#define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
+#define LOSS(operand) .term = TERM_LOSS, .counted = #operand,
+#define METRIC(operand) .term = TERM_METRIC, .counted = #operand,
 #include "ops.def"
 };
-#undef OP
 
 const char *dtype_name(int dtype) { return word_of(&words_DType, dtype); }
 
@@ -42,21 +56,6 @@ int op_by_name(const char *name) {
     for (int i = 0; i < OP_COUNT; i++)
         if (!strcmp(op_info[i].name, name)) return i;
     return OP_COUNT;
-}
-
-/* Products whose wide side is a row (logits and their gradient), and the loss between them. */
-OpPitched op_pitched(OpKind op) {
-    switch (op) {
-    case OP_reshape: return (OpPitched){1, 1};
-    case OP_linear: return (OpPitched){0, 1};
-    case OP_linear_grad_input:
-    case OP_linear_grad_weight:
-    case OP_linear_grad_weight_bias:
-    case OP_cross_entropy: return (OpPitched){1, 0};
-    case OP_cross_entropy_grad:
-    case OP_cross_entropy_both: return (OpPitched){1, 1};
-    default: return (OpPitched){0, 0};
-    }
 }
 
 const char *phase_name(int phase) { return word_of(&words_Phase, phase); }

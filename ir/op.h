@@ -1,25 +1,28 @@
 /* Ops, types and attributes: what the compiler, the plan and the runtime have in common.
  *
- * Nothing here knows a graph. The three tables behind it are ops.def (one row an op), attrs.def
- * (one row an attribute) and the enums below. All structs are plain data of fixed layout,
- * little-endian, so that a plan can hold them as they are.
+ * Nothing here knows a graph. The tables behind it are ops.def (one row an op), attrs.def (one row
+ * an attribute) and words.h (the enums that have words). All structs are plain data of fixed
+ * layout, little-endian, so that a plan can hold them as they are.
  */
 #ifndef FSDPC_OP_H
 #define FSDPC_OP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "words.h"
 
 enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
+/* More operations than one op may take: sums of several such counts stay inside 64 bits. */
+#define MOST_FLOPS ((int64_t)1 << 54)
 /* Bytes, elements, samples, steps: the most that a graph or a plan holds. */
 #define MOST_COUNT ((int64_t)1 << 50)
 
 /* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
  * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
  * element r * pitch. What lies between the rows is read and written by nobody. Only the operands
- * and results that op_pitched names may have one. */
+ * and results whose signature says so may have one. */
 typedef struct Type {
     uint8_t dtype;
     uint8_t rank;
@@ -102,7 +105,7 @@ enum {
     SCALE_SLOTS = 8
 };
 
-/* masks for the level column of ops.def */
+/* masks of column LEVELS */
 enum {
     L_MODEL = 1 << LEVEL_MODEL,
     L_TRAIN = 1 << LEVEL_TRAIN,
@@ -130,57 +133,78 @@ typedef enum OpAlias {
     ALIAS_ACC   /* if the last optional input is there, output 0 must be its memory */
 } OpAlias;
 
-/* What `precision` does with the outputs under a 16-bit compute dtype. */
-typedef enum OpPrecision {
-    PRECISION_SAME,    /* types are not the pass's business (integers, states, tokens) */
-    PRECISION_COMPUTE, /* output 0 in the compute dtype, further outputs are f32 statistics */
-    PRECISION_F32,     /* every output stays f32 (or exact integer) */
-    PRECISION_REDUCE   /* a weight's gradient: the reduce dtype */
-} OpPrecision;
+/* What an op is for. All but ROLE_FORWARD have no place in an evaluation. */
+typedef enum OpRole {
+    ROLE_FORWARD,  /* the model, and what moves its parameters */
+    ROLE_BACKWARD, /* gradients, their sums and their way to the update */
+    ROLE_STEP,     /* once a step, around the update */
+    ROLE_UPDATE    /* (p, moments.., g, scale, step) -> p, moments..: changes a parameter */
+} OpRole;
 
-/* How an op may be cut when its inputs are shards of flat parameters. */
-typedef enum OpShard { SHARD_WHOLE, SHARD_ELEMENT, SHARD_SUM } OpShard;
+/* Ops with a result that is a sum over targets, an exact accumulator. */
+typedef enum OpTerm { TERM_NONE, TERM_LOSS, TERM_METRIC } OpTerm;
+
+/* The table that an attribute is a row of; ROWS_OF_OP: it depends on the op. */
+typedef enum OpRows {
+    ROWS_NONE,
+    ROWS_PARAMS,
+    ROWS_STATES,
+    ROWS_FIELDS,
+    ROWS_UNITS,
+    ROWS_GROUPS,
+    ROWS_OF_OP
+} OpRows;
 
 /* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
  * All fields are 8 bytes so that a plan holds the struct as it is. */
-#define ATTR(field, name, ctype, kind, words) ctype field;
 typedef struct Attrs {
+#define ATTR(field, name, ...) __VA_ARGS__ field;
+#define INT(least, most) int64_t
+#define REAL(least, most) double
+#define BOOL() int64_t
+#define WORD(words, count) int64_t
 #include "attrs.def"
 } Attrs;
-#undef ATTR
 
 enum {
-#define ATTR(field, name, ctype, kind, words) ATTR_BIT_##field,
+#define ATTR(field, name, ...) ATTR_BIT_##field,
 #include "attrs.def"
-#undef ATTR
     ATTR_COUNT
 };
-enum {
-#define ATTR(field, name, ctype, kind, words) A_##field = 1 << ATTR_BIT_##field,
+/* Masks of column ATTRS: enumerators of 64 bits, which GCC and Clang have. */
+__extension__ enum {
+#define ATTR(field, name, ...) A_##field = (uint64_t)1 << ATTR_BIT_##field,
 #include "attrs.def"
-#undef ATTR
     A_none = 0
 };
 
 typedef enum OpKind {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    OP_##id,
+#define OP(id, ...) OP_##id,
 #include "ops.def"
-#undef OP
     OP_COUNT
 } OpKind;
 
-/* Row of the table, for code that loops over ops. */
+/* Masks of column ALIAS. */
+#define OPERAND(k) (1u << (k))
+#define EVERY_OPERAND UINT32_MAX
+enum { ALL_RESULTS = 255 };
+
+/* Row of the table, for code that loops over ops; the columns are described in op_columns.h.
+ * Operands and results are in op_signature (signature.h). */
 typedef struct OpInfo {
-    const char *name;
-    uint8_t in_min, in_max, out_min, out_max; /* 255 = any number */
-    uint8_t levels, effect, shard, alias, precision;
-    uint32_t alias_mask, attrs;
-    const char *kernel; /* "" = the executor handles it itself, nothing is launched */
+    const char *name, *signature, *help;
+    uint8_t levels, effect, role, rows, alias, term;
+    uint8_t carries; /* results 0 .. carries-1 carry gradients, ALL_RESULTS = every one */
+    bool given;      /* the op's maker states the result's type */
+    bool launched;   /* by a device's kernel; else the executor handles it itself */
+    uint32_t alias_mask;
+    uint64_t attrs;
+    const char *counted; /* of a term: the operand whose elements it counts */
 } OpInfo;
 
 /* type.c */
+enum { TYPE_TEXT = 160 };
+void type_format(const Type *t, char *out, size_t size); /* bf16[2, 32, 257:264] */
 bool type_same_dims(const Type *a, const Type *b);
 bool type_equal(const Type *a, const Type *b); /* the pitch included */
 /* Are b's dims the last dims of a? */
@@ -195,12 +219,6 @@ int dtype_by_name(const char *name); /* DT_NONE when unknown */
 int op_by_name(const char *name);    /* OP_COUNT when unknown */
 const char *phase_name(int phase);   /* word of a Phase */
 const char *stream_name(int stream); /* word of a StreamKind */
-/* Masks of the operands and of the results of an op whose rows may have a pitch. An op with the
- * alias rule VIEW keeps the pitch that its operand has. */
-typedef struct OpPitched {
-    uint32_t in, out;
-} OpPitched;
-OpPitched op_pitched(OpKind op);
 /* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
  * an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);

@@ -83,22 +83,6 @@ static void put_labelled(Printer *p, const char *label, int64_t x) {
     put_int(p, x);
 }
 
-static void put_field(Printer *p, const TextField *f, const void *record) {
-    put(p, f->name);
-    put(p, " = ");
-    if (f->kind == TEXT_REAL) {
-        put_real(p, text_field_real(f, record));
-        return;
-    }
-    int64_t x = text_field_get(f, record);
-    if (f->kind == TEXT_BOOL && (x == 0 || x == 1))
-        put(p, x ? "true" : "false");
-    else if (f->kind == TEXT_WORD && x >= 0 && x < f->words->n)
-        put(p, word_of(f->words, x));
-    else
-        put_int(p, x);
-}
-
 /* ---- numbering ---- */
 
 static void note_span(Printer *p, Span at) {
@@ -194,7 +178,7 @@ static void print_policy(Printer *p) {
         bool first = i == 0 || i == n_shard_policies;
         if (first && i) put(p, "\n");
         put(p, first ? "policy " : ", ");
-        put_field(p, &policy_fields[i], policy);
+        text_field_print(&policy_fields[i], policy, p->out);
         if (i == 0) print_unit_policy(p);
     }
     put(p, "\n");
@@ -358,13 +342,13 @@ static void print_results(Printer *p, const Op *op) {
 }
 
 static void print_attrs(Printer *p, const Op *op) {
-    uint32_t mask = op_info[op->kind].attrs;
+    uint64_t mask = op_info[op->kind].attrs;
     if (!mask) return;
     const char *between = " {";
     for (int i = 0; i < ATTR_COUNT; i++) {
         if (!(mask >> i & 1)) continue;
         put(p, between);
-        put_field(p, &attr_fields[i], &op->attr);
+        text_field_print(&attr_fields[i], &op->attr, p->out);
         between = ", ";
     }
     put(p, "}");

@@ -5,16 +5,34 @@
 
 #include "text.h"
 
-const TextField attr_fields[ATTR_COUNT] = {
-#define ATTR(field, name, ctype, kind, words)                                                      \
-    {name, offsetof(Attrs, field), sizeof(ctype), TEXT_##kind, words, -INFINITY, INFINITY},
+#define ONCE(field, ...) _Static_assert((0 __VA_ARGS__) == 1, #field ": its kind, once");
+#define ATTR(field, name, ...) ONCE(field, __VA_ARGS__)
+#define INT(least, most) +1
+#define REAL(least, most) +1
+#define BOOL() +1
+#define WORD(words, count) +1
 #include "attrs.def"
-#undef ATTR
+
+const TextField attr_fields[ATTR_COUNT] = {
+#define ATTR(field, text, ...)                                                                     \
+    {.name = text, .offset = offsetof(Attrs, field), .size = sizeof(int64_t), __VA_ARGS__},
+#define INT(low, high) .kind = TEXT_INT, .least = low, .most = high,
+#define REAL(low, high) .kind = TEXT_REAL, .least = low, .most = high,
+#define BOOL() .kind = TEXT_BOOL, .most = 1,
+#define WORD(name, count) .kind = TEXT_WORD, .words = &words_##name, .most = count - 1,
+#define DEFAULT(value) .standard = value,
+#define TABLE(name) .rows = ROWS_##name,
+#define LINE(text) .line = text,
+#include "attrs.def"
 };
 
 const TextField policy_fields[] = {
 #define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
-    {#field, offsetof(Policy, field), sizeof(type), TEXT_##kind, words, least, most},
+    {#field,       offsetof(Policy, field),                                                        \
+     sizeof(type), TEXT_##kind,                                                                    \
+     words,        least,                                                                          \
+     most,         standard,                                                                       \
+     ROWS_NONE,    line},
 #include "policy.def"
 #undef POLICY
 };
@@ -60,6 +78,22 @@ bool text_field_in_range(const TextField *f, const void *record) {
     double x =
         f->kind == TEXT_REAL ? text_field_real(f, record) : (double)text_field_get(f, record);
     return isfinite(x) && x >= f->least && x <= f->most;
+}
+
+void text_field_print(const TextField *f, const void *record, Buf *out) {
+    buf_printf(out, "%s = ", f->name);
+    if (f->kind == TEXT_REAL) {
+        char text[40];
+        buf_printf(out, "%s", double_text(text_field_real(f, record), text));
+        return;
+    }
+    int64_t x = text_field_get(f, record);
+    if (f->kind == TEXT_BOOL && (x == 0 || x == 1))
+        buf_printf(out, "%s", x ? "true" : "false");
+    else if (f->kind == TEXT_WORD && x >= 0 && x < f->words->n)
+        buf_printf(out, "%s", word_of(f->words, x));
+    else
+        buf_printf(out, "%lld", (long long)x);
 }
 
 bool text_is_word(const char *s) {

@@ -1,4 +1,5 @@
-/* What printer and parser of graphs share: the fields of Attrs and Policy by name. For ir/ only. */
+/* The fields of Attrs and Policy by name, with their ranges: what the printers and parsers of
+ * graphs, the verifier, and the reader and the dump of plans share. */
 #ifndef FSDPC_TEXT_H
 #define FSDPC_TEXT_H
 
@@ -13,6 +14,9 @@ typedef struct TextField {
     TextKind kind;
     const Words *words; /* TEXT_WORD */
     double least, most; /* the range, ends included */
+    double standard;    /* where nobody says anything */
+    uint8_t rows;       /* OpRows: the table that the number is a row of */
+    const char *line;   /* for people */
 } TextField;
 
 extern const TextField attr_fields[ATTR_COUNT]; /* of Attrs, by ATTR_BIT_* */
@@ -24,6 +28,8 @@ int64_t text_field_get(const TextField *f, const void *record); /* all but TEXT_
 void text_field_set(const TextField *f, void *record, int64_t value);
 double text_field_real(const TextField *f, const void *record); /* TEXT_REAL */
 bool text_field_in_range(const TextField *f, const void *record);
+/* `name = value`; a number where it is no word. */
+void text_field_print(const TextField *f, const void *record, Buf *out);
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);
 

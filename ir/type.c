@@ -2,6 +2,7 @@
  *
  * Below everything else in ir/: nothing here knows an op or a graph.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ir.h"
@@ -40,18 +41,22 @@ bool type_sound(const Type *t) {
     return true;
 }
 
+void type_format(const Type *t, char *out, size_t size) {
+    int n = snprintf(out, size, "%s", dtype_name(t->dtype));
+    for (int i = 0; i < t->rank && i < MAX_RANK && n < (int)size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
+    if (t->pitch && n < (int)size) n += snprintf(out + n, size - (size_t)n, ":%u", t->pitch);
+    if (t->rank && n < (int)size) snprintf(out + n, size - (size_t)n, "]");
+}
+
 void type_print(const Type *t, Buf *out) {
-    buf_printf(out, "%s", dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++)
-        buf_printf(out, "%s%lld", i ? ", " : "[", (long long)t->dim[i]);
-    if (t->pitch) buf_printf(out, ":%u", t->pitch);
-    if (t->rank) buf_printf(out, "]");
+    char text[TYPE_TEXT];
+    type_format(t, text, sizeof text);
+    buf_write(out, text, strlen(text));
 }
 
 const char *type_text(Arena *a, const Type *t) {
-    Buf b = {0};
-    type_print(t, &b);
-    const char *text = arena_strndup(a, b.at, b.n);
-    buf_free(&b);
-    return text;
+    char text[TYPE_TEXT];
+    type_format(t, text, sizeof text);
+    return arena_strdup(a, text);
 }

@@ -6,7 +6,6 @@
  * out. Everything is linear in the graph, but for the sorting of names. Whether streams and edges
  * order all accesses that they must is not asked here: plan_check proves it on the finished plan.
  */
-#include <math.h>
 #include <string.h>
 
 #include "text.h"
@@ -115,39 +114,34 @@ static void check_level(Verify *v, const Op *op) {
         verify_broken(v, RULE_GRAPH_4, op, "is of unit %d, of %u", op->unit, v->g->units.n);
 }
 
-/* The rows that an attribute may name, or -1 for one that is no row. */
-static int64_t rows_of(const Verify *v, OpKind kind, int attr) {
-    if (attr == ATTR_BIT_unit) return v->g->units.n;
-    if (attr == ATTR_BIT_group) return v->g->groups.n;
-    if (attr == ATTR_BIT_index && is_update(kind)) return v->g->params.n;
+/* The number of rows of a table that an attribute may name, or -1 where op_infer looks it up. */
+static int64_t rows_of(const Verify *v, OpKind kind, int rows) {
+    switch ((OpRows)rows) {
+    case ROWS_UNITS: return v->g->units.n;
+    case ROWS_GROUPS: return v->g->groups.n;
+    case ROWS_OF_OP:
+        if (op_info[kind].role == ROLE_UPDATE) return v->g->params.n;
+        return -1;
+    case ROWS_PARAMS:
+    case ROWS_STATES:
+    case ROWS_FIELDS:
+    case ROWS_NONE: return -1;
+    }
     return -1;
-}
-
-static bool real_fits(int attr, double x) {
-    if (!isfinite(x)) return false;
-    if (attr == ATTR_BIT_p || attr == ATTR_BIT_beta1 || attr == ATTR_BIT_beta2)
-        return x >= 0 && x < 1;
-    return attr == ATTR_BIT_alpha || x >= 0;
 }
 
 static void check_attrs(Verify *v, const Op *op) {
     for (int i = 0; i < ATTR_COUNT; i++) {
         const TextField *f = &attr_fields[i];
         if (!(op_info[op->kind].attrs >> i & 1)) continue;
-        if (f->kind == TEXT_REAL) {
-            double x;
-            memcpy(&x, (const char *)&op->attr + f->offset, sizeof x);
-            char text[40];
-            if (!real_fits(i, x))
-                verify_broken(v, RULE_GRAPH_4, op, "%s = %s", f->name, double_text(x, text));
-            continue;
-        }
-        int64_t x = text_field_get(f, &op->attr), rows = rows_of(v, op->kind, i);
-        bool fits = true;
-        if (f->kind == TEXT_BOOL) fits = x == 0 || x == 1;
-        if (f->kind == TEXT_WORD) fits = x >= 0 && x < f->words->n;
-        if (rows >= 0) fits = x >= NO_INDEX && x < rows;
-        if (!fits) verify_broken(v, RULE_GRAPH_4, op, "%s = %lld", f->name, (long long)x);
+        int64_t rows = rows_of(v, op->kind, f->rows);
+        bool fits = text_field_in_range(f, &op->attr);
+        if (fits && rows >= 0) fits = text_field_get(f, &op->attr) < rows;
+        if (fits) continue;
+        Buf text = {0};
+        text_field_print(f, &op->attr, &text);
+        verify_broken(v, RULE_GRAPH_4, op, "%.*s", (int)text.n, text.at);
+        buf_free(&text);
     }
 }
 

@@ -40,10 +40,6 @@ void verify_program_set(Verify *v);  /* verify_program.c: which programs there a
 static inline const Op *verify_op(const Verify *v, uint32_t k) {
     return &v->g->ops.at[v->program->ops.at[k]];
 }
-/* Ops that change parameters. */
-static inline bool is_update(OpKind kind) {
-    return kind == OP_sgd || kind == OP_sgd_momentum || kind == OP_adam;
-}
 static inline const Value *verify_value(const Verify *v, ValueId id) {
     return &v->g->values.at[id];
 }

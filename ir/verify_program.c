@@ -61,7 +61,7 @@ static void check_salts(Verify *v) {
     VEC(const Op *) random = {0};
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
-        if (op->kind != OP_dropout) continue;
+        if (!(op_info[op->kind].attrs & A_salt)) continue;
         if (v->program->kind == PROGRAM_EVAL)
             verify_broken(v, RULE_MODEL_5, op, "draws random numbers");
         if (op->phase == PHASE_FORWARD) vec_push(v->arena, &random, op);
@@ -143,10 +143,7 @@ static void check_step(Verify *v) {
 static void check_eval(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
-        bool gradient = op->kind == OP_set_grad || op->kind == OP_cross_entropy_grad ||
-                        op->kind == OP_cross_entropy_both || op->kind == OP_pack ||
-                        op->kind == OP_grad_norm;
-        if (gradient || op->kind == OP_set_param || is_update(op->kind))
+        if (op_info[op->kind].role != ROLE_FORWARD)
             verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
     }
 }
@@ -239,7 +236,7 @@ static void count_op(Verify *v, const Op *op, Counts *counts) {
     if (op->kind == OP_pack) count_once(v, op, "packed", &counts[op->attr.group].packs);
     if (is_reduction(op) && op->attr.group != NO_INDEX)
         count_once(v, op, "reduced", &counts[op->attr.group].reductions);
-    if (!is_update(op->kind)) return;
+    if (op_info[op->kind].role != ROLE_UPDATE) return;
     if (op->attr.group == NO_INDEX || !ends_step)
         verify_broken(v, RULE_SHARD_6, op, "updates %s",
                       ends_step ? "no group" : "in the middle of a step");

@@ -20,13 +20,17 @@
  * value must not be added to in place, nor be moved into a flat gradient (pass shard does that with
  * the operands of set_grad): a parameter's gradient that is not its own is copied first.
  *
- * Not here: second derivatives, gradients of integer values, losses other than the sum that
- * cross_entropy states (scaling and the mean are step_scale's business).
+ * Not here: second derivatives, gradients of integer values, the mean: a loss (column LOSS of
+ * ops.def) is a sum over targets; scaling is step_scale's business.
  */
 #include "grad.h"
 #include "passes.h"
 
-uint32_t grad_outputs(const Op *op) { return op->kind == OP_split ? op->n_out : 1; }
+/* Results 0 .. n-1 carry gradients, the others are statistics. */
+static uint32_t carriers(const Op *op) {
+    uint32_t n = op_info[op->kind].carries;
+    return MIN(n ? n : 1, op->n_out);
+}
 
 bool grad_wanted(const Grad *c, const Op *op, uint32_t j) {
     return j < op->n_in && c->sums[op->in[j]].missing > 0;
@@ -86,7 +90,7 @@ void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_
 
 static bool is_loss(const Graph *g, const Op *op) {
     return op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
-           g->ops.at[g->values.at[op->in[0]].def].kind == OP_cross_entropy;
+           op_info[g->ops.at[g->values.at[op->in[0]].def].kind].term == TERM_LOSS;
 }
 
 /* By value: does a trainable parameter reach it? */
@@ -101,7 +105,7 @@ static bool *trainable_values(const Graph *g, const Program *p) {
         if (grad_rules[op->kind] == grad_none) continue;
         bool any = false;
         for (uint32_t j = 0; j < op->n_in; j++) any |= needs[op->in[j]];
-        for (uint32_t j = 0; j < grad_outputs(op); j++) needs[op->out + j] = any;
+        for (uint32_t j = 0; j < carriers(op); j++) needs[op->out + j] = any;
     }
     return needs;
 }
@@ -117,7 +121,7 @@ static bool *count_contributions(Grad *c, const Program *p) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (is_loss(g, op)) reached[op->in[0]] = true;
         if (grad_rules[op->kind] == grad_none) continue;
-        for (uint32_t j = 0; j < grad_outputs(op); j++)
+        for (uint32_t j = 0; j < carriers(op); j++)
             on_way[i] |= reached[op->out + j] && needs[op->out + j];
         for (uint32_t j = 0; on_way[i] && j < op->n_in; j++) {
             if (!needs[op->in[j]]) continue;

@@ -24,11 +24,9 @@ typedef struct Grad {
 
 /* dy: by output, NO_VALUE where no gradient arrived; of the loss, all are NO_VALUE. */
 typedef void (*GradRule)(Grad *c, const Op *op, const ValueId *dy);
-/* By op, from the gradient column of ops.def; grad_none where nothing flows back. */
+/* By op, from column GRAD of ops.def; grad_none where nothing flows back. */
 extern const GradRule grad_rules[OP_COUNT];
 void grad_none(Grad *c, const Op *op, const ValueId *dy);
-/* Outputs 0 .. n-1 of an op carry gradients, the others are statistics. */
-uint32_t grad_outputs(const Op *op);
 
 /* grad.c, for rules. */
 /* Does operand j want a gradient? */

@@ -1,4 +1,4 @@
-/* The gradient rules, one function a name in the gradient column of ops.def.
+/* The gradient rules, one function a name in column GRAD of ops.def.
  *
  * Each gets dy, the gradient of the loss by the op's outputs, and hands over the gradient by each
  * operand that wants one (grad.h). Weights come first, the input last: see grad.c on the order.
@@ -194,9 +194,7 @@ static void grad_cross_entropy(Grad *c, const Op *op, const ValueId *dy) {
 }
 
 const GradRule grad_rules[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = grad_##grad,
+#define OP(id, ...) [OP_##id] = __VA_ARGS__,
+#define GRAD(rule) grad_##rule
 #include "ops.def"
-#undef OP
 };

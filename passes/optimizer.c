@@ -11,6 +11,7 @@
  * momentum keeps none. Parameters that are frozen have neither moments nor an update.
  */
 #include "passes.h"
+#include "signature.h"
 
 typedef struct Update {
     Graph *g;
@@ -40,7 +41,7 @@ static ValueId find_inputs(Update *u, const Program *p) {
         if (op->kind == OP_state && g->states.at[op->attr.index].role == STATE_STEP)
             u->step = op->out;
         if (op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
-            g->ops.at[g->values.at[op->in[0]].def].kind == OP_cross_entropy)
+            op_info[g->ops.at[g->values.at[op->in[0]].def].kind].term == TERM_LOSS)
             loss = op->in[0];
     }
     return loss;
@@ -111,7 +112,7 @@ static void emit_update(Update *u, uint32_t param) {
     Graph *g = u->g;
     place_at(u, &g->params.at[param]);
     OpKind kind = update_kind(&g->policy);
-    uint32_t n_moments = kind == OP_adam ? 2 : kind == OP_sgd_momentum ? 1 : 0;
+    uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */
     Attrs a = update_attrs(&g->policy, kind, param, g->params.at[param].no_decay);
     Attrs which = {.index = param};
     ValueId in[6];

@@ -10,15 +10,17 @@
  * touched.
  *
  * 1. A value and its views are one piece of memory, which one op writes. 2. That op must be able to
- * write rows with a pitch, and every reader must know them (op_pitched); views must keep the last
- * axis. 3. Then the value and its views get the pitch. Programs are independent of each other, and
- * so are logits and their gradient, though as a rule both are padded or neither is.
+ * write rows with a pitch, and every reader must know them (the colon in their signatures); views
+ * must keep the last axis. 3. Then the value and its views get the pitch. Programs are independent
+ * of each other, and so are logits and their gradient, though as a rule both are padded or neither
+ * is.
  *
  * Not here: f32. The products of the cpu device then work on the operands where they lie, and their
  * bits may depend on the distance of rows; bf16 operands are widened into dense copies, whatever
  * their pitch, so nothing that the cpu computes depends on this pass.
  */
 #include "passes.h"
+#include "signature.h"
 
 typedef struct Pad {
     Graph *g;
@@ -35,19 +37,17 @@ static uint32_t pitch_of(const Type *t) {
     return (uint32_t)(wide - width <= width / 8 ? wide : align_up(width, NARROW));
 }
 
-static bool is_known(uint32_t mask, uint32_t k) { return k < 32 && (mask >> k & 1); }
-
 static void look_at(Pad *p, const Op *op) {
     const Graph *g = p->g;
-    OpPitched may = op_pitched(op->kind);
+    const Signature *s = op_signature(op->kind);
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (!is_known(may.in, k)) p->excluded[p->base[op->in[k]]] = true;
+        if (k >= s->n_in || !s->in[k].pitched) p->excluded[p->base[op->in[k]]] = true;
     for (uint32_t j = 0; j < op->n_out; j++) {
         const Type *t = &g->values.at[op->out + j].type;
         bool view = op->kind == OP_reshape;
         p->base[op->out + j] = view ? p->base[op->in[0]] : op->out + j;
         const Type *whole = &g->values.at[p->base[op->out + j]].type;
-        if (!is_known(may.out, j) || pitch_of(t) != pitch_of(whole) ||
+        if (j >= s->n_out || !s->out[j].pitched || pitch_of(t) != pitch_of(whole) ||
             t->dim[t->rank - 1] != whole->dim[whole->rank - 1])
             p->excluded[p->base[op->out + j]] = true;
     }

@@ -9,9 +9,11 @@
  *
  * 1. Backwards: which values are gradients of parameters, or sums on the way to one, and in which
  * dtype. An op that adds to an operand in place (acc) has the operand's dtype. 2. Forwards: each
- * op's results from its row in ops.def; ops that only move data keep the dtype of what they move.
+ * op's results from its signature in ops.def; ops that only move data keep the dtype of what they
+ * move.
  */
 #include "passes.h"
+#include "signature.h"
 
 typedef struct Precision {
     Graph *g;
@@ -20,16 +22,19 @@ typedef struct Precision {
 } Precision;
 
 /* Views and parts are bound to the dtype of the whole. */
-static bool is_bound(OpKind kind) { return kind == OP_reshape || kind == OP_split; }
+static bool is_bound(const Precision *c, ValueId v) {
+    const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+    return signature_result(op_signature(def->kind), v - def->out)->dtype == WANT_SAME;
+}
 
 static void want(Precision *c, ValueId v, int dtype) {
-    OpKind def = c->g->ops.at[c->g->values.at[v].def].kind;
-    if (c->wanted[v] == DT_NONE && !is_bound(def)) c->wanted[v] = dtype;
+    if (c->wanted[v] == DT_NONE && !is_bound(c, v)) c->wanted[v] = dtype;
 }
 
 static void want_operands(Precision *c, const Op *op, int dtype) {
     const OpInfo *info = &op_info[op->kind];
-    if (info->alias == ALIAS_ACC && op->n_in == info->in_max) want(c, op->in[op->n_in - 1], dtype);
+    if (info->alias == ALIAS_ACC && op->n_in == op_signature(op->kind)->in_max)
+        want(c, op->in[op->n_in - 1], dtype);
     if (op->kind != OP_add || op->phase != PHASE_BACKWARD) return;
     for (uint32_t j = 0; j < 2; j++) {
         const Op *def = &c->g->ops.at[c->g->values.at[op->in[j]].def];
@@ -46,41 +51,33 @@ static void mark_gradients(Precision *c, const Program *p) {
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind == OP_set_grad) want(c, op->in[0], g->params.at[op->attr.index].reduce_dtype);
-        if (op_info[op->kind].precision == PRECISION_REDUCE)
-            for (uint32_t j = 0; j < op->n_out; j++) want(c, op->out + j, g->policy.reduce_dtype);
+        for (uint32_t j = 0; j < op->n_out; j++)
+            if (signature_result(op_signature(op->kind), j)->dtype == WANT_GRAD)
+                want(c, op->out + j, g->policy.reduce_dtype);
         if (op->n_out > 0 && c->wanted[op->out] != DT_NONE)
             want_operands(c, op, c->wanted[op->out]);
     }
 }
 
-/* Results of the compute dtype; what is behind them are statistics. */
-static uint32_t compute_results(const Op *op) {
-    switch (op->kind) {
-    case OP_layer_norm:
-    case OP_rms_norm:
-    case OP_attention:
-    case OP_attention_packed:
-    case OP_layer_norm_grad: return 1;
-    case OP_add_layer_norm: return 2;
-    default: return op->n_out;
-    }
-}
-
-static int compute_dtype(const Precision *c, const Op *op) {
+/* What result j of the op gets; DT_NONE: its dtype is not this pass's business. */
+static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
     if (op->kind == OP_param) return g->params.at[op->attr.index].compute_dtype;
-    return is_bound(op->kind) ? g->values.at[op->in[0]].type.dtype : g->policy.compute_dtype;
+    const Slot *slot = signature_result(op_signature(op->kind), j);
+    switch (slot->dtype) {
+    case WANT_DEFAULT: return slot->same_as < 0 ? g->policy.compute_dtype : DT_NONE;
+    case WANT_SAME: return g->values.at[op->in[0]].type.dtype;
+    default: return DT_NONE;
+    }
 }
 
 static void set_results(Precision *c, const Op *op) {
     Value *out = &c->g->values.at[op->out];
-    if (op_info[op->kind].precision == PRECISION_COMPUTE) {
-        int dtype = compute_dtype(c, op);
-        for (uint32_t j = 0; j < compute_results(op); j++)
-            if (dtype_is_float(out[j].type.dtype)) out[j].type.dtype = (uint8_t)dtype;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        int dtype = compute_dtype(c, op, j);
+        if (c->wanted[op->out + j] != DT_NONE) dtype = c->wanted[op->out + j];
+        if (dtype != DT_NONE && type_is_float(&out[j].type)) out[j].type.dtype = (uint8_t)dtype;
     }
-    for (uint32_t j = 0; j < op->n_out; j++)
-        if (c->wanted[op->out + j] != DT_NONE) out[j].type.dtype = (uint8_t)c->wanted[op->out + j];
 }
 
 bool pass_precision(Graph *g) {

@@ -24,7 +24,7 @@ bool executor_touches(const Plan *p, uint32_t instr, uint32_t operand, bool outp
     const PlanInstr *in = &p->instrs[instr];
     uint32_t v = output ? in->first_out + operand : p->operands[in->first_in + operand];
     if (p->values[v].type.dtype == DT_TOKEN) return false;
-    return *op_info[in->op].kernel || moves_data(in);
+    return op_info[in->op].launched || moves_data(in);
 }
 
 static void *address_of(const Rank *r, uint32_t value) {
@@ -110,7 +110,7 @@ static int check_limits(Rank *r) {
     const Plan *p = r->run->plan;
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
-        bool kernel = *op_info[in->op].kernel;
+        bool kernel = op_info[in->op].launched;
         bool wide = kernel && (in->n_in > MAX_OPERANDS || in->n_out > MAX_OPERANDS);
         bool strange = !kernel && op_info[in->op].effect == EFFECT_COMM && !moves_data(in);
         if (!wide && !strange) continue;
@@ -131,7 +131,7 @@ static int rehearse(Rank *r) {
     const KernelCall **calls = arena_array(r->executor->arena, const KernelCall *, p->n_instrs + 1);
     uint32_t n = 0;
     for (uint64_t k = 0; k < p->n_instrs; k++)
-        if (*op_info[p->instrs[k].op].kernel) calls[n++] = &r->executor->prepared[k].kernel;
+        if (op_info[p->instrs[k].op].launched) calls[n++] = &r->executor->prepared[k].kernel;
     /* No instruction begins meanwhile, and a rank that has an earlier run's choices is done at
      * once: the others must not be taken for dead. */
     rank_writes(r, true);
@@ -158,7 +158,7 @@ int executor_open(Rank *r) {
         uint64_t *ordinal = e->in_call + i * (p->n_axes + 1) * COMM_KINDS;
         for (uint32_t j = 0; j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;
-            if (*op_info[p->instrs[k].op].kernel)
+            if (op_info[p->instrs[k].op].launched)
                 prepare_kernel(r, e, k, &in_at, &out_at, &type_at);
             else if (moves_data(&p->instrs[k]))
                 prepare_collective(r, e, k, &buffer, ordinal);
@@ -200,7 +200,7 @@ int executor_issue(Rank *r, uint32_t k, char *error) {
         int code = gradient_dump_before(r->dump, k, error);
         if (code) return code;
     }
-    if (!moves_data(in) && !*op_info[in->op].kernel) return 0;
+    if (!moves_data(in) && !op_info[in->op].launched) return 0;
     rank_beat_at(r, k);
     allocations_enter_kernel();
     int code = moves_data(in)

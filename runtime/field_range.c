@@ -1,6 +1,8 @@
-/* Which ids a field of the batch may hold: what the instructions that consume it can take. An
- * embedding takes [0, rows), a loss or accuracy [0, classes) and the ignored value. */
+/* Which ids a field of the batch may hold: what the instructions that consume it can take. Operands
+ * that are indices (i32(V) in the op's signature) take [0, V), and the ignored value where the op
+ * has one. */
 #include "data.h"
+#include "signature.h"
 
 /* The field that a value is a copy or view of, or -1. Views do not change elements. */
 static int64_t field_of(const Plan *p, uint32_t value) {
@@ -20,17 +22,26 @@ static void narrow(FieldRange *r, int64_t below, bool ignored, int64_t ignore) {
     r->below = first ? below : MIN(r->below, below);
 }
 
+/* What operand i of the instruction may hold, as an index; 0: anything. */
+static int64_t limit_of(const Plan *p, const PlanInstr *in, uint32_t i) {
+    Type types[MOST_SLOTS];
+    const Signature *s = op_signature((OpKind)in->op);
+    if (i >= s->n_in || s->in[i].below < 0 || in->n_in > MOST_SLOTS) return 0;
+    for (uint32_t k = 0; k < in->n_in; k++)
+        types[k] = p->values[p->operands[in->first_in + k]].type;
+    return op_index_limit((OpKind)in->op, in->n_in, types, i);
+}
+
 void field_ranges(const Plan *p, FieldRange *range) {
     for (uint64_t i = 0; i < p->n_fields; i++) range[i] = (FieldRange){0};
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
-        bool table = in->op == OP_embedding;
-        bool loss = in->op == OP_cross_entropy || in->op == OP_cross_entropy_both;
-        if (!table && !loss && in->op != OP_accuracy) continue;
-        int64_t field = field_of(p, p->operands[in->first_in + 1]);
-        if (field < 0 || (uint64_t)field >= p->n_fields) continue;
-        const Type *t = &p->values[p->operands[in->first_in]].type;
-        int64_t below = table ? t->dim[0] : t->dim[t->rank - 1];
-        narrow(&range[field], below, !table, table ? 0 : in->attr.ignore);
+        for (uint32_t i = 0; i < in->n_in; i++) {
+            int64_t below = limit_of(p, in, i);
+            int64_t field = below ? field_of(p, p->operands[in->first_in + i]) : -1;
+            if (field < 0 || (uint64_t)field >= p->n_fields) continue;
+            bool ignores = op_info[in->op].attrs & A_ignore;
+            narrow(&range[field], below, ignores, ignores ? in->attr.ignore : 0);
+        }
     }
 }

@@ -1,22 +1,24 @@
-/* The kernels of one instruction set by op, expanded from ops.def: an op whose row names a kernel
- * that does not exist fails to link. */
+/* The kernels of one instruction set by op, expanded from ops.def: an op that devices run and that
+ * has no kernel fails to link. */
 #include "kernel.h"
-
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    KERNEL(kernel);
-#include "ops.def"
-#undef OP
 
 /* Ops that the executor handles itself never come here from a checked plan. */
 KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "no device runs this op"); }
 
-static const Kernel kernels[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = CPU_NAME(kernel),
+/* OF_OP(linear, DEVICE) is linear, OF_OP(view, EXECUTOR) is executor. */
+#define OF_OP_DEVICE(id) id
+#define OF_OP_EXECUTOR(id) executor
+#define OF_OP_(id, who) OF_OP_##who(id)
+#define OF_OP(id, who) OF_OP_(id, who)
+
+#define OP(id, ...) KERNEL(OF_OP(id, __VA_ARGS__));
+#define RUN_BY(who) who
 #include "ops.def"
-#undef OP
+
+static const Kernel kernels[OP_COUNT] = {
+#define OP(id, ...) [OP_##id] = CPU_NAME(OF_OP(id, __VA_ARGS__)),
+#define RUN_BY(who) who
+#include "ops.def"
 };
 
 #define TEXT_OF(x) #x

@@ -1,42 +1,42 @@
-/* The kernels by op, expanded from ops.def: an op whose row names a kernel that does not exist
+/* The kernels by op, expanded from ops.def: an op that devices run and that has no kernel
  * fails to link. */
 #include <string.h>
 
 #include "table.h"
 
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    KERNEL(kernel);
-#include "ops.def"
-#undef OP
-
 /* Ops that the executor handles itself never come here from a checked plan. */
 KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "no device runs this op"); }
 
-const Kernel cuda_kernels[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = cuda_##kernel,
+/* OF_OP(linear, DEVICE) is linear, OF_OP(view, EXECUTOR) is executor. */
+#define OF_OP_DEVICE(id) id
+#define OF_OP_EXECUTOR(id) executor
+#define OF_OP_(id, who) OF_OP_##who(id)
+#define OF_OP(id, who) OF_OP_(id, who)
+#define CUDA_NAME(name) CUDA_NAME_(name)
+#define CUDA_NAME_(name) cuda_##name
+
+#define DECLARE(name) KERNEL(name)
+#define OP(id, ...) DECLARE(OF_OP(id, __VA_ARGS__));
+#define RUN_BY(who) who
 #include "ops.def"
-#undef OP
+
+const Kernel cuda_kernels[OP_COUNT] = {
+#define OP(id, ...) [OP_##id] = CUDA_NAME(OF_OP(id, __VA_ARGS__)),
+#define RUN_BY(who) who
+#include "ops.def"
 };
 
 const char *const cuda_op_names[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = name,
+#define OP(id, ...) [OP_##id] = #id,
 #include "ops.def"
-#undef OP
 };
 
 /* The workspace of these ops is that of products; rules for fused ones are named after it. */
 bool op_multiplies(int op) {
     static const char *const workspace[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = #ws_cuda,
+#define OP(id, ...) [OP_##id] = "" __VA_ARGS__,
+#define WORKSPACE(cpu, cuda) #cuda
 #include "ops.def"
-#undef OP
     };
     return op >= 0 && op < OP_COUNT && strncmp(workspace[op], "matmul", strlen("matmul")) == 0;
 }

@@ -91,7 +91,7 @@ static bool change_stream(Edit *e, Place at, uint8_t stream) {
     return true;
 }
 static bool computes(const Edit *e, uint32_t i) {
-    return *op_info[e->instr[i].row.op].kernel &&
+    return op_info[e->instr[i].row.op].launched &&
            op_info[e->instr[i].row.op].effect == EFFECT_PURE && e->instr[i].row.op != OP_field &&
            op_info[e->instr[i].row.op].alias != ALIAS_VIEW;
 }

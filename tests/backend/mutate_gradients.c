@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mutate.h"
+#include "signature.h"
 
 static bool is_backward(const Edit *e, uint32_t i) {
     return e->instr[i].row.phase == PHASE_BACKWARD && e->instr[i].row.stream == STREAM_COMPUTE &&
@@ -38,7 +39,7 @@ static bool has_one_result(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
     return is_backward(e, i) && in->n_out == 1 && in->n_in > 0 && in->row.op != OP_pack &&
            op_info[in->row.op].alias != ALIAS_VIEW && op_info[in->row.op].alias != ALIAS_MUST &&
-           op_info[in->row.op].precision == PRECISION_COMPUTE &&
+           signature_result(op_signature((OpKind)in->row.op), 0)->dtype == WANT_DEFAULT &&
            e->value[in->out[0]].type.dtype <= DT_BF16;
 }
 static bool zero_slope(Edit *e, Random *r) {
@@ -75,7 +76,8 @@ static bool drop_branch(Edit *e, Random *r) {
 
 static bool adds_up(const Edit *e, uint32_t i) {
     const OpInfo *o = &op_info[e->instr[i].row.op];
-    return is_backward(e, i) && o->alias == ALIAS_ACC && e->instr[i].n_in == o->in_max;
+    return is_backward(e, i) && o->alias == ALIAS_ACC &&
+           e->instr[i].n_in == op_signature((OpKind)e->instr[i].row.op)->in_max;
 }
 static bool same_place(const PlanInstr *a, const PlanInstr *b) {
     return a->path == b->path && a->file == b->file && a->line == b->line && a->col == b->col;

@@ -382,9 +382,7 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
 
 /* ---- running ---- */
 
-static bool runs_something(const PlanInstr *in) {
-    return *op_info[in->op].kernel != 0 && strcmp(op_info[in->op].kernel, "executor") != 0;
-}
+static bool runs_something(const PlanInstr *in) { return op_info[in->op].launched; }
 static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
 static Meeting *meeting_of(Oracle *o, const Instance *r, uint32_t i) {

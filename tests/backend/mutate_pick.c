@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mutate.h"
+#include "signature.h"
 
 bool pick(const Edit *e, Random *r, Fits *fits, Place *out) {
     uint32_t n = 0;
@@ -136,7 +137,7 @@ bool edit_is_loose(const Edit *e, uint32_t value) {
     uint8_t alias = op_info[def->row.op].alias;
     if (e->value[value].type.dtype == DT_TOKEN || def->row.op == OP_state) return false;
     if (alias == ALIAS_MUST || alias == ALIAS_PACK) return false;
-    if (alias == ALIAS_ACC && def->n_in == op_info[def->row.op].in_max) return false;
+    if (alias == ALIAS_ACC && def->n_in == op_signature((OpKind)def->row.op)->in_max) return false;
     for (uint32_t i = 0; i < e->n_instr; i++)
         for (uint32_t k = 0; k < e->instr[i].n_in; k++)
             if (e->instr[i].in[k] == value && place_matters(e, i, value)) return false;

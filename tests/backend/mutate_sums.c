@@ -1,5 +1,6 @@
 /* Faults of sums, collectives, sizes and waiting: what proofs 4 to 7 are about. */
 #include "mutate.h"
+#include "signature.h"
 
 /* ---- 4: contributions ---- */
 
@@ -122,7 +123,8 @@ static bool update_without_reduction(Edit *e, Random *r) {
 
 static bool adds_to_another(const Edit *e, uint32_t i) {
     const OpInfo *o = &op_info[e->instr[i].row.op];
-    return o->alias == ALIAS_ACC && e->instr[i].n_in == o->in_max;
+    return o->alias == ALIAS_ACC &&
+           e->instr[i].n_in == op_signature((OpKind)e->instr[i].row.op)->in_max;
 }
 static bool leave_out_a_part(Edit *e, Random *r) {
     Place at;

@@ -19,7 +19,7 @@ error[E0204]: `linear` cannot take [B, T, 3, 2] and [V, D]: V = 11 (line 1), D =
 6 |     return head(wte(ids) as [B, T, 3, 2])
   |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: the last axis of x f32[1, 8, 3, 2] is 2, but axis 1 of w f32[11, 6] is 6
+  = help: w f32[11, 6] has D = 6, x f32[1, 8, 3, 2] has D = 2
 note: in Linear.forward
  --> std.fsd:5:16
   |

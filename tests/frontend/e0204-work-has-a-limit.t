@@ -14,5 +14,5 @@ data { train = text("t.txt"); length = 1M }
 train { loss = cross_entropy(model(inputs), targets); batch = 32 }
 ==== out
 error[E0204]: `linear` cannot take [B, T, D] and [D, D]
-  = help: f32[32, 1000000, 1000000] with 1000000 products for each element is too much work
+  = help: f32[32, 1000000, 1000000] takes more than 1.8e+16 operations
 ==== exit 1

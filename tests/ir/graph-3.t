@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# graph-3: types and counts follow the shape rules.
+# graph-3: types and counts follow the signatures.
 ==== graph.txt
 graph train
 program train
@@ -10,13 +10,13 @@ program train
   #4 %4: f32[4, 3] = add(%0) !forward -
 end
 ==== err
-error[E0521]: graph-3: program train, #2 linear of fc: the last axis of x f32[4, 3] is 3, but axis 1 of w f32[5, 2] is 2
-  = help: counts and types of operands and results follow the op's shape rule
+error[E0521]: graph-3: program train, #2 linear of fc: w f32[5, 2] has D = 2, x f32[4, 3] has D = 3
+  = help: counts and types of operands and results follow the op's signature
 
-error[E0521]: graph-3: program train, #3 relu: result 0 is f32[4, 3], not f32[4, 7]
-  = help: counts and types of operands and results follow the op's shape rule
+error[E0521]: graph-3: program train, #3 relu: result y must be f32[4, 3], not f32[4, 7]
+  = help: counts and types of operands and results follow the op's signature
 
 error[E0521]: graph-3: program train, #4 add: takes 2 operands, not 1
-  = help: counts and types of operands and results follow the op's shape rule
+  = help: counts and types of operands and results follow the op's signature
 
 ==== exit 1

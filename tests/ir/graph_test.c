@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "ir.h"
+#include "signature.h"
+#include "text.h"
 
 typedef struct Fixture {
     Arena *arena;
@@ -66,18 +68,18 @@ static Type any_type(int64_t n) {
 
 static Attrs any_attrs(OpKind kind, int64_t *seed) {
     Attrs a = {0};
-#define INT(field) a.field = (next_number(seed) % 2 ? -1 : 1) * next_number(seed) * 1000003
-#define REAL(field) a.field = (double)next_number(seed) / 3.0
-#define BOOL(field) a.field = next_number(seed) % 2
-#define WORD(field) a.field = next_number(seed) % values->n
-#define ATTR(field, name, ctype, form, words)                                                      \
-    if (op_info[kind].attrs & A_##field) {                                                         \
-        const Words *values = words;                                                               \
-        (void)values;                                                                              \
-        form(field);                                                                               \
+    for (int i = 0; i < ATTR_COUNT; i++) {
+        const TextField *f = &attr_fields[i];
+        if (!(op_info[kind].attrs >> i & 1)) continue;
+        double real = (double)next_number(seed) / 3.0;
+        int64_t whole = (next_number(seed) % 2 ? -1 : 1) * next_number(seed) * 1000003;
+        if (f->kind == TEXT_BOOL) whole = next_number(seed) % 2;
+        if (f->kind == TEXT_WORD) whole = next_number(seed) % f->words->n;
+        if (f->kind == TEXT_REAL)
+            memcpy((char *)&a + f->offset, &real, sizeof real);
+        else
+            text_field_set(f, &a, whole);
     }
-#include "attrs.def"
-#undef ATTR
     return a;
 }
 
@@ -98,9 +100,9 @@ static void add_values(Graph *g, Op *op, uint32_t n, int64_t *seed) {
 }
 
 static void add_op(Graph *g, Program *p, OpKind kind, int64_t *seed) {
-    const OpInfo *info = &op_info[kind];
+    const Signature *info = op_signature(kind);
     Op op = {.kind = kind,
-             .n_in = info->in_max == 255 ? 3 : info->in_max,
+             .n_in = info->in_max == MANY ? 3 : info->in_max,
              .attr = any_attrs(kind, seed),
              .path = kind % 3 ? "h.0.attn" : "",
              .span = any_span(seed),
@@ -116,7 +118,7 @@ static void add_op(Graph *g, Program *p, OpKind kind, int64_t *seed) {
         for (uint32_t i = 0; i < op.n_edge; i++)
             op.edge[i] = (OpId)(next_number(seed) % (int64_t)g->ops.n);
     }
-    add_values(g, &op, info->out_max == 255 ? 2 : info->out_max, seed);
+    add_values(g, &op, info->out_max == MANY ? 2 : info->out_max, seed);
     vec_push(g->arena, &p->ops, g->ops.n);
     vec_push(g->arena, &g->ops, op);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "ir.h"
+#include "signature.h"
 
 /* Every op once with right types. The values in front are operands; levels do not matter here. */
 static const char *const every_op[] = {
@@ -189,9 +190,9 @@ static void every_op_refuses_wrong_operands(void **state) {
                 fail_msg("#%u %s takes u8[7] for operand %u", k, op_info[op->kind].name, i);
             in[i] = right;
         }
-        if (op->n_in == op_info[op->kind].in_min && op->n_in)
+        if (op->n_in == op_signature(op->kind)->in_min && op->n_in)
             assert_non_null(check(f, op, op->n_in - 1, in, op->n_out, out));
-        if (op->n_in == op_info[op->kind].in_max) {
+        if (op->n_in == op_signature(op->kind)->in_max) {
             in[op->n_in] = bytes;
             assert_non_null(check(f, op, op->n_in + 1, in, op->n_out, out));
         }
@@ -272,7 +273,7 @@ static void messages_speak_of_operands(void **state) {
     uint32_t n = 1;
     Attrs a = {0};
     assert_string_equal(op_infer(NULL, OP_linear, &a, 2, (Type[]){x, w}, &n, out, f->arena),
-                        "the last axis of x f32[2, 3, 5] is 5, but axis 1 of w f32[4, 6] is 6");
+                        "w f32[4, 6] has D = 6, x f32[2, 3, 5] has D = 5");
     assert_string_equal(op_infer(NULL, OP_add, &a, 2, (Type[]){x, b}, &n, out, f->arena),
                         "the axes of b f32[2, 3] are not the last axes of a f32[2, 3, 5]");
     assert_string_equal(op_infer(NULL, OP_embedding, &a, 2, (Type[]){w, ids}, &n, out, f->arena),
@@ -282,6 +283,28 @@ static void messages_speak_of_operands(void **state) {
          k = type_of(DT_F32, 4, (int64_t[]){2, 7, 4, 4});
     assert_string_equal(op_infer(NULL, OP_attention, &a, 3, (Type[]){q, k, k}, &n, out, f->arena),
                         "6 heads of q cannot share 4 heads of k evenly");
+}
+
+/* Where the names of a result's axes come from. */
+static void axes_have_an_origin(void **state) {
+    (void)state;
+    Type x = type_of(DT_F32, 3, (int64_t[]){2, 3, 5}), w = type_of(DT_F32, 2, (int64_t[]){4, 5});
+    Type in[2] = {x, w};
+    AxisOrigin at = op_axis_origin(OP_linear, 2, in, 0, 3, 1);
+    assert_true(at.operand == 0 && at.axis == 1);
+    at = op_axis_origin(OP_linear, 2, in, 0, 3, 2);
+    assert_true(at.operand == 1 && at.axis == 0);
+    Type ids = type_of(DT_I32, 1, (int64_t[]){7}), table[2] = {w, ids};
+    at = op_axis_origin(OP_embedding, 2, table, 0, 2, 0);
+    assert_true(at.operand == 1 && at.axis == 0);
+    at = op_axis_origin(OP_embedding, 2, table, 0, 2, 1);
+    assert_true(at.operand == 0 && at.axis == 1);
+    Type q = type_of(DT_F32, 4, (int64_t[]){2, 7, 6, 4}), qkv[3] = {q, q, q};
+    at = op_axis_origin(OP_attention, 3, qkv, 1, 3, 2);
+    assert_true(at.operand == 0 && at.axis == 1);
+    assert_int_equal(op_axis_origin(OP_split, 1, &x, 0, 2, 0).operand, -1);
+    assert_int_equal(op_index_limit(OP_embedding, 2, table, 1), 4);
+    assert_int_equal(op_index_limit(OP_embedding, 2, table, 0), 0);
 }
 
 /* ---- costs ---- */
@@ -366,8 +389,8 @@ static void names_lead_back(void **state) {
     for (int i = DT_NONE + 1; i < DT_COUNT; i++) assert_int_equal(dtype_by_name(dtype_name(i)), i);
     assert_int_equal(op_by_name("relo"), OP_COUNT);
     assert_int_equal(dtype_by_name("?"), DT_NONE);
-    assert_string_equal(op_info[OP_param].kernel, "");
-    assert_string_equal(op_info[OP_rms_norm].kernel, "rms_norm");
+    assert_false(op_info[OP_param].launched);
+    assert_true(op_info[OP_rms_norm].launched);
     assert_string_equal(phase_name(PHASE_COUNT), "?");
 }
 
@@ -393,6 +416,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(precision_may_choose_floats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_speak_of_operands, set_up, tear_down),
+        cmocka_unit_test(axes_have_an_origin),
         cmocka_unit_test(flops_are_those_of_the_formulas),
         cmocka_unit_test(bytes_are_read_and_written_once),
         cmocka_unit_test(workspaces_follow_shape_and_dtype),

@@ -279,7 +279,7 @@ static void kernels_agree_with_references(void **state) {
 static void every_kernel_has_a_case(void **state) {
     (void)state;
     for (int op = 0; op < OP_COUNT; op++) {
-        bool found = strcmp(infos[op].kernel, "executor") == 0;
+        bool found = !infos[op].launched;
         for (int k = 0; k < n_cases; k++) found |= (int)cases[k].op == op;
         if (!found) fail_msg("no case for %s", infos[op].name);
     }

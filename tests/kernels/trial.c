@@ -49,15 +49,12 @@ double get(const void *from, int dtype, int64_t i) {
     }
 }
 
+enum { RUN_BY_EXECUTOR, RUN_BY_DEVICE };
 const OpInfo infos[OP_COUNT] = {
-#define OP(id, text, in_min, in_max, out_min, out_max, level, eff, attr, shape, grad, flops,       \
-           bytes, shard_rule, alias_rule, mask, prec, ws_cpu, ws_cuda, kernel_name)                \
-    [OP_##id] = {.name = text,                                                                     \
-                 .alias = alias_rule,                                                              \
-                 .alias_mask = (uint32_t)(mask),                                                   \
-                 .kernel = #kernel_name},
+#define OP(id, ...) [OP_##id] = {.name = #id, __VA_ARGS__},
+#define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
+#define RUN_BY(who) .launched = RUN_BY_##who,
 #include "ops.def"
-#undef OP
 };
 
 Type *out_type(Trial *t, int j) { return &t->types[t->c->n_in + j]; }

@@ -27,11 +27,8 @@ static int fail(char *error, int code, const char *format, ...) {
 }
 
 static const char *const op_names[OP_COUNT] = {
-#define OP(id, name, in_min, in_max, out_min, out_max, levels, effect, attrs, shape, grad, flops,  \
-           bytes, shard, alias, mask, precision, ws_cpu, ws_cuda, kernel)                          \
-    [OP_##id] = name,
+#define OP(id, ...) [OP_##id] = #id,
 #include "ops.def"
-#undef OP
 };
 
 int launch_error(const Launch *l, int code, const char *format, ...) {

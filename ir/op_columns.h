@@ -1,0 +1,109 @@
+/* The columns of ops.def. ops.def includes this file in front of its rows and behind them.
+ *
+ * A room defines OP and the columns that it wants, then includes ops.def; every column that it
+ * leaves out expands to nothing. Behind the rows all of them, OP too, are undefined again.
+ *
+ * Must be in every row (op.c has an assertion for each):
+ *   SIGNATURE(text)   operands and results; the form is described in signature.h
+ *   LEVELS(mask)      levels of the graph at which the op may stand
+ *   GRAD(rule)        function grad_<rule> of passes/grad_rules.c; none = nothing flows back
+ *   FLOPS(rule)       function flops_<rule> of cost.c
+ *   RUN_BY(who)       DEVICE: function <device>_<op> of each device; EXECUTOR: nothing is launched
+ *   HELP(text)        what it computes, in one line
+ *
+ * May be left out:
+ *   ATTRS(mask)       its attributes (attrs.def); default none
+ *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS
+ *   EFFECT(effect)    see OpEffect; default PURE
+ *   ROLE(role)        see OpRole; default FORWARD
+ *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,
+ *                     rule_<rule> of backend/plan_types.c for plans
+ *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
+ *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
+ *                     ALL_RESULTS = every result
+ *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or
+ *                     nothing where the executor runs it
+ *   WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of cost.c
+ *   ALIAS(kind, mask) see OpAlias; default NONE
+ *   LOSS(operand)     result `loss` is a sum that training can make small, one term for each
+ *                     element of that operand that counts
+ *   METRIC(operand)   the same for a number that is only reported
+ */
+#ifndef OP_COLUMNS
+#define OP_COLUMNS
+#ifndef SIGNATURE
+#define SIGNATURE(text)
+#endif
+#ifndef LEVELS
+#define LEVELS(mask)
+#endif
+#ifndef GRAD
+#define GRAD(rule)
+#endif
+#ifndef FLOPS
+#define FLOPS(rule)
+#endif
+#ifndef RUN_BY
+#define RUN_BY(who)
+#endif
+#ifndef HELP
+#define HELP(text)
+#endif
+#ifndef ATTRS
+#define ATTRS(mask)
+#endif
+#ifndef ROWS
+#define ROWS(table)
+#endif
+#ifndef EFFECT
+#define EFFECT(effect)
+#endif
+#ifndef ROLE
+#define ROLE(role)
+#endif
+#ifndef RULE
+#define RULE(rule)
+#endif
+#ifndef RESULTS
+#define RESULTS(who)
+#endif
+#ifndef CARRIES
+#define CARRIES(n)
+#endif
+#ifndef BYTES
+#define BYTES(rule)
+#endif
+#ifndef WORKSPACE
+#define WORKSPACE(cpu, cuda)
+#endif
+#ifndef ALIAS
+#define ALIAS(kind, mask)
+#endif
+#ifndef LOSS
+#define LOSS(operand)
+#endif
+#ifndef METRIC
+#define METRIC(operand)
+#endif
+#else
+#undef OP_COLUMNS
+#undef OP
+#undef SIGNATURE
+#undef LEVELS
+#undef GRAD
+#undef FLOPS
+#undef RUN_BY
+#undef HELP
+#undef ATTRS
+#undef ROWS
+#undef EFFECT
+#undef ROLE
+#undef RULE
+#undef RESULTS
+#undef CARRIES
+#undef BYTES
+#undef WORKSPACE
+#undef ALIAS
+#undef LOSS
+#undef METRIC
+#endif

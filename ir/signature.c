@@ -1,0 +1,206 @@
+/* Reading the signatures of ops.def: text to slots, once, when the program starts.
+ *
+ * A signature that breaks the form of signature.h is a bug of this build: it aborts before main, so
+ * that no test passes with it.
+ */
+#include "signature.h"
+
+#include <string.h>
+
+#include "util.h"
+
+static Signature signatures[OP_COUNT];
+
+typedef struct Scan {
+    OpKind kind;
+    const char *at;
+    Signature *s;
+} Scan;
+
+static _Noreturn void broken(const Scan *c, const char *what) {
+    BUG("the signature of %s: %s at \"%s\"", op_info[c->kind].name, what, c->at);
+}
+
+static bool take(Scan *c, const char *text) {
+    size_t n = strlen(text);
+    if (strncmp(c->at, text, n)) return false;
+    c->at += n;
+    return true;
+}
+
+static void need(Scan *c, const char *text) {
+    if (!take(c, text)) broken(c, text);
+}
+
+static bool is_small(char ch) { return ch >= 'a' && ch <= 'z'; }
+static bool is_capital(char ch) { return ch >= 'A' && ch <= 'Z'; }
+static bool is_digit(char ch) { return ch >= '0' && ch <= '9'; }
+
+static void copy(Scan *c, char *to, size_t room, const char *from, size_t n) {
+    if (!n || n >= room) broken(c, "a word of that length");
+    memcpy(to, from, n);
+    to[n] = 0;
+}
+
+/* Where `letter` is among the n letters so far; a new one is added. */
+static uint8_t letter_of(Scan *c, char letter, char *letters, uint8_t *n, int most) {
+    for (uint8_t i = 0; i < *n; i++)
+        if (letters[i] == letter) return i;
+    if (*n == most) broken(c, "too many letters");
+    letters[*n] = letter;
+    return (*n)++;
+}
+
+static uint8_t size_of(Scan *c, char letter) {
+    return letter_of(c, letter, c->s->size, &c->s->n_sizes, MOST_SIZES);
+}
+static uint8_t sequence_of(Scan *c, char letter) {
+    return letter_of(c, letter, c->s->sequence, &c->s->n_sequences, MOST_SEQUENCES);
+}
+
+static void scan_axis(Scan *c, Slot *slot) {
+    if (slot->n_axes == MOST_AXES) broken(c, "too many axes");
+    SlotAxis *axis = &slot->axis[slot->n_axes++];
+    char letter = *c->at;
+    if (take(c, "...")) {
+        *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, '.')};
+    } else if (take(c, "_")) {
+        axis->kind = AXIS_ANY;
+    } else if (is_digit(letter)) {
+        axis->kind = AXIS_NUMBER;
+        for (; is_digit(*c->at); c->at++)
+            axis->number = (uint16_t)(axis->number * 10 + (*c->at - '0'));
+    } else if (is_small(letter) || is_capital(letter)) {
+        c->at++;
+        if (take(c, "*"))
+            *axis = (SlotAxis){.kind = AXIS_SEQUENCE, .which = sequence_of(c, letter)};
+        else
+            *axis = (SlotAxis){.kind = AXIS_SIZE, .which = size_of(c, letter)};
+    } else {
+        broken(c, "no axis");
+    }
+    slot->n_sequences += axis->kind == AXIS_SEQUENCE;
+    if (slot->n_sequences > 2) broken(c, "three sequences");
+}
+
+static void scan_axes(Scan *c, Slot *slot) {
+    const char *start = c->at;
+    need(c, "[");
+    slot->any_shape = false;
+    do scan_axis(c, slot);
+    while (take(c, ", "));
+    copy(c, slot->axes, sizeof slot->axes - 1, start, (size_t)(c->at - start));
+    strcat(slot->axes, "]");
+    slot->pitched = take(c, ":");
+    need(c, "]");
+}
+
+/* The types that have a name. */
+static bool scan_named_type(Scan *c, Slot *slot) {
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+        uint16_t n;
+    } types[] = {{"exact", DT_I64, EXACT_WORDS},
+                 {"step", DT_F64, STEP_SLOTS},
+                 {"scale", DT_F64, SCALE_SLOTS}};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        if (!take(c, types[i].name)) continue;
+        slot->dtype = types[i].dtype;
+        slot->any_shape = false;
+        slot->n_axes = 1;
+        slot->axis[0] = (SlotAxis){.kind = AXIS_NUMBER, .number = types[i].n};
+        return true;
+    }
+    return false;
+}
+
+static void scan_dtype(Scan *c, Slot *slot) {
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+    } words[] = {{"float", WANT_FLOAT}, {"any", WANT_ANY}, {"grad", WANT_GRAD}};
+    if (scan_named_type(c, slot)) return;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (take(c, words[i].name)) {
+            slot->dtype = words[i].dtype;
+            return;
+        }
+    if (is_capital(*c->at)) {
+        c->at++;
+        slot->dtype = WANT_SAME;
+        return;
+    }
+    char name[8];
+    size_t n = 0;
+    while (is_small(c->at[n]) || is_digit(c->at[n])) n++;
+    copy(c, name, sizeof name, c->at, n);
+    slot->dtype = (uint8_t)dtype_by_name(name);
+    if (slot->dtype == DT_NONE) broken(c, "no dtype");
+    if (slot->dtype == DT_TOKEN) slot->any_shape = false;
+    c->at += n;
+    if (!take(c, "(")) return;
+    slot->below = (int8_t)size_of(c, *c->at++);
+    need(c, ")");
+}
+
+static void scan_slot(Scan *c, Slot *slot, bool result) {
+    size_t n = 0;
+    while (is_small(c->at[n]) || c->at[n] == '_') n++;
+    copy(c, slot->name, sizeof slot->name, c->at, n);
+    c->at += n;
+    slot->dtype = result ? WANT_DEFAULT : WANT_FLOAT;
+    slot->below = slot->same_as = -1;
+    slot->any_shape = true;
+    if (take(c, ":")) scan_dtype(c, slot);
+    if (*c->at == '[') scan_axes(c, slot);
+    slot->optional = take(c, "?");
+    slot->many = take(c, "*");
+    if (*c->at && *c->at != ' ') broken(c, "something left over");
+    take(c, " ");
+}
+
+int signature_find(const Signature *s, const char *name) {
+    for (int i = 0; i < s->n_in; i++)
+        if (!strcmp(s->in[i].name, name)) return i;
+    return -1;
+}
+
+static void count_operands(Scan *c) {
+    Signature *s = c->s;
+    bool optional = false, many = false;
+    for (int i = 0; i < s->n_in; i++) {
+        const Slot *slot = &s->in[i];
+        if ((optional && !slot->optional) || (many && !slot->many)) broken(c, "the order");
+        s->in_min += !slot->optional && !many;
+        optional |= slot->optional;
+        many |= slot->many;
+    }
+    s->in_max = many ? MANY : s->n_in;
+    s->out_min = s->n_out;
+    s->out_max = s->n_out && s->out[s->n_out - 1].many ? MANY : s->n_out;
+}
+
+static void scan(OpKind kind) {
+    Scan c = {.kind = kind, .at = op_info[kind].signature, .s = &signatures[kind]};
+    Signature *s = c.s;
+    while (strncmp(c.at, "->", 2)) {
+        if (s->n_in == MOST_SLOTS) broken(&c, "too many operands");
+        scan_slot(&c, &s->in[s->n_in++], false);
+    }
+    need(&c, "->");
+    take(&c, " ");
+    while (*c.at) {
+        if (s->n_out == MOST_SLOTS) broken(&c, "too many results");
+        Slot *slot = &s->out[s->n_out++];
+        scan_slot(&c, slot, true);
+        slot->same_as = (int8_t)signature_find(s, slot->name);
+    }
+    count_operands(&c);
+}
+
+__attribute__((constructor)) static void scan_all(void) {
+    for (int kind = 0; kind < OP_COUNT; kind++) scan((OpKind)kind);
+}
+
+const Signature *op_signature(OpKind kind) { return &signatures[kind]; }
