@@ -22,12 +22,23 @@ const char *amount_short(Arena *a, uint64_t bytes) {
     return arena_printf(a, "%.*f %s", *unit == 'B' || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, unit);
 }
 
-const char *amount_flops(Arena *a, uint64_t flops) {
-    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"};
-    double x = (double)flops;
+static const char *decimal_unit(double *x) {
+    static const char *const units[] = {"", "k", "M", "G", "T", "P"};
     size_t unit = 0;
-    for (; x >= 1000 && unit + 1 < ARRAY_LEN(units); unit++) x /= 1000;
-    return arena_printf(a, unit ? "%.1f %s" : "%.0f %s", x, units[unit]);
+    for (; *x >= 1000 && unit + 1 < ARRAY_LEN(units); unit++) *x /= 1000;
+    return units[unit];
+}
+
+const char *amount_flops(Arena *a, uint64_t flops) {
+    double x = (double)flops;
+    const char *unit = decimal_unit(&x);
+    return arena_printf(a, "%.*f %sFLOP", *unit ? 1 : 0, x, unit);
+}
+
+const char *amount_count(Arena *a, int64_t n) {
+    double x = (double)n;
+    const char *unit = decimal_unit(&x);
+    return arena_printf(a, "%.*f%s", !*unit || x >= 99.95 ? 0 : x >= 9.995 ? 1 : 2, x, unit);
 }
 
 const char *amount_commas(Arena *a, int64_t n) {

@@ -22,6 +22,8 @@
 #include "dump.h"
 
 enum { COLUMN_GAP = 2, NUMBER_WIDTH = 7, LINE_WIDTH = 6, LIVE_WIDTH = 8, MADE_WIDTH = 8 };
+/* A column for computation of this width has room for the types of results. */
+enum { TYPES_FROM = 70 };
 
 static const char *path_of(const View *v, const PlanInstr *in) {
     return plan_string(v->p, in->path);
@@ -66,6 +68,13 @@ static const char *row_text(const View *v, const PlanInstr *in, const char *laye
     const char *text = arena_strndup(v->a, out.at, out.n);
     buf_free(&out);
     return text;
+}
+
+/* The type of the first result that has memory of its own. */
+static const char *result_type(const View *v, const PlanInstr *in) {
+    for (uint32_t k = in->first_out; k < in->first_out + in->n_out; k++)
+        if (v->lives.category[k] < CATEGORY_COUNT) return type_text(v->a, &v->p->values[k].type);
+    return "";
 }
 
 static const char *made_text(const View *v, const PlanInstr *in) {
@@ -198,7 +207,11 @@ static void put_stream_cell(View *v, Buf *out, const ViewRow *row, int stream, i
         text = "|";
     if (stream == in->stream) text = row->text;
     if (stream == STREAM_COMPUTE && in->stream == STREAM_COMPUTE) {
-        put_cell(v, out, text, width - MADE_WIDTH - 1, false);
+        const char *type = width >= TYPES_FROM ? result_type(v, in) : "";
+        int room = width - MADE_WIDTH - 1, n = (int)strlen(type);
+        if (n && (int)strlen(text) + COLUMN_GAP + n <= room) room -= n;
+        put_cell(v, out, text, room, false);
+        if (room < width - MADE_WIDTH - 1) buf_printf(out, "%s", type);
         buf_printf(out, " %*s", MADE_WIDTH, row->made);
     } else {
         put_cell(v, out, text, width, stream == STREAM_COMPUTE);

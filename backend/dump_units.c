@@ -1,5 +1,6 @@
 /* One line a unit: from which instruction to which its parameters are gathered, for what, and why
- * so; where its gradient is reduced. Units that do the same one after the other share a line.
+ * so; where its gradient is reduced. Units that do the same one after the other share a line, and
+ * layers of several units that do the same are folded into the first one.
  *
  * A unit is gathered from its unshard (on one rank: from the cast to the compute dtype) to its
  * reshard, or to its last reader. What it is gathered for are the phases of its readers.
@@ -7,6 +8,8 @@
 #include <string.h>
 
 #include "dump.h"
+
+enum { PERIOD_MOST = 16 };
 
 typedef struct Gathered {
     uint32_t unit;
@@ -106,8 +109,7 @@ static const char *reason(const Units *u, const Gathered *g) {
 }
 
 static void put_range(Buf *out, uint64_t from, uint64_t to, bool numbers) {
-    if (numbers)
-        buf_printf(out, " #%llu .. #%llu", (unsigned long long)from, (unsigned long long)to);
+    if (numbers) buf_printf(out, " #%llu..#%llu", (unsigned long long)from, (unsigned long long)to);
 }
 
 static void put_gathered(const Units *u, Buf *out, const Gathered *g, bool again, bool numbers) {
@@ -158,24 +160,105 @@ static const char *unit_text(const Units *u, uint64_t i, bool numbers) {
 /* ---- lines */
 
 static bool alike(const Units *u, uint64_t a, uint64_t b) {
-    const PlanUnit *x = &u->v->p->units[a], *y = &u->v->p->units[b];
+    const Plan *p = u->v->p;
+    const PlanUnit *x = &p->units[a], *y = &p->units[b];
     return x->owned == y->owned &&
-           !strcmp(plan_string(u->v->p, x->class_name), plan_string(u->v->p, y->class_name)) &&
+           !strcmp(plan_string(p, x->class_name), plan_string(p, y->class_name)) &&
            !strcmp(unit_text(u, a, false), unit_text(u, b, false));
 }
 
-static void put_unit(const Units *u, uint64_t first, uint64_t last, int width) {
-    View *v = u->v;
-    const PlanUnit *unit = &v->p->units[first];
+/* The name of the unit inside its layer ("attn.c_attn"); NULL: it is in none, or is all of it. */
+static const char *inner_name(const View *v, uint64_t unit) {
+    const char *name = plan_string(v->p, v->p->units[unit].name), *layer = view_layer(v, name);
+    return *layer && strcmp(name, layer) ? view_short(name, layer, "") : NULL;
+}
+
+/* How many units after the first `period` ones repeat them: the same inside of another layer. */
+static uint64_t repeated(const Units *u, uint64_t first, uint64_t period) {
+    uint64_t n = 0;
+    for (uint64_t i = first + period; i < u->v->p->n_units; i++, n++) {
+        const char *x = inner_name(u->v, i), *y = inner_name(u->v, i - period);
+        if (!x || !y || strcmp(x, y) || !alike(u, i, i - period)) break;
+    }
+    return n / period * period;
+}
+
+/* A line: the units first to last, all alike; or, with a period, a note that they repeat the
+ * `period` ones before them. */
+typedef struct Line {
+    uint64_t first, last, period;
+    const char *name;
+} Line;
+
+typedef struct Lines {
+    VEC(Line) at;
+} Lines;
+
+static void add_units(View *v, Lines *lines, uint64_t first, uint64_t last) {
     const char *name = view_unit(v, (int64_t)first);
+    if (!view_wanted(v, name)) return;
     if (last > first) name = arena_printf(v->a, "%s .. %s", name, view_unit(v, (int64_t)last));
-    const char *line =
-        arena_printf(v->a, "  %-*s %12s  %s%s%s%s", width,
-                     arena_printf(v->a, "%s  %s", name, plan_string(v->p, unit->class_name)),
-                     amount_commas(v->a, unit->owned), unit_text(u, first, true),
-                     last > first ? " [numbers of " : "",
-                     last > first ? view_unit(v, (int64_t)first) : "", last > first ? "]" : "");
-    view_line(v, line, width + 17);
+    name = arena_printf(v->a, "%s  %s", name, plan_string(v->p, v->p->units[first].class_name));
+    Line line = {first, last, 0, name};
+    vec_push(v->a, &lines->at, line);
+}
+
+static Lines lines_of(const Units *u) {
+    Lines lines = {0};
+    View *v = u->v;
+    bool fold = !v->options.all && !v->options.only;
+    for (uint64_t i = 0, end; i < v->p->n_units; i = end) {
+        uint64_t period = 1, more = 0;
+        for (uint64_t k = 2; fold && k <= PERIOD_MOST && !more; k++)
+            if ((more = repeated(u, i, k))) period = k;
+        for (end = i + 1; fold && !more && end < v->p->n_units && alike(u, i, end);) end++;
+        if (!more) add_units(v, &lines, i, end - 1);
+        if (!more) continue;
+        for (uint64_t k = 0; k < period; k++) add_units(v, &lines, i + k, i + k);
+        Line line = {i + period, i + period + more - 1, period, NULL};
+        vec_push(v->a, &lines.at, line);
+        end = i + period + more;
+    }
+    return lines;
+}
+
+/* "h.1 .. h.11 as h.0: 11 x 4 units" */
+static void put_repeated(View *v, const Line *line) {
+    const Plan *p = v->p;
+    const char *like = view_layer(v, plan_string(p, p->units[line->first - line->period].name));
+    const char *from = view_layer(v, plan_string(p, p->units[line->first].name));
+    const char *to = view_layer(v, plan_string(p, p->units[line->last].name));
+    buf_printf(v->out, "  %s", from);
+    if (strcmp(from, to)) buf_printf(v->out, " .. %s", to);
+    buf_printf(v->out, " as %s: %llu x %llu units\n", like,
+               (unsigned long long)((line->last - line->first + 1) / line->period),
+               (unsigned long long)line->period);
+}
+
+static void put_lines(const Units *u, const Lines *lines) {
+    enum { COUNT_WIDTH = 6, NAME_MOST = 40 };
+    View *v = u->v;
+    int width = 0;
+    bool folded = false;
+    for (uint32_t i = 0; i < lines->at.n; i++) {
+        const Line *line = &lines->at.at[i];
+        if (line->name) width = MIN(MAX(width, (int)strlen(line->name)), NAME_MOST);
+        folded |= line->last > line->first;
+    }
+    buf_printf(v->out, "%-*s %*s%s\n", width + 2, "units", COUNT_WIDTH, "params",
+               folded ? "  (numbers are those of the first unit of a line)" : "");
+    for (uint32_t i = 0; i < lines->at.n; i++) {
+        const Line *line = &lines->at.at[i];
+        if (line->period) {
+            put_repeated(v, line);
+            continue;
+        }
+        const char *text = arena_printf(v->a, "  %-*s %*s  %s", width, line->name, COUNT_WIDTH,
+                                        amount_count(v->a, v->p->units[line->first].owned),
+                                        unit_text(u, line->first, true));
+        view_line(v, text, width + COUNT_WIDTH + 5);
+    }
+    buf_printf(v->out, "\n");
 }
 
 void view_units(View *v, const PlanProgram *program) {
@@ -189,21 +272,7 @@ void view_units(View *v, const PlanProgram *program) {
     for (uint64_t i = 0; i < p->n_units; i++) u.unit[i].first = u.unit[i].last = -1;
     for (uint64_t i = 0; i < values; i++) u.of[i] = -1;
     for (uint32_t i = 0; i < program->n_instr; i++) follow(&u, program->first_instr + (uint64_t)i);
-    int width = 16;
-    bool fold = !v->options.all && !v->options.only;
-    for (uint64_t i = 0; i < p->n_units; i++) {
-        int n = (int)(strlen(view_unit(v, (int64_t)i)) * (fold ? 2 : 1) + 6 +
-                      strlen(plan_string(p, p->units[i].class_name)));
-        width = MIN(MAX(width, n), 36);
-    }
-    bool begun = false;
-    for (uint64_t i = 0, end; i < p->n_units; i = end) {
-        for (end = i + 1; fold && end < p->n_units && alike(&u, i, end);) end++;
-        if (!view_wanted(v, view_unit(v, (int64_t)i))) continue;
-        if (!begun) buf_printf(v->out, "%-*s %12s\n", width + 2, "units", "parameters");
-        begun = true;
-        put_unit(&u, i, end - 1, width);
-        v->found++;
-    }
-    if (begun) buf_printf(v->out, "\n");
+    Lines lines = lines_of(&u);
+    if (lines.at.n) put_lines(&u, &lines);
+    v->found += lines.at.n;
 }

@@ -18,18 +18,15 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 shard { unit = Block; mesh = (dp = 2) }
 ==== out
 -s shard.reshard=false
-units                   parameters
-  h.0 .. h.5  Block            256  gathered #8 .. #116 for forward and backward (kept: reshard = false,
-                                    or strategy = grads); reduced #120 [numbers of h.0]
-  (root)  M                    512  gathered #7 .. #61 for forward and backward (its backward follows at once);
-                                    reduced #124
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  gathered #8..#116 for forward and backward (kept: reshard = false, or strategy = grads);
+                            reduced #120
+  (root)  M            512  gathered #7..#61 for forward and backward (its backward follows at once); reduced #124
 -s shard.reshard_root=true
-units                   parameters
-  h.0 .. h.5  Block            256  gathered #8 .. #21 for forward; again #123 .. #143 for backward (reshard = true);
-                                    reduced #147 [numbers of h.0]
-  (root)  M                    512  gathered #7 .. #64 for forward; again #66 .. #71 for backward (reshard = true);
-                                    reduced #151
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  gathered #8..#21 for forward; again #123..#143 for backward (reshard = true); reduced #147
+  (root)  M            512  gathered #7..#64 for forward; again #66..#71 for backward (reshard = true); reduced #151
 -n 1 -s train.precision=bf16
-units                   parameters
-  h.0 .. h.5  Block            256  cast #14 .. #19 for forward; again cast #112 .. #119 for backward [numbers of h.0]
-  (root)  M                    512  cast #7 .. #61 for forward and backward (its backward follows at once)
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  cast #14..#19 for forward; again cast #112..#119 for backward
+  (root)  M            512  cast #7..#61 for forward and backward (its backward follows at once)

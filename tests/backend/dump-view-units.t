@@ -18,18 +18,15 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 shard { unit = Block; mesh = (dp = 2) }
 ==== out
 full
-units                   parameters
-  h.0 .. h.5  Block            256  gathered #8 .. #21 for forward; again #120 .. #140 for backward (reshard = true);
-                                    reduced #144 [numbers of h.0]
-  (root)  M                    512  gathered #7 .. #68 for forward and backward (its backward follows at once);
-                                    reduced #148
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  gathered #8..#21 for forward; again #120..#140 for backward (reshard = true); reduced #144
+  (root)  M            512  gathered #7..#68 for forward and backward (its backward follows at once); reduced #148
 grads
-units                   parameters
-  h.0 .. h.5  Block            256  gathered #8 .. #116 for forward and backward (kept: reshard = false,
-                                    or strategy = grads); reduced #120 [numbers of h.0]
-  (root)  M                    512  gathered #7 .. #61 for forward and backward (its backward follows at once);
-                                    reduced #124
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  gathered #8..#116 for forward and backward (kept: reshard = false, or strategy = grads);
+                            reduced #120
+  (root)  M            512  gathered #7..#61 for forward and backward (its backward follows at once); reduced #124
 none
-units                   parameters
-  h.0 .. h.5  Block            256  whole on every rank (strategy = none); reduced #101 [numbers of h.0]
-  (root)  M                    512  whole on every rank (strategy = none); reduced #104
+units               params  (numbers are those of the first unit of a line)
+  h.0 .. h.5  Block    256  whole on every rank (strategy = none); reduced #101
+  (root)  M            512  whole on every rank (strategy = none); reduced #104
