@@ -19,17 +19,12 @@ static const CommandInfo commands[] = {
     {"dump", "dump [--stage=STAGE] [options] FILE", "any stage of a model, or a plan, as text",
      "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
      "\n"
-     "The text of a plan is for people: what is sharded, what the peak consists of, what is sent; "
-     "for\n"
-     "each program its units, a picture of its memory and its instructions. Each stream has a "
-     "column:\n"
-     "`|` is a collective under way, `<- h.1` waits for that of h.1. The columns at the right are "
-     "the\n"
-     "bytes that an instruction writes, its line in the model file, and the bytes that are live "
-     "while\n"
-     "it runs. x' is the gradient of x, x:2 a second result, .weight a parameter of the same "
-     "module.\n"
-     "Layers that repeat are folded into one line.\n",
+     "The text of a plan is for people: what is sharded, what the peak consists of, what is\n"
+     "sent; for each program its units, a picture of its memory and its instructions. Each stream\n"
+     "has a column: `|` is a collective under way, `<- h.1` waits for that of h.1. The columns at\n"
+     "the right are the bytes that an instruction writes, its line in the model file, and the\n"
+     "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
+     ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
      OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
          OPTION_ERROR_FORMAT,
      1, 1, driver_dump},

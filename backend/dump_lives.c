@@ -34,18 +34,24 @@ Category lives_state(StateRole role) {
     return HOLDS_OTHER;
 }
 
-static Category value_category(const PlanInstr *def, bool sent) {
-    if (sent) return HOLDS_COMMUNICATION;
-    switch (def->op) {
-    case OP_unshard:
-    case OP_cast: return HOLDS_GATHERED;
-    case OP_field: return HOLDS_BATCH;
-    case OP_pack:
-    case OP_reduce_scatter:
-    case OP_accumulate: return HOLDS_GRADIENTS;
-    case OP_all_reduce: return def->attr.group >= 0 ? HOLDS_GRADIENTS : HOLDS_ACTIVATIONS;
-    default: return HOLDS_ACTIVATIONS;
+/* What a collective writes has the category of what it carries. */
+static Category carried(int64_t tag) {
+    switch ((CommTag)tag) {
+    case TAG_PARAMETER: return HOLDS_GATHERED;
+    case TAG_GRADIENT: return HOLDS_GRADIENTS;
+    case TAG_METRIC:
+    case TAG_KINDS: break;
     }
+    return HOLDS_OTHER;
+}
+
+static Category value_category(const PlanInstr *def, bool sent) {
+    const OpInfo *op = &op_info[def->op];
+    if (sent) return HOLDS_COMMUNICATION;
+    if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
+    if (op->alias == ALIAS_PACK || def->op == OP_accumulate) return HOLDS_GRADIENTS;
+    if (def->op == OP_cast) return HOLDS_GATHERED;
+    return def->op == OP_field ? HOLDS_BATCH : HOLDS_ACTIVATIONS;
 }
 
 Lives lives_of(const Plan *p, Arena *a) {

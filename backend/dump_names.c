@@ -8,7 +8,7 @@
  * - any other value has the path of the module that made it. Where several ops of one module make
  *   one, the op's name follows the path: h.0.add; where they are of the same op, a number follows.
  *   What backward made has a prime: attn' is what attn's backward hands on.
- * - the second result of an op is NAME:2.
+ * - a result after the first one is NAME:y, where the op's signature calls it y, or NAME:2.
  *
  * A plan that was read but not checked may hold any nonsense within its tables: a value that fits
  * no rule is %17.
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "signature.h"
 
 typedef struct Names {
     View *v;
@@ -138,6 +139,15 @@ static const char *first_name(Names *n, uint64_t program, const PlanInstr *in) {
     return path_name(n, program, in);
 }
 
+/* A further result: NAME:y where the op's signature calls it y, or NAME:2. */
+static const char *further_name(const Names *n, const PlanInstr *in, const char *first,
+                                uint32_t k) {
+    const Slot *slot = signature_result(op_signature((OpKind)in->op), k);
+    if (slot && *slot->name && !slot->many)
+        return arena_printf(n->v->a, "%s:%s", first, slot->name);
+    return arena_printf(n->v->a, "%s:%u", first, k + 1);
+}
+
 static void name_results(Names *n, uint64_t program, const PlanInstr *in) {
     const char *first = in->n_out ? first_name(n, program, in) : NULL;
     for (uint32_t k = 0; k < in->n_out; k++) {
@@ -147,7 +157,7 @@ static void name_results(Names *n, uint64_t program, const PlanInstr *in) {
         else if (n->gradient[value])
             n->v->name[value] = arena_printf(n->v->a, "%s'", n->gradient[value]);
         else
-            n->v->name[value] = arena_printf(n->v->a, "%s:%u", first, k + 1);
+            n->v->name[value] = further_name(n, in, first, k);
     }
 }
 

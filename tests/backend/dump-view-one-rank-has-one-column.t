@@ -25,6 +25,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 #14    pack (root)                                                                    f32[2048] 8.00 KiB     6  17.2 KiB
 --- update -------------------------------------------------------------------------------------------------------------
 #15    grad_norm (root) <- (root)'                                                      i64[24]    192 B     6  17.5 KiB
-#16    step_scale <- cross_entropy_both:2, grad_norm, step                                                   6  17.5 KiB
+#16    step_scale <- cross_entropy_both:loss, grad_norm, step                                                6  17.5 KiB
 #18    sgd (root) <- param, (root)', step_scale, step                                                        6  17.2 KiB
 
