@@ -21,6 +21,7 @@
 typedef struct Check {
     const Plan *p;
     PlanFault *fault;
+    PlanCheckResult *result;
     /* by instruction of the whole plan */
     uint32_t (*clock)[MAX_STREAMS];
     uint32_t *position; /* place on its stream, within its program */
@@ -61,13 +62,13 @@ int plan_check_rules(const Plan *p, uint32_t rules, PlanFault *fault);
 
 /* check_order.c: rules 1 and 3 of one program */
 int check_reads(Check *c, uint32_t program);
-int check_unsharded(Check *c, uint32_t program, uint32_t *live_units);
+int check_unsharded(Check *c, uint32_t program);
 int check_kept(Check *c, uint32_t role); /* rule 3 over the calls of a role */
 /* Row of params that the `view` instruction shows, or -1. */
 int64_t check_view_param(const Check *c, uint64_t instr);
 /* check_memory.c: rule 2 of one program; rule 6 of the plan */
 int check_overlaps(Check *c, uint32_t program);
-int check_peak(Check *c, uint64_t *peak);
+int check_peak(Check *c);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
 int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */

@@ -130,6 +130,7 @@ void check_contributions(Backward *s, uint64_t i, void *context,
 static void add_contribution(Backward *s, void *context, const Contribution *u) {
     (void)context;
     uint32_t v = check_part_in(&u->part, u->operand);
+    s->c->result->contributions += v < s->c->p->n_values && s->param[s->c->p->values[v].def] > 0;
     s->reached[v] = 1;
     s->gradient[v] += check_contribution(s, u);
 }
@@ -180,9 +181,16 @@ static int check_pack(Backward *s, uint64_t i) {
     return 0;
 }
 
+static bool has_backward(const Plan *p, const PlanProgram *pr) {
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        if (p->instrs[i].op == OP_pack) return true;
+    return false;
+}
+
 int check_backward(Check *c, uint32_t program) {
     const Plan *p = c->p;
     const PlanProgram *pr = &p->programs[program];
+    if (!has_backward(p, pr)) return 0;
     Backward s = {.c = c, .program = pr};
     uint64_t values = p->n_values + p->n_instrs + 1;
     s.param = calloc(p->n_instrs + 1, sizeof *s.param);
@@ -193,6 +201,9 @@ int check_backward(Check *c, uint32_t program) {
     int status = EXIT_ENVIRONMENT;
     if (s.param && s.wanted && s.reached && s.gradient && s.of_param) {
         status = 0;
+        c->result->parameters = 0;
+        for (uint32_t k = 0; k < p->n_params; k++)
+            c->result->parameters += !(p->params[k].flags & PARAM_FROZEN);
         index_forms(&s);
         add_up(&s, pr);
     }

@@ -238,6 +238,7 @@ static int check_program(Check *c, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
         if (!check_is_collective(c, i)) continue;
         int status = check_sizes(c, i);
+        c->result->collectives++;
         if (status) return status;
         uint64_t *before = &last[comm_of(&c->p->instrs[i])];
         if (*before != NO_INSTR && !check_before(c, *before, i))

@@ -211,6 +211,7 @@ static int follow_reduction(Step *s, uint64_t i) {
             return check_fail(s->c, "4c", i, "reduces over %lld of %u ranks",
                               (long long)check_mesh_size(s->c, in->attr.mesh_axis),
                               p->settings->ranks);
+        s->c->result->reductions += v->kind == SYM_GRADIENT;
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;

@@ -178,6 +178,7 @@ static int place_results(Sweep *s, uint64_t i) {
         uint32_t v = check_out(c, i, j);
         uint64_t bytes = check_bytes(c, v), at = p->values[v].address;
         if (bytes == 0) continue;
+        c->result->values++;
         s->instr = i;
         s->result = j;
         s->value = v;
@@ -321,7 +322,7 @@ static uint64_t instr_workspace(const Check *c, uint64_t i, int device) {
                                   (int)n_out, out_type);
 }
 
-int check_peak(Check *c, uint64_t *peak) {
+int check_peak(Check *c) {
     const Plan *p = c->p;
     uint64_t arena = 0, workspace[DEVICE_KINDS] = {0};
     int status = check_state_region(c);
@@ -356,6 +357,6 @@ int check_peak(Check *c, uint64_t *peak) {
                               "on device kind %d workspaces reach byte %llu, the plan says %llu", d,
                               (Llu)(p->settings->workspace_offset + workspace[d]),
                               (Llu)p->settings->workspace_bytes[d]);
-    *peak = arena;
+    c->result->peak = arena;
     return 0;
 }

@@ -35,6 +35,7 @@ int check_reads(Check *c, uint32_t program) {
                                   "operand %u (value %u) is made by instruction %u, which is not "
                                   "listed before this one in its program",
                                   k, v, def);
+            c->result->reads++;
             if (p->instrs[def].op == OP_state) continue;
             if (!check_before(c, def, i))
                 return check_fail(
@@ -207,9 +208,9 @@ static int check_reshard(Check *c, uint64_t i) {
     return 0;
 }
 
-int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
+int check_unsharded(Check *c, uint32_t program) {
     const PlanProgram *pr = &c->p->programs[program];
-    uint32_t live = 0;
+    uint32_t live = 0, most = 0;
     int status = 0;
     for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + pr->n_instr; i++) {
         const PlanInstr *in = &c->p->instrs[i];
@@ -219,9 +220,13 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
         case OP_unshard:
             if (!(status = check_unshard(c, i))) status = check_gathered(c, i);
             live += !root;
-            *live_units = MAX(*live_units, live);
+            most = MAX(most, live);
+            c->result->gathers++;
             break;
-        case OP_view: status = check_view(c, i); break;
+        case OP_view:
+            status = check_view(c, i);
+            c->result->views++;
+            break;
         case OP_reshard: status = check_reshard(c, i); /* fall through */
         case OP_free:
             for (uint32_t k = 0; !status && k < in->n_in; k++)
@@ -232,6 +237,7 @@ int check_unsharded(Check *c, uint32_t program, uint32_t *live_units) {
         default: break;
         }
     }
+    if (program < ARRAY_LEN(c->result->live_units)) c->result->live_units[program] = most;
     return status;
 }
 

@@ -32,10 +32,10 @@ static const CommandInfo commands[] = {
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, driver_opt},
-    {"check", "check plan.bin", "prove a plan correct",
-     "Prints nothing when all seven proofs succeed; otherwise the rule, the instruction and the\n"
-     "source line.\n",
-     OPTION_ERROR_FORMAT, 1, 1, driver_check},
+    {"check", "check [-v] plan.bin", "prove a plan correct",
+     "Prints nothing when all seven proofs succeed (-v: a line for each); otherwise the rule, the\n"
+     "instruction and the source line.\n",
+     OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, driver_check},
     {"explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, driver_explain},
     {"help", "help [SECTION[.KEY]]", "the sections and keys of a model file",
@@ -79,15 +79,36 @@ void driver_print(const void *text, size_t n) {
         fail_environment("cannot write to standard output: %s", strerror(errno));
 }
 
+static void print_proofs(const Plan *p, const PlanCheckResult *r) {
+    Buf out = {0};
+    buf_printf(&out, "1  reads come after writes: %llu operands of %llu instructions\n",
+               (Llu)r->reads, (Llu)p->n_instrs);
+    buf_printf(&out, "2  live values stay apart: %llu values, %llu states\n", (Llu)r->values,
+               (Llu)p->n_states);
+    buf_printf(&out, "3  parameters are read while gathered: %llu gathers, %llu views\n",
+               (Llu)r->gathers, (Llu)r->views);
+    buf_printf(&out,
+               "4  every contribution counts: %llu parameters, %llu contributions, "
+               "%llu reductions\n",
+               (Llu)r->parameters, (Llu)r->contributions, (Llu)r->reductions);
+    buf_printf(&out, "5  all ranks issue the same: %llu collectives, %u ranks\n",
+               (Llu)r->collectives, p->settings->ranks);
+    buf_printf(&out, "6  the arena is as large as it must be: %llu bytes\n", (Llu)r->peak);
+    buf_printf(&out, "7  nothing waits for itself: %llu edges\n", (Llu)p->n_edges);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+}
+
 int driver_check(Driver *d) {
     Plan plan;
     PlanFault fault;
+    PlanCheckResult result;
     char message[1024];
     const char *file = d->options.files.at[0];
     int status = plan_open(&plan, file, message, sizeof message);
     if (status == EXIT_ENVIRONMENT) fail_environment("%s", message);
     if (!status) {
-        status = plan_check(&plan, &fault);
+        status = plan_check_result(&plan, &fault, &result);
         char where[512] = "the plan as a whole";
         if (status && fault.instr < plan.n_instrs)
             plan_instr_text(&plan, fault.instr, where, sizeof where);
@@ -98,6 +119,7 @@ int driver_check(Driver *d) {
         Diag diag = diag_at(&d->diags, E_plan, (Span){0}, "%s: %s", file, message);
         diag_emit(&diag);
     }
+    if (!status && d->options.given & OPTION_VERBOSE) print_proofs(&plan, &result);
     plan_close(&plan);
     return status;
 }

@@ -35,6 +35,7 @@ enum {
     OPTION_RAW = 1 << 17,
     OPTION_ALL = 1 << 18,
     OPTION_ONLY = 1 << 19,
+    OPTION_VERBOSE = 1 << 20,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
     OPTIONS_PRINT =
@@ -51,6 +52,7 @@ typedef struct Options {
     VEC(const char *) files; /* what is not an option, `-` included */
 } Options;
 
+typedef unsigned long long Llu;
 typedef struct Driver Driver;
 typedef struct CommandInfo {
     const char *name, *usage, *doc, *more;

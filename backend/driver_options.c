@@ -37,6 +37,7 @@ static const OptionInfo option_table[] = {
     {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr"},
     {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line"},
     {OPTION_QUIET, 'q', "quiet", NULL, "do not print the summary"},
+    {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much"},
     {OPTION_HELP, 'h', "help", NULL, "this text"},
 };
 

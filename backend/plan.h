@@ -261,9 +261,15 @@ typedef struct PlanFault {
     char message[512]; /* the claim that fails, with values and addresses */
 } PlanFault;
 int plan_check(const Plan *p, PlanFault *fault);
-/* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. */
+/* What the checker recomputed, for reports and tests. Valid after plan_check returned 0. Counts are
+ * over all programs, an instruction counting once however often its program runs. */
 typedef struct PlanCheckResult {
-    uint64_t peak;          /* high-water mark of the arena, from instructions alone */
+    uint64_t peak;           /* high-water mark of the arena, from instructions alone */
+    uint64_t reads;          /* 1: operands whose write comes before */
+    uint64_t values;         /* 2: values that have memory of their own */
+    uint64_t gathers, views; /* 3: unshards, and what is read of flat parameters */
+    uint64_t parameters, contributions, reductions; /* 4: trained; to their gradients; of those */
+    uint64_t collectives;                           /* 5 */
     uint32_t live_units[8]; /* by program: most non-root units unsharded at once */
 } PlanCheckResult;
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);

@@ -131,7 +131,7 @@ bool check_all_before(const Check *c, uint32_t root, uint64_t instr) {
     return true;
 }
 
-static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
+static int prove(Check *c, uint32_t rules) {
     const Plan *p = c->p;
     int status = rules & CHECK_RULE(7) ? check_cycles(c) : 0;
     if (status) return status;
@@ -140,15 +140,13 @@ static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
     fill_last(c);
     if (rules & CHECK_RULE(5)) status = check_collectives(c);
     for (uint32_t k = 0; !status && k < p->n_programs; k++) {
-        uint32_t live = 0;
         if (rules & CHECK_RULE(1)) status = check_reads(c, k);
         if (!status && rules & CHECK_RULE(2)) status = check_overlaps(c, k);
-        if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k, &live);
+        if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k);
         if (!status && rules & CHECK_RULE(4)) {
             check_number(c, k);
             status = check_backward(c, k);
         }
-        if (k < ARRAY_LEN(result->live_units)) result->live_units[k] = live;
     }
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {
         if (rules & CHECK_RULE(3)) status = check_kept(c, r);
@@ -156,11 +154,11 @@ static int prove(Check *c, uint32_t rules, PlanCheckResult *result) {
     }
     if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
     if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
-    return status || !(rules & CHECK_RULE(6)) ? status : check_peak(c, &result->peak);
+    return status || !(rules & CHECK_RULE(6)) ? status : check_peak(c);
 }
 
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
-    Check c = {.p = p, .fault = fault};
+    Check c = {.p = p, .fault = fault, .result = result};
     memset(fault, 0, sizeof *fault);
     memset(result, 0, sizeof *result);
     uint64_t operands = p->n_operands + 1, values = p->n_values + 2, instrs = p->n_instrs + 1;
@@ -178,7 +176,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use &&
         c.number && c.plain && c.terms && c.term)
-        status = prove(&c, rules, result);
+        status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
                    (unsigned long long)p->n_instrs);

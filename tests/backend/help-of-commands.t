@@ -6,7 +6,7 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc compile model.fsd -o plan.bin [options]    model file to plan
     fsdpc dump [--stage=STAGE] [options] FILE        any stage of a model, or a plan, as text
     fsdpc opt --pass=NAME[,NAME]... [FILE]           run passes on a graph in text form
-    fsdpc check plan.bin                             prove a plan correct
+    fsdpc check [-v] plan.bin                        prove a plan correct
     fsdpc explain CODE                               the long form of a diagnostic
     fsdpc help [SECTION[.KEY]]                       the sections and keys of a model file
 

@@ -1,0 +1,21 @@
+# RUN: %fsdpc compile -q tiny.fsd -n 2 -o b.bin -s train.accumulate=2 && %fsdpc check -v b.bin
+# What each proof has proved, and for how much: a tied parameter has two contributions in each program.
+==== tiny.fsd
+module M {
+  e    : Embedding(256, 4)
+  fc   : Linear(4, 4, bias = true)
+  head : Linear(4, 256)
+  tie head.weight = e.weight
+  forward(x) = head(fc(e(x)))
+}
+model = M
+data  { train = text("a.txt"); length = 3 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== out
+1  reads come after writes: 108 operands of 74 instructions
+2  live values stay apart: 48 values, 7 states
+3  parameters are read while gathered: 3 gathers, 9 views
+4  every contribution counts: 3 parameters, 8 contributions, 2 reductions
+5  all ranks issue the same: 7 collectives, 2 ranks
+6  the arena is as large as it must be: 18224 bytes
+7  nothing waits for itself: 11 edges
