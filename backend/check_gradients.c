@@ -237,8 +237,11 @@ static int check_complete(Step *s, uint64_t i, uint32_t k, int64_t group) {
     if (g->reduced != must_reduce(s))
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
                           (long long)group);
-    uint64_t n = contributions(s, g);
-    if (n != s->calls + 1 || s->times != 1 || s->calls + 1 != s->total)
+    if (s->times != 1)
+        return check_fail(s->c, "4a", i, "is in a program that a step calls %lld times",
+                          (long long)s->times);
+    uint64_t n = contributions(s, g); /* at most one a call: the total means the last call */
+    if (n != s->total)
         return check_fail(s->c, "4a", i,
                           "the gradient of group %lld holds %llu of the step's %llu "
                           "micro-batches",
@@ -275,7 +278,7 @@ static int follow_scale(Step *s, uint64_t i) {
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->reduced != must_reduce(s) ||
         norm->reduced != must_reduce(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
-    if (!check_is_loss((uint16_t)-loss->group) || s->times != 1 || s->calls + 1 != s->total ||
+    if (!check_is_loss((uint16_t)-loss->group) || s->times != 1 ||
         contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;

@@ -62,6 +62,12 @@ static void test_good(Test *t, const GoodPlan *g, const Plan *p) {
     if (wrong) failed(t, g->name, "the oracle rejects it", wrong);
 }
 
+/* Must be rejected wherever it is planted, also where the oracle sees nothing. */
+static bool is_certain(const Fault *f) {
+    return (f >= certain_faults && f < certain_faults + n_certain_faults) ||
+           (f >= size_faults && f < size_faults + n_size_faults);
+}
+
 static void test_mutant(Test *t, const GoodPlan *g, const Fault *f, const Plan *p) {
     PlanFault fault;
     char message[256];
@@ -70,10 +76,9 @@ static void test_mutant(Test *t, const GoodPlan *g, const Fault *f, const Plan *
     own->planted++;
     for (int proof = 1; proof <= PROOFS; proof++)
         t->by_proof[proof].alone += plan_check_rules(p, CHECK_RULE(proof), &fault) != 0;
-    bool certain = f >= gradient_faults && f < gradient_faults + n_gradient_faults;
-    if (certain && !plan_check_rules(p, CHECK_RULE(f->proof), &fault)) {
+    if (is_certain(f) && !plan_check_rules(p, CHECK_RULE(f->proof), &fault)) {
         snprintf(message, sizeof message, "proof %d accepts `%s`", f->proof, f->name);
-        failed(t, g->name, message, "it changes a result wherever it is planted");
+        failed(t, g->name, message, "it does harm wherever it is planted");
     }
     bool caught = plan_check(p, &fault) != 0;
     if (caught) t->by_proof[proof_of(&fault)].first++;
@@ -202,8 +207,10 @@ static const Fault *find_fault(const char *name) {
         if (!strcmp(order_faults[k].name, name)) return &order_faults[k];
     for (uint32_t k = 0; k < n_sum_faults; k++)
         if (!strcmp(sum_faults[k].name, name)) return &sum_faults[k];
-    for (uint32_t k = 0; k < n_gradient_faults; k++)
-        if (!strcmp(gradient_faults[k].name, name)) return &gradient_faults[k];
+    for (uint32_t k = 0; k < n_size_faults; k++)
+        if (!strcmp(size_faults[k].name, name)) return &size_faults[k];
+    for (uint32_t k = 0; k < n_certain_faults; k++)
+        if (!strcmp(certain_faults[k].name, name)) return &certain_faults[k];
     fail_environment("there is no fault `%s`", name);
 }
 
@@ -241,7 +248,8 @@ int main(int argc, char **argv) {
         edges += test_edges(&t, &good[k]);
         for (uint32_t f = 0; f < n_order_faults; f++) plant(&t, &good[k], &order_faults[f]);
         for (uint32_t f = 0; f < n_sum_faults; f++) plant(&t, &good[k], &sum_faults[f]);
-        for (uint32_t f = 0; f < n_gradient_faults; f++) plant(&t, &good[k], &gradient_faults[f]);
+        for (uint32_t f = 0; f < n_size_faults; f++) plant(&t, &good[k], &size_faults[f]);
+        for (uint32_t f = 0; f < n_certain_faults; f++) plant(&t, &good[k], &certain_faults[f]);
     }
     edges += test_policies(&t);
     print_table(&t, n, edges);

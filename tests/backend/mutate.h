@@ -3,7 +3,7 @@
  *   mutate_plans.c   good plans: models of the repository compiled in this process
  *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
  *   mutate_pick.c    places in a plan, and what has to move along with a change
- *   mutate_faults.c, mutate_sums.c, mutate_gradients.c   the faults
+ *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
  *                    the checker
  */
@@ -70,6 +70,8 @@ typedef struct Edit {
     uint32_t n_call;
     PlanRole *role;
     uint32_t n_role;
+    PlanAxis *axis; /* with room for one more */
+    uint32_t n_axis;
 } Edit;
 Edit *edit_new(Arena *a, const Plan *base);
 /* Bytes of the plan in malloc'ed memory, aligned; NULL when an operand or edge names what is gone.
@@ -115,10 +117,10 @@ typedef struct Fault {
     int tries;                         /* per good plan */
     bool (*plant)(Edit *e, Random *r); /* false: this plan has no place for it */
 } Fault;
-/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. mutate_gradients.c: proof 4:
- * they change a result wherever they are planted, so the proof alone must reject each of them. */
-extern const Fault order_faults[], sum_faults[], gradient_faults[];
-extern const uint32_t n_order_faults, n_sum_faults, n_gradient_faults;
+/* mutate_faults.c: proofs 1, 2, 3. mutate_sums.c: proofs 4, 5, 6, 7. mutate_certain.c: those
+ * that do harm wherever they are planted, seen by the oracle or not; size_faults are such too. */
+extern const Fault order_faults[], sum_faults[], size_faults[], certain_faults[];
+extern const uint32_t n_order_faults, n_sum_faults, n_size_faults, n_certain_faults;
 
 /* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what
  * went wrong first. */

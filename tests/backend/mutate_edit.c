@@ -60,6 +60,9 @@ Edit *edit_new(Arena *a, const Plan *p) {
     e->group = COPY_ROWS(e, p->groups, p->n_groups);
     e->call = arena_array(a, PlanCall, e->n_call * 2);
     memcpy(e->call, p->calls, e->n_call * sizeof *e->call);
+    e->n_axis = (uint32_t)p->n_axes;
+    e->axis = arena_array(a, PlanAxis, e->n_axis + 1);
+    memcpy(e->axis, p->axes, e->n_axis * sizeof *e->axis);
     e->role = arena_array(a, PlanRole, 2);
     memcpy(e->role, p->roles, sizeof *e->role);
     return e;
@@ -260,6 +263,7 @@ void *edit_write(const Edit *e, size_t *size) {
         part[S_states].at = e->state;
         part[S_groups].at = e->group;
         part[S_calls] = (Part){e->call, e->n_call, sizeof(PlanCall)};
+        part[S_axes] = (Part){e->axis, e->n_axis, sizeof(PlanAxis)};
         part[S_roles] = (Part){e->role, e->n_role, sizeof(PlanRole)};
         part[S_programs] = (Part){rows.programs.at, e->n_program, sizeof(PlanProgram)};
         part[S_values] =

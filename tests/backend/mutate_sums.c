@@ -515,10 +515,6 @@ const Fault sum_faults[] = {
     {"fewer calls in one role", 5, 1, lone_call_missing},
     {"use the other communicator", 5, 3, other_communicator},
     {"a collective on another stream", 5, 3, other_order},
-    {"an arena that is too large", 6, 2, arena_larger},
-    {"a wrong peak of a program", 6, 2, peak_wrong},
-    {"a wrong size of workspace", 6, 2, workspace_wrong},
-    {"a wrong size of the states", 6, 2, persistent_wrong},
     {"two states in one place", 6, 2, states_overlap},
     {"move a state", 6, 2, state_moved},
     {"a value beyond its program's peak", 6, 2, beyond_peak},
@@ -527,3 +523,12 @@ const Fault sum_faults[] = {
     {"a cycle over two communicators", 7, 4, cross_communicators},
 };
 const uint32_t n_sum_faults = ARRAY_LEN(sum_faults);
+
+/* Too large is as wrong as too small. */
+const Fault size_faults[] = {
+    {"an arena that is too large", 6, 2, arena_larger},
+    {"a wrong peak of a program", 6, 2, peak_wrong},
+    {"a wrong size of workspace", 6, 2, workspace_wrong},
+    {"a wrong size of the states", 6, 2, persistent_wrong},
+};
+const uint32_t n_size_faults = ARRAY_LEN(size_faults);

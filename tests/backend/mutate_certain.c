@@ -1,6 +1,6 @@
-/* Faults inside of backward, of constants and of the evaluation: what proof 4 says of values. The
- * oracle does not follow what an op computes, so each of these is planted where it changes a
- * result for certain, and the checker must reject every one. */
+/* Faults that the oracle cannot see, since it does not follow what an op computes: inside of
+ * backward, of constants, of the evaluation, of what a proof alone must find. Each is planted where
+ * it does harm for certain, and its proof by itself must reject it. */
 #include <string.h>
 
 #include "mutate.h"
@@ -242,7 +242,134 @@ static bool exchange_fields(Edit *e, Random *r) {
     return true;
 }
 
-const Fault gradient_faults[] = {
+/* The micro-batches after the first are added to what the ranks have summed already, and that is
+ * summed over the ranks again, in each call: each sum alone is of one kind. */
+static uint32_t only_user(const Edit *e, uint32_t v, uint16_t op) {
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        for (uint32_t k = 0; k < e->instr[i].n_in; k++)
+            if (e->instr[i].in[k] == v && e->instr[i].row.op == op) return i;
+    return UINT32_MAX;
+}
+static bool reduces_gradient(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return in->row.op == OP_all_reduce && in->row.attr.group >= 0 &&
+           e->instr[edit_def(e, in->in[0])].row.op == OP_pack;
+}
+static bool reduce_again(Edit *e, Random *r) {
+    (void)r;
+    bool found = false;
+    int64_t group = -1;
+    for (uint32_t k = 0; k < e->n_program; k++) {
+        EditProgram *p = &e->program[k];
+        for (uint32_t i = 0; i < p->n; i++) {
+            EditInstr *in = &e->instr[p->list[i]];
+            if (!reduces_gradient(e, p->list[i]) || (group >= 0 && in->row.attr.group != group))
+                continue;
+            uint32_t sum = only_user(e, in->out[0], OP_accumulate);
+            uint32_t set =
+                only_user(e, sum == UINT32_MAX ? in->out[0] : e->instr[sum].out[0], OP_set_state);
+            if (set == UINT32_MAX) break; /* the last call */
+            group = in->row.attr.group;
+            if (sum == UINT32_MAX) { /* the first: kept as this rank has it */
+                edit_replace_value(e, in->out[0], in->in[0]);
+                edit_remove(e, k, i);
+                break;
+            }
+            e->instr[sum].in[1] = in->in[0];
+            in->in[0] = e->instr[sum].out[0];
+            e->instr[set].in[0] = in->out[0];
+            e->value[in->out[0]].address = e->value[e->instr[sum].out[0]].address;
+            uint32_t at = edit_place(e, k, sum);
+            if (at > i) edit_move(e, k, i, at);
+            found = true;
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < e->n_instr; i++) e->instr[i].n_edge = 0;
+    return found;
+}
+
+/* As many calls in all, but the last program runs twice. */
+static bool has_gathered(const Edit *e) {
+    for (uint32_t k = 0; k < e->base->n_states; k++)
+        if (e->state[k].role == STATE_GATHERED) return true;
+    return false;
+}
+static bool last_twice(Edit *e) {
+    PlanCall *many = NULL, *last = NULL;
+    for (uint32_t k = 0; k < e->n_call; k++) {
+        if (e->call[k].kind != PLAN_STEP) continue;
+        if (e->call[k].times > 1) many = &e->call[k];
+        last = &e->call[k];
+    }
+    if (!many || many == last) return false;
+    many->times--;
+    last->times++;
+    return true;
+}
+static bool update_in_two_calls(Edit *e, Random *r) { return (void)r, last_twice(e); }
+static bool reshard_in_two_calls(Edit *e, Random *r) {
+    return (void)r, has_gathered(e) && last_twice(e);
+}
+
+/* Only one rank: nothing but the checker's list knows that the part is not the whole. */
+static bool part_of_norm(Edit *e, Random *r) {
+    Place at;
+    if (e->settings.ranks > 1 || !pick_op(e, r, OP_step_scale, &at)) return false;
+    uint32_t *norm = &e->instr[at.instr].in[1];
+    const EditInstr *sum = &e->instr[edit_def(e, *norm)];
+    if (sum->row.op != OP_metric_add) return false;
+    *norm = sum->in[random_below(r, 2)];
+    return true;
+}
+
+/* The mesh gets an axis of one rank, which one reduction names. */
+static bool over_another_axis(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_all_reduce, &at)) return false;
+    e->axis[e->n_axis] = e->axis[0];
+    e->axis[e->n_axis].size = 1;
+    e->instr[at.instr].row.attr.mesh_axis = e->n_axis++;
+    return e->settings.ranks > 1;
+}
+
+static bool has_tag(const Edit *e, uint32_t i) {
+    return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
+}
+static bool other_tag_in_one_role(Edit *e, Random *r) {
+    Place at;
+    if (!edit_split_roles(e) || !pick(e, r, has_tag, &at)) return false;
+    int64_t *tag = &e->instr[at.instr].row.attr.tag;
+    *tag = (*tag + 1) % TAG_KINDS;
+    return true;
+}
+
+/* Writes over an operand that ends here, but is smaller than the result. */
+static uint32_t smaller_operand(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    const OpInfo *o = &op_info[in->row.op];
+    for (uint32_t k = 0; o->alias == ALIAS_MAY && k < in->n_in; k++)
+        if ((o->alias_mask >> k & 1) && edit_bytes(e, in->in[k]) < edit_bytes(e, in->out[0]) &&
+            edit_is_loose(e, in->in[k]) && edit_is_loose(e, in->out[0]) &&
+            op_info[e->instr[edit_def(e, in->in[k])].row.op].alias == ALIAS_NONE)
+            return k;
+    return UINT32_MAX;
+}
+static bool has_smaller_operand(const Edit *e, uint32_t i) {
+    return smaller_operand(e, i) != UINT32_MAX;
+}
+static bool over_a_smaller_one(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_smaller_operand, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint64_t end = align_up(e->settings.arena_bytes, PLAN_ALIGN);
+    edit_shift(e, in->in[smaller_operand(e, at.instr)], end);
+    edit_shift(e, in->out[0], end);
+    edit_repair_peaks(e);
+    return true;
+}
+
+const Fault certain_faults[] = {
     {"make a gradient a constant", 4, 3, constant_gradient},
     {"make a slope zero", 4, 6, zero_slope},
     {"drop the residual of a norm's gradient", 4, 3, drop_residual},
@@ -256,5 +383,12 @@ const Fault gradient_faults[] = {
     {"update with other constants in one role", 4, 2, other_role},
     {"evaluate with another parameter", 4, 20, evaluate_another},
     {"exchange two fields of a batch", 4, 2, exchange_fields},
+    {"reduce again what is reduced", 4, 1, reduce_again},
+    {"update in two calls", 4, 1, update_in_two_calls},
+    {"reshard in two calls", 3, 1, reshard_in_two_calls},
+    {"take a part of the norm for it", 4, 1, part_of_norm},
+    {"reduce over another axis", 4, 1, over_another_axis},
+    {"another tag in one role", 5, 1, other_tag_in_one_role},
+    {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
 };
-const uint32_t n_gradient_faults = ARRAY_LEN(gradient_faults);
+const uint32_t n_certain_faults = ARRAY_LEN(certain_faults);
