@@ -4,13 +4,15 @@
  * A value holds its addresses from the instruction that writes it to the last one that reads it or
  * a view of it. The memory of a pack is taken with its first operand. States hold theirs always;
  * a value that lives inside the persistent part is a state under another name and does not count
- * again. The category of a state is its role; the category of a value is what wrote it, except that
- * a cast which only feeds a gather is communication.
+ * again. The category of a state is its role. The category of a value is that of what wrote it: a
+ * weight's gradient (a result `grad` of the signature), what a collective carries, a batch field; a
+ * cast that feeds a gather is communication; all else are activations.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "dump.h"
+#include "signature.h"
 
 const CategoryInfo category_info[CATEGORY_COUNT] = {
 #define CATEGORY(id, key, words, mark) {key, words, mark},
@@ -45,10 +47,13 @@ static Category carried(int64_t tag) {
     return HOLDS_OTHER;
 }
 
-static Category value_category(const PlanInstr *def, bool sent) {
+/* Of result k. */
+static Category value_category(const PlanInstr *def, uint32_t k, bool sent) {
     const OpInfo *op = &op_info[def->op];
     if (sent) return HOLDS_COMMUNICATION;
     if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
+    if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)
+        return HOLDS_GRADIENTS;
     if (op->alias == ALIAS_PACK || def->op == OP_accumulate) return HOLDS_GRADIENTS;
     if (def->op == OP_cast) return HOLDS_GATHERED;
     return def->op == OP_field ? HOLDS_BATCH : HOLDS_ACTIVATIONS;
@@ -67,7 +72,7 @@ Lives lives_of(const Plan *p, Arena *a) {
             uint32_t v = in->first_out + k;
             bool none = view || in->op == OP_state || p->values[v].type.dtype == DT_TOKEN ||
                         p->values[v].address < p->settings->persistent_bytes;
-            l.category[v] = (uint8_t)(none ? CATEGORY_COUNT : value_category(in, sent[v]));
+            l.category[v] = (uint8_t)(none ? CATEGORY_COUNT : value_category(in, k, sent[v]));
         }
         uint64_t at = view ? l.last[in->first_out] : i;
         if (view && !is_read[in->first_out]) continue;
