@@ -1,4 +1,4 @@
-/* A plan as the JSON object of README's command page: parameters, predicted peak, units, layout of
+/* A plan as a JSON object, `dump --format=json`: parameters, predicted peak, units, layout of
  * flat parameters, collectives of one step.
  *
  * `collectives` lists the events of a step in issue order, [phase, kind, unit, elements of the full
