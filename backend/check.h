@@ -20,6 +20,7 @@
 
 typedef struct Check {
     const Plan *p;
+    Mesh mesh;
     PlanFault *fault;
     PlanCheckResult *result;
     /* by instruction of the whole plan */
@@ -50,7 +51,6 @@ int64_t check_entry_state(const Check *c, uint32_t value);
 bool check_is_loss(uint16_t op);
 bool check_is_update(uint16_t op);
 bool check_is_collective(const Check *c, uint64_t instr);
-int64_t check_mesh_size(const Check *c, int64_t axis);
 /* Does a user of a value touch its memory? A view is only a name (its readers are users
  * themselves), set_state of an entry version writes nothing. */
 bool check_accesses(const Check *c, uint64_t user, bool entry);

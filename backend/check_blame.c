@@ -178,9 +178,9 @@ static uint32_t other_attr(uint16_t op, const Attrs *a, const Attrs *b) {
     return bit;
 }
 
-static void attr_text(const Attrs *a, uint32_t bit, char *room, size_t size) {
+static void attr_text(const Check *c, const Attrs *a, uint32_t bit, char *room, size_t size) {
     Buf text = {0};
-    if (bit < ATTR_COUNT) text_field_print(&attr_fields[bit], a, &text);
+    if (bit < ATTR_COUNT) text_field_print(&attr_fields[bit], a, &c->mesh, &text);
     snprintf(room, size, "%.*s", (int)text.n, text.n ? text.at : "");
     buf_free(&text);
 }
@@ -189,8 +189,8 @@ static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *exp
                       uint32_t bit) {
     const Check *c = b->s->c;
     char room[2][64];
-    attr_text(&c->p->instrs[i].attr, bit, room[0], sizeof room[0]);
-    attr_text(expected, bit, room[1], sizeof room[1]);
+    attr_text(c, &c->p->instrs[i].attr, bit, room[0], sizeof room[0]);
+    attr_text(c, expected, bit, room[1], sizeof room[1]);
     return check_fail(b->s->c, "4n", i,
                       "has %s, where the gradient of instruction %llu (%s) needs %s", room[0],
                       (Llu)u->u.instr, op_info[u->u.part.op].name, room[1]);

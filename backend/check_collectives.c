@@ -4,8 +4,8 @@
  * one role run the same program, so it remains to show: 5a  roles make the same calls, with the
  * same sequence on each communicator (kind, what it is about, elements, dtype) 5b  collectives of
  * one communicator are ordered by happens-before, so that the sequence does not depend on how
- * streams run 5c  gathers use the gather communicator, reductions the other; the mesh axis exists
- *   5d  element counts fit the number of ranks on the axis
+ * streams run 5c  gathers use the gather communicator, reductions the other; its axes are of the
+ * mesh 5d  element counts fit the number of ranks on its axes
  *
  * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each
  * call of a step the programs of all roles become one graph in which the k-th collective of a
@@ -18,10 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMMS = 8 }; /* mesh axes (4) x purposes (2) */
+enum { SETS = 1 << MESH_AXES, COMMS = SETS * COMM_PURPOSES };
 
 static int comm_of(const PlanInstr *in) {
-    return (int)((in->attr.mesh_axis & 3) * COMM_PURPOSES + (in->attr.comm & 1));
+    return (int)((in->attr.axes & (SETS - 1)) * COMM_PURPOSES + (in->attr.comm & 1));
 }
 
 /* ---- 7 ---- */
@@ -204,14 +204,14 @@ int check_cycles(Check *c) {
 static int check_sizes(Check *c, uint64_t i) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
-    if (in->attr.mesh_axis < 0 || (uint64_t)in->attr.mesh_axis >= p->n_axes)
-        return check_fail(c, "5c", i, "mesh axis %lld does not exist",
-                          (long long)in->attr.mesh_axis);
+    if (in->attr.axes < 1 || in->attr.axes > mesh_all_axes(&c->mesh))
+        return check_fail(c, "5c", i, "axes %#llx are none of the mesh",
+                          (unsigned long long)in->attr.axes);
     CommPurpose purpose = in->op == OP_unshard ? COMM_GATHER : COMM_REDUCE;
     if (in->attr.comm != (int64_t)purpose)
         return check_fail(c, "5c", i, "uses the %s communicator",
                           in->attr.comm == COMM_GATHER ? "gather" : "reduce");
-    int64_t ranks = p->axes[in->attr.mesh_axis].size;
+    int64_t ranks = mesh_extent(&c->mesh, (AxisSet)in->attr.axes);
     if (in->n_in < in->n_out)
         return check_fail(c, "5d", i, "makes %u results of %u operands", in->n_out, in->n_in);
     for (uint32_t k = 0; k < in->n_out && in->op != OP_all_reduce; k++) {
@@ -320,8 +320,7 @@ static int check_roles(Check *c) {
             return check_fail(c, "5a", NO_INSTR, "roles do not share out the ranks");
         ranks += p->roles[r].n_ranks;
     }
-    int64_t mesh = 1;
-    for (uint32_t k = 0; k < p->n_axes; k++) mesh *= p->axes[k].size;
+    int64_t mesh = mesh_ranks(&c->mesh);
     if (ranks != p->settings->ranks || mesh != (int64_t)ranks)
         return check_fail(c, "5a", NO_INSTR, "roles have %llu ranks, the mesh %lld, the plan %u",
                           (unsigned long long)ranks, (long long)mesh, p->settings->ranks);

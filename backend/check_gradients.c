@@ -207,15 +207,15 @@ static int follow_reduction(Step *s, uint64_t i) {
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i, "reduces a value that is no gradient, loss or norm");
         if (v->reduced) return check_fail(s->c, "4c", i, "reduces what is reduced already");
-        if (check_mesh_size(s->c, in->attr.mesh_axis) != (int64_t)p->settings->ranks)
-            return check_fail(s->c, "4c", i, "reduces over %lld of %u ranks",
-                              (long long)check_mesh_size(s->c, in->attr.mesh_axis),
+        int64_t extent = mesh_extent(&s->c->mesh, (AxisSet)in->attr.axes);
+        if (extent != (int64_t)p->settings->ranks)
+            return check_fail(s->c, "4c", i, "reduces over %lld of %u ranks", (long long)extent,
                               p->settings->ranks);
         s->c->result->reductions += v->kind == SYM_GRADIENT;
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
-            if (in->attr.group != v->group || scatter == !!(g->flags & GROUP_REPLICATED))
+            if (in->attr.group != v->group || scatter != (g->split != 0))
                 return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
                                   v->group);
         }

@@ -138,7 +138,7 @@ static int64_t flat_group(const Check *c, uint32_t v) {
     if (in->op == OP_state && c->p->states[in->attr.index].role == STATE_GATHERED)
         return c->p->states[in->attr.index].group;
     int64_t group = shard_group(c, v);
-    return group >= 0 && (c->p->groups[group].flags & GROUP_REPLICATED) ? group : -1;
+    return group >= 0 && !c->p->groups[group].split ? group : -1;
 }
 
 /* Who may read values that hold parameters of several kinds (3g). */

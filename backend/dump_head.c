@@ -32,8 +32,8 @@ static void put_sharding(View *v) {
     const Plan *p = v->p;
     bool replicated = false, split = false, gathered = false;
     for (uint64_t i = 0; i < p->n_groups; i++) {
-        replicated |= p->groups[i].flags & GROUP_REPLICATED;
-        split |= !(p->groups[i].flags & GROUP_REPLICATED);
+        replicated |= !p->groups[i].split;
+        split |= p->groups[i].split != 0;
     }
     for (uint64_t i = 0; i < p->n_states; i++) gathered |= p->states[i].role == STATE_GATHERED;
     buf_printf(v->out, "  sharding    %llu unit%s; ", (Llu)p->n_units, p->n_units == 1 ? "" : "s");

@@ -59,19 +59,16 @@ static json_t *units_json(const Plan *p) {
     return all;
 }
 
-static int64_t shards_of(const Plan *p, const PlanGroup *g) {
-    return g->flags & GROUP_REPLICATED ? (int64_t)p->settings->ranks : g->padded / g->shard;
-}
-
 /* First element of the flat parameter that rank r holds. */
-static int64_t first_held(const PlanGroup *g, int64_t r) {
-    return g->flags & GROUP_REPLICATED ? 0 : r * g->shard;
+static int64_t first_held(const Plan *p, const PlanGroup *g, int64_t r) {
+    Mesh mesh = plan_mesh(p);
+    return mesh_index(&mesh, r, g->split) * g->shard;
 }
 
 /* [parameter, first element, count, offset in the shard] of what rank r holds. */
 static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     json_t *all = sound(json_array());
-    int64_t low = first_held(g, r), high = low + g->shard;
+    int64_t low = first_held(p, g, r), high = low + g->shard;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         int64_t end = a->offset + type_elements(&p->params[a->param].type);
@@ -87,25 +84,25 @@ static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     return all;
 }
 
-/* Padding at the end of each rank's shard. */
+static int64_t padding_of(const PlanGroup *g, int64_t first) {
+    return g->shard - MIN(MAX(g->unpadded - first, 0), g->shard);
+}
+
+/* Padding at the end of each rank's shard; of many ranks, how many have how much. */
 static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *all = sound(json_array());
-    int64_t shards = shards_of(p, g);
-    bool list = shards <= SHORT || rank == JSON_ALL_RANKS;
-    for (int64_t r = 0, same; r < shards; r += same) {
-        int64_t held = MIN(MAX(g->unpadded - first_held(g, r), 0), g->shard);
+    int64_t ranks = p->settings->ranks, shards = g->padded / g->shard;
+    bool list = ranks <= SHORT || rank == JSON_ALL_RANKS;
+    for (int64_t r = 0; list && r < ranks; r++)
+        push(all, integer((uint64_t)padding_of(g, first_held(p, g, r))));
+    for (int64_t k = 0, same; !list && k < shards; k += same) {
+        int64_t padding = padding_of(g, k * g->shard);
         same = 1; /* full shards come first, then at most one in part, then empty ones */
-        if (!list && held == g->shard)
-            same = g->flags & GROUP_REPLICATED ? shards : g->unpadded / g->shard - r;
-        if (!list && held == 0) same = shards - r;
-        json_t *entry = integer((uint64_t)(g->shard - held));
-        if (list) {
-            push(all, entry);
-            continue;
-        }
+        if (padding == 0) same = MAX(g->unpadded / g->shard - k, 1);
+        if (padding == g->shard) same = shards - k;
         json_t *run = sound(json_array());
-        push(run, integer((uint64_t)same));
-        push(run, entry);
+        push(run, integer((uint64_t)(same * (ranks / shards))));
+        push(run, integer((uint64_t)padding));
         push(all, run);
     }
     if (list) return all;
@@ -141,7 +138,7 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     if (rank >= 0) put(o, "pieces", pieces_json(p, g, rank));
     if (rank == JSON_ALL_RANKS) {
         json_t *all = sound(json_array());
-        for (int64_t r = 0; r < shards_of(p, g); r++) push(all, pieces_json(p, g, r));
+        for (int64_t r = 0; r < (int64_t)p->settings->ranks; r++) push(all, pieces_json(p, g, r));
         put(o, "pieces", all);
     }
     return o;

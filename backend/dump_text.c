@@ -114,8 +114,7 @@ static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
         buf_printf(out, " %u@%lld", plan_at->group_params[g->first_param + k].param,
                    (long long)plan_at->group_params[g->first_param + k].offset);
     buf_printf(out, " unpadded %lld padded %lld shard %lld%s\n", (long long)g->unpadded,
-               (long long)g->padded, (long long)g->shard,
-               g->flags & GROUP_REPLICATED ? " replicated" : "");
+               (long long)g->padded, (long long)g->shard, g->split ? "" : " replicated");
 }
 
 static void put_states(Buf *out, const PlanState *s, uint64_t i) {
@@ -153,11 +152,12 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 
 static void put_attrs(Buf *out, const PlanInstr *in) {
     const char *between = " {";
+    Mesh mesh = plan_mesh(plan_at);
     if (!op_info[in->op].attrs) return;
     for (int i = 0; i < ATTR_COUNT; i++) {
         if (!(op_info[in->op].attrs >> i & 1)) continue;
         buf_printf(out, "%s", between);
-        text_field_print(&attr_fields[i], &in->attr, out);
+        text_field_print(&attr_fields[i], &in->attr, &mesh, out);
         between = ", ";
     }
     buf_printf(out, "}");

@@ -137,7 +137,7 @@ static const char *ungathered(const View *v, const PlanUnit *unit) {
         if (own) return " stays gathered from another program on";
     }
     if (p->settings->ranks == 1) return " whole on the only rank";
-    if (unit->n_group && p->groups[unit->first_group].flags & GROUP_REPLICATED)
+    if (unit->n_group && !p->groups[unit->first_group].split)
         return " whole on every rank (strategy = none)";
     return " not read";
 }

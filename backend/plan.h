@@ -9,11 +9,12 @@
  * NUL-terminated; offset 0 is "". Sections of unknown kind are ignored, so a later writer can add
  * some; `oldest_reader` says from which format version on a reader can still read this file.
  *
- * Part of both programs: depends on op.h and util.h only.
+ * Part of both programs: depends on mesh.h, op.h and util.h only.
  */
 #ifndef FSDPC_PLAN_H
 #define FSDPC_PLAN_H
 
+#include "mesh.h"
 #include "op.h"
 #include "util.h"
 
@@ -88,7 +89,7 @@ typedef struct PlanSettings {
 
 typedef struct PlanAxis {
     PlanString name;
-    uint32_t pad;
+    uint32_t role; /* AxisRole */
     int64_t size;
 } PlanAxis;
 
@@ -135,10 +136,11 @@ typedef struct PlanUnit {
 typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     uint32_t unit, flags;  /* GROUP_* */
     uint32_t first_param, n_param;
-    uint32_t master_dtype, compute_dtype, reduce_dtype, pad;
+    uint32_t master_dtype, compute_dtype, reduce_dtype;
+    AxisSet split; /* axes over which master and moments are split */
     int64_t unpadded, padded, shard;
 } PlanGroup;
-enum { GROUP_TRAINABLE = 1, GROUP_REPLICATED = 2 };
+enum { GROUP_TRAINABLE = 1 };
 
 typedef struct PlanGroupParam {
     uint32_t param, pad;
@@ -245,6 +247,15 @@ int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t mes
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);
 void plan_close(Plan *p);
 const char *plan_string(const Plan *p, PlanString s);
+/* Its mesh; here, since modules of the runtime use it too. */
+static inline Mesh plan_mesh(const Plan *p) {
+    Mesh m = {0, {{(AxisRole)0, 0}}};
+    for (; m.n < MESH_AXES && (uint64_t)m.n < p->n_axes; m.n++) {
+        m.axis[m.n].role = (AxisRole)p->axes[m.n].role;
+        m.axis[m.n].size = p->axes[m.n].size;
+    }
+    return m;
+}
 /* A hash of what compiler and runtime must agree on although it is not in the plan: the op
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
  */

@@ -54,10 +54,6 @@ bool check_is_collective(const Check *c, uint64_t instr) {
     return op_info[c->p->instrs[instr].op].effect == EFFECT_COMM;
 }
 
-int64_t check_mesh_size(const Check *c, int64_t axis) {
-    return axis >= 0 && (uint64_t)axis < c->p->n_axes ? c->p->axes[axis].size : 1;
-}
-
 /* Clocks of one program. Rule 7 is proved first; in a run without it (plan_check_rules), an edge
  * that does not point backwards orders nothing. */
 static void fill_clocks(Check *c, uint32_t program) {
@@ -158,7 +154,7 @@ static int prove(Check *c, uint32_t rules) {
 }
 
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
-    Check c = {.p = p, .fault = fault, .result = result};
+    Check c = {.p = p, .mesh = plan_mesh(p), .fault = fault, .result = result};
     memset(fault, 0, sizeof *fault);
     memset(result, 0, sizeof *result);
     uint64_t operands = p->n_operands + 1, values = p->n_values + 2, instrs = p->n_instrs + 1;

@@ -133,10 +133,8 @@ static void emit_units(Emit *e) {
     CHECK(next == e->g->groups.n);
     for (uint32_t i = 0; i < e->g->groups.n; i++) {
         const Group *g = &e->g->groups.at[i];
-        uint32_t flags =
-            (g->trainable ? GROUP_TRAINABLE : 0) | (g->replicated ? GROUP_REPLICATED : 0);
-        PUT(e, groups, .unit = (uint32_t)g->unit, .flags = flags,
-            .first_param = ROWS(e, group_params), .n_param = g->params.n,
+        PUT(e, groups, .unit = (uint32_t)g->unit, .flags = g->trainable ? GROUP_TRAINABLE : 0,
+            .split = g->split, .first_param = ROWS(e, group_params), .n_param = g->params.n,
             .master_dtype = (uint32_t)g->master_dtype, .compute_dtype = (uint32_t)g->compute_dtype,
             .reduce_dtype = (uint32_t)g->reduce_dtype, .unpadded = g->unpadded, .padded = g->padded,
             .shard = g->shard);
@@ -213,7 +211,8 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .bytes = (uint64_t)op_bytes(op->kind, &op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = op->attr);
     emit_links(e, op);
-    e->sent[kind] += traffic_sent(op->kind, mesh_size(&g->policy, "dp"), n_in, in, n_out, out);
+    e->sent[kind] += traffic_sent(op->kind, mesh_extent(&g->policy.mesh, (AxisSet)op->attr.axes),
+                                  n_in, in, n_out, out);
     e->instr_number[id] = e->n_instrs++;
 }
 
@@ -242,7 +241,7 @@ static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t t
 /* One role; a step is train, or first, micro (M - 2 times), last. The result is what it sends. */
 static uint64_t emit_calls(Emit *e) {
     int64_t m = e->g->policy.micro_batches, sent = 0;
-    PUT(e, roles, .first_rank = 0, .n_ranks = (uint32_t)mesh_ranks(&e->g->policy));
+    PUT(e, roles, .first_rank = 0, .n_ranks = (uint32_t)mesh_ranks(&e->g->policy.mesh));
     sent += emit_call(e, PLAN_STEP, PROGRAM_TRAIN, 1);
     sent += emit_call(e, PLAN_STEP, PROGRAM_FIRST, 1);
     sent += emit_call(e, PLAN_STEP, PROGRAM_MICRO, m - 2);
@@ -262,19 +261,20 @@ static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
     for (uint32_t i = 0; i < e->g->params.n; i++)
         parameters += type_elements(&e->g->params.at[i].type);
     PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),
-        .ranks = (uint32_t)mesh_ranks(p), .batch = s->batch, .micro_batches = s->micro_batches,
-        .local_batch = s->local_batch, .length = s->length, .steps = s->steps, .epochs = s->epochs,
-        .eval_every = s->eval_every, .eval_steps = s->eval_steps, .seed = s->seed,
-        .order = (uint32_t)s->order, .on_nan = (uint32_t)p->on_nan,
-        .optimizer = (uint32_t)p->optimizer, .schedule = (uint32_t)s->schedule, .lr = s->lr,
-        .beta1 = p->beta1, .beta2 = p->beta2, .warmup = s->warmup, .final = s->final,
-        .loss_exponent = p->loss_exponent, .persistent_bytes = e->g->persistent_bytes,
-        .arena_bytes = e->g->arena_bytes,
+        .ranks = (uint32_t)mesh_ranks(&p->mesh), .batch = s->batch,
+        .micro_batches = s->micro_batches, .local_batch = s->local_batch, .length = s->length,
+        .steps = s->steps, .epochs = s->epochs, .eval_every = s->eval_every,
+        .eval_steps = s->eval_steps, .seed = s->seed, .order = (uint32_t)s->order,
+        .on_nan = (uint32_t)p->on_nan, .optimizer = (uint32_t)p->optimizer,
+        .schedule = (uint32_t)s->schedule, .lr = s->lr, .beta1 = p->beta1, .beta2 = p->beta2,
+        .warmup = s->warmup, .final = s->final, .loss_exponent = p->loss_exponent,
+        .persistent_bytes = e->g->persistent_bytes, .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
         .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
         .sent_bytes = sent, .parameters = parameters);
-    for (int i = 0; i < p->n_axes; i++)
-        PUT(e, axes, .name = string(e, p->mesh[i].name), .size = p->mesh[i].size);
+    for (int a = 0; a < p->mesh.n; a++)
+        PUT(e, axes, .name = string(e, axis_name(p->mesh.axis[a].role)),
+            .role = p->mesh.axis[a].role, .size = p->mesh.axis[a].size);
     for (uint32_t i = 0; i < e->g->diags->files.n; i++) {
         const SourceFile *f = &e->g->diags->files.at[i];
         PUT(e, files, .base = string(e, f->base), .hash = i ? f->hash : 0);

@@ -45,25 +45,19 @@ static bool bad_real(double x, double lowest, double highest) {
     return !isfinite(x) || x < lowest || x > highest;
 }
 
-static int64_t shards(const Plan *p) {
-    int64_t n = 1;
-    for (uint64_t i = 0; i < p->n_axes; i++)
-        if (!strcmp(plan_string(p, p->axes[i].name), "dp")) n *= p->axes[i].size;
-    return n;
-}
-
 static int read_mesh(Reading *r) {
     const Plan *p = r->p;
     int64_t ranks = 1;
-    FAIL_IF(p->n_axes > 4, "the mesh has %llu axes", (Llu)p->n_axes);
+    FAIL_IF(p->n_axes > MESH_AXES, "the mesh has %llu axes", (Llu)p->n_axes);
     for (uint64_t i = 0; i < p->n_axes; i++) {
         const PlanAxis *a = &p->axes[i];
-        FAIL_IF(bad_string(p, a->name) || a->pad, "mesh axis %llu has no name", (Llu)i);
+        FAIL_IF(bad_string(p, a->name) || a->role >= AXIS_ROLES, "mesh axis %llu is none", (Llu)i);
         FAIL_IF(a->size < 1 || a->size > (1 << 20), "mesh axis %s has size %lld",
                 plan_string(p, a->name), (long long)a->size);
         ranks *= a->size;
         FAIL_IF(ranks > (1 << 20), "the mesh has too many ranks");
     }
+    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
     FAIL_IF(ranks != (int64_t)p->settings->ranks, "the mesh has %lld ranks, the plan says %u",
             (long long)ranks, p->settings->ranks);
     return 0;
@@ -71,7 +65,10 @@ static int read_mesh(Reading *r) {
 
 static int read_settings(Reading *r) {
     const Plan *p = r->p;
-    FAIL_IF(p->n_settings != 1, "there are %llu settings", (Llu)p->n_settings);
+    int code = read_mesh(r);
+    if (code) return code;
+    Mesh mesh = plan_mesh(p);
+    int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one a rank */
     const PlanSettings *s = p->settings;
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || s->pad0,
             "settings: the name of the model or compiler is missing");
@@ -81,10 +78,11 @@ static int read_settings(Reading *r) {
             "settings: a step of %lld samples in %lld micro-batches of %lld a rank",
             (long long)s->batch, (long long)s->micro_batches, (long long)s->local_batch);
     FAIL_IF(s->micro_batches > s->batch || s->batch % s->micro_batches ||
-                s->batch / s->micro_batches % s->ranks ||
-                s->batch / s->micro_batches / s->ranks != s->local_batch,
-            "settings: %u ranks times %lld micro-batches of %lld samples do not make %lld",
-            s->ranks, (long long)s->micro_batches, (long long)s->local_batch, (long long)s->batch);
+                s->batch / s->micro_batches % parts ||
+                s->batch / s->micro_batches / parts != s->local_batch,
+            "settings: %lld ranks times %lld micro-batches of %lld samples do not make %lld",
+            (long long)parts, (long long)s->micro_batches, (long long)s->local_batch,
+            (long long)s->batch);
     FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
                 bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
@@ -108,7 +106,7 @@ static int read_settings(Reading *r) {
                 "settings: %llu bytes with workspace", (Llu)s->workspace_bytes[d]);
     for (size_t i = 0; i < ARRAY_LEN(s->reserved); i++)
         FAIL_IF(s->reserved[i], "settings: reserved words are not zero");
-    return read_mesh(r);
+    return 0;
 }
 
 static int read_files(Reading *r) {
@@ -197,14 +195,15 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const Plan *p = r->p;
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
-    FAIL_IF(g->flags > 3 || g->pad || !dtype_is_float((int)g->master_dtype) ||
-                !dtype_is_float((int)g->compute_dtype) || !dtype_is_float((int)g->reduce_dtype),
-            "group %llu: unknown flags or dtype", (Llu)i);
+    Mesh mesh = plan_mesh(p);
+    FAIL_IF(g->flags > 1 || g->split & ~mesh_parameter_axes(&mesh) ||
+                !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
+                !dtype_is_float((int)g->reduce_dtype),
+            "group %llu: unknown flags, axes or dtype", (Llu)i);
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
                 g->padded < g->unpadded,
             "group %llu: a size is wrong", (Llu)i);
-    FAIL_IF(g->padded / g->shard != (g->flags & GROUP_REPLICATED ? 1 : shards(p)) ||
-                g->padded % g->shard,
+    FAIL_IF(g->padded / g->shard != mesh_extent(&mesh, g->split) || g->padded % g->shard,
             "group %llu: the shards of %lld elements do not make %lld", (Llu)i, (long long)g->shard,
             (long long)g->padded);
     FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,

@@ -51,30 +51,32 @@ static bool is_word(const ConstValue *v, const char *word) {
 
 /* ---- mesh and ranks ---- */
 
-static const char *const axes[] = {"rep", "dp", "tp", "pp", "ep", "sp", "cp"};
-
 static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
-    bool known = false;
-    for (size_t i = 0; i < ARRAY_LEN(axes); i++) known |= !strcmp(axes[i], name);
-    if (!known) {
+    const char *known[AXIS_ROLES];
+    AxisRole role = AXIS_ROLES;
+    for (int i = 0; i < AXIS_ROLES; i++) {
+        known[i] = axis_name((AxisRole)i);
+        if (!strcmp(known[i], name)) role = (AxisRole)i;
+    }
+    if (role == AXIS_ROLES) {
         Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
-        help_nearest(&d, name, axes, ARRAY_LEN(axes));
+        help_nearest(&d, name, known, AXIS_ROLES);
         diag_emit(&d);
     } else if (size < 1 || size > 1 << 20) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
                          (long long)size, 1 << 20);
         diag_emit(&d);
-    } else if (strcmp(name, "dp") && size > 1) {
+    } else if (role != AXIS_dp && size > 1) {
         Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
         diag_emit(&d);
-    } else if (!strcmp(name, "dp")) {
-        if (p->n_axes) {
+    } else if (role == AXIS_dp) {
+        if (p->mesh.n) {
             Diag d = diag_at(m->ds, E_mesh, at, "axis dp is given twice");
             diag_emit(&d);
             return;
         }
-        p->mesh[p->n_axes].name = "dp";
-        p->mesh[p->n_axes++].size = size;
+        p->mesh.axis[p->mesh.n].role = role;
+        p->mesh.axis[p->mesh.n++].size = size;
     }
 }
 
@@ -107,7 +109,7 @@ static void resolve_mesh(Model *m, Policy *p) {
         for (uint32_t i = 0; i < v->n_items; i++) {
             int64_t size = 0;
             if (v->items[i].name && value_integral(v->items[i].value, &size)) {
-                bool replaced = m->options->ranks && !strcmp(v->items[i].name, "dp");
+                bool replaced = m->options->ranks && !strcmp(v->items[i].name, axis_name(AXIS_dp));
                 if (!replaced) add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
             } else {
                 Diag d = diag_at(m->ds, E_mesh, v->items[i].value->span,
@@ -120,22 +122,22 @@ static void resolve_mesh(Model *m, Policy *p) {
         Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
                          (long long)m->options->ranks);
         diag_emit(&d);
-    } else if (m->options->ranks && p->n_axes && p->mesh[0].size != m->options->ranks) {
+    } else if (m->options->ranks && p->mesh.n && p->mesh.axis[0].size != m->options->ranks) {
         Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
-                         (long long)m->options->ranks, (long long)p->mesh[0].size);
+                         (long long)m->options->ranks, (long long)p->mesh.axis[0].size);
         diag_help(&d, "give -n or dp, not both");
         diag_emit(&d);
     }
-    if (!p->n_axes) {
-        p->mesh[0].name = "dp";
-        p->mesh[0].size = MAX(m->options->ranks, 1);
-        p->n_axes = 1;
+    if (!p->mesh.n) {
+        p->mesh.axis[0].role = AXIS_dp;
+        p->mesh.axis[0].size = MAX(m->options->ranks, 1);
+        p->mesh.n = 1;
         if (m->options->ranks) s->from = "-n";
     }
     ConstItem *axis = arena_new_of(m->arena, ConstItem);
     ConstValue *size = arena_new_of(m->arena, ConstValue);
-    *size = value_int(s->value.span, p->mesh[0].size);
-    *axis = (ConstItem){"dp", size};
+    *size = value_int(s->value.span, p->mesh.axis[0].size);
+    *axis = (ConstItem){axis_name(AXIS_dp), size};
     s->value = (ConstValue){
         .kind = VALUE_LIST, .tuple = true, .span = s->value.span, .items = axis, .n_items = 1};
 }
@@ -193,7 +195,7 @@ static void resolve_unit(Model *m, Policy *p) {
 
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
-    int64_t dp = mesh_size(p, "dp"), k = s->value.integer;
+    int64_t dp = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
     p->reshard_root = value_of(m, "shard", "reshard_root")->boolean;
     if (s->value.kind == VALUE_INT && (k < 1 || dp % k)) {
@@ -324,7 +326,7 @@ static void resolve_length(Model *m, Settings *s) {
 
 static void resolve_batch(Model *m, Policy *p, Settings *s) {
     const Setting *batch = model_setting(m, "train", "batch");
-    s->ranks = mesh_ranks(p);
+    s->ranks = mesh_extent(&p->mesh, mesh_sample_axes(&p->mesh));
     s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
     s->batch = count(m, "train", "batch");
     int64_t share = s->ranks * s->micro_batches;

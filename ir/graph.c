@@ -55,18 +55,6 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
     return (int32_t)g->states.n - 1;
 }
 
-int64_t mesh_size(const Policy *p, const char *axis) {
-    for (int i = 0; i < p->n_axes; i++)
-        if (!strcmp(p->mesh[i].name, axis)) return p->mesh[i].size;
-    return 1;
-}
-
-int64_t mesh_ranks(const Policy *p) {
-    int64_t n = 1;
-    for (int i = 0; i < p->n_axes; i++) n *= p->mesh[i].size;
-    return n;
-}
-
 const char *program_name(ProgramKind k) { return word_of(&words_ProgramKind, k); }
 
 const char *level_name(OpLevel l) { return word_of(&words_OpLevel, l); }

@@ -12,6 +12,7 @@
 #define FSDPC_IR_H
 
 #include "diag.h"
+#include "mesh.h"
 #include "op.h"
 #include "util.h"
 
@@ -128,7 +129,7 @@ typedef struct Group {
                          as inner padding, so that it is = padded */
     int64_t padded;   /* ranks * shard */
     int64_t shard;
-    bool replicated; /* strategy none or one rank: every rank holds all of it (shard = padded) */
+    AxisSet split; /* axes over which master and moments are split; none: every rank holds all */
 } Group;
 
 typedef struct StringList {
@@ -138,12 +139,7 @@ typedef struct StringList {
 /* Everything that passes read besides the ops: policy.def, the mesh and how units are made. Printed
  * in the header of a graph. */
 typedef struct Policy {
-    /* mesh: outermost axis first. Axis "dp" shards. */
-    int n_axes;
-    struct {
-        const char *name;
-        int64_t size;
-    } mesh[4];
+    Mesh mesh;
     UnitPolicy unit;
     StringList unit_classes;     /* UNIT_CLASS */
     int64_t unit_size;           /* UNIT_SIZE: elements */
@@ -207,8 +203,6 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
 /* Attributes of an op before anyone sets them: index, unit and group are NO_INDEX where the op has
  * them, the rest zero. op_emit takes NULL for these. */
 Attrs attrs_default(OpKind kind);
-int64_t mesh_size(const Policy *p, const char *axis); /* 1 when there is no such axis */
-int64_t mesh_ranks(const Policy *p);
 const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);

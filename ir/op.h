@@ -163,6 +163,7 @@ typedef struct Attrs {
 #define REAL(least, most) double
 #define BOOL() int64_t
 #define WORD(words, count) int64_t
+#define AXES() int64_t
 #include "attrs.def"
 } Attrs;
 

@@ -283,6 +283,22 @@ static bool parse_address(Parser *p, uint64_t *address) {
     return !accept(p, '@') || parse_uint(p, NO_ADDRESS - 1, address);
 }
 
+/* (rep, dp): axes of the graph's mesh. */
+static bool parse_axes(Parser *p, int64_t *set) {
+    const Mesh *mesh = &p->g->policy.mesh;
+    *set = 0;
+    if (!expect(p, '(')) return false;
+    for (bool first = true; !accept(p, ')'); first = false) {
+        char word[NAME_SIZE];
+        if ((!first && !expect(p, ',')) || !parse_word(p, "an axis", word)) return false;
+        int a = 0;
+        while (a < mesh->n && strcmp(word, axis_name(mesh->axis[a].role))) a++;
+        if (a == mesh->n) return fail_token(p, "the mesh has no axis `%s`", word);
+        *set |= (int64_t)1 << a;
+    }
+    return true;
+}
+
 /* Value of a field; open: a number may stand for a word (attributes, whose range is the verifier's
  * business). */
 static bool parse_field(Parser *p, const TextField *f, void *record, bool open) {
@@ -294,6 +310,11 @@ static bool parse_field(Parser *p, const TextField *f, void *record, bool open) 
     }
     int64_t x = -1;
     char word[NAME_SIZE] = "";
+    if (f->kind == TEXT_AXES && peek(p) == '(') {
+        if (!parse_axes(p, &x)) return false;
+        text_field_set(f, record, x);
+        return true;
+    }
     bool number = f->kind == TEXT_INT || (open && !is_letter(peek(p)));
     if (number ? !parse_int(p, &x) : !parse_word(p, "a word", word)) return false;
     if (!number && f->kind == TEXT_BOOL)
@@ -332,21 +353,24 @@ static bool parse_file(Parser *p) {
 }
 
 static bool parse_mesh(Parser *p) {
-    Policy *policy = &p->g->policy;
-    policy->n_axes = 0;
+    Mesh *mesh = &p->g->policy.mesh;
+    mesh->n = 0;
     int64_t ranks = 1;
     while (peek(p) != '\n') {
-        int i = policy->n_axes;
-        if (i == (int)ARRAY_LEN(policy->mesh)) return fail(p, "the mesh has too many axes");
-        if (i && !expect(p, ',')) return false;
-        if (!parse_name(p, &policy->mesh[i].name) || !expect(p, '=') ||
-            !parse_int(p, &policy->mesh[i].size))
-            return false;
-        int64_t size = policy->mesh[i].size;
+        char word[NAME_SIZE];
+        int64_t size;
+        if (mesh->n == MESH_AXES) return fail(p, "the mesh has too many axes");
+        if (mesh->n && !expect(p, ',')) return false;
+        if (!parse_word(p, "an axis", word)) return false;
+        int role = 0;
+        while (role < AXIS_ROLES && strcmp(word, axis_name((AxisRole)role))) role++;
+        if (role == AXIS_ROLES) return fail_token(p, "a mesh has no axis `%s`", word);
+        if (!expect(p, '=') || !parse_int(p, &size)) return false;
         if (size < 1 || size > MOST_RANKS / ranks)
             return fail_token(p, "a mesh has 1 to %d ranks", MOST_RANKS);
         ranks *= size;
-        policy->n_axes++;
+        mesh->axis[mesh->n].role = (AxisRole)role;
+        mesh->axis[mesh->n++].size = size;
     }
     return true;
 }
@@ -522,7 +546,11 @@ static bool parse_group(Parser *p) {
     if (!expect_word(p, "unpadded") || !parse_int(p, &q.unpadded) || !expect_word(p, "padded") ||
         !parse_int(p, &q.padded) || !expect_word(p, "shard") || !parse_int(p, &q.shard))
         return false;
-    q.replicated = accept_word(p, "replicated");
+    if (accept_word(p, "split")) {
+        int64_t axes;
+        if (!parse_axes(p, &axes)) return false;
+        q.split = (AxisSet)axes;
+    }
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }

@@ -167,18 +167,18 @@ static void print_unit_policy(Printer *p) {
 static void print_policy(Printer *p) {
     const Policy *policy = &p->g->policy;
     put(p, "mesh");
-    for (int i = 0; i < policy->n_axes; i++) {
-        put(p, i ? ", " : " ");
-        put_name(p, policy->mesh[i].name);
+    for (int a = 0; a < policy->mesh.n; a++) {
+        put(p, a ? ", " : " ");
+        put(p, axis_name(policy->mesh.axis[a].role));
         put(p, " = ");
-        put_int(p, policy->mesh[i].size);
+        put_int(p, policy->mesh.axis[a].size);
     }
     put(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         bool first = i == 0 || i == n_shard_policies;
         if (first && i) put(p, "\n");
         put(p, first ? "policy " : ", ");
-        text_field_print(&policy_fields[i], policy, p->out);
+        text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
         if (i == 0) print_unit_policy(p);
     }
     put(p, "\n");
@@ -307,7 +307,11 @@ static void print_groups(Printer *p) {
         put_labelled(p, "unpadded", q->unpadded);
         put_labelled(p, "padded", q->padded);
         put_labelled(p, "shard", q->shard);
-        put(p, q->replicated ? " replicated\n" : "\n");
+        if (q->split) {
+            put(p, " split ");
+            text_axes_print(&p->g->policy.mesh, q->split, p->out);
+        }
+        put(p, "\n");
     }
 }
 
@@ -348,7 +352,7 @@ static void print_attrs(Printer *p, const Op *op) {
     for (int i = 0; i < ATTR_COUNT; i++) {
         if (!(mask >> i & 1)) continue;
         put(p, between);
-        text_field_print(&attr_fields[i], &op->attr, p->out);
+        text_field_print(&attr_fields[i], &op->attr, &p->g->policy.mesh, p->out);
         between = ", ";
     }
     put(p, "}");

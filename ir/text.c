@@ -11,6 +11,7 @@
 #define REAL(least, most) +1
 #define BOOL() +1
 #define WORD(words, count) +1
+#define AXES() +1
 #include "attrs.def"
 
 const TextField attr_fields[ATTR_COUNT] = {
@@ -20,6 +21,7 @@ const TextField attr_fields[ATTR_COUNT] = {
 #define REAL(low, high) .kind = TEXT_REAL, .least = low, .most = high,
 #define BOOL() .kind = TEXT_BOOL, .most = 1,
 #define WORD(name, count) .kind = TEXT_WORD, .words = &words_##name, .most = count - 1,
+#define AXES() .kind = TEXT_AXES, .most = (1 << MESH_AXES) - 1,
 #define DEFAULT(value) .standard = value,
 #define TABLE(name) .rows = ROWS_##name,
 #define LINE(text) .line = text,
@@ -80,7 +82,18 @@ bool text_field_in_range(const TextField *f, const void *record) {
     return isfinite(x) && x >= f->least && x <= f->most;
 }
 
-void text_field_print(const TextField *f, const void *record, Buf *out) {
+void text_axes_print(const Mesh *mesh, AxisSet set, Buf *out) {
+    const char *between = "";
+    buf_printf(out, "(");
+    for (int a = 0; a < mesh->n; a++) {
+        if (!(set >> a & 1)) continue;
+        buf_printf(out, "%s%s", between, axis_name(mesh->axis[a].role));
+        between = ", ";
+    }
+    buf_printf(out, ")");
+}
+
+void text_field_print(const TextField *f, const void *record, const Mesh *mesh, Buf *out) {
     buf_printf(out, "%s = ", f->name);
     if (f->kind == TEXT_REAL) {
         char text[40];
@@ -90,6 +103,8 @@ void text_field_print(const TextField *f, const void *record, Buf *out) {
     int64_t x = text_field_get(f, record);
     if (f->kind == TEXT_BOOL && (x == 0 || x == 1))
         buf_printf(out, "%s", x ? "true" : "false");
+    else if (f->kind == TEXT_AXES && x >= 0 && x <= mesh_all_axes(mesh))
+        text_axes_print(mesh, (AxisSet)x, out);
     else if (f->kind == TEXT_WORD && x >= 0 && x < f->words->n)
         buf_printf(out, "%s", word_of(f->words, x));
     else

@@ -5,7 +5,7 @@
 
 #include "ir.h"
 
-typedef enum TextKind { TEXT_INT, TEXT_REAL, TEXT_BOOL, TEXT_WORD } TextKind;
+typedef enum TextKind { TEXT_INT, TEXT_REAL, TEXT_BOOL, TEXT_WORD, TEXT_AXES } TextKind;
 
 /* One scalar field of a struct. Integers of size 1 (bool), 4 (enums) and 8 bytes. */
 typedef struct TextField {
@@ -28,8 +28,10 @@ int64_t text_field_get(const TextField *f, const void *record); /* all but TEXT_
 void text_field_set(const TextField *f, void *record, int64_t value);
 double text_field_real(const TextField *f, const void *record); /* TEXT_REAL */
 bool text_field_in_range(const TextField *f, const void *record);
+/* (rep, dp) */
+void text_axes_print(const Mesh *mesh, AxisSet set, Buf *out);
 /* `name = value`; a number where it is no word. */
-void text_field_print(const TextField *f, const void *record, Buf *out);
+void text_field_print(const TextField *f, const void *record, const Mesh *mesh, Buf *out);
 /* A class name or the like that needs no quotes in text: a letter or _, then digits too. */
 bool text_is_word(const char *s);
 

@@ -139,7 +139,7 @@ static void check_attrs(Verify *v, const Op *op) {
         if (fits && rows >= 0) fits = text_field_get(f, &op->attr) < rows;
         if (fits) continue;
         Buf text = {0};
-        text_field_print(f, &op->attr, &text);
+        text_field_print(f, &op->attr, &v->g->policy.mesh, &text);
         verify_broken(v, RULE_GRAPH_4, op, "%.*s", (int)text.n, text.at);
         buf_free(&text);
     }

@@ -204,13 +204,13 @@ static void check_collective(Verify *v, const Op *op) {
     bool tag = gather ? op->attr.tag == TAG_PARAMETER
                       : op->attr.tag == TAG_GRADIENT ||
                             (op->kind == OP_all_reduce && op->attr.tag == TAG_METRIC);
-    int64_t axes = MAX(v->g->policy.n_axes, 1); /* without a mesh there is one rank, axis 0 */
-    if (op->attr.mesh_axis < 0 || op->attr.mesh_axis >= axes || !tag ||
+    AxisSet all = mesh_all_axes(&v->g->policy.mesh);
+    if (op->attr.axes < 0 || op->attr.axes > all || !tag ||
         op->attr.comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
         (is_reduction(op) && op->attr.group == NO_INDEX))
         verify_broken(v, RULE_SHARD_7, op,
-                      "mesh axis %lld of %lld, communicator %lld, tag %lld, group %lld",
-                      (long long)op->attr.mesh_axis, (long long)axes, (long long)op->attr.comm,
+                      "axes %#llx of %#x, communicator %lld, tag %lld, group %lld",
+                      (unsigned long long)op->attr.axes, all, (long long)op->attr.comm,
                       (long long)op->attr.tag, (long long)op->attr.group);
     uint8_t stream = gather ? STREAM_GATHER : STREAM_REDUCE;
     if (v->g->level == LEVEL_SCHED && op->stream != stream)
@@ -251,7 +251,7 @@ static void check_sched_counts(Verify *v, const Counts *counts) {
     ProgramKind kind = v->program->kind;
     bool ends_step = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST;
     if (kind == PROGRAM_EVAL) return;
-    bool reduces = mesh_size(policy, "dp") > 1 && (ends_step || !policy->accumulate_local);
+    bool reduces = mesh_sample_axes(&policy->mesh) && (ends_step || !policy->accumulate_local);
     for (uint32_t i = 0; i < v->g->groups.n; i++) {
         if (!v->g->groups.at[i].trainable) continue;
         if (counts[i].reductions != reduces)

@@ -49,11 +49,11 @@ static void check_policy(Verify *v) {
                       double_text(x, text), double_text(f->least, least),
                       double_text(f->most, most));
     }
-    for (int i = 0; i < p->n_axes; i++)
-        for (int j = 0; j < i; j++)
-            if (!strcmp(p->mesh[i].name, p->mesh[j].name))
+    for (int a = 0; a < p->mesh.n; a++)
+        for (int b = 0; b < a; b++)
+            if (p->mesh.axis[a].role == p->mesh.axis[b].role)
                 verify_broken(v, RULE_GRAPH_11, NULL, "the mesh has two axes `%s`",
-                              p->mesh[i].name);
+                              axis_name(p->mesh.axis[a].role));
 }
 
 static void check_states(Verify *v) {
@@ -241,7 +241,7 @@ static void check_members(Verify *v) {
 
 static void check_layout(Verify *v, uint32_t row) {
     const Group *q = &v->g->groups.at[row];
-    int64_t ranks = mesh_size(&v->g->policy, "dp"), end = 0;
+    int64_t ranks = mesh_extent(&v->g->policy.mesh, q->split), end = 0;
     int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->compute_dtype), 1);
     for (uint32_t k = 0; k < q->params.n; k++) {
         int64_t at = q->params.at[k].offset;
@@ -253,9 +253,8 @@ static void check_layout(Verify *v, uint32_t row) {
         }
         end = at + type_elements(&v->g->params.at[q->params.at[k].param].type);
     }
-    if (q->replicated) ranks = 1;
-    if (!q->params.n || q->unpadded < end || q->padded < q->unpadded || q->padded % ranks ||
-        q->shard != q->padded / ranks)
+    if (q->split & ~mesh_parameter_axes(&v->g->policy.mesh) || !q->params.n || q->unpadded < end ||
+        q->padded < q->unpadded || q->padded % ranks || q->shard != q->padded / ranks)
         verify_broken(v, RULE_SHARD_3, NULL,
                       "group %u: ends at %lld, unpadded %lld, padded %lld, shard %lld of %lld", row,
                       (long long)end, (long long)q->unpadded, (long long)q->padded,

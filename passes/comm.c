@@ -20,12 +20,15 @@
 static bool policy_is_possible(const Graph *g) {
     const Policy *p = &g->policy;
     bool ok = true;
-    for (int k = 0; k < p->n_axes; k++) {
-        if (p->mesh[k].size == 1 || !strcmp(p->mesh[k].name, "dp")) continue;
+    for (int a = 0; a < p->mesh.n; a++) {
+        AxisRole role = p->mesh.axis[a].role;
+        int64_t size = p->mesh.axis[a].size;
+        if (size == 1 || mesh_parameter_axes(&p->mesh) >> a & 1) continue;
         Diag d = diag_at(g->diags, E_mesh, p->unit_span,
-                         "mesh axis %s = %lld: this build shards over dp alone", p->mesh[k].name,
-                         (long long)p->mesh[k].size);
-        diag_help(&d, "write mesh = (dp = %lld)", (long long)mesh_ranks(p));
+                         "mesh axis %s = %lld: this build shards over %s alone", axis_name(role),
+                         (long long)size, axis_name(AXIS_dp));
+        diag_help(&d, "write mesh = (%s = %lld)", axis_name(AXIS_dp),
+                  (long long)mesh_ranks(&p->mesh));
         diag_emit(&d);
         ok = false;
     }
@@ -38,12 +41,6 @@ static bool policy_is_possible(const Graph *g) {
         ok = false;
     }
     return ok;
-}
-
-static int64_t axis_of(const Policy *p) {
-    for (int k = 0; k < p->n_axes; k++)
-        if (!strcmp(p->mesh[k].name, "dp")) return k;
-    return 0;
 }
 
 /* Is the value a metric that an op in front of number `before` sets? */
@@ -193,7 +190,8 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
 
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
-    Comm c = {.g = g, .map = unit_map(g), .ranks = mesh_size(p, "dp"), .axis = axis_of(p)};
+    Comm c = {.g = g, .map = unit_map(g), .axes = mesh_sample_axes(&p->mesh)};
+    c.ranks = mesh_extent(&p->mesh, c.axes);
     c.gathers = c.ranks > 1 && p->strategy != STRATEGY_NONE;
     c.local = p->accumulate_local && p->micro_batches > 1;
     c.hold = c.gathers && c.local && p->strategy == STRATEGY_GRADS;

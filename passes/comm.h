@@ -44,7 +44,7 @@ typedef struct Comm {
     Graph *g;
     UnitMap map;
     int64_t ranks;
-    int64_t axis;    /* of the mesh, for collectives */
+    AxisSet axes;    /* that collectives span */
     bool gathers;    /* parameters are sharded: unshard is a collective */
     bool local;      /* gradients of micro-batches add up unsharded */
     bool hold;       /* gathered parameters are kept between micro-batches */

@@ -120,8 +120,7 @@ static void emit_unshard(Emit *e, const Gather *gather) {
         int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
         if (before >= 0) in[n++] = e->resharded.at[before];
     }
-    Attrs a = {
-        .unit = gather->unit, .mesh_axis = e->c->axis, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
+    Attrs a = {.unit = gather->unit, .axes = e->c->axes, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
     OpId id = op_emit(&e->b, OP_unshard, &a, n, in, NULL);
     ValueId out = g->ops.at[id].out;
     for (uint32_t j = 0; j < u->groups.n; j++) e->flat[u->groups.at[j]] = out + j;
@@ -240,7 +239,7 @@ static ValueId reduce(Emit *e, const Reduction *r, ValueId flat) {
     const Group *group = &e->c->g->groups.at[r->group];
     Attrs a = {.unit = group->unit,
                .group = r->group,
-               .mesh_axis = e->c->axis,
+               .axes = e->c->axes,
                .comm = COMM_REDUCE,
                .tag = TAG_GRADIENT};
     if (e->c->ranks == 1) return flat;
@@ -320,7 +319,7 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     if (norm) in[n] = *norm;
     Attrs a = {.unit = NO_INDEX,
                .group = NO_INDEX,
-               .mesh_axis = e->c->axis,
+               .axes = e->c->axes,
                .comm = COMM_REDUCE,
                .tag = TAG_METRIC};
     OpId id = op_emit(&e->b, OP_all_reduce, &a, n + (norm != NULL), in, NULL);

@@ -26,7 +26,8 @@ typedef struct Shard {
     Graph *g;
     UnitMap map;
     Builder b;
-    int64_t ranks;
+    AxisSet split; /* axes over which master and moments are split */
+    int64_t ranks; /* over them */
     /* by parameter */
     int32_t *group;
     ValueId *gradient;
@@ -62,7 +63,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
                        .master_dtype = param->type.dtype,
                        .compute_dtype = param->compute_dtype,
                        .reduce_dtype = param->reduce_dtype,
-                       .replicated = s->ranks == 1};
+                       .split = s->split};
         vec_push(g->arena, &u->groups, (int32_t)g->groups.n);
         vec_push(g->arena, &g->groups, group);
     }
@@ -353,7 +354,9 @@ bool pass_shard(Graph *g) {
     }
     Arena *a = g->arena;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
-    s.ranks = g->policy.strategy == STRATEGY_NONE ? 1 : mesh_size(&g->policy, "dp");
+    const Mesh *mesh = &g->policy.mesh;
+    s.split = g->policy.strategy == STRATEGY_NONE ? 0 : mesh_parameter_axes(mesh);
+    s.ranks = mesh_extent(mesh, s.split);
     s.group = arena_array(a, int32_t, g->params.n);
     s.gradient = arena_array(a, ValueId, g->params.n);
     make_groups(&s);

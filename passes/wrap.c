@@ -333,7 +333,8 @@ static const char *class_to_wrap(const Graph *g) {
 
 static void warn_root(Graph *g) {
     const Policy *p = &g->policy;
-    if (p->unit != UNIT_ROOT || p->strategy == STRATEGY_NONE || mesh_ranks(p) == 1) return;
+    if (p->unit != UNIT_ROOT || p->strategy == STRATEGY_NONE || !mesh_parameter_axes(&p->mesh))
+        return;
     int64_t elements = 0, bytes = 0;
     for (uint32_t k = 0; k < g->params.n; k++) {
         elements += type_elements(&g->params.at[k].type);

@@ -26,8 +26,9 @@ int64_t evaluation_samples(const Plan *p) {
 }
 
 int64_t evaluation_round(const Plan *p, uint32_t role) {
+    Mesh mesh = plan_mesh(p);
     return product(product(calls_of(p, role, PLAN_EVALUATION), p->settings->local_batch),
-                   p->settings->ranks);
+                   mesh_extent(&mesh, mesh_sample_axes(&mesh)));
 }
 
 static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {
@@ -37,7 +38,10 @@ static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {
 }
 
 void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
-    *c = (CallCursor){.run = run, .rank = rank};
+    Mesh mesh = plan_mesh(run->plan);
+    AxisSet axes = mesh_sample_axes(&mesh);
+    *c = (CallCursor){
+        .run = run, .part = mesh_index(&mesh, rank, axes), .parts = mesh_extent(&mesh, axes)};
     for (uint64_t i = 0; i < run->plan->n_roles; i++)
         if ((uint32_t)rank - run->plan->roles[i].first_rank < run->plan->roles[i].n_ranks)
             c->role = (uint32_t)i;
@@ -83,7 +87,6 @@ bool cursor_next(CallCursor *c, Call *out) {
     if (c->step >= c->run->steps) return false;
     uint32_t row = row_from(c, c->call);
     if (row >= p->n_calls) return false;
-    int64_t per_rank = s->batch / s->ranks;
     *out = (Call){.program = p->calls[row].program,
                   .evaluation = c->evaluation,
                   .step = c->step,
@@ -92,9 +95,10 @@ bool cursor_next(CallCursor *c, Call *out) {
                   .slot = (int)(c->issued++ % 2)};
     if (c->evaluation) {
         int64_t round = evaluation_round(p, c->role);
-        out->position = c->round * round + c->rank * (round / s->ranks) + c->micro * s->local_batch;
+        out->position = c->round * round + c->part * (round / c->parts) + c->micro * s->local_batch;
     } else {
-        out->position = c->step * s->batch + c->rank * per_rank + c->micro * s->local_batch;
+        out->position =
+            c->step * s->batch + c->part * (s->batch / c->parts) + c->micro * s->local_batch;
     }
     advance(c, row, &out->ends);
     return true;

@@ -11,7 +11,7 @@
 #include "op.h"
 #include "plan.h"
 
-enum { DEVICE_ABI = 4, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 6, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
@@ -19,9 +19,23 @@ typedef struct DeviceContext DeviceContext;
 /* What every kernel of a rank may read besides its operands. */
 typedef struct RankInfo {
     const Plan *plan;
-    int32_t rank, ranks;
+    int32_t rank;
     int32_t threads; /* CPU threads of this rank, at most DEVICE_THREADS */
+    Mesh mesh;       /* the plan's; of no axes for a rank alone */
 } RankInfo;
+
+/* Ranks that hold the same shard of a group's reduced gradient share out its norm: this one's
+ * number among them, and how many they are. */
+static inline int64_t rank_norm_part(const RankInfo *r, const PlanGroup *g, int64_t *parts) {
+    AxisSet same = mesh_sample_axes(&r->mesh) & ~g->split;
+    *parts = mesh_extent(&r->mesh, same);
+    return mesh_index(&r->mesh, r->rank, same);
+}
+
+/* The first element of the group that this rank holds. */
+static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
+    return mesh_index(&r->mesh, r->rank, g->split) * g->shard;
+}
 
 /* One launch. Pointers are device addresses; types are those of the plan's values. A kernel writes
  * all of every output but what lies between rows with a pitch, reads nothing behind an operand's

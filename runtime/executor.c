@@ -49,7 +49,7 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
                                       .elements = type_elements(smaller),
                                       .dtype = smaller->dtype};
     }
-    q->collective = (Collective){.axis = (int32_t)in->attr.mesh_axis,
+    q->collective = (Collective){.axes = (AxisSet)in->attr.axes,
                                  .purpose = (int32_t)in->attr.comm,
                                  .stream = in->stream,
                                  .n = n,
@@ -57,7 +57,7 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
     char label[256];
     plan_instr_text(p, k, label, sizeof label);
     q->collective.label = arena_strdup(e->arena, label);
-    q->ordinal = ordinal[comm_row(in)]++;
+    q->ordinal = ordinal[row_of(in)]++;
     *buffer += n;
 }
 
@@ -148,14 +148,14 @@ int executor_open(Rank *r) {
     Executor *e = r->executor = arena_new_of(a, Executor);
     e->arena = a;
     e->prepared = arena_array(a, Prepared, p->n_instrs + 1);
-    e->issued = arena_array(a, uint64_t, (p->n_axes + 1) * COMM_KINDS);
-    e->in_call = arena_array(a, uint64_t, p->n_programs * (p->n_axes + 1) * COMM_KINDS + 1);
+    e->issued = arena_array(a, uint64_t, comm_rows(p));
+    e->in_call = arena_array(a, uint64_t, p->n_programs * comm_rows(p) + 1);
     const void **in_at = arena_array(a, const void *, p->n_operands + 1);
     void **out_at = arena_array(a, void *, p->n_values + 1);
     const Type **type_at = arena_array(a, const Type *, p->n_operands + p->n_values + 1);
     CommBuffer *buffer = arena_array(a, CommBuffer, p->n_operands + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
-        uint64_t *ordinal = e->in_call + i * (p->n_axes + 1) * COMM_KINDS;
+        uint64_t *ordinal = e->in_call + i * comm_rows(p);
         for (uint32_t j = 0; j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;
             if (op_info[p->instrs[k].op].launched)
@@ -184,7 +184,7 @@ static int issue_collective(Rank *r, uint32_t k, char *error) {
     Executor *e = r->executor;
     Prepared *q = &e->prepared[k];
     const PlanInstr *in = &r->run->plan->instrs[k];
-    q->collective.sequence = e->issued[comm_row(in)] + q->ordinal;
+    q->collective.sequence = e->issued[row_of(in)] + q->ordinal;
     const Transport *t = r->run->transport;
     switch (in->op) {
     case OP_unshard: return t->all_gather(r->transport, &q->collective, error);
@@ -254,7 +254,7 @@ int executor_run(Rank *r, uint32_t program, char *error) {
     int code =
         e->streams ? stream_test_run(e->streams, program, error) : issue_program(r, program, error);
     if (code) return code;
-    uint64_t rows = (p->n_axes + 1) * COMM_KINDS;
+    uint64_t rows = comm_rows(p);
     for (uint64_t i = 0; i < rows; i++) e->issued[i] += e->in_call[program * rows + i];
     if (e->memory) code = memory_check_call_end(e->memory, program, error);
     return code;

@@ -14,14 +14,14 @@ typedef struct Prepared {
 struct Executor {
     Arena *arena;
     Prepared *prepared; /* by instruction */
-    uint64_t *issued;   /* [axes + 1][COMM_KINDS] collectives of all calls so far */
-    uint64_t *in_call;  /* [programs][axes + 1][COMM_KINDS] of one call */
+    uint64_t *issued;   /* [comm_rows] collectives of all calls so far */
+    uint64_t *in_call;  /* [programs][comm_rows] of one call */
     MemoryCheck *memory;
     StreamTest *streams;
 };
 
-static inline uint64_t comm_row(const PlanInstr *in) {
-    return (uint64_t)(in->attr.mesh_axis + 1) * COMM_KINDS + (uint64_t)in->attr.comm;
+static inline uint32_t row_of(const PlanInstr *in) {
+    return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
 }
 
 #endif

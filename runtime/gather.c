@@ -93,7 +93,7 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
     const PlanGroup *q = &p->groups[group];
     int dtype = source_dtype(g, q);
     uint64_t bytes = (uint64_t)n * dtype_bytes(dtype);
-    bool mine = r->shard_index == owner;
+    bool mine = mesh_index(&r->info.mesh, r->rank, q->split) == owner;
     const char *from = g->bounce;
     if (mine) {
         from = (const char *)g->source->shard(g->source->user, group) +
@@ -106,11 +106,9 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
         }
     }
     r->control_buffer = (CommBuffer){.in = from, .out = g->bounce, .elements = n, .dtype = dtype};
-    int32_t axis = mesh_shard_axis(p);
-    r->control = (Collective){.axis = axis,
+    r->control = (Collective){.axes = q->split,
                               .purpose = COMM_CONTROL,
-                              .sequence = axis == AXIS_WORLD ? r->control_sequence++
-                                                             : r->checkpoint_sequence++,
+                              .sequence = r->control_sequence[q->split]++,
                               .root = owner,
                               .n = 1,
                               .buffer = &r->control_buffer,
@@ -132,7 +130,7 @@ static int gather_param(Gather *g, uint32_t param, char *to) {
     const PlanParam *q = &p->params[param];
     uint32_t group = g->group[param];
     const PlanGroup *f = &p->groups[group];
-    bool replicated = f->flags & GROUP_REPLICATED;
+    bool replicated = !f->split;
     uint32_t width = dtype_bytes(source_dtype(g, f));
     int64_t elements = type_elements(&q->type), step = (int64_t)(g->bounce_bytes / width);
     for (int64_t done = 0; done < elements;) {

@@ -1,6 +1,6 @@
 /* Transport `local`: N ranks as threads of one process.
  *
- * Each communicator (axis, purpose, group of ranks) is a Channel, a ring of Meetings; collective
+ * Each communicator (axes, purpose, group of ranks) is a Channel, a ring of Meetings; collective
  * number q of the channel takes place in meeting q % RING. A meeting has three counters that only
  * grow by `members` a round: arrived (my buffers may be read), reduced (my slice of an all-reduce
  * is ready), left (I have read all that I need). A rank enters round t of a meeting when everybody
@@ -70,13 +70,14 @@ typedef struct Member {
 
 struct LocalWorld {
     const Plan *plan;
-    int32_t ranks, axes, timeout;
+    int32_t ranks, timeout;
+    uint32_t rows;
     bool spin; /* more cores than ranks: waiting a moment awake is cheaper than sleeping */
     _Atomic bool aborted;
     pthread_mutex_t lock;
     char reason[ERROR_BYTES]; /* under the lock: why a collective failed, "" when none did */
     Member *member;           /* [ranks] */
-    Channel **channel; /* [axes + 1][COMM_KINDS][ranks]; those whose last index is a group's base */
+    Channel **channel;        /* [comm_rows][ranks]; those whose last index is a group's base */
 };
 
 struct TransportContext {
@@ -85,8 +86,8 @@ struct TransportContext {
     const void **from; /* [COMM_KINDS][ranks], scratch of reductions: one thread a purpose */
 };
 
-static size_t channel_index(const LocalWorld *w, int32_t axis, int32_t purpose, int32_t base) {
-    return ((size_t)(axis + 1) * COMM_KINDS + (size_t)purpose) * (size_t)w->ranks + (size_t)base;
+static size_t channel_index(const LocalWorld *w, uint32_t row, int32_t base) {
+    return (size_t)row * (size_t)w->ranks + (size_t)base;
 }
 
 LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
@@ -96,33 +97,32 @@ LocalWorld *local_world_new(const Plan *p, int32_t ranks, int32_t timeout) {
     w->ranks = ranks;
     w->timeout = timeout;
     pthread_mutex_init(&w->lock, NULL);
-    w->axes = (int32_t)p->n_axes;
+    w->rows = comm_rows(p);
     w->spin = sysconf(_SC_NPROCESSORS_ONLN) >= ranks;
-    w->channel = calloc((size_t)(w->axes + 1) * COMM_KINDS * (size_t)ranks, sizeof *w->channel);
+    w->channel = calloc((size_t)w->rows * (size_t)ranks, sizeof *w->channel);
     w->member = calloc((size_t)ranks, sizeof *w->member);
     if (!w->channel || !w->member)
         fail_environment("no memory for the transport of %d ranks", ranks);
-    for (int32_t axis = AXIS_WORLD; axis < w->axes; axis++)
+    for (uint32_t row = 0; row < w->rows; row++)
         for (int32_t rank = 0; rank < ranks; rank++) {
-            MeshGroup group = mesh_group(p, ranks, axis, rank);
-            for (int32_t purpose = 0; group.index == 0 && purpose < COMM_KINDS; purpose++) {
-                Channel *c = calloc(1, sizeof *c);
-                if (!c) fail_environment("no memory for the transport of %d ranks", ranks);
-                for (int i = 0; i < RING; i++) {
-                    c->meeting[i].visit = calloc((size_t)group.size, sizeof(Visit));
-                    c->meeting[i].reached = calloc((size_t)group.size, sizeof(uint64_t));
-                    if (!c->meeting[i].visit || !c->meeting[i].reached)
-                        fail_environment("no memory for the transport of %d ranks", ranks);
-                }
-                w->channel[channel_index(w, axis, purpose, group.base)] = c;
+            MeshGroup group = comm_group(p, ranks, comm_row_axes(row), rank);
+            if (group.index) continue;
+            Channel *c = calloc(1, sizeof *c);
+            if (!c) fail_environment("no memory for the transport of %d ranks", ranks);
+            for (int i = 0; i < RING; i++) {
+                c->meeting[i].visit = calloc((size_t)group.size, sizeof(Visit));
+                c->meeting[i].reached = calloc((size_t)group.size, sizeof(uint64_t));
+                if (!c->meeting[i].visit || !c->meeting[i].reached)
+                    fail_environment("no memory for the transport of %d ranks", ranks);
             }
+            w->channel[channel_index(w, row, group.base)] = c;
         }
     return w;
 }
 
 void local_world_free(LocalWorld *w) {
     if (!w) return;
-    size_t n = (size_t)(w->axes + 1) * COMM_KINDS * (size_t)w->ranks;
+    size_t n = (size_t)w->rows * (size_t)w->ranks;
     for (size_t i = 0; i < n; i++) {
         if (!w->channel[i]) continue;
         for (int k = 0; k < RING; k++) {
@@ -220,11 +220,11 @@ static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, cha
     snprintf(
         error, ERROR_BYTES,
         "rank %d made no progress for %d s (its last instruction: %.120s); rank %d waits for it "
-        "to %s %.120s, %s number %llu of its communicator (axis %d, purpose %d)\n"
+        "to %s %.120s, %s number %llu of its communicator (axes %#x, purpose %d)\n"
         "help: FSDP_TIMEOUT=SECONDS waits longer",
         rank, seconds, at, s->c->o.rank, moment == ARRIVED ? "come to" : "finish",
         call->label ? call->label : "the run", kind_name[s->kind],
-        (unsigned long long)call->sequence, call->axis, call->purpose);
+        (unsigned long long)call->sequence, call->axes, call->purpose);
     return end_run(s->c->world, error);
 }
 
@@ -233,7 +233,7 @@ static int look_around(const Seat *s, Moment moment, Watched *watched, char *err
     LocalWorld *w = s->c->world;
     uint64_t goal = s->call->sequence * MOMENTS + (uint64_t)moment + 1;
     for (int32_t k = 0; k < s->group.size; k++) {
-        int32_t rank = s->group.base + k * s->group.stride;
+        int32_t rank = mesh_member(&s->group, k);
         Member *m = &w->member[rank];
         if (atomic_load(&s->m->reached[k]) >= goal) continue;
         if (works(m, &watched[k])) {
@@ -333,8 +333,9 @@ static int quit(TransportContext *c, int code) {
 static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *seat,
                 char *error) {
     LocalWorld *w = c->world;
-    MeshGroup group = mesh_group(c->o.plan, w->ranks, call->axis, c->o.rank);
-    Channel *channel = w->channel[channel_index(w, call->axis, call->purpose, group.base)];
+    MeshGroup group = comm_group(c->o.plan, w->ranks, call->axes, c->o.rank);
+    Channel *channel =
+        w->channel[channel_index(w, comm_row(call->axes, call->purpose), group.base)];
     Meeting *m = &channel->meeting[call->sequence % RING];
     uint32_t size = (uint32_t)group.size, round = (uint32_t)(call->sequence / RING);
     *seat = (Seat){
@@ -354,7 +355,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
                  kind_name[kind], call->label ? call->label : "the run", c->o.rank,
-                 kind_name[m->visit[k].kind], group.base + k * group.stride,
+                 kind_name[m->visit[k].kind], mesh_member(&group, k),
                  m->visit[k].kind == kind ? " with other sizes" : "");
         return end_run(w, error);
     }

@@ -217,9 +217,10 @@ static int open_data(Run *run) {
     char error[ERROR_BYTES];
     const Options *o = run->options;
     const PlanSettings *s = run->plan->settings;
+    Mesh mesh = plan_mesh(run->plan);
     if (s->local_batch <= 0 || s->micro_batches <= 0 || s->batch % s->local_batch ||
         s->batch / s->local_batch % s->micro_batches ||
-        s->batch / s->local_batch / s->micro_batches != (int64_t)s->ranks)
+        s->batch / s->local_batch / s->micro_batches != mesh_extent(&mesh, mesh_sample_axes(&mesh)))
         return report(EXIT_CORRUPT, "the plan's batch is not ranks * accumulate * local batch");
     for (uint64_t i = 0; i < run->plan->n_fields; i++) {
         const Type *t = &run->plan->fields[i].type;

@@ -75,9 +75,7 @@ static int open_arena(Rank *r) {
 int rank_open(Rank *r) {
     Run *run = r->run;
     const Plan *p = run->plan;
-    r->info =
-        (RankInfo){.plan = p, .rank = r->rank, .ranks = run->launch.ranks, .threads = run->threads};
-    r->shard_index = mesh_group(p, r->info.ranks, mesh_shard_axis(p), r->rank).index;
+    r->info = (RankInfo){.plan = p, .mesh = plan_mesh(p), .rank = r->rank, .threads = run->threads};
     DeviceOptions device = {.rank = r->info,
                             .local_rank = r->local,
                             .process_ranks = run->n_rank,
@@ -89,7 +87,7 @@ int rank_open(Rank *r) {
                                   .device = run->device,
                                   .context = r->context,
                                   .rank = r->rank,
-                                  .ranks = r->info.ranks,
+                                  .ranks = run->launch.ranks,
                                   .shared = run->transport_shared,
                                   .pulse = &r->pulse};
     code = run->transport->open(&transport, &r->transport, r->error);
@@ -130,9 +128,9 @@ void rank_writes(Rank *r, bool on) {
 }
 
 int rank_agree(Rank *r, uint64_t mine, uint64_t *out) {
-    r->control = (Collective){.axis = AXIS_WORLD,
+    r->control = (Collective){.axes = AXES_WORLD,
                               .purpose = COMM_CONTROL,
-                              .sequence = r->control_sequence++,
+                              .sequence = r->control_sequence[0]++,
                               .label = "the run's end"};
     return r->run->transport->agree(r->transport, &r->control, mine, out, r->error);
 }

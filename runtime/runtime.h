@@ -125,9 +125,8 @@ struct Rank {
     pthread_t thread;
     Collective control; /* the control collective under way */
     CommBuffer control_buffer;
-    uint64_t control_sequence, checkpoint_sequence; /* on the world's, the dp axis's channel */
-    int32_t shard_index; /* which shard of every sharded group this rank holds */
-    Pulse pulse;         /* how the others see it */
+    uint64_t control_sequence[1 << MESH_AXES]; /* by set of axes; [0]: of all ranks */
+    Pulse pulse;                               /* how the others see it */
     char error[ERROR_BYTES];
 };
 
@@ -203,7 +202,7 @@ typedef struct Call {
 typedef struct CallCursor {
     const Run *run;
     uint32_t role;
-    int32_t rank;
+    int64_t part, parts; /* of a global batch: this rank's number, and how many there are */
     bool evaluation;
     int64_t step, micro, round, repeat, issued;
     uint32_t call;

@@ -1,11 +1,11 @@
 /* Transports: the collectives of a plan, between the ranks of a run.
  *
- * A collective is matched among its ranks by (mesh axis, purpose, sequence number), never by time:
- * the executor numbers the collectives of each communicator in the plan's order, so ranks may issue
- * those of different communicators in any order, from any thread. Every function returns 0 when the
- * operands may be reused by this rank (all peers have finished reading them) and the results are
- * there, or an exit code of util.h after writing one line to `error` (ERROR_BYTES). After `abort`
- * every call on every rank returns EXIT_RANK soon.
+ * A collective is matched among its ranks by (set of axes, purpose, sequence number), never by
+ * time: the executor numbers the collectives of each communicator in the plan's order, so ranks may
+ * issue those of different communicators in any order, from any thread. Every function returns 0
+ * when the operands may be reused by this rank (all peers have finished reading them) and the
+ * results are there, or an exit code of util.h after writing one line to `error` (ERROR_BYTES).
+ * After `abort` every call on every rank returns EXIT_RANK soon.
  *
  * Sums are taken in rank order, in f32 (i64 exactly), rounded once.
  */
@@ -20,7 +20,6 @@
 #include "plan.h"
 
 enum {
-    AXIS_WORLD = -1,              /* all ranks of the run */
     COMM_CONTROL = COMM_PURPOSES, /* checkpoints and decisions, outside of programs */
     COMM_KINDS
 };
@@ -35,11 +34,14 @@ typedef struct CommBuffer {
     int32_t dtype;
 } CommBuffer;
 
+#define AXES_WORLD UINT32_MAX /* in place of a set of axes: all ranks of the run */
+
 typedef struct Collective {
-    int32_t axis, purpose; /* row of the mesh or AXIS_WORLD; CommPurpose or COMM_CONTROL */
-    uint64_t sequence;     /* from 0 on each (axis, purpose), without gaps */
-    int32_t stream, root;  /* root: member that a broadcast comes from */
-    uint32_t n;            /* buffers that travel as one collective */
+    AxisSet axes;         /* of the plan's mesh, or AXES_WORLD */
+    int32_t purpose;      /* CommPurpose or COMM_CONTROL */
+    uint64_t sequence;    /* from 0 on each (axes, purpose), without gaps */
+    int32_t stream, root; /* root: member that a broadcast comes from */
+    uint32_t n;           /* buffers that travel as one collective */
     const CommBuffer *buffer;
     const char *label; /* for messages */
 } Collective;
@@ -133,30 +135,20 @@ typedef struct TransportModule {
 #define TRANSPORT_ENTRY "fsdp_transport"
 typedef const TransportModule *(*TransportEntry)(void);
 
-/* Members of rank's group along an axis: rank base + k * stride for k in 0 .. size-1; rank itself
- * is member `index`. Ranks count row-major over the mesh, outermost axis first. */
-typedef struct MeshGroup {
-    int32_t base, stride, size, index;
-} MeshGroup;
-
-/* Here, since modules use it too. */
-static inline MeshGroup mesh_group(const Plan *p, int32_t ranks, int32_t axis, int32_t rank) {
-    if (axis < 0 || (uint64_t)axis >= p->n_axes)
-        return (MeshGroup){.base = 0, .stride = 1, .size = ranks, .index = rank};
-    int64_t stride = 1;
-    for (uint64_t a = (uint64_t)axis + 1; a < p->n_axes; a++) stride *= p->axes[a].size;
-    int64_t size = p->axes[axis].size, index = rank / stride % size;
-    return (MeshGroup){.base = (int32_t)(rank - index * stride),
-                       .stride = (int32_t)stride,
-                       .size = (int32_t)size,
-                       .index = (int32_t)index};
+/* The ranks of a collective; here, since modules use it too. */
+static inline MeshGroup comm_group(const Plan *p, int32_t ranks, AxisSet axes, int32_t rank) {
+    if (axes == AXES_WORLD) return mesh_line(0, 1, ranks, rank);
+    Mesh mesh = plan_mesh(p);
+    return mesh_group(&mesh, axes, rank);
 }
 
-/* The row of the axis that parameters are sharded over ("dp"), or AXIS_WORLD without a mesh. */
-static inline int32_t mesh_shard_axis(const Plan *p) {
-    for (uint64_t a = 0; a < p->n_axes; a++)
-        if (!strcmp(p->strings + p->axes[a].name, "dp")) return (int32_t)a;
-    return AXIS_WORLD;
+/* Communicators in a table: row 0 for AXES_WORLD, since nobody speaks with himself alone. */
+static inline uint32_t comm_row(AxisSet axes, int32_t purpose) {
+    return (axes == AXES_WORLD ? 0 : axes) * COMM_KINDS + (uint32_t)purpose;
+}
+static inline uint32_t comm_rows(const Plan *p) { return (uint32_t)COMM_KINDS << p->n_axes; }
+static inline AxisSet comm_row_axes(uint32_t row) {
+    return row < COMM_KINDS ? AXES_WORLD : row / COMM_KINDS;
 }
 
 /* local.c: ranks are threads of this process; buffers are read in place. */

@@ -1,6 +1,6 @@
 /* Start weights: each rank makes or reads exactly the elements of its shards. Element e of group g
- * belongs to rank e / shard (of the dp axis); a replicated group to every rank. Padding stays zero,
- * as the arena was. */
+ * belongs to the ranks whose number over the group's axes is e / shard. Padding stays zero, as the
+ * arena was. */
 #include <stdlib.h>
 
 #include "runtime.h"
@@ -52,7 +52,7 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
     const Plan *p = r->run->plan;
     const PlanGroup *g = &p->groups[group];
     uint32_t width = dtype_bytes((int)g->master_dtype);
-    int64_t begin = g->flags & GROUP_REPLICATED ? 0 : r->shard_index * g->shard;
+    int64_t begin = rank_first(&r->info, g);
     int64_t end = begin + g->shard;
     for (uint32_t i = 0; i < g->n_param; i++) {
         const PlanGroupParam *q = &p->group_params[g->first_param + i];

@@ -31,10 +31,10 @@ KERNEL(grad_norm) {
     if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
         return bad_operands(l);
     Range mine = {0, g.n};
-    int64_t ranks = l->call->rank->ranks;
-    if (group && (group->flags & GROUP_REPLICATED) && ranks > 1) {
-        int64_t part = (g.n + ranks - 1) / ranks;
-        mine.from = MIN(part * l->call->rank->rank, g.n);
+    if (group) {
+        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
+        int64_t part = (g.n + parts - 1) / parts;
+        mine.from = MIN(part * index, g.n);
         mine.to = MIN(mine.from + part, g.n);
     }
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
@@ -156,8 +156,7 @@ static void keep_values(const Launch *l) {
 static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
                          Range mine) {
     const Plan *plan = l->call->rank->plan;
-    int64_t start = 0;
-    if (!(group->flags & GROUP_REPLICATED)) start = group->shard * l->call->rank->rank;
+    int64_t start = rank_first(l->call->rank, group);
     const PlanGroupParam *params = plan->group_params + group->first_param;
     int64_t at = mine.from;
     for (uint32_t k = 0; k < group->n_param && at < mine.to; k++) {

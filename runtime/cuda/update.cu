@@ -51,10 +51,11 @@ KERNEL(grad_norm) {
     const PlanGroup *group = group_of(l, &bad);
     if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
         return bad_operands(l);
-    int64_t from = 0, to = g.n, ranks = l->call->rank->ranks;
-    if (group && (group->flags & GROUP_REPLICATED) && ranks > 1) {
-        int64_t part = (g.n + ranks - 1) / ranks;
-        from = MIN(part * l->call->rank->rank, g.n);
+    int64_t from = 0, to = g.n;
+    if (group) {
+        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
+        int64_t part = (g.n + parts - 1) / parts;
+        from = MIN(part * index, g.n);
         to = MIN(from + part, g.n);
     }
     int code =
@@ -270,7 +271,7 @@ template <int rule> static int run_update(const Launch *l) {
     u.decoupled = a->decoupled != 0;
     if (group) {
         if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
-        if (!(group->flags & GROUP_REPLICATED)) u.start = group->shard * l->call->rank->rank;
+        u.start = rank_first(l->call->rank, group);
         u.segment = l->segment + group->first_param;
         u.n_segment = (int)group->n_param;
     }

@@ -1,6 +1,6 @@
 /* The collectives of transport `mpi`.
  *
- * Within a host: as in `local`, but in memory that processes share. Each communicator (axis,
+ * Within a host: as in `local`, but in memory that processes share. Each communicator (axes,
  * purpose, group) has a ring of meetings; a member writes down where its operands lie in its arena,
  * counts up `arrived`, and reads its neighbours' arenas in place. The counters of a meeting only
  * grow, by the number of members on this host a round; a rank returns when all of them left.
@@ -89,17 +89,12 @@ static Place *place_of(const Seat *s, int32_t k, uint32_t buffer) {
     return first + (uint64_t)k * s->c->max_buffers + buffer;
 }
 
-static int32_t rank_of(const MeshGroup *g, int32_t k) { return g->base + k * g->stride; }
-
 static int32_t local_of(const Seat *s, int32_t k) {
-    return s->c->world->process[rank_of(&s->group, k)].local;
+    return s->c->world->process[mesh_member(&s->group, k)].local;
 }
 
-static uint64_t *channel_of(const TransportContext *c, int32_t axis, int32_t purpose,
-                            int32_t base) {
-    return &c->channel[((uint64_t)(axis + 1) * COMM_KINDS + (uint64_t)purpose) *
-                           (uint64_t)c->world->ranks +
-                       (uint64_t)base];
+static uint64_t *channel_of(const TransportContext *c, uint32_t row, int32_t base) {
+    return &c->channel[(uint64_t)row * (uint64_t)c->world->ranks + (uint64_t)base];
 }
 
 static void relax(void) {
@@ -111,7 +106,7 @@ static void relax(void) {
 static int32_t who_is_missing(const Seat *s, uint64_t reached) {
     for (int32_t k = 0; k < s->group.size; k++)
         if (local_of(s, k) >= 0 && atomic_load(&visit_of(s, k)->reached) < reached)
-            return rank_of(&s->group, k);
+            return mesh_member(&s->group, k);
     return -1;
 }
 
@@ -181,15 +176,15 @@ static int disagree(const Seat *s, int32_t k, char *error) {
     const Visit *v = visit_of(s, k);
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
              kind_name[s->wait.kind], call->label ? call->label : "the run", s->c->o.rank,
-             kind_name[v->kind], rank_of(&s->group, k),
+             kind_name[v->kind], mesh_member(&s->group, k),
              v->kind == (int32_t)s->wait.kind ? " with other sizes" : "");
     return EXIT_RANK;
 }
 
 static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t value, Seat *s,
                 char *error) {
-    MeshGroup group = mesh_group(c->o.plan, c->world->ranks, call->axis, c->o.rank);
-    char *at = c->meetings[0].at + *channel_of(c, call->axis, call->purpose, group.base) +
+    MeshGroup group = comm_group(c->o.plan, c->world->ranks, call->axes, c->o.rank);
+    char *at = c->meetings[0].at + *channel_of(c, comm_row(call->axes, call->purpose), group.base) +
                call->sequence % RING * meeting_bytes(c, group.size);
     *s = (Seat){.c = c, .m = (Meeting *)(void *)at, .group = group};
     s->wait = (Wait){.world = c->world, .call = call, .kind = kind};
@@ -255,7 +250,7 @@ typedef struct Flow { /* bytes [first, last) that go to and come from a member *
 typedef Flow (*FlowOf)(const Seat *s, int32_t k, uint32_t i);
 
 static int tag_of(const Collective *call) {
-    return (call->axis + 1) * TAG_ROUND + (int)(call->sequence % TAG_ROUND);
+    return (int)comm_row(call->axes, 0) * TAG_ROUND + (int)(call->sequence % TAG_ROUND);
 }
 
 static int post(const Seat *s, const Flow *f, int32_t rank, uint64_t from, uint64_t piece, int *n) {
@@ -282,7 +277,7 @@ static int exchange(Seat *s, uint32_t i, FlowOf flow_of, char *error) {
         for (int32_t k = 0; k < s->group.size && !failed; k++) {
             if (!is_remote(s, k)) continue;
             Flow f = flow_of(s, k, i);
-            failed = post(s, &f, rank_of(&s->group, k), from, PIECE_BYTES, &n);
+            failed = post(s, &f, mesh_member(&s->group, k), from, PIECE_BYTES, &n);
         }
         if (failed) return world_mpi_error(s->c->world, failed, kind_name[s->wait.kind], error);
         if (n == 0) return 0;
@@ -305,7 +300,7 @@ static int sum_slice(Seat *s, uint32_t i, void *to, int64_t slice, int64_t lengt
         int64_t now = MAX(MIN(step, mine - done), 0);
         int n = 0, failed = 0;
         for (int32_t k = 0; k < s->group.size; k++) {
-            int32_t rank = rank_of(&s->group, k);
+            int32_t rank = mesh_member(&s->group, k);
             const char *from = NULL;
             if (!is_remote(s, k)) {
                 from = peer_in(s, k, i) + (uint64_t)(first + done) * width_of(b);
@@ -470,13 +465,12 @@ static int agree(TransportContext *c, const Collective *call, uint64_t mine, uin
 
 static uint64_t lay_channels(TransportContext *c) {
     uint64_t at = 0;
-    for (int32_t axis = AXIS_WORLD; axis < (int32_t)c->o.plan->n_axes; axis++)
+    for (uint32_t row = 0; row < comm_rows(c->o.plan); row++)
         for (int32_t rank = 0; rank < c->world->ranks; rank++) {
-            MeshGroup g = mesh_group(c->o.plan, c->world->ranks, axis, rank);
-            for (int32_t purpose = 0; g.index == 0 && purpose < COMM_KINDS; purpose++) {
-                *channel_of(c, axis, purpose, g.base) = at;
-                at += RING * meeting_bytes(c, g.size);
-            }
+            MeshGroup g = comm_group(c->o.plan, c->world->ranks, comm_row_axes(row), rank);
+            if (g.index) continue;
+            *channel_of(c, row, g.base) = at;
+            at += RING * meeting_bytes(c, g.size);
         }
     return at;
 }
@@ -512,7 +506,7 @@ static bool allocate(TransportContext *c) {
     uint64_t ranks = (uint64_t)w->ranks, far = w->locals < w->ranks ? ranks : 0;
     bool enough = true;
     c->bounce_bytes = align_up(MAX(BOUNCE_BYTES / ranks, 65536), 4096);
-    c->channel = calloc((c->o.plan->n_axes + 1) * COMM_KINDS * ranks, sizeof *c->channel);
+    c->channel = calloc(comm_rows(c->o.plan) * ranks, sizeof *c->channel);
     c->meetings = calloc((uint64_t)w->locals, sizeof *c->meetings);
     c->arena = calloc((uint64_t)w->locals, sizeof *c->arena);
     for (int i = 0; i < COMM_KINDS; i++) {

@@ -113,9 +113,9 @@ static void where_text(const Wait *w, char *out, size_t size) {
     if (!c)
         snprintf(out, size, "the start of the run");
     else
-        snprintf(out, size, "%s, %s number %llu of its communicator (axis %d, purpose %d)",
+        snprintf(out, size, "%s, %s number %llu of its communicator (axes %#x, purpose %d)",
                  c->label ? c->label : "the run", kind_name[w->kind],
-                 (unsigned long long)c->sequence, c->axis, c->purpose);
+                 (unsigned long long)c->sequence, c->axes, c->purpose);
 }
 
 static bool process_stopped(int32_t pid) {

@@ -71,7 +71,7 @@ static int register_all(Context *c, Registration kind, void *arena, uint64_t byt
 }
 
 static int register_arena(Context *c, void *arena, uint64_t bytes, char *error) {
-    MeshGroup all = mesh_group(c->o.plan, c->o.ranks, AXIS_WORLD, c->o.rank);
+    MeshGroup all = comm_group(c->o.plan, c->o.ranks, AXES_WORLD, c->o.rank);
     for (Registration kind = HAS_WINDOWS ? REGISTRATION_WINDOW : REGISTRATION_BUFFER;; kind++) {
         uint64_t failed = 0;
         int code = register_all(c, kind, arena, bytes, error);

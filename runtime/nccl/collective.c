@@ -125,7 +125,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
 }
 
 static int issue(Context *c, const Collective *call, Kind kind, char *error) {
-    uint32_t row = row_number(c, call->axis, call->purpose);
+    uint32_t row = comm_row(call->axes, call->purpose);
     const Communicator *m = &c->row[row];
     const char *label = call->label ? call->label : "the run";
     cudaStream_t stream = c->o.device->native_stream(c->o.context, call->stream);
@@ -133,8 +133,8 @@ static int issue(Context *c, const Collective *call, Kind kind, char *error) {
     int code = check_buffers(m, call, kind, error);
     if (!code) code = guard_check(c, error);
     if (!code && !m->comm) {
-        snprintf(error, ERROR_BYTES, "%.300s: no communicator for axis %d, purpose %d", label,
-                 call->axis, call->purpose);
+        snprintf(error, ERROR_BYTES, "%.300s: no communicator for axes %#x, purpose %d", label,
+                 call->axes, call->purpose);
         code = EXIT_CORRUPT;
     }
     if (!code) code = log_issue(&c->log, row, call, &known, error);

@@ -1,10 +1,10 @@
 /* The communicators of a run: one that all ranks have, for what happens outside of programs, and
- * one for each mesh axis and purpose that a collective of the plan names.
+ * one for each set of axes and purpose that a collective of the plan names.
  *
  * Rank 0 makes NCCL's id of the first one and shares it over the connections that the processes
  * have anyway (runtime/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it would
  * listen on a second port of rank 0, and a busy one would end in NCCL's words, late, and on one
- * rank. The others are split off: ranks of a group along an axis have the group's first rank as
+ * rank. The others are split off: ranks of a group have the group's first rank as
  * colour.
  *
  * Purposes have communicators of their own, without shared resources: operations of one run one
@@ -125,20 +125,21 @@ void communicators_plan(Context *c) {
     const Plan *p = c->o.plan;
     for (uint32_t r = 0; r < c->rows; r++) {
         Communicator *m = &c->row[r];
-        m->axis = (int32_t)(r / COMM_KINDS) - 1;
+        m->axes = comm_row_axes(r);
         m->purpose = (int32_t)(r % COMM_KINDS);
-        m->group = mesh_group(p, c->o.ranks, m->axis, c->o.rank);
-        /* Checkpoints are gathered along the axis that parameters are sharded over. */
-        m->used =
-            m->purpose == COMM_CONTROL && (m->axis == AXIS_WORLD || m->axis == mesh_shard_axis(p));
-        m->borrowed = m->used && m->axis != AXIS_WORLD && m->group.size == c->o.ranks;
+        m->group = comm_group(p, c->o.ranks, m->axes, c->o.rank);
+        m->used = m->purpose == COMM_CONTROL && m->axes == AXES_WORLD;
+        m->borrowed = m->purpose == COMM_CONTROL && !m->used && m->group.size == c->o.ranks;
     }
+    /* Checkpoints are gathered over the axes that parameters are split over. */
+    for (uint64_t g = 0; g < p->n_groups; g++)
+        if (p->groups[g].split) c->row[comm_row(p->groups[g].split, COMM_CONTROL)].used = true;
     for (uint64_t k = 0; k < p->n_instrs; k++) {
         const PlanInstr *in = &p->instrs[k];
         if (in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce)
-            c->row[row_number(c, (int32_t)in->attr.mesh_axis, (int32_t)in->attr.comm)].used = true;
+            c->row[comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm)].used = true;
     }
-    c->root = row_number(c, AXIS_WORLD, COMM_CONTROL);
+    c->root = comm_row(AXES_WORLD, COMM_CONTROL);
 }
 
 static ncclConfig_t configuration(void) {
@@ -186,7 +187,7 @@ static int split(Context *c, Communicator *m, char *error) {
     /* The new one is there when the one that it comes from has settled. */
     code = open_step(c, root, what, error);
     if (!code && !m->comm) {
-        snprintf(error, ERROR_BYTES, "%s: NCCL gave none for axis %d, purpose %d", what, m->axis,
+        snprintf(error, ERROR_BYTES, "%s: NCCL gave none for axes %#x, purpose %d", what, m->axes,
                  m->purpose);
         code = EXIT_ENVIRONMENT;
     }

@@ -32,8 +32,9 @@ typedef enum Registration {
     REGISTRATION_NONE
 } Registration;
 
-typedef struct Communicator { /* (axis, purpose), a row of the table */
-    int32_t axis, purpose;
+typedef struct Communicator { /* (axes, purpose), a row of the table */
+    AxisSet axes;
+    int32_t purpose;
     MeshGroup group;
     bool used, borrowed; /* borrowed: comm is the root's */
     ncclComm_t comm;     /* NULL until it is made; NCCL's threads write it */
@@ -93,7 +94,6 @@ struct TransportContext {
 typedef TransportContext Context;
 
 /* transport.c */
-uint32_t row_number(const Context *c, int32_t axis, int32_t purpose);
 /* Reads how much of the GPU's memory is free; 0 when that cannot be known. */
 uint64_t gpu_free_bytes(void);
 

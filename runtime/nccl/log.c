@@ -26,7 +26,7 @@ static bool is_collective(const PlanInstr *in) {
 }
 
 static uint32_t row_of(const PlanInstr *in) {
-    return (uint32_t)(in->attr.mesh_axis + 1) * COMM_KINDS + (uint32_t)in->attr.comm;
+    return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
 }
 
 /* Sorts the collectives of each program by communicator. */
@@ -189,7 +189,7 @@ static bool find_place(Log *l, uint32_t row, uint64_t number, Place *out) {
 
 static void tell_opening(const Log *l, const char *what, RankState *out) {
     out->waits = true;
-    out->axis = AXIS_WORLD;
+    out->axes = AXES_WORLD;
     out->purpose = COMM_CONTROL;
     out->sequence = out->finished = atomic_load(&l->opened);
     snprintf(out->label, sizeof out->label, "%s", what);
@@ -198,7 +198,7 @@ static void tell_opening(const Log *l, const char *what, RankState *out) {
 void log_state(void *user, RankState *out) {
     Context *c = user;
     Log *l = &c->log;
-    *out = (RankState){.axis = AXIS_WORLD, .purpose = COMM_CONTROL};
+    *out = (RankState){.axes = AXES_WORLD, .purpose = COMM_CONTROL};
     if (c->o.pulse) {
         out->beats = atomic_load(&c->o.pulse->beats);
         out->writing = atomic_load(&c->o.pulse->writing) > 0;
@@ -219,7 +219,7 @@ void log_state(void *user, RankState *out) {
         if (!earlier(&at, &first)) continue;
         first = at;
         out->waits = true;
-        out->axis = c->row[r].axis;
+        out->axes = c->row[r].axes;
         out->purpose = c->row[r].purpose;
         out->sequence = finished;
         const char *control = atomic_load(&l->control);

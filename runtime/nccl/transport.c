@@ -13,18 +13,13 @@
 /* What join was told, for open: a process is in one run. */
 static JoinOptions joined;
 
-uint32_t row_number(const Context *c, int32_t axis, int32_t purpose) {
-    (void)c;
-    return (uint32_t)(axis + 1) * COMM_KINDS + (uint32_t)purpose;
-}
-
 uint64_t gpu_free_bytes(void) {
     size_t have = 0, total = 0;
     return cudaMemGetInfo(&have, &total) == cudaSuccess ? have : 0;
 }
 
 static int start(Context *c, char *error) {
-    c->rows = (uint32_t)(c->o.plan->n_axes + 1) * COMM_KINDS;
+    c->rows = comm_rows(c->o.plan);
     c->row = calloc(c->rows, sizeof *c->row);
     if (!c->row) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
@@ -85,7 +80,7 @@ static void nccl_close(TransportContext *c) {
 
 static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error) {
-    MeshGroup group = mesh_group(c->o.plan, c->o.ranks, call->axis, c->o.rank);
+    MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
     int code = guard_check(c, error);
     if (code) return code;
     return tcp_agree(c->world, &group, mine, out, call->label ? call->label : "the run", error);

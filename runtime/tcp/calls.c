@@ -11,26 +11,28 @@
  * would have come. */
 enum { PATIENCE = 10 };
 
-static int32_t member(const Call *c, int32_t k) { return c->base + k * c->stride; }
-
 static bool is_group(const World *w, int32_t rank, const Call *c) {
-    if (c->kind < CALL_COMPARE || c->kind > CALL_AGREE || c->size < 1 || c->stride < 1)
+    const MeshGroup *g = &c->group;
+    if (c->kind < CALL_COMPARE || c->kind > CALL_AGREE || c->bytes > SHARE_LIMIT) return false;
+    if (g->base < 0 || g->size < 1 || g->size > w->ranks || g->inner < 1 || g->inner > g->size ||
+        g->size % g->inner || g->stride < 1 || g->stride > w->ranks || g->outer < 0 ||
+        g->outer > w->ranks || g->index < 0 || g->index >= g->size)
         return false;
-    if (c->base < 0 || c->size > w->ranks || c->bytes > SHARE_LIMIT) return false;
-    int64_t last = (int64_t)c->base + (int64_t)(c->size - 1) * c->stride;
-    int64_t index = ((int64_t)rank - c->base) / c->stride;
-    return last < w->ranks && rank >= c->base && (rank - c->base) % c->stride == 0 &&
-           index < c->size && c->root >= 0 && c->root < w->ranks;
+    int64_t last = (int64_t)g->base + (int64_t)(g->inner - 1) * g->stride +
+                   (int64_t)(g->size / g->inner - 1) * g->outer;
+    return last < w->ranks && mesh_member(g, g->index) == rank && c->root >= 0 &&
+           c->root < w->ranks;
 }
 
 static bool same_call(const Call *a, const Call *b) {
-    return a->kind == b->kind && a->base == b->base && a->stride == b->stride &&
-           a->size == b->size && a->root == b->root;
+    const MeshGroup *g = &a->group, *h = &b->group;
+    return a->kind == b->kind && a->root == b->root && g->base == h->base && g->size == h->size &&
+           g->inner == h->inner && g->stride == h->stride && g->outer == h->outer;
 }
 
 static void answer(World *w, const Call *c, const void *bytes, uint32_t n) {
-    for (int32_t k = 0; k < c->size; k++) {
-        int32_t r = member(c, k);
+    for (int32_t k = 0; k < c->group.size; k++) {
+        int32_t r = mesh_member(&c->group, k);
         PendingCall *p = &w->pending[r];
         free(p->payload);
         *p = (PendingCall){.there = false};
@@ -59,8 +61,8 @@ static void complete(World *w, const Call *call) {
     uint32_t n = 0;
     switch ((CallKind)c.kind) {
     case CALL_AGREE:
-        for (int32_t k = 0; k < c.size; k++)
-            largest = MAX(largest, w->pending[member(&c, k)].call.value);
+        for (int32_t k = 0; k < c.group.size; k++)
+            largest = MAX(largest, w->pending[mesh_member(&c.group, k)].call.value);
         memcpy(w->answer, &largest, n = sizeof largest);
         break;
     case CALL_SHARE: {
@@ -70,8 +72,9 @@ static void complete(World *w, const Call *call) {
         break;
     }
     case CALL_COMPARE:
-        for (int32_t r = 0; r < c.size; r++, n += (uint32_t)sizeof(StartReport))
-            memcpy(w->answer + n, w->pending[member(&c, r)].payload, sizeof(StartReport));
+        for (int32_t r = 0; r < c.group.size; r++, n += (uint32_t)sizeof(StartReport))
+            memcpy(w->answer + n, w->pending[mesh_member(&c.group, r)].payload,
+                   sizeof(StartReport));
         break;
     }
     answer(w, &c, w->answer, n);
@@ -79,9 +82,10 @@ static void complete(World *w, const Call *call) {
 
 static bool sizes_agree(const World *w, const Call *c, int32_t rank) {
     const Call *its = &w->pending[rank].call;
-    if (c->kind == CALL_COMPARE) return its->bytes == sizeof(StartReport) && c->size == w->ranks;
+    if (c->kind == CALL_COMPARE)
+        return its->bytes == sizeof(StartReport) && c->group.size == w->ranks;
     if (c->kind == CALL_SHARE)
-        return c->size == w->ranks && its->value == c->value &&
+        return c->group.size == w->ranks && its->value == c->value &&
                its->bytes == (rank == c->root ? its->value : 0);
     return its->bytes == 0;
 }
@@ -102,10 +106,10 @@ void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
         }
         memcpy(p->payload, payload, call->bytes);
     }
-    for (int32_t k = 0; k < call->size; k++)
-        if (!w->pending[member(call, k)].there) return;
-    for (int32_t k = 0; k < call->size; k++) {
-        int32_t r = member(call, k);
+    for (int32_t k = 0; k < call->group.size; k++)
+        if (!w->pending[mesh_member(&call->group, k)].there) return;
+    for (int32_t k = 0; k < call->group.size; k++) {
+        int32_t r = mesh_member(&call->group, k);
         if (!same_call(call, &w->pending[r].call) || !sizes_agree(w, call, r)) {
             disagree(w, r, rank);
             return;
@@ -117,8 +121,8 @@ void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
 static void too_late(World *w, int32_t rank) {
     const Call *c = &w->pending[rank].call;
     int32_t missing = -1, others = 0;
-    for (int32_t k = 0; k < c->size; k++) {
-        int32_t r = member(c, k);
+    for (int32_t k = 0; k < c->group.size; k++) {
+        int32_t r = mesh_member(&c->group, k);
         bool there = w->pending[r].there && same_call(c, &w->pending[r].call);
         if (there) continue;
         if (missing < 0) missing = r;

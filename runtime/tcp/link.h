@@ -87,7 +87,8 @@ typedef struct Stand { /* where a rank is, and since when */
 
 typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE } CallKind;
 typedef struct Call { /* followed by `bytes` of payload from those who give some */
-    int32_t kind, base, stride, size, root;
+    int32_t kind, root;
+    MeshGroup group; /* index: of who sends it */
     uint32_t bytes;
     uint64_t value;
     char label[CALL_LABEL];

@@ -22,8 +22,8 @@
 enum { ANSWER_SLICES = 20, PATIENCE = 10, LISTED = 6 };
 
 void watch_where(const RankState *s, char *out, size_t size) {
-    snprintf(out, size, "%.170s, number %llu of its communicator (axis %d, purpose %d)",
-             *s->label ? s->label : "a collective", (unsigned long long)s->sequence, s->axis,
+    snprintf(out, size, "%.170s, number %llu of its communicator (axes %#x, purpose %d)",
+             *s->label ? s->label : "a collective", (unsigned long long)s->sequence, s->axes,
              s->purpose);
 }
 
@@ -72,7 +72,7 @@ typedef enum Place { PLACE_ABSENT, PLACE_BEHIND, PLACE_ELSEWHERE, PLACE_SAME } P
 static Place place_of(const World *w, int32_t rank) {
     const RankState *s = &w->look.stand[rank].state, *r = &w->look.reported;
     if (!w->look.there[rank] || !s->waits) return PLACE_ABSENT;
-    if (s->axis != r->axis || s->purpose != r->purpose) return PLACE_ELSEWHERE;
+    if (s->axes != r->axes || s->purpose != r->purpose) return PLACE_ELSEWHERE;
     if (s->sequence < r->sequence) return PLACE_BEHIND;
     return PLACE_SAME;
 }

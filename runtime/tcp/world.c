@@ -75,16 +75,12 @@ static int call(World *w, Call *c, const void *payload, void *result, uint32_t r
 }
 
 static Call whole_world(const World *w, CallKind kind) {
-    return (Call){.kind = kind, .base = 0, .stride = 1, .size = w->ranks};
+    return (Call){.kind = kind, .group = mesh_line(0, 1, w->ranks, w->rank)};
 }
 
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error) {
-    Call c = {.kind = CALL_AGREE,
-              .base = group->base,
-              .stride = group->stride,
-              .size = group->size,
-              .value = mine};
+    Call c = {.kind = CALL_AGREE, .group = *group, .value = mine};
     return call(w, &c, NULL, out, sizeof *out, label, error);
 }
 
@@ -114,7 +110,7 @@ int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, ch
         bad = bad || all[r].code || all[r].plan != all[0].plan || all[r].options != all[0].options;
     if (!bad) return 0;
     uint64_t none;
-    MeshGroup group = {.base = 0, .stride = 1, .size = w->ranks, .index = w->rank};
+    MeshGroup group = mesh_line(0, 1, w->ranks, w->rank);
     char late[ERROR_BYTES];
     if (tcp_agree(w, &group, 0, &none, "the end of the start", late)) return 0;
     pthread_mutex_lock(&w->lock);

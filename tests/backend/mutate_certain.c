@@ -329,7 +329,7 @@ static bool over_another_axis(Edit *e, Random *r) {
     if (!pick_op(e, r, OP_all_reduce, &at)) return false;
     e->axis[e->n_axis] = e->axis[0];
     e->axis[e->n_axis].size = 1;
-    e->instr[at.instr].row.attr.mesh_axis = e->n_axis++;
+    e->instr[at.instr].row.attr.axes = (int64_t)1 << e->n_axis++;
     return e->settings.ranks > 1;
 }
 

@@ -23,7 +23,7 @@
 
 #include "mutate.h"
 
-enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = 8 };
+enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 enum { IS_OTHER, IS_SHARD, IS_FLAT, IS_GRADIENT, IS_TERM, IS_NORM, IS_SCALE, IS_MOMENT };
 
 typedef struct Data {
@@ -259,8 +259,7 @@ static bool is_whole(const Oracle *o, const Data *d) {
 
 static bool is_gradient(const Oracle *o, const Data *d, int64_t group) {
     return d->kind == IS_GRADIENT && d->group == group && is_whole(o, d) &&
-           d->sharded ==
-               (o->p->settings->ranks > 1 && !(o->p->groups[group].flags & GROUP_REPLICATED));
+           d->sharded == (o->p->settings->ranks > 1 && o->p->groups[group].split);
 }
 
 static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
@@ -387,7 +386,7 @@ static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect =
 
 static Meeting *meeting_of(Oracle *o, const Instance *r, uint32_t i) {
     const Attrs *a = &o->p->instrs[i].attr;
-    return &o->meeting[a->mesh_axis * COMM_PURPOSES + a->comm][r->meets[i]];
+    return &o->meeting[a->axes * COMM_PURPOSES + a->comm][r->meets[i]];
 }
 
 static bool can_start(const Oracle *o, const Instance *r, const Stream *s) {
@@ -409,7 +408,7 @@ static bool arrive(Oracle *o, Instance *r, uint32_t i) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
     uint32_t self = (uint32_t)(r - o->rank);
-    r->meets[i] = r->arrivals[in->attr.mesh_axis * COMM_PURPOSES + in->attr.comm]++;
+    r->meets[i] = r->arrivals[in->attr.axes * COMM_PURPOSES + in->attr.comm]++;
     Meeting *m = meeting_of(o, r, i);
     m->arrived |= 1u << self;
     m->instr[self] = i;

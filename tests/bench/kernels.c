@@ -187,7 +187,7 @@ int main(int argc, char **argv) {
         return EXIT_ENVIRONMENT;
     }
     Bench b = {.device = entry(), .repeats = argc > 3 ? atoi(argv[3]) : 3};
-    b.rank = (RankInfo){NULL, 0, 1, argc > 2 ? atoi(argv[2]) : 1};
+    b.rank = (RankInfo){.threads = argc > 2 ? atoi(argv[2]) : 1};
     DeviceOptions options = {.rank = b.rank};
     char error[ERROR_BYTES];
     if (b.device->open(&options, &b.context, error) ||

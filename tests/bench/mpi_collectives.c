@@ -106,7 +106,7 @@ int main(int argc, char **argv) {
     TransportWorld *world;
     must(m->join(&join, &world, error));
     Plan plan = {0};
-    DeviceOptions d = {.rank = {.plan = &plan, .rank = rank, .ranks = ranks, .threads = 1}};
+    DeviceOptions d = {.rank = {.plan = &plan, .rank = rank, .threads = 1}};
     DeviceContext *cpu;
     must(device()->open(&d, &cpu, error));
     TransportOptions o = {.plan = &plan,
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
     b.mpi_full = malloc(full);
     b.mpi_shard = malloc(shard);
     if (!b.mpi_full || !b.mpi_shard) return EXIT_ENVIRONMENT;
-    b.call = (Collective){.axis = AXIS_WORLD, .n = 1, .buffer = &b.buffer, .label = "bench"};
+    b.call = (Collective){.axes = AXES_WORLD, .n = 1, .buffer = &b.buffer, .label = "bench"};
     for (int64_t i = 0; i < b.n; i++) b.shard[i] = b.mpi_shard[i] = (float)((i + rank) % 512);
     compare(&b, true, rounds);
     b.call.sequence = 0;

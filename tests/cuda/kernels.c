@@ -221,7 +221,8 @@ static int launch(const Trial *t, const Placing *p, char *error) {
     const Type *types[2 * MAX_CASE_OPERANDS];
     const void *in[MAX_CASE_OPERANDS];
     void *out[MAX_CASE_OPERANDS];
-    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), 1};
+    RankInfo rank = {
+        .plan = c->plan, .rank = c->rank, .threads = 1, .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
     for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
     for (int i = 0; i < c->n_in; i++) in[i] = arena + p->in[i];
     for (int j = 0; j < c->n_out; j++) out[j] = arena + p->out[j];
@@ -317,7 +318,8 @@ static void compare_words(const Trial *t, const Placing *p, const char *what) {
     const void *in[MAX_CASE_OPERANDS];
     void *out[MAX_CASE_OPERANDS] = {words ? other : want, words ? want : other};
     char error[ERROR_BYTES];
-    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), 1};
+    RankInfo rank = {
+        .plan = c->plan, .rank = c->rank, .threads = 1, .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
     for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];
     for (int i = 0; i < c->n_in; i++) in[i] = t->bytes[i];
     KernelCall call = {&rank, c->op, &c->attr,        (uint32_t)c->n_in, (uint32_t)c->n_out,     in,
@@ -420,7 +422,7 @@ static const Device *load(const char *path, DeviceContext **out, bool needed) {
     *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
     CHECK(entry != NULL);
     const Device *d = entry();
-    DeviceOptions options = {.rank = {NULL, 0, 1, 1}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = 1}, .plan_path = ""};
     if (d->probe(error) || d->open(&options, out, error)) fail_environment("%s", error);
     return d;
 }

@@ -94,7 +94,7 @@ static int measure(DeviceContext *c, const Shape *s, bool backward, Run *r) {
     Type lse = type_of(DT_F32, 3, (int64_t[]){s->b, s->heads, s->t});
     Type in_flat[OPERANDS] = {o, qkv, o, lse}, made[2] = {o, lse};
     Attrs attr = {.alpha = 1.0 / sqrt((double)s->h), .causal = 1};
-    RankInfo rank = {NULL, 0, 1, 1};
+    RankInfo rank = {.threads = 1};
     void *at[] = {
         memory(c, type_bytes(&o), true, r->error), memory(c, type_bytes(&qkv), true, r->error),
         memory(c, type_bytes(&o), false, r->error), memory(c, type_bytes(&lse), false, r->error),
@@ -150,7 +150,7 @@ static int measure(DeviceContext *c, const Shape *s, bool backward, Run *r) {
 
 static void run(const char *wish, const Shape *s, bool backward, Run *r) {
     DeviceContext *c = NULL;
-    DeviceOptions options = {.rank = {NULL, 0, 1, 1}, .process_ranks = 1, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = 1}, .process_ranks = 1, .plan_path = ""};
     *r = (Run){.tflops = 0};
     setenv("FSDP_CUDA_ATTENTION", wish, 1);
     if (device->open(&options, &c, r->error)) return;

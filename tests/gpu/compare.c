@@ -91,7 +91,7 @@ static Side open_side(const char *path, bool plain) {
         setenv("FSDP_CPU_MATMUL", "plain", 1);
     }
     if (s.device->probe(error)) fail_environment("%s", error);
-    DeviceOptions options = {.rank = {NULL, 0, 1, s.threads}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = s.threads}, .plan_path = ""};
     if (s.device->open(&options, &s.context, error)) fail_environment("%s", error);
     if (isa) setenv("FSDP_CPU_ISA", isa, 1);
     if (!isa) unsetenv("FSDP_CPU_ISA");
@@ -156,7 +156,10 @@ static bool run(const Side *s, Trial *t, void **result, const char *what) {
     const Type *types[2 * MAX_CASE_OPERANDS];
     void *in[MAX_CASE_OPERANDS], *out[MAX_CASE_OPERANDS];
     char error[ERROR_BYTES] = "";
-    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), s->threads};
+    RankInfo rank = {.plan = c->plan,
+                     .rank = c->rank,
+                     .threads = s->threads,
+                     .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
     int64_t scratch = op_workspace(c->op, s->device->kind, &c->attr, c->n_in, t->types, c->n_out,
                                    t->types + c->n_in);
     for (int i = 0; i < c->n_in + c->n_out; i++) types[i] = &t->types[i];

@@ -75,6 +75,7 @@ static Attrs any_attrs(OpKind kind, int64_t *seed) {
         int64_t whole = (next_number(seed) % 2 ? -1 : 1) * next_number(seed) * 1000003;
         if (f->kind == TEXT_BOOL) whole = next_number(seed) % 2;
         if (f->kind == TEXT_WORD) whole = next_number(seed) % f->words->n;
+        if (f->kind == TEXT_AXES) whole = next_number(seed) % 4;
         if (f->kind == TEXT_REAL)
             memcpy((char *)&a + f->offset, &real, sizeof real);
         else
@@ -133,8 +134,7 @@ static StringList strings(Arena *a, const char *first, const char *second) {
 /* Every field of Policy differs from the default of graph_new. */
 static void fill_policy(Graph *g, UnitPolicy unit, int64_t *seed) {
     Arena *a = g->arena;
-    g->policy = (Policy){.n_axes = 2,
-                         .mesh = {{"pp", 3}, {"dp", 4}},
+    g->policy = (Policy){.mesh = {2, {{AXIS_pp, 3}, {AXIS_dp, 4}}},
                          .strategy = STRATEGY_GRADS,
                          .unit = unit,
                          .unit_span = {1, 2, 3, 4, 5},
@@ -296,8 +296,9 @@ static void every_policy_field_is_printed(void **state) {
         assert_string_not_equal(print(f, g), before);                                              \
         g->policy = kept;                                                                          \
     } while (0)
-    CHANGES(n_axes, 1);
-    CHANGES(mesh[1].size, 5);
+    CHANGES(mesh.n, 1);
+    CHANGES(mesh.axis[1].role, AXIS_rep);
+    CHANGES(mesh.axis[1].size, 5);
     CHANGES(unit, UNIT_ROOT);
     CHANGES(unit_size, 1);
     CHANGES(unit_leaf.at.n, 1);

@@ -10,7 +10,7 @@ param 1 "b" module 0 f32[5] zeros
 state 0 param "param" f32[4] group 0 @0
 state 1 moment1 "m" f32[4] group 0 @0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 arena persistent 256 bytes 512 workspace cpu 0 cuda 0
 program eval peak 512
   #0 %0: f32[2] @256 = fill {alpha = 1} !forward -

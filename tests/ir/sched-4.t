@@ -9,10 +9,10 @@ param 0 "a" module 0 f32[3] zeros
 param 1 "b" module 0 f32[5] zeros
 state 0 param "param" f32[4] group 0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program eval
   #0 %0: f32[4] = state {index = 0} !forward -
-  #1 [gather] wait(#3) %1: f32[8] = unshard(%0) {unit = 0} !forward unit 0 -
+  #1 [gather] wait(#3) %1: f32[8] = unshard(%0) {axes = (dp), unit = 0} !forward unit 0 -
   #2 wait(#0) %2: f32[3] = view(%1) {offset = 0} !forward unit 0 -
   #3 [reduce] wait(#2, #1) %3: f32[3] = relu(%2) !forward -
 end

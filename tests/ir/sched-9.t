@@ -9,13 +9,13 @@ param 0 "a" module 0 f32[3] zeros
 param 1 "b" module 0 f32[5] zeros
 state 0 param "param" f32[4] group 0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program eval
   #0 %0: f32[4] = state {index = 0} !forward unit 0 -
   #1 %1: f32[3] = fill {alpha = 1} !forward -
   #2 %2: f32[3] = relu(%1) !forward -
   #3 %3: f32[3, 1] = reshape(%2) !forward -
-  #4 [gather] EDGES %4: f32[8] = unshard(%0) {unit = 0} !forward unit 0 -
+  #4 [gather] EDGES %4: f32[8] = unshard(%0) {axes = (dp), unit = 0} !forward unit 0 -
   #5 wait(#4) %5: f32[3] = view(%4) {offset = 0} !forward unit 0 -
   #6 %6: f32[3] = relu(%5) !forward -
 end

@@ -9,13 +9,13 @@ param 0 "a" module 0 f32[3] zeros
 param 1 "b" module 0 f32[5] zeros
 state 0 param "param" f32[4] group 0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program train
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %2: f32[8] = pack(%0, %1) {group = 0} !backward -
-  #3 %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward -
-  #4 %4: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward -
+  #3 %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
+  #4 %4: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
   #5 %5: f32[8] = pack(%0, %1) {group = 0} !backward -
 end
 ==== err

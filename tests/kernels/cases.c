@@ -27,14 +27,18 @@ static const PlanParam params[] = {
     {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}};
 static const PlanGroupParam group_params[] = {{0, 0, 0},  {1, 0, 32}, {2, 0, 36}, {3, 0, 84},
                                               {4, 0, 92}, {0, 0, 0},  {2, 0, 32}};
-static const PlanGroup groups[] = {
-    {.flags = GROUP_TRAINABLE, .n_param = 5, .unpadded = 192, .padded = 192, .shard = 96},
-    {.flags = GROUP_TRAINABLE | GROUP_REPLICATED,
-     .first_param = 5,
-     .n_param = 2,
-     .unpadded = 77,
-     .padded = 77,
-     .shard = 77}};
+static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
+                                    .split = 1,
+                                    .n_param = 5,
+                                    .unpadded = 192,
+                                    .padded = 192,
+                                    .shard = 96},
+                                   {.flags = GROUP_TRAINABLE,
+                                    .first_param = 5,
+                                    .n_param = 2,
+                                    .unpadded = 77,
+                                    .padded = 77,
+                                    .shard = 77}};
 static const PlanField fields[] = {{.staging = 64}};
 static const Plan plan = {.params = params,
                           .n_params = ARRAY_LEN(params),

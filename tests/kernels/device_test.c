@@ -35,7 +35,7 @@ static int load(void **state) {
 }
 
 static DeviceContext *open_device(int threads) {
-    DeviceOptions options = {.rank = {NULL, 0, 1, threads}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = threads}, .plan_path = ""};
     DeviceContext *c = NULL;
     assert_int_equal(device->open(&options, &c, error), 0);
     return c;
@@ -43,7 +43,7 @@ static DeviceContext *open_device(int threads) {
 
 static void environment_is_checked(void **state) {
     (void)state;
-    DeviceOptions options = {.rank = {NULL, 0, 1, 1}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = 1}, .plan_path = ""};
     DeviceContext *c = NULL;
     setenv("FSDP_CPU_ISA", "avx1024", 1);
     assert_int_equal(device->open(&options, &c, error), EXIT_ENVIRONMENT);
@@ -146,7 +146,7 @@ static int cross_entropy(DeviceContext *c, float *logits, int32_t *targets, int6
     Type out[] = {{.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}},
                   {.dtype = DT_F32, .rank = 1, .dim = {rows}}};
     Attrs attr = {.ignore = -100};
-    RankInfo rank = {NULL, 0, 1, 2};
+    RankInfo rank = {.threads = 2};
     KernelCall call = {&rank,
                        OP_cross_entropy,
                        &attr,
@@ -209,7 +209,7 @@ static void ops_of_the_executor_are_refused(void **state) {
     (void)state;
     DeviceContext *c = open_device(1);
     Attrs attr = {0};
-    RankInfo rank = {NULL, 0, 1, 1};
+    RankInfo rank = {.threads = 1};
     KernelCall call = {.rank = &rank, .op = OP_unshard, .attr = &attr};
     assert_int_equal(device->launch(c, 0, &call, error), EXIT_CORRUPT);
     assert_string_equal(error, "unshard: no device runs this op");

@@ -31,7 +31,7 @@ static int load(void **state) {
     *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
     CHECK(entry != NULL);
     device = entry();
-    DeviceOptions options = {.rank = {NULL, 0, 1, 2}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
     return device->open(&options, &context, error);
 }
 
@@ -71,7 +71,7 @@ static Tensor words(void) { return tensor(DT_I64, 0, EXACT_WORDS); }
 
 enum { MOST = 8 };
 static void run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out) {
-    RankInfo rank = {NULL, 0, 1, 2};
+    RankInfo rank = {.threads = 2};
     const void *from[MOST];
     void *to[MOST];
     const Type *in_type[MOST], *out_type[MOST];

@@ -37,7 +37,7 @@ static int n_setups;
 static void open_setup(const char *isa, int isa_number, int threads, const char *product) {
     char error[ERROR_BYTES] = "";
     Setup *s = &setups[n_setups];
-    DeviceOptions options = {.rank = {NULL, 0, 1, threads}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.threads = threads}, .plan_path = ""};
     setenv("FSDP_CPU_ISA", isa, 1);
     setenv("FSDP_CPU_MATMUL", product, 1);
     if (device->open(&options, &s->context, error)) {
@@ -125,7 +125,10 @@ static void check_between(const char *what, const char *p, const Type *t) {
 static void run(const Setup *s, Trial *t, const int *shared, Run *r, const char *what) {
     const Case *c = t->c;
     const Type *types[2 * MAX_CASE_OPERANDS];
-    RankInfo rank = {c->plan, c->rank, MAX(c->ranks, 1), s->threads};
+    RankInfo rank = {.plan = c->plan,
+                     .rank = c->rank,
+                     .threads = s->threads,
+                     .mesh = {1, {{AXIS_dp, MAX(c->ranks, 1)}}}};
     int64_t scratch =
         op_workspace(c->op, DEVICE_CPU, &c->attr, c->n_in, t->types, c->n_out, t->types + c->n_in);
     char error[ERROR_BYTES] = "";
@@ -326,7 +329,7 @@ static void sum_with(const Setup *s, const float *x, int64_t n, int64_t *words) 
     Type type = {.dtype = DT_F32, .rank = 1, .dim = {n}};
     Type out = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
     Attrs attr = {.group = -1};
-    RankInfo rank = {NULL, 0, 1, s->threads};
+    RankInfo rank = {.threads = s->threads};
     int64_t scratch[64 * EXACT_WORDS];
     char error[ERROR_BYTES];
     KernelCall call = {&rank,

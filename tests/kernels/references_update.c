@@ -80,7 +80,7 @@ REF(step_scale) {
 static double decay_of(const Case *c, int64_t i) {
     if (c->attr.group < 0) return c->attr.weight_decay;
     const PlanGroup *g = &c->plan->groups[c->attr.group];
-    if (!(g->flags & GROUP_REPLICATED)) i += g->shard * c->rank;
+    if (g->split) i += g->shard * c->rank;
     double decay = 0;
     EACH(p, g->n_param) {
         const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];

@@ -47,7 +47,7 @@ bool kernels_open(Kernels *k, const char *isa, const char *matmul) {
     k->settings.ranks = 1;
     k->plan.settings = &k->settings;
     k->plan.n_settings = 1;
-    DeviceOptions options = {.rank = {&k->plan, 0, 1, 1}, .plan_path = ""};
+    DeviceOptions options = {.rank = {.plan = &k->plan, .threads = 1}, .plan_path = ""};
     choose("FSDP_CPU_ISA", isa);
     choose("FSDP_CPU_MATMUL", matmul);
     int code = k->device->open(&options, &k->context, error);
@@ -98,7 +98,7 @@ static void *new_memory(int64_t bytes) {
 static void launch(Kernels *k, const Op *op, const void *const *in, void *const *out,
                    const Type *in_type, const Type *out_type) {
     char error[ERROR_BYTES] = "";
-    RankInfo rank = {&k->plan, 0, 1, 1};
+    RankInfo rank = {.plan = &k->plan, .threads = 1};
     const Type *in_types[MAX_OPERANDS], *out_types[MAX_OPERANDS];
     for (uint32_t j = 0; j < op->n_in; j++) in_types[j] = &in_type[j];
     for (uint32_t j = 0; j < op->n_out; j++) out_types[j] = &out_type[j];

@@ -16,13 +16,13 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = L }
 ==== out
- unshard(%0) {unit = 0, mesh = 0, comm = gather, tag = parameter} !forward unit 0
+ unshard(%0) {unit = 0, axes = (dp), comm = gather, tag = parameter} !forward unit 0
  view(%9) {offset = 0} !forward unit 0
  reshape(%10) !forward unit 0
  reshape(%11) !forward unit 0
  linear(%8, %12) !forward unit 0
  reshard(%9) {unit = 0} !forward unit 0
- unshard(%0) {unit = 0, mesh = 0, comm = gather, tag = parameter} !backward unit 0
+ unshard(%0) {unit = 0, axes = (dp), comm = gather, tag = parameter} !backward unit 0
  view(%25) {offset = 0} !backward unit 0
  reshape(%27) !backward unit 0
  reshape(%28) !backward unit 0

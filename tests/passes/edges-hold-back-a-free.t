@@ -11,12 +11,12 @@ state 0 step "step" f64[16]
 state 1 scale "scale" f64[8]
 state 2 param "param" f32[4] group 0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program train
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %9: f32[8] = pack(%0, %1) {group = 0} !backward unit 0 -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #30 %30: f32[64] = fill {alpha = 1} !backward -
   #31 %31: token = free(%9) {unit = 0} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
@@ -29,7 +29,7 @@ end
   #0 %0: f32[3] @1024 = fill {alpha = 1} !backward -
   #1 %1: f32[5] @1036 = fill {alpha = 1} !backward -
   #2 %2: f32[8] @1024 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 %4: f32[64] @1280 = fill {alpha = 1} !backward -
   #5 wait(#3) %5: token = free(%2) {unit = 0} !backward unit 0 -
   #6 %6: f64[16] @0 = state {index = 0} !update -

@@ -11,10 +11,10 @@ state 0 step "step" f64[16]
 state 1 param "param" f32[4] group 0
 state 2 gradient "g" f32[8] group 0
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program eval
   #0 %0: f32[4] = state {index = 1} !forward unit 0 -
-  #1 [gather] %1: f32[8] = unshard(%0) {unit = 0} !forward unit 0 -
+  #1 [gather] %1: f32[8] = unshard(%0) {axes = (dp), unit = 0} !forward unit 0 -
   #2 %2: f32[64] = fill {alpha = 1} !forward -
   #3 %3: bf16[64] = cast(%2) !forward -
   #4 %4: f32[3] = view(%1) {offset = 0} !forward unit 0 -
@@ -26,7 +26,7 @@ end
 arena persistent 768 bytes 1536 workspace cpu 0 cuda 0
 program eval peak 1536
   #0 %0: f32[4] @256 = state {index = 1} !forward unit 0 -
-  #1 [gather] %1: f32[8] @768 = unshard(%0) {unit = 0, mesh = 0, comm = gather, tag = parameter} !forward unit 0 -
+  #1 [gather] %1: f32[8] @768 = unshard(%0) {unit = 0, axes = (dp), comm = gather, tag = parameter} !forward unit 0 -
   #2 %2: f32[64] @1280 = fill {alpha = 1} !forward -
   #3 %3: bf16[64] @1024 = cast(%2) !forward -
   #4 %4: f32[3] @768 = view(%1) {offset = 0} !forward unit 0 -

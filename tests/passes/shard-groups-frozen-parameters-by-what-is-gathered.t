@@ -13,8 +13,8 @@ program train
   #2 %2: bf16[4] = param {index = 2} !forward -
 end
 ==== out
-group 0 unit 0 frozen master f32 compute f32 reduce f32 params 0@0, 1@4 unpadded 8 padded 8 shard 4
-group 1 unit 0 frozen master f32 compute bf16 reduce bf16 params 2@0 unpadded 4 padded 4 shard 2
-group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 4 padded 4 shard 2
-group 1 unit 0 trainable master f32 compute f32 reduce bf16 params 1@0 unpadded 4 padded 4 shard 2
-group 2 unit 0 trainable master f32 compute bf16 reduce bf16 params 2@0 unpadded 4 padded 4 shard 2
+group 0 unit 0 frozen master f32 compute f32 reduce f32 params 0@0, 1@4 unpadded 8 padded 8 shard 4 split (dp)
+group 1 unit 0 frozen master f32 compute bf16 reduce bf16 params 2@0 unpadded 4 padded 4 shard 2 split (dp)
+group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 4 padded 4 shard 2 split (dp)
+group 1 unit 0 trainable master f32 compute f32 reduce bf16 params 1@0 unpadded 4 padded 4 shard 2 split (dp)
+group 2 unit 0 trainable master f32 compute bf16 reduce bf16 params 2@0 unpadded 4 padded 4 shard 2 split (dp)

@@ -16,11 +16,11 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 10
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 2
-0 unit 0 frozen master f32 compute bf16 reduce f32 params 1@0, 2@16, 3@24, 4@32 unpadded 39 padded 39 shard 13
-1 unit 1 trainable master f32 compute bf16 reduce f32 params 0@0 unpadded 6 padded 6 shard 2
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 32 padded 32 shard 8
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 8 padded 8 shard 2
-0 unit 0 frozen master f32 compute bf16 reduce f32 params 1@0, 2@16, 3@24, 4@32 unpadded 40 padded 40 shard 10
-1 unit 1 trainable master f32 compute bf16 reduce f32 params 0@0 unpadded 8 padded 8 shard 2
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 10 split (dp)
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 2 split (dp)
+0 unit 0 frozen master f32 compute bf16 reduce f32 params 1@0, 2@16, 3@24, 4@32 unpadded 39 padded 39 shard 13 split (dp)
+1 unit 1 trainable master f32 compute bf16 reduce f32 params 0@0 unpadded 6 padded 6 shard 2 split (dp)
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 32 padded 32 shard 8 split (dp)
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 8 padded 8 shard 2 split (dp)
+0 unit 0 frozen master f32 compute bf16 reduce f32 params 1@0, 2@16, 3@24, 4@32 unpadded 40 padded 40 shard 10 split (dp)
+1 unit 1 trainable master f32 compute bf16 reduce f32 params 0@0 unpadded 8 padded 8 shard 2 split (dp)

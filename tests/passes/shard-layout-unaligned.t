@@ -15,9 +15,9 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 26 shard 26 replicated
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6 replicated
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 27 shard 9
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 2
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 28 shard 7
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 8 shard 2
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 26 shard 26
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 27 shard 9 split (dp)
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 2 split (dp)
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 28 shard 7 split (dp)
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 8 shard 2 split (dp)

@@ -13,5 +13,5 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 48 shard 2
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 24 shard 1
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@15, 3@18, 4@20 unpadded 26 padded 48 shard 2 split (dp)
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 24 shard 1 split (dp)

@@ -26,7 +26,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 30 replicated
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6 replicated
-0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 30 replicated
-1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6 replicated
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 30
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6
+0 unit 0 frozen master f32 compute f32 reduce f32 params 1@0, 2@16, 3@20, 4@24 unpadded 30 padded 30 shard 30
+1 unit 1 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 6 padded 6 shard 6

@@ -20,8 +20,8 @@ shard { unit = M }
 ==== out
 train: A:r A:m F:r F:m F:r | A:m B:m R:m R:m B:r R:r U M
 eval: A:r A:m F:r F:m F:r M
-      1 = unshard(%13, %1, %14) {unit = 0, mesh = 0, comm = gather, tag = parameter} !
-      1 = unshard(%29, %1, %30) {unit = 0, mesh = 0, comm = gather, tag = parameter} !
-      1 = unshard(%4) {unit = 1, mesh = 0, comm = gather, tag = parameter} !
-      1 = unshard(%67) {unit = 1, mesh = 0, comm = gather, tag = parameter} !
-      1 = unshard(%76, %64, %77) {unit = 0, mesh = 0, comm = gather, tag = parameter} !
+      1 = unshard(%13, %1, %14) {unit = 0, axes = (dp), comm = gather, tag = parameter} !
+      1 = unshard(%29, %1, %30) {unit = 0, axes = (dp), comm = gather, tag = parameter} !
+      1 = unshard(%4) {unit = 1, axes = (dp), comm = gather, tag = parameter} !
+      1 = unshard(%67) {unit = 1, axes = (dp), comm = gather, tag = parameter} !
+      1 = unshard(%76, %64, %77) {unit = 0, axes = (dp), comm = gather, tag = parameter} !

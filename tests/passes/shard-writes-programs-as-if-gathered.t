@@ -16,14 +16,14 @@ program train
   #2 %2: i32[12, 3] = field(%1, %0) {index = 0} !forward unit 0 - 1:6:17-6:26
   #3 %3: i32[12, 3] = field(%1, %0) {index = 1} !forward unit 0 - 1:6:17-6:26
   #4 %4: f32[5] = state {index = 5} !forward unit 0 - 1:5:9-5:12
-  #5 %5: f32[10] = unshard(%4) {unit = 0, mesh = 0, comm = gather, tag = parameter} !forward unit 0 - 1:5:9-5:12
+  #5 %5: f32[10] = unshard(%4) {unit = 0, axes = (), comm = gather, tag = parameter} !forward unit 0 - 1:5:9-5:12
   #6 %6: f32[3, 3] = view(%5) {offset = 0} !forward unit 0 - 1:3:26-3:40
   #7 %7: f32[12, 3, 3] = embedding(%6, %2) !forward unit 0 - 1:3:26-3:40
   #8 %8: f32[12, 3, 3], %9: i64[24] = cross_entropy_both(%7, %3) {ignore = -100, exponent = -6} !forward unit 0 - 1:7:16-7:53
   #9 set_state(%9) {index = 2} !forward unit 0 - 1:7:16-7:53
   #10 %10: f32[3, 3] = embedding_grad(%8, %2) !backward unit 0 - 1:3:26-3:40
   #11 %11: f32[10] = pack(%10) {group = 0} !backward unit 0 - 1:5:9-5:12
-  #12 %12: f32[5] = reduce_scatter(%11) {unit = 0, group = 0, mesh = 0, comm = reduce, tag = gradient} !backward unit 0 - 1:5:9-5:12
+  #12 %12: f32[5] = reduce_scatter(%11) {unit = 0, group = 0, axes = (), comm = reduce, tag = gradient} !backward unit 0 - 1:5:9-5:12
   #13 %13: i64[24] = grad_norm(%12) {group = 0} !update - 1:5:9-5:12
   #14 %14: f64[8] = step_scale(%9, %13, %0) {exponent = -6, on_nan = stop, clip = 0} !update - 1:5:9-5:12
   #15 set_state(%14) {index = 4} !update - 1:5:9-5:12

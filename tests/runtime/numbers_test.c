@@ -124,7 +124,7 @@ static void exact_sums_lose_nothing(void **state) {
 
 static void calls_are_steps_and_evaluations(void **state) {
     (void)state;
-    PlanSettings s = {.ranks = 2,
+    PlanSettings s = {.ranks = 4,
                       .batch = 12,
                       .micro_batches = 3,
                       .local_batch = 2,
@@ -135,8 +135,16 @@ static void calls_are_steps_and_evaluations(void **state) {
                         {0, PLAN_STEP, 1, 0, 1},
                         {0, PLAN_STEP, 2, 0, 1},
                         {0, PLAN_EVALUATION, 3, 0, 1}};
-    PlanRole role = {0, 2};
-    Plan plan = {.settings = &s, .calls = calls, .n_calls = 4, .roles = &role, .n_roles = 1};
+    PlanRole role = {0, 4};
+    /* Ranks 2 and 3 read the same samples. */
+    PlanAxis axes[] = {{.role = AXIS_dp, .size = 2}, {.role = AXIS_tp, .size = 2}};
+    Plan plan = {.settings = &s,
+                 .axes = axes,
+                 .n_axes = 2,
+                 .calls = calls,
+                 .n_calls = 4,
+                 .roles = &role,
+                 .n_roles = 1};
     Dataset val = {.samples = 100};
     Run run = {.plan = &plan, .steps = 3, .val = &val};
     static const struct {
@@ -146,7 +154,7 @@ static void calls_are_steps_and_evaluations(void **state) {
                 {3, 1, 0, 10, 1}, {0, 2, 0, 30, 0}, {1, 2, 1, 32, 0}, {2, 2, 2, 34, 1}};
     CallCursor cursor;
     Call c;
-    cursor_start(&cursor, &run, 1);
+    cursor_start(&cursor, &run, 3);
     for (size_t i = 0; i < ARRAY_LEN(want); i++) {
         assert_true(cursor_next(&cursor, &c));
         assert_int_equal(c.program, want[i].program);

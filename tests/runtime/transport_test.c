@@ -110,7 +110,7 @@ static void gather_and_scatter(Peer *p) {
     for (int round = 0; round < ROUNDS && !p->bad; round++) {
         for (int i = 0; i < N; i++) shard[i] = value_of(p->rank, round, i);
         CommBuffer b = {.in = shard, .out = full, .elements = N, .dtype = DT_F32};
-        Collective c = {.axis = AXIS_WORLD, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+        Collective c = {.axes = AXES_WORLD, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
         jitter(&seed);
         p->bad |= t->all_gather(p->context, &c, p->error) != 0;
         for (int r = 0; r < p->ranks; r++)
@@ -154,7 +154,7 @@ static void reduce_in_place(Peer *p) {
         for (int i = 0; i < 333; i++) a[i] = value_of(p->rank, round, i);
         for (int i = 0; i < 24; i++) b[i] = (int64_t)p->rank << (i + 10);
         CommBuffer buffer[2] = {{a, a, 333, DT_F32}, {b, b, 24, DT_I64}};
-        Collective c = {.axis = AXIS_WORLD,
+        Collective c = {.axes = AXES_WORLD,
                         .purpose = COMM_REDUCE,
                         .sequence = (uint64_t)round,
                         .n = 2,
@@ -179,17 +179,29 @@ static void all_reduce_sums_every_buffer(void **state) {
         assert_false(with_ranks(&plan, ranks, reduce_in_place, peer));
 }
 
-/* Mesh [2, 3]: axis 0 joins ranks r and r + 3, axis 1 three neighbours. */
+/* Gathers the members of a rank's group, and holds them against the list. */
+static void along(Peer *p, AxisSet axes, int n, const int *members) {
+    for (int round = 0; round < ROUNDS; round++) {
+        float mine = (float)p->rank, all[MAX_RANKS] = {-1, -1};
+        CommBuffer b = {&mine, all, 1, DT_F32};
+        Collective c = {.axes = axes, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
+        p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
+        for (int k = 0; k < n; k++) p->bad |= all[k] != (float)members[k];
+    }
+}
+
+/* Mesh [2, 3]: axis 0 joins ranks r and r + 3, axis 1 three neighbours, both all. */
 static void along_axes(Peer *p) {
-    for (int axis = 0; axis < 2; axis++)
-        for (int round = 0; round < ROUNDS; round++) {
-            float mine = (float)p->rank, all[3] = {-1, -1};
-            CommBuffer b = {&mine, all, 1, DT_F32};
-            Collective c = {.axis = axis, .sequence = (uint64_t)round, .n = 1, .buffer = &b};
-            p->bad |= transport_local.all_gather(p->context, &c, p->error) != 0;
-            for (int k = 0; k < (axis ? 3 : 2); k++)
-                p->bad |= all[k] != (float)(axis ? p->rank / 3 * 3 + k : p->rank % 3 + 3 * k);
-        }
+    int column = p->rank % 3, row = p->rank / 3 * 3;
+    along(p, 1, 2, (int[]){column, column + 3});
+    along(p, 2, 3, (int[]){row, row + 1, row + 2});
+    along(p, 3, 6, (int[]){0, 1, 2, 3, 4, 5});
+}
+
+/* Mesh [2, 2, 2]: the outermost and the innermost axis together. */
+static void along_distant_axes(Peer *p) {
+    int first = p->rank & 2;
+    along(p, 5, 4, (int[]){first, first + 1, first + 4, first + 5});
 }
 
 static void groups_follow_the_mesh(void **state) {
@@ -198,6 +210,9 @@ static void groups_follow_the_mesh(void **state) {
     Plan plan = {.axes = axes, .n_axes = 2};
     Peer peer[MAX_RANKS];
     assert_false(with_ranks(&plan, 6, along_axes, peer));
+    PlanAxis cube[3] = {{.size = 2}, {.size = 2}, {.size = 2}};
+    Plan three = {.axes = cube, .n_axes = 3};
+    assert_false(with_ranks(&three, 8, along_distant_axes, peer));
 }
 
 /* Two threads of each rank issue the two halves of a sequence; ranks do so in opposite orders. */
@@ -212,7 +227,7 @@ static void *issue_half(void *at) {
     for (int k = h->first; k < 20; k += 2) {
         float mine = (float)(h->peer->rank * 100 + k), all[MAX_RANKS];
         CommBuffer b = {&mine, all, 1, DT_F32};
-        Collective c = {.axis = AXIS_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
+        Collective c = {.axes = AXES_WORLD, .sequence = (uint64_t)k, .n = 1, .buffer = &b};
         char error[ERROR_BYTES];
         h->bad |= transport_local.all_gather(h->peer->context, &c, error) != 0;
         for (int r = 0; r < h->peer->ranks; r++) h->bad |= all[r] != (float)(r * 100 + k);
@@ -238,7 +253,7 @@ static void numbers_decide_who_meets(void **state) {
 
 static void agree_or_leave(Peer *p) {
     uint64_t most = 0;
-    Collective c = {.axis = AXIS_WORLD, .purpose = COMM_CONTROL};
+    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL};
     p->code = transport_local.agree(p->context, &c, (uint64_t)p->rank * 5, &most, p->error);
     p->bad |= p->code != 0 || most != (uint64_t)(p->ranks - 1) * 5;
     c.sequence = 1;
@@ -260,7 +275,7 @@ static void abort_ends_all(void **state) {
 static void disagree(Peer *p) {
     float a[4] = {0}, b[16];
     CommBuffer buffer = {a, b, p->rank ? 4 : 3, DT_F32};
-    Collective c = {.axis = AXIS_WORLD, .n = 1, .buffer = &buffer};
+    Collective c = {.axes = AXES_WORLD, .n = 1, .buffer = &buffer};
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
 
@@ -276,12 +291,12 @@ static void different_sizes_are_a_failure(void **state) {
 /* Mesh [2, 2]. Rank 0 waits for rank 1 along one axis, rank 1 for rank 3 along the other one, rank
  * 2 for rank 3, and rank 3 comes when all is over. */
 static void chain(Peer *p) {
-    static const int axis[4] = {1, 0, 1, 0};
+    static const AxisSet axes[4] = {2, 1, 2, 1};
     struct timespec late = {.tv_sec = TIMEOUT + 3};
     if (p->rank == 3) nanosleep(&late, NULL);
     float mine = 0, all[2];
     CommBuffer b = {&mine, all, 1, DT_F32};
-    Collective c = {.axis = axis[p->rank], .sequence = 0, .n = 1, .buffer = &b, .label = "here"};
+    Collective c = {.axes = axes[p->rank], .sequence = 0, .n = 1, .buffer = &b, .label = "here"};
     p->code = transport_local.all_gather(p->context, &c, p->error);
 }
 
@@ -301,7 +316,7 @@ static void who_stands_still_is_named_not_who_waits(void **state) {
 static void from_root(Peer *p) {
     int64_t mine = 100 + p->rank, got = 0;
     CommBuffer b = {&mine, &got, 1, DT_I64};
-    Collective c = {.axis = AXIS_WORLD, .purpose = COMM_CONTROL, .root = 2, .n = 1, .buffer = &b};
+    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL, .root = 2, .n = 1, .buffer = &b};
     p->bad |= transport_local.broadcast(p->context, &c, p->error) != 0 || got != 102;
 }
 

@@ -18,7 +18,8 @@ struct TransportContext {
     pthread_mutex_t look; /* over what the world's thread reads; held for a moment */
     uint64_t finished, begun;
     Collective now;
-    int32_t axis, purpose;
+    AxisSet axes;
+    int32_t purpose;
 };
 
 enum { LIMIT = 1 << 19 };
@@ -27,7 +28,7 @@ static void state(void *user, RankState *out) {
     TransportContext *c = user;
     pthread_mutex_lock(&c->look);
     *out = (RankState){.finished = c->finished, .waits = c->begun > c->finished};
-    out->axis = c->now.axis;
+    out->axes = c->now.axes;
     out->purpose = c->now.purpose;
     out->sequence = c->now.sequence;
     snprintf(out->label, sizeof out->label, "%s", c->now.label ? c->now.label : "the run");
@@ -150,7 +151,7 @@ static int broadcast(TransportContext *c, const Collective *call, char *error) {
 
 static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error) {
-    MeshGroup group = mesh_group(c->o.plan, c->o.ranks, call->axis, c->o.rank);
+    MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
     pthread_mutex_lock(&c->lock);
     int code = tcp_agree(c->world, &group, mine, out, call->label, error);
     pthread_mutex_unlock(&c->lock);

@@ -42,7 +42,7 @@ static int32_t number(const char *name, int32_t otherwise) {
 
 static void state(void *user, RankState *out) {
     int64_t sequence = atomic_load((_Atomic int64_t *)user);
-    *out = (RankState){.waits = sequence >= 0, .axis = 0, .purpose = 1, .beats = beats};
+    *out = (RankState){.waits = sequence >= 0, .axes = 1, .purpose = 1, .beats = beats};
     if (sequence < 0) return;
     out->sequence = out->finished = (uint64_t)sequence;
     snprintf(out->label, sizeof out->label, "all_gather of unit %d (m.fsd:7)", (int)sequence);
@@ -108,9 +108,7 @@ static uint64_t agree(MeshGroup group, uint64_t mine) {
     return out;
 }
 
-static MeshGroup everybody(void) {
-    return (MeshGroup){.base = 0, .stride = 1, .size = ranks, .index = rank};
-}
+static MeshGroup everybody(void) { return mesh_line(0, 1, ranks, rank); }
 
 static void many(int n) {
     for (int i = 0; i < n; i++) {
@@ -148,8 +146,7 @@ static bool step(const char *word, char **argument, int *used) {
     } else if (!strcmp(word, "agree")) {
         say("agreed on", (long long)agree(everybody(), (uint64_t)atoi(first)));
     } else if (!strcmp(word, "split")) {
-        MeshGroup half = {
-            .base = rank % 2, .stride = 2, .size = (ranks - rank % 2 + 1) / 2, .index = rank / 2};
+        MeshGroup half = mesh_line(rank % 2, 2, (ranks - rank % 2 + 1) / 2, rank / 2);
         say("half agreed on", (long long)agree(half, (uint64_t)atoi(first)));
     } else if (!strcmp(word, "many")) {
         many(atoi(first));

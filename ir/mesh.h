@@ -1,0 +1,137 @@
+/* The mesh: ranks have coordinates on up to MESH_AXES axes, and collectives, shards and samples are
+ * about sets of axes.
+ *
+ * Ranks count row-major, outermost axis first. A set of axes cuts the ranks into groups: two ranks
+ * are in one group if they differ along axes of the set alone; the members of a group are numbered
+ * row-major over the set, outermost axis first. So a rank's shard, its samples and its place in a
+ * collective are its number in a group of the set that they are about, never its number in the run.
+ * An axis of one rank splits nothing and is in no set that these functions make.
+ *
+ * Part of both programs: depends on util.h only.
+ */
+#ifndef FSDPC_MESH_H
+#define FSDPC_MESH_H
+
+#include "util.h"
+
+enum { MESH_AXES = 4 };
+
+typedef uint32_t AxisSet; /* bit a: axis number a */
+
+typedef enum AxisRole {
+#define AXIS(name, samples, parameters, doc) AXIS_##name,
+#include "axes.def"
+#undef AXIS
+    AXIS_ROLES
+} AxisRole;
+
+typedef struct MeshAxis {
+    AxisRole role;
+    int64_t size;
+} MeshAxis;
+
+typedef struct Mesh {
+    int32_t n;
+    MeshAxis axis[MESH_AXES]; /* outermost first */
+} Mesh;
+
+static inline const char *axis_name(AxisRole role) {
+    static const char *const names[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) #name,
+#include "axes.def"
+#undef AXIS
+    };
+    return names[role];
+}
+
+/* Over which axes ranks read different samples. */
+static inline AxisSet mesh_sample_axes(const Mesh *m) {
+    static const bool samples_of[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) samples,
+#include "axes.def"
+#undef AXIS
+    };
+    AxisSet set = 0;
+    for (int a = 0; a < m->n; a++)
+        if (samples_of[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
+    return set;
+}
+
+/* Over which axes parameters may be split. */
+static inline AxisSet mesh_parameter_axes(const Mesh *m) {
+    static const bool parameters_of[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) parameters,
+#include "axes.def"
+#undef AXIS
+    };
+    AxisSet set = 0;
+    for (int a = 0; a < m->n; a++)
+        if (parameters_of[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
+    return set;
+}
+
+static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }
+
+/* Ranks of a group of the set; 1 for the empty one. */
+static inline int64_t mesh_extent(const Mesh *m, AxisSet set) {
+    int64_t extent = 1;
+    for (int a = 0; a < m->n; a++)
+        if (set >> a & 1) extent *= m->axis[a].size;
+    return extent;
+}
+
+static inline int64_t mesh_ranks(const Mesh *m) { return mesh_extent(m, mesh_all_axes(m)); }
+
+static inline int64_t mesh_coordinate(const Mesh *m, int64_t rank, int axis) {
+    for (int a = m->n - 1; a > axis; a--) rank /= m->axis[a].size;
+    return rank % m->axis[axis].size;
+}
+
+/* The number of a rank in its group of the set. */
+static inline int64_t mesh_index(const Mesh *m, int64_t rank, AxisSet set) {
+    int64_t index = 0;
+    for (int a = 0; a < m->n; a++)
+        if (set >> a & 1) index = index * m->axis[a].size + mesh_coordinate(m, rank, a);
+    return index;
+}
+
+/* A group of a set: member k is rank base + k % inner * stride + k / inner * outer; the rank asked
+ * for is member `index`. Two steps are enough: neighbouring axes of the set are one, and of
+ * MESH_AXES at most two are left that are not neighbours. */
+typedef struct MeshGroup {
+    int32_t base, size, index;
+    int32_t inner, stride, outer;
+} MeshGroup;
+
+static inline int32_t mesh_member(const MeshGroup *g, int32_t k) {
+    return g->base + k % g->inner * g->stride + k / g->inner * g->outer;
+}
+
+/* `size` ranks in steps of `stride`. */
+static inline MeshGroup mesh_line(int32_t base, int32_t stride, int32_t size, int32_t index) {
+    MeshGroup g = {base, size, index, size, stride, 0};
+    return g;
+}
+
+static inline MeshGroup mesh_group(const Mesh *m, AxisSet set, int64_t rank) {
+    int64_t size[2] = {1, 1}, step[2] = {1, 0}, stride = 1, base = rank;
+    int runs = 0;
+    bool open = false;
+    for (int a = m->n - 1; a >= 0; stride *= m->axis[a--].size) {
+        bool in = set >> a & 1;
+        if (m->axis[a].size == 1) continue;
+        if (in && !open) step[runs++] = stride;
+        if (in) size[runs - 1] *= m->axis[a].size;
+        open = in;
+    }
+    for (int j = 0; j < runs; j++) base -= rank / step[j] % size[j] * step[j];
+    MeshGroup g = {(int32_t)base,
+                   (int32_t)(size[0] * size[1]),
+                   (int32_t)mesh_index(m, rank, set),
+                   (int32_t)size[0],
+                   (int32_t)step[0],
+                   (int32_t)step[1]};
+    return g;
+}
+
+#endif
