@@ -11,7 +11,7 @@
 
 #include "driver.h"
 
-static const CommandInfo commands[] = {
+const CommandInfo command_table[] = {
     {"compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
      OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1,
@@ -38,9 +38,11 @@ static const CommandInfo commands[] = {
      OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, driver_check},
     {"explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, driver_explain},
-    {"help", "help [SECTION[.KEY]]", "the sections and keys of a model file",
-     "The vocabulary with types, defaults and a line of doc each.\n", 0, 0, 1, driver_help},
+    {"help", "help [TOPIC]", "everything that a model file and the commands can say",
+     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown.\n", 0, 0, 1,
+     driver_help},
 };
+const int n_commands = ARRAY_LEN(command_table);
 
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...) {
     va_list args;
@@ -127,10 +129,10 @@ int driver_check(Driver *d) {
 static void print_usage(void) {
     Buf out = {0};
     buf_printf(&out, "fsdpc " FSDPC_VERSION ": compiles models to plans for sharded training\n\n");
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        buf_printf(&out, "    fsdpc %-42s %s\n", commands[i].usage, commands[i].doc);
-    buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists what a model "
-                     "file can contain.\n");
+    for (size_t i = 0; i < ARRAY_LEN(command_table); i++)
+        buf_printf(&out, "    fsdpc %-42s %s\n", command_table[i].usage, command_table[i].doc);
+    buf_printf(&out, "\nfsdpc COMMAND --help explains a command; fsdpc help lists the topics of "
+                     "the reference.\n");
     driver_print(out.at, out.n);
     buf_free(&out);
 }
@@ -145,10 +147,10 @@ static void print_command_help(const CommandInfo *c) {
 }
 
 static const CommandInfo *find_command(Driver *d, const char *name) {
-    const char *names[ARRAY_LEN(commands)];
-    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-        if (!strcmp(commands[i].name, name)) return &commands[i];
-        names[i] = commands[i].name;
+    const char *names[ARRAY_LEN(command_table)];
+    for (size_t i = 0; i < ARRAY_LEN(command_table); i++) {
+        if (!strcmp(command_table[i].name, name)) return &command_table[i];
+        names[i] = command_table[i].name;
     }
     const char *nearest = nearest_name(name, names, ARRAY_LEN(names));
     const char *help = "commands: compile, dump, opt, check, explain, help";
@@ -191,7 +193,12 @@ int main(int argc, char **argv) {
     for (int i = 2; i < argc && strcmp(argv[i], "--"); i++)
         if (!strcmp(argv[i], "--error-format=json")) d.diags.format = DIAG_JSON;
     d.command = find_command(&d, argv[1]);
-    if (!d.command || !driver_options(&d, argc - 2, argv + 2)) return EXIT_USER;
+    if (!d.command) return EXIT_USER;
+    bool topic = d.command->run == driver_help && argc == 3; /* options are topics: help -s */
+    if (topic && strcmp(argv[2], "--help") != 0)
+        vec_push(d.arena, &d.options.files, argv[2]);
+    else if (!driver_options(&d, argc - 2, argv + 2))
+        return EXIT_USER;
     if (d.options.given & OPTION_HELP) {
         print_command_help(d.command);
         return EXIT_DONE;

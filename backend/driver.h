@@ -7,6 +7,7 @@
 #define FSDPC_DRIVER_H
 
 #include "frontend.h"
+#include "help.h"
 #include "ir.h"
 #include "passes.h"
 #include "plan.h"
@@ -61,6 +62,9 @@ typedef struct CommandInfo {
     int (*run)(Driver *d);
 } CommandInfo;
 
+extern const CommandInfo command_table[];
+extern const int n_commands;
+
 struct Driver {
     Arena *arena;
     DiagSet diags;
@@ -72,6 +76,8 @@ struct Driver {
 /* Reads what follows the command's name. false after a reported error. */
 bool driver_options(Driver *d, int argc, char **argv);
 void driver_option_help(uint32_t options, Buf *out);
+/* A page for each option. */
+void driver_option_pages(HelpBook *b, HelpChapter *c);
 
 /* driver_compile.c */
 /* Loads FILE with the options and runs the passes up to `last`. NULL after reported errors, with

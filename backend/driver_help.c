@@ -1,4 +1,7 @@
-/* fsdpc explain and fsdpc help: the tables of diagnostics and of the language, as text. */
+/* fsdpc explain and fsdpc help: the tables of diagnostics, of the language and of the command lines
+ * as text.
+ *
+ * Help is one book (frontend/help.h): the language's chapters, then those of the commands. */
 #include <string.h>
 
 #include "driver.h"
@@ -31,16 +34,82 @@ int driver_explain(Driver *d) {
     return EXIT_DONE;
 }
 
+/* ---- the chapters of the commands ---- */
+
+static void add_commands(HelpBook *b) {
+    static const struct {
+        const char *name, *example;
+    } examples[] = {
+        {"compile", "fsdpc compile model.fsd -o plan.bin -n 2"},
+        {"dump", "fsdpc dump plan.bin"},
+        {"opt", "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse,grad"},
+        {"check", "fsdpc check plan.bin"},
+        {"explain", "fsdpc explain E0204"},
+        {"help", "fsdpc help attention"},
+    };
+    HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
+    for (int i = 0; i < n_commands; i++) {
+        const CommandInfo *info = &command_table[i];
+        HelpPage page = {.name = info->name,
+                         .kind = "command",
+                         .form = arena_printf(b->arena, "fsdpc %s", info->usage),
+                         .doc = info->doc,
+                         .more = info->more,
+                         .where = EXAMPLE_SHELL};
+        for (size_t k = 0; k < ARRAY_LEN(examples); k++)
+            if (!strcmp(examples[k].name, info->name)) page.example = examples[k].example;
+        CHECK(page.example);
+        help_page(b, c, page);
+    }
+}
+
+static void add_exit_codes(HelpBook *b) {
+    HelpChapter *c = help_chapter(b, "exit-codes", "how fsdpc and fsdp-run end");
+#define EXIT(constant, code, text)                                                                 \
+    help_page(b, c, (HelpPage){.name = #code, .kind = "exit code", .doc = text});
+#include "exit_codes.def"
+#undef EXIT
+}
+
+static void add_diagnostics(HelpBook *b) {
+    static const char *const kinds[] = {"error", "warning", "note"};
+    HelpChapter *c = help_chapter(b, "diagnostics", "what fsdpc can report");
+    for (int i = 0; i < DIAG_COUNT; i++) {
+        const DiagInfo *info = &diag_info[i];
+        const char *kind = kinds[info->severity];
+        if (info->severity == DIAG_ERROR)
+            kind = arena_printf(b->arena, "error, exit code %d", info->exit_code);
+        help_page(
+            b, c,
+            (HelpPage){.name = info->code, .kind = kind, .doc = info->title, .more = info->text});
+    }
+}
+
+static void make_book(HelpBook *b) {
+    help_language(b);
+    add_commands(b);
+    driver_option_pages(b, help_chapter(b, "options", "options of fsdpc"));
+    add_exit_codes(b);
+    add_diagnostics(b);
+}
+
 int driver_help(Driver *d) {
     const char *topic = d->options.files.n ? d->options.files.at[0] : NULL;
+    HelpBook book = {.arena = d->arena};
     Buf out = {0};
-    bool known = frontend_help(topic, &out);
-    if (known) {
-        driver_print(out.at, out.n);
-    } else {
-        while (out.n && out.at[out.n - 1] == '\n') out.n--;
-        driver_mistake(d, E_unknown_topic, "`fsdpc help` lists them", "%.*s", (int)out.n, out.at);
-    }
+    make_book(&book);
+    bool found = true;
+    if (!topic)
+        help_contents(&book, &out);
+    else if (!strcmp(topic, "reference"))
+        help_markdown(&book, &out);
+    else
+        found = help_topic(&book, topic, &out);
+    if (found) driver_print(out.at, out.n);
     buf_free(&out);
-    return known ? EXIT_DONE : EXIT_USER;
+    if (found) return EXIT_DONE;
+    const char *nearest = help_nearest_topic(&book, topic);
+    const char *help =
+        nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : "`fsdpc help` lists them";
+    return driver_mistake(d, E_unknown_topic, help, "there is no help about `%s`", topic);
 }

@@ -14,31 +14,51 @@
 typedef struct OptionInfo {
     uint32_t bit;
     char letter; /* 0 = none */
-    const char *name, *argument, *doc;
+    const char *name, *argument, *doc, *example;
 } OptionInfo;
 
 static const OptionInfo option_table[] = {
-    {OPTION_OUTPUT, 'o', "output", "FILE", "write the plan to FILE; `-` is standard output"},
-    {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes"},
-    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4"},
-    {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file"},
-    {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable"},
+    {OPTION_OUTPUT, 'o', "output", "FILE", "write the plan to FILE; `-` is standard output",
+     "fsdpc compile model.fsd -o plan.bin"},
+    {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes",
+     "fsdpc compile -n 2 model.fsd -o plan.bin"},
+    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4",
+     "fsdpc compile --mesh dp=2 model.fsd -o plan.bin"},
+    {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file",
+     "fsdpc compile --preset big model.fsd -o plan.bin"},
+    {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable",
+     "fsdpc compile -s L=4 -s train.batch=64 -s 'train.optimizer=sgd(lr = 0.1)' model.fsd -o "
+     "plan.bin"},
     {OPTION_STAGE, 0, "stage", "STAGE",
-     "plan (default), config, or a level or pass: the graph after it"},
-    {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json"},
-    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds, or `all`"},
-    {OPTION_ALL, 0, "all", NULL, "of a plan: fold nothing, neither layers that repeat nor views"},
-    {OPTION_ONLY, 0, "only", "PATH", "of a plan: the lines of PATH (h.3, h.*.attn) and below"},
-    {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools"},
-    {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas"},
-    {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr"},
-    {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass"},
-    {OPTION_PRINT_AFTER_CHANGE, 0, "print-after-change", NULL, "after passes that changed it"},
-    {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr"},
-    {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line"},
-    {OPTION_QUIET, 'q', "quiet", NULL, "do not print the summary"},
-    {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much"},
-    {OPTION_HELP, 'h', "help", NULL, "this text"},
+     "plan (default), config, or a level or pass: the graph after it",
+     "fsdpc dump --stage=config model.fsd"},
+    {OPTION_FORMAT, 0, "format", "FORMAT", "text (default) or json",
+     "fsdpc dump --format=json model.fsd"},
+    {OPTION_RANK, 0, "rank", "R", "with --format=json: the pieces that rank R holds, or `all`",
+     "fsdpc dump --format=json --rank 0 model.fsd"},
+    {OPTION_ALL, 0, "all", NULL, "of a plan: fold nothing, neither layers that repeat nor views",
+     "fsdpc dump --all plan.bin"},
+    {OPTION_ONLY, 0, "only", "PATH", "of a plan: the lines of PATH (h.3, h.*.attn) and below",
+     "fsdpc dump --only head model.fsd"},
+    {OPTION_RAW, 0, "raw", NULL, "of a plan: everything that is in it, for tools",
+     "fsdpc dump --raw plan.bin"},
+    {OPTION_PASS, 0, "pass", "NAMES", "passes to run, separated by commas",
+     "fsdpc dump --stage=model model.fsd | fsdpc opt --pass=fuse,grad"},
+    {OPTION_PRINT_AFTER, 0, "print-after", "PASS", "print the graph after PASS, on stderr",
+     "fsdpc compile --print-after=wrap model.fsd -o plan.bin"},
+    {OPTION_PRINT_AFTER_ALL, 0, "print-after-all", NULL, "after every pass",
+     "fsdpc compile --print-after-all model.fsd -o plan.bin"},
+    {OPTION_PRINT_AFTER_CHANGE, 0, "print-after-change", NULL, "after passes that changed it",
+     "fsdpc compile --print-after-change model.fsd -o plan.bin"},
+    {OPTION_PASS_TIMING, 0, "pass-timing", NULL, "print the time of every pass, on stderr",
+     "fsdpc compile --pass-timing model.fsd -o plan.bin"},
+    {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line",
+     "fsdpc compile --error-format=json model.fsd -o plan.bin"},
+    {OPTION_QUIET, 'q', "quiet", NULL, "do not print the summary",
+     "fsdpc compile -q model.fsd -o plan.bin"},
+    {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much",
+     "fsdpc check -v plan.bin"},
+    {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 
 void driver_option_help(uint32_t options, Buf *out) {
@@ -50,6 +70,29 @@ void driver_option_help(uint32_t options, Buf *out) {
         snprintf(word, sizeof word, "--%s%s%s", o->name, o->argument ? " " : "",
                  o->argument ? o->argument : "");
         buf_printf(out, "  %s%-22s %s\n", letter, word, o->doc);
+    }
+}
+
+void driver_option_pages(HelpBook *b, HelpChapter *c) {
+    for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
+        const OptionInfo *o = &option_table[i];
+        char commands[128];
+        size_t n = 0;
+        for (int k = 0; k < n_commands; k++)
+            if ((command_table[k].options | OPTION_HELP) & o->bit)
+                n += (size_t)snprintf(commands + n, sizeof commands - n, "%s%s", n ? ", " : "",
+                                      command_table[k].name);
+        help_page(b, c,
+                  (HelpPage){.name = arena_printf(b->arena, "--%s", o->name),
+                             .alias = o->letter ? arena_printf(b->arena, "-%c", o->letter) : NULL,
+                             .kind = arena_printf(b->arena, "option of fsdpc %s", commands),
+                             .form = arena_printf(
+                                 b->arena, "%s%c%s--%s%s%s", o->letter ? "-" : "",
+                                 o->letter ? o->letter : ' ', o->letter ? ", " : "", o->name,
+                                 o->argument ? " " : "", o->argument ? o->argument : ""),
+                             .doc = o->doc,
+                             .example = o->example,
+                             .where = EXAMPLE_SHELL});
     }
 }
 

@@ -54,7 +54,6 @@ static void set_attribute(Attrs *a, const char *name, const ArgumentInfo *row,
 #define ATTR(field, ...) {#field, offsetof(Attrs, field)},
 #include "attrs.def"
     };
-#undef ATTR
     size_t i = 0;
     while (i < ARRAY_LEN(fields) && strcmp(fields[i].name, name)) i++;
     if (i == ARRAY_LEN(fields)) BUG("no attribute `%s`", name);

@@ -75,8 +75,6 @@ const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const ch
                                      bool *transposed);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
-/* vocabulary.c: text of `fsdpc help [SECTION[.KEY]]`. false: out says what there is instead. */
-bool frontend_help(const char *topic, Buf *out);
 /* parse.c, for the fuzzer: parses any bytes; true when they are a model file without syntax
  * errors. Messages go to ds. */
 bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);

@@ -94,12 +94,22 @@ static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const 
 
 /* ---- attributes ---- */
 
+enum {
+#define ATTRIBUTE(name, doc, example) ATTRIBUTE_##name,
+#include "attributes.def"
+#undef ATTRIBUTE
+};
+
 typedef struct Attributes {
     bool no_decay, frozen, keep_f32;
 } Attributes;
 
 static Attributes field_attributes(Scope *s, const Node *field) {
-    static const char *const names[] = {"no_decay", "frozen", "f32"};
+    static const char *const names[] = {
+#define ATTRIBUTE(name, doc, example) #name,
+#include "attributes.def"
+    };
+#undef ATTRIBUTE
     Attributes a = {s->self->no_decay, s->self->frozen, s->self->keep_f32};
     const Node *list = field->kids[3];
     for (uint32_t i = 0; i < list->n; i++) {
@@ -108,7 +118,9 @@ static Attributes field_attributes(Scope *s, const Node *field) {
         for (size_t k = 0; k < ARRAY_LEN(names); k++) {
             if (strcmp(names[k], attribute->text)) continue;
             known = true;
-            *(k == 0 ? &a.no_decay : k == 1 ? &a.frozen : &a.keep_f32) = true;
+            *(k == ATTRIBUTE_no_decay ? &a.no_decay
+              : k == ATTRIBUTE_frozen ? &a.frozen
+                                      : &a.keep_f32) = true;
         }
         if (known && !attribute->kids[0]) continue;
         Diag d = known ? method_error(s, E_attribute, attribute->span, "@%s takes no arguments",

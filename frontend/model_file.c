@@ -11,10 +11,7 @@
 #include <string.h>
 
 #include "model.h"
-
-static const char prelude_text[] =
-#include "prelude.inc"
-    ;
+#include "prelude.h"
 
 enum { MAX_FILES = 200 };
 
@@ -351,7 +348,7 @@ bool model_read(Model *m, const char *path, const char *text, size_t n) {
     bool parsed = text ? add_source(m, path, text, n, false) : load_file(m, path, (Span){0});
     for (uint32_t i = 0; i < m->units.n; i++) parsed &= m->units.at[i].root != NULL;
     if (!parsed) return false;
-    add_source(m, "std.fsd", prelude_text, sizeof prelude_text - 1, true);
+    add_source(m, "std.fsd", prelude_text, prelude_size, true);
     apply_presets(m, m->options->preset);
     for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
     return true;

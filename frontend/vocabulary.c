@@ -1,15 +1,14 @@
-/* The vocabulary as tables, and its help text. */
+/* The vocabulary as tables, and how its rows are looked up. */
 #include "vocabulary.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "frontend.h"
-
 const SectionInfo section_table[] = {
 #define SECTION(name, doc) {#name, doc},
 #define KEY(section, key, kinds, standard, least, support, doc)
 #define VALUE(section, key, name, support, doc)
+#define EXAMPLE(section, key, text)
 #include "vocabulary.def"
 #undef SECTION
 #undef KEY
@@ -93,78 +92,4 @@ size_t value_names(const KeyInfo *k, const char **names, size_t max) {
             names[n++] = value_table[i].name;
     if (g != GROUP_COUNT) call_names(g, names, &n, max);
     return n;
-}
-
-static const char *support_text(Support s) {
-    return s == HERE    ? ""
-           : s == LATER ? " (not in this version)"
-                        : " (only the default in this version)";
-}
-
-static void help_key(const KeyInfo *k, bool full, Buf *out) {
-    Arena *a = arena_new();
-    buf_printf(out, "  %-16s %s", k->key, k->doc);
-    if (k->standard) buf_printf(out, " [%s]", k->standard);
-    buf_printf(out, "%s\n", support_text(k->support));
-    if (full) {
-        buf_printf(out, "    takes %s\n", kinds_text(a, k->kinds));
-        for (int i = 0; i < n_values; i++)
-            if (of_key(&value_table[i], k))
-                buf_printf(out, "    %-18s %s%s\n", value_table[i].name, value_table[i].doc,
-                           support_text(value_table[i].support));
-        for (int i = 0; i < CALL_COUNT; i++)
-            if (key_group(k) == call_table[i].group)
-                buf_printf(out, "    %s\n        %s%s\n", call_signature(a, &call_table[i]),
-                           call_table[i].doc, support_text(call_table[i].support));
-    }
-    arena_free(a);
-}
-
-static void help_section(const SectionInfo *s, Buf *out) {
-    buf_printf(out, "%s: %s\n", s->name, s->doc);
-    for (int i = 0; i < n_keys; i++)
-        if (!strcmp(key_table[i].section, s->name)) help_key(&key_table[i], false, out);
-}
-
-bool frontend_help(const char *topic, Buf *out) {
-    if (!topic) {
-        buf_printf(out, "Sections of a .fsd file, with keys, meanings and [defaults]:\n");
-        for (int i = 0; i < n_sections; i++) {
-            buf_printf(out, "\n");
-            help_section(&section_table[i], out);
-        }
-        buf_printf(out, "\nOne key with its values: fsdpc help train.optimizer\n");
-        return true;
-    }
-    const char *dot = strchr(topic, '.');
-    for (int i = 0; i < n_sections; i++)
-        if (!dot && !strcmp(section_table[i].name, topic)) {
-            help_section(&section_table[i], out);
-            return true;
-        }
-    const char *names[128];
-    size_t n = 0;
-    for (int i = 0; i < n_keys && dot; i++) {
-        const KeyInfo *k = &key_table[i];
-        if (strncmp(k->section, topic, (size_t)(dot - topic)) || k->section[dot - topic]) continue;
-        if (!strcmp(k->key, dot + 1)) {
-            help_key(k, true, out);
-            return true;
-        }
-        names[n++] = k->key;
-    }
-    const KeyInfo *bare = NULL; /* a key that was named without its section */
-    for (int i = 0; i < n_keys && !dot && !bare; i++)
-        if (!strcmp(key_table[i].key, topic)) bare = &key_table[i];
-    if (bare) {
-        buf_printf(out, "no section `%s`; did you mean `%s.%s`?\n", topic, bare->section,
-                   bare->key);
-        return false;
-    }
-    if (!n) n = section_names(names, ARRAY_LEN(names));
-    const char *near = nearest_name(n && dot ? dot + 1 : topic, names, n);
-    buf_printf(out, "no section or key `%s`", topic);
-    if (near) buf_printf(out, "; did you mean `%s`?", near);
-    buf_printf(out, "\n");
-    return false;
 }

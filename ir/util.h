@@ -11,15 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Exit codes of both programs; the meanings are in README.md. */
+/* Exit codes of both programs. */
 enum {
-    EXIT_DONE = 0,
-    EXIT_USER = 1,        /* the user's mistake: command line, model, shape, ranks */
-    EXIT_ENVIRONMENT = 2, /* the machine or this build: no file, no memory, no device */
-    EXIT_CORRUPT = 3,     /* an input that is not what it claims to be */
-    EXIT_RANK = 4,        /* a rank failed or stopped answering */
-    EXIT_TRAINING = 5,    /* loss not finite under on_nan = stop */
-    EXIT_INTERRUPTED = 130
+#define EXIT(constant, code, doc) constant = code,
+#include "exit_codes.def"
+#undef EXIT
 };
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -10,7 +10,7 @@ model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
-m.fsd, compiled by fsdpc 0.1.0, fingerprint 8da92b5890a4641b
+m.fsd, compiled by fsdpc 0.1.0, fingerprint ef1470157c1f2784
 
   ranks       2: mesh dp = 2
   parameters  2,048, kept in f32, computed in f32, gradients reduced in f32

@@ -8,6 +8,6 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc opt --pass=NAME[,NAME]... [FILE]           run passes on a graph in text form
     fsdpc check [-v] plan.bin                        prove a plan correct
     fsdpc explain CODE                               the long form of a diagnostic
-    fsdpc help [SECTION[.KEY]]                       the sections and keys of a model file
+    fsdpc help [TOPIC]                               everything that a model file and the commands can say
 
-fsdpc COMMAND --help explains a command; fsdpc help lists what a model file can contain.
+fsdpc COMMAND --help explains a command; fsdpc help lists the topics of the reference.

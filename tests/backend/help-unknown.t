@@ -1,7 +1,7 @@
 # RUN: %fsdpc help trian
 # A section that does not exist is an error.
 ==== err
-error[E0508]: no section or key `trian`; did you mean `train`?
-  = help: `fsdpc help` lists them
+error[E0508]: there is no help about `trian`
+  = help: did you mean `train`?
 
 ==== exit 1

@@ -11,5 +11,5 @@ build/fsdpc dump --stage=comm net.fsd
 build/fsdpc dump --format=json --rank 2 net.fsd
 build/fsdpc check net.bin
 build/fsdpc compile -n 8 -s train.batch=64 net.fsd -o net8.bin
-build/fsdpc help shard.prefetch
+build/fsdpc help attention
 build/fsdp-run -n 4 net.bin

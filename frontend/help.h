@@ -1,0 +1,67 @@
+/* The pages of `fsdpc help` and of docs/reference.md: one book, made of the tables, printed as text
+ * or as Markdown. Nothing that can be written in a model file or on a command line is described
+ * anywhere else. */
+#ifndef FSDPC_HELP_H
+#define FSDPC_HELP_H
+
+#include "util.h"
+
+/* Where the example of a page stands; the tests run each one there. */
+typedef enum ExampleKind {
+    EXAMPLE_NONE,
+    EXAMPLE_TOP,       /* in a file, beside other blocks */
+    EXAMPLE_CONFIG,    /* in config */
+    EXAMPLE_MEMBER,    /* in a module */
+    EXAMPLE_STATEMENT, /* in a method */
+    EXAMPLE_DATA,      /* in these sections */
+    EXAMPLE_TRAIN,
+    EXAMPLE_SHARD,
+    EXAMPLE_SHELL /* commands that end with exit code 0 */
+} ExampleKind;
+
+typedef struct HelpRow {
+    const char *name, *type, *standard, *doc; /* type and standard may be NULL */
+} HelpRow;
+
+typedef struct HelpPage {
+    const char *name;     /* "attention", "train.clip", "--mesh" */
+    const char *alias;    /* "clip", "-s"; or NULL */
+    const char *kind;     /* "function of tensors" */
+    const char *form;     /* how it is written, or NULL */
+    const char *doc;      /* one line */
+    const char *more;     /* lines of text, or NULL */
+    const char *standard; /* a default, for the list of a chapter; or NULL */
+    const char *list;     /* what the rows are: "arguments" */
+    VEC(HelpRow) rows;
+    const char *example; /* lines, or NULL */
+    ExampleKind where;
+} HelpPage;
+
+typedef struct HelpChapter {
+    const char *name, *doc; /* name is a topic too */
+    VEC(HelpPage) pages;
+} HelpChapter;
+
+typedef struct HelpBook {
+    Arena *arena;
+    VEC(HelpChapter) chapters;
+} HelpBook;
+
+/* help.c */
+HelpChapter *help_chapter(HelpBook *b, const char *name, const char *doc);
+/* Adds a page; it stays where it is until the next one is added to the chapter. */
+HelpPage *help_page(HelpBook *b, HelpChapter *c, HelpPage page);
+void help_row(HelpBook *b, HelpPage *p, const char *name, const char *type, const char *standard,
+              const char *doc);
+/* The chapters with the names of their pages. */
+void help_contents(const HelpBook *b, Buf *out);
+/* The pages of a topic: a chapter, pages of that name, or pages with a row of that name. false:
+ * there is none. */
+bool help_topic(const HelpBook *b, const char *topic, Buf *out);
+const char *help_nearest_topic(const HelpBook *b, const char *topic); /* or NULL */
+void help_markdown(const HelpBook *b, Buf *out);
+
+/* help_language.c: the chapters about the model file. */
+void help_language(HelpBook *b);
+
+#endif

@@ -1,0 +1,231 @@
+/* The chapters of help about the model file: its syntax (topics.def), the prelude's modules, what
+ * takes arguments (builtins.def), attributes, and the keys of each section (vocabulary.def). */
+#include "help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ast.h"
+#include "prelude.h"
+#include "vocabulary.h"
+
+static const struct {
+    const char *name, *form, *doc, *more;
+    ExampleKind where;
+    const char *example;
+} topics[] = {
+#define TOPIC(name, form, doc, more, where, example)                                               \
+    {name, form, doc, more, EXAMPLE_##where, example},
+#include "topics.def"
+};
+
+static const struct {
+    const char *name, *doc, *example;
+} attributes[] = {
+#define ATTRIBUTE(name, doc, example) {"@" #name, doc, example},
+#include "attributes.def"
+};
+
+static const struct {
+    const char *section, *key, *text;
+} key_examples[] = {
+#define SECTION(name, doc)
+#define KEY(section, key, kinds, standard, least, support, doc)
+#define VALUE(section, key, name, support, doc)
+#define EXAMPLE(section, key, text) {#section, #key, text},
+#include "vocabulary.def"
+};
+
+static const char *with_support(Arena *a, const char *doc, Support s) {
+    return s == HERE ? doc
+                     : arena_printf(a, "%s (%s)", doc,
+                                    s == LATER ? "not in this version"
+                                               : "only the default in this version");
+}
+
+/* ---- syntax ---- */
+
+static void add_topics(HelpBook *b) {
+    HelpChapter *c = help_chapter(b, "language", "what a model file consists of");
+    for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+        help_page(b, c,
+                  (HelpPage){.name = topics[i].name,
+                             .kind = "the language",
+                             .form = topics[i].form,
+                             .doc = topics[i].doc,
+                             .more = topics[i].more,
+                             .example = topics[i].example,
+                             .where = topics[i].where});
+}
+
+static void add_attributes(HelpBook *b) {
+    HelpChapter *c =
+        help_chapter(b, "attributes", "marks of parameters, after their initial value");
+    for (size_t i = 0; i < ARRAY_LEN(attributes); i++)
+        help_page(b, c,
+                  (HelpPage){.name = attributes[i].name,
+                             .alias = attributes[i].name + 1,
+                             .kind = "attribute",
+                             .doc = attributes[i].doc,
+                             .more = "On a field of a module it holds for every parameter below.\n",
+                             .example = attributes[i].example,
+                             .where = EXAMPLE_MEMBER});
+}
+
+/* ---- the prelude ---- */
+
+/* The comment that ends a module's first line, or an empty text. */
+static const char *comment_of(Arena *a, uint32_t line) {
+    const char *at = prelude_text;
+    for (uint32_t i = 1; i < line; i++) at = strchr(at, '\n') + 1;
+    size_t n = strcspn(at, "\n");
+    const char *hash = memchr(at, '#', n);
+    if (!hash) return "";
+    hash += 1 + strspn(hash + 1, " ");
+    return arena_strndup(a, hash, (size_t)(at + n - hash));
+}
+
+static void add_module(HelpBook *b, HelpChapter *c, const Node *module) {
+    Arena *a = b->arena;
+    Buf form = {0}, example = {0};
+    HelpPage page = {.name = module->text,
+                     .kind = "module of the prelude",
+                     .doc = comment_of(a, module->span.line),
+                     .where = EXAMPLE_MEMBER};
+    const Node *params = module->kids[0];
+    buf_printf(&form, "%s(", module->text);
+    buf_printf(&example, "fc : %s(", module->text);
+    for (uint32_t i = 0; i < params->n; i++) {
+        const Node *p = params->kids[i];
+        const char *standard = p->value ? node_text(a, p->value) : NULL;
+        buf_printf(&form, "%s%s%s%s", i ? ", " : "", p->text, standard ? " = " : "",
+                   standard ? standard : "");
+        if (!standard) buf_printf(&example, "%sD", i ? ", " : "");
+    }
+    buf_printf(&form, ")");
+    buf_printf(&example, ")");
+    page.form = arena_strndup(a, form.at, form.n);
+    page.example = arena_strndup(a, example.at, example.n);
+    buf_free(&form);
+    buf_free(&example);
+    help_page(b, c, page);
+}
+
+static void add_modules(HelpBook *b) {
+    HelpChapter *c = help_chapter(b, "modules", "the prelude: modules that every model file has");
+    DiagSet ds;
+    diag_init(&ds, b->arena);
+    const Node *file = parse_text(&ds, 0, prelude_text, prelude_size, PARSE_FILE, 0);
+    CHECK(file);
+    for (uint32_t i = 0; i < file->n; i++)
+        if (file->kids[i]->kind == NODE_MODULE) add_module(b, c, file->kids[i]);
+}
+
+/* ---- calls ---- */
+
+static ExampleKind where_of(const CallInfo *c) {
+    switch (c->group) {
+    case GROUP_FUNCTION:
+        return c->op == OP_cross_entropy || c->op == OP_accuracy ? EXAMPLE_TRAIN
+                                                                 : EXAMPLE_STATEMENT;
+    case GROUP_NUMBER: return EXAMPLE_CONFIG;
+    case GROUP_INIT: return EXAMPLE_MEMBER;
+    case GROUP_SOURCE: return EXAMPLE_DATA;
+    case GROUP_OPTIMIZER:
+    case GROUP_SCHEDULE:
+    case GROUP_PRECISION: return EXAMPLE_TRAIN;
+    case GROUP_UNIT: return EXAMPLE_SHARD;
+    case GROUP_COUNT: break;
+    }
+    BUG("call of group %d", c->group);
+}
+
+static void add_call(HelpBook *b, HelpChapter *chapter, const CallInfo *c) {
+    Arena *a = b->arena;
+    uint32_t n;
+    const ArgumentInfo *arg = call_arguments(c, &n);
+    const char *keys = group_table[c->group].keys;
+    HelpPage page = {.name = c->name,
+                     .kind = *keys                        ? arena_printf(a, "value of %s", keys)
+                             : c->group == GROUP_FUNCTION ? "function of tensors"
+                             : c->group == GROUP_NUMBER   ? "function of constants"
+                                                          : "initial value",
+                     .form = c->support == HERE ? call_signature(a, c) : NULL,
+                     .doc = with_support(a, c->doc, c->support),
+                     .list = "arguments",
+                     .example = c->example,
+                     .where = c->example ? where_of(c) : EXAMPLE_NONE};
+    for (uint32_t i = 0; i < n; i++) {
+        HelpRow row = {arg[i].name, value_type_text(a, &arg[i].type), arg[i].standard,
+                       with_support(a, arg[i].doc, arg[i].support)};
+        vec_push(a, &page.rows, row);
+    }
+    help_page(b, chapter, page);
+}
+
+static void add_group(HelpBook *b, CallGroup g) {
+    HelpChapter *c = help_chapter(b, group_table[g].topic, group_table[g].doc);
+    for (int i = 0; i < CALL_COUNT; i++)
+        if (call_table[i].group == g) add_call(b, c, &call_table[i]);
+}
+
+/* ---- sections ---- */
+
+static const char *key_example(const KeyInfo *k) {
+    for (size_t i = 0; i < ARRAY_LEN(key_examples); i++)
+        if (!strcmp(key_examples[i].section, k->section) && !strcmp(key_examples[i].key, k->key))
+            return key_examples[i].text;
+    return NULL;
+}
+
+static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
+    Arena *a = b->arena;
+    HelpPage page = {.name = arena_printf(a, "%s.%s", k->section, k->key),
+                     .alias = k->key,
+                     .kind = arena_printf(a, "key of %s", k->section),
+                     .form = arena_printf(a, "%s = %s%s%s", k->key, kinds_text(a, k->kinds),
+                                          k->standard ? "; default " : "",
+                                          k->standard ? k->standard : ""),
+                     .doc = with_support(a, k->doc, k->support),
+                     .list = "values",
+                     .standard = k->standard,
+                     .example = key_example(k)};
+    if (page.example)
+        page.where = !strcmp(k->section, "data")    ? EXAMPLE_DATA
+                     : !strcmp(k->section, "train") ? EXAMPLE_TRAIN
+                                                    : EXAMPLE_SHARD;
+    for (int i = 0; i < n_values; i++) {
+        const ValueInfo *v = &value_table[i];
+        if (strcmp(v->section, k->section) || strcmp(v->key, k->key)) continue;
+        HelpRow row = {v->name, NULL, NULL, with_support(a, v->doc, v->support)};
+        vec_push(a, &page.rows, row);
+    }
+    for (int i = 0; i < CALL_COUNT; i++) {
+        const CallInfo *c = &call_table[i];
+        if (key_group(k) != c->group) continue;
+        HelpRow row = {c->name, NULL, NULL, with_support(a, c->doc, c->support)};
+        vec_push(a, &page.rows, row);
+    }
+    help_page(b, chapter, page);
+}
+
+static void add_section(HelpBook *b, const SectionInfo *s) {
+    HelpChapter *c = help_chapter(b, s->name, s->doc);
+    for (int i = 0; i < n_keys; i++)
+        if (!strcmp(key_table[i].section, s->name)) add_key(b, c, &key_table[i]);
+}
+
+void help_language(HelpBook *b) {
+    add_topics(b);
+    add_modules(b);
+    add_attributes(b);
+    add_group(b, GROUP_INIT);
+    add_group(b, GROUP_FUNCTION);
+    add_group(b, GROUP_NUMBER);
+    for (int i = 0; i < n_sections; i++) add_section(b, &section_table[i]);
+    add_group(b, GROUP_SOURCE);
+    add_group(b, GROUP_OPTIMIZER);
+    add_group(b, GROUP_SCHEDULE);
+    add_group(b, GROUP_PRECISION);
+    add_group(b, GROUP_UNIT);
+}

@@ -1,0 +1,7 @@
+/* The prelude models/std.fsd as a text of this program. */
+#include "prelude.h"
+
+const char prelude_text[] =
+#include "prelude.inc"
+    ;
+const size_t prelude_size = sizeof prelude_text - 1;

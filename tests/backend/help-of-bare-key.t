@@ -1,0 +1,11 @@
+# RUN: %fsdpc help clip
+# The page of a key is found by its name without the section.
+==== out
+train.clip (key of train)
+
+    clip = a number or none; default none
+
+  largest global 2-norm of the gradient
+
+  example
+    clip = 1.0

@@ -1,0 +1,9 @@
+# RUN: %fsdpc help optimizers
+# A chapter lists its pages.
+==== out
+optimizers: update rules
+
+  sgd                   stochastic gradient descent
+  adam                  Adam, decay added to the gradient (L2)
+  adamw                 Adam, decay beside the gradient
+  adafactor             Adam with factored second moments (not in this version)

@@ -1,0 +1,15 @@
+# RUN: %fsdpc help shuffle
+# The page of the key that takes a word.
+==== out
+data.order (key of data)
+
+    order = a name; default shuffle
+
+  order of the training samples
+
+  values
+    shuffle                         a new permutation each epoch, from the seed
+    sequential                      as they lie in the files
+
+  example
+    order = sequential

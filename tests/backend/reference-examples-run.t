@@ -1,0 +1,20 @@
+# RUN: sed -n '/^```sh$/,/^```$/p' %root/docs/reference.md | grep -v '^```' >%t/examples; test $(wc -l <%t/examples) -gt 20
+# RUN: mkdir bin; ln -s %fsdpc bin/fsdpc; export PATH=$PWD/bin:$PATH; fsdpc compile -q model.fsd -o plan.bin; cp plan.bin first.bin; while read -r line; do bash -e -o pipefail -c "$line" >%t/out 2>%t/err </dev/null || { echo "$line: $?"; head -n 5 %t/err; }; cp first.bin plan.bin; done <%t/examples
+# Each example of a command line in the reference ends with exit code 0.
+==== model.fsd
+config { L = 2; D = 8; V = 256 }
+preset "big" { L = 3 }
+module Net {
+  e : Embedding(V, D)
+  h : Linear(D, D)[L]
+  head : Linear(D, V)
+  forward(ids) {
+    x = e(ids)
+    for layer in h { x = relu(layer(x)) }
+    return head(x)
+  }
+}
+model = Net
+data { train = text("model.fsd"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 3 }
+shard { mesh = (dp = 2); unit = Linear }
