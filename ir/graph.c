@@ -131,3 +131,25 @@ ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
     CHECK(op->n_out == 1);
     return op->out;
 }
+
+void builder_like(Builder *b, const Op *op) {
+    b->path = op->path;
+    b->span = op->span;
+    b->phase = op->phase;
+    b->unit = op->unit;
+}
+
+ValueId emit_state(Builder *b, int32_t state) {
+    Attrs a = {.index = state};
+    return emit(b, OP_state, &a, 0, NULL, NULL);
+}
+
+void emit_set_state(Builder *b, int32_t state, ValueId v) {
+    Attrs a = {.index = state};
+    op_emit(b, OP_set_state, &a, 1, &v, NULL);
+}
+
+OpKind update_op(const Policy *p) {
+    if (p->optimizer != OPTIMIZER_SGD) return OP_adam;
+    return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
+}

@@ -195,6 +195,11 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
 /* The same with a single result, returning that value. */
 ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
              const Type *given);
+/* The ops that follow have path, span, phase and unit of that one. */
+void builder_like(Builder *b, const Op *op);
+ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */
+void emit_set_state(Builder *b, int32_t state, ValueId v);
+OpKind update_op(const Policy *p); /* which op updates weights */
 uint32_t graph_add_program(Graph *g, ProgramKind kind);
 int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */
 int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */

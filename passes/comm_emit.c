@@ -56,31 +56,6 @@ typedef struct Emit {
 
 /* ---- small things ---- */
 
-static void place_like(Emit *e, const Op *op) {
-    e->b.path = op->path;
-    e->b.span = op->span;
-    e->b.phase = op->phase;
-    e->b.unit = op->unit;
-}
-
-static void place_at_unit(Emit *e, int32_t unit, uint8_t phase) {
-    const Module *m = &e->c->g->modules.at[e->c->g->units.at[unit].modules.at[0]];
-    e->b.path = m->path;
-    e->b.span = m->span;
-    e->b.phase = phase;
-    e->b.unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
-}
-
-static ValueId read_state(Emit *e, int32_t state) {
-    Attrs a = {.index = state};
-    return emit(&e->b, OP_state, &a, 0, NULL, NULL);
-}
-
-static void write_state(Emit *e, int32_t state, ValueId v) {
-    Attrs a = {.index = state};
-    op_emit(&e->b, OP_set_state, &a, 1, &v, NULL);
-}
-
 /* The same op on new operands; its result types stay (precision chose them). */
 static void clone(Emit *e, const Op *old, const ValueId *in) {
     Graph *g = e->c->g;
@@ -130,14 +105,14 @@ static void begin_gather(Emit *e, uint32_t segment) {
     Graph *g = e->c->g;
     const Gather *gather = &e->parts->gathers.at[e->next_gather];
     const Unit *u = &g->units.at[gather->unit];
-    place_at_unit(e, gather->unit, e->parts->segments.at[segment].phase);
+    builder_at_unit(&e->b, gather->unit, e->parts->segments.at[segment].phase);
     if (e->c->gathers && !reads_held(e)) {
         emit_unshard(e, gather);
     } else {
         for (uint32_t j = 0; j < u->groups.n; j++) {
             uint32_t k = (uint32_t)u->groups.at[j];
             e->flat[k] =
-                reads_held(e) ? read_state(e, e->c->gathered_state[k]) : compute_shard(e, k);
+                reads_held(e) ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
         }
     }
     e->current[gather->unit] = (int32_t)e->next_gather++;
@@ -149,7 +124,7 @@ static void end_gather(Emit *e, const Gather *gather) {
     if (!e->c->gathers) return;
     if (e->c->hold && e->several && !e->update) {
         for (uint32_t j = 0; e->first && j < u->groups.n; j++)
-            write_state(e, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
+            emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
     }
     ValueId *in = arena_array(g->arena, ValueId, u->groups.n);
@@ -166,7 +141,7 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
         if (p == NO_INDEX) continue;
         int32_t unit = e->c->map.owner[p], k = e->current[unit];
         if (k == NO_INDEX || e->parts->gathers.at[k].last != item) continue;
-        place_at_unit(e, unit, old->phase);
+        builder_at_unit(&e->b, unit, old->phase);
         end_gather(e, &e->parts->gathers.at[k]);
         e->current[unit] = NO_INDEX;
     }
@@ -201,10 +176,10 @@ static void complete(Emit *e, uint32_t group) {
     int32_t state = e->c->gradient_state[group];
     ValueId sum = p->value;
     if (!e->first && !p->summed) {
-        ValueId both[2] = {read_state(e, state), p->value};
+        ValueId both[2] = {emit_state(&e->b, state), p->value};
         sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
-    write_state(e, state, sum);
+    emit_set_state(&e->b, state, sum);
     e->became[r->reduced] = sum;
     p->value = NO_VALUE;
 }
@@ -222,7 +197,7 @@ static void complete_all(Emit *e, uint8_t phase) {
         for (end = k; end < e->pending.n && pending_unit(e, end) == unit;) end++;
         ValueId *packs = arena_array(g->arena, ValueId, end - k);
         uint32_t n = 0;
-        place_at_unit(e, unit, phase);
+        builder_at_unit(&e->b, unit, phase);
         for (uint32_t row = k; row < end; row++) {
             uint32_t group = e->parts->reductions.at[e->pending.at[row].reduction].group;
             complete(e, group);
@@ -252,10 +227,10 @@ static ValueId add_local(Emit *e, const Reduction *r, ValueId pack, bool reduced
     int32_t state = e->c->gradient_state[r->group];
     ValueId sum = pack;
     if (!e->first) {
-        ValueId both[2] = {read_state(e, state), pack};
+        ValueId both[2] = {emit_state(&e->b, state), pack};
         sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
-    if (!reduced_in_place) write_state(e, state, sum);
+    if (!reduced_in_place) emit_set_state(&e->b, state, sum);
     return sum;
 }
 
@@ -263,7 +238,7 @@ static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
     Graph *g = e->c->g;
     const Reduction *r = &e->parts->reductions.at[row];
     const Group *group = &g->groups.at[r->group];
-    place_at_unit(e, group->unit, phase);
+    builder_at_unit(&e->b, group->unit, phase);
     ValueId *in = arena_array(g->arena, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
     Attrs a = {.group = r->group};
@@ -299,13 +274,13 @@ static void end_segment(Emit *e, uint32_t segment) {
 
 static void see_metric(Emit *e, const Op *op) {
     Metric m = {(int32_t)op->attr.index, op->in[0], e->became[op->in[0]]};
-    place_like(e, op);
+    builder_like(&e->b, op);
     if (e->several && !e->first) {
-        ValueId both[2] = {read_state(e, m.state), m.value};
+        ValueId both[2] = {emit_state(&e->b, m.state), m.value};
         m.value = emit(&e->b, OP_metric_add, NULL, 2, both, NULL);
     }
     bool summed_later = e->c->ranks > 1 && (e->update || e->kind == PROGRAM_EVAL);
-    if (!summed_later) write_state(e, m.state, m.value);
+    if (!summed_later) emit_set_state(&e->b, m.state, m.value);
     vec_push(e->c->g->arena, &e->metrics, m);
 }
 
@@ -328,14 +303,14 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     for (uint32_t k = 0; k < n; k++) {
         Metric *m = &e->metrics.at[k];
         m->value = out + k;
-        write_state(e, m->state, m->value);
+        emit_set_state(&e->b, m->state, m->value);
     }
 }
 
 static void see_step_scale(Emit *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
     complete_all(e, PHASE_UPDATE);
-    place_like(e, op);
+    builder_like(&e->b, op);
     uint32_t k = 0;
     while (k < e->metrics.n && e->metrics.at[k].old != op->in[0]) k++;
     CHECK(k < e->metrics.n);
@@ -360,7 +335,7 @@ static void emit_item(Emit *e, uint32_t item) {
         see_step_scale(e, &op);
         return;
     }
-    place_like(e, &op);
+    builder_like(&e->b, &op);
     if (op.kind == OP_grad_norm && op.attr.group != NO_INDEX) complete(e, (uint32_t)op.attr.group);
     ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
     for (uint32_t j = 0; j < op.n_in; j++) {
@@ -387,8 +362,8 @@ static void read_shards(Emit *e) {
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
         if (!read[k]) continue;
-        place_at_unit(e, g->groups.at[k].unit, PHASE_FORWARD);
-        e->shard[k] = read_state(e, e->c->param_state[k]);
+        builder_at_unit(&e->b, g->groups.at[k].unit, PHASE_FORWARD);
+        e->shard[k] = emit_state(&e->b, e->c->param_state[k]);
     }
 }
 

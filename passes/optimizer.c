@@ -20,16 +20,6 @@ typedef struct Update {
     ValueId step, scale;
 } Update;
 
-static ValueId read_state(Builder *b, int32_t state) {
-    Attrs a = {.index = state};
-    return emit(b, OP_state, &a, 0, NULL, NULL);
-}
-
-static void write_state(Builder *b, int32_t state, ValueId v) {
-    Attrs a = {.index = state};
-    op_emit(b, OP_set_state, &a, 1, &v, NULL);
-}
-
 /* The contribution of this call to the loss, and `step` as the program has read it already. */
 static ValueId find_inputs(Update *u, const Program *p) {
     const Graph *g = u->g;
@@ -76,7 +66,7 @@ static void emit_scale(Update *u, ValueId loss, ValueId norm) {
     u->scale = emit(&u->b, OP_step_scale, &a, 3, in, NULL);
     int32_t state =
         graph_add_state(g, STATE_SCALE, "scale", g->values.at[u->scale].type, NO_INDEX, NO_INDEX);
-    write_state(&u->b, state, u->scale);
+    emit_set_state(&u->b, state, u->scale);
 }
 
 static int32_t add_moment(Graph *g, StateRole role, uint32_t param) {
@@ -84,11 +74,6 @@ static int32_t add_moment(Graph *g, StateRole role, uint32_t param) {
     const char *name =
         arena_printf(g->arena, "%s.%s", p->name.path, role == STATE_MOMENT1 ? "m" : "v");
     return graph_add_state(g, role, name, p->type, (int32_t)param, NO_INDEX);
-}
-
-static OpKind update_kind(const Policy *p) {
-    if (p->optimizer != OPTIMIZER_SGD) return OP_adam;
-    return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
 }
 
 static Attrs update_attrs(const Policy *p, OpKind kind, uint32_t param, bool no_decay) {
@@ -111,7 +96,7 @@ static Attrs update_attrs(const Policy *p, OpKind kind, uint32_t param, bool no_
 static void emit_update(Update *u, uint32_t param) {
     Graph *g = u->g;
     place_at(u, &g->params.at[param]);
-    OpKind kind = update_kind(&g->policy);
+    OpKind kind = update_op(&g->policy);
     uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */
     Attrs a = update_attrs(&g->policy, kind, param, g->params.at[param].no_decay);
     Attrs which = {.index = param};
@@ -121,7 +106,7 @@ static void emit_update(Update *u, uint32_t param) {
     in[n++] = emit(&u->b, OP_master, &which, 0, NULL, NULL);
     for (uint32_t j = 0; j < n_moments; j++) {
         moment[j] = add_moment(g, j ? STATE_MOMENT2 : STATE_MOMENT1, param);
-        in[n++] = read_state(&u->b, moment[j]);
+        in[n++] = emit_state(&u->b, moment[j]);
     }
     in[n++] = u->gradient[param];
     in[n++] = u->scale;
@@ -129,7 +114,7 @@ static void emit_update(Update *u, uint32_t param) {
     OpId update = op_emit(&u->b, kind, &a, n, in, NULL);
     ValueId out = g->ops.at[update].out;
     op_emit(&u->b, OP_set_param, &which, 1, &out, NULL);
-    for (uint32_t j = 0; j < n_moments; j++) write_state(&u->b, moment[j], out + 1 + j);
+    for (uint32_t j = 0; j < n_moments; j++) emit_set_state(&u->b, moment[j], out + 1 + j);
 }
 
 /* A graph that comes as text may lack what the frontend always makes, or have its update. */
@@ -164,7 +149,7 @@ bool pass_optimizer(Graph *g) {
     for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;
     ValueId loss = train == NO_INDEX ? NO_VALUE : find_inputs(&u, &g->programs.at[train]);
     if (!is_ready(g, train, loss) || !has_gradient(&u)) return false;
-    if (u.step == NO_VALUE) u.step = read_state(&u.b, graph_find_state(g, "step"));
+    if (u.step == NO_VALUE) u.step = emit_state(&u.b, graph_find_state(g, "step"));
     emit_scale(&u, loss, total_norm(&u));
     for (uint32_t k = 0; k < g->params.n; k++)
         if (u.gradient[k] != NO_VALUE) emit_update(&u, k);

@@ -110,11 +110,6 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
     return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
 }
 
-static OpKind update_kind(const Graph *g) {
-    if (g->policy.optimizer != OPTIMIZER_SGD) return OP_adam;
-    return g->policy.momentum != 0 ? OP_sgd_momentum : OP_sgd;
-}
-
 static void make_states(Shard *s) {
     Graph *g = s->g;
     uint32_t kept = 0, n = g->states.n;
@@ -124,7 +119,9 @@ static void make_states(Shard *s) {
         if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
     }
     g->states.n = kept;
-    uint32_t moments = update_kind(g) == OP_adam ? 2 : update_kind(g) == OP_sgd_momentum ? 1 : 0;
+    uint32_t moments = update_op(&g->policy) == OP_adam           ? 2
+                       : update_op(&g->policy) == OP_sgd_momentum ? 1
+                                                                  : 0;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
         if (g->groups.at[k].trainable && moments > 0)
@@ -136,34 +133,14 @@ static void make_states(Shard *s) {
 
 /* ---- parameters ---- */
 
-static void place_like(Shard *s, const Op *op) {
-    s->b.path = op->path;
-    s->b.span = op->span;
-    s->b.phase = op->phase;
-    s->b.unit = op->unit;
-}
-
-static void place_at_unit(Shard *s, int32_t unit, uint8_t phase) {
-    const Module *m = &s->g->modules.at[s->g->units.at[unit].modules.at[0]];
-    s->b.path = m->path;
-    s->b.span = m->span;
-    s->b.phase = phase;
-    s->b.unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
-}
-
-static ValueId read_state(Shard *s, int32_t state) {
-    Attrs a = {.index = state};
-    return emit(&s->b, OP_state, &a, 0, NULL, NULL);
-}
-
 static ValueId shard_of(Shard *s, uint32_t k) {
-    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = read_state(s, s->param_state[k]);
+    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = emit_state(&s->b, s->param_state[k]);
     return s->shard_value[k];
 }
 
 static void emit_unshard(Shard *s, int32_t unit, uint8_t phase) {
     Graph *g = s->g;
-    place_at_unit(s, unit, phase);
+    builder_at_unit(&s->b, unit, phase);
     uint32_t n = g->units.at[unit].groups.n;
     ValueId *in = arena_array(g->arena, ValueId, n);
     for (uint32_t j = 0; j < n; j++) {
@@ -199,7 +176,7 @@ static void see_param(Shard *s, Op op) {
     uint32_t p = (uint32_t)op.attr.index;
     int32_t k = s->group[p];
     if (s->flat[k] == NO_VALUE) emit_unshard(s, g->groups.at[k].unit, op.phase);
-    place_like(s, &op);
+    builder_like(&s->b, &op);
     Type t = g->params.at[p].type;
     t.dtype = (uint8_t)g->groups.at[k].compute_dtype;
     Attrs a = {.offset = offset_of(g, k, p) * dtype_bytes(t.dtype)};
@@ -230,7 +207,7 @@ static void emit_reduction(Shard *s, uint32_t k, uint8_t phase) {
     const Group *group = &g->groups.at[k];
     ValueId *in = arena_array(g->arena, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = s->gradient[group->params.at[j].param];
-    place_at_unit(s, group->unit, phase);
+    builder_at_unit(&s->b, group->unit, phase);
     Attrs a = {.unit = group->unit, .group = k, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
     Type flat = type_of(group->reduce_dtype, 1, &group->padded);
     ValueId pack = emit(&s->b, OP_pack, &a, group->params.n, in, &flat);
@@ -239,7 +216,7 @@ static void emit_reduction(Shard *s, uint32_t k, uint8_t phase) {
 
 static void see_gradient(Shard *s, Op op) {
     uint32_t p = (uint32_t)op.attr.index, k = (uint32_t)s->group[p];
-    place_like(s, &op);
+    builder_like(&s->b, &op);
     s->gradient[p] = own_gradient(s, s->became[op.in[0]], s->g->groups.at[k].reduce_dtype);
     CHECK(s->waiting[k] > 0);
     if (--s->waiting[k] == 0) emit_reduction(s, k, op.phase);
@@ -252,7 +229,7 @@ static ValueId total_norm(Shard *s) {
     for (uint32_t k = 0; k < s->g->groups.n; k++) {
         if (!s->g->groups.at[k].trainable) continue;
         CHECK(s->reduced[k] != NO_VALUE);
-        place_at_unit(s, s->g->groups.at[k].unit, PHASE_UPDATE);
+        builder_at_unit(&s->b, s->g->groups.at[k].unit, PHASE_UPDATE);
         Attrs a = {.group = k};
         ValueId one = emit(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
         ValueId both[2] = {norm, one};
@@ -261,19 +238,14 @@ static ValueId total_norm(Shard *s) {
     return norm;
 }
 
-static void write_state(Shard *s, int32_t state, ValueId v) {
-    Attrs a = {.index = state};
-    op_emit(&s->b, OP_set_state, &a, 1, &v, NULL);
-}
-
 static void emit_update(Shard *s, uint32_t k) {
     Graph *g = s->g;
     Op like = s->update[k];
-    place_at_unit(s, g->groups.at[k].unit, PHASE_UPDATE);
+    builder_at_unit(&s->b, g->groups.at[k].unit, PHASE_UPDATE);
     ValueId in[6];
     uint32_t n = 0, moments = like.n_in - 4;
     in[n++] = shard_of(s, k);
-    for (uint32_t j = 0; j < moments; j++) in[n++] = read_state(s, s->moment_state[j][k]);
+    for (uint32_t j = 0; j < moments; j++) in[n++] = emit_state(&s->b, s->moment_state[j][k]);
     in[n++] = s->reduced[k];
     in[n++] = s->became[like.in[like.n_in - 2]];
     in[n++] = s->became[like.in[like.n_in - 1]];
@@ -282,8 +254,9 @@ static void emit_update(Shard *s, uint32_t k) {
     like.attr.weight_decay = g->policy.weight_decay;
     OpId update = op_emit(&s->b, like.kind, &like.attr, n, in, NULL);
     ValueId out = g->ops.at[update].out;
-    write_state(s, s->param_state[k], out);
-    for (uint32_t j = 0; j < moments; j++) write_state(s, s->moment_state[j][k], out + 1 + j);
+    emit_set_state(&s->b, s->param_state[k], out);
+    for (uint32_t j = 0; j < moments; j++)
+        emit_set_state(&s->b, s->moment_state[j][k], out + 1 + j);
 }
 
 /* ---- programs ---- */

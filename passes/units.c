@@ -79,6 +79,14 @@ UnitMap unit_map(const Graph *g) {
     return m;
 }
 
+void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
+    const Module *m = &b->g->modules.at[b->g->units.at[unit].modules.at[0]];
+    b->path = m->path;
+    b->span = m->span;
+    b->phase = phase;
+    b->unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
+}
+
 /* ---- paths ---- */
 
 static int compare_paths(const void *a, const void *b, void *modules) {

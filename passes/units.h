@@ -16,6 +16,9 @@ typedef struct UnitMap {
 UnitMap unit_map(const Graph *g);
 /* The unit around the one that encloses module, or NO_INDEX. */
 int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
+/* The ops that follow stand for the whole unit: they have the place of its first module; ops of the
+ * update are of no unit. */
+void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
 /* The module of a path; a path that no module has belongs to the nearest module above it. */
 typedef struct ModulePaths {
     const Graph *g;
