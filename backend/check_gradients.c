@@ -3,13 +3,13 @@
  *
  * Values are followed symbolically through one program: a gradient is "the contributions kept in
  * the group's state when the program started" (entry, 0 or 1 times) plus "this call's contribution"
- * (current, 0 or 1 times), reduced over ranks or not. The loss is followed in the same way, the
- * norm as a list of groups. Over the calls of a step the states' contents are counts of calls; a
- * program that runs `times` times changes them linearly, so it is followed once.
+ * (current, 0 or 1 times), summed over some of the mesh's axes. The loss is followed in the same
+ * way, the norm as a list of groups. Over the calls of a step the states' contents are counts of
+ * calls; a program that runs `times` times changes them linearly, so it is followed once.
  *
  *   4a  a contribution is lost, or read before anything was stored
  *   4b  a contribution is counted twice, or parts of different kinds are added
- *   4c  reduced twice, or not at all, or over a part of the ranks
+ *   4c  summed twice over an axis, or not over all axes along which contributions differ
  *   4d  a group is not updated exactly once a step, or a frozen one is
  *   4e  an update's operands are not the states of its group, or its results are not kept, or a
  *       state of parameters, moments or scale takes something else
@@ -27,7 +27,8 @@ typedef unsigned long long Llu;
 enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM };
 
 typedef struct Sym {
-    uint8_t kind, entry, current, reduced;
+    uint8_t kind, entry, current;
+    AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
     int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM: minus the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
     uint32_t value;      /* SYM_TERM: the value that the sum began with */
@@ -37,7 +38,8 @@ typedef struct Sym {
 
 typedef struct Content {
     uint64_t calls; /* contributions in it */
-    uint8_t kind, reduced, written;
+    uint8_t kind, written;
+    AxisSet summed;
     int32_t group; /* as in Sym */
 } Content;
 
@@ -59,7 +61,8 @@ typedef struct Step {
 
 static Sym *sym_in(Step *s, uint64_t i, uint32_t k) { return &s->sym[check_in(s->c, i, k)]; }
 static Sym *sym_out(Step *s, uint64_t i, uint32_t k) { return &s->sym[check_out(s->c, i, k)]; }
-static bool must_reduce(const Step *s) { return s->c->p->settings->ranks > 1; }
+/* Over which axes contributions are to be summed. */
+static AxisSet sample_axes(const Step *s) { return mesh_sample_axes(&s->c->mesh); }
 
 /* Contributions that a value holds when its program runs for the last time. */
 static uint64_t contributions(const Step *s, const Sym *v) {
@@ -79,7 +82,7 @@ static int follow_state(Step *s, uint64_t i) {
     *sym_out(s, i, 0) = (Sym){.kind = k->kind,
                               .entry = 1,
                               .source = (uint32_t)index,
-                              .reduced = k->reduced,
+                              .summed = k->summed,
                               .group = k->group};
     return 0;
 }
@@ -93,12 +96,12 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
     if (v->kind != kind || (kind == SYM_GRADIENT && v->group != st->group) ||
         (v->entry && (v->source != index || v->group != before->group)))
         return check_fail(s->c, "4b", i, "stores in state %s what does not belong there", name);
-    if (s->evaluation && v->reduced != must_reduce(s))
+    if (s->evaluation && v->summed != sample_axes(s))
         return check_fail(s->c, "4c", i, "state %s is %s over ranks", name,
-                          v->reduced ? "reduced" : "not reduced");
+                          v->summed ? "summed" : "not summed");
     if (!s->evaluation && !v->entry && (before->written || s->times > 1))
         return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls", name);
-    if (s->times > 1 && v->entry && v->reduced != before->reduced)
+    if (s->times > 1 && v->entry && v->summed != before->summed)
         return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
     if (kind == SYM_TERM && v->current) {
         uint32_t *term = &s->c->term[index];
@@ -111,7 +114,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
     }
     *k = (Content){.calls = contributions(s, v),
                    .kind = kind,
-                   .reduced = v->reduced,
+                   .summed = v->summed,
                    .written = !s->evaluation,
                    .group = v->group};
     return 0;
@@ -153,7 +156,7 @@ static int follow_set_state(Step *s, uint64_t i) {
 static int follow_sum(Step *s, uint64_t i) {
     Sym *a = sym_in(s, i, 0), *b = sym_in(s, i, 1);
     if (a->kind == SYM_NONE && b->kind == SYM_NONE) return 0;
-    if (a->kind != b->kind || a->reduced != b->reduced || a->group != b->group ||
+    if (a->kind != b->kind || a->summed != b->summed || a->group != b->group ||
         (a->entry && b->entry && a->source != b->source))
         return check_fail(s->c, "4b", i, "adds parts of different kinds");
     Sym sum = *a;
@@ -206,21 +209,22 @@ static int follow_reduction(Step *s, uint64_t i) {
         const Sym *v = sym_in(s, i, k);
         if (v->kind == SYM_NONE)
             return check_fail(s->c, "4c", i, "reduces a value that is no gradient, loss or norm");
-        if (v->reduced) return check_fail(s->c, "4c", i, "reduces what is reduced already");
-        int64_t extent = mesh_extent(&s->c->mesh, (AxisSet)in->attr.axes);
-        if (extent != (int64_t)p->settings->ranks)
-            return check_fail(s->c, "4c", i, "reduces over %lld of %u ranks", (long long)extent,
-                              p->settings->ranks);
+        AxisSet axes = (AxisSet)in->attr.axes;
+        if (v->summed & axes) return check_fail(s->c, "4c", i, "reduces what is reduced already");
+        if (axes & ~sample_axes(s))
+            return check_fail(s->c, "4c", i, "sums over axes %#x; contributions differ over %#x",
+                              axes, sample_axes(s));
         s->c->result->reductions += v->kind == SYM_GRADIENT;
         if (v->kind == SYM_GRADIENT) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
-            if (in->attr.group != v->group || scatter != (g->split != 0))
+            bool fits = scatter ? axes == g->split : !(axes & g->split);
+            if (in->attr.group != v->group || !fits)
                 return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
                                   v->group);
         }
         Sym out = *v;
-        out.reduced = 1;
+        out.summed |= axes;
         out.taken = 0;
         sym_in(s, i, k)->taken = (uint32_t)i + 1;
         *sym_out(s, i, k) = out;
@@ -234,7 +238,7 @@ static int check_complete(Step *s, uint64_t i, uint32_t k, int64_t group) {
     if (g->kind != SYM_GRADIENT || g->group != group)
         return check_fail(s->c, "4e", i, "operand %u is not the gradient of group %lld", k,
                           (long long)group);
-    if (g->reduced != must_reduce(s))
+    if (g->summed != sample_axes(s))
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
                           (long long)group);
     if (s->times != 1)
@@ -275,8 +279,8 @@ static int follow_scale(Step *s, uint64_t i) {
     const Sym *loss = sym_in(s, i, 0), *norm = sym_in(s, i, 1);
     if (!is_step(s->c, check_in(s->c, i, 2)))
         return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
-    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->reduced != must_reduce(s) ||
-        norm->reduced != must_reduce(s) || norm->taken)
+    if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != sample_axes(s) ||
+        norm->summed != sample_axes(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
     if (!check_is_loss((uint16_t)-loss->group) || s->times != 1 ||
         contributions(s, loss) != s->total)

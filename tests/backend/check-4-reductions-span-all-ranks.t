@@ -3,6 +3,6 @@
 # RUN: %fsdpc check %t/plan.bin 2>&1 | sed -E "s/(#|value |instruction |bytes? |to |says |\()[0-9]+/\1N/g; s/[.]fsd:[0-9]+:[0-9]+/.fsd:N/"; exit ${PIPESTATUS[0]}
 # A metric is summed over an axis of one rank only: check-4.
 ==== out
-error[E0510]: %t/plan.bin: check-4c: all_reduce #N: reduces over 1 of 2 ranks
+error[E0510]: %t/plan.bin: check-4c: all_reduce #N: sums over axes 0x2; contributions differ over 0x1
 
 ==== exit 3
