@@ -75,7 +75,7 @@ int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trai
 /* check_constants.c: rule 4 of the plan: optimizer and settings agree */
 int check_constants(Check *c);
 /* check_terms.c: what values stand for. A Part is an instruction, or one of the ops that a fused
- * instruction stands for. Its values are those of the plan; behind them, n_values + i is what
+ * instruction stands for. Its values are those of the plan; after them, n_values + i is what
  * exists only inside of instruction i. */
 enum { CHECK_PARTS = 4, CHECK_PART_IN = 6 };
 typedef struct Part {

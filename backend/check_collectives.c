@@ -1,17 +1,20 @@
 /* Proofs 5 and 7.
  *
  * check-5: all ranks issue the same collectives on each communicator in the same order. Ranks of
- * one role run the same program, so it remains to show: 5a  roles make the same calls, with the
- * same sequence on each communicator (kind, what it is about, elements, dtype) 5b  collectives of
- * one communicator are ordered by happens-before, so that the sequence does not depend on how
- * streams run 5c  gathers use the gather communicator, reductions the other; its axes are of the
- * mesh 5d  element counts fit the number of ranks on its axes
+ * one role run the same program, so it remains to show:
+ *
+ *   5a  roles make the same calls, with the same sequence of collectives on each communicator
+ *   5b  collectives of one communicator are ordered by happens-before, however streams run
+ *   5c  gathers use the gather communicator, reductions the other; axes are of the mesh
+ *   5d  element counts fit the number of ranks on the axes
  *
  * check-7: streams, edges and matched collectives of all ranks together have no cycle. For each
  * call of a step the programs of all roles become one graph in which the k-th collective of a
  * communicator is one node (it ends on no rank before it began on all); ranks of a role are alike,
- * so one of each will do. Arcs: order on a stream, edges, order on a communicator. 7a  an edge
- * points to a later instruction, or to its own stream (the list must be a legal order) 7b  a cycle
+ * so one of each will do. Arcs: order on a stream, edges, order on a communicator.
+ *
+ *   7a  an edge points to a later instruction, or to its own stream
+ *   7b  a cycle
  */
 #include "check.h"
 
@@ -172,7 +175,7 @@ static int check_union(Check *c, const PlanProgram **program, uint32_t n) {
     return status;
 }
 
-/* The k-th call of a kind that role r makes; NULL behind the last. */
+/* The k-th call of a kind that role r makes; NULL after the last. */
 static const PlanCall *nth_call(const Plan *p, uint32_t role, uint32_t kind, uint32_t k) {
     for (uint32_t i = 0; i < p->n_calls; i++)
         if (p->calls[i].role == role && p->calls[i].kind == kind && k-- == 0) return &p->calls[i];
@@ -243,7 +246,7 @@ static int check_program(Check *c, const PlanProgram *pr) {
         uint64_t *before = &last[comm_of(&c->p->instrs[i])];
         if (*before != NO_INSTR && !check_before(c, *before, i))
             return check_fail(c, "5b", i,
-                              "is not ordered behind instruction %llu, which uses the same "
+                              "is not ordered after instruction %llu, which uses the same "
                               "communicator",
                               (unsigned long long)*before);
         *before = i;
@@ -285,7 +288,7 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
     return true;
 }
 
-/* The next collective of the program at or behind *i; false at the end. */
+/* The next collective of the program at or after *i; false at the end. */
 static bool next_collective(const Check *c, const PlanProgram *pr, uint64_t *i, int comm) {
     while (*i < pr->first_instr + (uint64_t)pr->n_instr &&
            !(check_is_collective(c, *i) && comm_of(&c->p->instrs[*i]) == comm))

@@ -11,12 +11,11 @@
  *   4b  a contribution is counted twice, or parts of different kinds are added
  *   4c  summed twice over an axis, or not over all axes along which contributions differ
  *   4d  a group is not updated exactly once a step, or a frozen one is
- *   4e  an update's operands are not the states of its group, or its results are not kept, or a
- *       state of parameters, moments or scale takes something else
+ *   4e  an update or a state takes something else than its group's values
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
- *   4h  a metric or the scale, which the host reads, is written by no call, or nothing evaluates
- *   4o  two programs or roles have different losses, or an evaluation has another one than the step
+ *   4h  what the host reads is written by no call, or nothing evaluates
+ *   4o  programs, roles or the evaluation have different losses
  */
 #include "check.h"
 
@@ -282,8 +281,7 @@ static int follow_scale(Step *s, uint64_t i) {
     if (loss->kind != SYM_TERM || norm->kind != SYM_NORM || loss->summed != sample_axes(s) ||
         norm->summed != sample_axes(s) || norm->taken)
         return check_fail(s->c, "4g", i, "its operands are not the loss and the norm of all ranks");
-    if (!check_is_loss((uint16_t)-loss->group) || s->times != 1 ||
-        contributions(s, loss) != s->total)
+    if (!check_is_loss((uint16_t)-loss->group) || contributions(s, loss) != s->total)
         return check_fail(s->c, "4g", i, "the loss does not hold every micro-batch once");
     uint64_t listed = 0, trainable = 0;
     for (uint32_t g = norm->head; g && listed <= p->n_groups; g = s->next[g - 1]) listed++;

@@ -16,9 +16,8 @@
  * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
  *   6a  the plan's arena_bytes: the largest peak of its programs
  *   6b  a program's peak: the end of its highest value, never below the states' region
- *   6c  workspaces: the largest bound of any instruction for that kind of device, behind the arena
- *   6d  states: inside their region, disjoint, multiples of PLAN_ALIGN, the region ends with the
- * last
+ *   6c  workspaces: the largest bound of any instruction for that kind of device, after the arena
+ *   6d  states: disjoint multiples of PLAN_ALIGN, inside their region, which the last one ends
  */
 #include "check.h"
 #include "interval_map.h"
@@ -349,7 +348,7 @@ int check_peak(Check *c) {
                           (Llu)arena, (Llu)p->settings->arena_bytes);
     if (p->settings->workspace_offset != align_up(arena, PLAN_ALIGN))
         return check_fail(c, "6c", NO_INSTR,
-                          "workspaces begin at %llu, behind the arena would be %llu",
+                          "workspaces begin at %llu, not after the arena at %llu",
                           (Llu)p->settings->workspace_offset, (Llu)align_up(arena, PLAN_ALIGN));
     for (int d = 0; d < DEVICE_KINDS; d++)
         if (p->settings->workspace_bytes[d] != p->settings->workspace_offset + workspace[d])

@@ -6,16 +6,15 @@
  * The entry version of a state is there before the program starts, on every stream.
  *
  * check-3: a parameter is read only between its unshard and its reshard.
- *   3a  an unshard gathers the unit's groups: operand j is the shard of group j as it was when the
- *       program started (or its cast), its result that group, padded
+ *   3a  an unshard gathers its unit's groups, from their shards as the program found them
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
  *   3d  a view of a group's flat value shows exactly one parameter of that group
- *   3e  a flat gradient is freed only behind its last reader
- *   3f  a state that keeps gathered parameters over the calls of a step is read only after an
- * unshard of the same step has filled it, and not after its reshard 3g  nothing else reads a flat
- * parameter or a shard: unshard, cast, update and norm take shards, view, reshard and set_state
- * gathered ones Along the way: how many non-root units are unsharded at once, in issue order.
+ *   3e  a flat gradient is freed only after its last reader
+ *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
+ *   3g  only unshard, cast, update take shards; only view, reshard, set_state flat parameters
+ *
+ * Along the way: how many non-root units are unsharded at once, in issue order.
  */
 #include "check.h"
 

@@ -242,8 +242,8 @@ static bool exchange_fields(Edit *e, Random *r) {
     return true;
 }
 
-/* The micro-batches after the first are added to what the ranks have summed already, and that is
- * summed over the ranks again, in each call: each sum alone is of one kind. */
+/* In a program that runs several times, what it adds to is summed over the ranks again by each
+ * call; each sum alone is of one kind, and the last call does what it should. */
 static uint32_t only_user(const Edit *e, uint32_t v, uint16_t op) {
     for (uint32_t i = 0; i < e->n_instr; i++)
         for (uint32_t k = 0; k < e->instr[i].n_in; k++)
@@ -261,6 +261,7 @@ static bool reduce_again(Edit *e, Random *r) {
     int64_t group = -1;
     for (uint32_t k = 0; k < e->n_program; k++) {
         EditProgram *p = &e->program[k];
+        if (p->kind == PROGRAM_LAST) continue;
         for (uint32_t i = 0; i < p->n; i++) {
             EditInstr *in = &e->instr[p->list[i]];
             if (!reduces_gradient(e, p->list[i]) || (group >= 0 && in->row.attr.group != group))
@@ -268,7 +269,7 @@ static bool reduce_again(Edit *e, Random *r) {
             uint32_t sum = only_user(e, in->out[0], OP_accumulate);
             uint32_t set =
                 only_user(e, sum == UINT32_MAX ? in->out[0] : e->instr[sum].out[0], OP_set_state);
-            if (set == UINT32_MAX) break; /* the last call */
+            if (set == UINT32_MAX) break;
             group = in->row.attr.group;
             if (sum == UINT32_MAX) { /* the first: kept as this rank has it */
                 edit_replace_value(e, in->out[0], in->in[0]);

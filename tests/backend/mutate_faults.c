@@ -144,7 +144,7 @@ static uint32_t last_reader(const Edit *e, uint32_t program, uint32_t root) {
     return last;
 }
 
-/* Puts a value where another one is that was made before and is read behind it. */
+/* Puts a value where another one is that was made before and is read after it. */
 static bool overlap_live(Edit *e, Random *r) {
     Place at;
     if (!pick(e, r, has_loose_result, &at)) return false;

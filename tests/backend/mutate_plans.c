@@ -68,6 +68,7 @@ static const Case cases[] = {
      3,
      {SIX, "shard.strategy=grads", "shard.prefetch=2", "shard.inflight=3"}},
     {"six layers 1 rank, 3 micro-batches", "six-layers", 1, {SIX, "train.accumulate=3"}},
+    {"six layers 1 rank, 4 micro-batches", "six-layers", 1, {SIX, "train.accumulate=4"}},
     {"mlp full", "mlp", 2, {"hidden=6", "pixels=16", "train.batch=12", "data.val=none"}},
     {"mlp none, adam",
      "mlp",
