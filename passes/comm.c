@@ -33,7 +33,7 @@ static bool policy_is_possible(const Graph *g) {
         ok = false;
     }
     int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (ahead >= p->inflight && p->strategy != STRATEGY_NONE) { /* else nothing is gathered */
+    if (ahead >= p->inflight && residency_of(p)->state) { /* else nothing is gathered */
         Diag d = diag_at(g->diags, E_prefetch_room, p->unit_span,
                          "prefetch = %lld needs inflight >= %lld", (long long)ahead,
                          (long long)ahead + 1);
@@ -162,7 +162,7 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
     const Policy *p = &g->policy;
-    if (!c->gathers || p->strategy != STRATEGY_FULL || !p->reshard) return;
+    if (!c->gathers || residency_of(p)->forward || !p->reshard) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->arena, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];
@@ -192,9 +192,9 @@ static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
     Comm c = {.g = g, .map = unit_map(g), .axes = mesh_sample_axes(&p->mesh)};
     c.ranks = mesh_extent(&p->mesh, c.axes);
-    c.gathers = c.ranks > 1 && p->strategy != STRATEGY_NONE;
+    c.gathers = split_axes(p) != 0;
     c.local = p->accumulate_local && p->micro_batches > 1;
-    c.hold = c.gathers && c.local && p->strategy == STRATEGY_GRADS;
+    c.hold = c.gathers && c.local && residency_of(p)->between;
     c.around = arena_array(g->arena, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)
         c.around[u] = unit_around(g, &c.map, g->units.at[u].modules.at[0]);

@@ -186,9 +186,9 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
     const Policy *p = &c->g->policy;
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
-    bool kept = p->strategy != STRATEGY_FULL || !p->reshard;
+    bool kept = residency_of(p)->forward || !p->reshard;
     if (c->g->units.at[unit].is_root)
-        return !border || p->strategy != STRATEGY_FULL || !p->reshard_root;
+        return !border || residency_of(p)->forward || !p->reshard_root;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;
     if (c->g->units.at[unit].modules.n > 1) return true;

@@ -328,7 +328,7 @@ bool pass_shard(Graph *g) {
     Arena *a = g->arena;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
     const Mesh *mesh = &g->policy.mesh;
-    s.split = g->policy.strategy == STRATEGY_NONE ? 0 : mesh_parameter_axes(mesh);
+    s.split = split_axes(&g->policy);
     s.ranks = mesh_extent(mesh, s.split);
     s.group = arena_array(a, int32_t, g->params.n);
     s.gradient = arena_array(a, ValueId, g->params.n);

@@ -333,8 +333,7 @@ static const char *class_to_wrap(const Graph *g) {
 
 static void warn_root(Graph *g) {
     const Policy *p = &g->policy;
-    if (p->unit != UNIT_ROOT || p->strategy == STRATEGY_NONE || !mesh_parameter_axes(&p->mesh))
-        return;
+    if (p->unit != UNIT_ROOT || !split_axes(p)) return;
     int64_t elements = 0, bytes = 0;
     for (uint32_t k = 0; k < g->params.n; k++) {
         elements += type_elements(&g->params.at[k].type);
