@@ -11,7 +11,7 @@
 #include "op.h"
 #include "plan.h"
 
-enum { DEVICE_ABI = 6, ERROR_BYTES = 512, MAX_OPERANDS = 256, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 6, ERROR_BYTES = 512, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;

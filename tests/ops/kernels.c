@@ -12,6 +12,8 @@
 
 #include "ops/kernels.h"
 
+enum { MAX_OPERANDS = 256 };
+
 typedef struct Run {
     Kernels *k;
     const Graph *g;
