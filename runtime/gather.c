@@ -7,11 +7,8 @@
  * collectives without talking about them; only whether the file could be made, and closed, is
  * agreed upon.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "executor.h"
 
@@ -36,6 +33,10 @@ static int source_dtype(const Gather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
+const char *saved_name(const Plan *p, const PlanParam *q) {
+    return plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
+}
+
 static void plan_tensors(Gather *g, bool trainable_only) {
     const Plan *p = g->rank->run->plan;
     g->tensor = arena_array(g->arena, TensorPlan, p->n_params + 1);
@@ -56,7 +57,7 @@ static void plan_tensors(Gather *g, bool trainable_only) {
         if (trainable_only && !(group->flags & GROUP_TRAINABLE)) continue;
         TensorPlan *t = &g->tensor[g->n];
         g->param[g->n++] = (uint32_t)k;
-        t->name = plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
+        t->name = saved_name(p, q);
         t->type = file_type_of(source_dtype(g, group));
         t->rank = q->type.rank;
         for (int i = 0; i < t->rank; i++)
@@ -158,14 +159,15 @@ static int gather_param(Gather *g, uint32_t param, char *to) {
     return 0;
 }
 
-/* Rank 0's code becomes everybody's; the message stays with rank 0. */
+/* Where rank 0 failed all end. Rank 0 says why: the others wait for it to end the run. */
 static int agree_on(Rank *r, int code) {
     uint64_t worst = 0;
     int failed = rank_agree(r, (uint64_t)code, &worst);
     if (code) return code;
-    if (failed) return failed;
-    if (worst) snprintf(r->error, ERROR_BYTES, "rank 0 could not write a file");
-    return worst ? EXIT_RANK : 0;
+    if (failed || !worst) return failed;
+    failed = rank_agree(r, 0, &worst);
+    if (!failed) snprintf(r->error, ERROR_BYTES, "rank 0 could not write a file");
+    return EXIT_RANK;
 }
 
 static int write_tensors(Gather *g) {
@@ -177,6 +179,22 @@ static int write_tensors(Gather *g) {
         if (code) return code;
     }
     return 0;
+}
+
+uint64_t gather_bytes(const Plan *p, bool trainable_only, int dtype) {
+    enum { ENTRY_BYTES = 128 }; /* of the header, beside the name */
+    uint64_t bytes = 0;
+    for (uint64_t i = 0; i < p->n_groups; i++) {
+        const PlanGroup *g = &p->groups[i];
+        if (trainable_only && !(g->flags & GROUP_TRAINABLE)) continue;
+        for (uint32_t k = 0; k < g->n_param; k++) {
+            const PlanParam *q = &p->params[p->group_params[g->first_param + k].param];
+            int stored = dtype == DT_NONE ? (int)g->master_dtype : dtype;
+            bytes += (uint64_t)type_elements(&q->type) * dtype_bytes(stored) + ENTRY_BYTES +
+                     strlen(saved_name(p, q));
+        }
+    }
+    return bytes;
 }
 
 int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only) {
@@ -213,16 +231,4 @@ static const void *master_shard(void *user, uint32_t group) {
 int save_weights(Rank *r, const char *path) {
     ShardSource source = {.shard = master_shard, .user = r};
     return gather_to_file(r, &source, path, false);
-}
-
-int output_check(const char *path, char *error) {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, (size_t)(slash - path + 1)) : strdup("./");
-    int code = 0;
-    if (!folder || access(folder, W_OK | X_OK)) {
-        snprintf(error, ERROR_BYTES, "cannot write %s: %s", path, strerror(errno));
-        code = EXIT_ENVIRONMENT;
-    }
-    free(folder);
-    return code;
 }

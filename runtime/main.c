@@ -13,13 +13,16 @@
 
 static Run *signalled; /* for the handler */
 
-/* The first Ctrl-C asks for the end behind this step; the second one ends the process, without a
+/* The first Ctrl-C asks for the end after this step; the second one ends the process, without a
  * half-written file. Each signal counts alone: launchers send several kinds of them once each. */
 static void on_signal(int signal_number) {
-    static atomic_flag seen_interrupt = ATOMIC_FLAG_INIT, seen_terminate = ATOMIC_FLAG_INIT;
+    static atomic_flag interrupt = ATOMIC_FLAG_INIT, terminate = ATOMIC_FLAG_INIT,
+                       hangup = ATOMIC_FLAG_INIT;
     atomic_store(&signalled->interrupted, 1);
     if (signal_number == SIGUSR1) return;
-    if (!atomic_flag_test_and_set(signal_number == SIGINT ? &seen_interrupt : &seen_terminate))
+    if (!atomic_flag_test_and_set(signal_number == SIGINT    ? &interrupt
+                                  : signal_number == SIGTERM ? &terminate
+                                                             : &hangup))
         return;
     writer_remove_unfinished();
     signal(signal_number, SIG_DFL);
@@ -31,6 +34,8 @@ static void catch_signals(Run *run) {
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
+    /* The terminal is gone; under nohup that is nothing to us. */
+    if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
     if (run->module) sigaction(SIGUSR1, &a, NULL); /* what mpirun hands on to every rank */
     sigset_t held;                                 /* until now, in ranks that fsdp-run started */
     sigemptyset(&held);
@@ -254,27 +259,11 @@ static int open_weights(Run *run, TensorFile *file) {
     return code ? report(code, error) : 0;
 }
 
-static const char *saved_name(const Plan *p, uint64_t i) {
-    const PlanParam *q = &p->params[i];
-    return plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
-}
-
+/* Rank 0 writes for all. */
 static int check_outputs(const Run *run) {
     char error[ERROR_BYTES];
-    const Options *o = run->options;
-    int code = o->save ? output_check(o->save, error) : 0;
-    if (!code && o->dump_path) code = output_check(o->dump_path, error);
-    if (code) return report(code, error);
-    if (!o->save && !o->dump_path) return 0;
-    for (uint64_t i = 0; i < run->plan->n_params; i++)
-        for (uint64_t k = 0; k < i; k++)
-            if (!strcmp(saved_name(run->plan, i), saved_name(run->plan, k))) {
-                fprintf(
-                    stderr, "error: two parameters would be saved as %s: the names table of %s\n",
-                    saved_name(run->plan, i), plan_string(run->plan, run->plan->settings->model));
-                return EXIT_USER;
-            }
-    return 0;
+    int code = run->launch.rank == 0 ? outputs_check(run, error) : 0;
+    return code ? report(code, error) : 0;
 }
 
 /* Does this process tell how the run goes? */

@@ -1,38 +1,35 @@
-/* What a run tells: the log (--log, one JSON object a line), progress on stderr (a bar on a
- * terminal, a line every few seconds elsewhere), the summary on stdout.
+/* What a run tells: the log (--log, one JSON object a line) and the summary on stdout; progress.c
+ * shows on stderr how it goes.
  *
  * JSON is written by jansson; inside a step its memory comes from a pool that is empty again after
  * each line, and the line is built in a buffer of fixed size.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
 
+#include "progress.h"
 #include "runtime.h"
 
-enum { POOL_BYTES = 64 << 10, LINE_BYTES = 16 << 10, BAR_WIDTH = 30 };
-
-/* Seconds between two changes of the bar, between two lines. */
-static const double BAR_PAUSE = 0.1, LINE_PAUSE = 2.0;
+enum { POOL_BYTES = 64 << 10, LINE_BYTES = 16 << 10 };
 
 struct Metrics {
     Run *run;
     FILE *log;
-    bool terminal, quiet;
-    atomic_bool bar; /* is on the terminal; also asked when rank 0 does not end. Orders nothing. */
-    double begun, shown, shown_eval; /* when the run began; when progress was last shown */
-    double seconds;                  /* in steps */
-    int64_t steps;
-    double loss, eval_loss, best_eval;
-    bool evaluated;
+    bool quiet;
+    double begun; /* when the run began */
+    Progress progress;
+    double best_eval;
     uint64_t arena_bytes;
-    int64_t tokens;
     char line[LINE_BYTES];
     char buffer[LINE_BYTES * 2];
 };
@@ -59,16 +56,29 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-int64_t tokens_per_step(const Plan *p) {
-    const PlanSettings *s = p->settings;
-    if (s->length > 0) return product(s->batch, s->length);
-    int64_t most = 1; /* npy: the longest row of ids */
-    for (uint64_t i = 0; i < p->n_fields; i++) {
-        const Type *t = &p->fields[i].type;
-        bool ids = t->dtype == DT_I32 || t->dtype == DT_I64 || t->dtype == DT_U8;
-        if (ids && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
+/* `-` is stdout, and the summary then goes to stderr. One run at a time writes to a file: it is
+ * emptied when it is ours alone. */
+static int open_log(Metrics *m, const char *path, char *error) {
+    if (!strcmp(path, "-")) {
+        m->log = stdout;
+        return 0;
     }
-    return product(s->batch, most);
+    /* Without waiting for a reader of a FIFO: a run does not hang at its start. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    const char *why = strerror(errno);
+    if (fd < 0 && errno == ENXIO) why = "no program reads from it";
+    bool ours = fd >= 0 && (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK);
+    if (fd >= 0 && !ours) why = "another run writes to it";
+    struct stat st;
+    bool file = ours && !fstat(fd, &st) && S_ISREG(st.st_mode);
+    bool ready = ours && !(file && ftruncate(fd, 0)) &&
+                 !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    if (ours && !ready) why = strerror(errno);
+    if (ready) m->log = fdopen(fd, "w");
+    if (m->log) return 0;
+    snprintf(error, ERROR_BYTES, "cannot write %s: %s", path, why);
+    if (fd >= 0) close(fd);
+    return EXIT_ENVIRONMENT;
 }
 
 int metrics_open(Run *run, char *error) {
@@ -81,22 +91,18 @@ int metrics_open(Run *run, char *error) {
     json_object_seed(1);
     m->run = run;
     m->quiet = run->options->quiet;
-    m->terminal = isatty(STDERR_FILENO);
-    m->loss = m->eval_loss = m->best_eval = NAN;
-    m->tokens = tokens_per_step(run->plan);
+    m->best_eval = NAN;
+    progress_open(&m->progress, run);
     if (!run->options->log || run->launch.rank != 0) return 0;
-    m->log = fopen(run->options->log, "we");
-    if (!m->log) {
-        snprintf(error, ERROR_BYTES, "cannot write %s: %s", run->options->log, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
+    int code = open_log(m, run->options->log, error);
+    if (code) return code;
     setvbuf(m->log, m->buffer, _IOFBF, sizeof m->buffer);
     return 0;
 }
 
 void metrics_close(Metrics *m) {
     if (!m) return;
-    if (m->log) fclose(m->log);
+    if (m->log && m->log != stdout) fclose(m->log);
     free(m);
 }
 
@@ -128,7 +134,8 @@ static int write_line(Metrics *m, json_t *o, char *error) {
 
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     const Plan *p = m->run->plan;
-    m->begun = m->shown = now();
+    m->begun = now();
+    progress_start(&m->progress);
     m->arena_bytes = arena_bytes;
     if (!m->log) return 0;
     char fingerprint[32];
@@ -146,40 +153,9 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     return write_line(m, o, error);
 }
 
-static void show_progress(Metrics *m, const StepNumbers *n, double at) {
-    int64_t steps = m->run->steps, done = n->step + 1;
-    double rate = m->seconds > 0 ? (double)(m->steps * m->tokens) / m->seconds : 0;
-    char eval[48] = "";
-    if (m->evaluated) snprintf(eval, sizeof eval, "  eval loss %.4f", m->eval_loss);
-    if (!m->terminal) {
-        fprintf(stderr, "step %" PRId64 "/%" PRId64 "  loss %.4f%s  %.0f tokens/s\n", done, steps,
-                n->loss, eval, rate);
-        m->shown = at;
-        return;
-    }
-    char bar[BAR_WIDTH + 1];
-    int filled = (int)(done * BAR_WIDTH / steps);
-    memset(bar, ' ', BAR_WIDTH);
-    memset(bar, '=', (size_t)filled);
-    if (filled < BAR_WIDTH) bar[filled] = '>';
-    bar[BAR_WIDTH] = 0;
-    int64_t left = (int64_t)((double)(steps - done) * m->seconds / (double)m->steps);
-    fprintf(stderr,
-            "\r[%s] %" PRId64 "/%" PRId64 "  loss %.4f%s  %.0f tokens/s  %" PRId64 ":%02" PRId64
-            " left \033[K",
-            bar, done, steps, n->loss, eval, rate, left / 60, left % 60);
-    atomic_store_explicit(&m->bar, true, memory_order_relaxed);
-    m->shown = at;
-}
-
 int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
-    m->steps++;
-    m->seconds += n->seconds;
-    m->loss = n->loss;
-    double at = now();
-    double pause = m->terminal ? BAR_PAUSE : LINE_PAUSE;
-    bool last = n->step + 1 == m->run->steps;
-    if (!m->quiet && (at - m->shown >= pause || last)) show_progress(m, n, at);
+    int64_t tokens = m->progress.tokens;
+    progress_step(&m->progress, n);
     if (!m->log) return 0;
     json_t *o = event("step");
     json_object_set_new(o, "step", json_integer(n->step));
@@ -187,27 +163,18 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     json_object_set_new(o, "grad_norm", number(n->norm));
     json_object_set_new(o, "lr", number(n->lr));
     json_object_set_new(o, "samples", json_integer(m->run->plan->settings->batch));
-    json_object_set_new(o, "tokens", json_integer(m->tokens));
+    json_object_set_new(o, "tokens", json_integer(tokens));
     json_object_set_new(o, "step_ms", number(n->seconds * 1e3));
-    json_object_set_new(o, "tokens_per_s", number((double)m->tokens / n->seconds));
+    json_object_set_new(o, "tokens_per_s", number((double)tokens / n->seconds));
+    if (n->skipped) json_object_set_new(o, "skipped", json_true());
     return write_line(m, o, error);
 }
 
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
                  char *error) {
     for (int i = 0; i < n; i++)
-        if (!strcmp(name[i], "loss")) {
-            m->eval_loss = value[i];
-            m->evaluated = true;
-            if (!(m->best_eval <= value[i])) m->best_eval = value[i];
-        }
-    double at = now();
-    if (!m->quiet && !m->terminal && (at - m->shown_eval >= LINE_PAUSE || step == m->run->steps)) {
-        m->shown_eval = at;
-        fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, m->run->steps);
-        for (int i = 0; i < n; i++) fprintf(stderr, "  %s %.4f", name[i], value[i]);
-        fprintf(stderr, "\n");
-    }
+        if (!strcmp(name[i], "loss") && !(m->best_eval <= value[i])) m->best_eval = value[i];
+    progress_evaluation(&m->progress, step, n, name, value);
     if (!m->log) return 0;
     json_t *o = event("eval");
     json_object_set_new(o, "step", json_integer(step));
@@ -234,33 +201,41 @@ int metrics_end(Metrics *m, int64_t steps, char *error) {
     return write_line(m, o, error);
 }
 
-void metrics_end_bar(Metrics *m) {
-    if (atomic_load_explicit(&m->bar, memory_order_relaxed)) fprintf(stderr, "\n");
+void metrics_end_bar(Metrics *m) { progress_end_bar(&m->progress); }
+
+static void print_numbers(FILE *to, const Metrics *m) {
+    const Progress *p = &m->progress;
+    char best[32] = "-", loss[32] = "-", rate[32] = "-";
+    if (p->n_metric) snprintf(best, sizeof best, "%.6g", m->best_eval);
+    if (p->steps) snprintf(loss, sizeof loss, "%.6g", p->loss);
+    if (p->seconds > 0) snprintf(rate, sizeof rate, "%.0f", progress_rate(p));
+    fprintf(to, "steps           %" PRId64 "\n", p->steps);
+    if (p->skipped)
+        fprintf(to, "skipped         %" PRId64 " of them, which were not finite\n", p->skipped);
+    fprintf(to, "last loss       %s\nbest eval loss  %s\n", loss, best);
+    for (int i = 0; i < p->n_metric; i++)
+        if (strcmp(p->metric[i], "loss"))
+            fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
+    fprintf(to, "%-9s       %s\n", p->rate_unit, rate);
 }
 
 void metrics_summary(Metrics *m, uint64_t high_water) {
-    const PlanSettings *s = m->run->plan->settings;
-    uint64_t predicted = s->workspace_bytes[m->run->device->kind];
+    const Run *run = m->run;
+    const PlanSettings *s = run->plan->settings;
+    FILE *to = m->log == stdout ? stderr : stdout;
     if (high_water)
         fprintf(stderr,
                 "memory check: observed high-water mark %" PRIu64 ", predicted %" PRIu64 " bytes\n",
                 high_water, s->arena_bytes);
     if (m->quiet) return;
-    char best[32] = "-", loss[32] = "-", rate[32] = "-";
-    if (m->evaluated) snprintf(best, sizeof best, "%.6g", m->best_eval);
-    if (m->steps) snprintf(loss, sizeof loss, "%.6g", m->loss);
-    if (m->seconds > 0)
-        snprintf(rate, sizeof rate, "%.0f", (double)(m->steps * m->tokens) / m->seconds);
-    printf("steps           %" PRId64
-           "\nlast loss       %s\nbest eval loss  %s\ntokens/s        %s\n"
-           "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
-           m->steps, loss, best, rate, predicted, m->arena_bytes);
-    uint64_t beside = beside_arenas(m->run);
+    print_numbers(to, m);
+    fprintf(to, "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
+            s->workspace_bytes[run->device->kind], m->arena_bytes);
+    uint64_t beside = beside_arenas(run);
     if (beside)
-        printf("device bytes    %" PRIu64 " for context and libraries beside the arena%s\n", beside,
-               m->run->n_rank == 1 ? "" : "s");
-    const Run *run = m->run;
+        fprintf(to, "device bytes    %" PRIu64 " for context and libraries beside the arena%s\n",
+                beside, run->n_rank == 1 ? "" : "s");
     if (run->transport->library_bytes)
-        printf("%s bytes      %" PRIu64 " of them\n", run->transport->name,
-               run->transport->library_bytes(run->rank[0].transport));
+        fprintf(to, "%s bytes      %" PRIu64 " of them\n", run->transport->name,
+                run->transport->library_bytes(run->rank[0].transport));
 }

@@ -80,6 +80,11 @@ static bool may_speak(void) {
 
 void processes_said(void) { may_speak(); }
 
+bool processes_ignore(int signal_number) {
+    struct sigaction now;
+    return !sigaction(signal_number, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
 void processes_begin(const Run *run) {
     early = launch_is_spawned(&run->launch);
     if (early) hold();

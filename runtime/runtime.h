@@ -142,7 +142,8 @@ void run_fail(Rank *r, int code);
 int processes_start(const Run *run, const char *transport, char **argv, int *code);
 
 /* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
-void processes_begin(const Run *run); /* before anything can fail on several ranks */
+bool processes_ignore(int signal_number); /* as it was when this process started */
+void processes_begin(const Run *run);     /* before anything can fail on several ranks */
 int processes_join(Run *run, const char *transport);
 /* All ranks compare how their preparations went; the first that failed speaks for all. */
 int processes_compare(Run *run, int code);
@@ -260,16 +261,21 @@ typedef struct ShardSource { /* where this rank's shard of each group is: device
 } ShardSource;
 int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only);
 int save_weights(Rank *r, const char *path);
-/* Can files be made beside path? Checked before the training, not after it. */
-int output_check(const char *path, char *error);
+/* Bytes of such a file, or a few more; dtype as in ShardSource. */
+uint64_t gather_bytes(const Plan *p, bool trainable_only, int dtype);
+const char *saved_name(const Plan *p, const PlanParam *q); /* of the parameter in such a file */
 
-/* metrics.c: log, progress and summary of rank 0. */
+/* outputs.c: can everything be written that the run is to write? Asked before it trains. */
+int outputs_check(const Run *run, char *error);
+
+/* metrics.c: log and summary of rank 0; progress.c shows how the run goes. */
 int metrics_open(Run *run, char *error);
 void metrics_close(Metrics *m);
 int metrics_start(Metrics *m, uint64_t arena_bytes, char *error);
 typedef struct StepNumbers {
     int64_t step;
     double loss, norm, lr, seconds;
+    bool skipped; /* not finite, under on_nan = skip */
 } StepNumbers;
 int metrics_step(Metrics *m, const StepNumbers *n, char *error);
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,

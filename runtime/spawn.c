@@ -7,7 +7,7 @@
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
- * between. The first Ctrl-C is sent to them as SIGTERM, which ends them behind the step; it stays
+ * between. The first Ctrl-C is sent to them as SIGTERM, which ends them after the step; it stays
  * blocked in each until it can deal with it. A second one ends them at once.
  *
  * What ranks say of the end of the run they say themselves, the first one for all; what is said
@@ -81,6 +81,7 @@ static sigset_t waited_for(void) {
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTSTP);
+    if (!processes_ignore(SIGHUP)) sigaddset(&set, SIGHUP);
     return set;
 }
 
@@ -90,7 +91,7 @@ static void send_all(const Family *f, int signal_number) {
 }
 
 static void interrupt(Family *f) {
-    /* mpirun hands SIGUSR1 to all ranks: they end behind the step. */
+    /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
     if (++f->interrupts == 2) f->interrupt_ms = now_ms();
 }
@@ -175,7 +176,7 @@ static void attend(Family *f) {
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
-        if (got == SIGINT || got == SIGTERM) interrupt(f);
+        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
@@ -212,6 +213,7 @@ static int mpirun_code(const Family *f, int32_t ranks) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
     if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
         if (killed || code > 128)
             fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",

@@ -1,7 +1,12 @@
 /* Writing a .safetensors file in a stream: header first, the whole size reserved on the disk (so a
  * full disk shows here and not as a fault in the middle), then each tensor through a mapping of its
- * own bytes, then fsync and rename. Before the rename the file has a temporary name beside the
- * final one, and is removed when anything fails. */
+ * own bytes, then fsync, rename, and fsync of the folder. Before the rename the file has a
+ * temporary name beside the final one, and is removed when anything fails. A file that is replaced
+ * gives its mode and owner to the new one.
+ *
+ * Outputs were looked at before the training (outputs.c). Where one cannot be written in the end,
+ * the file is kept elsewhere: beside it, in the working folder, or in that for temporary files.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -38,7 +43,7 @@ static const char *writer_type(FileType t) {
 }
 
 static int failed(TensorWriter *w, char *error, const char *what, int number) {
-    snprintf(error, ERROR_BYTES, "cannot %s %s: %s", what, w->path, strerror(number));
+    snprintf(error, ERROR_BYTES, "cannot %s %s: %s", what, w->target.path, strerror(number));
     return EXIT_ENVIRONMENT;
 }
 
@@ -108,8 +113,49 @@ static int reserve(TensorWriter *w, const char *header, size_t length, uint64_t 
     return 0;
 }
 
+/* Makes the temporary file beside w->target. */
+static int open_beside(TensorWriter *w, const char *header, size_t length, uint64_t size,
+                       char *error) {
+    const Target *t = &w->target;
+    if (asprintf(&w->temporary, "%s.part-%ld", t->file, (long)getpid()) < 0) {
+        w->temporary = NULL;
+        return failed(w, error, "write", ENOMEM);
+    }
+    remember(w->temporary);
+    unlink(w->temporary); /* left by another process of that number */
+    w->fd = open(w->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int code =
+        w->fd < 0 ? failed(w, error, "write", errno) : reserve(w, header, length, size, error);
+    if (code) {
+        writer_abandon(w);
+        return code;
+    }
+    if (!t->exists) return 0;
+    if (fchown(w->fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may: no matter */
+    if (fchmod(w->fd, t->now.st_mode & 07777)) errno = 0;
+    return 0;
+}
+
+/* Another place for the file: its name in the folder, which ends with a slash. */
+static int open_elsewhere(TensorWriter *w, const char *folder, const char *header, size_t length,
+                          uint64_t size, char *error) {
+    const char *slash = strrchr(w->target.path, '/');
+    char reason[ERROR_BYTES];
+    Target first = w->target;
+    free(w->kept);
+    if (asprintf(&w->kept, "%s%s.kept-%ld", folder, slash ? slash + 1 : w->target.path,
+                 (long)getpid()) < 0)
+        w->kept = NULL;
+    int code = w->kept ? target_find(&w->target, w->kept, reason) : EXIT_ENVIRONMENT;
+    if (!code) code = target_check(&w->target, reason);
+    if (!code) code = open_beside(w, header, length, size, reason);
+    if (!code) w->why = strdup(error);
+    if (code) w->target = first;
+    return code;
+}
+
 int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error) {
-    *w = (TensorWriter){.path = path, .fd = -1, .tensor = tensor, .n = n};
+    *w = (TensorWriter){.fd = -1, .tensor = tensor, .n = n};
     const char *name = impossible_name(tensor, n);
     if (name) {
         snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", path, name);
@@ -118,19 +164,23 @@ int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t 
     lay_out(tensor, n, 0);
     size_t length;
     char *header = header_text(tensor, n, &length);
-    if (!header || asprintf(&w->temporary, "%s.part-%ld", path, (long)getpid()) < 0) {
-        free(header);
-        w->temporary = NULL;
-        return failed(w, error, "write", ENOMEM);
-    }
+    int code = target_find(&w->target, path, error);
+    if (!header) return failed(w, error, "write", ENOMEM);
     uint64_t size = lay_out(tensor, n, length);
-    remember(w->temporary);
-    w->fd = open(w->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    int code =
-        w->fd < 0 ? failed(w, error, "write", errno) : reserve(w, header, length, size, error);
+    if (!code) code = target_check(&w->target, error);
+    if (!code) code = open_beside(w, header, length, size, error);
+    const char *temporary = getenv("TMPDIR");
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%s/", temporary ? temporary : "/tmp");
+    if (code && open_elsewhere(w, "", header, length, size, error) &&
+        open_elsewhere(w, folder, header, length, size, error)) {
+        free(header);
+        free(w->kept);
+        w->kept = NULL;
+        return code;
+    }
     free(header);
-    if (code) writer_abandon(w);
-    return code;
+    return 0;
 }
 
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
@@ -154,31 +204,65 @@ void writer_unmap(TensorWriter *w) {
     w->map = NULL;
 }
 
+static void forget(TensorWriter *w) {
+    free(w->temporary);
+    free(w->kept);
+    free(w->why);
+    w->temporary = w->kept = w->why = NULL;
+}
+
+/* The name is on the disk when its folder is; where a folder cannot be synced, that is all. */
+static void sync_folder(const char *folder) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (fsync(fd)) errno = 0;
+    close(fd);
+}
+
+/* The complete file gets its name. Where something has taken the name since it was looked at, the
+ * file gets another one beside it. */
+static int give_name(TensorWriter *w, char *error) {
+    Target *t = &w->target;
+    if (!rename(w->temporary, t->file)) return 0;
+    int code = failed(w, error, "write", errno);
+    char *beside = NULL;
+    if (w->kept || asprintf(&beside, "%s.kept-%ld", t->file, (long)getpid()) < 0) return code;
+    if (rename(w->temporary, beside)) {
+        free(beside);
+        return code;
+    }
+    w->kept = beside;
+    w->why = strdup(error);
+    return 0;
+}
+
 int writer_commit(TensorWriter *w, char *error) {
     writer_unmap(w);
     int code = 0;
     if (fsync(w->fd)) code = failed(w, error, "write", errno);
     if (close(w->fd) && !code) code = failed(w, error, "write", errno);
     w->fd = -1;
-    if (!code && rename(w->temporary, w->path)) code = failed(w, error, "write", errno);
+    if (!code) code = give_name(w, error);
     if (code) {
         writer_abandon(w);
         return code;
     }
     atomic_store(&is_unfinished, false);
-    free(w->temporary);
-    w->temporary = NULL;
-    return 0;
+    sync_folder(w->target.folder);
+    if (w->kept) {
+        snprintf(error, ERROR_BYTES, "%.300s\nhelp: the file was kept as %.150s",
+                 w->why ? w->why : "", w->kept);
+        code = EXIT_ENVIRONMENT;
+    }
+    forget(w);
+    return code;
 }
 
 void writer_abandon(TensorWriter *w) {
     writer_unmap(w);
     if (w->fd >= 0) close(w->fd);
     w->fd = -1;
-    if (w->temporary) {
-        unlink(w->temporary);
-        atomic_store(&is_unfinished, false);
-        free(w->temporary);
-        w->temporary = NULL;
-    }
+    if (w->temporary) unlink(w->temporary);
+    if (w->temporary) atomic_store(&is_unfinished, false);
+    forget(w);
 }

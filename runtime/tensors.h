@@ -7,6 +7,8 @@
 #ifndef FSDPC_TENSORS_H
 #define FSDPC_TENSORS_H
 
+#include <limits.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "plan.h"
@@ -75,6 +77,21 @@ int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *e
 /* Elements [first, first + n) of a parameter, in .fsd layout, to dtype. */
 void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to);
 
+/* target.c: where a file that is to be written will be, links followed. */
+typedef struct Target {
+    const char *path;      /* as the user gave it */
+    char file[PATH_MAX];   /* where it leads */
+    char folder[PATH_MAX]; /* of `file`, with a slash at its end */
+    bool exists;           /* now is what stands there */
+    struct stat now, folder_now;
+} Target;
+int target_find(Target *t, const char *path, char *error);
+/* Can a file be made or replaced there? */
+int target_check(const Target *t, char *error);
+/* Is there room for that many bytes, beside those of other files on the same disk? */
+int target_room(const Target *t, uint64_t bytes, uint64_t others, char *error);
+bool target_same(const Target *a, const Target *b);
+
 /* tensor_writer.c: a file of known shapes, written tensor by tensor under a temporary name and
  * renamed when complete. */
 typedef struct TensorPlan { /* one tensor of the file to be */
@@ -85,14 +102,18 @@ typedef struct TensorPlan { /* one tensor of the file to be */
     uint64_t offset, bytes; /* offset from the start of the file: set by open */
 } TensorPlan;
 typedef struct TensorWriter {
-    const char *path;
+    Target target;
     char *temporary;
+    char *kept; /* another place, where the file is because target cannot be written, or NULL */
+    char *why;  /* ... for this reason */
     int fd;
     void *map;
     size_t map_bytes;
     TensorPlan *tensor;
     uint32_t n;
 } TensorWriter;
+/* Where the path cannot be written the file is made elsewhere: writer_commit fails and says where.
+ */
 int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error);
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
 void writer_unmap(TensorWriter *w);

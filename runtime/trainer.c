@@ -26,8 +26,11 @@ typedef struct Trainer {
     const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
     const char *metric_at[MAX_METRICS];
     int64_t metric[MAX_METRICS][EXACT_WORDS], words[EXACT_WORDS];
-    double begun; /* when the step began */
-    int64_t done; /* steps */
+    double begun;  /* when the step began */
+    int64_t done;  /* steps */
+    bool log_lost; /* rank 0 cannot write the log any more; it alone knows why */
+    int log_code;
+    char log_error[ERROR_BYTES];
 } Trainer;
 
 static double now(void) {
@@ -72,11 +75,24 @@ static int prepare_call(Trainer *t, const Call *c, const void *batch) {
     return code;
 }
 
-/* Ranks may see a signal at different times; they stop behind the same call. */
+/* Rank 0: a log that cannot be written any more ends the run after this step, as an interrupt does,
+ * so that --save has what was trained. */
+static void keep_log_error(Trainer *t, int code) {
+    if (!code || t->log_code) return;
+    t->log_code = code;
+    memcpy(t->log_error, t->rank->error, sizeof t->log_error);
+}
+
+/* What ranks agree on after a step and an evaluation; the largest word counts. */
+enum { GO_ON, STOP, STOP_LOG_LOST };
+
+/* Ranks may see a signal at different times; they stop after the same call. */
 static int agree_to_stop(Trainer *t, bool *stop) {
-    uint64_t wanted = 0;
-    int code = rank_agree(t->rank, (uint64_t)atomic_load(&t->run->interrupted), &wanted);
-    *stop = wanted != 0;
+    bool interrupted = atomic_load(&t->run->interrupted);
+    uint64_t mine = t->log_code ? STOP_LOG_LOST : interrupted ? STOP : GO_ON, wanted = GO_ON;
+    int code = rank_agree(t->rank, mine, &wanted);
+    *stop = wanted != GO_ON;
+    t->log_lost = wanted == STOP_LOG_LOST;
     return code;
 }
 
@@ -91,11 +107,11 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
                          .loss = scale[SCALE_LOSS],
                          .norm = scale[SCALE_NORM],
                          .lr = t->step[STEP_LR],
-                         .seconds = now() - t->begun};
+                         .seconds = now() - t->begun,
+                         .skipped = !finite && t->settings->on_nan == ON_NAN_SKIP};
         rank_writes(r, true);
-        code = metrics_step(t->run->metrics, &n, r->error);
+        keep_log_error(t, metrics_step(t->run->metrics, &n, r->error));
         rank_writes(r, false);
-        if (code) return code;
     }
     if (!finite && t->settings->on_nan == ON_NAN_STOP) {
         snprintf(r->error, ERROR_BYTES,
@@ -123,11 +139,11 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     for (int i = 0; i < t->n_metric; i++) value[i] = exact_mean(t->metric[i]);
     memset(t->metric, 0, sizeof t->metric);
     rank_writes(r, true);
-    int code = r->rank == 0 ? metrics_eval(t->run->metrics, c->step + 1, t->n_metric,
-                                           t->metric_name, value, r->error)
-                            : 0;
+    if (r->rank == 0)
+        keep_log_error(t, metrics_eval(t->run->metrics, c->step + 1, t->n_metric, t->metric_name,
+                                       value, r->error));
     rank_writes(r, false);
-    return code ? code : agree_to_stop(t, stop);
+    return agree_to_stop(t, stop);
 }
 
 /* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
@@ -177,6 +193,21 @@ static int save_after_stop(Rank *r) {
     return EXIT_TRAINING;
 }
 
+/* The run ended early and has saved what it could; rank 0 says why, the others wait for that. */
+static int end_without_log(Trainer *t) {
+    Rank *r = t->rank;
+    uint64_t word;
+    const char *save = r->run->options->save;
+    if (r->rank != 0) {
+        int code = rank_agree(r, 0, &word);
+        return code ? code : EXIT_RANK;
+    }
+    snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: the run ended after step %lld%s%.180s",
+             t->log_error, (long long)t->done - 1, save ? "; the weights are in " : "",
+             save ? save : "");
+    return t->log_code;
+}
+
 int trainer_run(Rank *r) {
     Trainer *t = calloc(1, sizeof *t);
     if (!t) {
@@ -193,7 +224,10 @@ int trainer_run(Rank *r) {
     if (!code) code = train(t);
     if (!code && r->run->options->save) code = save_weights(r, r->run->options->save);
     if (code == EXIT_TRAINING && r->run->options->save) code = save_after_stop(r);
-    if (!code && r->rank == 0) code = metrics_end(r->run->metrics, t->done, r->error);
+    if (!code && t->log_lost)
+        code = end_without_log(t);
+    else if (!code && r->rank == 0)
+        code = metrics_end(r->run->metrics, t->done, r->error);
     free(t);
     return code;
 }

@@ -117,6 +117,12 @@ typedef struct StartReport {
     int32_t pad;
     uint64_t plan, options; /* fingerprints */
 } StartReport;
+/* The code that all ranks end with when one fails: that of a cause which can be named. */
+static inline int run_end_code(int code) {
+    bool named = code == EXIT_ENVIRONMENT || code == EXIT_CORRUPT || code == EXIT_TRAINING;
+    return named ? code : EXIT_RANK;
+}
+
 typedef struct TransportModule {
     uint32_t abi;
     const Transport *transport;

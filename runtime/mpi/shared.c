@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "world.h"
 
 #ifndef MADV_COLLAPSE
@@ -41,31 +42,9 @@ static char *map_file(int fd, uint64_t bytes) {
     return NULL;
 }
 
-/* Bytes that the machine has free or can free, and what is left of the control group; 0: unknown.
- */
-static uint64_t available_bytes(void) {
-    uint64_t sum = 0, most = 0, used = 0;
-    unsigned long long n;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu", &n) == 1 || sscanf(line, "SwapFree: %llu", &n) == 1)
-            sum += n * 1024;
-    if (f) fclose(f);
-    if ((f = fopen("/sys/fs/cgroup/memory.max", "re"))) {
-        if (fscanf(f, "%llu", &n) == 1) most = n; /* the word `max` is no number: no limit */
-        fclose(f);
-    }
-    if ((f = fopen("/sys/fs/cgroup/memory.current", "re"))) {
-        if (fscanf(f, "%llu", &n) == 1) used = n;
-        fclose(f);
-    }
-    return most > used && (!sum || most - used < sum) ? most - used : sum;
-}
-
 /* Asked before anybody takes a page: asking for more than there is ends in the kernel's killing. */
 static int check_memory(World *w, uint64_t bytes, char *error) {
-    uint64_t mine = bytes, all = 0, have = available_bytes();
+    uint64_t mine = bytes, all = 0, have = machine_available_bytes("");
     MPI_Request request;
     Wait wait = {.world = w, .kind = BARRIER};
     int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);

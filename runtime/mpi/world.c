@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "machine.h"
 #include "world.h"
 
 enum { BOARD_MAGIC = 0x46534450, NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
@@ -90,18 +91,13 @@ bool world_fail(World *w, int32_t rank, int code, const char *text) {
     return true;
 }
 
-/* The code that all ranks end with. */
-static int common_code(int code) {
-    return code == EXIT_TRAINING || code == EXIT_CORRUPT ? code : EXIT_RANK;
-}
-
 static bool fail(World *w, int32_t rank, int *code, const char *text) {
     /* A first one that is still writing its notice will not take long. */
     struct timespec pause = {.tv_nsec = 1000 * 1000};
     bool first = world_fail(w, rank, *code, text);
     for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++)
         nanosleep(&pause, NULL);
-    *code = common_code(w->board->notice.code);
+    *code = run_end_code(w->board->notice.code);
     if (remote_exists(w) && w->local == 0) launcher_end_later(w->launcher);
     return first;
 }
@@ -116,18 +112,6 @@ static void where_text(const Wait *w, char *out, size_t size) {
         snprintf(out, size, "%s, %s number %llu of its communicator (axes %#x, purpose %d)",
                  c->label ? c->label : "the run", kind_name[w->kind],
                  (unsigned long long)c->sequence, c->axes, c->purpose);
-}
-
-static bool process_stopped(int32_t pid) {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *f = fopen(path, "re");
-    if (!f) return false;
-    size_t n = fread(line, 1, sizeof line - 1, f);
-    fclose(f);
-    line[n] = 0;
-    const char *close = strrchr(line, ')');
-    return close && (close[2] == 'T' || close[2] == 't');
 }
 
 static int ended(World *w, char *error) {
@@ -164,7 +148,7 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     char how[128], limit[32];
     bool near = missing >= 0 && world->process && world->process[missing].local >= 0;
-    bool stopped = near && process_stopped(world->process[missing].pid);
+    bool stopped = near && machine_stopped(world->process[missing].pid);
     /* A neighbour that lives may write a large checkpoint for as long as that takes. */
     if (near && !stopped && w->call && w->call->purpose == COMM_CONTROL) {
         w->slices = 0;

@@ -21,6 +21,7 @@
 #include <sys/un.h>
 
 #include "link.h"
+#include "machine.h"
 
 /* Slices that a failure is held: by the chief, by the deputy for the chief, by a rank for both; and
  * a loss by who decides. */
@@ -32,11 +33,6 @@ void ends_describe(const World *w, int32_t rank, char *out, size_t size) {
                  w->process[rank].host);
     else
         snprintf(out, size, "rank %d", rank);
-}
-
-/* The code that all ranks end with. */
-int32_t ends_common_code(int32_t code) {
-    return code == EXIT_TRAINING || code == EXIT_CORRUPT ? code : EXIT_RANK;
 }
 
 static void set_ending(Ending *e, int32_t speaker, int32_t code, const char *text) {
@@ -95,17 +91,9 @@ void ends_heard(World *w, int32_t from, const Ending *e) {
             link_send(&w->link[r], OVER, &w->ending, sizeof w->ending, NULL, 0);
 }
 
-bool process_stopped(const World *w, int32_t rank) {
-    if (w->process[rank].host_index != w->process[w->rank].host_index) return false;
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", w->process[rank].pid);
-    FILE *f = fopen(path, "re");
-    if (!f) return false;
-    size_t n = fread(line, 1, sizeof line - 1, f);
-    fclose(f);
-    line[n] = 0;
-    const char *close = strrchr(line, ')');
-    return close && (close[2] == 'T' || close[2] == 't');
+bool ends_stopped(const World *w, int32_t rank) {
+    return w->process[rank].host_index == w->process[w->rank].host_index &&
+           machine_stopped(w->process[rank].pid);
 }
 
 static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, size_t size) {
@@ -117,7 +105,7 @@ static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, si
     } else if (kind == LOSS_GARBAGE) {
         snprintf(how, sizeof how, "sent what is no message of this fsdp-run");
         help = "use the same fsdp-run on every machine";
-    } else if (process_stopped(w, rank)) {
+    } else if (ends_stopped(w, rank)) {
         snprintf(how, sizeof how, "is stopped (SIGSTOP), for %d s or longer", w->options.timeout);
         help = "start the run again; kill -CONT lets a stopped process go on";
     } else {

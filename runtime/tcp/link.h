@@ -221,8 +221,7 @@ typedef enum LossKind { LOSS_CLOSED, LOSS_SILENT, LOSS_GARBAGE } LossKind;
 void ends_lost(World *w, int32_t rank, LossKind kind);
 void ends_tick(World *w);
 bool ends_flushed(const World *w);
-int32_t ends_common_code(int32_t code);
-bool process_stopped(const World *w, int32_t rank);
+bool ends_stopped(const World *w, int32_t rank); /* on this host */
 
 /* calls.c: host collectives at the chief, under the lock. */
 void calls_take(World *w, int32_t rank, const Call *call, const char *payload);

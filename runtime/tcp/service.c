@@ -261,7 +261,7 @@ static void tick_leaving(World *w) {
 static void tick_over(World *w) {
     if (!w->over || ++w->over_slices < LEAVE_SECONDS * SLICES_A_SECOND) return;
     if (w->ending.speaker == w->rank) world_speak(w);
-    _exit(ends_common_code(w->ending.code));
+    _exit(run_end_code(w->ending.code));
 }
 
 static void tick(World *w) {

@@ -133,7 +133,7 @@ static void missing(World *w, Place place, int32_t count, const char *who, const
                     int32_t seconds) {
     char text[END_TEXT], theirs[320] = "", at[340] = "";
     int32_t first = first_at(w, place);
-    bool stopped = place == PLACE_ABSENT && process_stopped(w, first);
+    bool stopped = place == PLACE_ABSENT && ends_stopped(w, first);
     if (place == PLACE_BEHIND) {
         watch_where(&w->look.stand[first].state, theirs, sizeof theirs);
         snprintf(at, sizeof at, "; it waits in %.250s", theirs);

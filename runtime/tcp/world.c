@@ -167,7 +167,7 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
         first = false;
     }
     if (first) w->spoken = true;
-    *code = ends_common_code(w->ending.code);
+    *code = run_end_code(w->ending.code);
     pthread_mutex_unlock(&w->lock);
     (void)rank;
     return first;

@@ -28,7 +28,7 @@ another plan 4
 other options 4
 no data 2
 no data anywhere 2
-disk full 4
+disk full 2
 ==== err
     error: rank 1 (process) has another plan than rank 0: HASH, not HASH
     help: copy the same p.bin to every machine

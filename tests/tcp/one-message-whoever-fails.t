@@ -5,7 +5,7 @@
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 ==== out
-rank 0 exit 4, rank 1 exit 4, rank 2 exit 4, rank 3 exit 4
+rank 0 exit 2, rank 1 exit 2, rank 2 exit 2, rank 3 exit 2
 1 said:
     error: full
 rank 0 exit 5, rank 1 exit 5, rank 2 exit 5, rank 3 exit 5

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "kernel.h"
+#include "machine.h"
 
 static int fail(char *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -140,30 +141,6 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Bytes that this process can still use: what the machine has free or can free, swap, and the
- * rest under the limits of the control group. 0: unknown. */
-static uint64_t available_bytes(void) {
-    uint64_t sum = 0, most = 0, used = 0;
-    unsigned long long kib;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu", &kib) == 1 ||
-            sscanf(line, "SwapFree: %llu", &kib) == 1)
-            sum += kib * 1024;
-    if (f) fclose(f);
-    const char *const files[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"};
-    uint64_t *const numbers[] = {&most, &used};
-    for (int i = 0; i < 2; i++) {
-        unsigned long long n;
-        if (!(f = fopen(files[i], "r"))) continue;
-        if (fscanf(f, "%llu", &n) == 1) *numbers[i] = n; /* the word `max` is no number: no limit */
-        fclose(f);
-    }
-    if (most && used < most && (!sum || most - used < sum)) sum = most - used;
-    return sum;
-}
-
 /* Arenas of all ranks of this process. Pages are given when they are first touched, so that each
  * mapping alone succeeds where all together end in the kernel's killing the process. */
 static pthread_mutex_t promise_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -171,7 +148,7 @@ static uint64_t promised, promise_limit;
 
 static bool promise(uint64_t bytes, uint64_t *before, uint64_t *limit) {
     pthread_mutex_lock(&promise_lock);
-    if (!promised) promise_limit = available_bytes();
+    if (!promised) promise_limit = machine_available_bytes("");
     *before = promised;
     *limit = promise_limit;
     bool fits = !promise_limit || (bytes <= promise_limit && promised <= promise_limit - bytes);

@@ -1,0 +1,16 @@
+/* What the system says of this machine. Used by device and transport modules alike; each has its
+ * own copy. */
+#ifndef FSDPC_MACHINE_H
+#define FSDPC_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Bytes that this process can still use: what the machine has free or can free, swap, and what is
+ * left under every control group that the process is in. 0: unknown. `root`: where the system's
+ * files are, "" but in tests. */
+uint64_t machine_available_bytes(const char *root);
+/* Is the process stopped, by SIGSTOP or a debugger? */
+bool machine_stopped(int32_t pid);
+
+#endif

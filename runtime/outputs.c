@@ -1,0 +1,99 @@
+/* What a run writes is looked at before it trains: each output can be written where it leads, has
+ * room, and is neither a file that the run reads nor another output. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime.h"
+
+typedef struct Output {
+    const char *option, *path;
+    uint64_t bytes; /* 0: grows */
+    bool stream;    /* is written as it comes: a terminal or a pipe will do */
+    Target target;
+} Output;
+
+typedef struct Input {
+    const char *what, *path;
+} Input;
+
+static bool is_file(const Output *o, const char *path) {
+    struct stat st;
+    return o->target.exists && !stat(path, &st) && st.st_dev == o->target.now.st_dev &&
+           st.st_ino == o->target.now.st_ino;
+}
+
+static int overwrites(const Output *o, const char *what, const char *path, char *error) {
+    if (!is_file(o, path)) return 0;
+    snprintf(error, ERROR_BYTES, "%s %s would overwrite %s of this run (%s)", o->option, o->path,
+             what, path);
+    return EXIT_USER;
+}
+
+static int check_data(const Output *o, const Dataset *d, char *error) {
+    int code = 0;
+    for (uint32_t i = 0; d && i < d->n_file && !code; i++)
+        code = overwrites(o, "the data", d->file[i].path, error);
+    return code;
+}
+
+static int check_inputs(const Run *run, const Output *o, char *error) {
+    const Plan *p = run->plan;
+    int code = overwrites(o, "the plan", run->options->plan, error);
+    if (!code) code = overwrites(o, "the model", plan_string(p, p->settings->model), error);
+    if (!code) code = check_data(o, run->train, error);
+    if (!code) code = check_data(o, run->val, error);
+    if (!code && run->options->load)
+        code = overwrites(o, "the weights to load", run->options->load, error);
+    return code;
+}
+
+/* A log on a terminal or a pipe is read by somebody else, as it comes. */
+static bool streams(const Output *o) {
+    return o->stream && o->target.exists &&
+           (S_ISCHR(o->target.now.st_mode) || S_ISFIFO(o->target.now.st_mode));
+}
+
+/* Plans of the compiler have unequal names; those of others need not. */
+static int check_names(const Run *run, char *error) {
+    const Plan *p = run->plan;
+    for (uint64_t i = 0; i < p->n_params; i++)
+        for (uint64_t k = 0; k < i; k++) {
+            const char *name = saved_name(p, &p->params[i]);
+            if (strcmp(name, saved_name(p, &p->params[k]))) continue;
+            snprintf(error, ERROR_BYTES,
+                     "two parameters would be saved as %.200s: the names table of %.200s", name,
+                     plan_string(p, p->settings->model));
+            return EXIT_USER;
+        }
+    return 0;
+}
+
+int outputs_check(const Run *run, char *error) {
+    const Options *o = run->options;
+    Output output[] = {
+        {.option = "--dump-grads", .path = o->dump_path},
+        {.option = "--save", .path = o->save},
+        {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true}};
+    if (o->dump_path) output[0].bytes = gather_bytes(run->plan, true, DT_F32);
+    if (o->save) output[1].bytes = gather_bytes(run->plan, false, DT_NONE);
+    uint64_t before = 0;
+    for (size_t i = 0; i < ARRAY_LEN(output); i++) {
+        Output *q = &output[i];
+        if (!q->path) continue;
+        int code = target_find(&q->target, q->path, error);
+        if (!code && !streams(q)) code = target_check(&q->target, error);
+        if (!code) code = check_inputs(run, q, error);
+        for (size_t k = 0; k < i && !code; k++) {
+            if (!output[k].path || !target_same(&output[k].target, &q->target)) continue;
+            snprintf(error, ERROR_BYTES, "%s %s and %s %s are one file", output[k].option,
+                     output[k].path, q->option, q->path);
+            code = EXIT_USER;
+        }
+        bool beside = i == 1 && output[0].path &&
+                      output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;
+        if (!code && q->bytes) code = target_room(&q->target, q->bytes, beside ? before : 0, error);
+        if (code) return code;
+        before = q->bytes;
+    }
+    return o->save || o->dump_path ? check_names(run, error) : 0;
+}

@@ -1,0 +1,133 @@
+/* The bar takes what the line of numbers leaves of the terminal's width, so that it never wraps. */
+#include "progress.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_BAR = 30, LEAST_BAR = 8, DEFAULT_COLUMNS = 80, TEXT_BYTES = 400 };
+
+/* Seconds between two changes of the bar, between two lines. */
+static const double BAR_PAUSE = 0.1, LINE_PAUSE = 2.0;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Ids in a sample of the plan's data: 1 where a sample is no row of ids. */
+static int64_t sample_tokens(const Plan *p) {
+    if (p->settings->length > 0) return p->settings->length;
+    int64_t most = 1; /* npy: the longest row of ids */
+    for (uint64_t i = 0; i < p->n_fields; i++) {
+        const Type *t = &p->fields[i].type;
+        bool ids = t->dtype == DT_I32 || t->dtype == DT_I64 || t->dtype == DT_U8;
+        if (ids && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
+    }
+    return most;
+}
+
+int64_t tokens_per_step(const Plan *p) { return product(p->settings->batch, sample_tokens(p)); }
+
+/* Does stderr understand what moves the cursor? */
+static bool is_terminal(void) {
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) && kind && *kind && strcmp(kind, "dumb");
+}
+
+void progress_open(Progress *p, const Run *run) {
+    *p = (Progress){.run = run, .quiet = run->options->quiet, .terminal = is_terminal()};
+    p->loss = NAN;
+    p->tokens = tokens_per_step(run->plan);
+    p->rate_unit = sample_tokens(run->plan) > 1 ? "tokens/s" : "samples/s";
+}
+
+void progress_start(Progress *p) { p->shown = now(); }
+
+double progress_rate(const Progress *p) {
+    return p->seconds > 0 ? (double)p->steps * (double)p->tokens / p->seconds : 0;
+}
+
+static int columns(void) {
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? DEFAULT_COLUMNS : size.ws_col;
+}
+
+static void add(char *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(char *text, const char *format, ...) {
+    size_t n = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + n, TEXT_BYTES - n, format, args);
+    va_end(args);
+}
+
+/* The line of numbers: `sure` is always shown, `more` where there is room. */
+static void show_bar(Progress *p, int64_t done, const char *sure, const char *more) {
+    int64_t steps = p->run->steps;
+    int wide = columns() - 1, sure_n = (int)strlen(sure), more_n = (int)strlen(more);
+    if (sure_n + more_n > wide) more_n = 0;
+    int bar = MIN(wide - sure_n - more_n - 3, (int)MOST_BAR);
+    fputs("\r", stderr);
+    if (bar >= LEAST_BAR) {
+        int filled = (int)((double)done / (double)steps * bar);
+        fputc('[', stderr);
+        for (int i = 0; i < bar; i++) fputc(i < filled ? '=' : i == filled ? '>' : ' ', stderr);
+        fputs("] ", stderr);
+    }
+    fprintf(stderr, "%.*s%.*s\033[K", wide, sure, more_n, more);
+    atomic_store_explicit(&p->bar, true, memory_order_relaxed);
+}
+
+static void show(Progress *p, int64_t done) {
+    char sure[TEXT_BYTES] = "", more[TEXT_BYTES] = "";
+    int64_t steps = p->run->steps;
+    add(sure, "%s%" PRId64 "/%" PRId64 "  loss %.4f", p->terminal ? "" : "step ", done, steps,
+        p->loss);
+    for (int i = 0; p->terminal && i < p->n_metric; i++)
+        add(more, "  eval %.40s %.4f", p->metric[i], p->value[i]);
+    if (p->skipped) add(sure, "  %" PRId64 " skipped", p->skipped);
+    add(sure, "  %.0f %s", progress_rate(p), p->rate_unit);
+    int64_t left = (int64_t)((double)(steps - done) * p->seconds / (double)MAX(p->steps, 1));
+    if (!p->terminal) {
+        fprintf(stderr, "%s\n", sure);
+    } else {
+        add(sure, "  %" PRId64 ":%02" PRId64 " left", left / 60, left % 60);
+        show_bar(p, done, sure, more);
+    }
+    p->shown = now();
+}
+
+void progress_step(Progress *p, const StepNumbers *n) {
+    p->steps++;
+    p->skipped += n->skipped;
+    p->seconds += n->seconds;
+    p->loss = n->loss;
+    bool last = n->step + 1 == p->run->steps;
+    if (!p->quiet && (now() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
+        show(p, n->step + 1);
+}
+
+void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
+                         const double *value) {
+    p->n_metric = MIN(n, (int)SHOWN_METRICS);
+    memcpy(p->metric, name, (size_t)p->n_metric * sizeof *name);
+    memcpy(p->value, value, (size_t)p->n_metric * sizeof *value);
+    if (p->quiet) return;
+    if (p->terminal) {
+        show(p, step);
+        return;
+    }
+    fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, p->run->steps);
+    for (int i = 0; i < n; i++) fprintf(stderr, "  %s %.4f", name[i], value[i]);
+    fprintf(stderr, "\n");
+}
+
+void progress_end_bar(Progress *p) {
+    if (atomic_load_explicit(&p->bar, memory_order_relaxed)) fprintf(stderr, "\n");
+}

@@ -1,0 +1,103 @@
+/* Where a file that the run writes will be: links are followed, also one that leads to nothing yet,
+ * so that a file is made or replaced where the user meant it and the link stays a link. Says what
+ * stands there now, and whether a file can be put there. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "tensors.h"
+
+enum { MOST_LINKS = 40 };
+
+static int cannot(const Target *t, char *error, const char *why) {
+    snprintf(error, ERROR_BYTES, "cannot write %s: %s", t->path, why);
+    return EXIT_ENVIRONMENT;
+}
+
+/* The length of the part of `path` that names the folder, the slash included. */
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* Puts what the link at t->file leads to in its place. */
+static bool follow(Target *t) {
+    char to[PATH_MAX];
+    ssize_t n = readlink(t->file, to, sizeof to - 1);
+    if (n < 0) return false;
+    to[n] = 0;
+    size_t keep = *to == '/' ? 0 : folder_length(t->file);
+    errno = ENAMETOOLONG;
+    if (keep + (size_t)n >= sizeof t->file) return false;
+    memcpy(t->file + keep, to, (size_t)n + 1);
+    return true;
+}
+
+int target_find(Target *t, const char *path, char *error) {
+    *t = (Target){.path = path};
+    if (strlen(path) >= sizeof t->file) return cannot(t, error, strerror(ENAMETOOLONG));
+    strcpy(t->file, path);
+    for (int links = 0;; links++) {
+        t->exists = !lstat(t->file, &t->now);
+        if (!t->exists && errno != ENOENT) return cannot(t, error, strerror(errno));
+        if (!t->exists || !S_ISLNK(t->now.st_mode)) break;
+        if (links == MOST_LINKS) return cannot(t, error, strerror(ELOOP));
+        if (!follow(t)) return cannot(t, error, strerror(errno));
+    }
+    size_t n = folder_length(t->file);
+    snprintf(t->folder, sizeof t->folder, "%.*s", n ? (int)n : 2, n ? t->file : "./");
+    if (stat(t->folder, &t->folder_now)) return cannot(t, error, strerror(errno));
+    return !t->file[n] ? cannot(t, error, "it is a directory") : 0;
+}
+
+int target_check(const Target *t, char *error) {
+    if (t->exists && S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is a directory");
+    if (t->exists && !S_ISREG(t->now.st_mode)) {
+        snprintf(error, ERROR_BYTES,
+                 "cannot write %s: it is a %s\nhelp: name a file, which is made or replaced",
+                 t->path,
+                 S_ISFIFO(t->now.st_mode)   ? "FIFO"
+                 : S_ISSOCK(t->now.st_mode) ? "socket"
+                                            : "device");
+        return EXIT_USER;
+    }
+    if (t->exists && access(t->file, W_OK)) return cannot(t, error, strerror(errno));
+    if (access(t->folder, W_OK | X_OK)) return cannot(t, error, strerror(errno));
+    return 0;
+}
+
+int target_room(const Target *t, uint64_t bytes, uint64_t others, char *error) {
+    struct statvfs disk;
+    struct rlimit size;
+    if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
+        bytes > size.rlim_cur) {
+        snprintf(error, ERROR_BYTES,
+                 "cannot write %s: it needs %llu bytes, and the limit on a file's size (ulimit -f) "
+                 "is %llu bytes",
+                 t->path, (unsigned long long)bytes, (unsigned long long)size.rlim_cur);
+        return EXIT_ENVIRONMENT;
+    }
+    if (statvfs(t->folder, &disk)) return 0; /* not known */
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (bytes <= room && others <= room - bytes) return 0;
+    snprintf(error, ERROR_BYTES,
+             "cannot write %s: it needs %llu bytes%s, and %llu are free on its disk\n"
+             "help: a file that stands there is replaced only when the new one is complete",
+             t->path, (unsigned long long)(bytes + others), others ? " with --dump-grads" : "",
+             (unsigned long long)room);
+    return EXIT_ENVIRONMENT;
+}
+
+bool target_same(const Target *a, const Target *b) {
+    if (a->exists && b->exists)
+        return a->now.st_dev == b->now.st_dev && a->now.st_ino == b->now.st_ino;
+    return a->exists == b->exists && a->folder_now.st_dev == b->folder_now.st_dev &&
+           a->folder_now.st_ino == b->folder_now.st_ino &&
+           !strcmp(a->file + folder_length(a->file), b->file + folder_length(b->file));
+}

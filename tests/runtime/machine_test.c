@@ -1,0 +1,112 @@
+/* How much memory a process may still use, from made-up files of the system. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "machine.h"
+
+static char root[] = "/tmp/machine-XXXXXX";
+
+static void put(const char *path, const char *text) {
+    char whole[512];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = 0;
+        mkdir(whole, 0777);
+        *slash = '/';
+    }
+    FILE *f = fopen(whole, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static int make_root(void **state) {
+    (void)state;
+    strcpy(root + strlen(root) - 6, "XXXXXX");
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_root(void **state) {
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", root);
+    return system(command);
+}
+
+static void unknown_without_files(void **state) {
+    (void)state;
+    assert_int_equal(machine_available_bytes(root), 0);
+}
+
+static void without_groups_the_machine_counts(void **state) {
+    (void)state;
+    put("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:  3000 kB\nSwapFree:  500 kB\n");
+    assert_int_equal(machine_available_bytes(root), 3500 * 1024);
+}
+
+static void every_group_above_counts(void **state) {
+    (void)state;
+    put("proc/meminfo", "MemAvailable: 3000 kB\n");
+    put("proc/self/cgroup", "0::/a/b\n");
+    put("sys/fs/cgroup/a/b/memory.max", "max\n");
+    put("sys/fs/cgroup/a/b/memory.current", "1000\n");
+    put("sys/fs/cgroup/a/memory.max", "900000\n");
+    put("sys/fs/cgroup/a/memory.current", "500000\n");
+    put("sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file 100\nactive_file 1000\n");
+    assert_int_equal(machine_available_bytes(root), 900000 - 500000 + 1100);
+    put("sys/fs/cgroup/a/b/memory.max", "2000\n");
+    assert_int_equal(machine_available_bytes(root), 1000);
+    put("sys/fs/cgroup/memory.max", "100\n");
+    put("sys/fs/cgroup/memory.current", "200\n");
+    assert_int_equal(machine_available_bytes(root), 1); /* none, which is not unknown */
+}
+
+static void version_1_counts_by_its_own_path(void **state) {
+    (void)state;
+    put("proc/meminfo", "MemAvailable: 3000 kB\n");
+    put("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/a\n0::/y\n");
+    put("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "70000\n");
+    put("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "10000\n");
+    put("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "7\n");
+    put("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "7\n");
+    assert_int_equal(machine_available_bytes(root), 60000);
+}
+
+/* In a container the path may be that of the host. */
+static void a_path_that_is_not_there_ends_at_the_root(void **state) {
+    (void)state;
+    put("proc/meminfo", "MemAvailable: 3000 kB\n");
+    put("proc/self/cgroup", "0::/docker/4711\n");
+    put("sys/fs/cgroup/memory.max", "50000\n");
+    put("sys/fs/cgroup/memory.current", "20000\n");
+    assert_int_equal(machine_available_bytes(root), 30000);
+}
+
+static void this_process_runs(void **state) {
+    (void)state;
+    assert_false(machine_stopped((int32_t)getpid()));
+    assert_false(machine_stopped(0));
+    assert_true(machine_available_bytes("") > 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(unknown_without_files),
+        TEST(without_groups_the_machine_counts),
+        TEST(every_group_above_counts),
+        TEST(version_1_counts_by_its_own_path),
+        TEST(a_path_that_is_not_there_ends_at_the_root),
+        TEST(this_process_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
