@@ -12,8 +12,6 @@
 #include "passes.h"
 #include "plan.h"
 
-#define FSDPC_VERSION "0.1.0"
-
 /* One bit an option: which ones a command takes is a mask in its row. */
 enum {
     OPTION_OUTPUT = 1 << 0,

@@ -18,6 +18,7 @@
 #include "op.h"
 #include "util.h"
 
+#define FSDPC_VERSION "0.1.0" /* of both programs */
 #define PLAN_MAGIC "FSDPLAN1"
 enum { PLAN_VERSION = 1, PLAN_ALIGN = 256 };
 

@@ -21,13 +21,10 @@ typedef struct FieldRange {
 } FieldRange;
 
 typedef struct DataFile {
-    const char *path;
-    const uint8_t *bytes; /* mapped */
-    size_t size;
-    uint64_t device, inode; /* of the file that was mapped */
-    uint64_t first_byte;    /* of the first element */
-    int64_t tokens;         /* tokens, text: elements */
-    int64_t first_sample;   /* number of this file's first sample in the dataset */
+    MappedFile map;
+    uint64_t first_byte;  /* of the first element */
+    int64_t tokens;       /* tokens, text: elements */
+    int64_t first_sample; /* number of this file's first sample in the dataset */
     FileType type;
 } DataFile;
 

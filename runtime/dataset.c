@@ -5,54 +5,31 @@
  * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
  * starts at token k * T.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "data.h"
 #include "runtime.h"
 
 enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 
-static int map_file(DataFile *f, char *error) {
-    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) || S_ISDIR(st.st_mode)) {
-        snprintf(error, ERROR_BYTES, "cannot open data file %s: %s", f->path,
-                 fd >= 0 && S_ISDIR(st.st_mode) ? "it is a directory" : strerror(errno));
-        if (fd >= 0) close(fd);
-        return EXIT_ENVIRONMENT;
-    }
-    f->size = (size_t)st.st_size;
-    f->device = st.st_dev;
-    f->inode = st.st_ino;
-    f->bytes = f->size ? mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
-    int number = errno;
-    close(fd);
-    if (f->bytes == MAP_FAILED) {
-        f->bytes = NULL;
-        snprintf(error, ERROR_BYTES, "cannot map %s: %s", f->path, strerror(number));
-        return EXIT_ENVIRONMENT;
-    }
-    return 0;
+static int open_file(DataFile *f, const char *path, char *error) {
+    return mapped_open(&f->map, path, "data file ", error);
 }
 
 static int corrupt(const DataFile *f, char *error, const char *what) {
-    snprintf(error, ERROR_BYTES, "%s: %s", f->path, what);
+    snprintf(error, ERROR_BYTES, "%s: %s", f->map.path, what);
     return EXIT_CORRUPT;
 }
 
 static int open_text(Dataset *d, char *error) {
     DataFile *f = &d->file[0];
     double from = d->source->from, to = d->source->to;
-    uint64_t first = (uint64_t)(from * (double)f->size), end = (uint64_t)(to * (double)f->size);
-    if (!(from >= 0) || !(to <= 1) || first > end || end > f->size)
+    uint64_t first = (uint64_t)(from * (double)f->map.size),
+             end = (uint64_t)(to * (double)f->map.size);
+    if (!(from >= 0) || !(to <= 1) || first > end || end > f->map.size)
         return corrupt(f, error, "the share `from` .. `to` is not inside 0 .. 1");
     f->type = FT_U8;
     f->first_byte = first;
@@ -62,23 +39,23 @@ static int open_text(Dataset *d, char *error) {
 
 static int open_tokens(DataFile *f, char *error) {
     int32_t head[3];
-    if (f->size < TOKEN_HEADER) return corrupt(f, error, "shorter than a token file's header");
-    memcpy(head, f->bytes, sizeof head);
+    if (f->map.size < TOKEN_HEADER) return corrupt(f, error, "shorter than a token file's header");
+    memcpy(head, f->map.bytes, sizeof head);
     if (head[0] != TOKEN_MAGIC) return corrupt(f, error, "not a token file (no magic 20240520)");
     if (head[1] != 1 && head[1] != 2) {
         snprintf(error, ERROR_BYTES, "%s: token file version %d; versions 1 and 2 can be read",
-                 f->path, head[1]);
+                 f->map.path, head[1]);
         return EXIT_CORRUPT;
     }
     f->type = head[1] == 1 ? FT_U16 : FT_U32;
     f->tokens = head[2];
     f->first_byte = TOKEN_HEADER;
-    uint64_t have = (f->size - TOKEN_HEADER) / file_type_bytes(f->type);
+    uint64_t have = (f->map.size - TOKEN_HEADER) / file_type_bytes(f->type);
     if (head[2] < 0 || (uint64_t)head[2] != have ||
-        have * file_type_bytes(f->type) != f->size - TOKEN_HEADER) {
+        have * file_type_bytes(f->type) != f->map.size - TOKEN_HEADER) {
         snprintf(error, ERROR_BYTES,
-                 "%s: the header says %d tokens, the file holds %llu bytes of them", f->path,
-                 head[2], (unsigned long long)(f->size - TOKEN_HEADER));
+                 "%s: the header says %d tokens, the file holds %llu bytes of them", f->map.path,
+                 head[2], (unsigned long long)(f->map.size - TOKEN_HEADER));
         return EXIT_CORRUPT;
     }
     return 0;
@@ -93,7 +70,7 @@ static int count_samples(Dataset *d, char *error) {
     if (d->samples > 0) return 0;
     snprintf(error, ERROR_BYTES,
              "%s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file",
-             d->file[0].path, d->name, (long long)d->length + 1);
+             d->file[0].map.path, d->name, (long long)d->length + 1);
     return EXIT_CORRUPT;
 }
 
@@ -101,7 +78,7 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
     const Plan *p = d->plan;
     if (d->source->kind == SOURCE_TEXT) {
         d->file = arena_array(d->arena, DataFile, 1);
-        d->file[d->n_file++].path = arena_strdup(d->arena, path);
+        d->file[d->n_file++].map.path = arena_strdup(d->arena, path);
     } else {
         glob_t found = {0};
         /* glob sorts by strcoll, and this program stays in the C locale: by bytes. */
@@ -112,12 +89,12 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         }
         d->file = arena_array(d->arena, DataFile, found.gl_pathc);
         for (size_t i = 0; i < found.gl_pathc; i++)
-            d->file[d->n_file++].path = arena_strdup(d->arena, found.gl_pathv[i]);
+            d->file[d->n_file++].map.path = arena_strdup(d->arena, found.gl_pathv[i]);
         globfree(&found);
     }
     d->length = p->settings->length;
     for (uint32_t i = 0; i < d->n_file; i++) {
-        int code = map_file(&d->file[i], error);
+        int code = open_file(&d->file[i], d->file[i].map.path, error);
         if (!code)
             code = d->source->kind == SOURCE_TEXT ? open_text(d, error)
                                                   : open_tokens(&d->file[i], error);
@@ -145,10 +122,9 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     const Type *t = &d->plan->fields[field].type;
     DataFile *f = &d->file[d->n_file];
     d->of_field[field] = d->n_file++;
-    f->path = arena_strdup(d->arena, path);
-    int code = map_file(f, error);
+    int code = open_file(f, arena_strdup(d->arena, path), error);
     NpyHeader h;
-    if (!code) code = npy_read_header(path, f->bytes, f->size, &h, error);
+    if (!code) code = npy_read_header(path, f->map.bytes, f->map.size, &h, error);
     if (code) return code;
     bool fits = h.rank == t->rank;
     for (int i = 1; fits && i < h.rank; i++) fits = h.dim[i] == t->dim[i];
@@ -163,7 +139,7 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     f->first_byte = h.data;
     if (field > 0 && h.dim[0] != d->samples) {
         snprintf(error, ERROR_BYTES, "%s has %lld samples, %s has %lld", path, (long long)h.dim[0],
-                 d->file[0].path, (long long)d->samples);
+                 d->file[0].map.path, (long long)d->samples);
         return EXIT_CORRUPT;
     }
     d->samples = h.dim[0];
@@ -236,8 +212,7 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
 
 void dataset_close(Dataset *d) {
     if (!d) return;
-    for (uint32_t i = 0; i < d->n_file; i++)
-        if (d->file[i].bytes) munmap((void *)(uintptr_t)d->file[i].bytes, d->file[i].size);
+    for (uint32_t i = 0; i < d->n_file; i++) mapped_close(&d->file[i].map);
     arena_free(d->arena);
 }
 
@@ -245,7 +220,8 @@ static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t bel
                   const char *field, char *error) {
     snprintf(error, ERROR_BYTES,
              "%s: byte %llu: %lld in field %s is outside of what the model takes (0 to %lld)",
-             f->path, (unsigned long long)offset, (long long)value, field, (long long)below - 1);
+             f->map.path, (unsigned long long)offset, (long long)value, field,
+             (long long)below - 1);
     return EXIT_CORRUPT;
 }
 
@@ -255,7 +231,7 @@ static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, u
     const PlanField *q = &d->plan->fields[field];
     const FieldRange *range = &d->range[field];
     uint32_t width = file_type_bytes(f->type);
-    const uint8_t *from = f->bytes + offset;
+    const uint8_t *from = f->map.bytes + offset;
     if (q->type.dtype == DT_F32 || q->type.dtype == DT_BF16 || q->type.dtype == DT_F64) {
         for (int64_t i = 0; i < n; i++) {
             float x = (float)load_real(from + i * width, f->type);
@@ -317,24 +293,13 @@ static void read_fields(void *user) {
     }
 }
 
-/* Is the file that was mapped shorter now? What it has lost may have been read as zeros. */
-static bool is_shorter(const DataFile *f) {
-    struct stat st;
-    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode &&
-           (size_t)st.st_size < f->size;
-}
-
 int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
     Sample s = {.d = d, .k = k, .row = row, .slot = slot, .error = error};
     bool whole = mapped_read(read_fields, &s);
     for (uint32_t i = 0; i < d->n_file && d->source->kind == SOURCE_NPY && whole; i++)
-        if (is_shorter(&d->file[i])) s.f = &d->file[i];
-    bool shorter = s.f && is_shorter(s.f);
-    if (whole && !shorter) return s.code;
-    snprintf(error, ERROR_BYTES, "%s: %s; it had %zu bytes when the run began", s.f->path,
-             shorter ? "the file became shorter while it was in use" : "the file cannot be read",
-             s.f->size);
-    return EXIT_CORRUPT;
+        if (mapped_shorter(&d->file[i].map)) s.f = &d->file[i];
+    bool shorter = s.f && mapped_shorter(&s.f->map);
+    return whole && !shorter ? s.code : mapped_lost(&s.f->map, error);
 }
 
 /* The names that --data can give: a source, or a field of one. */

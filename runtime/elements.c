@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "floats.h"
 #include "tensors.h"
 
 static const struct {
@@ -29,30 +30,12 @@ FileType file_type_of(int dtype) {
     }
 }
 
-static float float_of_bits(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of_float(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static float half_to_float(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = h >> 10 & 31u, fraction = h & 1023u;
     if (exponent == 31) return float_of_bits(sign | 0x7f800000u | fraction << 13);
     if (exponent) return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
     float small = (float)fraction * 0x1p-24f;
     return sign ? -small : small;
-}
-
-static uint16_t float_to_bf16(float x) {
-    uint32_t bits = bits_of_float(x);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
-    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
 int64_t load_integer(const void *from, FileType t) {
@@ -75,7 +58,7 @@ double load_real(const void *from, FileType t) {
     case FT_F64: memcpy(&real, from, sizeof real); return real;
     case FT_F32: memcpy(&single, from, sizeof single); return single;
     case FT_F16: memcpy(&half, from, sizeof half); return half_to_float(half);
-    case FT_BF16: memcpy(&half, from, sizeof half); return float_of_bits((uint32_t)half << 16);
+    case FT_BF16: memcpy(&half, from, sizeof half); return bf16_to_f32(half);
     default: return (double)load_integer(from, t);
     }
 }
@@ -91,7 +74,16 @@ void load_floats(const void *from, FileType t, int64_t n, float *to) {
 
 void store_floats(void *to, int dtype, const float *from, int64_t n) {
     if (dtype == DT_F32) memcpy(to, from, (size_t)n * sizeof *from);
-    for (int64_t i = 0; dtype == DT_BF16 && i < n; i++)
-        ((uint16_t *)to)[i] = float_to_bf16(from[i]);
+    for (int64_t i = 0; dtype == DT_BF16 && i < n; i++) ((uint16_t *)to)[i] = f32_to_bf16(from[i]);
     for (int64_t i = 0; dtype == DT_F64 && i < n; i++) ((double *)to)[i] = from[i];
+}
+
+int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e) {
+    int64_t index = 0, stride = elements;
+    for (int i = 0; i < rank; i++) { /* file axis i is our axis rank - 1 - i: our fastest first */
+        stride /= dim[i];
+        index += e % dim[i] * stride;
+        e /= dim[i];
+    }
+    return index;
 }

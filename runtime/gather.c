@@ -65,26 +65,17 @@ static void plan_tensors(Gather *g, bool trainable_only) {
     }
 }
 
-/* Element e of the parameter, seen as [dims], is element turned(e) of the file's [reversed dims].
- */
-static int64_t turned(const PlanParam *q, int64_t e) {
-    int64_t index = 0, stride = type_elements(&q->type);
-    for (int i = q->type.rank - 1; i >= 0; i--) {
-        stride /= q->type.dim[i];
-        index += e % q->type.dim[i] * stride;
-        e /= q->type.dim[i];
-    }
-    return index;
-}
-
-static void put(const PlanParam *q, uint32_t width, int64_t first, int64_t n, const char *from,
+static void put(const PlanParam *q, const TensorPlan *t, int64_t first, int64_t n, const char *from,
                 char *to) {
-    if (!(q->flags & PARAM_TRANSPOSED) || q->type.rank < 2) {
+    uint32_t width = file_type_bytes(t->type);
+    if (!(q->flags & PARAM_TRANSPOSED) || t->rank < 2) {
         memcpy(to + (uint64_t)first * width, from, (uint64_t)n * width);
         return;
     }
+    int64_t all = type_elements(&q->type);
     for (int64_t i = 0; i < n; i++)
-        memcpy(to + (uint64_t)turned(q, first + i) * width, from + (uint64_t)i * width, width);
+        memcpy(to + (uint64_t)stored_element(t->dim, t->rank, all, first + i) * width,
+               from + (uint64_t)i * width, width);
 }
 
 /* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */
@@ -125,8 +116,9 @@ static const char *readable(Gather *g, const void *device, uint64_t bytes, int *
     return *code ? NULL : g->host;
 }
 
-static int gather_param(Gather *g, uint32_t param, char *to) {
+static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
     Rank *r = g->rank;
+    uint32_t param = g->param[tensor];
     const Plan *p = r->run->plan;
     const PlanParam *q = &p->params[param];
     uint32_t group = g->group[param];
@@ -151,7 +143,7 @@ static int gather_param(Gather *g, uint32_t param, char *to) {
                 from = readable(g, from, (uint64_t)n * width, &code);
             if (code) return code;
             rank_writes(r, true); /* into a mapped file: the disk may be slow */
-            put(q, width, done, n, from, to);
+            put(q, &g->tensor[tensor], done, n, from, to);
             rank_writes(r, false);
         }
         done += n;
@@ -174,7 +166,7 @@ static int write_tensors(Gather *g) {
     for (uint32_t i = 0; i < g->n; i++) {
         void *to = NULL;
         int code = g->rank->rank == 0 ? writer_map(&g->writer, i, &to, g->rank->error) : 0;
-        if (!code) code = gather_param(g, g->param[i], to);
+        if (!code) code = gather_tensor(g, i, to);
         writer_unmap(&g->writer);
         if (code) return code;
     }

@@ -50,9 +50,22 @@ static int report(int code, const char *text) {
     return code;
 }
 
+/* A model, which has to be compiled first. */
+static int not_compiled(const char *model) {
+    int n = (int)(strrchr(model, '.') - model);
+    fprintf(stderr,
+            "error: %s is a model, not a plan: it has to be compiled first\n"
+            "help: fsdpc compile %s -o %.*s.bin && fsdp-run %.*s.bin\n",
+            model, model, n, model, n, model);
+    return EXIT_USER;
+}
+
 static int open_plan(Run *run, Plan *p) {
     char error[ERROR_BYTES];
     int code = plan_open(p, run->options->plan, error, sizeof error);
+    const char *end = strrchr(run->options->plan, '.');
+    if (code == EXIT_CORRUPT && end && !strcmp(end, ".fsd"))
+        return not_compiled(run->options->plan);
     if (code == EXIT_CORRUPT) {
         fprintf(stderr, "error: %s: %s\n", run->options->plan, error);
         return code;
@@ -89,7 +102,7 @@ static int choose_device(Run *run) {
         run->device = device_load("cuda", reason, &code);
         name = "cpu";
         if (!run->device && !run->options->quiet)
-            fprintf(stderr, "note: %s; device cpu it is\n", reason);
+            fprintf(stderr, "note: %s; the run takes device cpu\n", reason);
     }
     if (!run->device) run->device = device_load(name, error, &code);
     return run->device ? 0 : report(code, error);
@@ -175,7 +188,7 @@ static int count_steps(Run *run) {
             return EXIT_USER;
         }
     }
-    /* positions in the data are counted through all steps, and one evaluation behind them */
+    /* positions in the data are counted through all steps, and one evaluation after them */
     if (product(run->plan_steps, s->batch) > INT64_MAX / 4 ||
         tokens_per_step(run->plan) == INT64_MAX)
         return report(EXIT_USER, "the plan's steps read more samples than can be counted");
@@ -193,6 +206,17 @@ static int count_steps(Run *run) {
     return 0;
 }
 
+/* Legal, and rarely meant. */
+static void note_few_samples(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    if (run->options->quiet || run->train->samples >= s->batch) return;
+    fprintf(stderr,
+            "note: data.train (%s) has %" PRId64 " sample%s, fewer than the batch of %" PRId64
+            ": each step repeats some\n",
+            run->train->file[0].map.path, run->train->samples, run->train->samples == 1 ? "" : "s",
+            s->batch);
+}
+
 static int check_evaluation(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     if (!run->val || !s->eval_every || s->eval_every > run->steps) return 0;
@@ -208,7 +232,7 @@ static int check_evaluation(const Run *run) {
     fprintf(stderr,
             "error: evaluation reads eval_steps * batch = %" PRId64
             " samples, data.val (%s) has %" PRId64 "\n",
-            need, run->val->file[0].path, run->val->samples);
+            need, run->val->file[0].map.path, run->val->samples);
     if (run->val->samples >= s->batch)
         fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
                 run->val->samples / s->batch);
@@ -238,6 +262,7 @@ static int open_data(Run *run) {
     if (!run->train) return report(EXIT_CORRUPT, "the plan names no training data");
     code = count_steps(run);
     if (code) return code;
+    note_few_samples(run);
     if (s->eval_every > 0 && s->eval_every <= run->steps)
         code = dataset_open(run->plan, "val", o->data, o->n_data, &run->val, error);
     return code ? report(code, error) : check_evaluation(run);
@@ -249,11 +274,11 @@ static int open_weights(Run *run, TensorFile *file) {
     if (code) return report(code, error);
     run->weights = file;
     run->match = calloc(run->plan->n_params + 1, sizeof *run->match);
-    if (!run->match) fail_environment("no memory for the names of %s", file->path);
+    if (!run->match) fail_environment("no memory for the names of %s", file->map.path);
     Buf extra = {0};
     code = tensors_match(run->plan, file, run->match, &extra, error);
     if (!code && extra.n && !run->options->quiet)
-        fprintf(stderr, "note: tensors of %s that the model does not have:\n%.*s", file->path,
+        fprintf(stderr, "note: tensors of %s that the model does not have:\n%.*s", file->map.path,
                 (int)extra.n, extra.at);
     buf_free(&extra);
     return code ? report(code, error) : 0;
@@ -456,7 +481,7 @@ static int train(Run *run) {
     dataset_close(run->train);
     dataset_close(run->val);
     free(run->match);
-    if (weights.bytes) tensors_close(&weights);
+    if (weights.map.bytes) tensors_close(&weights);
     return code;
 }
 

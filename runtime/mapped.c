@@ -1,13 +1,86 @@
 /* Reading files through mappings. When the file has become shorter, or its disk fails, the access
  * ends in SIGBUS; here it becomes an answer.
  *
- * What it cannot see: bytes cut off the last page that is left, which read as zeros (dataset.c asks
- * for the size).
+ * What it cannot see: bytes cut off the last page that is left, which read as zeros; those who read
+ * ask for the size afterwards (mapped_shorter).
  */
+#include "mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#include "runtime.h"
+#include "device.h"
+#include "util.h"
+
+static int cannot(const MappedFile *f, const char *what, const char *why, char *error) {
+    snprintf(error, ERROR_BYTES, "cannot %s%s: %s", what, f->path, why);
+    return EXIT_ENVIRONMENT;
+}
+
+/* Why something that is no file cannot be mapped, or NULL. */
+static const char *not_a_file(mode_t mode) {
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "it is a directory"
+           : S_ISFIFO(mode) ? "it is a FIFO; a file is needed, which can be read anywhere"
+                            : "it is a device; a file is needed, which can be read anywhere";
+}
+
+int mapped_open(MappedFile *f, const char *path, const char *kind, char *error) {
+    *f = (MappedFile){.path = path};
+    char open_it[64];
+    snprintf(open_it, sizeof open_it, "open %s", kind);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO is not waited for */
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) || not_a_file(st.st_mode)) {
+        int code = cannot(f, open_it, fd < 0 ? strerror(errno) : not_a_file(st.st_mode), error);
+        if (fd >= 0) close(fd);
+        return code;
+    }
+    f->size = (size_t)st.st_size;
+    f->device = st.st_dev;
+    f->inode = st.st_ino;
+    void *map = f->size ? mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+    int number = errno;
+    close(fd);
+    if (map == MAP_FAILED) return cannot(f, "map ", strerror(number), error);
+    f->bytes = map;
+    return 0;
+}
+
+void mapped_close(MappedFile *f) {
+    if (f->bytes) munmap((void *)(uintptr_t)f->bytes, f->size);
+    f->bytes = NULL;
+}
+
+static bool find(const MappedFile *f, struct stat *st) {
+    return !stat(f->path, st) && st->st_dev == f->device && st->st_ino == f->inode;
+}
+
+bool mapped_shorter(const MappedFile *f) {
+    struct stat st;
+    return find(f, &st) && (size_t)st.st_size < f->size;
+}
+
+int mapped_lost(const MappedFile *f, char *error) {
+    struct stat st;
+    if (find(f, &st) && (size_t)st.st_size < f->size)
+        snprintf(error, ERROR_BYTES,
+                 "%s: cut off at byte %llu while in use; it had %zu bytes when the run began",
+                 f->path, (unsigned long long)st.st_size, f->size);
+    else
+        snprintf(error, ERROR_BYTES,
+                 "%s: the file cannot be read; it had %zu bytes when the run "
+                 "began",
+                 f->path, f->size);
+    return EXIT_CORRUPT;
+}
 
 static __thread sigjmp_buf *volatile back; /* where this thread's reading goes on */
 

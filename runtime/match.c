@@ -53,16 +53,16 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
 static int check_tensor(const TensorFile *f, const PlanParam *q, const Tensor *t, bool transposed,
                         char *error) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
-        snprintf(error, ERROR_BYTES, "%s: tensor %s: weights are F32, F16, BF16 or F64", f->path,
-                 t->name);
+        snprintf(error, ERROR_BYTES, "%s: tensor %s: weights are F32, F16, BF16 or F64",
+                 f->map.path, t->name);
         return EXIT_CORRUPT;
     }
     if (shape_fits(q, t, transposed)) return 0;
     char have[128], want[128];
     dims_text(have, t->rank, t->dim, false);
     dims_text(want, q->type.rank, q->type.dim, transposed);
-    snprintf(error, ERROR_BYTES, "%s: tensor %s is %s, the plan needs %s%s", f->path, t->name, have,
-             want, transposed ? " (stored transposed)" : "");
+    snprintf(error, ERROR_BYTES, "%s: tensor %s is %s, the plan needs %s%s", f->map.path, t->name,
+             have, want, transposed ? " (stored transposed)" : "");
     return EXIT_CORRUPT;
 }
 
@@ -83,7 +83,7 @@ static int missing(const Naming *n, const PlanParam *q, char *error) {
     const char **names = calloc(f->n + 1, sizeof *names);
     for (uint32_t i = 0; names && i < f->n; i++) names[i] = f->tensor[i].name;
     const char *near = names ? nearest_name(name, names, f->n) : NULL;
-    snprintf(error, ERROR_BYTES, "%s: no tensor %s (parameter %s)%s%s%s", f->path, name,
+    snprintf(error, ERROR_BYTES, "%s: no tensor %s (parameter %s)%s%s%s", f->map.path, name,
              plan_string(n->p, q->name), near ? "; the nearest name there is " : "",
              near ? near : "", f->n ? "" : "; the file has no tensors");
     free(names);
@@ -104,8 +104,8 @@ static int match_param(const Naming *n, const PlanParam *q, TensorMatch *m, bool
         if (code) return code;
         if (m->tensor && !tensors_equal(m->tensor, t)) {
             snprintf(error, ERROR_BYTES,
-                     "%s: tensors %s and %s differ, but they are one tied parameter (%s)", f->path,
-                     m->tensor->name, t->name, plan_string(n->p, q->name));
+                     "%s: tensors %s and %s differ, but they are one tied parameter (%s)",
+                     f->map.path, m->tensor->name, t->name, plan_string(n->p, q->name));
             return EXIT_CORRUPT;
         }
         if (!m->tensor) m->tensor = t;
@@ -144,7 +144,7 @@ static bool skipped(const Naming *n, const char *name) {
 int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error) {
     bool *used = calloc(f->n + 1, sizeof *used);
     if (!used) {
-        snprintf(error, ERROR_BYTES, "no memory for the names of %s", f->path);
+        snprintf(error, ERROR_BYTES, "no memory for the names of %s", f->map.path);
         return EXIT_ENVIRONMENT;
     }
     Naming n = {p, f, 0};
@@ -166,18 +166,6 @@ int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *e
     return code;
 }
 
-/* Element e of a transposed parameter [d0, .., dk] is element (ik, .., i0) of the file's
- * [dk, .., d0]. */
-static int64_t transposed_index(const Tensor *t, int64_t e) {
-    int64_t index = 0, stride = t->elements;
-    for (int i = 0; i < t->rank; i++) { /* file axis i = our axis rank - 1 - i, our fastest first */
-        stride /= t->dim[i];
-        index += e % t->dim[i] * stride;
-        e /= t->dim[i];
-    }
-    return index;
-}
-
 void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to) {
     enum { CHUNK = 2048 };
     float value[CHUNK];
@@ -189,8 +177,10 @@ void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, 
             load_floats(t->data + (first + done) * width, t->type, count, value);
         } else {
             for (int64_t i = 0; i < count; i++)
-                value[i] = (float)load_real(t->data + transposed_index(t, first + done + i) * width,
-                                            t->type);
+                value[i] = (float)load_real(
+                    t->data +
+                        stored_element(t->dim, t->rank, t->elements, first + done + i) * width,
+                    t->type);
         }
         store_floats((char *)to + done * dtype_bytes(dtype), dtype, value, count);
     }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "floats.h"
 #include "runtime.h"
 
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step) {
@@ -29,23 +30,7 @@ void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t
     out[STEP_SLOT] = slot;
 }
 
-/* Carries are taken upwards first, so that every bin is in [0, 2^28) but the top one and bins of
- * opposite sign cannot cancel after rounding; then the bins are added from the top. */
-double exact_sum(const int64_t words[EXACT_WORDS]) {
-    int64_t bin[EXACT_BINS], carry = 0;
-    for (int k = 0; k < EXACT_BINS; k++) {
-        int64_t v = words[k] + carry;
-        bool top = k == EXACT_BINS - 1;
-        carry = top ? 0 : v >> EXACT_BIN_BITS;
-        bin[k] = top ? v : v - (int64_t)((uint64_t)carry << EXACT_BIN_BITS);
-    }
-    double sum = 0;
-    for (int k = EXACT_BINS - 1; k >= 0; k--)
-        sum += ldexp((double)bin[k], EXACT_BIN_BITS * k + EXACT_LOWEST_EXPONENT);
-    return sum;
-}
-
 double exact_mean(const int64_t words[EXACT_WORDS]) {
     if (words[EXACT_NONFINITE] != 0 || words[EXACT_COUNT] == 0) return NAN;
-    return exact_sum(words) / (double)words[EXACT_COUNT];
+    return exact_value(words) / (double)words[EXACT_COUNT];
 }

@@ -19,8 +19,9 @@ static const char usage[] =
     "  --load FILE.safetensors     start from these weights\n"
     "  --save FILE.safetensors     write full weights at the end\n"
     "  --dump-grads S=FILE         full gradients of step S, before clipping and the update\n"
-    "  --log FILE.jsonl            metrics, one JSON object a line\n"
-    "  --quiet                     errors only\n"
+    "  --log FILE.jsonl            metrics, one JSON object a line; - is stdout\n"
+    "  -q, --quiet                 errors only\n"
+    "  --version\n"
     "  -h, --help\n"
     "\n"
     "Environment:\n"
@@ -67,12 +68,13 @@ typedef enum OptionId {
     OPT_DUMP_GRADS,
     OPT_LOG,
     OPT_QUIET,
+    OPT_VERSION,
     OPT_HELP,
     OPT_COUNT
 } OptionId;
-static const char *const names[OPT_COUNT] = {"-n",           "--device", "--transport", "--threads",
-                                             "--steps",      "--data",   "--load",      "--save",
-                                             "--dump-grads", "--log",    "--quiet",     "--help"};
+static const char *const names[OPT_COUNT] = {
+    "-n",     "--device",     "--transport", "--threads", "--steps",   "--data", "--load",
+    "--save", "--dump-grads", "--log",       "--quiet",   "--version", "--help"};
 
 static int mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static int mistake(const char *format, ...) {
@@ -157,7 +159,9 @@ static int apply(Options *o, OptionId id, const char *value) {
         code = count_option("-n", value, 1, INT32_MAX, &x);
         o->ranks = (int32_t)x;
         return code;
-    case OPT_DEVICE: return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
+    case OPT_DEVICE:
+        if (!strcmp(value, "gpu")) return mistake("unknown device `gpu`; did you mean `cuda`?");
+        return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
     case OPT_TRANSPORT:
         return word_option("transport", value, transports, ARRAY_LEN(transports), &o->transport);
     case OPT_THREADS:
@@ -171,6 +175,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_DUMP_GRADS: return dump_option(o, value);
     case OPT_LOG: o->log = value; return -1;
     case OPT_QUIET: o->quiet = true; return -1;
+    case OPT_VERSION: puts("fsdp-run " FSDPC_VERSION); return EXIT_DONE;
     case OPT_HELP: fputs(usage, stdout); return EXIT_DONE;
     default: BUG("option %d has no action", (int)id);
     }
@@ -184,6 +189,7 @@ static OptionId find(const char *argument, const char **value) {
         return OPT_RANKS;
     }
     if (!strcmp(argument, "-h")) return OPT_HELP;
+    if (!strcmp(argument, "-q")) return OPT_QUIET;
     size_t n = strcspn(argument, "=");
     for (int i = 0; i < OPT_COUNT; i++)
         if (strlen(names[i]) == n && !strncmp(argument, names[i], n)) {
@@ -209,7 +215,7 @@ int options_parse(int argc, char **argv, Options *o) {
         }
         OptionId id = find(argument, &value);
         if (id == OPT_COUNT) return unknown("option", argument, names, OPT_COUNT);
-        bool takes = id != OPT_QUIET && id != OPT_HELP;
+        bool takes = id != OPT_QUIET && id != OPT_VERSION && id != OPT_HELP;
         if (!takes && value) return mistake("%s takes no value", names[id]);
         if (takes && !value && i + 1 == argc) return mistake("%s needs a value", names[id]);
         if (takes && !value) value = argv[++i];

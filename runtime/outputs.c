@@ -32,7 +32,7 @@ static int overwrites(const Output *o, const char *what, const char *path, char 
 static int check_data(const Output *o, const Dataset *d, char *error) {
     int code = 0;
     for (uint32_t i = 0; d && i < d->n_file && !code; i++)
-        code = overwrites(o, "the data", d->file[i].path, error);
+        code = overwrites(o, "the data", d->file[i].map.path, error);
     return code;
 }
 

@@ -177,16 +177,11 @@ int trainer_run(Rank *r);
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step);
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
                      int64_t first_sample, int slot, double out[STEP_SLOTS]);
-double exact_sum(const int64_t words[EXACT_WORDS]);
 /* Sum / count, NaN when terms were not finite or there are none. */
 double exact_mean(const int64_t words[EXACT_WORDS]);
 
 /* initial.c: elements [first, first + n) of a parameter in its master dtype. */
 void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
-/* mapped.c: `read` may only read memory and write to its operand. False when a mapped file has got
- * shorter or cannot be read: some of what it did is missing. */
-void mapped_watch(void);
-bool mapped_read(void (*read)(void *), void *user);
 /* weights.c: fills this rank's shards from --load or the initial values. */
 int weights_start(Rank *r);
 

@@ -1,13 +1,8 @@
 /* Reading a .safetensors file: mapped, and its header checked as a whole before anything uses it:
  * lengths, JSON, dtypes, shapes against byte ranges, ranges inside the file. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <jansson.h>
 
@@ -21,40 +16,10 @@ static const char *const type_names[FT_COUNT] = {
 
 static int corrupt(const TensorFile *f, char *error, const char *what, const char *tensor) {
     if (tensor)
-        snprintf(error, ERROR_BYTES, "%s: tensor %.200s: %s", f->path, tensor, what);
+        snprintf(error, ERROR_BYTES, "%s: tensor %.200s: %s", f->map.path, tensor, what);
     else
-        snprintf(error, ERROR_BYTES, "%s: not a safetensors file: %s", f->path, what);
+        snprintf(error, ERROR_BYTES, "%s: not a safetensors file: %s", f->map.path, what);
     return EXIT_CORRUPT;
-}
-
-static int map_file(TensorFile *f, char *error) {
-    int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st)) {
-        snprintf(error, ERROR_BYTES, "cannot open %s: %s", f->path, strerror(errno));
-        if (fd >= 0) close(fd);
-        return EXIT_ENVIRONMENT;
-    }
-    if (S_ISDIR(st.st_mode)) {
-        close(fd);
-        snprintf(error, ERROR_BYTES, "cannot open %s: it is a directory", f->path);
-        return EXIT_ENVIRONMENT;
-    }
-    f->size = (size_t)st.st_size;
-    f->device = st.st_dev;
-    f->inode = st.st_ino;
-    if (f->size < 8) {
-        close(fd);
-        return corrupt(f, error, "shorter than 8 bytes", NULL);
-    }
-    f->bytes = mmap(NULL, f->size, PROT_READ, MAP_SHARED, fd, 0);
-    close(fd);
-    if (f->bytes == MAP_FAILED) {
-        f->bytes = NULL;
-        snprintf(error, ERROR_BYTES, "cannot map %s: %s", f->path, strerror(errno));
-        return EXIT_ENVIRONMENT;
-    }
-    return 0;
 }
 
 static const char *read_shape(json_t *shape, Tensor *t) {
@@ -88,9 +53,9 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
     if (json_array_size(range) != 2 || !json_is_integer(from) || !json_is_integer(to))
         return "`data_offsets` is not a pair of numbers";
     int64_t begin = json_integer_value(from), end = json_integer_value(to);
-    if (begin < 0 || end < begin || (uint64_t)end > f->size - data)
+    if (begin < 0 || end < begin || (uint64_t)end > f->map.size - data)
         return "its data lie outside of the file";
-    t->data = (const uint8_t *)f->bytes + data + begin;
+    t->data = f->map.bytes + data + begin;
     /* An unknown dtype is only a fault when the tensor is wanted: see tensors_match. */
     if (t->type != FT_COUNT && end - begin != t->elements * (int64_t)file_type_bytes(t->type))
         return "its data are not as long as shape and dtype say";
@@ -99,11 +64,12 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
 
 static int read_header(TensorFile *f, char *error) {
     uint64_t length;
-    memcpy(&length, f->bytes, sizeof length);
-    if (length > f->size - 8 || length > (uint64_t)100 << 20)
+    memcpy(&length, f->map.bytes, sizeof length);
+    if (length > f->map.size - 8 || length > (uint64_t)100 << 20)
         return corrupt(f, error, "the header is longer than the file", NULL);
     json_error_t fault;
-    json_t *root = json_loadb((const char *)f->bytes + 8, length, JSON_REJECT_DUPLICATES, &fault);
+    json_t *root =
+        json_loadb((const char *)f->map.bytes + 8, length, JSON_REJECT_DUPLICATES, &fault);
     if (!root || !json_is_object(root)) {
         json_decref(root);
         return corrupt(f, error, root ? "the header is not an object" : fault.text, NULL);
@@ -128,23 +94,18 @@ static int read_header(TensorFile *f, char *error) {
 }
 
 int tensors_open(TensorFile *f, const char *path, char *error) {
-    *f = (TensorFile){.path = path};
-    int code = map_file(f, error);
+    *f = (TensorFile){0};
+    int code = mapped_open(&f->map, path, "", error);
+    if (!code && f->map.size < 8) code = corrupt(f, error, "shorter than 8 bytes", NULL);
     if (!code) code = read_header(f, error);
     if (code) tensors_close(f);
     return code;
 }
 
 void tensors_close(TensorFile *f) {
-    if (f->bytes) munmap(f->bytes, f->size);
+    mapped_close(&f->map);
     arena_free(f->arena);
     *f = (TensorFile){0};
-}
-
-bool tensors_shorter(const TensorFile *f) {
-    struct stat st;
-    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode &&
-           (size_t)st.st_size < f->size;
 }
 
 const Tensor *tensors_find(const TensorFile *f, const char *name) {

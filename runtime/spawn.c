@@ -270,7 +270,7 @@ static int family_code(const Family *f, const pid_t *started) {
 
 /* ---- starting */
 
-/* This program's own command without -n, behind what stands before it. */
+/* This program's own command without -n, after what stands before it. */
 static char **command_line(char *const *before, int n, char **argv, const char *transport) {
     static char self[] = "/proc/self/exe", path[4096], option[] = "--transport";
     int count = 0, out_n = 0;
@@ -282,7 +282,7 @@ static char **command_line(char *const *before, int n, char **argv, const char *
     if (length <= 0) fail_environment("cannot find the file of fsdp-run: %s", strerror(errno));
     path[length] = 0;
     out[out_n++] = path;
-    out[out_n++] = option; /* one that the user gave stands behind it and says the same */
+    out[out_n++] = option; /* one that the user gave comes later and says the same */
     out[out_n++] = (char *)(uintptr_t)transport;
     bool only_files = false;
     for (int i = 1; i < count; i++) {
@@ -308,6 +308,9 @@ static char **mpirun_line(const Run *run, char **argv, const char *transport) {
 }
 
 static void start_mpirun(Family *f, const Run *run, char **argv, const sigset_t *mask) {
+    /* Left over from another launcher: -n goes before it. */
+    static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
+    for (size_t i = 0; i < ARRAY_LEN(others); i++) unsetenv(others[i]);
     char **command = mpirun_line(run, argv, "mpi");
     /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
     setenv("OMPI_MCA_opal_signal", "31", 1);

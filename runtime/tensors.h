@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "mapped.h"
 #include "plan.h"
 #include "util.h"
 
@@ -41,6 +42,9 @@ double load_real(const void *from, FileType t);
 int64_t load_integer(const void *from, FileType t);                   /* integer types only */
 void store_floats(void *to, int dtype, const float *from, int64_t n); /* DT_F32, BF16, F64 */
 FileType file_type_of(int dtype); /* FT_COUNT when there is none */
+/* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is
+ * element (ik, .., i0) there: its number. */
+int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e);
 
 /* safetensors.c: reading */
 typedef struct Tensor {
@@ -51,19 +55,13 @@ typedef struct Tensor {
     const uint8_t *data; /* in the mapped file */
 } Tensor;
 typedef struct TensorFile {
-    const char *path;
-    void *bytes;
-    size_t size;
-    dev_t device; /* and inode: which file it is, whatever the path names later */
-    ino_t inode;
+    MappedFile map;
     Tensor *tensor; /* in the header's order */
     uint32_t n;
     Arena *arena;
 } TensorFile;
 int tensors_open(TensorFile *f, const char *path, char *error);
 void tensors_close(TensorFile *f);
-/* Is the file that was opened shorter now? What it has lost may have been read as zeros. */
-bool tensors_shorter(const TensorFile *f);
 const Tensor *tensors_find(const TensorFile *f, const char *name);
 
 /* match.c: which tensor of a file holds which parameter of the plan. */

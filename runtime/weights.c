@@ -108,12 +108,7 @@ int weights_start(Rank *r) {
     free(host);
     const TensorFile *file = r->run->weights;
     /* Several threads may have seen it; and what was cut off the last page was read as zeros. */
-    if (file && (code == EXIT_CORRUPT || tensors_shorter(file))) {
-        snprintf(r->error, ERROR_BYTES,
-                 "%s: the file became shorter or cannot be read; it had %zu bytes when the run "
-                 "began",
-                 file->path, file->size);
-        return EXIT_CORRUPT;
-    }
+    if (file && (code == EXIT_CORRUPT || mapped_shorter(&file->map)))
+        return mapped_lost(&file->map, r->error);
     return code ? code : rank_synchronize(r, r->error);
 }

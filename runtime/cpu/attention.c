@@ -26,10 +26,6 @@ typedef struct Attention {
     Heads d_o, d_q, d_k, d_v;
 } Attention;
 
-static int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
-}
-
 static bool sizes_fit(const Attention *a, const Type *lse) {
     return a->h >= 1 && a->h <= MAX_HEAD && a->key_heads >= 1 && a->heads % a->key_heads == 0 &&
            a->s >= 1 && lse->dtype == DT_F32 && type_elements(lse) == a->b * a->heads * a->t;

@@ -44,7 +44,7 @@ KERNEL(dropout) {
     double p = l->call->attr->p;
     if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n || state.n < STEP_SLOTS || p < 0.0 ||
         p > 1.0)
-        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+        return bad_operands(l);
     uint64_t limit = (uint64_t)(p * 4294967296.0);
     float keep = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
     uint32_t salt = (uint32_t)l->call->attr->salt, number = (uint32_t)(uint64_t)step[STEP_INDEX];

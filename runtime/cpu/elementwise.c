@@ -54,10 +54,6 @@ static int64_t repeat(float *pattern, Operand b) {
     return n;
 }
 
-static int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
-}
-
 static int map_with(const Launch *l, Operand b, Piece piece) {
     Operand x = input(l, 0);
     Result y = output(l, 0);

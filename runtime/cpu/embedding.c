@@ -23,7 +23,7 @@ KERNEL(embedding) {
     int64_t width = last_dim(w.type), rows = w.type->dim[0];
     if (ids.dtype != DT_I32 || w.type->rank != 2 || y.n != ids.n * width || !is_real(w.dtype) ||
         !is_real(y.dtype))
-        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+        return bad_operands(l);
     int code = check_ids(l, &ids, rows);
     if (code) return code;
     const int32_t *id = ids.at;
@@ -95,7 +95,7 @@ KERNEL(embedding_grad) {
     if (ids.dtype != DT_I32 || dw.type->rank != 2 || dy.n != ids.n * width || !is_real(dy.dtype) ||
         !is_real(dw.dtype) || (accumulate && (acc.n != dw.n || acc.dtype != dw.dtype)) ||
         l->call->workspace_bytes < (uint64_t)ids.n * 16 || ids.n > INT32_MAX)
-        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+        return bad_operands(l);
     int code = check_ids(l, &ids, dw.type->dim[0]);
     if (code) return code;
     uint64_t *keys = l->call->workspace;

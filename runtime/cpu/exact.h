@@ -14,18 +14,11 @@
 #ifndef FSDPC_CPU_EXACT_H
 #define FSDPC_CPU_EXACT_H
 
+#include "floats.h"
 #include "util.h"
 #include "vector.h"
 
 enum { EXACT_VECTORS = 64 }; /* of a block: 512 numbers */
-
-VECTOR_INLINE double power_of_two(int exponent) {
-    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double r;
-    memcpy(&r, &bits, sizeof r);
-    return r;
-}
-static inline int bin_exponent(int bin) { return EXACT_BIN_BITS * bin + EXACT_LOWEST_EXPONENT; }
 
 /* a > b ? a : b of numbers without sign */
 VECTOR_INLINE I16 larger_of(I16 a, I16 b) {
@@ -121,21 +114,6 @@ static inline void exact_finish(ExactSum *s, int64_t *result) {
         for (int l = 0; l < 8; l++) words[k] += s->bins[k][l];
 #pragma omp critical(exact_sum)
     for (int k = 0; k < EXACT_WORDS; k++) result[k] += words[k];
-}
-
-/* The sum as a double, rounded a few times at the end: carries first, then from the top. */
-static inline double exact_value(const int64_t *words) {
-    int64_t digit[EXACT_BINS];
-    int64_t carry = 0;
-    for (int k = 0; k < EXACT_BINS; k++) {
-        int64_t w = words[k] + carry;
-        carry = w >> EXACT_BIN_BITS;
-        digit[k] = w - carry * ((int64_t)1 << EXACT_BIN_BITS);
-    }
-    double sum = (double)carry * power_of_two(bin_exponent(EXACT_BINS));
-    for (int k = EXACT_BINS - 1; k >= 0; k--)
-        sum += (double)digit[k] * power_of_two(bin_exponent(k));
-    return sum;
 }
 
 #endif

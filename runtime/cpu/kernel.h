@@ -74,6 +74,10 @@ bool have_onednn(void);
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+static inline int bad_operands(const Launch *l) {
+    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+}
+
 /* ---- operands */
 
 typedef struct Operand {

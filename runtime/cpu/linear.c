@@ -85,7 +85,7 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
     if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != p->m * p->k ||
         b.n != p->k * p->n || out.n != p->m * p->n || (bias && bias->n != p->n) ||
         (acc && acc->n != out.n))
-        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+        return bad_operands(l);
     Scratch s = {l->call->workspace, l->call->workspace_bytes};
     p->a = as_f32(l, &s, a, p->a_row ? &p->a_col : &p->a_row);
     p->b = as_f32(l, &s, b, p->b_row ? &p->b_col : &p->b_row);

@@ -25,10 +25,6 @@ static bool get_targets(const Launch *l, Targets *t) {
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
 }
 
-static int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
-}
-
 /* 0, or the error for the first target that is no index into the logits. */
 static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {

@@ -23,10 +23,6 @@ static Rows rows_of(const Operand *x) {
     return (Rows){width ? x->n / width : 0, width};
 }
 
-static int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
-}
-
 VECTOR_INLINE float mean_of(const Operand *x, int64_t row, int64_t width) {
     V16 sum = v_all(0.0f);
     for (int64_t i = 0; i < width; i += LANES)

@@ -19,7 +19,7 @@ KERNEL(sum_leading) {
     bool accumulate = l->call->n_in > 1;
     if (!is_real(x.dtype) || !is_real(out.dtype) || out.n < 1 || x.n % out.n != 0 ||
         (accumulate && input(l, 1).n != out.n) || (x.type->pitch && out.n != last_dim(x.type)))
-        return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
+        return bad_operands(l);
     Type width = {.rank = 1, .dim = {x.type->pitch ? type_pitch(x.type) : out.n}};
     x.type = &width;
     Operand acc = accumulate ? input(l, 1) : (Operand){0};

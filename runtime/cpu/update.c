@@ -11,10 +11,6 @@
 #include "exact.h"
 #include "kernel.h"
 
-static int bad_operands(const Launch *l) {
-    return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
-}
-
 /* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
 static const PlanGroup *group_of(const Launch *l, bool *bad) {
     int64_t index = l->call->attr->group;

@@ -16,6 +16,7 @@
 #include <immintrin.h>
 #endif
 
+#include "floats.h"
 #include "op.h"
 
 /* Vectors wider than the machine's registers are passed only to functions that are inlined. */
@@ -91,19 +92,6 @@ VECTOR_INLINE H16 v_round(V16 x) {
     U16 is_nan = (U16)(x != x);
     return __builtin_convertvector((is_nan & quiet) | (~is_nan & rounded), H16);
 }
-static inline float bf16_to_f32(uint16_t x) {
-    uint32_t bits = (uint32_t)x << 16;
-    float r;
-    memcpy(&r, &bits, sizeof r);
-    return r;
-}
-static inline uint16_t f32_to_bf16(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    if (x != x) return (uint16_t)((bits >> 16) | 0x40u);
-    return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
-
 /* ---- memory: element `at` of an f32 or bf16 array; `n` < 16 elements, the other lanes zero */
 
 VECTOR_INLINE V16 v_load(const void *p, int dtype, int64_t at) {
