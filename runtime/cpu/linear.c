@@ -97,7 +97,7 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
     p->accumulate = bias || acc;
     if (bias) spread_bias(l, c, p->m, p->c_row, *bias);
     if (acc && acc->at != c) convert(l, c, DT_F32, acc->at, acc->dtype, acc->n);
-    if (!l->cpu->use_onednn || p->m == 0 || p->n == 0 || p->k == 0)
+    if (!l->cpu->use_onednn)
         l->cpu->isa->product(l->cpu, p);
     else if (!product_onednn(l->cpu, p))
         return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");

@@ -133,9 +133,6 @@ static void rectangle(const Product *p, float *buffer, Range rows, Range columns
 }
 
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {
-    if (p->k == 0 && !p->accumulate)
-        for (int64_t i = 0; i < p->m; i++)
-            memset(p->c + i * p->c_row, 0, (size_t)p->n * sizeof *p->c);
     Grid grid = product_grid(p, cpu->threads);
     int parts = grid.rows * grid.columns;
 #pragma omp parallel num_threads(parts)

@@ -2,105 +2,19 @@
  * stands for, on the cpu device, in f32 and bf16, with widths and rows that end in the middle of
  * vectors and blocks.
  */
-#include <dlfcn.h>
-#include <libgen.h>
-#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
-#include "device.h"
-#include "util.h"
-
-static const Device *device;
-static DeviceContext *context;
-
-static int load(void **state) {
-    (void)state;
-    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32], error[ERROR_BYTES];
-    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
-    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
-    void *handle = dlopen(module, RTLD_NOW);
-    if (!handle) fail_environment("%s", dlerror());
-    DeviceEntry entry;
-    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
-    CHECK(entry != NULL);
-    device = entry();
-    DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
-    return device->open(&options, &context, error);
-}
-
-static int unload(void **state) {
-    (void)state;
-    device->close(context);
-    return 0;
-}
-
-/* ---- tensors [rows, width] or [width], kept until the process ends */
-
-typedef struct Tensor {
-    Type type;
-    void *at;
-} Tensor;
-
-static uint32_t random_state = 1;
-static uint32_t next_random(void) { return random_state = random_state * 1664525u + 1013904223u; }
-
-static Tensor tensor(int dtype, int64_t rows, int64_t width) {
-    Tensor t = {.type = {.dtype = (uint8_t)dtype, .rank = rows ? width ? 2 : 1 : 1}};
-    if (rows) t.type.dim[0] = rows;
-    if (width) t.type.dim[rows ? 1 : 0] = width;
-    t.at = calloc(1, (size_t)type_bytes(&t.type));
-    CHECK(t.at != NULL);
-    for (int64_t i = 0; i < type_elements(&t.type); i++) {
-        float x = (float)(int32_t)next_random() * 0x1p-29f;
-        uint32_t bits;
-        memcpy(&bits, &x, sizeof bits);
-        if (dtype == DT_F32) ((uint32_t *)t.at)[i] = bits;
-        if (dtype == DT_BF16) ((uint16_t *)t.at)[i] = (uint16_t)(bits >> 16);
-        if (dtype == DT_I32) ((int32_t *)t.at)[i] = (int32_t)(next_random() >> 8) % 5;
-    }
-    return t;
-}
-static Tensor words(void) { return tensor(DT_I64, 0, EXACT_WORDS); }
-
-enum { MOST = 8 };
-static void run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out) {
-    RankInfo rank = {.threads = 2};
-    const void *from[MOST];
-    void *to[MOST];
-    const Type *in_type[MOST], *out_type[MOST];
-    char error[ERROR_BYTES];
-    for (int i = 0; i < n_in; i++) {
-        from[i] = in[i].at;
-        in_type[i] = &in[i].type;
-    }
-    for (int j = 0; j < n_out; j++) {
-        to[j] = out[j].at;
-        out_type[j] = &out[j].type;
-    }
-    KernelCall call = {.rank = &rank,
-                       .op = op,
-                       .attr = &a,
-                       .n_in = (uint32_t)n_in,
-                       .n_out = (uint32_t)n_out,
-                       .in = from,
-                       .out = to,
-                       .in_type = in_type,
-                       .out_type = out_type};
-    if (device->launch(context, STREAM_COMPUTE, &call, error)) fail_msg("%s", error);
-}
+#include "kernels/launch.h"
 
 static void same(Tensor a, Tensor b, const char *what) {
     if (memcmp(a.at, b.at, (size_t)type_bytes(&a.type)) != 0) fail_msg("%s: other bits", what);
 }
-
-#define LIST(...) ((const Tensor[]){__VA_ARGS__})
 
 /* ---- the ops */
 
@@ -180,5 +94,8 @@ int main(void) {
         cmocka_unit_test(norms_have_the_bits_of_their_parts),
         cmocka_unit_test(a_loss_has_the_bits_of_its_parts),
     };
-    return cmocka_run_group_tests(tests, load, unload);
+    if (!launch_open(NULL, NULL)) return EXIT_ENVIRONMENT;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    launch_close();
+    return failed;
 }

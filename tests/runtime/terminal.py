@@ -1,5 +1,5 @@
-"""terminal.py COLUMNS TERM COMMAND...: runs the command on a terminal of its own and prints what went wrong
-there: lines that wrap, escapes that a dumb terminal shows; and the last line that was on it."""
+"""terminal.py COLUMNS TERM COMMAND...: runs the command on a terminal of its own and prints whether
+bars fit it, whether a dumb one gets escapes, and whether evaluations are shown."""
 import fcntl, os, pty, struct, sys, termios
 
 columns, kind, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]

@@ -3,6 +3,6 @@
 # NEEDS: build:tests/modules/tcp_process
 # TIME: 90
 ==== out
-rank 0 exit 4, rank 1 exit 4, rank 2 exit 4
+rank 0 exit 2, rank 1 exit 2, rank 2 exit 2
 1 said:
     error: full

@@ -28,7 +28,7 @@ error: cannot open data file none.txt: No such file or directory
     2
 disk full
 error: rank 0 (process): cannot write /dev/full: No space left on device
-    4
+    2
 another count
 error: p was compiled for 3 ranks, and -n asks for 2
 help: fsdpc compile toy.fsd -o p -n 2

@@ -1,0 +1,158 @@
+/* Numbers at which kernels go wrong first: ties, infinities and nans, sums whose order shows, means
+ * far from zero. Expected values follow from the definitions alone. Each instruction set is tried.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernels/launch.h"
+
+static const Attrs none;
+
+/* Element i of an f32 tensor. */
+static float at(Tensor t, int64_t i) { return ((const float *)t.at)[i]; }
+
+static void the_first_of_equal_logits_is_the_answer(void **state) {
+    (void)state;
+    static const float logits[] = {1, 1, 0, 0, 2, 2, NAN, 5, 0, -INFINITY, -INFINITY, -INFINITY};
+    static const int32_t targets[] = {0, 2, 1, 0}; /* right, wrong, a nan is wrong, right */
+    Tensor found = words();
+    run(OP_accuracy, (Attrs){.ignore = -100}, 2, LIST(tensor_of(4, 3, logits), ids_of(4, targets)),
+        1, &found);
+    assert_true(words_value(found) == 2);
+    assert_int_equal(((int64_t *)found.at)[EXACT_COUNT], 4);
+}
+
+static Tensor one(int64_t count) {
+    Tensor t = words();
+    int bin = (1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS;
+    int64_t *word = t.at;
+    word[bin] = (int64_t)1 << -(EXACT_BIN_BITS * bin + EXACT_LOWEST_EXPONENT);
+    word[EXACT_COUNT] = count;
+    assert_true(words_value(t) == 1);
+    return t;
+}
+
+/* PyTorch: max_norm / (norm + 1e-6), at most 1. A norm of 2^-20 shows the 1e-6. */
+static void clipping_adds_its_epsilon(void **state) {
+    (void)state;
+    double norm = 0x1p-20;
+    Tensor scale = tensor(DT_F64, 0, SCALE_SLOTS), step = tensor(DT_F64, 0, STEP_SLOTS);
+    run(OP_step_scale, (Attrs){.clip = norm, .exponent = 20}, 3, LIST(one(1), one(0), step), 1,
+        &scale);
+    const double *got = scale.at;
+    assert_true(fabs(got[SCALE_NORM] - norm) < 1e-18);
+    assert_true(fabs(got[SCALE_GRADIENT] / (norm * (norm / (norm + 1e-6))) - 1) < 1e-12);
+}
+
+/* ((1 + 1e8) - 1e8) + 3 in f32; from the other end it is 1. */
+static void gradients_of_equal_ids_are_added_in_order(void **state) {
+    (void)state;
+    static const int32_t ids[] = {4, 2, 4, 0, 4, 4};
+    static const float dy[] = {1, 7, 1e8f, 9, -1e8f, 3};
+    Tensor dw = tensor(DT_F32, 5, 1);
+    run(OP_embedding_grad, none, 2, LIST(tensor_of(6, 1, dy), ids_of(6, ids)), 1, &dw);
+    static const float want[] = {9, 0, 7, 0, 3};
+    assert_memory_equal(dw.at, want, sizeof want);
+}
+
+enum { N = 1000 };
+
+static void dropped_infinities_are_zero(void **state) {
+    (void)state;
+    float x[N];
+    int zeros = 0, kept = 0;
+    for (int i = 0; i < N; i++) x[i] = i % 3 ? INFINITY : NAN;
+    Tensor y = tensor(DT_F32, 1, N), step = tensor(DT_F64, 0, STEP_SLOTS);
+    run(OP_dropout, (Attrs){.p = 0.5}, 2, LIST(tensor_of(1, N, x), step), 1, &y);
+    for (int i = 0; i < N; i++) {
+        bool zero = at(y, i) == 0;
+        assert_true(zero || (i % 3 ? isinf(at(y, i)) : isnan(at(y, i))));
+        zeros += zero;
+        kept += !zero;
+    }
+    assert_true(zeros > N / 3 && kept > N / 3);
+}
+
+static void a_nan_passes_relu(void **state) {
+    (void)state;
+    float x[N];
+    for (int i = 0; i < N; i++) x[i] = i % 7 == 3 ? NAN : i % 2 ? -2 : 5;
+    Tensor y = tensor(DT_F32, 1, N);
+    run(OP_relu, none, 1, LIST(tensor_of(1, N, x)), 1, &y);
+    for (int i = 0; i < N; i++)
+        assert_true(i % 7 == 3 ? isnan(at(y, i)) : at(y, i) == (i % 2 ? 0 : 5));
+}
+
+/* Mean 1000, variance 2^-12: mean of squares less square of the mean has nothing left of it. */
+static void variance_is_taken_around_the_mean(void **state) {
+    (void)state;
+    enum { D = 97 };
+    float a[D], b[D], w[D];
+    double mean = 0, variance = 0;
+    for (int i = 0; i < D; i++) {
+        a[i] = 700;
+        b[i] = i % 2 ? 300 + 0x1p-6f : 300 - 0x1p-6f;
+        w[i] = 1;
+        mean += ((double)a[i] + (double)b[i]) / D;
+    }
+    for (int i = 0; i < D; i++) variance += pow((double)a[i] + (double)b[i] - mean, 2) / D;
+    Tensor sum = tensor(DT_F32, 1, D), y[2] = {tensor(DT_F32, 1, D), tensor(DT_F32, 1, D)};
+    Tensor m = tensor(DT_F32, 1, 0), rstd[2] = {tensor(DT_F32, 1, 0), tensor(DT_F32, 1, 0)};
+    Tensor in[] = {tensor_of(1, D, a), tensor_of(1, D, b), tensor_of(0, D, w)};
+    run(OP_add_layer_norm, (Attrs){.eps = 1e-12}, 3, in, 4, LIST(sum, y[0], m, rstd[0]));
+    run(OP_layer_norm, (Attrs){.eps = 1e-12}, 2, LIST(sum, in[2]), 3, LIST(y[1], m, rstd[1]));
+    for (int k = 0; k < 2; k++) {
+        assert_true(fabs((double)at(rstd[k], 0) * sqrt(variance) - 1) < 1e-2);
+        for (int i = 0; i < D; i++) assert_true((at(y[k], i) > 0) == (i % 2 == 1));
+    }
+}
+
+/* Whole numbers, so exact in any order; as deep as several slices of the plain product. */
+static void deep_products_lose_no_slice(void **state) {
+    (void)state;
+    enum { R = 5, O = 35, D = 700 };
+    float *x = malloc(sizeof(float[R * D])), *w = malloc(sizeof(float[O * D])), bias[O];
+    for (int i = 0; i < R * D; i++) x[i] = (float)(i * 7 % 11 - 5);
+    for (int i = 0; i < O * D; i++) w[i] = (float)(i * 5 % 13 - 6);
+    for (int o = 0; o < O; o++) bias[o] = (float)(100 * o);
+    Tensor y = tensor(DT_F32, R, O);
+    Tensor in[] = {tensor_of(R, D, x), tensor_of(O, D, w), tensor_of(0, O, bias)};
+    for (int biased = 0; biased < 2; biased++) {
+        run(OP_linear, none, 2 + biased, in, 1, &y);
+        for (int r = 0; r < R; r++)
+            for (int o = 0; o < O; o++) {
+                double want = biased ? (double)bias[o] : 0;
+                for (int d = 0; d < D; d++) want += (double)x[r * D + d] * (double)w[o * D + d];
+                assert_true(at(y, r * O + o) == want);
+            }
+    }
+    free(x);
+    free(w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_of_equal_logits_is_the_answer),
+        cmocka_unit_test(clipping_adds_its_epsilon),
+        cmocka_unit_test(gradients_of_equal_ids_are_added_in_order),
+        cmocka_unit_test(dropped_infinities_are_zero),
+        cmocka_unit_test(a_nan_passes_relu),
+        cmocka_unit_test(variance_is_taken_around_the_mean),
+        cmocka_unit_test(deep_products_lose_no_slice),
+    };
+    static const char *const isa[] = {"plain", "avx2", "avx512"}, *const product[] = {"plain",
+                                                                                      "onednn"};
+    int failed = 0;
+    for (size_t k = 0; k < ARRAY_LEN(isa) * ARRAY_LEN(product); k++)
+        if (launch_open(isa[k / 2], product[k % 2]))
+            failed += cmocka_run_group_tests(tests, NULL, NULL);
+    launch_close();
+    return failed;
+}

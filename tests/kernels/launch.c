@@ -1,0 +1,123 @@
+#include "kernels/launch.h"
+
+#include <dlfcn.h>
+#include <libgen.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const Device *device;
+static DeviceContext *context;
+
+static void choose(const char *name, const char *value) {
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+bool launch_open(const char *isa, const char *product) {
+    char exe[PATH_MAX] = {0}, module[PATH_MAX + 32], error[ERROR_BYTES];
+    CHECK(readlink("/proc/self/exe", exe, sizeof exe - 1) > 0);
+    snprintf(module, sizeof module, "%s/../device_cpu.so", dirname(exe));
+    void *handle = dlopen(module, RTLD_NOW);
+    if (!handle) fail_environment("%s", dlerror());
+    DeviceEntry entry;
+    *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
+    CHECK(entry != NULL);
+    launch_close();
+    device = entry();
+    choose("FSDP_CPU_ISA", isa);
+    choose("FSDP_CPU_MATMUL", product);
+    DeviceOptions options = {.rank = {.threads = 2}, .plan_path = ""};
+    return !device->open(&options, &context, error);
+}
+
+void launch_close(void) {
+    if (context) device->close(context);
+    context = NULL;
+}
+
+static uint32_t random_state = 1;
+static uint32_t next_random(void) { return random_state = random_state * 1664525u + 1013904223u; }
+
+static Tensor empty(int dtype, int64_t rows, int64_t width) {
+    Tensor t = {.type = {.dtype = (uint8_t)dtype, .rank = rows && width ? 2 : 1}};
+    if (rows) t.type.dim[0] = rows;
+    if (width) t.type.dim[rows ? 1 : 0] = width;
+    t.at = calloc(1, (size_t)type_bytes(&t.type));
+    CHECK(t.at != NULL);
+    return t;
+}
+
+Tensor tensor(int dtype, int64_t rows, int64_t width) {
+    Tensor t = empty(dtype, rows, width);
+    for (int64_t i = 0; i < type_elements(&t.type); i++) {
+        float x = (float)(int32_t)next_random() * 0x1p-29f;
+        uint32_t bits;
+        memcpy(&bits, &x, sizeof bits);
+        if (dtype == DT_F32) ((uint32_t *)t.at)[i] = bits;
+        if (dtype == DT_BF16) ((uint16_t *)t.at)[i] = (uint16_t)(bits >> 16);
+        if (dtype == DT_I32) ((int32_t *)t.at)[i] = (int32_t)(next_random() >> 8) % 5;
+    }
+    return t;
+}
+
+Tensor tensor_of(int64_t rows, int64_t width, const float *values) {
+    Tensor t = empty(DT_F32, rows, width);
+    memcpy(t.at, values, (size_t)type_bytes(&t.type));
+    return t;
+}
+
+Tensor ids_of(int64_t n, const int32_t *values) {
+    Tensor t = empty(DT_I32, n, 0);
+    memcpy(t.at, values, (size_t)type_bytes(&t.type));
+    return t;
+}
+
+Tensor words(void) { return empty(DT_I64, 0, EXACT_WORDS); }
+
+double words_value(Tensor t) {
+    double sum = 0;
+    for (int k = 0; k < EXACT_BINS; k++)
+        sum += ldexp((double)((int64_t *)t.at)[k], k * EXACT_BIN_BITS + EXACT_LOWEST_EXPONENT);
+    return sum;
+}
+
+enum { MOST = 8 };
+void run(OpKind op, Attrs a, int n_in, const Tensor *in, int n_out, const Tensor *out) {
+    RankInfo rank = {.threads = 2};
+    const void *from[MOST];
+    void *to[MOST];
+    const Type *in_type[MOST], *out_type[MOST];
+    Type in_types[MOST], out_types[MOST];
+    char error[ERROR_BYTES];
+    for (int i = 0; i < n_in; i++) {
+        from[i] = in[i].at;
+        in_type[i] = &in[i].type;
+        in_types[i] = in[i].type;
+    }
+    for (int j = 0; j < n_out; j++) {
+        to[j] = out[j].at;
+        out_type[j] = &out[j].type;
+        out_types[j] = out[j].type;
+    }
+    int64_t scratch = op_workspace(op, DEVICE_CPU, &a, n_in, in_types, n_out, out_types);
+    KernelCall call = {.rank = &rank,
+                       .op = op,
+                       .attr = &a,
+                       .n_in = (uint32_t)n_in,
+                       .n_out = (uint32_t)n_out,
+                       .in = from,
+                       .out = to,
+                       .in_type = in_type,
+                       .out_type = out_type,
+                       .workspace = malloc((size_t)scratch + 1),
+                       .workspace_bytes = (uint64_t)scratch};
+    CHECK(call.workspace != NULL);
+    if (device->launch(context, STREAM_COMPUTE, &call, error)) fail_environment("%s", error);
+    free(call.workspace);
+}
