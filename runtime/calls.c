@@ -1,5 +1,5 @@
 /* The program calls of a run, in order, as a function of the plan and the number of steps: the step
- * calls of the role, and behind step s the evaluation when (s + 1) % eval_every == 0. The trainer
+ * calls of the role, and after step s the evaluation when (s + 1) % eval_every == 0. The trainer
  * and, one call ahead, the loader walk the same list.
  *
  * Rank r of N takes samples [r * B/N, (r + 1) * B/N) of a step, cut into consecutive micro-batches.
@@ -47,7 +47,7 @@ void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
             c->role = (uint32_t)i;
 }
 
-/* The call row at or behind c->call that belongs to this role and kind; n_calls when none does. */
+/* The call row at or after c->call that belongs to this role and kind; n_calls when none does. */
 static uint32_t row_from(const CallCursor *c, uint32_t from) {
     const Plan *p = c->run->plan;
     uint32_t kind = c->evaluation ? PLAN_EVALUATION : PLAN_STEP;
@@ -57,7 +57,7 @@ static uint32_t row_from(const CallCursor *c, uint32_t from) {
     return from;
 }
 
-/* Everything behind a call that was issued: the next repeat, call, round, evaluation or step. */
+/* Everything after a call that was issued: the next repeat, call, round, evaluation or step. */
 static void advance(CallCursor *c, uint32_t row, bool *ends) {
     const Plan *p = c->run->plan;
     *ends = false;

@@ -39,7 +39,7 @@ static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is
  * 0, the reader of plans sees to that. A kernel writes
- * all of every output but what lies between rows with a pitch, reads nothing behind an operand's
+ * all of every output but what lies between rows with a pitch, reads nothing past an operand's
  * last byte, uses at most workspace_bytes (the bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {
     const RankInfo *rank;
@@ -99,13 +99,13 @@ typedef struct Device {
      * where that is not known. NULL where the arena is the host's. */
     uint64_t (*used_bytes)(DeviceContext *c);
     /* The rest only where launches return before their work is done; else NULL, all four.
-     * A program call stands between begin and end, which order it behind and before everything
+     * A program call stands between begin and end, which order it after and before everything
      * else on all streams. *replayed: the whole call was issued already, from a recording; nothing
      * else is to be issued. Between the two nothing but launch, record, wait, mark, follow, reduce
      * and copy may be called. */
     int (*program_begin)(DeviceContext *c, uint32_t program, bool *replayed, char *error);
     int (*program_end)(DeviceContext *c, uint32_t program, char *error);
-    /* Order streams of ranks that share a process: *out is a point behind all work that `stream`
+    /* Order streams of ranks that share a process: *out is a point after all work that `stream`
      * has been given; `follow` makes a stream of any rank wait for it. The mark `number` (below
      * DEVICE_MARKS) of a rank holds until the rank makes it again. */
     int (*mark)(DeviceContext *c, int stream, uint32_t number, void **out, char *error);
@@ -119,7 +119,7 @@ typedef struct Device {
      * for each of options->process_ranks? EXIT_ENVIRONMENT with the numbers. May be NULL. */
     int (*fits)(const DeviceOptions *options, uint64_t arena_bytes, char *error);
     /* Once, before the first step, while the arena holds nothing but zeros: the launches to come,
-     * in order. Kernels may be tried out on their operands; behind it the arena is zero again. May
+     * in order. Kernels may be tried out on their operands; after it the arena is zero again. May
      * be NULL. */
     int (*rehearse)(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                     uint64_t arena_bytes, char *error);

@@ -219,7 +219,7 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
 }
 
 /* The instructions of a program, or of a recording that the device has of it. A device whose
- * launches return early orders the call behind what it was given before; nobody waits for its end
+ * launches return early orders the call after what it was given before; nobody waits for its end
  * here. */
 static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];

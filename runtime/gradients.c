@@ -2,7 +2,7 @@
  *
  * In that step, just before the first update instruction of a group, the rank copies its shard of
  * the group's reduced gradient to the host and multiplies it by SCALE_UNCLIPPED, which makes it the
- * gradient of the mean loss. The file is written behind the step, from these copies.
+ * gradient of the mean loss. The file is written after the step, from these copies.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * order when it runs.
  *
  * Waiting is a short spin, then a futex in slices of 50 ms, so that a rank also wakes when the run
- * was aborted and nobody will ever count the word up. Behind each slice the waiting rank looks at
+ * was aborted and nobody will ever count the word up. After each slice the waiting rank looks at
  * those that are missing: whether they began another instruction, read or write files, or used CPU
  * time. One that did nothing of this for `timeout` seconds ends the run, and so does one that used
  * BUSY_TIMES as much CPU time in one instruction: none takes that long. Other time is counted in
@@ -34,7 +34,7 @@
 #include "transport.h"
 
 enum { RING = 4, SPINS = 400, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20, SLICE_ALIGN = 64 };
-/* A rank that waits for one which itself waits is not to speak first: seconds behind the limit. And
+/* A rank that waits for one which itself waits is not to speak first: seconds past the limit. And
  * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
 enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
 
@@ -314,7 +314,7 @@ static int bring_mark(TransportContext *c, const Seat *s, Moment moment, char *e
     return d->mark(c->o.context, s->call->stream, slot * MOMENTS + (uint32_t)moment,
                    &s->m->visit[s->group.index].mark[moment], error);
 }
-/* When all were counted: this rank's stream comes behind everybody's mark. */
+/* When all were counted: this rank's stream follows everybody's mark. */
 static int follow_marks(TransportContext *c, const Seat *s, Moment moment, char *error) {
     const Device *d = c->o.device;
     int code = 0;

@@ -418,7 +418,7 @@ static int summarise(const Run *run, int code) {
     }
     if ((code == 0 || code == EXIT_INTERRUPTED) && run->rank[0].rank == 0) {
         metrics_summary(run->metrics, high_water);
-        /* Behind the ranks' parting, a launcher may end this process for another one's code. */
+        /* After the ranks' parting a launcher may end this process for another one's code. */
         if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
         report_allocations(run);
     }
@@ -442,7 +442,7 @@ static int check_room(const Run *run) {
     return code;
 }
 
-/* Everything behind the plan: what the run is made of, the run itself, its end. */
+/* Everything after the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
     TensorFile weights = {0};

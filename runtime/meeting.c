@@ -116,7 +116,7 @@ static int find_port(const Launch *l, uint64_t identity, int32_t *out, char *err
     if (own || (master && master < MOST_PORT)) return 0;
     if (master) {
         snprintf(error, ERROR_BYTES,
-                 "MASTER_PORT=%d leaves no port behind it for the ranks to meet\n"
+                 "MASTER_PORT=%d leaves no port after it for the ranks to meet\n"
                  "help: set FSDP_NCCL_PORT to a free port for all ranks",
                  master);
         return EXIT_USER;

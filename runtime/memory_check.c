@@ -1,10 +1,10 @@
 /* Test mode FSDP_CHECK=memory: what the plan says about memory is observed, not believed.
  *
- * From the instructions alone: the last instruction that touches each value. Behind it, the bytes
+ * From the instructions alone: the last instruction that touches each value. After it, the bytes
  * of the value that no other live value and no state covers are filled with 0xff (a NaN in every
  * float type), so that a later read of freed memory shows in the numbers. A value's bytes that are
  * no longer 0xff when it ends were written: the highest such byte is the observed high-water mark
- * of the arena. A guard of known bytes lies between arena and workspace, and behind the workspace;
+ * of the arena. A guard of known bytes lies between arena and workspace, and after the workspace;
  * kernels get their workspace ending at the guard. Any changed guard byte ends the run.
  *
  * Works on devices whose arena is host memory, in issue order.
@@ -25,7 +25,7 @@ struct MemoryCheck {
     Rank *rank;
     Arena *arena;
     uint32_t
-        *first; /* [instrs + 1] ranges that end behind instruction k: first[k] .. first[k + 1] */
+        *first; /* [instrs + 1] ranges that end after instruction k: first[k] .. first[k + 1] */
     VEC(Range) freed;
     uint32_t *last; /* [values] last instruction that touches the value */
     uint64_t high_water;
@@ -126,7 +126,7 @@ static int check_guards(MemoryCheck *m, uint32_t k, char *error) {
         if (!memcmp(guard_at(m, i), m->guard, GUARD_BYTES)) continue;
         char text[256];
         plan_instr_text(m->rank->run->plan, k, text, sizeof text);
-        snprintf(error, ERROR_BYTES, "memory check: %s wrote behind the %s", text,
+        snprintf(error, ERROR_BYTES, "memory check: %s wrote past the end of the %s", text,
                  i ? "workspace" : "arena");
         return EXIT_RANK;
     }

@@ -19,7 +19,7 @@ static const struct {
                     {"<i4", FT_I32}, {"<i2", FT_I16}, {"|i1", FT_I8},  {"<u8", FT_U64},
                     {"<u4", FT_U32}, {"<u2", FT_U16}, {"|u1", FT_U8},  {"|b1", FT_BOOL}};
 
-/* Behind `'key':` and blanks in the dictionary, or NULL. */
+/* What follows `'key':` and blanks in the dictionary, or NULL. */
 static const char *entry(const char *text, const char *key) {
     size_t n = strlen(key);
     for (const char *at = text; (at = strstr(at, key)); at += n) {

@@ -10,7 +10,7 @@
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
     const Transport *t = run->transport;
-    /* Behind a device's error may be a peer that is gone. */
+    /* The cause of a device's error may be a peer that is gone. */
     if (code == EXIT_ENVIRONMENT && r->transport && t->check &&
         t->check(r->transport, true, r->error))
         code = EXIT_RANK;

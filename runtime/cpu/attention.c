@@ -39,7 +39,7 @@ static int64_t first_query_tile(const Attention *a, int64_t first_key) {
     return a->causal ? first_key / TILE * TILE : 0;
 }
 
-/* alpha * scores of one row, -inf where s > t or behind the tile's keys. */
+/* alpha * scores of one row, -inf where s > t or past the tile's keys. */
 VECTOR_INLINE void mask_row(const Attention *a, float *row, int64_t t, int64_t first_key,
                             int64_t keys) {
     int64_t seen = a->causal ? MIN(keys, t - first_key + 1) : keys;

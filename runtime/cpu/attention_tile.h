@@ -31,7 +31,7 @@ static inline Heads packed_heads(const void *at, const Type *t, int which) {
 static inline int64_t round_lanes(int64_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 /* to[rows][width] = positions first .. first + rows of one head; width = round_lanes(h), the lanes
- * behind h are zero. */
+ * past h are zero. */
 static inline void load_tile(float *to, Heads x, int64_t b, int64_t head, int64_t first,
                              int64_t rows) {
     int64_t width = round_lanes(x.h);
@@ -42,7 +42,7 @@ static inline void load_tile(float *to, Heads x, int64_t b, int64_t head, int64_
     }
 }
 
-/* to[h][TILE], transposed; columns behind `rows` are zero. */
+/* to[h][TILE], transposed; columns past `rows` are zero. */
 static inline void load_transposed(float *to, Heads x, int64_t b, int64_t head, int64_t first,
                                    int64_t rows) {
     memset(to, 0, (size_t)x.h * TILE * sizeof *to);

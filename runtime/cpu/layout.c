@@ -59,7 +59,7 @@ KERNEL(fill) {
     return 0;
 }
 
-/* Bytes behind one index of the axis, for [outer, entries, inner] with dims behind `axis`. */
+/* Bytes below one index of the axis, for [outer, entries, inner] with the dims after `axis`. */
 static int64_t inner_bytes(const Type *t, int64_t first) {
     int64_t n = dtype_bytes(t->dtype);
     for (int64_t i = first; i < t->rank; i++) n *= t->dim[i];
@@ -120,7 +120,7 @@ KERNEL(stack) {
     return 0;
 }
 
-/* The operands were written in place; what lies between and behind them is set to zero. */
+/* The operands were written in place; what lies between and after them is set to zero. */
 KERNEL(pack) {
     Result out = output(l, 0);
     const Plan *plan = l->call->rank->plan;

@@ -144,7 +144,7 @@ VECTOR_INLINE void grad_row(Operand dy, Operand x, Operand w, Result dx, int64_t
         int64_t n = width - i, at = row * width + i;
         V16 g = v_get(dy.at, dy.dtype, at, n) * v_get(w.at, w.dtype, i, n);
         V16 hat = (v_get(x.at, x.dtype, at, n) - mean) * rstd;
-        sum_g += g; /* lanes behind the row are zero in dy */
+        sum_g += g; /* lanes past the row are zero in dy */
         sum_gx += g * hat;
     }
     float mean_g = centered ? v_sum(sum_g) / (float)width : 0.0f;

@@ -50,7 +50,7 @@ static int check_memory(World *w, uint64_t bytes, char *error) {
     int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);
     if (failed) return world_mpi_error(w, failed, "the start", error);
     int code = world_finish(&wait, 1, &request, NULL, error);
-    /* Behind the sum, so that nobody takes memory before the others have looked. */
+    /* After the sum, so that nobody takes memory before the others have looked. */
     if (code || !have || all <= have) return code;
     snprintf(error, ERROR_BYTES,
              "the plan needs an arena of %llu bytes a rank, %llu on this host; %llu are available",
@@ -116,7 +116,7 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
             strange = k;
         }
     }
-    /* Also the end of the exchange: behind it nobody needs the files' numbers any more. */
+    /* Also the end of the exchange: after it nobody needs the files' numbers any more. */
     if (!code) code = gather_offers(w, &failed, seen, sizeof failed, error);
     if (fd >= 0) close(fd);
     if (code) return code;

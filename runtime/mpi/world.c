@@ -1,6 +1,6 @@
 /* The processes of a run: how they meet, how they notice that one is gone, how they end.
  *
- * Everything that waits does so in slices of 50 ms. Behind each slice it is asked whether somebody
+ * Everything that waits does so in slices of 50 ms. After each slice it is asked whether somebody
  * gave notice (the board of this host, the alarm message of another host), whether a process of
  * this host has ended without one (pidfd), whether the launcher is gone, and whether the time is
  * up. Time is counted in slices, so a run that was stopped as a whole and goes on misses nothing.
@@ -22,7 +22,7 @@
 #include "world.h"
 
 enum { BOARD_MAGIC = 0x46534450, NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
-/* A rank that waits for one which itself waits is not to speak first: seconds behind the limit at
+/* A rank that waits for one which itself waits is not to speak first: seconds past the limit at
  * which it speaks that a rank of another host, and that a living neighbour, is missing. */
 enum { FAR_GRACE = 1, NEAR_GRACE = 2, FAR_CONTROL_TIMES = 9 };
 

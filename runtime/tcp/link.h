@@ -53,7 +53,7 @@ typedef enum MessageKind {
 typedef struct MessageHead {
     uint32_t magic;
     uint16_t protocol, kind;
-    uint32_t bytes, pad; /* bytes behind the head */
+    uint32_t bytes, pad; /* bytes after the head */
 } MessageHead;
 
 typedef struct Hello {

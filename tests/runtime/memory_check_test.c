@@ -105,7 +105,7 @@ static void a_byte_behind_the_arena_is_seen(void **state) {
     Toy *t = *state;
     t->rank.arena[ARENA] = 0;
     assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
-    assert_non_null(strstr(t->error, "behind the arena"));
+    assert_non_null(strstr(t->error, "past the end of the arena"));
 }
 
 static void a_byte_behind_the_workspace_is_seen(void **state) {
@@ -114,7 +114,7 @@ static void a_byte_behind_the_workspace_is_seen(void **state) {
     assert_int_equal(memory_check_after(t->check, 1, t->error), 0);
     t->rank.arena[ARENA + GUARD_BYTES + WORKSPACE] = 0;
     assert_int_equal(memory_check_after(t->check, 1, t->error), EXIT_RANK);
-    assert_non_null(strstr(t->error, "behind the workspace"));
+    assert_non_null(strstr(t->error, "past the end of the workspace"));
 }
 
 int main(void) {

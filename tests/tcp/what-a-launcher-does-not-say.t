@@ -23,7 +23,7 @@ help: torchrun sets both; by hand, MASTER_ADDR is the host of rank 0, the same f
 error: torchrun says rank 1 of 4, but MASTER_PORT is not set
 help: set MASTER_PORT (or FSDP_NCCL_PORT) to a port that is free on rank 0's host, the same for all ranks
     1
-error: MASTER_PORT=65535 leaves no port behind it for the ranks to meet
+error: MASTER_PORT=65535 leaves no port after it for the ranks to meet
 help: set FSDP_NCCL_PORT to a free port for all ranks
     1
 error: the environment says FSDP_NCCL_PORT=70000, which is no port (1 to 65535)
