@@ -204,5 +204,6 @@ int main(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (!count_files(&d)) return EXIT_USER;
+    d.diags.quiet = d.options.given & OPTION_QUIET;
     return d.command->run(&d);
 }

@@ -54,7 +54,7 @@ static const OptionInfo option_table[] = {
      "fsdpc compile --pass-timing model.fsd -o plan.bin"},
     {OPTION_ERROR_FORMAT, 0, "error-format", "FORMAT", "text (default) or json: one object a line",
      "fsdpc compile --error-format=json model.fsd -o plan.bin"},
-    {OPTION_QUIET, 'q', "quiet", NULL, "do not print the summary",
+    {OPTION_QUIET, 'q', "quiet", NULL, "print errors only",
      "fsdpc compile -q model.fsd -o plan.bin"},
     {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much",
      "fsdpc check -v plan.bin"},

@@ -140,6 +140,7 @@ void diag_emit(Diag *d) {
         ds->ends_with[info->exit_code] = true;
     }
     if (info->severity == DIAG_WARNING) ds->warnings++;
+    if (info->severity == DIAG_WARNING && ds->quiet) return;
     Buf out = {0};
     if (ds->format == DIAG_JSON)
         render_json(d, &out);

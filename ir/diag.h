@@ -53,6 +53,7 @@ typedef struct DiagSet {
     VEC(SourceFile) files; /* [0] is the empty "no place" file */
     DiagFormat format;
     bool color;
+    bool quiet; /* warnings are counted, not written */
     int errors, warnings;
     bool ends_with[EXIT_CORRUPT + 1]; /* an error with this exit code was reported */
     /* Where rendered text goes; default writes to stderr. */

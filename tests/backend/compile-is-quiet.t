@@ -1,6 +1,7 @@
 # RUN: %fsdpc compile -q tiny.fsd -n 2 -o %t/plan.bin
+# RUN: %fsdpc compile -q tiny.fsd -s train.eval_steps=3 -o %t/plan.bin; %fsdpc compile tiny.fsd -s train.eval_steps=3 -o %t/plan.bin 2>&1 | grep -c ^warning
 # RUN: %fsdpc check %t/plan.bin
-# With -q nothing is printed; check is silent on a good plan.
+# With -q nothing is printed, warnings neither; check is silent on a good plan.
 ==== tiny.fsd
 module M {
   e    : Embedding(256, 4)
@@ -10,3 +11,5 @@ module M {
 model = M
 data  { train = text("a.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
+==== out
+1

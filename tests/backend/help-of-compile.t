@@ -16,5 +16,5 @@ options:
       --print-after-change   after passes that changed it
       --pass-timing          print the time of every pass, on stderr
       --error-format FORMAT  text (default) or json: one object a line
-  -q, --quiet                do not print the summary
+  -q, --quiet                print errors only
   -h, --help                 this text
