@@ -38,9 +38,9 @@ static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
 }
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is
- * 0, the reader of plans sees to that. A kernel writes
- * all of every output but what lies between rows with a pitch, reads nothing past an operand's
- * last byte, uses at most workspace_bytes (the bound of op_workspace) and allocates nothing. */
+ * 0, the reader of plans sees to that. A kernel writes all of every output but what lies between
+ * rows with a pitch, reads nothing past an operand's last byte, uses at most workspace_bytes (the
+ * bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {
     const RankInfo *rank;
     OpKind op;
