@@ -63,6 +63,46 @@ static void add_commands(HelpBook *b) {
     }
 }
 
+static const struct {
+    const char *name, *form, *doc, *example;
+} run_options[] = {
+#define OPTION(id, name, form, value, doc, example) {name, form, doc, example},
+#define VARIABLE(title, form, doc)
+#include "run_options.def"
+#undef OPTION
+#undef VARIABLE
+};
+
+static const struct {
+    const char *title, *form, *doc;
+} run_variables[] = {
+#define OPTION(id, name, form, value, doc, example)
+#define VARIABLE(title, form, doc) {title, form, doc},
+#include "run_options.def"
+#undef OPTION
+#undef VARIABLE
+};
+
+static void add_run(HelpBook *b) {
+    HelpChapter *c = help_chapter(b, "fsdp-run", "options of fsdp-run, which trains a plan");
+    for (size_t i = 0; i < ARRAY_LEN(run_options); i++)
+        help_page(b, c,
+                  (HelpPage){.name = run_options[i].name,
+                             .kind = "option of fsdp-run",
+                             .form = run_options[i].form,
+                             .doc = run_options[i].doc,
+                             .example = run_options[i].example,
+                             .where = EXAMPLE_SHELL});
+    c = help_chapter(b, "environment", "environment variables of fsdp-run");
+    for (size_t i = 0; i < ARRAY_LEN(run_variables); i++)
+        help_page(b, c,
+                  (HelpPage){.name = run_variables[i].form,
+                             .alias = arena_strndup(b->arena, run_variables[i].form,
+                                                    strcspn(run_variables[i].form, "=")),
+                             .kind = run_variables[i].title,
+                             .doc = run_variables[i].doc});
+}
+
 static void add_exit_codes(HelpBook *b) {
     HelpChapter *c = help_chapter(b, "exit-codes", "how fsdpc and fsdp-run end");
 #define EXIT(constant, code, text)                                                                 \
@@ -89,6 +129,7 @@ static void make_book(HelpBook *b) {
     help_language(b);
     add_commands(b);
     driver_option_pages(b, help_chapter(b, "options", "options of fsdpc"));
+    add_run(b);
     add_exit_codes(b);
     add_diagnostics(b);
 }

@@ -5,76 +5,55 @@
 
 #include "runtime.h"
 
-static const char usage[] =
-    "usage: fsdp-run [-n RANKS] [options] plan.bin\n"
-    "\n"
-    "  -n RANKS                    ranks; default: from the launcher, else the plan's own number\n"
-    "  --device cpu|cuda|auto      default cpu; auto: cuda where a device answers, else cpu\n"
-    "  --transport local|nccl|mpi  default: from launcher and device, else local; nccl where each\n"
-    "                              rank can have a GPU\n"
-    "  --threads T                 CPU threads a rank; default: cores / local ranks\n"
-    "  --steps K                   stop after K steps of the plan's schedule\n"
-    "  --data NAME=PATH            replace the file of a data source (train, val; train.x for one\n"
-    "                              array of several)\n"
-    "  --load FILE.safetensors     start from these weights\n"
-    "  --save FILE.safetensors     write full weights at the end\n"
-    "  --dump-grads S=FILE         full gradients of step S, before clipping and the update\n"
-    "  --log FILE.jsonl            metrics, one JSON object a line; - is stdout\n"
-    "  -q, --quiet                 errors only\n"
-    "  --version\n"
-    "  -h, --help\n"
-    "\n"
-    "Environment:\n"
-    "  FSDP_TIMEOUT=SECONDS        how long a rank waits for another one that does not answer "
-    "before\n"
-    "                              it ends the run with exit code 4; default 60. Ranks that are\n"
-    "                              threads wait ten times as long for one that computes\n"
-    "  FSDP_NCCL_PORT=PORT         where rank 0 of transport nccl waits for the others; default\n"
-    "                              MASTER_PORT + 1\n"
-    "\n"
-    "Device cuda, by environment variables:\n"
-    "  FSDP_CUDA_TUNE=0            take the first algorithm that cuBLASLt names for a product\n"
-    "  FSDP_CUDA_TUNE=1            (default) time them once and keep the fastest in PLAN.tuned\n"
-    "  FSDP_CUDA_TUNE=again        do not believe PLAN.tuned, write it anew\n"
-    "  FSDP_CUDA_TF32=1            let products of f32 use TF32\n"
-    "  FSDP_CUDA_ATTENTION=own     (or cudnn) who computes attention in bf16, instead of the\n"
-    "                              faster one\n"
-    "  FSDP_CUDA_GRAPH=0           issue each step anew instead of replaying a CUDA graph\n"
-    "  FSDP_CUDA_PROFILE=FILE      time each instruction of rank 0, without a graph\n"
-    "\n"
-    "Test modes, by environment variables:\n"
-    "  FSDP_CHECK=memory           fill freed memory with NaN, guard the arena's end, report the\n"
-    "                              observed high-water mark\n"
-    "  FSDP_CHECK=alloc            count allocations in steps 2 to 10; ours must be none\n"
-    "                              (FSDP_CHECK=memory,alloc for both)\n"
-    "  FSDP_TEST_STREAMS=SEED      each stream on a thread of its own, delayed at random\n"
-    "  FSDP_TEST_DROP_EDGE=N       with FSDP_TEST_STREAMS: ignore row N of the plan's edges\n"
-    "  FSDP_TEST_HOSTS=N           mpi, nccl: the ranks of a machine meet as if they were on N\n"
-    "                              machines\n"
-    "\n"
-    "Exit codes: 0 done, 1 user, 2 environment, 3 corrupt input, 4 rank failed, 5 loss not "
-    "finite,\n"
-    "130 interrupted.\n";
-
 typedef enum OptionId {
-    OPT_RANKS,
-    OPT_DEVICE,
-    OPT_TRANSPORT,
-    OPT_THREADS,
-    OPT_STEPS,
-    OPT_DATA,
-    OPT_LOAD,
-    OPT_SAVE,
-    OPT_DUMP_GRADS,
-    OPT_LOG,
-    OPT_QUIET,
-    OPT_VERSION,
-    OPT_HELP,
+#define OPTION(id, name, form, value, doc, example) OPT_##id,
+#define VARIABLE(title, form, doc)
+#include "options.def"
+#undef OPTION
     OPT_COUNT
 } OptionId;
+
 static const char *const names[OPT_COUNT] = {
-    "-n",     "--device",     "--transport", "--threads", "--steps",   "--data", "--load",
-    "--save", "--dump-grads", "--log",       "--quiet",   "--version", "--help"};
+#define OPTION(id, name, form, value, doc, example) name,
+#include "options.def"
+#undef OPTION
+};
+static const bool takes_value[OPT_COUNT] = {
+#define OPTION(id, name, form, value, doc, example) (value) != NULL,
+#include "options.def"
+#undef OPTION
+};
+#undef VARIABLE
+
+/* --help: parts with a title, rows in two columns, their further lines in the second. */
+static const struct {
+    const char *title, *form, *doc;
+} usage[] = {
+#define OPTION(id, name, form, value, doc, example) {NULL, form, doc},
+#define VARIABLE(title, form, doc) {title, form, doc},
+#include "options.def"
+#undef OPTION
+#undef VARIABLE
+};
+
+static void print_usage(void) {
+    const char *title = "";
+    puts("usage: fsdp-run [-n RANKS] [options] plan.bin\n");
+    for (size_t i = 0; i < ARRAY_LEN(usage); i++) {
+        if (usage[i].title && strcmp(title, usage[i].title) != 0)
+            printf("\n%s:\n", title = usage[i].title);
+        const char *form = usage[i].form;
+        for (const char *line = usage[i].doc; *line; form = "") {
+            int n = (int)strcspn(line, "\n");
+            printf("  %-27s %.*s\n", form, n, line);
+            line += n + (line[n] == '\n');
+        }
+    }
+    puts("\nExit codes:");
+#define EXIT(constant, code, doc) printf("  %-27d %s\n", code, doc);
+#include "exit_codes.def"
+#undef EXIT
+}
 
 static int mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static int mistake(const char *format, ...) {
@@ -176,7 +155,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_LOG: o->log = value; return -1;
     case OPT_QUIET: o->quiet = true; return -1;
     case OPT_VERSION: puts("fsdp-run " FSDPC_VERSION); return EXIT_DONE;
-    case OPT_HELP: fputs(usage, stdout); return EXIT_DONE;
+    case OPT_HELP: print_usage(); return EXIT_DONE;
     default: BUG("option %d has no action", (int)id);
     }
 }
@@ -215,7 +194,7 @@ int options_parse(int argc, char **argv, Options *o) {
         }
         OptionId id = find(argument, &value);
         if (id == OPT_COUNT) return unknown("option", argument, names, OPT_COUNT);
-        bool takes = id != OPT_QUIET && id != OPT_VERSION && id != OPT_HELP;
+        bool takes = takes_value[id];
         if (!takes && value) return mistake("%s takes no value", names[id]);
         if (takes && !value && i + 1 == argc) return mistake("%s needs a value", names[id]);
         if (takes && !value) value = argv[++i];

@@ -19,6 +19,8 @@ precisions: dtypes of computation, master and reduction
 units: units by a rule
 commands: what fsdpc does
 options: options of fsdpc
+fsdp-run: options of fsdp-run, which trains a plan
+environment: environment variables of fsdp-run
 exit-codes: how fsdpc and fsdp-run end
 diagnostics: what fsdpc can report
 1
