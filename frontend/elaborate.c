@@ -72,7 +72,23 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     return s;
 }
 
-/* A loss or metric: an exact accumulator that cross_entropy or accuracy made. */
+/* `accuracy(..) or cross_entropy(..)`: the ops that column LOSS, or METRIC, of ops.def names. */
+static const char *term_names(Arena *arena, bool loss) {
+    const char *names[OP_COUNT], *text = "";
+    uint32_t n = 0;
+    for (int term = loss ? TERM_LOSS : TERM_METRIC; term >= TERM_LOSS; term--)
+        for (int op = 0; op < OP_COUNT; op++)
+            if (op_info[op].term == term) names[n++] = op_info[op].name;
+    for (uint32_t i = 0; i < n; i++)
+        text = arena_printf(arena, "%s%s%s(..)", text,
+                            !i           ? ""
+                            : i + 1 == n ? " or "
+                                         : ", ",
+                            names[i]);
+    return text;
+}
+
+/* A loss or metric: an exact accumulator that one of their ops made. */
 static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *expression, ValueId *out) {
     Scope s = batch_scope(e, key);
     ConstValue v = evaluate(&s, expression);
@@ -86,7 +102,7 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
         return true;
     }
     Diag d = diag_at(e->model->ds, E_loss, expression->span, "%s.%s must be %s", key->section,
-                     key->key, loss ? "cross_entropy(..)" : "accuracy(..) or cross_entropy(..)");
+                     key->key, term_names(e->model->arena, loss));
     diag_help(&d, "for example %s = %s(model(x), y)", key->key,
               loss ? "cross_entropy" : "accuracy");
     diag_emit(&d);

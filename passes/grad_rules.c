@@ -6,6 +6,8 @@
  * Letters as in ops.def: B batch, T position, H heads, h head width, D width, O output width, V
  * vocabulary, R all leading axes together.
  */
+#include <stdio.h>
+
 #include "grad.h"
 
 static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
@@ -88,16 +90,21 @@ static void grad_scale(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit1(c, OP_scale, &op->attr, dy[0]));
 }
 
-static void grad_relu(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, OP_relu_grad, &op->attr, dy[0], op->out));
+/* The op x_grad of an activation x. */
+static OpKind slope_of(const Op *op) {
+    char name[64];
+    snprintf(name, sizeof name, "%s_grad", op_info[op->kind].name);
+    int kind = op_by_name(name);
+    CHECK(kind < OP_COUNT);
+    return (OpKind)kind;
 }
 
-static void grad_gelu(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, OP_gelu_grad, &op->attr, dy[0], op->in[0]));
+static void grad_slope_of_operand(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->in[0]));
 }
 
-static void grad_silu(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, OP_silu_grad, &op->attr, dy[0], op->in[0]));
+static void grad_slope_of_result(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->out));
 }
 
 /* The mask is drawn again from the same salt: dropout is its own gradient. */

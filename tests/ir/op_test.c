@@ -10,7 +10,8 @@
 #include "ir.h"
 #include "signature.h"
 
-/* Every op once with right types. The values in front are operands; levels do not matter here. */
+/* Every op that has a rule, and others, once with right types. The values in front are operands;
+ * levels do not matter here. */
 static const char *const every_op[] = {
     "graph shard",
     "mesh dp = 2",
@@ -163,8 +164,15 @@ static void every_op_takes_what_fits(void **state) {
         if (problem) fail_msg("#%u %s: %s", i, op_info[op->kind].name, problem);
         seen[op->kind] = true;
     }
+    /* What a signature says alone, signatures.py looks at. */
+    static const bool has_rule[OP_COUNT] = {
+#define OP(id, ...) [OP_##id] = 0 __VA_ARGS__,
+#define RULE(rule) +1
+#include "ops.def"
+    };
     for (int kind = 0; kind < OP_COUNT; kind++)
-        if (!seen[kind]) fail_msg("%s is in no line of the test", op_info[kind].name);
+        if (has_rule[kind] && !seen[kind])
+            fail_msg("%s is in no line of the test", op_info[kind].name);
 }
 
 /* set_* are held against the tables by rules of their own; the ends of memory take anything. */

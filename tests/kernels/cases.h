@@ -53,52 +53,15 @@ extern const Case cases[];
 extern const int n_cases;
 
 /* references.c, references_update.c */
-void ref_add(const Case *, double *const *, double *const *);
-void ref_sub(const Case *, double *const *, double *const *);
-void ref_mul(const Case *, double *const *, double *const *);
-void ref_scale(const Case *, double *const *, double *const *);
-void ref_relu(const Case *, double *const *, double *const *);
-void ref_gelu(const Case *, double *const *, double *const *);
-void ref_silu(const Case *, double *const *, double *const *);
-void ref_relu_grad(const Case *, double *const *, double *const *);
-void ref_gelu_grad(const Case *, double *const *, double *const *);
-void ref_silu_grad(const Case *, double *const *, double *const *);
+/* ref_linear, .. of every op that has one of its name */
+#define OP(id, ...) void ref_##id(const Case *, double *const *, double *const *);
+#include "ops.def"
 void ref_copy(const Case *, double *const *, double *const *);
-void ref_iota(const Case *, double *const *, double *const *);
-void ref_fill(const Case *, double *const *, double *const *);
-void ref_split(const Case *, double *const *, double *const *);
-void ref_stack(const Case *, double *const *, double *const *);
-void ref_field(const Case *, double *const *, double *const *);
-void ref_sum_leading(const Case *, double *const *, double *const *);
-void ref_linear(const Case *, double *const *, double *const *);
-void ref_linear_gelu(const Case *, double *const *, double *const *);
-void ref_linear_grad_input_gelu(const Case *, double *const *, double *const *);
-void ref_linear_grad_weight_bias(const Case *, double *const *, double *const *);
-void ref_linear_grad_input(const Case *, double *const *, double *const *);
-void ref_linear_grad_weight(const Case *, double *const *, double *const *);
-void ref_embedding(const Case *, double *const *, double *const *);
-void ref_embedding_grad(const Case *, double *const *, double *const *);
 void ref_norm(const Case *, double *const *, double *const *);
 void ref_norm_grad_input(const Case *, double *const *, double *const *);
 void ref_norm_grad_weight(const Case *, double *const *, double *const *);
-void ref_add_layer_norm(const Case *, double *const *, double *const *);
-void ref_layer_norm_grad(const Case *, double *const *, double *const *);
 void derive_statistics(const Case *, double *const *, double *const *);
-void ref_attention(const Case *, double *const *, double *const *);
-void ref_attention_grad(const Case *, double *const *, double *const *);
 void derive_attention(const Case *, double *const *, double *const *);
-void ref_cross_entropy(const Case *, double *const *, double *const *);
-void ref_cross_entropy_grad(const Case *, double *const *, double *const *);
-void ref_cross_entropy_both(const Case *, double *const *, double *const *);
 void derive_lse(const Case *, double *const *, double *const *);
-void ref_accuracy(const Case *, double *const *, double *const *);
-void ref_metric_add(const Case *, double *const *, double *const *);
-void ref_dropout(const Case *, double *const *, double *const *);
-void ref_pack(const Case *, double *const *, double *const *);
-void ref_grad_norm(const Case *, double *const *, double *const *);
-void ref_step_scale(const Case *, double *const *, double *const *);
-void ref_sgd(const Case *, double *const *, double *const *);
-void ref_sgd_momentum(const Case *, double *const *, double *const *);
-void ref_adam(const Case *, double *const *, double *const *);
 
 #endif
