@@ -209,6 +209,7 @@ static void case_gelu_tanh(Model *m) {
     unary(m, OP_gelu, (Attrs){.approx = GELU_TANH}, DIMS(5, 19));
 }
 static void case_silu(Model *m) { unary(m, OP_silu, (Attrs){0}, DIMS(5, 19)); }
+static void case_tanh(Model *m) { unary(m, OP_tanh, (Attrs){0}, DIMS(5, 19)); }
 
 static void case_dropout(Model *m) {
     ValueId x = input(m, DIMS(4, 37));
@@ -408,6 +409,7 @@ static const Case cases[] = {
     {OP_gelu, case_gelu_erf},
     {OP_gelu, case_gelu_tanh},
     {OP_silu, case_silu},
+    {OP_tanh, case_tanh},
     {OP_dropout, case_dropout},
     {OP_linear, case_linear},
     {OP_linear, case_linear_bias},
