@@ -130,6 +130,7 @@ VECTOR_INLINE V16 silu_slope(V16 dy, V16 x) {
 }
 
 PIECE1(relu, relu_of(a))
+PIECE1(sigmoid, v_sigmoid(a))
 PIECE1(tanh, v_tanh(a))
 PIECE1(gelu_erf, gelu_erf_of(a))
 PIECE1(gelu_tanh, gelu_tanh_of(a))
@@ -138,13 +139,16 @@ PIECE(relu_grad, relu_slope(a, b))
 PIECE(gelu_erf_grad, gelu_erf_slope(a, b))
 PIECE(gelu_tanh_grad, gelu_tanh_slope(a, b))
 PIECE(silu_grad, silu_slope(a, b))
+PIECE(sigmoid_grad, a *(b *(1.0f - b)))
 PIECE(tanh_grad, a *(1.0f - b * b))
 static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 KERNEL(relu) { return map1(l, relu_piece); }
+KERNEL(sigmoid) { return map1(l, sigmoid_piece); }
 KERNEL(tanh) { return map1(l, tanh_piece); }
 KERNEL(silu) { return map1(l, silu_piece); }
 KERNEL(gelu) { return map1(l, tanh_form(l) ? gelu_tanh_piece : gelu_erf_piece); }
 KERNEL(relu_grad) { return map2(l, relu_grad_piece); }
 KERNEL(silu_grad) { return map2(l, silu_grad_piece); }
+KERNEL(sigmoid_grad) { return map2(l, sigmoid_grad_piece); }
 KERNEL(tanh_grad) { return map2(l, tanh_grad_piece); }
 KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_piece : gelu_erf_grad_piece); }

@@ -95,12 +95,14 @@ MAP2(sub, a - b)
 MAP2(mul, a *b)
 MAP2(relu_grad, b > 0.0f ? a : 0.0f)
 MAP2(silu_grad, silu_slope(a, b))
+MAP2(sigmoid_grad, a *(b *(1.0f - b)))
 MAP2(tanh_grad, a *(1.0f - b * b))
 MAP2(gelu_erf_grad, gelu_erf_slope(a, b))
 MAP2(gelu_tanh_grad, gelu_tanh_slope(a, b))
 MAP1(cast, a)
 MAP1(scale, a *alpha)
 MAP1(relu, a < 0.0f ? 0.0f : a)
+MAP1(sigmoid, sigmoid(a))
 MAP1(tanh, tanhf(a))
 MAP1(silu, a *sigmoid(a))
 MAP1(gelu_erf, gelu_erf_of(a))
@@ -139,11 +141,13 @@ KERNEL(accumulate) { return map2(l, add_maps); }
 KERNEL(cast) { return map1(l, cast_maps, 0.0f); }
 KERNEL(scale) { return map1(l, scale_maps, (float)l->call->attr->alpha); }
 KERNEL(relu) { return map1(l, relu_maps, 0.0f); }
+KERNEL(sigmoid) { return map1(l, sigmoid_maps, 0.0f); }
 KERNEL(tanh) { return map1(l, tanh_maps, 0.0f); }
 KERNEL(silu) { return map1(l, silu_maps, 0.0f); }
 KERNEL(gelu) { return map1(l, tanh_form(l) ? gelu_tanh_maps : gelu_erf_maps, 0.0f); }
 KERNEL(relu_grad) { return map2(l, relu_grad_maps); }
 KERNEL(silu_grad) { return map2(l, silu_grad_maps); }
+KERNEL(sigmoid_grad) { return map2(l, sigmoid_grad_maps); }
 KERNEL(tanh_grad) { return map2(l, tanh_grad_maps); }
 KERNEL(gelu_grad) { return map2(l, tanh_form(l) ? gelu_tanh_grad_maps : gelu_erf_grad_maps); }
 

@@ -45,6 +45,8 @@ REF(gelu_grad) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * gelu_slope(c, in[1]
 REF(silu) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] / (1 + exp(-in[0][i])); }
 REF(tanh) { EACH(i, out_n(c, 0)) out[0][i] = tanh(in[0][i]); }
 REF(tanh_grad) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * (1 - in[1][i] * in[1][i]); }
+REF(sigmoid) { EACH(i, out_n(c, 0)) out[0][i] = 1 / (1 + exp(-in[0][i])); }
+REF(sigmoid_grad) { EACH(i, out_n(c, 0)) out[0][i] = in[0][i] * in[1][i] * (1 - in[1][i]); }
 REF(silu_grad) {
     EACH(i, out_n(c, 0)) {
         double x = in[1][i], s = 1 / (1 + exp(-x));

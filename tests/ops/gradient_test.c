@@ -210,6 +210,7 @@ static void case_gelu_tanh(Model *m) {
 }
 static void case_silu(Model *m) { unary(m, OP_silu, (Attrs){0}, DIMS(5, 19)); }
 static void case_tanh(Model *m) { unary(m, OP_tanh, (Attrs){0}, DIMS(5, 19)); }
+static void case_sigmoid(Model *m) { unary(m, OP_sigmoid, (Attrs){0}, DIMS(5, 19)); }
 
 static void case_dropout(Model *m) {
     ValueId x = input(m, DIMS(4, 37));
@@ -410,6 +411,7 @@ static const Case cases[] = {
     {OP_gelu, case_gelu_tanh},
     {OP_silu, case_silu},
     {OP_tanh, case_tanh},
+    {OP_sigmoid, case_sigmoid},
     {OP_dropout, case_dropout},
     {OP_linear, case_linear},
     {OP_linear, case_linear_bias},

@@ -91,6 +91,7 @@ static void run_unary(Run *r, const Op *op) {
         if (op->kind == OP_relu) y = x > 0 ? x : 0;
         if (op->kind == OP_gelu) y = gelu_of(x, (GeluForm)op->attr.approx);
         if (op->kind == OP_tanh) y = tanh(x);
+        if (op->kind == OP_sigmoid) y = 1 / (1 + exp(-x));
         if (op->kind == OP_silu) y = x / (1 + exp(-x));
         out(r, op, 0)[i] = y;
     }
@@ -235,6 +236,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_relu] = run_unary,
     [OP_gelu] = run_unary,
     [OP_silu] = run_unary,
+    [OP_sigmoid] = run_unary,
     [OP_tanh] = run_unary,
     [OP_dropout] = run_dropout,
     [OP_linear] = run_linear,
