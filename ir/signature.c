@@ -166,6 +166,12 @@ int signature_find(const Signature *s, const char *name) {
     return -1;
 }
 
+int signature_find_result(const Signature *s, const char *name) {
+    for (int j = 0; j < s->n_out; j++)
+        if (!strcmp(s->out[j].name, name)) return j;
+    return -1;
+}
+
 static void count_operands(Scan *c) {
     Signature *s = c->s;
     bool optional = false, many = false;

@@ -65,6 +65,7 @@ const Slot *signature_operand(const Signature *s, uint32_t n, const Type *in, ui
 const Slot *signature_result(const Signature *s, uint32_t j);
 /* Operand of that name, -1 when there is none. */
 int signature_find(const Signature *s, const char *name);
+int signature_find_result(const Signature *s, const char *name);
 
 /* A signature with the sizes that types give it. */
 typedef struct BoundSignature {

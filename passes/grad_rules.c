@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "grad.h"
+#include "signature.h"
 
 static const Type *type_of_value(const Grad *c, ValueId v) { return &c->g->values.at[v].type; }
 
@@ -191,13 +192,22 @@ static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
 /* ---- loss ---- */
 
 /* Where backward starts: the seed is a power of two near 1 / targets, and what is left of the mean
- * is applied once, in the update. */
-static void grad_cross_entropy(Grad *c, const Op *op, const ValueId *dy) {
+ * is applied once, in the update. The op x_grad of a loss x reads what x reads, and results of x,
+ * under the names that they have in the signature of x. */
+static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;
     Attrs a = op->attr;
     a.exponent = c->g->policy.loss_exponent;
-    ValueId in[3] = {op->in[0], op->in[1], op->out + 1};
-    grad_give(c, op, 0, emit(&c->b, OP_cross_entropy_grad, &a, 3, in, NULL));
+    OpKind kind = slope_of(op);
+    const Signature *loss = op_signature(op->kind), *slope = op_signature(kind);
+    ValueId in[MOST_SLOTS];
+    for (int k = 0; k < slope->n_in; k++) {
+        int operand = signature_find(loss, slope->in[k].name);
+        int result = signature_find_result(loss, slope->in[k].name);
+        CHECK(operand >= 0 || result >= 0);
+        in[k] = operand >= 0 ? op->in[operand] : op->out + (uint32_t)result;
+    }
+    grad_give(c, op, 0, emit(&c->b, kind, &a, slope->n_in, in, NULL));
 }
 
 const GradRule grad_rules[OP_COUNT] = {
