@@ -1,4 +1,4 @@
-/* cross_entropy, its gradient, accuracy. R rows of V logits, targets i32[R].
+/* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R].
  *
  * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). lse is
  * the largest logit plus the logarithm of the sum of exponentials; that sum is taken in blocks of
@@ -158,6 +158,49 @@ KERNEL(cross_entropy_both) {
             exact_push(&sum, losses, false);
         }
         exact_finish(&sum, loss.at);
+    }
+    return 0;
+}
+
+/* ---- mse: the difference is rounded to f32, its square is exact */
+
+static bool get_pair(const Launch *l, Operand *x, Operand *target) {
+    *x = input(l, 0);
+    *target = input(l, 1);
+    return is_real(x->dtype) && target->dtype == DT_F32 && x->n == target->n;
+}
+
+VECTOR_INLINE V16 difference(const Operand *x, const Operand *target, int64_t i, int64_t n) {
+    return v_get(x->at, x->dtype, i, n) - v_get(target->at, DT_F32, i, n);
+}
+
+KERNEL(mse) {
+    Operand x, target;
+    Result loss = output(l, 0);
+    if (!get_pair(l, &x, &target) || loss.dtype != DT_I64 || loss.n != EXACT_WORDS)
+        return bad_operands(l);
+    memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(x.n, LANES);
+        ExactSum sum = {.count = r.to - r.from};
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            exact_push(&sum, difference(&x, &target, i, r.to - i), true);
+        exact_finish(&sum, loss.at);
+    }
+    return 0;
+}
+
+KERNEL(mse_grad) {
+    Operand x, target;
+    Result out = output(l, 0);
+    if (!get_pair(l, &x, &target) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
+    float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(x.n, LANES);
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            v_put(out.at, out.dtype, i, r.to - i, difference(&x, &target, i, r.to - i) * seed);
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-/* cross_entropy, its gradient, accuracy. R rows of V logits, targets i32[R]; a block owns a row.
+/* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R]; a block
+ * owns a row.
  *
  * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). One
  * pass over the logits: each thread keeps the largest that it saw and the sum of exponentials
@@ -332,6 +333,70 @@ KERNEL(cross_entropy_both) {
         return kept ? launch_both<FORM_F32, true>(l, words, s, r)
                     : launch_both<FORM_F32, false>(l, words, s, r);
     return launch_both<FORM_ANY, false>(l, words, s, r);
+}
+
+/* ---- mse: the difference is rounded to f32, its square is exact */
+
+enum { MSE_BLOCKS = 1024 };
+
+/* x - target, eight from i on; zero where there are none. */
+DEVICE Eight differences(const void *x, int dtype, const float *target, int64_t i, int64_t n) {
+    Eight a = load8(x, dtype, i < n ? i : n, i < n ? n - i : 0);
+    Eight b = load8(target, DT_F32, i < n ? i : n, i < n ? n - i : 0);
+    EACH(j) a.x[j] -= b.x[j];
+    return a;
+}
+
+__global__ void __launch_bounds__(LOSS_THREADS)
+    sum_differences(int64_t *result, const void *x, int dtype, const float *target, int64_t n) {
+    __shared__ int64_t words[EXACT_WORDS];
+    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) words[EXACT_COUNT] = n;
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
+    for (int64_t at = warp; at < n; at += stride)
+        exact_add<EIGHT>(words, differences(x, dtype, target, at + threadIdx.x % WARP * EIGHT, n).x,
+                         true);
+    __syncthreads();
+    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
+        add_word(&result[threadIdx.x], words[threadIdx.x]);
+}
+
+KERNEL(mse) {
+    Operand x = input(l, 0), target = input(l, 1);
+    Result loss = output(l, 0);
+    if (!is_real(x.dtype) || target.dtype != DT_F32 || x.n != target.n || loss.dtype != DT_I64 ||
+        loss.n != EXACT_WORDS)
+        return bad_operands(l);
+    int code = zero_words(l, loss.at);
+    if (code || x.n == 0) return code;
+    unsigned blocks = MIN(blocks_for(x.n, LOSS_THREADS * EIGHT), (unsigned)MSE_BLOCKS);
+    return LAUNCH(l, sum_differences, blocks, LOSS_THREADS, 0, (int64_t *)loss.at, x.at, x.dtype,
+                  (const float *)target.at, x.n);
+}
+
+__global__ void __launch_bounds__(LOSS_THREADS)
+    slope_of_squares(void *out, int out_dtype, const void *x, int dtype, const float *target,
+                     int64_t n, float seed) {
+    EACH_EIGHT(i, n) {
+        Eight v = differences(x, dtype, target, i, n);
+        EACH(j) v.x[j] *= seed;
+        store8(out, out_dtype, i, n - i, v);
+    }
+}
+
+KERNEL(mse_grad) {
+    Operand x = input(l, 0), target = input(l, 1);
+    Result out = output(l, 0);
+    if (!is_real(x.dtype) || target.dtype != DT_F32 || x.n != target.n || !is_real(out.dtype) ||
+        out.n != x.n)
+        return bad_operands(l);
+    if (x.n == 0) return 0;
+    float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
+    return LAUNCH(l, slope_of_squares, blocks_for(x.n, LOSS_THREADS * EIGHT), LOSS_THREADS, 0,
+                  out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed);
 }
 
 /* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */

@@ -350,6 +350,14 @@ static void case_cross_entropy_ignored(Model *m) {
 }
 static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
+static void case_mse(Model *m) {
+    ValueId x = input(m, DIMS(3, 17)), target = new_param(m, DIMS(3, 17), true);
+    m->g->params.at[m->g->params.n - 1].keep_f32 = true;
+    ValueId l = apply(m, OP_mse, (Attrs){0}, OPERANDS(x, target));
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+
 static ValueId norm(Model *m, ValueId x, int64_t D) {
     ValueId w = input(m, DIMS(D)), b = input(m, DIMS(D));
     return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
@@ -412,6 +420,7 @@ static const Case cases[] = {
     {OP_silu, case_silu},
     {OP_tanh, case_tanh},
     {OP_sigmoid, case_sigmoid},
+    {OP_mse, case_mse},
     {OP_dropout, case_dropout},
     {OP_linear, case_linear},
     {OP_linear, case_linear_bias},

@@ -220,6 +220,13 @@ static void run_cross_entropy(Run *r, const Op *op) {
     out(r, op, 0)[0] = loss;
 }
 
+static void run_mse(Run *r, const Op *op) {
+    double loss = 0;
+    for (int64_t i = 0; i < elements(r, op->in[0]); i++)
+        loss += pow(in(r, op, 0)[i] - in(r, op, 1)[i], 2);
+    out(r, op, 0)[0] = loss;
+}
+
 static const Forward forward[OP_COUNT] = {
     [OP_param] = run_param,
     [OP_field] = run_field,
@@ -247,6 +254,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_attention] = run_attention,
     [OP_attention_packed] = run_attention_packed,
     [OP_cross_entropy] = run_cross_entropy,
+    [OP_mse] = run_mse,
 };
 
 bool reference_has(OpKind op) { return forward[op] != NULL; }
