@@ -26,6 +26,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TENSOR .kinds = K_TENSOR
 #define TENSOR_OR_NONE .kinds = K_TENSOR | K_NONE
 #define INT .kinds = K_INT
+#define INT_OR_NONE .kinds = K_INT | K_NONE
 #define REAL .kinds = K_REAL
 #define REAL_OR(word) .kinds = K_REAL | K_WORD, .listed = word
 #define REALS .kinds = K_LIST | K_MANY, .items = K_REAL

@@ -108,6 +108,12 @@ static void grad_slope_of_result(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->out));
 }
 
+/* dy alone, brought to the type of the operand. */
+static void grad_spread(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    grad_give(c, op, 0, emit(&c->b, slope_of(op), &op->attr, 1, dy, &to));
+}
+
 /* The mask is drawn again from the same salt: dropout is its own gradient. */
 static void grad_dropout(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit2(c, OP_dropout, &op->attr, dy[0], op->in[1]));
