@@ -29,6 +29,69 @@ KERNEL(sum_leading) {
     return 0;
 }
 
+/* ---- means along the axis in the middle: wide [O, N, I], narrow [O, 1, I] */
+
+static bool fits_mean(const Type *wide, const Type *narrow) {
+    return type_is_float(wide) && type_is_float(narrow) && wide->rank == 3 && narrow->rank == 3 &&
+           narrow->dim[0] == wide->dim[0] && narrow->dim[1] == 1 && narrow->dim[2] == wide->dim[2];
+}
+
+/* Where block k of LANES columns begins in the narrow and in the wide value, and what is left. */
+typedef struct MeanBlock {
+    int64_t narrow, wide, left;
+} MeanBlock;
+static MeanBlock mean_block(const Type *wide, int64_t k) {
+    int64_t inner = wide->dim[2], blocks = (inner + LANES - 1) / LANES;
+    int64_t row = k / blocks, column = k % blocks * LANES;
+    return (MeanBlock){row * inner + column, row * wide->dim[1] * inner + column, inner - column};
+}
+static int64_t mean_blocks(const Type *wide) {
+    return wide->dim[0] * ((wide->dim[2] + LANES - 1) / LANES);
+}
+
+KERNEL(mean) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(mean_blocks(x.type), 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            MeanBlock b = mean_block(x.type, k);
+            D8 low = {0}, high = {0};
+            for (int64_t t = 0; t < n; t++) {
+                V16 v = v_get(x.at, x.dtype, b.wide + t * inner, b.left);
+                low += v_low_f64(v);
+                high += v_high_f64(v);
+            }
+            V16 mean;
+            for (int i = 0; i < LANES; i++)
+                mean[i] = (float)((i < LANES / 2 ? low[i] : high[i - LANES / 2]) / (double)n);
+            v_put(y.at, y.dtype, b.narrow, b.left, mean);
+        }
+    }
+    return 0;
+}
+
+KERNEL(mean_grad) {
+    Operand dy = input(l, 0);
+    Result dx = output(l, 0);
+    if (!fits_mean(dx.type, dy.type)) return bad_operands(l);
+    int64_t n = dx.type->dim[1], inner = dx.type->dim[2];
+#pragma omp parallel num_threads(threads_for(l, dx.n))
+    {
+        Range r = my_range(mean_blocks(dx.type), 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            MeanBlock b = mean_block(dx.type, k);
+            V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
+            for (int64_t t = 0; t < n; t++)
+                v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
+        }
+    }
+    return 0;
+}
+
 /* ---- to[i] = from[0][i] + from[1][i] + .. in this order */
 
 static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r) {

@@ -108,3 +108,48 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                       arrays, elements);
     return code ? cudaErrorLaunchFailure : cudaSuccess;
 }
+
+/* ---- means along the axis in the middle: wide [O, N, I], narrow [O, 1, I]; a thread a mean */
+
+static bool fits_mean(const Type *wide, const Type *narrow) {
+    return type_is_float(wide) && type_is_float(narrow) && wide->rank == 3 && narrow->rank == 3 &&
+           narrow->dim[0] == wide->dim[0] && narrow->dim[1] == 1 && narrow->dim[2] == wide->dim[2];
+}
+
+__global__ void __launch_bounds__(SUM_THREADS)
+    mean_of_columns(void *y, int y_dtype, const void *x, int x_dtype, int64_t n, int64_t inner,
+                    int64_t means) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < means;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        int64_t at = k / inner * n * inner + k % inner;
+        double sum = 0.0;
+        for (int64_t t = 0; t < n; t++) sum += (double)element_load(x, x_dtype, at + t * inner);
+        element_store(y, y_dtype, k, (float)(sum / (double)n));
+    }
+}
+
+KERNEL(mean) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    return LAUNCH(l, mean_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at, y.dtype,
+                  x.at, x.dtype, x.type->dim[1], x.type->dim[2], y.n);
+}
+
+__global__ void __launch_bounds__(SUM_THREADS)
+    spread_means(void *dx, int dx_dtype, const void *dy, int dy_dtype, int64_t n, int64_t inner,
+                 int64_t elements) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < elements;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        int64_t at = k / (n * inner) * inner + k % inner;
+        element_store(dx, dx_dtype, k, element_load(dy, dy_dtype, at) / (float)n);
+    }
+}
+
+KERNEL(mean_grad) {
+    Operand dy = input(l, 0);
+    Result dx = output(l, 0);
+    if (!fits_mean(dx.type, dy.type)) return bad_operands(l);
+    return LAUNCH(l, spread_means, blocks_for(dx.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
+                  dy.at, dy.dtype, dx.type->dim[1], dx.type->dim[2], dx.n);
+}

@@ -340,6 +340,17 @@ REF(cross_entropy_both) {
     ref_cross_entropy_grad(c, from, out);
     free(lse);
 }
+REF(mean) {
+    int64_t n = c->in[0].type.dim[1], inner = c->in[0].type.dim[2];
+    EACH(k, out_n(c, 0)) {
+        out[0][k] = 0;
+        EACH(t, n) out[0][k] += in[0][(k / inner * n + t) * inner + k % inner] / (double)n;
+    }
+}
+REF(mean_grad) {
+    int64_t n = c->out[0].dim[1], inner = c->out[0].dim[2];
+    EACH(k, out_n(c, 0)) out[0][k] = in[0][k / (n * inner) * inner + k % inner] / (double)n;
+}
 REF(accuracy) {
     int64_t v = last(&c->in[0].type), bin = -EXACT_LOWEST_EXPONENT / EXACT_BIN_BITS;
     memset(out[0], 0, sizeof(double) * EXACT_WORDS);

@@ -350,6 +350,10 @@ static void case_cross_entropy_ignored(Model *m) {
 }
 static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
+static void case_mean(Model *m) {
+    loss(m, apply(m, OP_mean, (Attrs){0}, OPERANDS(input(m, DIMS(2, 5, 7)))));
+}
+
 static void case_mse(Model *m) {
     ValueId x = input(m, DIMS(3, 17)), target = new_param(m, DIMS(3, 17), true);
     m->g->params.at[m->g->params.n - 1].keep_f32 = true;
@@ -421,6 +425,7 @@ static const Case cases[] = {
     {OP_tanh, case_tanh},
     {OP_sigmoid, case_sigmoid},
     {OP_mse, case_mse},
+    {OP_mean, case_mean},
     {OP_dropout, case_dropout},
     {OP_linear, case_linear},
     {OP_linear, case_linear_bias},

@@ -220,6 +220,17 @@ static void run_cross_entropy(Run *r, const Op *op) {
     out(r, op, 0)[0] = loss;
 }
 
+static void run_mean(Run *r, const Op *op) {
+    const Type *t = type_at(r, op->in[0]);
+    int64_t n = t->dim[1], inner = t->dim[2];
+    for (int64_t k = 0; k < elements(r, op->out); k++) {
+        double sum = 0;
+        for (int64_t i = 0; i < n; i++)
+            sum += in(r, op, 0)[(k / inner * n + i) * inner + k % inner];
+        out(r, op, 0)[k] = sum / (double)n;
+    }
+}
+
 static void run_mse(Run *r, const Op *op) {
     double loss = 0;
     for (int64_t i = 0; i < elements(r, op->in[0]); i++)
@@ -255,6 +266,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_attention_packed] = run_attention_packed,
     [OP_cross_entropy] = run_cross_entropy,
     [OP_mse] = run_mse,
+    [OP_mean] = run_mean,
 };
 
 bool reference_has(OpKind op) { return forward[op] != NULL; }
