@@ -197,12 +197,12 @@ static bool check_count(BoundSignature *b) {
     FAIL("takes %u to %u operands, not %u", least, most, n);
 }
 
-/* Of operands of any number, those of the second kind are the last ones. */
+/* Of operands of any number, each kind stands together, the first one is there. */
 static bool check_order(BoundSignature *b) {
-    const Slot *before = NULL;
+    const Slot *before = b->s->in;
     for (uint32_t i = 0; b->s->in_max == MANY && i < b->n_in; i++) {
-        const Slot *slot = slot_of(b, i);
-        if (slot < before)
+        const Slot *slot = slot_of(b, i), *next = i ? before + 1 : before;
+        if (slot < before || slot > next)
             FAIL("operand %u must be %s, not %s", i, before->name, text_of(&b->in[i]).at);
         before = slot;
     }
