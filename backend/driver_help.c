@@ -145,7 +145,7 @@ int driver_help(Driver *d) {
     else if (!strcmp(topic, "reference"))
         help_markdown(&book, &out);
     else
-        found = help_topic(&book, topic, &out);
+        found = help_topic(&book, topic, &out) || op_help(topic, &out);
     if (found) driver_print(out.at, out.n);
     buf_free(&out);
     if (found) return EXIT_DONE;

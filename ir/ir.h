@@ -231,6 +231,10 @@ static inline bool op_only_names(const Op *op) {
     return op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW;
 }
 
+/* op_help.c: `ops` lists the ops of graphs and plans with their signatures, `op.NAME` is a page
+ * about one. false: topic is neither. */
+bool op_help(const char *topic, Buf *out);
+
 /* print.c, parse.c: canonical text. Printing, parsing, printing is the identity at every level. */
 void graph_print(const Graph *g, Buf *out);
 /* NULL after reporting errors. name is for messages. A NUL stands behind text, which outlives ds.

@@ -1,0 +1,19 @@
+# RUN: %fsdpc help op.dropout; %fsdpc help op.cross_entropy; %fsdpc help ops | grep '^linear '
+# Ops of graphs and plans have help from their table: signature, levels, attributes with ranges.
+==== out
+dropout: zero with probability p, else x / (1 - p); its own gradient
+
+  x[B, ...] step:step -> y[B, ...]
+
+levels: model train shard sched
+attributes:
+  salt          integer, at least 0: number of this random op in the model
+  p             real from 0 to below 1: probability of dropping an element
+cross_entropy: sum and count of -log softmax(logits)[target] over the targets that are not ignored
+
+  logits[..., V:] targets:i32(V)[...] -> loss:exact lse:f32[...]
+
+levels: model train shard sched
+attributes:
+  ignore        integer: the target that does not count
+linear                   x[..., D] w[O, D] b[O]? -> y[..., O:]
