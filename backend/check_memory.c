@@ -11,7 +11,9 @@
  *   2c  a view, or a pack's operand, lies elsewhere than inside the value that it belongs to
  *   2d  a result that must be in place is elsewhere
  *   2e  at the program's end a state's memory does not hold the state
- * Padding of a pack is written by the pack, so its whole range counts from there on.
+ *   2f  two instructions that use the workspace of a device need not run one after the other
+ * Padding of a pack is written by the pack, so its whole range counts from there on. All
+ * instructions of a program share one workspace, which holds nothing between them.
  *
  * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
  *   6a  the plan's arena_bytes: the largest peak of its programs
@@ -36,6 +38,7 @@ typedef struct Sweep {
     uint32_t first_instr;
     uint64_t instr; /* the writer of the value being placed */
     uint32_t result, value;
+    uint64_t user[DEVICE_KINDS][MAX_STREAMS]; /* last one that uses the workspace, + 1; 0 = none */
 } Sweep;
 
 /* May instruction i write result j over its operand k? */
@@ -158,6 +161,39 @@ static int check_places(Sweep *s, uint64_t i) {
     return 0;
 }
 
+/* Bytes of scratch memory that the instruction may use on that kind of device. */
+static uint64_t instr_workspace(const Check *c, uint64_t i, int device) {
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    Type in_type[16], out_type[16];
+    uint32_t n_in = MIN(in->n_in, 16u), n_out = MIN(in->n_out, 16u);
+    for (uint32_t k = 0; k < n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
+    for (uint32_t k = 0; k < n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
+    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)n_in, in_type,
+                                  (int)n_out, out_type);
+}
+
+/* The users of a workspace before instruction i are over when it starts. Those of its own stream
+ * are; of each other stream the last one is enough. */
+static int share_workspace(Sweep *s, uint64_t i) {
+    Check *c = s->c;
+    uint8_t stream = c->p->instrs[i].stream;
+    for (int d = 0; d < DEVICE_KINDS; d++) {
+        if (!instr_workspace(c, i, d)) continue;
+        for (int t = 0; t < MAX_STREAMS; t++) {
+            uint64_t user = s->user[d][t];
+            if (user && t != stream && !check_before(c, user - 1, i))
+                return check_fail(
+                    c, "2f", i,
+                    "uses the workspace that instruction %llu of stream %d, which need "
+                    "not have finished, uses too",
+                    (Llu)(user - 1), t);
+        }
+        s->user[d][stream] = i + 1;
+    }
+    return 0;
+}
+
 static int place_results(Sweep *s, uint64_t i) {
     Check *c = s->c;
     const Plan *p = c->p;
@@ -276,7 +312,7 @@ int check_overlaps(Check *c, uint32_t program) {
         s.first_of_state[p->instrs[i].attr.index] = (uint32_t)i + 1;
     }
     for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        status = place_results(&s, i);
+        if (!(status = share_workspace(&s, i))) status = place_results(&s, i);
     if (!status) status = check_state_ends(&s, pr);
     if (status == EXIT_ENVIRONMENT) check_fail(c, "0", NO_INSTR, "no memory for the checker");
     interval_map_free(&s.map);
@@ -308,17 +344,6 @@ static int check_state_region(Check *c) {
         return check_fail(c, "6d", NO_INSTR, "states end at %llu, the plan says %llu", (Llu)end,
                           (Llu)p->settings->persistent_bytes);
     return status;
-}
-
-static uint64_t instr_workspace(const Check *c, uint64_t i, int device) {
-    const Plan *p = c->p;
-    const PlanInstr *in = &p->instrs[i];
-    Type in_type[16], out_type[16];
-    uint32_t n_in = MIN(in->n_in, 16u), n_out = MIN(in->n_out, 16u);
-    for (uint32_t k = 0; k < n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
-    for (uint32_t k = 0; k < n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
-    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)n_in, in_type,
-                                  (int)n_out, out_type);
 }
 
 int check_peak(Check *c) {

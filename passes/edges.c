@@ -9,7 +9,8 @@
  *   - on stream gather: the computation that is issued before it, so that prefetching runs as far
  *     ahead as the list says, however fast a gather is,
  *   - every access of the memory that its results overwrite,
- *   - every reader of what it ends, when it is a reshard or free.
+ *   - every reader of what it ends, when it is a reshard or free,
+ *   - if its kernel has a workspace, those that used the workspace before.
  * Who holds which memory is a tree over addresses (a treap), each node a range with its occupant:
  * a value, or a state as it was at the start; each occupant knows its last access on each stream.
  *
@@ -39,7 +40,8 @@ typedef struct Edges {
     Clock *clock;       /* by position: what has finished when the op has */
     uint32_t *position; /* by op */
     uint32_t *place;    /* by position: place on the op's stream, from 1 */
-    uint32_t worked;    /* place of the latest op on stream compute that does work */
+    Clock scratch[DEVICE_KINDS]; /* by kind of device: last op on each stream with a workspace */
+    uint32_t worked;             /* place of the latest op on stream compute that does work */
     VEC(OpId) on[STREAM_KINDS];
     Clock need; /* of the op at hand: how many ops of each stream it waits for */
 } Edges;
@@ -150,6 +152,15 @@ static void find_needs(Edges *e, const Op *op) {
     }
 }
 
+/* Waits for those that use the op's workspace on other streams, and becomes its user. */
+static void share_workspaces(Edges *e, const Op *op, uint32_t i) {
+    for (int d = 0; d < DEVICE_KINDS; d++) {
+        if (!memory_workspace(e->g, op, (DeviceKind)d)) continue;
+        for (int s = 0; s < STREAM_KINDS; s++) e->need[s] = MAX(e->need[s], e->scratch[d][s]);
+        e->scratch[d][op->stream] = e->place[i];
+    }
+}
+
 static void record_accesses(Edges *e, const Op *op, uint32_t i) {
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_in; k++) {
@@ -221,6 +232,7 @@ static void program_edges(Graph *g, const Program *p) {
         for (int s = 0; s < STREAM_KINDS; s++) e.need[s] = 0;
         name_results(&e, op);
         find_needs(&e, op);
+        share_workspaces(&e, op, i);
         record_accesses(&e, op, i);
         set_edges(&e, i, before);
         vec_push(g->arena, &e.on[op->stream], p->ops.at[i]);

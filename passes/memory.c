@@ -48,17 +48,8 @@ static void set_addresses(Graph *g, const Blocks *b, Program *p) {
 }
 
 static void add_workspace(Graph *g, const Op *op) {
-    Type few[32], *in = few;
-    if (op->n_in + op->n_out > ARRAY_LEN(few))
-        in = arena_array(g->arena, Type, op->n_in + op->n_out);
-    Type *out = in + op->n_in;
-    for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
-    for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
-    for (int d = 0; d < DEVICE_KINDS; d++) {
-        int64_t bytes = op_workspace(op->kind, (DeviceKind)d, &op->attr, (int)op->n_in, in,
-                                     (int)op->n_out, out);
-        g->workspace_bytes[d] = MAX(g->workspace_bytes[d], (uint64_t)bytes);
-    }
+    for (int d = 0; d < DEVICE_KINDS; d++)
+        g->workspace_bytes[d] = MAX(g->workspace_bytes[d], memory_workspace(g, op, (DeviceKind)d));
 }
 
 /* A plan's addresses end at 2^50. */

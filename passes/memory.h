@@ -39,6 +39,9 @@ typedef struct Spans {
 } Spans;
 Spans memory_spans(const Graph *g, const Program *p, uint32_t *position);
 
+/* memory_workspace.c: bytes that the op's kernel may use on that kind of device. */
+uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
+
 /* memory_blocks.c */
 /* Builds the blocks. decided: addresses are there, values are in place where addresses say so. */
 Blocks memory_blocks(Graph *g, const Program *p, bool decided);

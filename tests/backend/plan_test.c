@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "backend.h"
+#include "check.h"
 #include "passes.h"
 
 static const char model[] = "module Block {\n"
@@ -230,6 +231,33 @@ static const PlanProgram *program_of(const Plan *p, uint64_t instr) {
 
 /* Without an edge the checker objects; or, where the edge only keeps a gather from running further
  * ahead than it is issued, the gather may begin earlier. */
+/* Two products on two streams, without an edge between them, would share a workspace. */
+static void a_workspace_has_one_user_at_a_time(void **state) {
+    (void)state;
+    size_t size;
+    char message[512], *bytes = two_ranks(&size);
+    Plan plan;
+    PlanFault fault;
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    uint32_t products = 0, moved = 0;
+    for (uint64_t i = 0; i < plan.n_instrs; i++) {
+        PlanInstr *in = (PlanInstr *)&plan.instrs[i], kept = *in;
+        if (i == program_of(&plan, i)->first_instr) products = 0;
+        bool product = in->op == OP_linear || in->op == OP_linear_gelu;
+        if (!product || products++ == 0) continue;
+        in->stream = STREAM_REDUCE;
+        in->n_edge = 0;
+        assert_int_equal(plan_check_rules(&plan, CHECK_RULE(2), &fault), EXIT_CORRUPT);
+        assert_string_equal(fault.rule, "check-2f");
+        assert_int_equal(fault.instr, i);
+        *in = kept;
+        moved++;
+    }
+    assert_true(moved > 0);
+    assert_int_equal(plan_check(&plan, &fault), 0);
+    free(bytes);
+}
+
 static void no_edge_is_redundant(void **state) {
     static const char *const set[] = {"train.accumulate=2"};
     (void)state;
@@ -264,6 +292,7 @@ int main(void) {
         cmocka_unit_test(changed_plans_are_survived),
         cmocka_unit_test(every_group_has_one_shard),
         cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
+        cmocka_unit_test(a_workspace_has_one_user_at_a_time),
         cmocka_unit_test(no_edge_is_redundant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
