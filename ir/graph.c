@@ -1,8 +1,9 @@
 /* Building graphs: the tables, programs, and appending of ops.
  *
- * A graph owns everything through its arena; nothing is ever removed from `ops` or `values`, a
- * program's list says what is in use. Attributes that an op does not have are zero in every op that
- * comes from here, so that two ops with the same meaning are equal byte for byte.
+ * A graph owns everything through its arena. Nothing is removed from `ops` or `values` while a pass
+ * runs, a program's list says what is in use; graph_store.c drops the rest between passes.
+ * Attributes that an op does not have are zero in every op that comes from here, so that two ops
+ * with the same meaning are equal byte for byte.
  */
 #include <string.h>
 
@@ -79,9 +80,11 @@ Attrs attrs_default(OpKind kind) {
     return attrs_of(kind, &standard);
 }
 
-/* Result types of an op that is about to be made; the array lives in the graph's arena. */
+enum { FEW_RESULTS = 8 };
+
+/* Result types of an op that is about to be made, in `out` where there is room for them. */
 static Type *emit_types(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
-                        const Type *given, uint32_t *n_out) {
+                        const Type *given, uint32_t *n_out, Type out[FEW_RESULTS]) {
     Graph *g = b->g;
     Type few[8], *types = n_in <= ARRAY_LEN(few) ? few : arena_array(g->arena, Type, n_in);
     for (uint32_t i = 0; i < n_in; i++) {
@@ -90,7 +93,7 @@ static Type *emit_types(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, 
     }
     CHECK(op_info[kind].given == (given != NULL));
     *n_out = op_results_max(kind, a, n_in, types);
-    Type *out = arena_array(g->arena, Type, MAX(*n_out, 1u));
+    if (*n_out > FEW_RESULTS) out = arena_array(g->arena, Type, *n_out);
     if (given) memcpy(out, given, *n_out * sizeof *out);
     const char *problem = op_infer(g, kind, a, n_in, types, n_out, out, g->arena);
     if (problem) BUG("%s at \"%s\": %s", op_info[kind].name, b->path ? b->path : "", problem);
@@ -109,7 +112,8 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
              .unit = b->unit,
              .phase = b->phase,
              .out = g->values.n};
-    Type *out = emit_types(b, kind, &op.attr, n_in, in, given, &op.n_out);
+    Type few[FEW_RESULTS] = {0};
+    Type *out = emit_types(b, kind, &op.attr, n_in, in, given, &op.n_out, few);
     if (n_in) {
         op.in = arena_array(g->arena, ValueId, n_in);
         memcpy(op.in, in, n_in * sizeof *in);
@@ -117,9 +121,9 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
     OpId id = g->ops.n;
     for (uint32_t j = 0; j < op.n_out; j++) {
         Value v = {.type = out[j], .def = id, .result = j, .address = NO_ADDRESS};
-        vec_push(g->arena, &g->values, v);
+        graph_add_value(g, &v);
     }
-    vec_push(g->arena, &g->ops, op);
+    graph_add_op(g, &op);
     vec_push(g->arena, &g->programs.at[b->program].ops, id);
     return id;
 }

@@ -162,8 +162,9 @@ typedef struct Graph {
     VEC(Field) fields;
     VEC(Unit) units;
     VEC(Group) groups;
-    VEC(Op) ops; /* every op ever made; programs say which are in use */
+    VEC(Op) ops; /* also such as are in use no more; programs say which are */
     VEC(Value) values;
+    struct GraphStore *store; /* where ops and values lie */
     VEC(Program) programs;
     /* level sched */
     uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
@@ -200,6 +201,12 @@ void builder_like(Builder *b, const Op *op);
 ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */
 void emit_set_state(Builder *b, int32_t state, ValueId v);
 OpKind update_op(const Policy *p); /* which op updates weights */
+/* Appends to the tables; what they held before stays readable where it was until graph_settle. */
+OpId graph_add_op(Graph *g, const Op *op);
+ValueId graph_add_value(Graph *g, const Value *v);
+/* Between passes: gives back what the tables have grown out of and, where many ops are in use no
+ * more, drops those and numbers ops and values anew, in the order of the programs. */
+void graph_settle(Graph *g);
 uint32_t graph_add_program(Graph *g, ProgramKind kind);
 int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */
 int32_t graph_find_state(const Graph *g, const char *name);   /* NO_INDEX if there is none */

@@ -613,7 +613,7 @@ static bool parse_results(Parser *p, Op *op) {
         if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
             !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address))
             return false;
-        vec_push(p->g->arena, &p->g->values, v);
+        graph_add_value(p->g, &v);
         op->n_out++;
     } while (accept(p, ','));
     return expect(p, '=');
@@ -671,7 +671,7 @@ static bool parse_op(Parser *p) {
         return false;
     }
     vec_push(g->arena, &p->program->ops, g->ops.n);
-    vec_push(g->arena, &g->ops, op);
+    graph_add_op(g, &op);
     return true;
 }
 

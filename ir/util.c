@@ -38,8 +38,10 @@ typedef struct Block {
 _Static_assert(sizeof(Block) % ARENA_ALIGNMENT == 0, "data behind the header must stay aligned");
 
 struct Arena {
-    Block *blocks; /* the first one is the one that is filled */
-    size_t used;   /* bytes taken from the first block */
+    Block *blocks;         /* the first one is the one that is filled */
+    size_t used;           /* bytes taken from the first block */
+    Arena *parent, *child; /* child: the youngest */
+    Arena *older, *younger;
 };
 
 static _Noreturn void out_of_memory(size_t bytes) {
@@ -52,8 +54,25 @@ Arena *arena_new(void) {
     return a;
 }
 
+Arena *arena_child(Arena *parent) {
+    Arena *a = arena_new();
+    a->parent = parent;
+    a->older = parent->child;
+    if (a->older) a->older->younger = a;
+    parent->child = a;
+    return a;
+}
+
+static void leave_parent(Arena *a) {
+    if (a->older) a->older->younger = a->younger;
+    if (a->younger) a->younger->older = a->older;
+    if (a->parent && a->parent->child == a) a->parent->child = a->older;
+}
+
 void arena_free(Arena *a) {
     if (!a) return;
+    while (a->child) arena_free(a->child);
+    leave_parent(a);
     for (Block *b = a->blocks; b;) {
         Block *next = b->next;
         free(b);

@@ -27,6 +27,7 @@ static inline uint64_t align_up(uint64_t x, uint64_t to) { return (x + to - 1) /
 /* util.c: arena. Memory is zeroed, aligned to 16, lives until arena_free. */
 typedef struct Arena Arena;
 Arena *arena_new(void);
+Arena *arena_child(Arena *parent); /* is freed with its parent, or before */
 void arena_free(Arena *a);
 void *arena_alloc(Arena *a, size_t bytes);
 #define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))

@@ -67,9 +67,9 @@ static void clone(Emit *e, const Op *old, const ValueId *in) {
     for (uint32_t j = 0; j < op.n_out; j++) {
         Value v = {g->values.at[old->out + j].type, id, j, NO_ADDRESS};
         e->became[old->out + j] = op.out + j;
-        vec_push(g->arena, &g->values, v);
+        graph_add_value(g, &v);
     }
-    vec_push(g->arena, &g->ops, op);
+    graph_add_op(g, &op);
     vec_push(g->arena, &g->programs.at[e->b.program].ops, id);
 }
 

@@ -182,8 +182,9 @@ static bool implied(const Edges *e, int own, int s, const Clock before) {
     return false;
 }
 
-static int ascending(const void *a, const void *b) {
-    OpId x = *(const OpId *)a, y = *(const OpId *)b;
+static int by_position(const void *a, const void *b, void *position) {
+    const uint32_t *at = position;
+    uint32_t x = at[*(const OpId *)a], y = at[*(const OpId *)b];
     return (x > y) - (x < y);
 }
 
@@ -204,7 +205,7 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
     op->n_edge = n;
     op->edge = n ? arena_array(e->g->arena, OpId, n) : NULL;
     for (uint32_t k = 0; k < n; k++) op->edge[k] = edge[k];
-    if (n > 1) qsort(op->edge, n, sizeof *op->edge, ascending);
+    if (n > 1) qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
 }
 
 static void program_edges(Graph *g, const Program *p) {

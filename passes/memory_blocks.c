@@ -278,8 +278,8 @@ static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
     Value value = {.type = g->values.at[v].type, .def = g->ops.n, .address = NO_ADDRESS};
     copy.in[0] = v;
     vec_push(g->arena, &c->list, g->ops.n);
-    vec_push(g->arena, &g->ops, copy);
-    vec_push(g->arena, &g->values, value);
+    graph_add_op(g, &copy);
+    graph_add_value(g, &value);
     return copy.out;
 }
 

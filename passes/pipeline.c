@@ -83,6 +83,7 @@ bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *op
             BUG("pass %s broke %d of the verifier's rules", pass->name, broken);
         if (broken) say_unlike(g, pass);
         done = !broken;
+        if (done) graph_settle(g);
         if (done) print_after(g, pass, o, &before);
     }
     buf_free(&before);

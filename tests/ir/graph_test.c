@@ -96,7 +96,7 @@ static void add_values(Graph *g, Op *op, uint32_t n, int64_t *seed) {
         Value v = {.type = any_type(next_number(seed)), .def = g->ops.n, .result = j};
         bool sched = g->level == LEVEL_SCHED && v.type.dtype != DT_TOKEN;
         v.address = sched ? (uint64_t)next_number(seed) : NO_ADDRESS;
-        vec_push(g->arena, &g->values, v);
+        graph_add_value(g, &v);
     }
 }
 
@@ -121,7 +121,7 @@ static void add_op(Graph *g, Program *p, OpKind kind, int64_t *seed) {
     }
     add_values(g, &op, info->out_max == MANY ? 2 : info->out_max, seed);
     vec_push(g->arena, &p->ops, g->ops.n);
-    vec_push(g->arena, &g->ops, op);
+    graph_add_op(g, &op);
 }
 
 static StringList strings(Arena *a, const char *first, const char *second) {

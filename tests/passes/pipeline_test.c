@@ -144,6 +144,39 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
     finish(&f);
 }
 
+/* Without program eval half of the ops are of no use. */
+static void ops_in_use_no_more_leave_the_graph(void **state) {
+    (void)state;
+    Fixture f;
+    Buf before = {0};
+    start(&f, "");
+    Graph *g = f.graph;
+    uint32_t all = g->ops.n, train = g->programs.at[0].ops.n;
+    graph_settle(g);
+    assert_int_equal(g->ops.n, all); /* nothing died */
+    g->programs.n = 1;
+    graph_print(g, &before);
+    graph_settle(g);
+    assert_int_equal(g->ops.n, train);
+    graph_print(g, &f.printed);
+    buf_write(&before, "", 1);
+    assert_text(&f.printed, before.at);
+    assert_int_equal(graph_verify(g), 0);
+    buf_free(&before);
+    finish(&f);
+}
+
+static void passes_leave_few_dead_ops(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    assert_true(pipeline_run(f.graph, LEVEL_SCHED, NULL));
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < f.graph->programs.n; i++) live += f.graph->programs.at[i].ops.n;
+    assert_true(2 * f.graph->ops.n <= 3 * live + 2);
+    finish(&f);
+}
+
 static void only_the_named_pass_is_printed(void **state) {
     (void)state;
     Fixture f;
@@ -232,6 +265,8 @@ int main(void) {
         cmocka_unit_test(passes_run_in_the_order_of_the_table),
         cmocka_unit_test(the_pipeline_stops_at_the_wanted_level),
         cmocka_unit_test(the_pipeline_starts_at_the_level_of_the_graph),
+        cmocka_unit_test(ops_in_use_no_more_leave_the_graph),
+        cmocka_unit_test(passes_leave_few_dead_ops),
         cmocka_unit_test(only_the_named_pass_is_printed),
         cmocka_unit_test(passes_that_change_nothing_are_not_printed),
         cmocka_unit_test(an_error_of_a_pass_ends_the_pipeline),

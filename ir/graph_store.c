@@ -1,0 +1,132 @@
+/* Where the tables of ops and values lie.
+ *
+ * They are the largest that a graph has, and most ops that are ever made die: passes put others in
+ * their place. Each table lies in an arena of its own. One that grows moves to another arena; the
+ * old one is kept until the pass is over, since the pass may still read there. graph_settle gives
+ * it back, and where more than a third of the ops are in no program's list it copies what is left.
+ */
+#include <string.h>
+
+#include "ir.h"
+
+typedef struct GraphStore {
+    Arena *ops, *values;
+    Arena *lists; /* operands and edges, since ops were numbered anew */
+    VEC(Arena *) outgrown;
+} GraphStore;
+
+static GraphStore *store_of(Graph *g) {
+    if (!g->store) g->store = arena_new_of(g->arena, GraphStore);
+    return g->store;
+}
+
+/* The table in a new arena, with room for `capacity` rows. */
+static void *move(Graph *g, Arena **home, const void *at, uint32_t n, uint32_t capacity,
+                  size_t row) {
+    GraphStore *s = store_of(g);
+    Arena *fresh = arena_child(g->arena);
+    void *rows = arena_alloc(fresh, capacity * row);
+    if (n) memcpy(rows, at, n * row);
+    if (*home) vec_push(g->arena, &s->outgrown, *home);
+    *home = fresh;
+    return rows;
+}
+
+static uint32_t twice(uint32_t capacity) {
+    CHECK(capacity <= UINT32_MAX / 2);
+    return MAX(2 * capacity, 64u);
+}
+
+OpId graph_add_op(Graph *g, const Op *op) {
+    if (g->ops.n == g->ops.capacity) {
+        uint32_t capacity = twice(g->ops.capacity);
+        g->ops.at = move(g, &store_of(g)->ops, g->ops.at, g->ops.n, capacity, sizeof *op);
+        g->ops.capacity = capacity;
+    }
+    g->ops.at[g->ops.n] = *op;
+    return g->ops.n++;
+}
+
+ValueId graph_add_value(Graph *g, const Value *v) {
+    if (g->values.n == g->values.capacity) {
+        uint32_t capacity = twice(g->values.capacity);
+        g->values.at =
+            move(g, &store_of(g)->values, g->values.at, g->values.n, capacity, sizeof *v);
+        g->values.capacity = capacity;
+    }
+    g->values.at[g->values.n] = *v;
+    return g->values.n++;
+}
+
+/* ---- numbering anew ---- */
+
+typedef struct Numbers {
+    uint32_t *op, *value; /* by old number */
+    uint32_t ops, values, lists;
+} Numbers;
+
+static Numbers number_all(const Graph *g, Arena *scratch) {
+    Numbers n = {.op = arena_array(scratch, uint32_t, g->ops.n + 1),
+                 .value = arena_array(scratch, uint32_t, g->values.n + 1)};
+    for (uint32_t i = 0; i < g->programs.n; i++)
+        for (uint32_t k = 0; k < g->programs.at[i].ops.n; k++) {
+            OpId id = g->programs.at[i].ops.at[k];
+            const Op *op = &g->ops.at[id];
+            n.op[id] = n.ops++;
+            n.lists += op->n_in + op->n_edge;
+            for (uint32_t j = 0; j < op->n_out; j++) n.value[op->out + j] = n.values++;
+        }
+    return n;
+}
+
+static uint32_t *renumber(const uint32_t *numbers, const uint32_t *old, uint32_t n, uint32_t **at) {
+    uint32_t *list = *at;
+    for (uint32_t i = 0; i < n; i++) list[i] = numbers[old[i]];
+    *at += n;
+    return list;
+}
+
+static void copy_op(Graph *to, const Graph *from, const Numbers *n, OpId id, uint32_t **list) {
+    Op op = from->ops.at[id];
+    for (uint32_t j = 0; j < op.n_out; j++) {
+        Value v = from->values.at[op.out + j];
+        v.def = n->op[id];
+        to->values.at[to->values.n++] = v;
+    }
+    op.in = renumber(n->value, op.in, op.n_in, list);
+    op.edge = op.n_edge ? renumber(n->op, op.edge, op.n_edge, list) : NULL;
+    if (op.n_out) op.out = n->value[op.out];
+    to->ops.at[to->ops.n++] = op;
+}
+
+static void drop_unused(Graph *g) {
+    Arena *scratch = arena_new(), *lists = arena_child(g->arena);
+    Numbers n = number_all(g, scratch);
+    GraphStore *s = store_of(g);
+    Graph old = *g;
+    g->ops.n = g->values.n = 0;
+    g->ops.capacity = n.ops + n.ops / 4 + 1;
+    g->values.capacity = n.values + n.values / 4 + 1;
+    g->ops.at = move(g, &s->ops, NULL, 0, g->ops.capacity, sizeof *g->ops.at);
+    g->values.at = move(g, &s->values, NULL, 0, g->values.capacity, sizeof *g->values.at);
+    uint32_t *list = arena_array(lists, uint32_t, n.lists + 1);
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        Program *p = &g->programs.at[i];
+        for (uint32_t k = 0; k < p->ops.n; k++) {
+            copy_op(g, &old, &n, p->ops.at[k], &list);
+            p->ops.at[k] = g->ops.n - 1;
+        }
+    }
+    if (s->lists) vec_push(g->arena, &s->outgrown, s->lists);
+    s->lists = lists;
+    arena_free(scratch);
+}
+
+void graph_settle(Graph *g) {
+    GraphStore *s = store_of(g);
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++) live += g->programs.at[i].ops.n;
+    if (live < g->ops.n - g->ops.n / 3) drop_unused(g);
+    for (uint32_t i = 0; i < s->outgrown.n; i++) arena_free(s->outgrown.at[i]);
+    s->outgrown.n = 0;
+}
