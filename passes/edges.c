@@ -11,8 +11,8 @@
  *   - every access of the memory that its results overwrite,
  *   - every reader of what it ends, when it is a reshard or free,
  *   - if its kernel has a workspace, those that used the workspace before.
- * Who holds which memory is a tree over addresses (a treap), each node a range with its occupant:
- * a value, or a state as it was at the start; each occupant knows its last access on each stream.
+ * Who holds which memory is a map from addresses to occupants: a value, or a state as it was at the
+ * start; each occupant knows its last access on each stream.
  *
  * Every op has a clock: how many ops of each stream have finished when it has. An edge that the
  * clock of the op before it on its stream implies is dropped, and one that another edge of the same
@@ -20,21 +20,16 @@
  */
 #include <stdlib.h>
 
+#include "interval_map.h"
 #include "memory.h"
 #include "passes.h"
-
-typedef struct Node {
-    uint64_t from, to;
-    uint32_t occupant, weight, left, right; /* node numbers; 0 = none */
-} Node;
 
 typedef uint32_t Clock[STREAM_KINDS]; /* by stream: number of ops */
 
 typedef struct Edges {
     Graph *g;
     const Program *p;
-    VEC(Node) nodes;
-    uint32_t root;
+    IntervalMap map;    /* of addresses: the occupant of each */
     uint32_t *occupant; /* by value: itself, what it is a view of, or n_values + state */
     Clock *access;      /* by occupant: last access on each stream, as a place on it, plus 1 */
     Clock *clock;       /* by position: what has finished when the op has */
@@ -46,78 +41,22 @@ typedef struct Edges {
     Clock need; /* of the op at hand: how many ops of each stream it waits for */
 } Edges;
 
-static uint32_t node_new(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
-    uint64_t n = e->nodes.n;
-    uint32_t weight = (uint32_t)(hash_bytes(&n, sizeof n, 0) >> 32);
-    vec_push(e->g->arena, &e->nodes, ((Node){from, to, occupant, weight, 0, 0}));
-    return (uint32_t)n;
-}
-
-/* Nodes that begin in front of `at` go to *low, the others to *high. */
-static void split(Edges *e, uint32_t node, uint64_t at, uint32_t *low, uint32_t *high) {
-    if (!node) {
-        *low = *high = 0;
-        return;
-    }
-    uint32_t part;
-    Node *n = &e->nodes.at[node];
-    if (n->from < at) {
-        split(e, n->right, at, &part, high);
-        n->right = part;
-        *low = node;
-    } else {
-        split(e, n->left, at, low, &part);
-        n->left = part;
-        *high = node;
-    }
-}
-
-static uint32_t merge(Edges *e, uint32_t low, uint32_t high) {
-    if (!low || !high) return low ? low : high;
-    Node *a = &e->nodes.at[low], *b = &e->nodes.at[high];
-    if (a->weight > b->weight) {
-        a->right = merge(e, a->right, high);
-        return low;
-    }
-    b->left = merge(e, low, b->left);
-    return high;
-}
-
+/* The op at hand waits for all accesses of this occupant so far. */
 static void wait_for_accesses(Edges *e, uint32_t occupant) {
     for (int s = 0; s < STREAM_KINDS; s++) e->need[s] = MAX(e->need[s], e->access[occupant][s]);
 }
 
-static void wait_for_nodes(Edges *e, uint32_t node) {
-    if (!node) return;
-    wait_for_accesses(e, e->nodes.at[node].occupant);
-    wait_for_nodes(e, e->nodes.at[node].left);
-    wait_for_nodes(e, e->nodes.at[node].right);
-}
-
-/* The node that begins in front of `at` but ends behind it is cut in two there. */
-static void cut(Edges *e, uint64_t at) {
-    uint32_t low, high, node;
-    split(e, e->root, at, &low, &high);
-    for (node = low; node && e->nodes.at[node].right;) node = e->nodes.at[node].right;
-    if (node && e->nodes.at[node].to > at) {
-        uint32_t rest = node_new(e, at, e->nodes.at[node].to, e->nodes.at[node].occupant);
-        e->nodes.at[node].to = at;
-        high = merge(e, rest, high);
-    }
-    e->root = merge(e, low, high);
+static int wait_for_occupant(void *context, uint64_t from, uint64_t to, uint32_t occupant) {
+    (void)from, (void)to;
+    wait_for_accesses(context, occupant);
+    return 0;
 }
 
 /* Gives [from, to) to a new occupant; the op at hand waits for those who were there. */
 static void occupy(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
-    uint32_t low, middle, high;
     if (from == to) return;
-    cut(e, from);
-    cut(e, to);
-    split(e, e->root, to, &low, &high);
-    split(e, low, from, &low, &middle);
-    wait_for_nodes(e, middle);
-    middle = node_new(e, from, to, occupant);
-    e->root = merge(e, merge(e, low, middle), high);
+    if (interval_map_replace(&e->map, from, to, occupant, wait_for_occupant, e))
+        fail_environment("out of memory");
 }
 
 static const Op *op_at(const Edges *e, uint32_t i) { return &e->g->ops.at[e->p->ops.at[i]]; }
@@ -210,14 +149,14 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
 
 static void program_edges(Graph *g, const Program *p) {
     static const Clock nothing;
+    Arena *scratch = arena_new();
     Edges e = {.g = g, .p = p};
     uint32_t n = p->ops.n, n_occupants = g->values.n + g->states.n;
-    e.occupant = arena_array(g->arena, uint32_t, g->values.n + 1);
-    e.access = arena_alloc(g->arena, sizeof(Clock) * (n_occupants + 1));
-    e.clock = arena_alloc(g->arena, sizeof(Clock) * (n + 1));
-    e.position = arena_array(g->arena, uint32_t, g->ops.n + 1);
-    e.place = arena_array(g->arena, uint32_t, n + 1);
-    node_new(&e, 0, 0, 0); /* number 0 stands for none */
+    e.occupant = arena_array(scratch, uint32_t, g->values.n + 1);
+    e.access = arena_alloc(scratch, sizeof(Clock) * (n_occupants + 1));
+    e.clock = arena_alloc(scratch, sizeof(Clock) * (n + 1));
+    e.position = arena_array(scratch, uint32_t, g->ops.n + 1);
+    e.place = arena_array(scratch, uint32_t, n + 1);
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = &g->states.at[i];
         if (s->address == NO_ADDRESS) continue;
@@ -236,9 +175,11 @@ static void program_edges(Graph *g, const Program *p) {
         share_workspaces(&e, op, i);
         record_accesses(&e, op, i);
         set_edges(&e, i, before);
-        vec_push(g->arena, &e.on[op->stream], p->ops.at[i]);
+        vec_push(scratch, &e.on[op->stream], p->ops.at[i]);
         if (op->stream == STREAM_COMPUTE && !op_only_names(op)) e.worked = e.place[i];
     }
+    interval_map_free(&e.map);
+    arena_free(scratch);
 }
 
 bool pass_edges(Graph *g) {

@@ -73,9 +73,11 @@ bool pass_memory(Graph *g) {
     for (uint32_t i = 0; i < g->programs.n; i++) {
         if (!memory_copies(g, i)) return false;
         Program *p = &g->programs.at[i];
-        Blocks b = memory_blocks(g, p, false);
-        memory_place(g->arena, b.at.at, b.at.n, p->ops.n);
+        Arena *scratch = arena_new();
+        Blocks b = memory_blocks(g, p, false, scratch);
+        memory_place(scratch, b.at.at, b.at.n, p->ops.n);
         set_addresses(g, &b, p);
+        arena_free(scratch);
         for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, &g->ops.at[p->ops.at[k]]);
     }
     return is_possible(g);

@@ -22,6 +22,7 @@ typedef struct Block {
 /* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
 typedef struct Blocks {
     Graph *g;
+    Arena *arena;
     const Program *p;
     uint32_t *parent;    /* by value: a tree a set; roots are their own parent */
     int64_t *shift;      /* by value: bytes from the parent's address */
@@ -37,14 +38,15 @@ typedef struct Blocks {
 typedef struct Spans {
     uint32_t *from, *to; /* by position */
 } Spans;
-Spans memory_spans(const Graph *g, const Program *p, uint32_t *position);
+Spans memory_spans(const Graph *g, const Program *p, uint32_t *position, Arena *scratch);
 
 /* memory_workspace.c: bytes that the op's kernel may use on that kind of device. */
 uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 
 /* memory_blocks.c */
-/* Builds the blocks. decided: addresses are there, values are in place where addresses say so. */
-Blocks memory_blocks(Graph *g, const Program *p, bool decided);
+/* Builds the blocks, all in `scratch`. decided: addresses are there, values are in place where
+ * addresses say so. */
+Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
 /* The set of value v and its offset from the set's lowest byte. */
 uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset);
 /* Puts copies in front of ops that would need one value in two places; once, before anything. false

@@ -170,15 +170,14 @@ static void number_blocks(Blocks *b) {
                            .first = b->first[r],
                            .last = b->last[r]};
             b->block[r] = b->at.n;
-            vec_push(b->g->arena, &b->at, block);
+            vec_push(b->arena, &b->at, block);
         }
     }
 }
 
-static Blocks empty_blocks(Graph *g, const Program *p) {
-    Arena *a = g->arena;
+static Blocks empty_blocks(Graph *g, const Program *p, Arena *a) {
     size_t n = g->values.n + 1;
-    Blocks b = {.g = g, .p = p};
+    Blocks b = {.g = g, .arena = a, .p = p};
     b.parent = arena_array(a, uint32_t, n);
     b.shift = arena_array(a, int64_t, n);
     b.low = arena_array(a, int64_t, n);
@@ -198,10 +197,10 @@ static Blocks empty_blocks(Graph *g, const Program *p) {
     return b;
 }
 
-Blocks memory_blocks(Graph *g, const Program *p, bool decided) {
-    Blocks b = empty_blocks(g, p);
-    uint32_t *position = arena_array(g->arena, uint32_t, g->ops.n + 1), bad;
-    Build u = {.b = &b, .decided = decided, .spans = memory_spans(g, p, position)};
+Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
+    Blocks b = empty_blocks(g, p, scratch);
+    uint32_t *position = arena_array(scratch, uint32_t, g->ops.n + 1), bad;
+    Build u = {.b = &b, .decided = decided, .spans = memory_spans(g, p, position, scratch)};
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (!join_musts(&b, op, &bad))
@@ -299,10 +298,10 @@ static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
 }
 
 /* One round over the program; *changed: copies were put in. */
-static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, bool *changed) {
+static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, bool *changed,
+                       Arena *a) {
     Program *p = &g->programs.at[program];
-    Arena *a = g->arena;
-    Copies c = {.b = empty_blocks(g, p)};
+    Copies c = {.b = empty_blocks(g, p, a)};
     c.last_read = arena_array(a, uint32_t, g->values.n + 1);
     c.base = arena_array(a, uint32_t, g->values.n + 1);
     c.state_read = arena_array(a, uint32_t, g->states.n + 1);
@@ -333,7 +332,7 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
                 *last = id;
                 *changed = true;
             }
-        vec_push(a, &c.list, id);
+        vec_push(g->arena, &c.list, id);
     }
     if (!*changed) return true;
     p = &g->programs.at[program];
@@ -347,7 +346,11 @@ bool memory_copies(Graph *g, uint32_t program) {
     enum { MOST_ROUNDS = 64 }; /* a copy seldom asks for another one */
     OpId first_copy = g->ops.n, last = 0;
     bool changed = true;
-    for (int round = 0; changed && round < MOST_ROUNDS; round++)
-        if (!put_copies(g, program, first_copy, &last, &changed)) return false;
+    for (int round = 0; changed && round < MOST_ROUNDS; round++) {
+        Arena *scratch = arena_new();
+        bool done = put_copies(g, program, first_copy, &last, &changed, scratch);
+        arena_free(scratch);
+        if (!done) return false;
+    }
     return !changed || impossible(g, &g->programs.at[program], first_copy, last);
 }

@@ -5,13 +5,15 @@
 #include "passes.h"
 
 void memory_live(const Graph *graph, uint32_t program, uint64_t *live) {
-    Graph *g = (Graph *)graph; /* only its arena is written to */
+    Graph *g = (Graph *)graph; /* nothing is written to */
     const Program *p = &g->programs.at[program];
-    Blocks b = memory_blocks(g, p, true);
-    uint64_t *change = arena_array(g->arena, uint64_t, p->ops.n + 1), sum = g->persistent_bytes;
+    Arena *scratch = arena_new();
+    Blocks b = memory_blocks(g, p, true, scratch);
+    uint64_t *change = arena_array(scratch, uint64_t, p->ops.n + 1), sum = g->persistent_bytes;
     for (uint32_t i = 0; i < b.at.n; i++) {
         change[b.at.at[i].first] += b.at.at[i].size;
         change[b.at.at[i].last + 1] -= b.at.at[i].size;
     }
     for (uint32_t i = 0; i < p->ops.n; i++) live[i] = sum += change[i];
+    arena_free(scratch);
 }

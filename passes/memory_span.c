@@ -81,8 +81,7 @@ static void go_backward(Walk *w) {
     }
 }
 
-Spans memory_spans(const Graph *g, const Program *p, uint32_t *position) {
-    Arena *a = g->arena;
+Spans memory_spans(const Graph *g, const Program *p, uint32_t *position, Arena *a) {
     Walk w = {.g = g, .p = p, .position = position};
     w.base = arena_array(a, uint32_t, g->values.n + 1);
     w.reader = arena_alloc(a, sizeof *w.reader * (g->values.n + 1));
