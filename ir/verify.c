@@ -131,9 +131,8 @@ static int64_t rows_of(const Verify *v, OpKind kind, int rows) {
 }
 
 static void check_attrs(Verify *v, const Op *op) {
-    for (int i = 0; i < ATTR_COUNT; i++) {
-        const TextField *f = &attr_fields[i];
-        if (!(op_info[op->kind].attrs >> i & 1)) continue;
+    for (uint64_t rest = op_info[op->kind].attrs; rest; rest &= rest - 1) {
+        const TextField *f = &attr_fields[__builtin_ctzll(rest)];
         int64_t rows = rows_of(v, op->kind, f->rows);
         bool fits = text_field_in_range(f, &op->attr);
         if (fits && rows >= 0) fits = text_field_get(f, &op->attr) < rows;

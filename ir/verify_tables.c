@@ -113,7 +113,25 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static int compare_hashes(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers are sorted sooner than names: where no two hashes are equal, no two names are. */
+static bool are_unlike(Verify *v, const Names *names) {
+    uint32_t n = names->at.n;
+    uint64_t *hash = arena_array(v->arena, uint64_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        hash[i] = hash_bytes(names->at.at[i], strlen(names->at.at[i]), 0);
+    if (n > 1) qsort(hash, n, sizeof *hash, compare_hashes);
+    for (uint32_t i = 1; i < n; i++)
+        if (hash[i - 1] == hash[i]) return false;
+    return true;
+}
+
 static void check_unique(Verify *v, const char *table, Names *names) {
+    if (are_unlike(v, names)) names->at.n = 0;
     if (names->at.n > 1) qsort(names->at.at, names->at.n, sizeof *names->at.at, compare_names);
     for (uint32_t i = 1; i < names->at.n; i++)
         if (!strcmp(names->at.at[i - 1], names->at.at[i]))
