@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What large models and many ranks cost fsdpc: tests/bench/size.py [fsdpc]. Prints for each case wall
-and processor time, the most memory, and the size of the plan.
+"""What large models and many ranks cost fsdpc: tests/bench/size.py [fsdpc]. Prints for each case
+wall and processor time, the most memory, and the size of the plan.
 
 On a quiet machine: 1536 layers of GPT-2 in 1.5 s and 600 MiB; a model of 405 billion parameters for
 16,384 ranks in 0.3 s."""
@@ -28,8 +28,8 @@ shard { mesh = (dp = 4); unit = [%s] }
 def cases(folder):
     yield "gpt2, 12 layers, 8 ranks", [GPT2, "-n", "8"]
     yield "gpt2, 1536 layers, 8 ranks", [GPT2, "-n", "8", "-s", "L=1536"]
-    yield "405B, 126 layers, 16384 ranks", [GPT2, "-n", "16384", "-s", "L=126", "-s", "D=16384", "-s",
-                                            "H=128", "-s", "train.batch=16384"]
+    yield "405B, 126 layers, 16384 ranks", [GPT2, "-n", "16384", "-s", "L=126", "-s", "D=16384",
+                                            "-s", "H=128", "-s", "train.batch=16384"]
     yield "gpt2 xl in one unit", [GPT2, "-n", "8", "--preset", "xl", "-s", "shard.unit=root"]
     pairs = os.path.join(folder, "pairs.fsd")
     with open(pairs, "w", encoding="utf-8") as f:
