@@ -58,20 +58,18 @@ static ConstValue word_call(Scope *s, const char *name, const Arguments *args, S
 }
 
 static void unknown_function(Scope *s, const Node *callee) {
-    const char *names[512];
+    const char *calls[CALL_COUNT];
     size_t n = 0;
-    if (s->elaboration) call_names(GROUP_FUNCTION, names, &n, 300);
-    call_names(GROUP_NUMBER, names, &n, 300);
-    call_names(GROUP_INIT, names, &n, 300);
-    instance_names(s, names, &n, 400);
-    if (s->self) {
-        const Node *members = s->self->decl->node->kids[1];
-        for (uint32_t i = 0; i < members->n && n < 500; i++)
-            if (members->kids[i]->kind == NODE_METHOD) names[n++] = members->kids[i]->text;
-    }
+    StringList names = {0};
+    if (s->elaboration) call_names(GROUP_FUNCTION, calls, &n, CALL_COUNT);
+    call_names(GROUP_NUMBER, calls, &n, CALL_COUNT);
+    call_names(GROUP_INIT, calls, &n, CALL_COUNT);
+    for (size_t i = 0; i < n; i++) vec_push(s->model->arena, &names.at, calls[i]);
+    instance_names(s, &names);
+    method_names(s, &names);
     Diag d = method_error(s, E_unknown_name, callee->span,
                           "there is no function or module `%s` here", callee->text);
-    const char *near = nearest_name(callee->text, names, n);
+    const char *near = nearest_name(callee->text, names.at.at, names.at.n);
     if (near) diag_help(&d, "did you mean `%s`?", near);
     method_emit(s, &d);
 }

@@ -15,7 +15,7 @@
 
 typedef struct FieldUse {
     Elaboration *e;
-    bool used[64];
+    bool *used; /* [fields] */
 } FieldUse;
 
 static int32_t field_row(const Graph *g, const char *name) {
@@ -27,13 +27,13 @@ static int32_t field_row(const Graph *g, const char *name) {
 static void note_field(void *context, const Node *node) {
     FieldUse *u = context;
     int32_t row = node->kind == NODE_REF ? field_row(u->e->graph, node->text) : NO_INDEX;
-    if (row >= 0 && row < (int32_t)ARRAY_LEN(u->used)) u->used[row] = true;
+    if (row != NO_INDEX) u->used[row] = true;
 }
 
 /* Starts a program: states, then the fields that its expressions name. */
 static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, const Node *metric) {
     Graph *g = e->graph;
-    FieldUse use = {.e = e};
+    FieldUse use = {e, arena_array(g->arena, bool, g->fields.n + 1)};
     e->training = kind == PROGRAM_TRAIN;
     e->root_call.valid = false;
     e->next_salt = 0;

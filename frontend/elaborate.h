@@ -95,7 +95,9 @@ typedef struct Elaboration {
 InstanceField *instance_field(Instance *m, const char *name);
 const Node *instance_method(const Instance *m, const char *name); /* NULL if there is none */
 ParamSlot *param_owner(ParamSlot *p);
-void instance_names(Scope *s, const char **names, size_t *n, size_t max);
+/* Appends what could have been meant: fields and arguments, methods. */
+void instance_names(const Scope *s, StringList *names);
+void method_names(const Scope *s, StringList *names);
 
 /* instance.c: the tree of modules. NULL after reported errors. */
 Instance *instance_tree(Elaboration *e, const Node *root_class);

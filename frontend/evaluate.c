@@ -45,14 +45,13 @@ static void unknown_name(Scope *s, const Node *e) {
         unknown_batch_field(s, e);
         return;
     }
-    const char *names[512];
-    size_t n = 0;
-    for (uint32_t i = 0; i < s->locals.n && n < 100; i++) names[n++] = s->locals.at[i].name;
-    instance_names(s, names, &n, 300);
-    for (uint32_t i = 0; i < s->model->config.n && n < 500; i++)
-        names[n++] = s->model->config.at[i].name;
+    StringList names = {0};
+    for (uint32_t i = 0; i < s->locals.n; i++)
+        vec_push(s->model->arena, &names.at, s->locals.at[i].name);
+    instance_names(s, &names);
+    config_names(s->model, &names);
     Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
-    help_nearest(&d, e->text, names, n);
+    help_nearest(&d, e->text, names.at.at, names.at.n);
     method_emit(s, &d);
 }
 
@@ -151,13 +150,12 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     }
     InstanceField *f = instance_field(what.module, e->text);
     if (f) return field_value(f, e->span);
-    const char *names[256];
-    size_t n = 0;
+    StringList names = {0};
     Scope inside = {.model = s->model, .self = what.module};
-    instance_names(&inside, names, &n, ARRAY_LEN(names));
+    instance_names(&inside, &names);
     Diag d = method_error(s, E_unknown_field, e->text_span, "module %s has no field `%s`",
                           what.module->decl->name, e->text);
-    help_nearest(&d, e->text, names, n);
+    help_nearest(&d, e->text, names.at.at, names.at.n);
     method_emit(s, &d);
     return value_error(e->span);
 }

@@ -310,14 +310,13 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
                              Instance *parent, Span span) {
     ModuleDecl *decl = model_module(e->model, type->text);
     if (!decl) {
-        const char *names[256];
-        size_t n = 0;
-        for (uint32_t i = 0; i < e->model->modules.n && n < 255; i++)
-            names[n++] = e->model->modules.at[i].name;
-        names[n++] = "param";
+        StringList names = {0};
+        for (uint32_t i = 0; i < e->model->modules.n; i++)
+            vec_push(e->model->arena, &names.at, e->model->modules.at[i].name);
+        vec_push(e->model->arena, &names.at, "param");
         Diag d = method_error(outer, E_unknown_module, type->text_span, "there is no module `%s`",
                               type->text);
-        help_nearest(&d, type->text, names, n);
+        help_nearest(&d, type->text, names.at.at, names.at.n);
         method_emit(outer, &d);
         return NULL;
     }

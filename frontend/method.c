@@ -10,18 +10,18 @@
 #include "elaborate.h"
 
 static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k) {
-    const char *names[64];
-    size_t n = 0;
+    StringList names = {0};
     bool unknown = k >= b->params->n;
-    for (uint32_t j = 0; j < b->params->n && n < 64; j++) names[n++] = b->params->kids[j]->text;
+    for (uint32_t j = 0; j < b->params->n; j++)
+        vec_push(s->model->arena, &names.at, b->params->kids[j]->text);
     Diag d = unknown && a->name ? method_error(s, E_arguments, a->node->span,
                                                "%s takes no argument `%s`", b->what, a->name)
-             : unknown
-                 ? method_error(s, E_arguments, a->node->span,
-                                "%s takes %u arguments, this is one more", b->what, b->params->n)
-                 : method_error(s, E_arguments, a->node->span, "`%s` is given twice",
-                                b->params->kids[k]->text);
-    if (a->name && unknown) help_nearest(&d, a->name, names, n);
+             : unknown          ? method_error(s, E_arguments, a->node->span,
+                                               "%s takes %u argument%s, this is one too many", b->what,
+                                               b->params->n, b->params->n == 1 ? "" : "s")
+                                : method_error(s, E_arguments, a->node->span, "`%s` is given twice",
+                                               b->params->kids[k]->text);
+    if (a->name && unknown) help_nearest(&d, a->name, names.at.at, names.at.n);
     diag_note(&d, b->declared, "%s is declared here", b->what);
     method_emit(s, &d);
 }

@@ -23,6 +23,10 @@ Setting *model_setting(Model *m, const char *section, const char *key) {
     BUG("no setting %s.%s", section, key);
 }
 
+void config_names(const Model *m, StringList *names) {
+    for (uint32_t i = 0; i < m->config.n; i++) vec_push(m->arena, &names->at, m->config.at[i].name);
+}
+
 const char *model_place(Model *m, Span at) {
     return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
 }

@@ -114,7 +114,8 @@ bool model_read(Model *m, const char *path, const char *text, size_t n);
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */
 ModuleDecl *model_module(Model *m, const char *name);
 Setting *model_setting(Model *m, const char *section, const char *key);
-const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
+void config_names(const Model *m, StringList *names); /* appends them */
+const char *model_place(Model *m, Span at);           /* "gpt2.fsd:12" */
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);

@@ -235,48 +235,44 @@ static void check_preset(Model *m, const Node *preset) {
     for (uint32_t i = 0; i < preset->n; i++) {
         const Node *e = preset->kids[i];
         if (e->kind == NODE_SET && model_config(m, e->text)) continue;
-        const char *config[256];
-        size_t k = 0;
-        while (k < m->config.n && k < ARRAY_LEN(config)) config[k] = m->config.at[k].name, k++;
+        StringList config = {0};
+        config_names(m, &config);
         Diag d = diag_at(m->ds, E_unknown_config, e->text_span, "there is no config name `%s`",
                          e->text ? e->text : "?");
-        if (e->text) help_nearest(&d, e->text, config, k);
+        if (e->text) help_nearest(&d, e->text, config.at.at, config.at.n);
         diag_emit(&d);
     }
 }
 
-/* The presets of all files, each checked. */
-static size_t list_presets(Model *m, const Node **presets, size_t max) {
-    size_t n = 0;
-    for (uint32_t u = 0; u < m->units.n; u++)
-        for (uint32_t i = 0; m->units.at[u].root && i < m->units.at[u].root->n; i++) {
-            const Node *item = m->units.at[u].root->kids[i];
-            if (item->kind != NODE_PRESET) continue;
-            check_preset(m, item);
-            for (size_t k = 0; k < n; k++) {
-                if (strcmp(presets[k]->text, item->text)) continue;
-                Diag d = diag_at(m->ds, E_given_twice, item->span, "preset \"%s\" is given twice",
-                                 item->text);
-                diag_note(&d, presets[k]->span, "it is given here too");
-                diag_emit(&d);
-            }
-            if (n < max) presets[n++] = item;
-        }
-    return n;
+typedef struct Presets {
+    VEC(const Node *) at;
+    StringList names;
+} Presets;
+
+static void add_preset(Model *m, Presets *all, const Node *preset) {
+    check_preset(m, preset);
+    for (uint32_t k = 0; k < all->at.n; k++) {
+        if (strcmp(all->at.at[k]->text, preset->text)) continue;
+        model_duplicate(m, "preset", preset->text, preset->span, all->at.at[k]->span);
+        return;
+    }
+    vec_push(m->arena, &all->at, preset);
+    vec_push(m->arena, &all->names.at, preset->text);
 }
 
 static void apply_presets(Model *m, const char *name) {
-    const Node *presets[64], *found = NULL;
-    const char *names[64];
-    size_t n = list_presets(m, presets, ARRAY_LEN(presets));
+    Presets all = {0};
+    const Node *found = NULL;
+    for (uint32_t u = 0; u < m->units.n; u++)
+        for (uint32_t i = 0; m->units.at[u].root && i < m->units.at[u].root->n; i++)
+            if (m->units.at[u].root->kids[i]->kind == NODE_PRESET)
+                add_preset(m, &all, m->units.at[u].root->kids[i]);
     if (!name) return;
-    for (size_t i = 0; i < n; i++) {
-        names[i] = presets[i]->text;
-        if (!strcmp(names[i], name)) found = presets[i];
-    }
+    for (uint32_t i = 0; i < all.at.n; i++)
+        if (!strcmp(all.at.at[i]->text, name)) found = all.at.at[i];
     if (!found) {
         Diag d = diag_at(m->ds, E_unknown_preset, (Span){0}, "the model has no preset `%s`", name);
-        if (n) help_nearest(&d, name, names, n);
+        if (all.at.n) help_nearest(&d, name, all.names.at.at, all.names.at.n);
         diag_emit(&d);
         return;
     }
@@ -326,9 +322,8 @@ static void apply_set(Model *m, const char *text) {
         c->from = "-s";
         return;
     }
-    const char *names[512];
-    size_t n = 0;
-    for (uint32_t i = 0; i < m->config.n && n < 300; i++) names[n++] = m->config.at[i].name;
+    StringList names = {0};
+    config_names(m, &names);
     Diag d = diag_at(m->ds, E_unknown_config, at, "there is no config name `%s`", name);
     const char *section = NULL;
     for (int i = 0; i < n_keys; i++)
@@ -336,7 +331,7 @@ static void apply_set(Model *m, const char *text) {
     if (section)
         diag_help(&d, "the key is %s.%s", section, name);
     else
-        help_nearest(&d, name, names, n);
+        help_nearest(&d, name, names.at.at, names.at.n);
     diag_emit(&d);
 }
 

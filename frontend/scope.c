@@ -33,12 +33,21 @@ const Node *instance_method(const Instance *m, const char *name) {
     return NULL;
 }
 
-void instance_names(Scope *s, const char **names, size_t *n, size_t max) {
+void instance_names(const Scope *s, StringList *names) {
     if (!s->self) return;
-    for (uint32_t i = 0; i < s->self->fields.n && *n < max; i++)
-        names[(*n)++] = s->self->fields.at[i].name;
-    for (uint32_t i = 0; i < s->self->arguments.n && *n < max; i++)
-        names[(*n)++] = s->self->arguments.at[i].name;
+    Arena *a = s->model->arena;
+    for (uint32_t i = 0; i < s->self->fields.n; i++)
+        vec_push(a, &names->at, s->self->fields.at[i].name);
+    for (uint32_t i = 0; i < s->self->arguments.n; i++)
+        vec_push(a, &names->at, s->self->arguments.at[i].name);
+}
+
+void method_names(const Scope *s, StringList *names) {
+    if (!s->self) return;
+    const Node *members = s->self->decl->node->kids[1];
+    for (uint32_t i = 0; i < members->n; i++)
+        if (members->kids[i]->kind == NODE_METHOD)
+            vec_push(s->model->arena, &names->at, members->kids[i]->text);
 }
 
 ParamSlot *param_owner(ParamSlot *p) {
