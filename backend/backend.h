@@ -12,7 +12,8 @@
 /* plan_emit.c */
 /* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
  * nothing but the arguments. */
-void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Buf *out);
+void plan_emit(const Frontend *f, const char *compiler, const char *command, uint64_t fingerprint,
+               Buf *out);
 
 /* traffic.c: what leaves a rank. */
 /* Bytes that a rank sends for this collective, on a ring; 0 for other instructions. */

@@ -72,8 +72,39 @@ static uint64_t fingerprint(const Driver *d) {
     return hash;
 }
 
+/* As a shell reads it back: in single quotes where it has to be. */
+static void put_word(Buf *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=./,:@%";
+    if (*word && !word[strspn(word, plain)]) {
+        buf_printf(out, "%s", word);
+        return;
+    }
+    buf_printf(out, "'");
+    for (const char *c = word; *c; c++)
+        if (*c == '\'')
+            buf_printf(out, "'\\''");
+        else
+            buf_write(out, c, 1);
+    buf_printf(out, "'");
+}
+
+/* What makes this plan again, but for the number of ranks and the plan's name. */
+static void put_command(const Options *o, Buf *out) {
+    if (o->files.n) put_word(out, o->files.at[0]);
+    if (o->preset) buf_printf(out, " --preset ");
+    if (o->preset) put_word(out, o->preset);
+    for (uint32_t i = 0; i < o->sets.n; i++) {
+        buf_printf(out, " -s ");
+        put_word(out, o->sets.at[i]);
+    }
+}
+
 void driver_emit(Driver *d, const Frontend *f, Buf *out) {
-    plan_emit(f, "fsdpc " FSDPC_VERSION, fingerprint(d), out);
+    Buf command = {0};
+    put_command(&d->options, &command);
+    plan_emit(f, "fsdpc " FSDPC_VERSION, command.at ? command.at : "", fingerprint(d), out);
+    buf_free(&command);
 }
 
 static void check_emitted(const Buf *bytes, Plan *plan) {

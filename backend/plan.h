@@ -67,7 +67,8 @@ typedef uint32_t PlanString;
 
 typedef struct PlanSettings {
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
-    uint32_t ranks, pad0;
+    PlanString command; /* what `fsdpc compile` was given, besides ranks and -o: for messages */
+    uint32_t ranks;
     int64_t batch, micro_batches; /* samples a step, global; M */
     int64_t local_batch;          /* samples of one program call on one rank */
     int64_t length;               /* tokens a sample; 0 for npy */

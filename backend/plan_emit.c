@@ -254,14 +254,14 @@ static uint64_t scratch_end(const Graph *g, DeviceKind device) {
     return align_up(g->arena_bytes, PLAN_ALIGN) + g->workspace_bytes[device];
 }
 
-static void emit_settings(Emit *e, const char *compiler, uint64_t sent) {
+static void emit_settings(Emit *e, const char *compiler, const char *command, uint64_t sent) {
     const Settings *s = e->s;
     const Policy *p = &e->g->policy;
     int64_t parameters = 0;
     for (uint32_t i = 0; i < e->g->params.n; i++)
         parameters += type_elements(&e->g->params.at[i].type);
     PUT(e, settings, .model = string(e, s->model), .compiler = string(e, compiler),
-        .ranks = (uint32_t)mesh_ranks(&p->mesh), .batch = s->batch,
+        .command = string(e, command), .ranks = (uint32_t)mesh_ranks(&p->mesh), .batch = s->batch,
         .micro_batches = s->micro_batches, .local_batch = s->local_batch, .length = s->length,
         .steps = s->steps, .epochs = s->epochs, .eval_every = s->eval_every,
         .eval_steps = s->eval_steps, .seed = s->seed, .order = (uint32_t)s->order,
@@ -314,7 +314,8 @@ static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
     memcpy(out->at + start, &h, sizeof h);
 }
 
-void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Buf *out) {
+void plan_emit(const Frontend *f, const char *compiler, const char *command, uint64_t fingerprint,
+               Buf *out) {
     const Graph *g = f->graph;
     const Settings *s = &f->settings;
     Emit *e = arena_new_of(g->arena, Emit);
@@ -330,7 +331,7 @@ void plan_emit(const Frontend *f, const char *compiler, uint64_t fingerprint, Bu
     emit_source(e, "train", &s->train);
     emit_source(e, "val", &s->val);
     emit_programs(e);
-    emit_settings(e, compiler, emit_calls(e));
+    emit_settings(e, compiler, command, emit_calls(e));
     write_file_bytes(e, fingerprint, out);
     for (int i = 0; i < S_COUNT; i++) buf_free(&e->section[i]);
 }

@@ -90,7 +90,8 @@ static int check_ranks(const Run *run) {
             "help: fsdpc compile %s -o %s -n %d\n",
             run->options->plan, s->ranks, s->ranks == 1 ? "" : "s", run->launch.launcher,
             strcmp(run->launch.launcher, "-n") ? "'s environment" : "", run->launch.ranks,
-            plan_string(run->plan, s->model), run->options->plan, run->launch.ranks);
+            plan_string(run->plan, *plan_string(run->plan, s->command) ? s->command : s->model),
+            run->options->plan, run->launch.ranks);
     return EXIT_USER;
 }
 

@@ -143,7 +143,7 @@ void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *se
         !pipeline_run(f->graph, LEVEL_SCHED, &(PipelineOptions){0}))
         BUG("%s does not compile", out->name);
     Buf bytes = {0};
-    plan_emit(f, "test", 1, &bytes);
+    plan_emit(f, "test", "", 1, &bytes);
     out->size = bytes.n;
     out->bytes = buf_take(&bytes);
     char message[512];

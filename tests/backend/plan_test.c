@@ -59,7 +59,7 @@ static char *compile(int64_t ranks, const char *const *set, int n_set, size_t *s
     assert_true(frontend_elaborate(f));
     assert_true(pipeline_run(f->graph, LEVEL_SCHED, NULL));
     Buf out = {0};
-    plan_emit(f, "test", 7, &out);
+    plan_emit(f, "test", "", 7, &out);
     unlink(name);
     *size = out.n;
     return buf_take(&out);

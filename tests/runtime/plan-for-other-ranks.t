@@ -1,9 +1,12 @@
-# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p.bin -n 2 && %fsdp-run -n 3 p.bin
-# A plan for another number of ranks says how to compile one.
-==== toy.fsd
+# RUN: seq 300 > t.txt; %fsdpc compile -q sub/toy.fsd --preset wide -s 'data.train=text("t.txt", to = 0.5)' -s train.optimizer=sgd -o p.bin -n 2 && %fsdp-run -n 3 p.bin
+# RUN: %fsdp-run -n 3 p.bin 2>&1 | sed -n 's/^help: fsdpc/%fsdpc/p' > again.sh; sh again.sh 2>&1 | head -1; %fsdp-run -q p.bin
+# A plan for another number of ranks says how to compile it, with the options that it was made of.
+==== sub/toy.fsd
+config { D = 4 }
+preset "wide" { D = 8 }
 module Toy {
-  emb : Embedding(128, 4)
-  out : Linear(4, 128)
+  emb : Embedding(128, D)
+  out : Linear(D, 128)
   forward(x) = out(emb(x))
 }
 model = Toy
