@@ -104,6 +104,12 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     Type *types = arena_array(e->model->arena, Type, s->train.fields.n + 1);
     if (!open_arrays(e, train, &s->train, types)) return false;
     s->length = 0;
+    if (s->train.fields.n && types[0].dim[0] < s->batch) {
+        Diag d = diag_at(e->model->ds, W_unusual, train->value.span,
+                         "a batch of %lld from %lld samples: some repeat within a step",
+                         (long long)s->batch, (long long)types[0].dim[0]);
+        diag_emit(&d);
+    }
     for (uint32_t i = 0; i < s->train.fields.n; i++) {
         types[i].dim[0] = s->local_batch;
         if (!is_small(&types[i])) {
@@ -137,10 +143,15 @@ static bool check_validation(Elaboration *e) {
         while (k < given.fields.n && strcmp(given.fields.at[k].name, f->name)) k++;
         if (k < given.fields.n) types[k].dim[0] = f->type.dim[0];
         if (k == given.fields.n || !type_equal(&types[k], &f->type)) {
-            setting_error(e->model, setting,
-                          "data.val must give field `%s` with the same dtype and shape a sample "
-                          "as data.train",
-                          f->name);
+            Arena *arena = e->model->arena;
+            const char *want = type_text(arena, &f->type);
+            if (k == given.fields.n)
+                setting_error(e->model, setting, "data.val lacks field `%s`, which data.train has",
+                              f->name);
+            else
+                setting_error(e->model, setting,
+                              "data.val gives field `%s` as %s a batch, data.train as %s", f->name,
+                              type_text(arena, &types[k]), want);
             return false;
         }
         vec_push(e->model->arena, &s->val.fields, given.fields.at[k]);

@@ -105,6 +105,12 @@ static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     bool section = s->key && !s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
+    bool of_rank = false, may_be = callee->group == GROUP_NUMBER || callee->op == OP_iota;
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        const Argument *a = &args->at.at[i];
+        of_rank |= a->value.of_rank;
+        if (!may_be && refuse_rank_size(s, a->node, &a->value)) return value_error(e->span);
+    }
     if (callee->group == GROUP_FUNCTION && !s->elaboration) {
         Diag d =
             method_error(s, E_unknown_name, e->kids[0]->span,
@@ -115,7 +121,9 @@ static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     if (callee->group == GROUP_FUNCTION) return builtin_call(s, callee, args, e->span);
     if (section && callee->support != HERE) return word_call(s, callee->name, args, e->span);
     if (!bind_call(s, callee, args, e->span, &v) || callee->group != GROUP_NUMBER) return v;
-    return arithmetic_call(s->model->ds, (CallId)(callee - call_table), e->span, &v);
+    v = arithmetic_call(s->model->ds, (CallId)(callee - call_table), e->span, &v);
+    v.of_rank = of_rank;
+    return v;
 }
 
 static ConstValue call_name(Scope *s, const Node *e) {

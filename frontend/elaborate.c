@@ -124,6 +124,13 @@ static bool train_program(Elaboration *e) {
     set_metric(e, "loss", value, loss->expression->span);
     const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
     int counted = signature_find(op_signature(op->kind), op_info[op->kind].counted);
+    for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
+        const ConstValue *input = &e->root_call.arguments.at.at[i].value;
+        if (input->kind != VALUE_TENSOR || input->tensor != op->in[counted]) continue;
+        Diag d = diag_at(e->model->ds, W_unusual, loss->expression->span,
+                         "the targets are what the model is given: it learns to copy");
+        diag_emit(&d);
+    }
     int64_t targets = type_elements(&e->graph->values.at[op->in[counted]].type);
     const Settings *s = &e->frontend->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;

@@ -106,8 +106,12 @@ Instance *instance_tree(Elaboration *e, const Node *root_class);
 Diag method_error(Scope *s, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void method_emit(Scope *s, Diag *d);
+/* True after an error: this size must not decide or scale anything. */
+bool refuse_rank_size(Scope *s, const Node *e, const ConstValue *v);
 /* ": H = 64 (line 5), KV = 8 (line 6)": the names that stand in one of two shapes only; or "". */
 const char *names_suffix(Scope *s, const char *first, const char *second);
+/* Whether word stands in text, as a whole word. */
+bool names_word(const char *text, const char *word);
 /* The innermost place that is not in the prelude, and the number of calls up to it. */
 Span user_place(const Elaboration *e, Span at, uint32_t *frame);
 

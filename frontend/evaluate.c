@@ -130,12 +130,18 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
         return value_error(e->span);
     }
     if (e->kids[1]->n != 1 || index.kind != VALUE_INT || i < 0 || i >= n) {
-        Diag d = method_error(s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u",
-                              node_text(s->model->arena, e->kids[0]), n - 1);
+        const char *text = node_text(s->model->arena, e->kids[0]);
+        Diag d = n ? method_error(s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u",
+                                  text, n - 1)
+                   : method_error(s, E_unknown_field, e->kids[1]->span, "`%s` is empty", text);
         method_emit(s, &d);
         return value_error(e->span);
     }
-    if (what.kind == VALUE_LIST) return *what.items[i].value;
+    if (what.kind == VALUE_LIST) {
+        ConstValue v = *what.items[i].value;
+        v.span = e->span;
+        return v;
+    }
     return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
@@ -169,7 +175,10 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
         if (value_is_tensor(&v))
             diag_help(&d, "conditions are decided when the model is compiled");
         else
-            diag_help(&d, "write a comparison, such as `%s != 0`", node_text(s->model->arena, e));
+            diag_help(&d,
+                      e->kind == NODE_REF ? "give `%s` true or false"
+                                          : "write a comparison, such as `%s != 0`",
+                      node_text(s->model->arena, e));
         method_emit(s, &d);
         return false;
     }
@@ -193,7 +202,14 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     if (equality && with_none) /* asks whether an optional argument or field is there */
         return value_bool(e->span, (left.kind == right.kind) == (e->text[0] == '='));
     if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
-    return arithmetic_binary(s->model->ds, e, &left, &right);
+    bool of_rank = left.of_rank || right.of_rank;
+    if (of_rank && strchr("=!<>", e->text[0])) {
+        if (!refuse_rank_size(s, e->kids[0], &left)) refuse_rank_size(s, e->kids[1], &right);
+        return value_error(e->span);
+    }
+    ConstValue v = arithmetic_binary(s->model->ds, e, &left, &right);
+    v.of_rank = of_rank;
+    return v;
 }
 
 /* Whether an argument is one of the words that its row takes, rather than a name. */

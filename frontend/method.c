@@ -62,6 +62,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
             continue;
         }
         if (locals[k].value.kind == VALUE_ERROR) right = false;
+        scope_bind(inner, p->text, locals[k].value);
     }
     return right;
 }
@@ -77,6 +78,15 @@ static bool known_dimension(Scope *s, const Node *dim, ConstValue *out) {
     }
     *out = evaluate(s, dim);
     return true;
+}
+
+/* Whether a name in the text of an axis stands for a number of samples of one rank. */
+static bool axis_of_rank(Scope *s, const char *text) {
+    if (!text) return false;
+    if (s->key) return !strcmp(text, "B"); /* of a batch field */
+    for (uint32_t i = 0; i < s->locals.n; i++)
+        if (s->locals.at[i].value.of_rank && names_word(text, s->locals.at[i].name)) return true;
+    return false;
 }
 
 /* Unifies an argument with the shape of its parameter. */
@@ -95,6 +105,7 @@ static bool unify(Scope *outer, Scope *s, const Node *param, ConstValue *v, Span
         if (!known_dimension(s, shape->kids[i], &want)) {
             ConstValue size = value_int(shape->kids[i]->span, v->type.dim[i]);
             size.symbol = shape->kids[i]->text;
+            size.of_rank = axis_of_rank(outer, v->dims[i]);
             scope_bind(s, shape->kids[i]->text, size);
             continue;
         }
@@ -135,7 +146,7 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
     if (!bind_parameters(s, &inner, &b, args, &locals, &n)) return value_error(at);
     for (uint32_t i = 0; i < n; i++) {
         const Node *param = method->kids[0]->kids[i];
-        Span where = i < args->at.n ? args->at.at[i].node->span : at;
+        Span where = locals[i].value.span.file ? locals[i].value.span : at;
         if (param->shape && locals[i].value.kind != VALUE_NONE &&
             !unify(s, &inner, param, &locals[i].value, where))
             return value_error(at);

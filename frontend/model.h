@@ -27,6 +27,7 @@ typedef struct Setting {
     const Node *expression; /* NULL: the default */
     Span span;              /* of the key, or no place */
     const char *from;
+    bool misspelt;  /* a key of nearly this name was given: it is not missing */
     uint32_t order; /* the later of two settings has the larger number; 0 = default */
     ConstValue value;
 } Setting;

@@ -32,8 +32,52 @@ static void add_config(Model *m, const Node *set) {
         vec_push(m->arena, &m->config, c);
 }
 
+static void check_block(Model *m, const Node *block) {
+    for (uint32_t i = 0; block && i < block->n; i++) {
+        const Node *statement = block->kids[i];
+        if (statement->kind == NODE_FOR) check_block(m, statement->kids[1]);
+        if (statement->kind == NODE_IF) check_block(m, statement->kids[1]);
+        if (statement->kind == NODE_IF) check_block(m, statement->kids[2]);
+        if (statement->kind != NODE_RETURN || i + 1 == block->n) continue;
+        Diag d = diag_at(m->ds, W_unreachable, block->kids[i + 1]->span,
+                         "this is never run: the method has returned");
+        diag_note(&d, statement->span, "it returns here");
+        diag_emit(&d);
+        return;
+    }
+}
+
+static void refuse_methods(Model *m, const Node *members) {
+    for (uint32_t i = 0; i < members->n; i++) {
+        const Node *member = members->kids[i];
+        if (member->kind == NODE_MEMBER_IF) refuse_methods(m, member->kids[1]);
+        if (member->kind != NODE_METHOD) continue;
+        Diag d = diag_at(m->ds, E_misplaced_entry, member->span,
+                         "method `%s` cannot stand under `if`", member->text);
+        diag_help(&d, "put the `if` into the method");
+        diag_emit(&d);
+    }
+}
+
+/* Each method once, outside of conditions, without statements that nothing reaches. */
+static void check_methods(Model *m, const Node *members) {
+    for (uint32_t i = 0; i < members->n; i++) {
+        const Node *method = members->kids[i];
+        if (method->kind == NODE_MEMBER_IF) refuse_methods(m, method->kids[1]);
+        if (method->kind != NODE_METHOD) continue;
+        if (method->kids[1]->kind == NODE_BLOCK) check_block(m, method->kids[1]);
+        for (uint32_t k = 0; k < i; k++)
+            if (members->kids[k]->kind == NODE_METHOD &&
+                !strcmp(members->kids[k]->text, method->text)) {
+                model_duplicate(m, "method", method->text, method->span, members->kids[k]->span);
+                break;
+            }
+    }
+}
+
 static void add_module(Model *m, const Node *node, bool prelude) {
     ModuleDecl *old = model_module(m, node->text);
+    check_methods(m, node->kids[1]);
     ModuleDecl d = {node->text, node, prelude};
     if (!old) {
         vec_push(m->arena, &m->modules, d);
@@ -70,8 +114,10 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
         const char *names[128];
         size_t n = key_names(section, names, ARRAY_LEN(names));
         Diag d = diag_at(m->ds, E_unknown_key, at, "section %s has no key `%s`", section, key);
+        const char *near = nearest_name(key, names, n);
         help_nearest(&d, key, names, n);
         diag_emit(&d);
+        if (near) model_setting(m, section, near)->misspelt = true;
         return;
     }
     Setting *s = model_setting(m, section, key);

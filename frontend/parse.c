@@ -16,6 +16,8 @@ Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, Pars
                 .again = -1,
                 .fresh = true};
     p.last_span = (Span){file, 1, p.col, 1, p.col};
+    /* A byte order mark says that the file is UTF-8, which it is. */
+    if (start == PARSE_FILE && size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) offset = 3;
     void *scanner = lexer_open(&p, text + offset, size - offset);
     int result = fsd_parse(scanner, &p);
     lexer_close(scanner);

@@ -37,5 +37,7 @@ Diag parser_error(Parser *p, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void parser_emit(Parser *p, Diag *d);
 bool text_is_utf8(const char *s, size_t n);
+/* "a no-break space (U+00A0)" for characters that do not show; else NULL. */
+const char *character_name(const char *s, size_t n);
 
 #endif

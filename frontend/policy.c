@@ -83,6 +83,11 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
 static void mesh_from_option(Model *m, Policy *p) {
     const char *text = m->options->mesh;
     uint32_t file = diag_add_file(m->ds, "--mesh", arena_strdup(m->arena, text), strlen(text));
+    if (!*text) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){file, 1, 1, 1, 2}, "--mesh names no axis");
+        diag_help(&d, "for example --mesh dp=4");
+        diag_emit(&d);
+    }
     for (const char *at = text; *at;) {
         size_t n = strcspn(at, ","), name = strcspn(at, "=,");
         Span span = {file, 1, (uint32_t)(at - text) + 1, 1, (uint32_t)(at - text + (long)n) + 1};
@@ -277,6 +282,9 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     if (p->optimizer == OPTIMIZER_SGD) {
         p->momentum = value_number(call_argument(o, "momentum"));
         p->nesterov = call_argument(o, "nesterov")->boolean;
+        if (p->momentum >= 1)
+            setting_error(m, setting, "momentum = %g: it is below 1, or the steps grow without end",
+                          p->momentum);
         if (p->nesterov && p->momentum == 0)
             setting_error(m, setting, "nesterov needs a momentum above 0");
         return;
@@ -394,7 +402,24 @@ static void warn_idle(Model *m, const char *section, const char *key, const char
     diag_emit(&d);
 }
 
+static void warn_unusual(Model *m, const char *key, const char *what) {
+    const Setting *s = model_setting(m, "train", key);
+    Diag d = diag_at(m->ds, W_unusual, s->value.span.file ? s->value.span : s->span, "%s", what);
+    diag_emit(&d);
+}
+
+static void warn_of_unusual_settings(Model *m, const Settings *s) {
+    const Setting *optimizer = model_setting(m, "train", "optimizer");
+    if (optimizer->value.kind == VALUE_CALL && s->lr == 0)
+        warn_unusual(m, "optimizer", "lr = 0: the weights never change");
+    if (s->final > 1)
+        warn_unusual(m, "schedule", "final is a factor of lr; above 1 the learning rate rises");
+}
+
 static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {
+    const Setting *source = model_setting(m, "data", "train");
+    if (source->value.kind == VALUE_CALL && !strcmp(source->value.text, "npy"))
+        warn_idle(m, "data", "length", "data.train = npy");
     if (p->strategy == STRATEGY_NONE) {
         if (p->prefetch_forward || p->prefetch_backward)
             warn_idle(m, "shard", "prefetch", "strategy = none");
@@ -411,4 +436,5 @@ void policy_resolve(Model *m, Policy *p, Settings *s) {
     resolve_shard(m, p);
     resolve_train(m, p, s);
     warn_of_idle_settings(m, p, s);
+    warn_of_unusual_settings(m, s);
 }

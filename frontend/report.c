@@ -29,6 +29,17 @@ static void point_at_maker(Scope *s, Diag *d) {
     for (; m && m->decl->prelude; m = m->parent) d->span = m->span;
 }
 
+bool refuse_rank_size(Scope *s, const Node *e, const ConstValue *v) {
+    if (!v->of_rank) return false;
+    Diag d = method_error(s, E_condition, e->span,
+                          "`%s` depends on the number of samples of one rank, so the model would "
+                          "change with the number of ranks",
+                          node_text(s->model->arena, e));
+    diag_help(&d, "it can be the size of an axis, and nothing else");
+    method_emit(s, &d);
+    return true;
+}
+
 void method_emit(Scope *s, Diag *d) {
     Elaboration *e = s->elaboration;
     if (!e) point_at_maker(s, d);
@@ -43,7 +54,8 @@ void method_emit(Scope *s, Diag *d) {
     diag_emit(d);
 }
 
-static bool names_word(const char *text, const char *word, size_t n) {
+bool names_word(const char *text, const char *word) {
+    size_t n = strlen(word);
     for (const char *at = text; (at = strstr(at, word)); at++) {
         bool starts = at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
         if (starts && !(isalnum((unsigned char)at[n]) || at[n] == '_')) return true;
@@ -59,11 +71,11 @@ static void explain_names(Scope *s, Buf *out, const char *text, const char *othe
             continue;
         }
         const char *word = arena_strndup(s->model->arena, at, n);
-        bool repeated = out->at && names_word(out->at, word, n);
+        bool repeated = out->at && names_word(out->at, word);
         ConfigEntry *c = model_config(s->model, word);
         const Local *local = scope_local(s, word);
         at += n;
-        if (repeated || names_word(other, word, n)) continue;
+        if (repeated || names_word(other, word)) continue;
         const char *lead = out->n ? ", " : ": ";
         if (c && c->value.kind == VALUE_INT)
             buf_printf(out, "%s%s = %lld (%s%s%u)", lead, word, (long long)c->value.integer,

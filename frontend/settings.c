@@ -77,7 +77,8 @@ void settings_evaluate(Model *m) {
     for (uint32_t i = 0; i < m->settings.n; i++) {
         Setting *s = &m->settings.at[i];
         const KeyInfo *k = s->key;
-        s->value = value_none((Span){0});
+        s->value = s->misspelt ? value_error((Span){0}) : value_none((Span){0});
+        if (s->misspelt && !s->expression) continue;
         bool none = s->expression && s->expression->kind == NODE_NONE;
         bool word = none && value_find(k, "none"); /* strategy = none */
         if (none && !word && (!k->standard || (k->kinds & K_OFF))) s->expression = NULL;

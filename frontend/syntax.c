@@ -36,3 +36,32 @@ bool text_is_utf8(const char *s, size_t n) {
     }
     return true;
 }
+
+const char *character_name(const char *s, size_t n) {
+    static const struct {
+        uint32_t code;
+        const char *name;
+    } names[] = {{0x00a0, "a no-break space (U+00A0)"},
+                 {0x00ad, "a soft hyphen (U+00AD)"},
+                 {0x2002, "an en space (U+2002)"},
+                 {0x2003, "an em space (U+2003)"},
+                 {0x2009, "a thin space (U+2009)"},
+                 {0x200b, "a zero-width space (U+200B)"},
+                 {0x200c, "a zero-width non-joiner (U+200C)"},
+                 {0x200d, "a zero-width joiner (U+200D)"},
+                 {0x200e, "a left-to-right mark (U+200E)"},
+                 {0x200f, "a right-to-left mark (U+200F)"},
+                 {0x2028, "a line separator (U+2028)"},
+                 {0x2029, "a paragraph separator (U+2029)"},
+                 {0x202a, "a left-to-right embedding (U+202A)"},
+                 {0x202e, "a right-to-left override (U+202E)"},
+                 {0x202f, "a narrow no-break space (U+202F)"},
+                 {0x2060, "a word joiner (U+2060)"},
+                 {0x3000, "an ideographic space (U+3000)"},
+                 {0xfeff, "a byte order mark (U+FEFF)"}};
+    size_t length = 0;
+    uint32_t code = n ? utf8_next(s, n, &length) : 0;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (names[i].code == code) return names[i].name;
+    return NULL;
+}

@@ -95,11 +95,14 @@ static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue 
     bool left_is_tensor = value_is_tensor(&l);
     ConstValue *tensor = left_is_tensor ? &l : &r, *number = left_is_tensor ? &r : &l;
     if (!value_is_number(number)) {
-        Diag d = method_error(s, E_not_a_number, e->span, "`%s` cannot join %s and %s", e->text,
-                              value_kind_name(&l), value_kind_name(&r));
+        const Node *other = e->kids[left_is_tensor ? 1 : 0];
+        Diag d = method_error(s, E_not_a_number, other->span,
+                              "`%s` takes two tensors or a tensor and a number; `%s` is %s",
+                              e->text, node_text(s->model->arena, other), value_kind_name(number));
         method_emit(s, &d);
         return value_error(e->span);
     }
+    if (refuse_rank_size(s, e->kids[left_is_tensor ? 1 : 0], number)) return value_error(e->span);
     double x = value_number(number);
     if (!strcmp(e->text, "*")) return scaled(s, e, *tensor, x);
     if (!strcmp(e->text, "/") && left_is_tensor) {
@@ -191,7 +194,9 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
                               fits ? "" : names_suffix(s, wanted, got));
         if (fits)
-            diag_help(&d, "`as` does not move elements; axes that stay keep their order");
+            diag_help(&d,
+                      "`as` regroups axes and leaves every element where it is, so axes keep their "
+                      "order; this version has no op that transposes");
         else
             diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
                       (long long)type_elements(&v.type));

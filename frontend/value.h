@@ -40,6 +40,7 @@ struct ConstValue {
     ValueKind kind;
     Span span;
     bool boolean, tuple;
+    bool of_rank; /* an integer that depends on how many samples a rank has */
     int64_t integer;
     double real;
     const char *text, *symbol;

@@ -20,6 +20,6 @@ error[E0204]: `as` cannot make [T, B, D] from [B, T, D]
 6 |     x = wte(ids) as [T, B, D]
   |         ^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: `as` does not move elements; axes that stay keep their order
+  = help: `as` regroups axes and leaves every element where it is, so axes keep their order; this version has no op that transposes
 
 ==== exit 1

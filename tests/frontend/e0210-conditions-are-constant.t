@@ -30,6 +30,6 @@ error[E0210]: a condition is true or false, this is an integer
 8 |     if D { return x }
   |        ^
   |
-  = help: write a comparison, such as `D != 0`
+  = help: give `D` true or false
 
 ==== exit 1

@@ -22,7 +22,7 @@ error[E0303]: there is no config name `widht`
   |
   = help: did you mean `width`?
 
-error[E0304]: preset "b" is given twice
+error[E0304]: preset `b` is given twice
  --> m.fsd:4:1
   |
 4 | preset "b" { width = 9 }

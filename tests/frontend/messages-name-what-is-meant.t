@@ -1,0 +1,37 @@
+# RUN: %fsdpc dump --stage=model m.fsd 2>&1 | grep -E '^error|-->|help:'
+# RUN: %fsdpc dump --stage=config ok.fsd -s train.optimizer=adamx 2>&1 | grep -E '^error|help:'
+# RUN: %fsdpc dump --stage=config ok.fsd --mesh '' 2>&1 | grep -E '^error|help:'
+# RUN: %fsdpc compile ok.fsd -o %t/p 2>&1 | grep -E '^error|help:'
+# Errors of everyday mistakes name what is meant, once.
+==== m.fsd
+module Net {
+  w : Embedding(4, 6)
+  forward(ids) {
+    x = w(ids)
+    none_at_all = []
+    a = none_at_all[0]
+    b = floor(x)
+    c = x + zeros
+    return linear(x, w.weight)
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets) }
+==== ok.fsd
+module Net {
+  w : Embedding(4, 6)
+  forward(ids) = linear(w(ids), w.weight)
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); btach = 4; steps = 1 }
+==== out
+error[E0209]: `none_at_all` is empty
+ --> m.fsd:6:21
+error[E0202]: `floor` takes numbers, not tensors
+ --> m.fsd:7:9
+  = help: there is no op for it in this version
+error[E0202]: `+` takes two tensors or a tensor and a number; `zeros` is a call
+ --> m.fsd:8:13
+==== exit 1
