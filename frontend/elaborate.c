@@ -181,13 +181,7 @@ static bool elaborate(Elaboration *e) {
     Model *m = e->model;
     const Setting *loss = model_setting(m, "train", "loss");
     int before = m->ds->errors;
-    if (!m->root_class) {
-        Diag d = diag_at(m->ds, E_unknown_module, (Span){0},
-                         "the file does not say which module to train");
-        diag_help(&d, "write model = Name");
-        diag_emit(&d);
-        return false;
-    }
+    if (!model_has_root(m)) return false;
     e->root = instance_tree(e, m->root_class);
     if (!e->root) return false;
     register_tables(e);

@@ -51,7 +51,7 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
     f->arena = m->arena = ds->arena;
     f->model = m;
     m->options = options;
-    if (model_read(m, path, text, n)) {
+    if (model_read(m, path, text, n) && (!options->to_plan || model_has_root(m))) {
         for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
         check_requirements(m);
         settings_evaluate(m);

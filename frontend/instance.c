@@ -30,9 +30,13 @@ static bool param_shape(Elaboration *e, Scope *s, const Node *shape, ParamSlot *
         ConstValue v = evaluate(s, shape->kids[i]);
         if (v.kind == VALUE_ERROR) return false;
         if (!value_integral(&v, &dims[i]) || dims[i] < 1) {
+            ConfigEntry *cause = v.symbol ? model_config(e->model, v.symbol) : NULL;
+            if (cause && cause->blamed) return false;
             Diag d = method_error(s, E_parameter_shape, shape->kids[i]->span,
                                   "an axis of a parameter is a positive integer, this is %s",
                                   value_text(e->model->arena, &v));
+            if (cause) diag_note(&d, cause->span, "it is the value of `%s`", cause->name);
+            if (cause) cause->blamed = true;
             method_emit(s, &d);
             return false;
         }

@@ -27,6 +27,18 @@ void config_names(const Model *m, StringList *names) {
     for (uint32_t i = 0; i < m->config.n; i++) vec_push(m->arena, &names->at, m->config.at[i].name);
 }
 
+bool model_has_root(Model *m) {
+    if (m->root_class) return true;
+    const SourceUnit *file = &m->units.at[0];
+    Diag d = diag_at(m->ds, E_unknown_module, (Span){0},
+                     file->root->n ? "%s does not say which module to train" : "%s is empty",
+                     file->path);
+    diag_help(&d,
+              "a model file declares modules and ends with model = Name, data { } and train { }");
+    diag_emit(&d);
+    return false;
+}
+
 const char *model_place(Model *m, Span at) {
     return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
 }

@@ -10,7 +10,8 @@
 typedef struct ConfigEntry {
     const char *name, *doc, *from;
     const Node *expression;
-    Span span; /* of the name where its value is set */
+    Span span;   /* of the name where its value is set */
+    bool blamed; /* an error named it as the cause: it is not said again */
     enum { CONFIG_PENDING, CONFIG_BUSY, CONFIG_DONE } state;
     ConstValue value;
 } ConfigEntry;
@@ -116,7 +117,9 @@ ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none 
 ModuleDecl *model_module(Model *m, const char *name);
 Setting *model_setting(Model *m, const char *section, const char *key);
 void config_names(const Model *m, StringList *names); /* appends them */
-const char *model_place(Model *m, Span at);           /* "gpt2.fsd:12" */
+/* Whether the file has `model = Name`; false after an error. */
+bool model_has_root(Model *m);
+const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);

@@ -282,9 +282,6 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     if (p->optimizer == OPTIMIZER_SGD) {
         p->momentum = value_number(call_argument(o, "momentum"));
         p->nesterov = call_argument(o, "nesterov")->boolean;
-        if (p->momentum >= 1)
-            setting_error(m, setting, "momentum = %g: it is below 1, or the steps grow without end",
-                          p->momentum);
         if (p->nesterov && p->momentum == 0)
             setting_error(m, setting, "nesterov needs a momentum above 0");
         return;
@@ -412,8 +409,6 @@ static void warn_of_unusual_settings(Model *m, const Settings *s) {
     const Setting *optimizer = model_setting(m, "train", "optimizer");
     if (optimizer->value.kind == VALUE_CALL && s->lr == 0)
         warn_unusual(m, "optimizer", "lr = 0: the weights never change");
-    if (s->final > 1)
-        warn_unusual(m, "schedule", "final is a factor of lr; above 1 the learning rate rises");
 }
 
 static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {

@@ -69,7 +69,9 @@ static bool check_setting(Model *m, Setting *s) {
         diag_emit(&d);
         return false;
     }
-    if (!check_key(m, v, k->kinds, k->least, what)) return false;
+    const char *any;
+    bool word = v->kind == VALUE_WORD && value_names(k, &any, 1); /* adamx: none of its words */
+    if (!word && !check_key(m, v, k->kinds, k->least, what)) return false;
     return v->kind != VALUE_WORD && v->kind != VALUE_CALL ? true : check_name(m, k, v);
 }
 

@@ -132,11 +132,18 @@ static bool *count_contributions(Grad *c, const Program *p) {
     return on_way;
 }
 
-static void report_untrained(const Graph *g, const Param *param, const Op *use) {
-    Diag d = diag_at(g->diags, E_no_gradient, param->name.span,
-                     "%s gets no gradient; mark it @frozen or use it", param->name.path);
+/* One error for a module's parameters, where the user's file makes the module: a place in the
+ * prelude is what all its instances share. `more`: how many of the module's are untrained besides.
+ */
+static void report_untrained(const Graph *g, const Param *param, const Op *use, uint32_t more) {
     const Module *m = param->name.module > 0 ? &g->modules.at[param->name.module] : NULL;
-    if (m && m->span.file) diag_note(&d, m->span, "%s is declared here", m->path);
+    Span at = param->name.span;
+    bool prelude = m && m->span.file && at.file != m->span.file;
+    Diag d = more ? diag_at(g->diags, E_no_gradient, prelude ? m->span : at,
+                            "%s and %u more of %s get no gradient; mark them @frozen or use them",
+                            param->name.path, more, m ? m->path : "the model")
+                  : diag_at(g->diags, E_no_gradient, prelude ? m->span : at,
+                            "%s gets no gradient; mark it @frozen or use it", param->name.path);
     if (use && use->span.file)
         diag_note(&d, use->span, "it is used here, but nothing leads from here to the loss");
     diag_emit(&d);
@@ -158,8 +165,16 @@ static bool check_params(const Grad *c, const Program *p) {
         if (g->params.at[k].frozen) continue;
         any = true;
         if (trained[k]) continue;
-        report_untrained(g, &g->params.at[k], use[k]);
         good = false;
+        const Param *param = &g->params.at[k];
+        uint32_t before = 0, more = 0;
+        for (uint32_t i = 0; i < g->params.n && param->name.module > 0; i++) {
+            const Param *other = &g->params.at[i];
+            bool too =
+                i != k && other->name.module == param->name.module && !other->frozen && !trained[i];
+            *(i < k ? &before : &more) += too;
+        }
+        if (!before) report_untrained(g, param, use[k], more);
     }
     if (any) return good;
     Diag d = diag_at(g->diags, E_nothing_to_train, g->modules.n ? g->modules.at[0].span : (Span){0},

@@ -17,6 +17,11 @@ error[E0211]: an axis of a parameter is a positive integer, this is 0
   |
 3 |   wte : Embedding(V, D)
   |   ^^^
+note: it is the value of `D`
+ --> -s:1:1
+  |
+1 | D=0
+  | ^
 note: in Embedding
  --> std.fsd:8:21
   |

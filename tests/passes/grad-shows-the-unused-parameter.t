@@ -25,11 +25,6 @@ error[E0420]: gone gets no gradient; mark it @frozen or use it
   |   ^^^^
 
 error[E0420]: left.weight gets no gradient; mark it @frozen or use it
- --> std.fsd:3:3
-  |
-3 |   weight : param[out, inp] = init
-  |   ^^^^^^
-note: left is declared here
  --> net.fsd:4:3
   |
 4 |   left : Linear(4, 8)
