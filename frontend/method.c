@@ -14,13 +14,13 @@ static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32
     bool unknown = k >= b->params->n;
     for (uint32_t j = 0; j < b->params->n; j++)
         vec_push(s->model->arena, &names.at, b->params->kids[j]->text);
-    Diag d = unknown && a->name ? method_error(s, E_arguments, a->node->span,
-                                               "%s takes no argument `%s`", b->what, a->name)
-             : unknown          ? method_error(s, E_arguments, a->node->span,
-                                               "%s takes %u argument%s, this is one too many", b->what,
-                                               b->params->n, b->params->n == 1 ? "" : "s")
-                                : method_error(s, E_arguments, a->node->span, "`%s` is given twice",
-                                               b->params->kids[k]->text);
+    Arena *arena = s->model->arena;
+    const char *problem =
+        !unknown  ? arena_printf(arena, "`%s` is given twice", b->params->kids[k]->text)
+        : a->name ? arena_printf(arena, "%s takes no argument `%s`", b->what, a->name)
+                  : arena_printf(arena, "%s takes %u argument%s, this is one too many", b->what,
+                                 b->params->n, b->params->n == 1 ? "" : "s");
+    Diag d = method_error(s, E_arguments, a->node->span, "%s", problem);
     if (a->name && unknown) help_nearest(&d, a->name, names.at.at, names.at.n);
     diag_note(&d, b->declared, "%s is declared here", b->what);
     method_emit(s, &d);
