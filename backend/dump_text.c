@@ -135,16 +135,22 @@ static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
 static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
     (void)i;
     buf_printf(out, "source %s = %s", text(s->name), word_of(&words_SourceKind, s->kind));
-    if (s->kind != SOURCE_NPY) buf_printf(out, " \"%s\"", text(s->path));
+    if (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS)
+        buf_printf(out, " \"%s\"", text(s->path));
+    if (s->samples) buf_printf(out, " samples %lld seed %llu", (long long)s->samples, (Llu)s->seed);
+    if (s->vocab) buf_printf(out, " vocab %lld", (long long)s->vocab);
     if (s->kind == SOURCE_TEXT) {
         buf_printf(out, " from ");
         put_real(out, s->from);
         buf_printf(out, " to ");
         put_real(out, s->to);
     }
-    for (uint32_t k = 0; k < s->n_field; k++)
-        buf_printf(out, " %s \"%s\"", text(plan_at->source_fields[s->first_field + k].name),
-                   text(plan_at->source_fields[s->first_field + k].path));
+    for (uint32_t k = 0; k < s->n_field; k++) {
+        const PlanSourceField *f = &plan_at->source_fields[s->first_field + k];
+        buf_printf(out, " %s", text(f->name));
+        if (s->kind == SOURCE_NPY) buf_printf(out, " \"%s\"", text(f->path));
+        if (f->classes) buf_printf(out, " below %lld", (long long)f->classes);
+    }
     buf_printf(out, "\n");
 }
 

@@ -167,12 +167,15 @@ typedef struct PlanSource {
     PlanString name;               /* "train" or "val" */
     uint32_t kind;                 /* SourceKind */
     PlanString path;               /* text: file; tokens: glob; as written in the .fsd */
-    uint32_t first_field, n_field; /* npy */
+    uint32_t first_field, n_field; /* npy, synthetic */
     uint32_t pad;
-    double from, to; /* text */
+    double from, to;        /* text */
+    int64_t samples, vocab; /* synthetic, synthetic tokens */
+    uint64_t seed;          /* of both */
 } PlanSource;
 typedef struct PlanSourceField {
-    PlanString name, path;
+    PlanString name, path; /* path: npy */
+    int64_t classes;       /* synthetic: ids are below; 0 = real numbers */
 } PlanSourceField;
 
 /* Programs and the step: for each role a list of calls. On a rank a call begins when every stream

@@ -162,10 +162,10 @@ static void emit_source(Emit *e, const char *name, const DataSource *s) {
     bool text = s->kind == SOURCE_TEXT;
     PUT(e, sources, .name = string(e, name), .kind = (uint32_t)s->kind, .path = string(e, s->path),
         .first_field = ROWS(e, source_fields), .n_field = s->fields.n, .from = text ? s->from : 0,
-        .to = text ? s->to : 0);
+        .to = text ? s->to : 0, .samples = s->samples, .vocab = s->vocab, .seed = s->seed);
     for (uint32_t i = 0; i < s->fields.n; i++)
         PUT(e, source_fields, .name = string(e, s->fields.at[i].name),
-            .path = string(e, s->fields.at[i].path));
+            .path = string(e, s->fields.at[i].path), .classes = s->fields.at[i].classes);
 }
 
 /* Operand and result types of an op, in arrays of the caller's scratch. */

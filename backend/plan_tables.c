@@ -340,18 +340,29 @@ static int read_sources(Reading *r) {
         const PlanSource *s = &p->sources[i];
         FAIL_IF(bad_string(p, s->name) || bad_string(p, s->path) || s->pad,
                 "data source %llu has no name", (Llu)i);
-        FAIL_IF(s->kind > SOURCE_NPY, "data source %s has an unknown kind",
+        FAIL_IF(s->kind >= SOURCE_KINDS, "data source %s has an unknown kind",
                 plan_string(p, s->name));
         FAIL_IF(bad_range(s->first_field, s->n_field, p->n_source_fields),
                 "data source %s: its fields are outside their table", plan_string(p, s->name));
         FAIL_IF(bad_real(s->from, 0, 1) || bad_real(s->to, 0, 1) || s->from > s->to,
                 "data source %s: from and to are not a part of a file", plan_string(p, s->name));
-        FAIL_IF(s->kind != SOURCE_NPY && p->settings->length < 1,
+        bool made = s->kind == SOURCE_SYNTHETIC || s->kind == SOURCE_SYNTHETIC_TOKENS;
+        FAIL_IF(made ? bad_count(s->samples, 1) : s->samples != 0, "data source %s: %lld samples",
+                plan_string(p, s->name), (long long)s->samples);
+        FAIL_IF(s->kind == SOURCE_SYNTHETIC_TOKENS ? s->vocab < 1 || s->vocab > INT32_MAX
+                                                   : s->vocab != 0,
+                "data source %s: a vocabulary of %lld", plan_string(p, s->name),
+                (long long)s->vocab);
+        FAIL_IF(s->kind != SOURCE_NPY && s->kind != SOURCE_SYNTHETIC && p->settings->length < 1,
                 "data source %s: a sample has no tokens", plan_string(p, s->name));
     }
     for (uint64_t i = 0; i < p->n_source_fields; i++)
         FAIL_IF(bad_string(p, p->source_fields[i].name) || bad_string(p, p->source_fields[i].path),
                 "source field %llu has no name", (Llu)i);
+    for (uint64_t i = 0; i < p->n_source_fields; i++)
+        FAIL_IF(p->source_fields[i].classes < 0 || p->source_fields[i].classes > INT32_MAX,
+                "source field %llu has %lld classes", (Llu)i,
+                (long long)p->source_fields[i].classes);
     return 0;
 }
 

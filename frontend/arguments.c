@@ -285,12 +285,21 @@ static void fill(Bind *b, const Arguments *args, ConstValue *call) {
     }
 }
 
-/* npy(x = "x.npy", ..): every argument has a name of its own. */
+/* npy(x = "x.npy", ..): every argument has a name of its own. The last row of the table is theirs;
+ * the rows before it are arguments as everywhere, and come after them. */
 static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
     Arena *arena = b->s->model->arena;
-    call->items = arena_array(arena, ConstItem, args->at.n + 1);
+    const ArgumentInfo *own = &b->row[b->n - 1];
+    Arguments fixed = {0};
+    call->items = arena_array(arena, ConstItem, args->at.n + b->n);
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i];
+        uint32_t k = 0;
+        while (a->name && k + 1 < b->n && strcmp(b->row[k].name, a->name)) k++;
+        if (a->name && k + 1 < b->n) {
+            vec_push(arena, &fixed.at, *a);
+            continue;
+        }
         ConstValue *v = arena_new_of(arena, ConstValue);
         *v = a->value;
         bool twice = a->name && value_item(call, a->name);
@@ -301,16 +310,22 @@ static void fill_named(Bind *b, const Arguments *args, ConstValue *call) {
                                       b->callee->name);
             diag_help(&d, "for example %s", b->callee->example);
             method_emit(b->s, &d);
-        } else if (!check_value(b->s, v, &b->row->type,
+        } else if (!check_value(b->s, v, &own->type,
                                 arena_printf(arena, "`%s` of `%s`", a->name, b->callee->name))) {
             b->right = false;
         }
         call->items[call->n_items++] = (ConstItem){a->name, v};
     }
-    if (args->at.n) return;
-    Diag d = complain(b, b->at, "`%s` needs at least one %s", b->callee->name, b->row->name);
-    diag_help(&d, "for example %s", b->callee->example);
-    method_emit(b->s, &d);
+    if (!call->n_items) {
+        Diag d = complain(b, b->at, "`%s` needs at least one %s", b->callee->name, own->name);
+        diag_help(&d, "for example %s", b->callee->example);
+        method_emit(b->s, &d);
+    }
+    ConstValue rest = {0};
+    b->n--;
+    place(b, &fixed);
+    if (b->right) fill(b, &fixed, &rest);
+    for (uint32_t k = 0; k < rest.n_items; k++) call->items[call->n_items++] = rest.items[k];
 }
 
 bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at, ConstValue *out) {
@@ -321,7 +336,7 @@ bool bind_call(Scope *s, const CallInfo *callee, const Arguments *args, Span at,
     b.row = call_arguments(callee, &b.n);
     b.given = arena_array(s->model->arena, const Argument *, b.n + 1);
     ConstValue call = {.kind = VALUE_CALL, .span = at, .text = callee->name};
-    if (b.n && (b.row->type.kinds & K_NAMED)) {
+    if (b.n && (b.row[b.n - 1].type.kinds & K_NAMED)) {
         fill_named(&b, args, &call);
     } else {
         place(&b, args);

@@ -1,11 +1,43 @@
 /* Data sources into settings, and the fields of one batch into the graph.
  *
  * Token sources give inputs and targets, i32[B, T]. NumPy sources give the fields that they name;
- * their headers are opened for dtype and shape. B is the local batch of one program call.
+ * their headers are opened for dtype and shape. Synthetic sources say both. B is the local batch of
+ * one program call.
  */
 #include <string.h>
 
 #include "elaborate.h"
+
+static bool read_text(Elaboration *e, const Setting *s, DataSource *out) {
+    const ConstValue *v = &s->value;
+    out->from = value_number(call_argument(v, "from"));
+    out->to = value_number(call_argument(v, "to"));
+    if (out->from < out->to) return true;
+    setting_error(e->model, s, "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
+                  out->from, out->to);
+    return false;
+}
+
+/* x = [784] is a field of real numbers, y = 10 one of classes. */
+static bool read_synthetic(Elaboration *e, const Setting *s, DataSource *out) {
+    const ConstValue *v = &s->value;
+    for (uint32_t i = 0; i + 2 < v->n_items; i++) { /* the last two are samples and seed */
+        const ConstValue *shape = v->items[i].value;
+        DataFieldFile f = {.name = v->items[i].name, .path = ""};
+        int64_t dim[MAX_RANK] = {out->samples};
+        uint32_t n = shape->kind == VALUE_LIST ? shape->n_items : 0;
+        if (shape->kind == VALUE_INT) f.classes = shape->integer;
+        if (n >= MAX_RANK) {
+            setting_error(e->model, s, "field %s has %u axes; at most %d besides that of samples",
+                          f.name, n, MAX_RANK - 1);
+            return false;
+        }
+        for (uint32_t k = 0; k < n; k++) dim[k + 1] = shape->items[k].value->integer;
+        f.type = type_of(f.classes ? DT_I32 : DT_F32, (int)n + 1, dim);
+        vec_push(e->model->arena, &out->fields, f);
+    }
+    return true;
+}
 
 static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     const ConstValue *v = &s->value;
@@ -13,26 +45,28 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     out->present = true;
     out->span = v->span;
     out->to = 1;
-    if (!strcmp(v->text, "npy")) {
-        out->kind = SOURCE_NPY;
+    int kind = word_find(&words_SourceKind, v->text);
+    CHECK(kind >= 0);
+    out->kind = (SourceKind)kind;
+    switch (out->kind) {
+    case SOURCE_TEXT: out->path = call_argument(v, "path")->text; return read_text(e, s, out);
+    case SOURCE_TOKENS: out->path = call_argument(v, "path")->text; return true;
+    case SOURCE_NPY:
         for (uint32_t i = 0; i < v->n_items; i++) {
-            DataFieldFile f = {v->items[i].name, v->items[i].value->text};
+            DataFieldFile f = {.name = v->items[i].name, .path = v->items[i].value->text};
             vec_push(e->model->arena, &out->fields, f);
         }
         return true;
+    case SOURCE_SYNTHETIC_TOKENS:
+        out->vocab = call_argument(v, "vocab")->integer; /* and */
+    /* fall through */
+    case SOURCE_SYNTHETIC:
+        out->samples = call_argument(v, "samples")->integer;
+        out->seed = (uint64_t)call_argument(v, "seed")->integer;
+        return out->kind == SOURCE_SYNTHETIC_TOKENS || read_synthetic(e, s, out);
+    case SOURCE_KINDS: break;
     }
-    out->kind = !strcmp(v->text, "text") ? SOURCE_TEXT : SOURCE_TOKENS;
-    out->path = call_argument(v, "path")->text;
-    if (out->kind != SOURCE_TEXT) return true;
-    out->from = value_number(call_argument(v, "from"));
-    out->to = value_number(call_argument(v, "to"));
-    if (out->from >= out->to) {
-        setting_error(e->model, s,
-                      "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
-                      out->from, out->to);
-        return false;
-    }
-    return true;
+    BUG("data source %s", v->text);
 }
 
 static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging) {
@@ -64,12 +98,14 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
     return true;
 }
 
-/* Types of a NumPy source's fields; the first axis must agree over its files. */
+/* Types of a source's fields, all samples; the first axis of NumPy files must agree. */
 static bool open_arrays(Elaboration *e, const Setting *setting, const DataSource *source,
                         Type *types) {
     bool right = true;
     for (uint32_t i = 0; i < source->fields.n; i++) {
         bool missing = false;
+        types[i] = source->fields.at[i].type;
+        if (source->kind == SOURCE_SYNTHETIC) continue;
         const DataFieldFile *f = &source->fields.at[i];
         Span at = setting->value.items[i].value->span;
         const char *problem = npy_header(f->path, &types[i], e->model->arena, &missing);
@@ -128,11 +164,11 @@ static bool check_validation(Elaboration *e) {
     const Setting *setting = model_setting(e->model, "data", "val");
     DataSource given = s->val;
     if (!given.present) return true;
-    if ((given.kind == SOURCE_NPY) != (s->train.kind == SOURCE_NPY)) {
+    if (source_has_fields(given.kind) != source_has_fields(s->train.kind)) {
         setting_error(e->model, setting, "data.val must give the same fields as data.train");
         return false;
     }
-    if (given.kind != SOURCE_NPY) return true;
+    if (!source_has_fields(given.kind)) return true;
     Type *types = arena_array(e->model->arena, Type, given.fields.n + 1);
     if (!open_arrays(e, setting, &given, types)) return false;
     s->val.fields.n = 0;
@@ -174,8 +210,8 @@ bool declare_fields(Elaboration *e) {
     }
     if (!read_source(e, train, &s->train)) return false;
     if (val->value.kind == VALUE_CALL && !read_source(e, val, &s->val)) return false;
-    bool right =
-        s->train.kind == SOURCE_NPY ? declare_arrays(e, &staging) : declare_tokens(e, &staging);
+    bool right = source_has_fields(s->train.kind) ? declare_arrays(e, &staging)
+                                                  : declare_tokens(e, &staging);
     if (!right || !check_validation(e)) return false;
     int64_t bytes[2] = {2, (int64_t)staging}, step = STEP_SLOTS, exact = EXACT_WORDS;
     Graph *g = e->graph;

@@ -35,6 +35,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TEXT .kinds = K_TEXT
 #define NAMES .kinds = K_LIST, .items = K_WORD
 #define NAMED_TEXTS .kinds = K_TEXT | K_NAMED
+#define NAMED_SHAPES .kinds = K_INT | K_LIST | K_NAMED, .items = K_INT
 #define WORD_OF(name) .kinds = K_WORD, .words = &words_##name
 #define ONE_OF(names) .kinds = K_WORD, .listed = names
 #define ANY .least = -LARGEST_NUMBER, .most = LARGEST_NUMBER

@@ -59,7 +59,7 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
 static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
     const Graph *g = e->graph;
-    bool tokens = e->frontend->settings.train.kind != SOURCE_NPY;
+    bool tokens = !source_has_fields(e->frontend->settings.train.kind);
     ConstValue root = {.kind = VALUE_MODULE, .module = e->root};
     scope_bind(&s, "model", root);
     for (uint32_t i = 0; i < g->fields.n; i++) {

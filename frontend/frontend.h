@@ -22,7 +22,9 @@ typedef struct CompileOptions {
 } CompileOptions;
 
 typedef struct DataFieldFile {
-    const char *name, *path;
+    const char *name, *path; /* path: npy */
+    int64_t classes;         /* synthetic: ids are below; 0 = real numbers */
+    Type type;               /* synthetic: of a batch, as dim[0] says */
 } DataFieldFile;
 
 typedef struct DataSource {
@@ -30,9 +32,16 @@ typedef struct DataSource {
     SourceKind kind;
     const char *path;          /* text: file; tokens: glob */
     double from, to;           /* text */
-    VEC(DataFieldFile) fields; /* npy; in the order of Graph.fields */
+    int64_t samples, vocab;    /* synthetic; synthetic tokens */
+    uint64_t seed;             /* of both */
+    VEC(DataFieldFile) fields; /* npy, synthetic; in the order of Graph.fields */
     Span span;
 } DataSource;
+
+/* Whether a sample is the named fields, and not a row of tokens. */
+static inline bool source_has_fields(SourceKind kind) {
+    return kind == SOURCE_NPY || kind == SOURCE_SYNTHETIC;
+}
 
 /* What the plan holds besides the graph and its policy. */
 typedef struct Settings {

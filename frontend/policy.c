@@ -413,8 +413,11 @@ static void warn_of_unusual_settings(Model *m, const Settings *s) {
 
 static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {
     const Setting *source = model_setting(m, "data", "train");
-    if (source->value.kind == VALUE_CALL && !strcmp(source->value.text, "npy"))
-        warn_idle(m, "data", "length", "data.train = npy");
+    int kind =
+        source->value.kind == VALUE_CALL ? word_find(&words_SourceKind, source->value.text) : -1;
+    if (kind >= 0 && source_has_fields((SourceKind)kind))
+        warn_idle(m, "data", "length",
+                  arena_printf(m->arena, "data.train = %s", source->value.text));
     if (p->strategy == STRATEGY_NONE) {
         if (p->prefetch_forward || p->prefetch_backward)
             warn_idle(m, "shard", "prefetch", "strategy = none");

@@ -115,7 +115,9 @@
 #define WORDS_SourceKind(W)                                                                        \
     W(SOURCE_TEXT, "text", "any file, a byte is a token")                                          \
     W(SOURCE_TOKENS, "tokens", "llm.c token files")                                                \
-    W(SOURCE_NPY, "npy", "NumPy arrays, first axis = sample")
+    W(SOURCE_NPY, "npy", "NumPy arrays, first axis = sample")                                      \
+    W(SOURCE_SYNTHETIC, "synthetic", "made-up fields that can be learnt")                          \
+    W(SOURCE_SYNTHETIC_TOKENS, "synthetic_tokens", "made-up tokens that can be learnt")
 
 #define WORD_TABLES(TABLE)                                                                         \
     TABLE(DType, DT_COUNT)                                                                         \

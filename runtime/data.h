@@ -49,6 +49,11 @@ void dataset_close(Dataset *d);
 /* Sample k as row `row` of every field in the slot. */
 int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error);
 int data_options_check(const Plan *p, const DataOption *option, uint32_t n_option, char *error);
+/* What messages call it: its first file, or that it is made up. */
+const char *dataset_place(const Dataset *d);
+/* synthetic.c: samples that are made up. */
+int synthetic_open(Dataset *d, char *error);
+void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot);
 /* field_range.c */
 void field_ranges(const Plan *p, FieldRange *range);
 

@@ -13,6 +13,11 @@
 #include "data.h"
 #include "runtime.h"
 
+/* No files: synthetic.c. */
+static bool is_made(const PlanSource *s) {
+    return s->kind == SOURCE_SYNTHETIC || s->kind == SOURCE_SYNTHETIC_TOKENS;
+}
+
 enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 
 static int open_file(DataFile *f, const char *path, char *error) {
@@ -196,7 +201,9 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
         d->width[k] =
             (uint32_t)(type_elements(&p->fields[k].type) / MAX(1, p->fields[k].type.dim[0]));
     int code;
-    if (source->kind == SOURCE_NPY) {
+    if (is_made(source)) {
+        code = synthetic_open(d, error);
+    } else if (source->kind == SOURCE_NPY) {
         code = open_arrays(d, option, n_option, error);
     } else {
         const char *path = replaced(d, NULL, option, n_option);
@@ -209,6 +216,8 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
     *out = d;
     return 0;
 }
+
+const char *dataset_place(const Dataset *d) { return d->n_file ? d->file[0].map.path : "synthetic"; }
 
 void dataset_close(Dataset *d) {
     if (!d) return;
@@ -294,6 +303,10 @@ static void read_fields(void *user) {
 }
 
 int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
+    if (is_made(d->source)) {
+        synthetic_read(d, k, row, slot);
+        return 0;
+    }
     Sample s = {.d = d, .k = k, .row = row, .slot = slot, .error = error};
     bool whole = mapped_read(read_fields, &s);
     for (uint32_t i = 0; i < d->n_file && d->source->kind == SOURCE_NPY && whole; i++)
@@ -308,6 +321,7 @@ static uint32_t data_names(const Plan *p, Arena *a, const char **name) {
     for (uint64_t k = 0; k < p->n_sources; k++) {
         const PlanSource *s = &p->sources[k];
         const char *source = plan_string(p, s->name);
+        if (is_made(s)) continue;
         if (s->kind != SOURCE_NPY || s->n_field == 1) name[n++] = source;
         for (uint32_t f = 0; s->kind == SOURCE_NPY && f < s->n_field; f++)
             name[n++] = arena_printf(a, "%s.%s", source,

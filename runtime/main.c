@@ -233,7 +233,7 @@ static int check_evaluation(const Run *run) {
     fprintf(stderr,
             "error: evaluation reads eval_steps * batch = %" PRId64
             " samples, data.val (%s) has %" PRId64 "\n",
-            need, run->val->file[0].map.path, run->val->samples);
+            need, dataset_place(run->val), run->val->samples);
     if (run->val->samples >= s->batch)
         fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
                 run->val->samples / s->batch);

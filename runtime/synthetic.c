@@ -1,0 +1,140 @@
+/* Data that is made up: sample k is a function of (seed of the source, k) alone, so nothing is
+ * stored, nothing is read, and it does not depend on ranks, order or steps.
+ *
+ * synthetic: each sample has a class, which a field of ids holds (scaled to that field's classes).
+ * A field of reals is the pattern of the class plus noise of the same size; patterns depend on the
+ * field's name and the class, not on the seed, so that another seed gives other samples of the same
+ * task. synthetic_tokens: a token is followed by 5 * token + 3 modulo the vocabulary, but for one
+ * time in eight, when any token follows.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "data.h"
+#include "philox.h"
+
+enum { NOISY = 8, PATTERNS = 16 }; /* PATTERNS: classes where no field has any */
+
+static void key_of(const char *name, uint64_t seed, uint32_t key[2]) {
+    uint64_t hash = hash_bytes(name, strlen(name), seed);
+    key[0] = (uint32_t)hash;
+    key[1] = (uint32_t)(hash >> 32);
+}
+
+static uint32_t word_at(const uint32_t key[2], uint64_t a, uint64_t b) {
+    uint32_t counter[4] = {(uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32)};
+    uint32_t word[4];
+    philox4x32(counter, key, word);
+    return word[0];
+}
+
+/* A whole number from 0 to n - 1. */
+static int64_t below(uint32_t word, int64_t n) {
+    return (int64_t)(((uint64_t)word * (uint64_t)n) >> 32);
+}
+
+static const PlanSourceField *field_at(const Dataset *d, uint64_t field) {
+    const Plan *p = d->plan;
+    const char *name = plan_string(p, p->fields[field].name);
+    for (uint32_t i = 0; i < d->source->n_field; i++) {
+        const PlanSourceField *f = &p->source_fields[d->source->first_field + i];
+        if (!strcmp(plan_string(p, f->name), name)) return f;
+    }
+    return NULL;
+}
+
+/* ---- opening ---- */
+
+static int check_ids(const Dataset *d, uint64_t field, int64_t ids, char *error) {
+    const FieldRange *range = &d->range[field];
+    if (!range->below || ids <= range->below) return 0;
+    snprintf(error, ERROR_BYTES,
+             "data.%s makes ids from 0 to %lld in field %s; the model takes 0 to %lld", d->name,
+             (long long)ids - 1, plan_string(d->plan, d->plan->fields[field].name),
+             (long long)range->below - 1);
+    return EXIT_USER;
+}
+
+int synthetic_open(Dataset *d, char *error) {
+    const Plan *p = d->plan;
+    bool tokens = d->source->kind == SOURCE_SYNTHETIC_TOKENS;
+    d->samples = d->source->samples;
+    d->length = tokens ? p->settings->length : 0;
+    for (uint64_t k = 0; k < p->n_fields; k++) {
+        const char *name = plan_string(p, p->fields[k].name);
+        const PlanSourceField *f = tokens ? NULL : field_at(d, k);
+        int64_t ids = tokens ? d->source->vocab : f ? f->classes : 0;
+        d->of_field[k] = tokens ? !strcmp(name, "targets")
+                         : f    ? (uint32_t)(f - p->source_fields)
+                                : 0;
+        bool known = tokens
+                         ? (d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length
+                         : f != NULL;
+        int want = ids ? DT_I32 : DT_F32;
+        if (!known || p->fields[k].type.dtype != want) {
+            snprintf(error, ERROR_BYTES, "the plan's batch field %s is none of data.%s", name,
+                     d->name);
+            return EXIT_CORRUPT;
+        }
+        int code = check_ids(d, k, ids, error);
+        if (code) return code;
+    }
+    return 0;
+}
+
+/* ---- reading ---- */
+
+static void read_tokens(const Dataset *d, int64_t k, uint64_t field, int32_t *to) {
+    uint32_t key[2];
+    int64_t vocab = d->source->vocab;
+    key_of("tokens", d->source->seed, key);
+    int64_t token = below(word_at(key, (uint64_t)k, 0), vocab);
+    for (int64_t i = 0; i <= d->length; i++) {
+        int64_t place = i - d->of_field[field]; /* targets are one further */
+        if (place >= 0 && place < d->length) to[place] = (int32_t)token;
+        uint32_t word = word_at(key, (uint64_t)k, (uint64_t)i + 1);
+        token = word % NOISY ? (5 * token + 3) % vocab : below(word, vocab);
+    }
+}
+
+/* How many classes the samples fall into: those of the source's first field of ids. */
+static int64_t pattern_count(const Dataset *d) {
+    for (uint32_t i = 0; i < d->source->n_field; i++) {
+        int64_t n = d->plan->source_fields[d->source->first_field + i].classes;
+        if (n) return n;
+    }
+    return PATTERNS;
+}
+
+static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t class_word,
+                       float *to) {
+    const char *name = plan_string(d->plan, d->plan->fields[field].name);
+    uint32_t pattern[2], noise[2];
+    uint64_t class = (uint64_t)below(class_word, pattern_count(d));
+    key_of(name, 0, pattern);
+    key_of(name, d->source->seed, noise);
+    noise[0] ^= UINT32_MAX; /* of seed 0 they would be the same */
+    for (uint32_t e = 0; e < d->width[field]; e++) {
+        double x = 2 * philox_uniform(word_at(pattern, class, e)) - 1;
+        double y = 2 * philox_uniform(word_at(noise, (uint64_t)k, e)) - 1;
+        to[e] = (float)(x + y);
+    }
+}
+
+void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot) {
+    const Plan *p = d->plan;
+    uint32_t key[2];
+    key_of("class", d->source->seed, key);
+    uint32_t class_word = word_at(key, (uint64_t)k, 0);
+    for (uint64_t i = 0; i < p->n_fields; i++) {
+        uint8_t *to = slot + p->fields[i].staging + (uint64_t)row * d->width[i] * 4;
+        if (d->source->kind == SOURCE_SYNTHETIC_TOKENS) {
+            read_tokens(d, k, i, (int32_t *)(void *)to);
+        } else if (p->fields[i].type.dtype == DT_F32) {
+            read_reals(d, k, i, class_word, (float *)(void *)to);
+        } else {
+            int64_t classes = p->source_fields[d->of_field[i]].classes;
+            *(int32_t *)(void *)to = (int32_t)below(class_word, classes);
+        }
+    }
+}
