@@ -217,7 +217,9 @@ int dataset_open(const Plan *p, const char *name, const DataOption *option, uint
     return 0;
 }
 
-const char *dataset_place(const Dataset *d) { return d->n_file ? d->file[0].map.path : "synthetic"; }
+const char *dataset_place(const Dataset *d) {
+    return d->n_file ? d->file[0].map.path : "synthetic";
+}
 
 void dataset_close(Dataset *d) {
     if (!d) return;

