@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executor.h"
+#include "prepared.h"
 
 enum { BOUNCE_BYTES = 4 << 20 };
 

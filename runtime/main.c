@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "executor.h"
+#include "prepared.h"
 
 static Run *signalled; /* for the handler */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "executor.h"
+#include "prepared.h"
 
 enum { POISON = 0xff, GUARD = 0xa5 };
 

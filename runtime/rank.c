@@ -1,11 +1,11 @@
-/* A rank: its device, its arena, its end of the transport. Opened by the main thread before any
- * rank starts, so that what does not fit is said before anything runs; closed after all have ended,
- * since peers read each other's memory. */
+/* What every file does through an open rank: move bytes between the arena and the host, wait for
+ * the device, agree with the other ranks, show them that it is alive, and fail. In go a rank and
+ * what to do; out come 0 or an exit code, with the message in the rank. rank_open.c opens and
+ * closes it.
+ */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "executor.h"
+#include "runtime.h"
 
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
@@ -39,77 +39,6 @@ const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
         if (p->states[i].role == role && (group < 0 || p->states[i].group == group))
             return &p->states[i];
     return NULL;
-}
-
-static int open_arena(Rank *r) {
-    const PlanSettings *s = r->run->plan->settings;
-    const Device *d = r->run->device;
-    uint64_t bytes = s->workspace_bytes[d->kind];
-    uint64_t guards = r->run->test.memory ? 2 * GUARD_BYTES : 0;
-    void *arena = NULL;
-    const Transport *t = r->run->transport;
-    int code = t->arena_alloc ? t->arena_alloc(r->transport, bytes + guards, &arena, r->error)
-                              : d->arena_alloc(r->context, bytes + guards, &arena, r->error);
-    char number[24]; /* a message about room has it (device.h); others get no such help */
-    snprintf(number, sizeof number, "%llu", (unsigned long long)(bytes + guards));
-    if (code && strstr(r->error, number)) {
-        char cause[ERROR_BYTES];
-        snprintf(cause, sizeof cause, "%s", r->error);
-        char process[48] = "";
-        if (!r->run->module)
-            snprintf(process, sizeof process, " (%d rank%s in this process)", r->run->n_rank,
-                     r->run->n_rank == 1 ? "" : "s");
-        snprintf(r->error, ERROR_BYTES,
-                 "%.300s%s\n"
-                 "help: a smaller train.batch, more train.accumulate, more ranks or smaller units "
-                 "need less",
-                 cause, process);
-    }
-    if (code) return code;
-    r->arena = arena;
-    r->arena_bytes = bytes;
-    r->workspace = r->arena + s->workspace_offset + (guards ? GUARD_BYTES : 0);
-    return 0;
-}
-
-int rank_open(Rank *r) {
-    Run *run = r->run;
-    const Plan *p = run->plan;
-    r->info = (RankInfo){.plan = p, .mesh = plan_mesh(p), .rank = r->rank, .threads = run->threads};
-    DeviceOptions device = {.rank = r->info,
-                            .local_rank = r->local,
-                            .process_ranks = run->n_rank,
-                            .plan_path = run->options->plan,
-                            .quiet = run->options->quiet};
-    int code = run->device->open(&device, &r->context, r->error);
-    if (code) return code;
-    TransportOptions transport = {.plan = p,
-                                  .device = run->device,
-                                  .context = r->context,
-                                  .rank = r->rank,
-                                  .ranks = run->launch.ranks,
-                                  .shared = run->transport_shared,
-                                  .pulse = &r->pulse};
-    code = run->transport->open(&transport, &r->transport, r->error);
-    if (!code) code = open_arena(r);
-    if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
-    if (!code) code = executor_open(r);
-    if (!code) code = loader_open(r, &r->loader);
-    return code;
-}
-
-void rank_close(Rank *r) {
-    if (!r->run) return; /* one before it failed to open */
-    loader_close(r->loader);
-    executor_close(r);
-    gradient_dump_close(r->dump);
-    const Transport *t = r->run->transport;
-    if (r->arena && t->arena_free)
-        t->arena_free(r->transport, r->arena);
-    else if (r->arena)
-        r->run->device->arena_free(r->context, r->arena);
-    if (r->transport) t->close(r->transport);
-    if (r->context) r->run->device->close(r->context);
 }
 
 void rank_beat_at(Rank *r, uint32_t instr) {

@@ -130,10 +130,6 @@ struct Rank {
     char error[ERROR_BYTES];
 };
 
-/* A failed rank: keeps the first code and message, and takes the other ranks out of their
- * collectives. */
-void run_fail(Rank *r, int code);
-
 /* spawn.c: with a transport between processes and no launcher, starts the ranks: 1 when they ran;
  * *code is theirs. The variables tell them about it. */
 #define SPAWN_RUN "FSDP_RUN_ID"            /* identity of the run */
@@ -150,9 +146,10 @@ int processes_compare(Run *run, int code);
 void processes_said(void);               /* this rank printed why the run ends */
 _Noreturn void processes_quit(int code); /* without waiting for the others */
 
-/* rank.c */
-int rank_open(Rank *r);
-void rank_close(Rank *r);
+/* rank.c: what every file does through a rank. */
+/* A failed rank: keeps the first code and message, and takes the other ranks out of their
+ * collectives. */
+void run_fail(Rank *r, int code);
 /* Address of the first state of that role (and of a group, or -1 for any); NULL if there is none.
  */
 const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group);
@@ -169,6 +166,10 @@ int rank_agree(Rank *r, uint64_t mine, uint64_t *out);
 int rank_synchronize(Rank *r, char *error);
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes);
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes);
+
+/* rank_open.c: a rank's parts, down to its executor and loader; all that it opened is closed. */
+int rank_open(Rank *r);
+void rank_close(Rank *r);
 
 /* trainer.c: the whole life of a rank; r->error says why it ended early. */
 int trainer_run(Rank *r);
@@ -218,12 +219,16 @@ void loader_request(Loader *l, const Call *c);
 /* The batch of the call requested last; or the exit code with the message. */
 int loader_wait(Loader *l, const void **bytes, char *error);
 
+/* instructions.c */
+void instructions_prepare(Rank *r); /* fills what the executor has room for */
+int instruction_issue(Rank *r, uint32_t instr, char *error);
+/* Whether it reads or writes the bytes of that operand. */
+bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output);
+
 /* executor.c */
 int executor_open(Rank *r);
 void executor_close(Rank *r);
 int executor_run(Rank *r, uint32_t program, char *error);
-int executor_issue(Rank *r, uint32_t instr, char *error);
-bool executor_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output);
 
 /* memory_check.c: FSDP_CHECK=memory. */
 enum { GUARD_BYTES = 4096 };

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "executor.h"
 #include "philox.h"
+#include "prepared.h"
 
 enum { HOLD_MS = 300 };
 
@@ -63,7 +63,7 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
         bool write = i >= in->n_in;
         uint32_t operand = write ? i - in->n_in : i;
         /* set_state moves nothing, but promises that the state is there at the program's end. */
-        if (in->op != OP_set_state && !executor_touches(p, k, operand, write)) continue;
+        if (in->op != OP_set_state && !instruction_touches(p, k, operand, write)) continue;
         const PlanValue *v =
             &p->values[write ? in->first_out + operand : p->operands[in->first_in + operand]];
         uint64_t bytes = (uint64_t)type_bytes(&v->type);
@@ -229,7 +229,7 @@ static bool run_instruction(StreamTest *t, uint32_t k, uint64_t generation) {
     if (k == t->target) t->target_started = true;
     if (!check_needs(t, k)) return false;
     pthread_mutex_unlock(&t->lock);
-    int code = executor_issue(t->rank, k, error);
+    int code = instruction_issue(t->rank, k, error);
     pthread_mutex_lock(&t->lock);
     if (code) fail(t, code, error);
     t->finished[t->rank->run->plan->instrs[k].stream]++;

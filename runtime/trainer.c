@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "executor.h"
+#include "prepared.h"
 
 enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "executor.h"
+#include "prepared.h"
 
 static char did[512];
 

@@ -1,6 +1,7 @@
-/* What the executor keeps for each instruction; shared with its two test modes. */
-#ifndef FSDPC_EXECUTOR_H
-#define FSDPC_EXECUTOR_H
+/* What a rank keeps of its plan's instructions: each made ready, and the collectives issued so far.
+ * instructions.c fills and issues them, executor.c owns them, the two test modes look at them. */
+#ifndef FSDPC_PREPARED_H
+#define FSDPC_PREPARED_H
 
 #include "runtime.h"
 
@@ -19,9 +20,5 @@ struct Executor {
     MemoryCheck *memory;
     StreamTest *streams;
 };
-
-static inline uint32_t row_of(const PlanInstr *in) {
-    return comm_row((AxisSet)in->attr.axes, (int32_t)in->attr.comm);
-}
 
 #endif
