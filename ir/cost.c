@@ -1,10 +1,9 @@
 /* What one execution of an op costs: operations, bytes moved, scratch memory.
  *
  * Every rule is a function of types and attributes alone, so that compiler, checker and runtime
- * agree without asking each other. The columns FLOPS, BYTES and WORKSPACE of ops.def name the
- * functions below by their second half: FLOPS(norm) is flops_norm. Types have been held against the
- * op's signature before; nothing else has bounded a product, so the rules of products multiply with
- * `times`.
+ * agree by construction. The columns FLOPS, BYTES and WORKSPACE of ops.def name the functions below
+ * by their second half: FLOPS(norm) is flops_norm. Types already fit the op's signature; nothing
+ * else bounds a product, so the rules of products multiply with `times`.
  */
 #include "op.h"
 #include "util.h"
@@ -19,7 +18,7 @@ typedef int64_t Rule(const Work *w);
 
 /* ---- operations ---- */
 
-/* a * b, or so much that it is more than MOST_FLOPS; a few of these can be added. */
+/* a * b, or a number above MOST_FLOPS that is small enough for a few of them to be added. */
 static int64_t times(int64_t a, int64_t b) {
     const int64_t most = MOST_FLOPS * 8;
     int64_t product;
@@ -137,7 +136,8 @@ static int64_t converted(const Work *w) {
 
 static int64_t ws_cpu_matmul(const Work *w) { return converted(w); }
 /* cuBLASLt multiplies operands of one dtype into a result of that dtype, or bf16 into f32, with a
- * bias or accumulator of the result's; anything else is widened to f32 beside its workspace. */
+ * bias or accumulator of the result's dtype; anything else is widened to f32, next to its
+ * workspace. */
 static int64_t ws_cuda_matmul(const Work *w) {
     int operand = w->in[0].dtype, result = w->out[0].dtype;
     bool direct = w->in[1].dtype == operand && (operand == DT_BF16 || result == DT_F32) &&
@@ -148,8 +148,8 @@ static int64_t ws_cuda_matmul(const Work *w) {
 
 /* What cuDNN takes for attention of bf16 operands with a width that is a multiple of 8, at most
  * 128. Backward: bf16 scores, T and S rounded up to its tiles, and f32 gradients of k and v for
- * every query head where several share one. More than the limit is done in parts; when one head's
- * share is more already, cuDNN is not for it. */
+ * every query head where several share one. More than the limit is done in parts; if a single head
+ * needs more, cuDNN is not used. */
 enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY_TILE = 128 };
 
 /* q [B,T,H,h] and k [B,S,K,h], or qkv [B,T,3,H,h], are operands `first` .. */
@@ -168,7 +168,7 @@ static int64_t attention_scratch(const Work *w, int first, bool backward) {
     return (heads > ATTENTION_LIMIT / head ? ATTENTION_LIMIT : heads * head) + ATTENTION_SLACK;
 }
 
-/* Own tiles are on the stack (cpu) or in shared memory (cuda). */
+/* Tiles are on the stack (cpu) or in shared memory (cuda). */
 static int64_t ws_cuda_attention(const Work *w) { return attention_scratch(w, 0, false); }
 
 /* f32[B, H, T]: for each row the dot product of o and its gradient. lse, the last operand, has that

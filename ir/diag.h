@@ -23,7 +23,7 @@ typedef struct Span {
 typedef struct SourceFile {
     const char *name; /* as the user wrote it: for messages */
     const char *base; /* without directories: for plans */
-    const char *text; /* NUL-terminated contents; NULL = not at hand, places in it show no lines */
+    const char *text; /* NUL-terminated contents; NULL = not available, no lines are shown */
     size_t size;
     uint64_t hash;
 } SourceFile;
@@ -82,7 +82,7 @@ uint32_t diag_add_file(DiagSet *ds, const char *name, const char *text, size_t s
 Diag diag_at(DiagSet *ds, DiagCode code, Span at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 Diag diag_vat(DiagSet *ds, DiagCode code, Span at, const char *format, va_list args);
-/* Continues the message. */
+/* Appends to the message. */
 void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -93,7 +93,7 @@ void diag_emit(Diag *d); /* renders now and counts */
 int diag_exit_code(const DiagSet *ds);
 const DiagInfo *diag_find(const char *code); /* "E0204"; NULL when there is no such code */
 
-/* diag_text.c: the text form of one diagnostic, a blank line behind it. */
+/* diag_text.c: the text form of one diagnostic, followed by a blank line. */
 void diag_render_text(const Diag *d, Buf *out);
 /* Appends text as well-formed UTF-8 that cannot steer a terminal: bad bytes, control characters
  * (tab and newline stay) and direction overrides become U+FFFD. */

@@ -10,8 +10,8 @@
  *
  * The source is shown as it is, but made safe and measurable first: a tab becomes four blanks,
  * everything that cannot be shown becomes U+FFFD, and of a long line only a window around the
- * interesting place is printed. A span may be nonsense (behind the end of the line, of the file,
- * end before start); it is clamped, because a wrong caret is better than no message.
+ * interesting place is printed. A span may be nonsense (past the end of the line or the file, end
+ * before start); it is clamped, because a wrong caret is better than no message.
  *
  * Columns: `col` counts bytes from 1 (Span), `at` counts shown columns from 0.
  */
@@ -22,7 +22,7 @@
 enum {
     TAB_WIDTH = 4,
     WINDOW = 120,   /* shown columns of a source line */
-    LEAD = 30,      /* of these in front of the place when the line is cut */
+    LEAD = 30,      /* of these before the place when the line is cut */
     SHOWN_LINES = 6 /* of a multi-line span; the middle of a longer one is left out */
 };
 
@@ -84,7 +84,7 @@ void diag_clean(Buf *out, const char *text, size_t n) {
     }
 }
 
-/* A text of ours with words of the user in it; further lines start under the first one. */
+/* One of our texts with words of the user in it; further lines start under the first one. */
 static void put_text(Renderer *r, const char *text, size_t indent) {
     for (const char *line = text;; line++) {
         size_t n = strcspn(line, "\n");
@@ -99,7 +99,7 @@ static void put_repeated(Renderer *r, char c, size_t n) {
     for (size_t i = 0; i < n; i++) buf_write(r->out, &c, 1);
 }
 
-/* Line `number` of the file, or an empty one behind the last. */
+/* Line `number` of the file, or an empty one past the last. */
 static Line find_line(const SourceFile *file, uint32_t number) {
     const char *at = file->text, *end = file->text + file->size;
     for (uint32_t i = 1; i < number && at < end; i++) {
@@ -114,7 +114,7 @@ static Line find_line(const SourceFile *file, uint32_t number) {
 
 static size_t glyph_width(uint32_t c) { return c == '\t' ? TAB_WIDTH : shown_width(c); }
 
-/* Shown column at which byte column col starts; behind the end: the width of the line. */
+/* Shown column at which byte column col starts; past the end: the width of the line. */
 static size_t shown_column(const Line *line, uint32_t col) {
     size_t at = 0;
     for (size_t i = 0, length; i < line->n && i + 1 < col; i += length) {
@@ -136,7 +136,7 @@ static void set_window(Line *line, size_t focus) {
     line->to = line->from + WINDOW;
 }
 
-/* Where a shown column of the line stands on the screen, which "..." in front moves. */
+/* The screen column of a shown column of the line; a leading "..." shifts it. */
 static size_t on_screen(const Line *line, size_t at) {
     at = MIN(MAX(at, line->from), line->to);
     return at - line->from + (line->from ? 3 : 0);
@@ -238,7 +238,7 @@ static void show_lines(Renderer *r, Span at, const char *color) {
     }
 }
 
-/* Makes a usable span of whatever came; file 0 where there is none. */
+/* Makes a usable span of any input; file 0 where there is none. */
 static Span clamp_span(const DiagSet *ds, Span at) {
     if (!at.file || at.file >= ds->files.n || !at.line) return (Span){0};
     const SourceFile *file = &ds->files.at[at.file];
@@ -248,7 +248,7 @@ static Span clamp_span(const DiagSet *ds, Span at) {
     at.end_line = MIN(MAX(at.end_line, at.line), lines);
     at.col = MAX(at.col, 1);
     if (at.end_line > at.line && at.end_col <= 1) {
-        /* The last byte is the newline of the line before. */
+        /* The last byte is the newline of the previous line. */
         at.end_line--;
         at.end_col = UINT32_MAX;
     }

@@ -169,7 +169,7 @@ typedef struct Graph {
     /* level sched */
     uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
     uint64_t arena_bytes;                   /* peak over programs, without workspaces */
-    uint64_t workspace_bytes[DEVICE_KINDS]; /* behind arena_bytes, one for all programs */
+    uint64_t workspace_bytes[DEVICE_KINDS]; /* after arena_bytes, one for all programs */
 } Graph;
 
 /* type.c; what the runtime needs of it is in op.h */
@@ -244,8 +244,8 @@ bool op_help(const char *topic, Buf *out);
 
 /* print.c, parse.c: canonical text. Printing, parsing, printing is the identity at every level. */
 void graph_print(const Graph *g, Buf *out);
-/* NULL after reporting errors. name is for messages. A NUL stands behind text, which outlives ds.
- * Any text is safe to read; whether the graph is a right one is what graph_verify says. */
+/* NULL after reporting errors. name is for messages. text ends with a NUL and outlives ds. Any text
+ * is safe to read; graph_verify says whether the graph is a valid one. */
 Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, size_t n);
 
 /* verify.c: numbered rules per level ("model-1", "shard-2", ..). Read-only. Returns the number of

@@ -1,8 +1,8 @@
 /* Ops, types and attributes: what the compiler, the plan and the runtime have in common.
  *
- * Nothing here knows a graph. The tables behind it are ops.def (one row an op), attrs.def (one row
- * an attribute) and words.h (the enums that have words). All structs are plain data of fixed
- * layout, little-endian, so that a plan can hold them as they are.
+ * Nothing here knows a graph. Its tables are ops.def (one row an op), attrs.def (one row an
+ * attribute) and words.h (the enums that have words). All structs are plain data of fixed layout,
+ * little-endian, so that a plan can hold them as they are.
  */
 #ifndef FSDPC_OP_H
 #define FSDPC_OP_H
@@ -21,8 +21,8 @@ enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
 
 /* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
  * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
- * element r * pitch. What lies between the rows is read and written by nobody. Only the operands
- * and results whose signature says so may have one. */
+ * element r * pitch. Nothing reads or writes the gaps between rows. Only the operands and results
+ * whose signature says so may have one. */
 typedef struct Type {
     uint8_t dtype;
     uint8_t rank;
@@ -57,7 +57,7 @@ static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank 
 static inline int64_t type_pitch(const Type *t) {
     return t->pitch ? (int64_t)t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
 }
-/* Bytes in memory, what lies between rows included. */
+/* Bytes in memory, gaps between rows included. */
 static inline int64_t type_bytes(const Type *t) {
     int64_t n = type_elements(t);
     if (t->pitch && t->rank) n = n / t->dim[t->rank - 1] * (int64_t)t->pitch;

@@ -1,7 +1,7 @@
-/* The columns of ops.def. ops.def includes this file in front of its rows and behind them.
+/* The columns of ops.def. ops.def includes this file before its rows and after them.
  *
  * A room defines OP and the columns that it wants, then includes ops.def; every column that it
- * leaves out expands to nothing. Behind the rows all of them, OP too, are undefined again.
+ * leaves out expands to nothing. After the rows all of them, OP too, are undefined again.
  *
  * Must be in every row (op.c has an assertion for each):
  *   SIGNATURE(text)   operands and results; the form is described in signature.h

@@ -1,11 +1,11 @@
-/* Canonical text back into a graph (levels.md): the reverse of print.c.
+/* Canonical text back into a graph (levels.md): the inverse of print.c.
  *
  * A line is a record; its first word says which. The parser is a cursor over the bytes, one
  * function a record, and goes on with the next line after a mistake. Operands and edges may name
  * what comes later in the text: they are resolved at the end, so that order is the verifier's
- * business. So is all meaning: here every name is known, every number fits its field, every type
- * is sound and every value that an op reads exists; table rows and shapes are checked by
- * graph_verify. Any bytes are safe to read. Memory is in proportion to the text.
+ * business. So is all meaning: the parser makes sure that every name is known, every number fits
+ * its field, every type is sound and every value that an op reads exists; table rows and shapes are
+ * checked by graph_verify. Any bytes are safe to read. Memory is in proportion to the text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ typedef struct Parser {
     const char *at, *end, *line_start;
     const char *token; /* where the last word, number or type began */
     uint32_t line;
-    bool failed; /* this line is given up */
+    bool failed; /* the rest of this line is skipped */
     int errors;
     size_t size;
     Program *program; /* the open one */
@@ -83,7 +83,7 @@ static bool fail_there(Parser *p, uint32_t line, uint32_t col, const char *forma
     return false;
 }
 
-/* The next byte of the line behind blanks; '\n' at its end. */
+/* The next byte of the line after blanks; '\n' at its end. */
 static char peek(Parser *p) {
     while (p->at < p->end && *p->at == ' ') p->at++;
     return p->at < p->end ? *p->at : '\n';
@@ -299,8 +299,8 @@ static bool parse_axes(Parser *p, int64_t *set) {
     return true;
 }
 
-/* Value of a field; open: a number may stand for a word (attributes, whose range is the verifier's
- * business). */
+/* Value of a field; open: a number may stand for a word (attributes, whose range the verifier
+ * checks). */
 static bool parse_field(Parser *p, const TextField *f, void *record, bool open) {
     if (f->kind == TEXT_REAL) {
         double x;
@@ -574,7 +574,7 @@ static bool parse_program(Parser *p) {
     return !accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
 }
 
-/* The number behind `%` or `#`; every number takes two bytes of text, so the text bounds them. */
+/* The number after `%` or `#`; every number takes two bytes of text, so the text bounds them. */
 static bool parse_number(Parser *p, char sign, uint32_t *out) {
     if (!expect(p, sign) || !parse_u32(p, out)) return false;
     return *out <= p->size || fail_token(p, "the number %u is out of all proportion", *out);

@@ -1,8 +1,8 @@
 /* A graph as canonical text (levels.md): the same graph gives the same bytes.
  *
  * Ops and values are numbered in the order of the programs, source files in the order of their
- * table, those only that a span names. Everything that differs from graph to graph is printed;
- * what belongs to a later level is left out.
+ * table, only those that a span names. Everything that differs from graph to graph is printed; what
+ * belongs to a later level is left out.
  */
 #include <string.h>
 
@@ -234,7 +234,7 @@ static void print_params(Printer *p) {
             put_string(p, q->checkpoint);
         }
         if (q->checkpoint_transposed) put(p, " transposed");
-        /* No dtype of its own yet means the master's. */
+        /* A parameter without a dtype of its own yet has the master's. */
         put(p, " compute ");
         put(p, dtype_name(q->compute_dtype ? q->compute_dtype : q->type.dtype));
         put(p, " reduce ");

@@ -138,7 +138,7 @@ static const char *shape_view(Infer *s) {
 
 /* ---- attention ---- */
 
-/* Operands .. q, k, v ..: the heads of q share those of k evenly. */
+/* Operands .. q, k, v ..: heads of q share the heads of k evenly. */
 static const char *shape_attention(Infer *s) {
     int q = signature_find(op_signature(s->kind), "q");
     int64_t heads = s->in[q].dim[2], shared = s->in[q + 1].dim[2];

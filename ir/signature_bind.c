@@ -1,10 +1,10 @@
-/* Holding types against a signature: unification of axes.
+/* Matching types with a signature: unification of axes.
  *
  * In: the types of an op's operands, and of results where they are known. Each slot is walked once:
- * a letter that nothing has bound yet takes the size that it meets, later ones must meet the same;
- * `...` and letters with a star bind runs of axes in the same way. A slot with two runs comes after
- * all others, when the second of them is known. Out: the sizes, from which types of results follow,
- * or a message that names operands and axes.
+ * a letter that nothing has bound yet takes the size that it meets, and later ones must meet the
+ * same size; `...` and letters with a star bind runs of axes in the same way. A slot with two runs
+ * is matched after all others, when the second run is known. Out: the sizes, from which types of
+ * results follow, or a message that names operands and axes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -140,8 +140,8 @@ static bool bind_sequence(BoundSignature *b, uint8_t which, const int64_t *dim, 
          text_of(type_at(b, from)).at, what);
 }
 
-/* Axes that each run of a slot takes in a type of that rank; false when there are too few. A run
- * that is alone takes what is left; of two the second is known. */
+/* Axes that each run of a slot takes in a type of that rank; false when there are too few. A lone
+ * run takes the remaining axes; of two runs the second is known. */
 static bool run_lengths(const BoundSignature *b, const Slot *slot, int rank, int *first,
                         int *second) {
     int left = rank - (slot->n_axes - slot->n_sequences);
@@ -197,7 +197,7 @@ static bool check_count(BoundSignature *b) {
     FAIL("takes %u to %u operands, not %u", least, most, n);
 }
 
-/* Of operands of any number, each kind stands together, the first one is there. */
+/* Of operands of any number, those of one kind are adjacent, and the first kind is present. */
 static bool check_order(BoundSignature *b) {
     const Slot *before = b->s->in;
     for (uint32_t i = 0; b->s->in_max == MANY && i < b->n_in; i++) {

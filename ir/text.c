@@ -1,4 +1,4 @@
-/* The tables behind the text form: which fields Attrs and Policy have. */
+/* The tables of the text form: which fields Attrs and Policy have. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>

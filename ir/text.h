@@ -1,5 +1,5 @@
-/* The fields of Attrs and Policy by name, with their ranges: what the printers and parsers of
- * graphs, the verifier, and the reader and the dump of plans share. */
+/* The fields of Attrs and Policy by name, with their ranges: shared by the printers and parsers of
+ * graphs, the verifier, and the reader and the dump of plans. */
 #ifndef FSDPC_TEXT_H
 #define FSDPC_TEXT_H
 
@@ -14,7 +14,7 @@ typedef struct TextField {
     TextKind kind;
     const Words *words; /* TEXT_WORD */
     double least, most; /* the range, ends included */
-    double standard;    /* where nobody says anything */
+    double standard;    /* the default */
     uint8_t rows;       /* OpRows: the table that the number is a row of */
     const char *line;   /* for people */
 } TextField;

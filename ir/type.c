@@ -1,6 +1,6 @@
 /* Types of values: making, comparing, checking and printing them.
  *
- * Below everything else in ir/: nothing here knows an op or a graph.
+ * The lowest layer of ir/: nothing here knows an op or a graph.
  */
 #include <stdio.h>
 #include <string.h>

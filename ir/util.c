@@ -2,7 +2,7 @@
  *
  * The arena is a list of zeroed blocks; an allocation is a bump of the newest one, or a block of
  * its own when it does not fit. Under AddressSanitizer every allocation is a block of its own, so
- * that an access behind one object is seen and does not land in its neighbour.
+ * that an access past the end of an object is seen and does not hit its neighbour.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,10 @@ enum { ARENA_ALIGNMENT = 16 };
 
 typedef struct Block {
     struct Block *next;
-    size_t size; /* bytes behind this header */
+    size_t size; /* bytes after this header */
 } Block;
 
-_Static_assert(sizeof(Block) % ARENA_ALIGNMENT == 0, "data behind the header must stay aligned");
+_Static_assert(sizeof(Block) % ARENA_ALIGNMENT == 0, "data after the header must stay aligned");
 
 struct Arena {
     Block *blocks;         /* the first one is the one that is filled */
@@ -98,8 +98,8 @@ void *arena_alloc(Arena *a, size_t bytes) {
         return at;
     }
     if (rounded > ARENA_BLOCK / 4) {
-        /* Behind the first block, which goes on being filled. The exact size, not the rounded
-         * one, so that AddressSanitizer knows where the object ends. */
+        /* After the first block, which is filled further. The exact size, not the rounded one, so
+         * that AddressSanitizer knows where the object ends. */
         Block *own = block_new(bytes);
         if (a->blocks) {
             own->next = a->blocks->next;
@@ -190,7 +190,7 @@ static char *resolve_target(const char *path) {
     return real ? real : strdup(path);
 }
 
-/* Opens a file that nobody else has, beside target; its name goes to *name (malloc'ed). */
+/* Opens a new file next to target; its name goes to *name (malloc'ed). */
 static int open_beside(const char *target, char **name) {
     for (int i = 0; i < 100; i++) {
         if (asprintf(name, "%s.%ld.%d.tmp", target, (long)getpid(), i) < 0) {

@@ -1,10 +1,10 @@
 /* The verifier: is this graph one that the next pass may trust?
  *
  * Rules are rows of verify_rules.def and run in an order in which each may rely on the ones before:
- * first the tables, then which op is where, then op by op operands and types, then what a whole
- * program must do. Where an early rule is broken the later ones that would read nonsense are left
- * out. Everything is linear in the graph, but for the sorting of names. Whether streams and edges
- * order all accesses that they must is not asked here: plan_check proves it on the finished plan.
+ * first the tables, then which op is where, then the operands and types of each op, then what a
+ * whole program must do. If an early rule is broken, later ones that would read nonsense are
+ * skipped. Everything is linear in the graph except the sorting of names. Whether streams and edges
+ * order all accesses that they must is not checked here: plan_check proves it on the finished plan.
  */
 #include <string.h>
 

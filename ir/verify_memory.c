@@ -1,5 +1,5 @@
 /* Memory: what a reshard has ended is not read (shard-5), and at level sched addresses follow the
- * alias rules (sched-2, sched-3) and nothing reads what was taken over (sched-8).
+ * alias rules (sched-2, sched-3) and nothing reads what an op took over (sched-8).
  *
  * Every value belongs to a root, the value whose memory it is in: a view to what it shows, a
  * result in place to its operand, the operands of a pack to the pack. A root has a version, which
@@ -33,7 +33,7 @@ static void read_operands(Memory *m, const Op *op) {
     for (uint32_t i = 0; i < op->n_in; i++) {
         ValueId x = op->in[i], root = m->root[x];
         if (ending_of(m, root) != NO_OP)
-            verify_broken(v, RULE_SHARD_5, op, "reads %%%u behind #%u, which ends it",
+            verify_broken(v, RULE_SHARD_5, op, "reads %%%u after #%u, which ends it",
                           v->value_number[x], ending_of(m, root));
         else if (v->placed && !gives_back && m->version[x] != m->current[root])
             verify_broken(v, RULE_SCHED_8, op, "reads %%%u after its memory was taken over",
@@ -73,7 +73,7 @@ static void walk(Memory *m) {
 
 /* ---- addresses ---- */
 
-/* From the last op to the first: what lies inside of a pack or is worked on in place there. */
+/* From the last op to the first: what lies inside a pack or is worked on in place there. */
 static void find_inside(Memory *m) {
     Verify *v = m->v;
     for (uint32_t k = v->program->ops.n; k-- > 0;) {

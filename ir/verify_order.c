@@ -4,7 +4,7 @@
  * `edges` has been here, and a gather must happen after all the work of stream compute that is
  * issued before it. Happens-before is order on a stream and edges: every op has a clock, how many
  * ops of each stream have finished whenever it starts. Data and tokens are not looked at: what they
- * demand must be edges, and plan_check proves that.
+ * require must be edges, and plan_check proves that.
  */
 #include "verify.h"
 

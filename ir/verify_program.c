@@ -1,7 +1,7 @@
 /* What whole programs must do: graph-7, model-*, train-*, shard-4, -6, -7, -8, sched-1, -4 to -7.
  *
- * Each check is one walk over a program and an array over the table that it counts in. The ops
- * were looked at one by one before: operands exist, rows are rows, types fit.
+ * Each check is one walk over a program and an array over the table that it counts in. Each op has
+ * been checked by itself before: operands exist, rows are rows, types fit.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 static bool trainable(const Verify *v, uint32_t param) { return !v->g->params.at[param].frozen; }
 
-/* Level train, and what of it is left at level shard until pass shard. */
+/* Level train, and the rest of it at level shard until pass shard has run. */
 static bool by_parameter(const Verify *v) {
     return v->g->level == LEVEL_TRAIN || (v->g->level == LEVEL_SHARD && !v->grouped);
 }
@@ -124,7 +124,7 @@ static void check_step(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         if (op->phase < phase)
-            verify_broken(v, RULE_TRAIN_4, op, "is of phase %s behind phase %s",
+            verify_broken(v, RULE_TRAIN_4, op, "is of phase %s after phase %s",
                           phase_name(op->phase), phase_name(phase));
         phase = op->phase;
         if (op->kind == OP_set_grad) {
@@ -272,7 +272,7 @@ static void check_edges(Verify *v, const Op *op) {
         else if (v->g->ops.at[op->edge[i]].stream == op->stream)
             verify_broken(v, RULE_SCHED_4, op, "waits for #%u of its own stream", number);
         else if (i && number <= v->op_number[op->edge[i - 1]])
-            verify_broken(v, RULE_SCHED_4, op, "waits for #%u behind #%u", number,
+            verify_broken(v, RULE_SCHED_4, op, "waits for #%u after #%u", number,
                           v->op_number[op->edge[i - 1]]);
     }
 }

@@ -265,7 +265,7 @@ static void check_layout(Verify *v, uint32_t row) {
         int64_t at = q->params.at[k].offset;
         if (at < end || at % grain || at > q->padded) {
             verify_broken(v, RULE_SHARD_3, NULL,
-                          "group %u: parameter %d at %lld, behind %lld and in steps of %lld", row,
+                          "group %u: parameter %d at %lld, after %lld and in steps of %lld", row,
                           q->params.at[k].param, (long long)at, (long long)end, (long long)grain);
             return;
         }

@@ -1,5 +1,5 @@
-/* The enums that stand in text somewhere, each with its words: the one table that printers,
- * parsers, messages and help read.
+/* The enums that appear in text, each with its words: the one table that printers, parsers,
+ * messages and help read.
  *
  * A row is W(constant, word, meaning); the constants count from 0 in the order of the rows. To add
  * a value: its row. To add an enum: its rows, and its line in WORD_TABLES with the name of the
@@ -157,7 +157,7 @@ typedef struct Words {
 #define WORD_TABLE(name, count) extern const Words words_##name;
 WORD_TABLES(WORD_TABLE)
 #undef WORD_TABLE
-const char *word_of(const Words *w, int64_t value); /* "?" for what is no value */
-int word_find(const Words *w, const char *word);    /* -1 for what is no word */
+const char *word_of(const Words *w, int64_t value); /* "?" for anything that is not a value */
+int word_find(const Words *w, const char *word);    /* -1 for anything that is not a word */
 
 #endif

@@ -6,10 +6,10 @@
  * gathers forward from there. With M > 1 micro-batches `train` becomes `first`, `micro` (M > 2) and
  * `last`. comm_parts.c decides what is gathered from when to when, comm_emit.c writes the programs.
  *
- * Counts a step, U units that own something: full M(2U - 1) gathers (one more with reshard_root,
- * one fewer for each unit whose backward reads no weight), M*U reductions, U with accumulate =
- * local; grads M*U, with accumulate = local U; none no gather, as many all_reduces as full has
- * reductions. One all_reduce for loss and norm on top. One rank: none of all these.
+ * Counts per step, with U units that own something: full M(2U - 1) gathers (one more with
+ * reshard_root, one fewer for each unit whose backward reads no weight), M*U reductions, U with
+ * accumulate = local; grads M*U, with accumulate = local U; none no gather, as many all_reduces as
+ * full has reductions. One more all_reduce for loss and norm. One rank: none of these.
  *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
  */
@@ -43,7 +43,7 @@ static bool policy_is_possible(const Graph *g) {
     return ok;
 }
 
-/* Is the value a metric that an op in front of number `before` sets? */
+/* Is the value a metric that an op before number `before` sets? */
 static bool is_set_metric(const Graph *g, const Program *p, uint32_t before, ValueId v) {
     for (uint32_t i = 0; i < before; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
@@ -90,7 +90,7 @@ static bool graph_is_behind_shard(const Graph *g) {
     bool ok = g->groups.n > 0;
     for (uint32_t i = 0; i < g->programs.n; i++) ok &= is_behind_shard(g, &g->programs.at[i]);
     if (ok) return true;
-    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "comm wants a graph straight behind shard");
+    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "comm needs the graph that shard leaves");
     diag_emit(&d);
     return false;
 }

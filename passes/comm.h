@@ -1,4 +1,4 @@
-/* The inside of pass comm: what its files share. Nobody else includes this. */
+/* The inside of pass comm: what its files share. No other file includes this. */
 #ifndef FSDPC_COMM_H
 #define FSDPC_COMM_H
 
@@ -15,11 +15,11 @@ typedef struct Segment {
 /* One stay of a unit's parameters in gathered form. */
 typedef struct Gather {
     int32_t unit;
-    uint32_t home;        /* segment in front of which it is there */
+    uint32_t home;        /* segment before which it begins */
     uint32_t first, last; /* items that read it first and last */
 } Gather;
 
-/* One pack of the old program and the segment behind which it is complete. */
+/* One pack of the old program and the segment after which it is complete. */
 typedef struct Reduction {
     uint32_t segment, group;
     ValueId *gradient; /* of each parameter, old values */

@@ -1,21 +1,22 @@
 /* The second half of comm: a program put together again, with the collectives that happen.
  *
- * In front of a segment stand the gathers that begin there: for each group of the unit, the master
- * shard (cast to the compute dtype where that is another one), then unshard. A gather with r
- * reshards before it takes the token of number r - inflight, counted as they happen, the root's
- * left out. So besides the root and the units that stay gathered around it (outer blocks, kept
- * ones) at most `inflight` units are gathered at once. Views stand right in front of their first
- * reader, so that compute does not wait for a gather before it must. reshard stands right behind
- * the last reader.
+ * The gathers that begin in a segment come before it: for each group of the unit, the master shard
+ * (cast to the compute dtype where the two differ), then unshard. A gather with r reshards before
+ * it takes the token of reshard r - inflight; reshards count in the order they happen, without the
+ * root's. So at most `inflight` units are gathered at once, not counting the root and the units
+ * that stay gathered around it (outer blocks, kept ones). A view comes right before its first
+ * reader, so that compute does not wait for a gather too early. reshard comes right after the last
+ * reader.
  *
- * Behind a segment that completes gradients stand, in this order: free of the flat gradients whose
- * reduction was issued behind an earlier segment, and what had to wait for those reductions (adding
- * to or setting the state that keeps micro-batches); then pack and reduction. So at most one unit's
- * gradients are on their way while the next one's are made. What then still waits is done in front
- * of the norm of its group, and the last free in front of the metrics or at the end of the program.
+ * A segment that completes gradients is followed by, in this order: free of the flat gradients
+ * whose reduction was issued after an earlier segment, and what had to wait for those reductions
+ * (adding to or setting the state that keeps micro-batches); then pack and reduction. So at most
+ * one unit's gradients are in flight while the next one's are made. What still waits then is done
+ * before the norm of its group; the last free comes before the metrics or at the end of the
+ * program.
  *
- * Kinds: first and micro leave out the update. Gradients of micro-batches add up behind the
- * reduction (sharded) or in front of it (local; then only last reduces). With hold, first keeps the
+ * Kinds: first and micro leave out the update. Gradients of micro-batches add up after the
+ * reduction (sharded) or before it (local; then only last reduces). With hold, first keeps the
  * gathered parameters in a state, micro and last read it, last reshards.
  */
 #include <string.h>
@@ -147,8 +148,7 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
     }
 }
 
-/* A view, or a reshape of one, of the current gather: once a gather, in front of its first reader.
- */
+/* A view, or a reshape of one, of the current gather: once per gather, before its first reader. */
 static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     Graph *g = e->c->g;
     int32_t unit = e->c->map.owner[p], gather = e->current[unit];
@@ -221,8 +221,8 @@ static ValueId reduce(Emit *e, const Reduction *r, ValueId flat) {
     return emit(&e->b, e->c->gathers ? OP_reduce_scatter : OP_all_reduce, &a, 1, &flat, NULL);
 }
 
-/* Gradients of micro-batches that add up in front of the reduction. An all_reduce works in place,
- * in the state's memory: behind it the state is its result, see complete. */
+/* Gradients of micro-batches that add up before the reduction. An all_reduce works in place, in the
+ * state's memory: afterwards the state is its result, see complete. */
 static ValueId add_local(Emit *e, const Reduction *r, ValueId pack, bool reduced_in_place) {
     int32_t state = e->c->gradient_state[r->group];
     ValueId sum = pack;

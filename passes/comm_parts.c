@@ -2,19 +2,18 @@
  *
  * Items are the ops that compute; unshard, cast of a shard, view, reshape of a view, pack and
  * reduce_scatter are only read. Consecutive items of one unit and phase are a segment. The segments
- * in which some item reads a unit's parameters are its uses; uses that follow each other share a
- * gather
- *   - if the unit is the root, within a phase, and over the border unless reshard_root;
+ * in which some item reads a unit's parameters are its uses; consecutive uses share a gather
+ *   - if the unit is the root, within a phase, and across the two phases unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
  *   - if the unit was joined by hand from several modules, within a phase: it is gathered when the
- *     first of them runs and resharded behind the last, as if they were one;
+ *     first of them runs and resharded after the last, as if they were one;
  *   - if only modules inside the unit run between them (an outer block around inner ones);
  *   - if at most `prefetch` other units run between them, since the next gather would be issued
  *     before the reshard is over; a unit that runs in several parts counts once.
  * Otherwise the unit is resharded and gathered again. A phase that does not read a unit's
  * parameters does not gather it.
  *
- * Time: one walk over the ops, then uses and gathers once each; a sort of the gathers.
+ * Time: one walk over the ops, then one over uses and one over gathers; a sort of the gathers.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* edges: for each op the ops of other streams that it must wait for, none of them redundant.
  *
- * In: a scheduled graph with addresses; what has none yet shares memory with nothing. Out: Op.edge
- * of every op.
+ * In: a scheduled graph with addresses; a value that has none yet shares memory with nothing. Out:
+ * Op.edge of every op.
  *
  * Ops of one stream run in list order, so for each other stream only the latest op that has to be
  * waited for matters. An op waits for
@@ -14,9 +14,9 @@
  * Who holds which memory is a map from addresses to occupants: a value, or a state as it was at the
  * start; each occupant knows its last access on each stream.
  *
- * Every op has a clock: how many ops of each stream have finished when it has. An edge that the
- * clock of the op before it on its stream implies is dropped, and one that another edge of the same
- * op implies; what is left is the transitive reduction. n log n.
+ * Every op has a clock: how many ops of each stream have finished when it has. An edge is dropped
+ * if the clock of the op before it on its stream implies it, or another edge of the same op does;
+ * the rest is the transitive reduction. n log n.
  */
 #include <stdlib.h>
 
@@ -38,10 +38,10 @@ typedef struct Edges {
     Clock scratch[DEVICE_KINDS]; /* by kind of device: last op on each stream with a workspace */
     uint32_t worked;             /* place of the latest op on stream compute that does work */
     VEC(OpId) on[STREAM_KINDS];
-    Clock need; /* of the op at hand: how many ops of each stream it waits for */
+    Clock need; /* of the current op: how many ops of each stream it waits for */
 } Edges;
 
-/* The op at hand waits for all accesses of this occupant so far. */
+/* The current op waits for all accesses of this occupant so far. */
 static void wait_for_accesses(Edges *e, uint32_t occupant) {
     for (int s = 0; s < STREAM_KINDS; s++) e->need[s] = MAX(e->need[s], e->access[occupant][s]);
 }
@@ -52,7 +52,7 @@ static int wait_for_occupant(void *context, uint64_t from, uint64_t to, uint32_t
     return 0;
 }
 
-/* Gives [from, to) to a new occupant; the op at hand waits for those who were there. */
+/* Gives [from, to) to a new occupant; the current op waits for those who were there. */
 static void occupy(Edges *e, uint64_t from, uint64_t to, uint32_t occupant) {
     if (from == to) return;
     if (interval_map_replace(&e->map, from, to, occupant, wait_for_occupant, e))

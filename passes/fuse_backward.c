@@ -1,7 +1,7 @@
 /* fuse_backward: products of backward take in what stands beside them.
  *
- * In: a graph of level train straight behind grad. Out: the same, where
- *   1. dh = gelu_grad(g, h) of a g = linear_grad_input(dy, w) that nobody else reads is
+ * In: a graph of level train, right after grad. Out: the same, where
+ *   1. dh = gelu_grad(g, h) of a g = linear_grad_input(dy, w) that nothing else reads is
  *      dh = linear_grad_input_gelu(dy, w, h): a device can apply gelu's slope while the product's
  *      results are still in registers;
  *   2. db = sum_leading(dy) and dw = linear_grad_weight(dy, x) of one linear are
@@ -9,12 +9,12 @@
  *
  * A fused op stands where the first of its two ops stood, with the path and span of the product:
  * those of the linear whose parameters it reads or whose gradients it makes. The other operand is a
- * value of forward, which is there. What read the two results reads those of the fused op, in its
- * old place, so each parameter's gradient is complete where it was.
+ * value of forward, which exists by then. Readers of the two results read those of the fused op and
+ * keep their places, so each parameter's gradient is complete where it was.
  *
- * Not fused: sums that go on from an earlier contribution (an accumulator is a parameter that is
- * used twice: the library's sums of a bias begin at zero), a sum of dy that belongs to another op
- * than the product, or to a broadcast over several axes.
+ * Not fused: sums that continue an earlier contribution (a parameter that is used twice has an
+ * accumulator, but the library's sums of a bias begin at zero), and a sum of dy that belongs to an
+ * op other than the product or to a broadcast over several axes.
  */
 #include <string.h>
 
@@ -24,7 +24,7 @@ typedef struct FuseBackward {
     Graph *g;
     uint32_t *readers; /* by value: how many operands it is */
     OpId *slope;       /* by value: an op gelu_grad whose gradient it is */
-    OpId *sum;         /* by value: the sum_leading that it has last been the operand of */
+    OpId *sum;         /* by value: the last sum_leading that reads it */
     uint32_t *place;   /* by op: its place in the program */
     OpId *second;      /* by op: what is fused into it, or NO_OP */
     bool *dropped;     /* by op */
@@ -58,7 +58,7 @@ static void find_sum(FuseBackward *f, OpId product) {
     f->dropped[product] = true;
 }
 
-/* Gradients of weights come behind the sums of their biases, slopes behind their products. */
+/* Gradients of weights come after the sums of their biases, slopes after their products. */
 static void find_pairs(FuseBackward *f, const Program *p) {
     const Graph *g = f->g;
     for (uint32_t i = 0; i < p->ops.n; i++) {

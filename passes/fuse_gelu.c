@@ -5,8 +5,8 @@
  * whose h has no other reader is y, h = linear_gelu(x, w, b). A device can then apply gelu while
  * the product's results are still in registers; h is kept, since gelu's gradient reads it.
  *
- * The new op stands where the linear stood and has its path and span: it is the linear's parameters
- * that it reads. All programs are treated alike, so that evaluation computes what training does.
+ * The new op stands where the linear stood and has its path and span: it reads the linear's
+ * parameters. All programs are treated alike, so that evaluation computes what training does.
  *
  * Not fused: an h that something else reads (a second gelu, a metric, a residual).
  */

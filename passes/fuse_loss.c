@@ -9,8 +9,8 @@
  * is read once, and its gradient may be written over it. The op stands where the loss stood, in
  * the forward phase. The numbers are those of the two, to the bit.
  *
- * Not fused: a loss with another reader of lse; one behind which anything but losses and their
- * set_state stands before backward, since the gradient would be kept beside it. Program eval has no
+ * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
+ * but losses and their set_state, since the gradient would be kept beside it. Program eval has no
  * gradient and keeps its losses.
  */
 #include "passes.h"

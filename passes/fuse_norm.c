@@ -1,4 +1,4 @@
-/* fuse_norm: what stands around a layer_norm becomes one op with it.
+/* fuse_norm: the ops around a layer_norm become one op with it.
  *
  * In: a graph of level train with its dtypes. Out: the same numbers, bit for bit, from fewer ops
  * that read and write less memory. Letters: R rows, D width.
@@ -7,20 +7,20 @@
  *     s = add(a, b);  y, mean, rstd = layer_norm(s, w, bias?)
  *  -> s, y, mean, rstd = add_layer_norm(a, b, w, bias?)
  * s stays a result, since the residual stream and backward read it; the norm gets it from
- * registers. The fused op stands where the norm stood, so nothing may read s in front of it, and
- * nothing but parameters may stand between the two: a and b do not live longer than they did.
+ * registers. The fused op stands where the norm stood, so nothing may read s before it, and nothing
+ * but parameters may stand between the two: a and b do not live longer than they did.
  *
  * Backward:
  *     db = sum_leading(dy);  dw = layer_norm_grad_weight(dy, x, mean, rstd)
  *     dx = layer_norm_grad_input(dy, x, w, mean, rstd);  g = add(residual, dx)
  *  -> g, dw, db = layer_norm_grad(dy, x, w, mean, rstd, residual)
  * dy and x are read once instead of four times. The fused op stands where the first of them stood;
- * between them only set_grad may stand, which keeps its place behind. Without such an addition the
- * operand `residual` is left out.
+ * only set_grad may stand between them, and it stays after the fused op. Without such an addition
+ * the operand `residual` is left out.
  *
  * Not fused: an addition that broadcasts; one whose sum something reads before the norm; gradients
  * of a norm without bias, with a frozen weight or bias, or used several times, whose bias gradient
- * goes on from an earlier one (sum_leading with acc) or whose weight gradient is added to one.
+ * continues an earlier one (sum_leading with acc) or whose weight gradient is added to one.
  */
 #include <string.h>
 
@@ -77,11 +77,11 @@ static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
            op->in[0] == dx->in[0] && same_dims(r, op->out, dx->in[2]);
 }
 
-/* The addition of dx, at position i, to what was there before position `first`; NULL: none. */
+/* The addition of dx, at position i, to what existed before position `first`; NULL: none. */
 static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, ValueId *residual) {
     ValueId dx = op_at(r, i)->out;
     if (r->readers[dx] != 1) return NULL;
-    const Op *add = op_at(r, i + 1); /* dx is read behind i */
+    const Op *add = op_at(r, i + 1); /* dx is read after i */
     if (add->kind != OP_add || !same_dims(r, add->in[0], add->in[1]) ||
         (add->in[0] != dx && add->in[1] != dx) || !type_equal(type_in(r, add->out), type_in(r, dx)))
         return NULL;

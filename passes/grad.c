@@ -1,27 +1,27 @@
 /* grad: reverse mode.
  *
- * In: a graph of level model. Out: level train; program train has its backward behind its forward,
+ * In: a graph of level model. Out: level train; program train has its backward after its forward,
  * all of it phase backward, every op with path and span of the forward op that it differentiates,
  * and `set_grad {index}` for each trainable parameter.
  *
  * 1. Forwards: a value needs a gradient if a trainable parameter reaches it through ops that have a
  *    gradient rule. 2. Backwards from the losses: which of those reach a loss, and how many
  *    contributions each will get. Only these exist, so nothing is computed that no trainable
- *    parameter needs, and when the last contribution is there is known in advance. 3. Backwards
- *    again, calling the rule of each op on that way.
+ *    parameter needs, and it is known in advance which contribution is the last. 3. Backwards
+ *    again, calling the rule of each op on such a path.
  *
  * Order. Ops are visited in the reverse of the forward order, so saved activations die in the
  * reverse order of their birth; a rule makes the gradients of weights before that of its input,
  * which may then take the memory of the activation that the weight's gradient has just read last.
- * Contributions are added as they come, never kept side by side, and `set_grad` stands right behind
- * a parameter's last contribution, so its reduction can start there.
+ * Contributions are added as they come, never kept side by side, and `set_grad` comes right after a
+ * parameter's last contribution, so its reduction can start there.
  *
  * Ownership. A gradient may be dy itself, a view of it, or a part of a larger gradient. Such a
- * value must not be added to in place, nor be moved into a flat gradient (pass shard does that with
+ * value must be neither added to in place nor moved into a flat gradient (pass shard does that with
  * the operands of set_grad): a parameter's gradient that is not its own is copied first.
  *
  * Not here: second derivatives, gradients of integer values, the mean: a loss (column LOSS of
- * ops.def) is a sum over targets; scaling is step_scale's business.
+ * ops.def) is a sum over targets; step_scale does the scaling.
  */
 #include "grad.h"
 #include "passes.h"
@@ -36,7 +36,7 @@ bool grad_wanted(const Grad *c, const Op *op, uint32_t j) {
     return j < op->n_in && c->sums[op->in[j]].missing > 0;
 }
 
-/* Marks the end of a parameter's gradient. Its place in the model is that of the parameter. */
+/* Marks the end of a parameter's gradient. Its path and span are those of the parameter. */
 static void finish_param(Grad *c, const Op *param, GradSum *s) {
     Builder at = c->b;
     if (!s->owned) {
@@ -110,8 +110,8 @@ static bool *trainable_values(const Graph *g, const Program *p) {
     return needs;
 }
 
-/* Counts the contributions of each value on a way from a trainable parameter to a loss. The result
- * says, by op of the program, whether it lies on such a way. */
+/* Counts the contributions of each value on a path from a trainable parameter to a loss. The result
+ * says, by op of the program, whether it lies on such a path. */
 static bool *count_contributions(Grad *c, const Program *p) {
     const Graph *g = c->g;
     const bool *needs = trainable_values(g, p);

@@ -1,7 +1,7 @@
 /* What the gradient rules (grad_rules.c) and the walk that calls them (grad.c) share.
  *
  * A rule gets the forward op and the gradients of its outputs, emits backward ops through c->b and
- * hands over one gradient for each operand that wants one. It never looks at another op.
+ * passes on one gradient for each operand that wants one. It never looks at another op.
  */
 #ifndef FSDPC_GRAD_H
 #define FSDPC_GRAD_H

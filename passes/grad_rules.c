@@ -1,6 +1,6 @@
-/* The gradient rules, one function a name in column GRAD of ops.def.
+/* The gradient rules, one function for each name in column GRAD of ops.def.
  *
- * Each gets dy, the gradient of the loss by the op's outputs, and hands over the gradient by each
+ * Each gets dy, the gradient of the loss by the op's outputs, and passes on the gradient by each
  * operand that wants one (grad.h). Weights come first, the input last: see grad.c on the order.
  *
  * Letters as in ops.def: B batch, T position, H heads, h head width, D width, O output width, V
@@ -40,7 +40,7 @@ void grad_none(Grad *c, const Op *op, const ValueId *dy) {
     BUG("op %s has no gradient", op_info[op->kind].name);
 }
 
-/* A parameter: grad.c ends its gradient with set_grad when the last contribution is there. */
+/* A parameter: grad.c ends its gradient with set_grad after the last contribution. */
 static void grad_leaf(Grad *c, const Op *op, const ValueId *dy) { (void)c, (void)op, (void)dy; }
 
 /* ---- layout ---- */
@@ -197,8 +197,8 @@ static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
 
 /* ---- loss ---- */
 
-/* Where backward starts: the seed is a power of two near 1 / targets, and what is left of the mean
- * is applied once, in the update. The op x_grad of a loss x reads what x reads, and results of x,
+/* Where backward starts: the seed is a power of two near 1 / targets, and the rest of the mean is
+ * applied once, in the update. The op x_grad of a loss x reads what x reads, and results of x,
  * under the names that they have in the signature of x. */
 static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;

@@ -4,11 +4,11 @@
  * and values, peaks and sizes of arena and workspaces. Ops are added only where one value would
  * have to be in two places at once (a copy, scale by 1).
  *
- * States lie at the start of the arena, in table order, the same for all programs. Behind them
- * each program has its own arrangement of the same bytes: values that share memory form blocks
+ * States lie at the start of the arena, in table order, the same for all programs. After them each
+ * program has its own arrangement of the same bytes: values that share memory form blocks
  * (memory_blocks.c), blocks get places (memory_place.c). Addresses are multiples of MEMORY_ALIGN
  * except inside a block. All sizes follow from types, so addresses hold on every device; scratch
- * memory of kernels, which does depend on the device, is behind everything.
+ * memory of kernels, which does depend on the device, comes last.
  *
  * Not handled: moving or recomputing values to lower the peak.
  */

@@ -1,4 +1,4 @@
-/* The inside of pass memory: what its files share. Nobody else includes this.
+/* The inside of pass memory: what its files share. No other file includes this.
  *
  * A block is a set of values of one program whose places depend on each other: a value and its
  * views, a pack and its operands, results that work in place. It needs one range of the arena for
@@ -33,8 +33,8 @@ typedef struct Blocks {
     VEC(Block) at;
 } Blocks;
 
-/* memory_span.c: when the memory that a side stream's op touches is taken. For compute ops both are
- * the op's own position. */
+/* memory_span.c: when the memory that a side stream's op touches is in use. For compute ops both
+ * ends are the op's own position. */
 typedef struct Spans {
     uint32_t *from, *to; /* by position */
 } Spans;
@@ -49,7 +49,7 @@ uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device);
 Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch);
 /* The set of value v and its offset from the set's lowest byte. */
 uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset);
-/* Puts copies in front of ops that would need one value in two places; once, before anything. false
+/* Puts copies before ops that would need one value in two places; once, before anything. false
  * after an error: copies do not help. */
 bool memory_copies(Graph *g, uint32_t program);
 

@@ -8,8 +8,8 @@
  * result's begins there.
  *
  * Where one value would have to be in two places (one gradient for two parameters, an operand that
- * is read after the op that replaces it), memory_copies has put a copy in front of the op, so here
- * a contradiction is a bug.
+ * is read after the op that replaces it), memory_copies has put a copy before the op, so a
+ * contradiction here is a bug.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static uint32_t find_root(const Blocks *b, ValueId v, int64_t *offset) {
     int64_t sum = 0;
     for (; b->parent[root] != root; root = b->parent[root]) sum += b->shift[root];
     *offset = sum;
-    for (int64_t rest = sum; b->parent[v] != v;) { /* the way becomes one step */
+    for (int64_t rest = sum; b->parent[v] != v;) { /* the path becomes one step */
         uint32_t next = b->parent[v];
         int64_t step = b->shift[v];
         b->parent[v] = root;
@@ -47,11 +47,11 @@ uint32_t memory_find(const Blocks *b, ValueId v, int64_t *offset) {
     return root;
 }
 
-/* States that value w lies `delta` bytes behind value v. false: they have other places already. */
+/* States that value w lies `delta` bytes after value v. false: they have other places already. */
 static bool join(Blocks *b, ValueId v, ValueId w, int64_t delta) {
     int64_t at_v, at_w;
     uint32_t r = find_root(b, v, &at_v), s = find_root(b, w, &at_w);
-    int64_t shift = at_v + delta - at_w; /* of root s behind root r */
+    int64_t shift = at_v + delta - at_w; /* of root s after root r */
     if (r == s) return shift == 0;
     if (b->pin[r] != NO_ADDRESS && b->pin[s] != NO_ADDRESS &&
         b->pin[r] + (uint64_t)shift != b->pin[s])
@@ -241,7 +241,7 @@ static void find_reads(Copies *c, const Graph *g, const Program *p) {
     }
 }
 
-/* Is operand k of op i replaced although somebody reads it later, or named twice? */
+/* Is operand k of op i replaced although something reads it later, or named twice? */
 static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i, uint32_t k) {
     const OpInfo *o = &op_info[op->kind];
     ValueId base = c->base[op->in[k]];
@@ -260,7 +260,7 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
     return c->last_read[base] > i;
 }
 
-/* A value of its own with the same elements, made right in front of the op. */
+/* A value of its own with the same elements, made right before the op. */
 static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
     Op *op = &g->ops.at[user];
     Op copy = {.kind = OP_scale,
@@ -283,7 +283,7 @@ static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
 }
 
 /* A graph that was written by hand may ask for what copies cannot give, such as a state's old value
- * behind its set_state. */
+ * after its set_state. */
 static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
     const Op *op = &g->ops.at[id];
     uint32_t number = 0;
@@ -292,12 +292,12 @@ static bool impossible(Graph *g, const Program *p, OpId first_copy, OpId id) {
     Diag d = diag_at(g->diags, E_pass_order, op->span,
                      "program %s, #%u %s: no place in memory suits all users of an operand",
                      program_name(p->kind), number, op_info[op->kind].name);
-    diag_help(&d, "is a state read behind its set_state, or set twice?");
+    diag_help(&d, "is a state read after its set_state, or set twice?");
     diag_emit(&d);
     return false;
 }
 
-/* One round over the program; *changed: copies were put in. */
+/* One round over the program; *changed: copies were added. */
 static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, bool *changed,
                        Arena *a) {
     Program *p = &g->programs.at[program];
@@ -343,7 +343,7 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
 }
 
 bool memory_copies(Graph *g, uint32_t program) {
-    enum { MOST_ROUNDS = 64 }; /* a copy seldom asks for another one */
+    enum { MOST_ROUNDS = 64 }; /* a copy seldom needs another one */
     OpId first_copy = g->ops.n, last = 0;
     bool changed = true;
     for (int round = 0; changed && round < MOST_ROUNDS; round++) {

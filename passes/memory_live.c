@@ -1,6 +1,6 @@
 /* How many bytes are live while each op runs, from addresses and issue order: what the peak is
  * measured against. Blocks are those of the graph as it is; a block counts from its first access to
- * its last one, states count always. */
+ * its last one, states always count. */
 #include "memory.h"
 #include "passes.h"
 

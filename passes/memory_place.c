@@ -1,14 +1,14 @@
 /* Places blocks: sizes and spans of time in, offsets out, as little height as possible.
  *
  * Blocks are placed one after the other, the largest first, each into the lowest gap between the
- * ones that overlap it in time. Large blocks pack without waste, small ones fill what is left.
- * Which of several blocks of one size comes first matters little but not nothing, so a few orders
- * are tried: the longest-lived or the earliest first, and the same with the blocks that are live at
- * the worst time before all others. The lowest result is kept; one that is within 1/2000 of the
- * bound, the bytes live at the worst time, ends the search.
+ * ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps. Which of
+ * several blocks of one size comes first matters little but not nothing, so a few orders are tried:
+ * the longest-lived or the earliest first, and the same with the blocks that are live at the worst
+ * time before all others. The lowest result is kept; one that is within 1/2000 of the bound, the
+ * bytes live at the worst time, ends the search.
  *
- * Who is where is a tree over time. Each node knows the addresses that blocks take over all of its
- * time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
+ * A tree over time holds what is where. Each node knows the addresses that blocks take over all of
+ * its time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
  * touch. A block is in the log n nodes that its span is made of; the gap for a block is looked for
  * in the `any` of these nodes and in the `whole` of the nodes above, log n sets of runs. Blocks
  * that live at one time lie side by side, so that a set has few runs however many blocks are in it.
@@ -110,7 +110,7 @@ static void see(Place *p, const Runs *runs) {
     if (runs->n) p->seen[p->n_seen++] = (Seen){runs, 0};
 }
 
-/* Fills p->seen: together these runs are all that is taken at some time from start to end. */
+/* Fills p->seen: together these runs are everything taken at any time from start to end. */
 static void look(Place *p, At at, uint32_t start, uint32_t end) {
     const Node *node = &p->nodes[at.node];
     if (!node->any.n) return;
@@ -196,7 +196,7 @@ static uint64_t try_order(Place *p, const Order *order, uint64_t *offset) {
     return height;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole placement ---- */
 
 static void find_bound(Place *p, Arena *a) {
     uint64_t *change = arena_array(a, uint64_t, p->n_time + 1), live = 0;

@@ -2,14 +2,13 @@
  *
  * A gather or a reduction runs at no fixed time: it can begin as soon as the last compute op that
  * its stream waited for is done, and it has surely ended at the first compute op that waits for it.
- * So its memory is taken from after the one to before the other. Memory that is given out by these
- * spans can be reused without any edge that data, tokens and the order of gathers do not give
- * already.
+ * So its memory is taken from after the former to before the latter. Memory placed by these spans
+ * can be reused without any edge beyond those that data, tokens and the order of gathers already
+ * give.
  *
  * Going forward, `from` is the latest compute op that happens before; going backward, `to` is the
  * earliest compute op that happens after. A gather happens after the compute ops that are issued
- * before it, a reshard or free after all readers of its operands: that is what pass edges makes of
- * them.
+ * before it, a reshard or free after all readers of its operands: pass edges makes it so.
  */
 #include "memory.h"
 
@@ -66,7 +65,7 @@ static void go_backward(Walk *w) {
             w->spans.to[i] = i;
         else
             w->spans.to[i] = stream_to[op->stream] = MIN(w->spans.to[i], stream_to[op->stream]);
-        /* what op i waits for has ended in front of i, or of the compute op that waits for i */
+        /* what op i waits for has ended before i, or before the compute op that waits for i */
         uint32_t done = compute ? (i ? i - 1 : 0) : w->spans.to[i];
         for (uint32_t k = 0; k < op->n_in; k++) {
             uint32_t d = w->position[w->g->values.at[op->in[k]].def];

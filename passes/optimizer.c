@@ -6,7 +6,7 @@
  *   2. step_scale(loss, norm, step) -> state "scale": what turns a reduced gradient into the one
  *      that the update uses (mean over the targets, clipping), or says that nothing is updated;
  *   3. for each trainable parameter in the table's order: master, its moments, the update, and
- *      set_param and set_state of what comes out.
+ *      set_param and set_state of the results.
  * Moments are new states "<parameter>.m" and "<parameter>.v" of the parameter's type. SGD without
  * momentum keeps none. Parameters that are frozen have neither moments nor an update.
  */

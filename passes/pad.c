@@ -6,18 +6,17 @@
  * A vocabulary of 50257 makes rows of bf16 logits that begin at odd multiples of two bytes. A
  * matrix product on a GPU cannot load such rows sixteen bytes at a time and is several times
  * slower, in all three products of a model's head. With a pitch of 50304 elements every row begins
- * at a multiple of 128 bytes. Weights keep their shape; what lies between the rows is never
- * touched.
+ * at a multiple of 128 bytes. Weights keep their shape; the gaps between rows are never touched.
  *
  * 1. A value and its views are one piece of memory, which one op writes. 2. That op must be able to
- * write rows with a pitch, and every reader must know them (the colon in their signatures); views
+ * write rows with a pitch, and every reader must accept them (the colon in their signatures); views
  * must keep the last axis. 3. Then the value and its views get the pitch. Programs are independent
  * of each other, and so are logits and their gradient, though as a rule both are padded or neither
  * is.
  *
- * Not here: f32. The products of the cpu device then work on the operands where they lie, and their
- * bits may depend on the distance of rows; bf16 operands are widened into dense copies, whatever
- * their pitch, so nothing that the cpu computes depends on this pass.
+ * Not here: f32. The products of the cpu device work on f32 operands where they lie, and their bits
+ * may depend on the distance of rows; bf16 operands are widened into dense copies, whatever their
+ * pitch, so nothing that the cpu computes depends on this pass.
  */
 #include "passes.h"
 #include "signature.h"

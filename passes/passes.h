@@ -1,4 +1,4 @@
-/* Passes: graph in, graph out. One pass, one file, one function of its name.
+/* Passes: graph in, graph out. Each pass is one file with one function of its name.
  *
  * A pass assumes a verified graph of its input level and leaves a verified one of its output level.
  * User mistakes that only a pass can see (an unknown unit class, a parameter without gradient) are
@@ -32,7 +32,7 @@ const PassInfo *pass_of_stage(const char *name);
 typedef struct PipelineOptions {
     const char *print_after; /* name of a pass, or NULL */
     bool print_after_all, print_after_change, timing;
-    bool from_text; /* the graph was written by somebody, not made by the passes before */
+    bool from_text; /* the graph was written by hand, not made by the passes before */
     void (*print)(void *context, const char *pass, const char *text, size_t n);
     void *print_context;
     const PassInfo *last; /* stop after this pass; NULL: at the end of level `to` */
@@ -46,7 +46,7 @@ bool pipeline_run(Graph *g, OpLevel to, const PipelineOptions *options);
 bool pipeline_run_pass(Graph *g, const PassInfo *pass, const PipelineOptions *options);
 
 /* memory_live.c: bytes live while each op of a program of level sched runs, in issue order, states
- * included; memory that several values share counts once. live: one entry an op. The largest entry
+ * included; memory that several values share counts once. live: one entry per op. The largest entry
  * is the lower bound of the program's peak. */
 void memory_live(const Graph *g, uint32_t program, uint64_t *live);
 

@@ -3,8 +3,8 @@
  * In: a verified graph of any level. Out: a verified graph of level `to`, or false after an error
  * that a pass reported. The list has no conditions: a pass that has nothing to do leaves the graph
  * as it is. A graph that breaks a rule after a pass is a mistake of the pass, never the user's, so
- * it ends the process; the rules that it breaks are printed first. Where the graph was written by
- * hand (`fsdpc opt`) it is an error like any other.
+ * it ends the process; the rules that it breaks are printed first. If the graph was written by hand
+ * (`fsdpc opt`), it is an error like any other.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void print_after(const Graph *g, const PassInfo *pass, const PipelineOpti
     buf_free(&text);
 }
 
-/* What a pass takes for granted of the passes before it, a graph written by hand need not have. */
+/* A graph written by hand need not have what a pass takes for granted of the passes before it. */
 static void say_unlike(Graph *g, const PassInfo *pass) {
     Diag d = diag_at(g->diags, E_graph_rule, (Span){0},
                      "pass `%s` cannot work on this graph: its result breaks the rules above",

@@ -59,7 +59,7 @@ static void mark_gradients(Precision *c, const Program *p) {
     }
 }
 
-/* What result j of the op gets; DT_NONE: its dtype is not this pass's business. */
+/* What result j of the op gets; DT_NONE: this pass leaves its dtype alone. */
 static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
     if (op->kind == OP_param) return g->params.at[op->attr.index].compute_dtype;

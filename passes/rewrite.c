@@ -1,7 +1,7 @@
 /* One op in the place of several: the tables that a pass decides by, and the new list.
  *
- * The list is built in one walk: an op of a group is left out, a fused op is made where its place
- * was, and operands that were results of a group are read from the fused op from there on.
+ * The list is built in one walk: an op of a group is left out, a fused op is made at its place, and
+ * from there on operands that were results of a group are read from the fused op.
  */
 #include "rewrite.h"
 

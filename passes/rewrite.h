@@ -1,4 +1,4 @@
-/* What passes share that put one op in the place of several. Nobody else includes this.
+/* Shared by the passes that put one op in the place of several. No other file includes this.
  *
  * A pass looks at a program through the tables of a Rewrite, names the groups of ops that become
  * one, and the end of the rewrite makes the new list.
@@ -10,12 +10,12 @@
 
 enum { MOST_FUSED = 6 };
 
-/* One op instead of several: where it stands, and what its operands and results were. It stands
- * where op `place` stood and is of its phase; the rest is that of `source`. */
+/* One op instead of several: its place, and what its operands and results were. It takes the place
+ * and phase of op `place`, the rest from `source`. */
 typedef struct Fused {
     OpKind kind;
     OpId place,
-        source; /* it stands where op `place` stood; attributes, path and span of `source` */
+        source; /* it takes the place of op `place`; attributes, path and span of `source` */
     uint32_t n_in, n_out;
     ValueId in[MOST_FUSED];  /* values of the old list */
     ValueId out[MOST_FUSED]; /* the same: what each result stands for, type included */
@@ -29,15 +29,15 @@ typedef struct Rewrite {
     uint32_t *reader;   /* by value: position of the last op that reads it */
     bool *gone;         /* by op: a group that was named holds it */
     VEC(Fused) fused;
-    uint32_t *instead; /* by op: row of fused that stands at its place, plus 1 */
+    uint32_t *instead; /* by op: row of fused that takes its place, plus 1 */
 } Rewrite;
 
 Rewrite rewrite_begin(Graph *g, uint32_t program);
 const Op *rewrite_def(const Rewrite *r, ValueId v);
-/* Is v there in front of position `at`? */
+/* Does v exist before position `at`? */
 bool rewrite_is_before(const Rewrite *r, ValueId v, uint32_t at);
-/* The ops of `group` become f. Its operands must be there at its place, and nothing may have read
- * what its results stand for in front of it. */
+/* The ops of `group` become f. Its operands must exist at its place, and nothing before it may read
+ * what its results stand for. */
 void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group);
 void rewrite_end(Rewrite *r);
 

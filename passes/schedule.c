@@ -2,31 +2,31 @@
  *
  * In: a graph of level shard as comm leaves it, in the order of computation. Out: level sched. The
  * list is the order in which the host issues ops. unshard, and a cast that only feeds it, are on
- * stream gather; reduce_scatter and all_reduce on reduce; all else on compute, in the order that it
- * came in.
+ * stream gather; reduce_scatter and all_reduce on reduce; all else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
- * of one is where comm put it, in front of the computation that needs it. With prefetch k pre   p
- * goes in front of the home of p - k: it is issued before unit p - k computes; post  p goes after
- * the reshard of p - k, which is before that unit's reduction (backward only; forward has nothing
- * to reduce, so it is as pre); and where there is no p - k, to the beginning of the phase (post: to
- * the end of what runs before gather 0). No gather passes the one before it, nor the reshard whose
- * token it takes. Pass `edges` makes a gather wait for the work on compute that stands before it.
+ * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
+ * goes before the home of p - k: it is issued before unit p - k computes; post: p goes after the
+ * reshard of p - k, which is before that unit's reduction (backward only; forward has nothing to
+ * reduce, so there post is the same as pre). Without a p - k, p goes to the beginning of the phase
+ * (post: to the end of what runs before gather 0). No gather passes the one before it, nor the
+ * reshard whose token it takes. Pass `edges` makes a gather wait for the work on compute listed
+ * before it.
  */
 #include "passes.h"
 
 typedef struct Move {
     uint32_t op;     /* place of the unshard in the old list */
-    uint32_t begin;  /* place of the first of the casts in front of it that feed it, its home */
-    uint32_t target; /* place in front of which it goes */
+    uint32_t begin;  /* place of the first of the casts before it that feed it, its home */
+    uint32_t target; /* place before which it goes */
 } Move;
 
 typedef struct Schedule {
     Graph *g;
     const OpId *old;
     uint32_t n;
-    uint32_t *place;   /* by op: where it stands in the old list */
-    uint32_t *reshard; /* by op: of an unshard, where its reshard stands; n = nowhere */
+    uint32_t *place;   /* by op: its place in the old list */
+    uint32_t *reshard; /* by op: of an unshard, the place of its reshard; n = none */
     VEC(Move) moves;
     uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
     uint32_t first[PHASE_COUNT]; /* first move of the phase */
@@ -42,7 +42,7 @@ static uint8_t stream_of(OpKind kind) {
     return STREAM_COMPUTE;
 }
 
-/* Reads the list: phases, gathers with the casts in front of them, reshards. */
+/* Reads the list: phases, gathers with the casts before them, reshards. */
 static void survey(Schedule *s) {
     for (int p = 0; p < PHASE_COUNT; p++) {
         s->start[p] = s->n;
@@ -70,7 +70,7 @@ static void survey(Schedule *s) {
     }
 }
 
-/* The place in front of which the policy wants move k. */
+/* The place before which the policy puts move k. */
 static uint32_t wanted(const Schedule *s, uint32_t k) {
     const Policy *policy = &s->g->policy;
     const Move *m = &s->moves.at[k];

@@ -1,7 +1,7 @@
 /* shard: flat parameters.
  *
- * In: a graph of level shard straight behind wrap: parameters, gradients, moments and updates one
- * by one. Out: groups, states by group, and programs written as if flat values were at hand.
+ * In: a graph of level shard, right after wrap: parameters, gradients, moments and updates one by
+ * one. Out: groups, states by group, and programs written as if flat values were at hand.
  *
  * A group is the parameters of a unit that agree in compute, master and reduce dtype and in being
  * trainable, in pre-order. Each starts at a multiple of align bytes of the compute dtype (align 0:
@@ -9,13 +9,13 @@
  * [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
  *
  * Programs: at the first parameter of a unit, `state`, `cast` where the compute dtype is another
- * one, and `unshard` of its groups; each `param` becomes a `view` into the flat value. When the
- * last gradient of a group is there, `pack` and `reduce_scatter`. The norm is that of the reduced
- * gradients, the updates are one a group, on shards. Which of these collectives happen, when, and
- * how often is comm's business.
+ * one, and `unshard` of its groups; each `param` becomes a `view` into the flat value. After the
+ * last gradient of a group, `pack` and `reduce_scatter`. The norm is that of the reduced gradients,
+ * there is one update per group, on shards. Which of these collectives happen, when, and how often,
+ * is up to comm.
  *
- * pack wants to be handed gradients that were written where they belong, so a gradient that cannot
- * be (it has another dtype, is a view of something, or stands for two parameters) is copied first.
+ * pack takes gradients that were written where they belong, so a gradient that cannot be (it has
+ * another dtype, is a view of something, or stands for two parameters) is copied first.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct Shard {
     int32_t *state;
     /* by group */
     int32_t *param_state, *moment_state[2];
-    uint32_t *waiting; /* parameters whose gradient is not there yet */
+    uint32_t *waiting; /* parameters that still lack a gradient */
     ValueId *flat, *shard_value, *reduced;
     Op *update; /* that of its first parameter; n_in = 0: none */
     /* by value of the old programs */
@@ -98,7 +98,7 @@ static void make_groups(Shard *s) {
 
 /* ---- states ---- */
 
-/* "param.h.0", for the root "param"; further groups of a unit get ".1", ".2", .. behind it. */
+/* "param.h.0", for the root "param"; further groups of a unit end in ".1", ".2", .. */
 static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint32_t k) {
     Graph *g = s->g;
     const Group *group = &g->groups.at[k];
@@ -321,7 +321,7 @@ static void shard_program(Shard *s, uint32_t program) {
 bool pass_shard(Graph *g) {
     if (g->groups.n || !g->units.n) {
         Diag d =
-            diag_at(g->diags, E_pass_order, (Span){0}, "shard wants a graph straight behind wrap");
+            diag_at(g->diags, E_pass_order, (Span){0}, "shard needs the graph that wrap leaves");
         diag_emit(&d);
         return false;
     }

@@ -1,12 +1,12 @@
 /* Units over the tree of modules.
  *
  * A module belongs to the innermost unit one of whose modules is the module itself or above it. The
- * units around a module, from the inside out, are its chain; the root unit, where there is one,
- * ends every chain. A parameter is owned by the innermost unit that is in the chains of all its
- * names: with one name that is the unit around the module that declares it, with several (a tied
- * one) the lowest common one, so that it is gathered whenever any of its readers runs, and is never
- * stored twice. A unit that owns nothing can be taken out of the table without changing another
- * one's.
+ * units around a module, from the inside out, are its chain; the root unit, if there is one, ends
+ * every chain. A parameter is owned by the innermost unit that is in the chains of all its names:
+ * with one name that is the unit around the module that declares it, with several (a tied
+ * parameter) the lowest common unit, so that it is gathered whenever any of its readers runs, and
+ * is never stored twice. A unit that owns nothing can be taken out of the table without changing
+ * another one's.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -36,7 +36,7 @@ typedef struct ModulePaths {
 } ModulePaths;
 ModulePaths module_paths(const Graph *g);
 /* The first row of `sorted` whose path is not before these characters; the paths that begin with
- * them follow, the one that is no longer than them in front. */
+ * them follow, the path that is exactly these characters first. */
 uint32_t first_path_from(const ModulePaths *m, const char *path, size_t length);
 int32_t module_of_path(ModulePaths *m, const char *path);
 /* 1290 -> "1290", 124439808 -> "124M". */

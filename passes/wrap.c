@@ -6,8 +6,8 @@
  *
  * Order of the table: children before their parents, in the order of declaration, the root last.
  * Policies: `root`, one unit; `class`, every module of the named classes, nested ones too; `size`,
- * PyTorch's recursion (below); `manual`, lists of module paths and globs, one unit a list. What no
- * unit encloses is the root's. Tied parameters go to the lowest unit around all their names
+ * PyTorch's recursion (below); `manual`, lists of module paths and globs, one unit per list. The
+ * root gets what no unit encloses. Tied parameters go to the lowest unit around all their names
  * (units.c), and a unit that owns nothing, because of that or from the beginning, is taken out.
  *
  * size(T): a module with fewer than T elements below it, or of a leaf class, is never a unit and is
@@ -30,7 +30,8 @@ typedef struct Wrap {
 
 static bool is_container(const Module *m) { return m->class_name[0] == 0; }
 
-/* A node's place in post-order is its place in pre-order, less those above it, plus those below. */
+/* A node's place in post-order is its place in pre-order minus the nodes above it plus those below
+ * it. */
 static void number_modules(Wrap *w) {
     const Graph *g = w->g;
     uint32_t n = g->modules.n;
@@ -169,7 +170,7 @@ static void take_twice(Wrap *w, int32_t module) {
 typedef struct Named {
     VEC(int32_t) modules;
     uint32_t *in;  /* by module: the last list that names it, plus 1 */
-    uint32_t list; /* the list at hand, plus 1 */
+    uint32_t list; /* the current list, plus 1 */
 } Named;
 
 static void add_named(Wrap *w, Named *named, const char *path, bool glob, int32_t module) {
@@ -268,7 +269,7 @@ static void count_elements(Wrap *w, const UnitMap *m) {
     }
 }
 
-/* One note for each tied parameter that left a unit for one around it, if that is not told yet. */
+/* One note for each tied parameter that left a unit for one around it, if not reported yet. */
 static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
     const Param *param = &g->params.at[p];
     const Unit *owner = &g->units.at[m->owner[p]];

@@ -23,7 +23,7 @@ error[E0521]: sched-4: program eval, #1 unshard: edge 0 is no earlier op of the 
 error[E0521]: sched-4: program eval, #2 view: waits for #0 of its own stream
   = help: edges ascend and name earlier ops of other streams of the same program
 
-error[E0521]: sched-4: program eval, #3 relu: waits for #1 behind #2
+error[E0521]: sched-4: program eval, #3 relu: waits for #1 after #2
   = help: edges ascend and name earlier ops of other streams of the same program
 
 ==== exit 1

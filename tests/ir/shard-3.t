@@ -12,7 +12,7 @@ unit 0 "" M modules 0 groups 0, 1 below 8 owned 8 root
 group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 group 1 unit 0 frozen master f32 compute f32 reduce f32 params 2@0 unpadded 2 padded 4 shard 4 split (dp)
 ==== err
-error[E0521]: shard-3: group 0: parameter 1 at 3, behind 3 and in steps of 4
+error[E0521]: shard-3: group 0: parameter 1 at 3, after 3 and in steps of 4
   = help: a group's offsets ascend, are aligned and fit, and its shards make it whole
 
 error[E0521]: shard-3: group 1: ends at 2, unpadded 2, padded 4, shard 4 of 2

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# shard-5: nothing reads a flat parameter, or a view of it, behind its reshard.
+# shard-5: nothing reads a flat parameter, or a view of it, after its reshard.
 ==== graph.txt
 graph shard
 mesh dp = 2
@@ -19,7 +19,7 @@ program eval
   #5 %5: f32[3] = relu(%4) !forward unit 0 "h"
 end
 ==== err
-error[E0521]: shard-5: program eval, #4 relu of h: reads %2 behind #3, which ends it
-  = help: nothing reads a flat value behind its reshard or free
+error[E0521]: shard-5: program eval, #4 relu of h: reads %2 after #3, which ends it
+  = help: nothing reads a flat value after its reshard or free
 
 ==== exit 1

@@ -10,6 +10,6 @@ program eval
 end
 ==== err
 error[E0521]: train-5: program eval, #1 set_grad: has no place in an evaluation
-  = help: program eval has no gradients and no updates, at level train and behind
+  = help: program eval has no gradients and no updates, at level train and after
 
 ==== exit 1

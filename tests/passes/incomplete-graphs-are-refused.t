@@ -21,6 +21,6 @@ error[E0407]: optimizer wants a state "step" and a program train that sets its l
 
 error[E0407]: the graph has its optimizer already
 
-error[E0407]: comm wants a graph straight behind shard
+error[E0407]: comm needs the graph that shard leaves
 
 ==== exit 1

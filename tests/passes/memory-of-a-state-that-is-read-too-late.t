@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass=memory %s
-# A state that is read behind its set_state has no place for both values: an error, with the op's number.
+# A state that is read after its set_state has no place for both values: an error, with the op's number.
 ==== in.txt
 graph sched
 mesh dp = 2
@@ -18,6 +18,6 @@ program eval
 end
 ==== err
 error[E0407]: program eval, #2 set_state: no place in memory suits all users of an operand
-  = help: is a state read behind its set_state, or set twice?
+  = help: is a state read after its set_state, or set twice?
 
 ==== exit 1
