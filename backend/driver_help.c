@@ -15,6 +15,27 @@ static int list_codes(void) {
     return EXIT_DONE;
 }
 
+/* The long text of a code; {passes} in it stands for the names of all passes, in their order. */
+static const char *long_text(Arena *a, const DiagInfo *info) {
+    static const char mark[] = "    {passes}\n";
+    const char *at = strstr(info->text, mark);
+    if (!at) return info->text;
+    Buf out = {0};
+    buf_write(&out, info->text, (size_t)(at - info->text));
+    size_t column = 0;
+    for (int i = 0; i < n_passes; i++) {
+        const char *name = pass_table[i].name;
+        bool fits = i && column + strlen(name) < 88;
+        if (!fits) buf_printf(&out, i ? "\n   " : "   "), column = 3;
+        buf_printf(&out, " %s%s", name, i + 1 < n_passes ? "," : "\n");
+        column += strlen(name) + 2;
+    }
+    buf_printf(&out, "%s", at + strlen(mark));
+    const char *text = arena_strndup(a, out.at, out.n);
+    buf_free(&out);
+    return text;
+}
+
 int driver_explain(Driver *d) {
     if (!d->options.files.n) return list_codes();
     const char *code = d->options.files.at[0];
@@ -28,7 +49,7 @@ int driver_explain(Driver *d) {
         return driver_mistake(d, E_unknown_topic, help, "there is no diagnostic `%s`", code);
     }
     Buf out = {0};
-    buf_printf(&out, "%s: %s\n\n%s", code, info->title, info->text);
+    buf_printf(&out, "%s: %s\n\n%s", code, info->title, long_text(d->arena, info));
     driver_print(out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
@@ -119,9 +140,11 @@ static void add_diagnostics(HelpBook *b) {
         const char *kind = kinds[info->severity];
         if (info->severity == DIAG_ERROR)
             kind = arena_printf(b->arena, "error, exit code %d", info->exit_code);
-        help_page(
-            b, c,
-            (HelpPage){.name = info->code, .kind = kind, .doc = info->title, .more = info->text});
+        help_page(b, c,
+                  (HelpPage){.name = info->code,
+                             .kind = kind,
+                             .doc = info->title,
+                             .more = long_text(b->arena, info)});
     }
 }
 

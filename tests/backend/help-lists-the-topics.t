@@ -1,4 +1,4 @@
-# RUN: %fsdpc help | grep : ; %fsdpc help | grep -c 'attention.*iota'
+# RUN: %fsdpc help | grep : ; %fsdpc help | grep -c 'dropout  attention'
 # Without a topic all chapters are listed with their pages.
 ==== out
 fsdpc help TOPIC, where TOPIC is a chapter or anything in it:

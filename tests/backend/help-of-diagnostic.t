@@ -5,5 +5,5 @@ E0203 (error, exit code 1)
 
   division by zero
 
-  The divisor of `/`, `//` or `%` is zero. Config names may have been changed by
-  --preset or -s; `fsdpc dump --stage=config` shows each value and where it came from.
+  The divisor of `/`, `//` or `%` is zero. --preset or -s may have changed a config value;
+  `fsdpc dump --stage=config` shows every value and where it was set.

@@ -1,0 +1,13 @@
+# RUN: %fsdpc explain E0407
+# The list of passes comes from the table of passes.
+==== out
+E0407: passes out of order
+
+`fsdpc opt` runs the passes that it is given, and some of them need the result of an
+earlier pass:
+    fsdpc opt --pass=wrap,comm graph.txt
+List the passes in the order of the pipeline, each at most once:
+    fuse, fuse_gelu, grad, fuse_backward, precision, pad, optimizer, fuse_norm,
+    fuse_loss, wrap, shard, comm, schedule, memory, edges
+Here shard was missing:
+    fsdpc opt --pass=wrap,shard,comm graph.txt
