@@ -51,10 +51,10 @@ static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const
     bool high = t->below ? !(x < t->most) : !(x <= t->most);
     if (!low && !high) return true;
     Diag d =
-        low ? method_error(s, E_value_range, v->span, "%s is %s %g, this is %s", what,
+        low ? method_error(s, E_value_range, v->span, "%s is %s %.15g, this is %s", what,
                            t->above ? "above" : "at least", t->least,
                            value_text(s->model->arena, v))
-            : method_error(s, E_value_range, v->span, "%s is %s %g, this is %s", what,
+            : method_error(s, E_value_range, v->span, "%s is %s %.15g, this is %s", what,
                            t->below ? "below" : "at most", t->most, value_text(s->model->arena, v));
     method_emit(s, &d);
     return false;

@@ -51,7 +51,10 @@ static void unknown_name(Scope *s, const Node *e) {
     instance_names(s, &names);
     config_names(s->model, &names);
     Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
-    help_nearest(&d, e->text, names.at.at, names.at.n);
+    if (call_find(GROUP_FUNCTION, e->text) || call_find(GROUP_NUMBER, e->text))
+        diag_help(&d, "`%s` is a function; call it with its arguments: %s(..)", e->text, e->text);
+    else
+        help_nearest(&d, e->text, names.at.at, names.at.n);
     method_emit(s, &d);
 }
 

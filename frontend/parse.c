@@ -29,8 +29,9 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset) 
     const SourceFile *source = &ds->files.at[file];
     if (source->size > MAX_SOURCE_BYTES) {
         Diag d = diag_at(ds, E_file_size, (Span){.file = file},
-                         "%s has %zu bytes; a model file has at most %u", source->name,
-                         source->size, (unsigned)MAX_SOURCE_BYTES);
+                         "%s is larger than %u MiB, the limit for a model file", source->name,
+                         (unsigned)(MAX_SOURCE_BYTES >> 20));
+        diag_help(&d, "keep data in files of their own and name them in section data");
         diag_emit(&d);
         return NULL;
     }

@@ -54,14 +54,15 @@ static void add_workspace(Graph *g, const Op *op) {
 
 /* A plan's addresses end at 2^50. */
 static bool is_possible(const Graph *g) {
-    const uint64_t most = (uint64_t)1 << 50;
+    const uint64_t tib = (uint64_t)1 << 40, most = 1024 * tib;
     uint64_t bytes = align_up(g->arena_bytes, MEMORY_ALIGN), scratch = 0;
     for (int d = 0; d < DEVICE_KINDS; d++) scratch = MAX(scratch, g->workspace_bytes[d]);
     if (bytes <= most && scratch <= most - bytes) return true;
     Diag d = diag_at(g->diags, E_plan_memory, (Span){0},
-                     "a rank would need %llu bytes of memory; a plan can hold %llu",
-                     (unsigned long long)(bytes + scratch), (unsigned long long)most);
-    diag_help(&d, "a smaller batch, more ranks or smaller units need less");
+                     "a rank would need %llu TiB of memory; a plan can hold at most %llu TiB",
+                     (unsigned long long)((bytes + scratch) / tib + 1),
+                     (unsigned long long)(most / tib));
+    diag_help(&d, "use a smaller batch, more ranks or smaller units");
     diag_emit(&d);
     return false;
 }

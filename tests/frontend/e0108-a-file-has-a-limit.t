@@ -3,6 +3,7 @@
 ==== m.fsd
 config { }
 ==== err
-error[E0108]: big.fsd has 73400320 bytes; a model file has at most 67108864
+error[E0108]: big.fsd is larger than 64 MiB, the limit for a model file
+  = help: keep data in files of their own and name them in section data
 
 ==== exit 1

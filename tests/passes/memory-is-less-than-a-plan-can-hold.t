@@ -15,7 +15,7 @@ model = Net
 data { train = text("t.txt"); length = 32768 }
 train { loss = cross_entropy(model(inputs), targets); batch = 3; steps = 1 }
 ==== err
-error[E0408]: a rank would need 1966208038668288 bytes of memory; a plan can hold 1125899906842624
-  = help: a smaller batch, more ranks or smaller units need less
+error[E0408]: a rank would need 1789 TiB of memory; a plan can hold at most 1024 TiB
+  = help: use a smaller batch, more ranks or smaller units
 
 ==== exit 1
