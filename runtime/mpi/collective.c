@@ -1,17 +1,18 @@
 /* The collectives of transport `mpi`.
  *
  * Within a host: as in `local`, but in memory that processes share. Each communicator (axes,
- * purpose, group) has a ring of meetings; a member writes down where its operands lie in its arena,
- * counts up `arrived`, and reads its neighbours' arenas in place. The counters of a meeting only
- * grow, by the number of members on this host a round; a rank returns when all of them left.
+ * purpose, group) has a ring of meetings; a member records where its operands are in its arena,
+ * increments `arrived`, and reads its neighbours' arenas in place. The counters of a meeting only
+ * grow, each round by the number of members on this host; a rank returns when all of them have
+ * left.
  *
  * Between hosts: every member exchanges with every member of other hosts directly, in pieces, by
- * non-blocking sends and receives; a piece of a sum lands in a bounce buffer, and when the pieces
- * of all members are there they are added in rank order together with the neighbours' memory. So
- * sums have one order whichever hosts the ranks are on.
+ * non-blocking sends and receives; a piece of a sum lands in a bounce buffer, and once the pieces
+ * of all members have arrived they are added in rank order together with the neighbours' memory. So
+ * the order of a sum does not depend on which hosts the ranks are on.
  *
- * Everything is allocated at open. What it does not do: send a shard once a host and share it there
- * (ranks of one host each receive it).
+ * Everything is allocated at open. What it does not do: send a shard to a host once and share it
+ * there (each rank of the host receives it).
  */
 #include <linux/futex.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ struct TransportContext {
     World *world;
     uint32_t max_buffers;
     uint64_t *channel; /* [axes + 1][COMM_KINDS][ranks]: offset in `meetings` */
-    Shared *meetings;  /* [locals]; those of process 0 are everybody's */
+    Shared *meetings;  /* [locals]; everyone uses those of process 0 */
     Shared *arena;     /* [locals] */
     struct Scratch {
         const void **from;    /* [ranks] */
@@ -62,7 +63,7 @@ struct TransportContext {
         int32_t *peer;        /* [2 * ranks] rank at the other end of each request */
         uint64_t *value;      /* [ranks] */
         char *bounce;         /* [ranks][bounce_bytes] of the other hosts' */
-    } scratch[COMM_KINDS];    /* one thread a purpose */
+    } scratch[COMM_KINDS];    /* one thread per purpose */
     uint64_t bounce_bytes;
 };
 
@@ -214,7 +215,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
 }
 
 static int leave(Seat *s, char *error) {
-    /* Every counter advances once a round, also where no slices were summed. */
+    /* Every counter advances once per round, even where no slices were summed. */
     if (s->wait.kind != ALL_REDUCE) count_up(s, REDUCED);
     count_up(s, LEFT);
     return wait_for(s, LEFT, s->wait.call->sequence, s->target, error);
@@ -376,9 +377,9 @@ static Flow slices_flow(const Seat *s, int32_t k, uint32_t i) {
                   .receives = (uint64_t)MIN(slice, b->elements - its) * width_of(b)};
 }
 
-/* Member k sums slice k of every buffer into its own memory; when all slices are summed, everybody
- * takes the others'. Slice j is read from member j alone, and written elsewhere only after all sums
- * of this host are done and what other hosts need of it was sent. */
+/* Member k sums slice k of every buffer into its own memory; when all slices are summed, every
+ * member reads the others'. Slice j is read from member j alone, and written elsewhere only after
+ * all sums of this host are done and the parts that other hosts need are sent. */
 static int all_reduce(TransportContext *c, const Collective *call, char *error) {
     Seat s;
     int code = meet(c, call, ALL_REDUCE, 0, &s, error);
@@ -554,7 +555,7 @@ static void arena_free_shared(TransportContext *c, void *arena) {
     shared_free(c->world, c->arena);
 }
 
-/* The others learn the reason by TransportModule.fail. */
+/* The others learn the reason through TransportModule.fail. */
 static void abort_run(TransportContext *c) {
     if (c) atomic_store(&c->world->aborted, true);
 }

@@ -1,11 +1,11 @@
 /* The end of a launcher whose run has failed.
  *
  * mpirun asks its daemons on all hosts to end their ranks and waits for their answers: when a host
- * is cut off it waits for as long as TCP does, many minutes, though every rank that it can reach is
+ * is cut off, it waits as long as TCP does, many minutes, although every rank that it can reach is
  * gone. So a process that ends such a run leaves a child behind, in a session of its own, that
- * kills the launcher if it is still there after PATIENCE seconds. (SIGTERM does not help: on a
- * first one mpirun says that it is ending already, on a second one it may crash.) The same on the
- * other side for the daemon that has lost its mpirun.
+ * kills the launcher if it is still there after PATIENCE seconds. (SIGTERM does not help: at the
+ * first one mpirun says that it is already ending, at the second one it may crash.) A daemon that
+ * has lost its mpirun is treated in the same way.
  *
  * Between fork and the end the child calls nothing but system calls: other threads of this process
  * may have held any lock.
@@ -52,7 +52,7 @@ int launcher_find(void) {
 }
 
 static void look_after(int launcher) {
-    /* The launcher waits until nobody holds what it gave its ranks to write to. */
+    /* The launcher waits until the files it gave its ranks to write to are closed. */
     enum { KEPT = 3 };
     if (launcher != KEPT && dup2(launcher, KEPT) < 0) _exit(0);
     for (int i = 0; i < KEPT; i++) close(i);
@@ -68,7 +68,7 @@ void launcher_end_later(int launcher) {
     pid_t child = fork();
     if (child > 0) waitpid(child, NULL, 0);
     if (child) return;
-    /* Twice, so that nobody waits for it, and away from the process group that mpirun kills. */
+    /* Twice, so that no process waits for it, and away from the process group that mpirun kills. */
     setsid();
     if (fork() == 0) look_after(launcher);
     _exit(0);

@@ -1,9 +1,9 @@
 /* Memory that the processes of a host share: each makes an anonymous file in memory (memfd), the
- * others open it through /proc/PID/fd. So nothing has a name that could be left behind, and the
- * size of /dev/shm, small in containers, is no limit.
+ * others open it through /proc/PID/fd. So no name can be left over, and the size of /dev/shm, small
+ * in containers, is no limit.
  *
- * A number at the end of each file proves that what was opened is what was meant (processes in
- * different PID namespaces may share a host's name).
+ * A number at the end of each file proves that the right file was opened (processes in different
+ * PID namespaces may share a host's name).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,8 @@ static char *map_file(int fd, uint64_t bytes) {
     return NULL;
 }
 
-/* Asked before anybody takes a page: asking for more than there is ends in the kernel's killing. */
+/* Checked before any process takes a page: the kernel kills processes that take more than there
+ * is. */
 static int check_memory(World *w, uint64_t bytes, char *error) {
     uint64_t mine = bytes, all = 0, have = machine_available_bytes("");
     MPI_Request request;
@@ -50,7 +51,7 @@ static int check_memory(World *w, uint64_t bytes, char *error) {
     int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);
     if (failed) return world_mpi_error(w, failed, "the start", error);
     int code = world_finish(&wait, 1, &request, NULL, error);
-    /* After the sum, so that nobody takes memory before the others have looked. */
+    /* After the sum, so that no process takes memory before the others have looked. */
     if (code || !have || all <= have) return code;
     snprintf(error, ERROR_BYTES,
              "the plan needs an arena of %llu bytes a rank, %llu on this host; %llu are available",
@@ -58,7 +59,7 @@ static int check_memory(World *w, uint64_t bytes, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* Makes our own; its pages are there afterwards, so that lack of memory shows here. */
+/* Makes our own file; its pages are allocated here, so that lack of memory shows here. */
 static int make(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
     uint64_t whole = align_up(bytes + FOOT, HUGE);
     int fd = memfd_create("fsdp-run", MFD_CLOEXEC);
@@ -116,7 +117,7 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
             strange = k;
         }
     }
-    /* Also the end of the exchange: after it nobody needs the files' numbers any more. */
+    /* Also the end of the exchange: after it the files' numbers are no longer needed. */
     if (!code) code = gather_offers(w, &failed, seen, sizeof failed, error);
     if (fd >= 0) close(fd);
     if (code) return code;

@@ -1,9 +1,9 @@
 /* The processes of a run: how they meet, how they notice that one is gone, how they end.
  *
- * Everything that waits does so in slices of 50 ms. After each slice it is asked whether somebody
+ * Everything that waits does so in slices of 50 ms. After each slice it checks whether a process
  * gave notice (the board of this host, the alarm message of another host), whether a process of
  * this host has ended without one (pidfd), whether the launcher is gone, and whether the time is
- * up. Time is counted in slices, so a run that was stopped as a whole and goes on misses nothing.
+ * up. Time is counted in slices, so a run that is stopped as a whole and continued misses nothing.
  *
  * What it does not see: a process of another host that is gone and whose host gave no notice; the
  * time limit ends that wait.
@@ -22,8 +22,8 @@
 #include "world.h"
 
 enum { BOARD_MAGIC = 0x46534450, NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
-/* A rank that waits for one which itself waits is not to speak first: seconds past the limit at
- * which it speaks that a rank of another host, and that a living neighbour, is missing. */
+/* A rank that waits for another waiting rank must not report first: seconds past the limit after
+ * which it reports that a rank of another host, and that a living neighbour, is missing. */
 enum { FAR_GRACE = 1, NEAR_GRACE = 2, FAR_CONTROL_TIMES = 9 };
 
 const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
@@ -92,7 +92,7 @@ bool world_fail(World *w, int32_t rank, int code, const char *text) {
 }
 
 static bool fail(World *w, int32_t rank, int *code, const char *text) {
-    /* A first one that is still writing its notice will not take long. */
+    /* A process that is still writing the first notice will not take long. */
     struct timespec pause = {.tv_nsec = 1000 * 1000};
     bool first = world_fail(w, rank, *code, text);
     for (int i = 0; i < 1000 && atomic_load(&w->board->notice.state) == 1; i++)
@@ -149,13 +149,13 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     char how[128], limit[32];
     bool near = missing >= 0 && world->process && world->process[missing].local >= 0;
     bool stopped = near && machine_stopped(world->process[missing].pid);
-    /* A neighbour that lives may write a large checkpoint for as long as that takes. */
+    /* A living neighbour may take as long as it needs to write a large checkpoint. */
     if (near && !stopped && w->call && w->call->purpose == COMM_CONTROL) {
         w->slices = 0;
         return 0;
     }
     int32_t grace = missing < 0 || stopped ? 0 : near ? NEAR_GRACE : FAR_GRACE;
-    /* So may one of another host, as far as can be told from here. */
+    /* So may a rank of another host, as far as this process can tell. */
     if (!near && w->call && w->call->purpose == COMM_CONTROL)
         grace = FAR_CONTROL_TIMES * world->timeout;
     if (w->slices < (world->timeout + grace) * SLICES_A_SECOND) return 0;
@@ -183,7 +183,7 @@ int world_slice(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     if (atomic_load(&world->aborted)) return ended(world, error);
     if (world->board && atomic_load(&world->board->notice.state)) return ended(world, error);
-    /* Several threads of a process may wait; one at a time looks, and takes the message. */
+    /* Several threads of a process may wait; one at a time looks and takes the message. */
     if (remote_exists(world) && !atomic_flag_test_and_set(&world->polling)) {
         int there = 0;
         if (world->alarm_request != MPI_REQUEST_NULL &&
@@ -211,7 +211,7 @@ static int32_t open_peer(int n, MPI_Request *request, const int32_t *peer) {
     return -1;
 }
 
-/* Waits for MPI requests: awake at first, then with growing pauses. */
+/* Waits for MPI requests: busy at first, then with growing pauses. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error) {
     long pause = 0, since = 0;
     for (int i = 0;; i++) {
@@ -237,7 +237,7 @@ int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char
 
 /* ---- meeting */
 
-/* MPI's own start and end wait without asking anybody; a thread looks after them. */
+/* MPI's own start and end wait without checking anything; a thread watches them. */
 typedef struct Clock {
     const JoinOptions *options;
     const char *what;

@@ -14,9 +14,9 @@
 
 enum { HOST_NAME = 64, NOTICE_TEXT = 1024, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
 
-/* The end of the run, as told by whoever saw it first: the only one that speaks. */
+/* The end of the run, as told by the process that saw it first, the only one that reports it. */
 typedef struct Notice {
-    _Atomic uint32_t state; /* 0, 1 = being written, 2 = there */
+    _Atomic uint32_t state; /* 0, 1 = being written, 2 = complete */
     int32_t rank, code;
     char text[NOTICE_TEXT];
 } Notice;
@@ -45,7 +45,7 @@ struct TransportWorld {
     Process *process;                   /* [ranks] */
     MPI_Comm comm[COMM_KINDS], host, start, alarm;
     Board *board;
-    Shared *boards; /* [locals]; the first one is everybody's */
+    Shared *boards; /* [locals]; everyone uses the first one */
     int32_t timeout, parent;
     int launcher; /* pidfd, or -1 */
     bool spin;
@@ -81,8 +81,8 @@ int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
 /* The process that started this one for MPI: mpirun, or its daemon on this host; -1 if there is
  * none. A number of the kind that pidfd_open gives. */
 int launcher_find(void);
-/* Called when this process is about to end a run that spans hosts, because something failed: what
- * outlives it sees to it that the launcher ends too. */
+/* Called when this process is about to end a run that spans hosts, because something failed: a
+ * child that outlives it makes sure that the launcher ends too. */
 void launcher_end_later(int launcher);
 
 /* shared.c */

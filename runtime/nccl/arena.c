@@ -1,7 +1,7 @@
-/* The arena as memory of NCCL's, which its kernels may read and write in place on all ranks.
+/* The arena as NCCL's memory, which its kernels may read and write in place on all ranks.
  *
- * Addresses of a plan are offsets in the arena and the same on all ranks, which is what symmetric
- * windows want. Each communicator of the programs gets its own registration of the whole arena;
+ * Addresses of a plan are offsets in the arena and the same on all ranks, as symmetric windows
+ * require. Each communicator of the programs gets its own registration of the whole arena;
  * checkpoints do without. All ranks must register alike, so they agree after each attempt: a
  * window, else a registered buffer, else plain memory. A communicator on which a window failed is
  * broken, so the next attempt makes new ones.
@@ -97,7 +97,7 @@ static int allocate(Context *c, uint64_t bytes, void **out, char *error) {
     ncclResult_t r = ncclMemAlloc(out, bytes);
     nccl_leave(c);
     if (r != ncclSuccess) {
-        cudaGetLastError(); /* the failure is told here, later calls must not find it */
+        cudaGetLastError(); /* the failure is reported here, later calls must not find it */
         if (have >= bytes) return nccl_failed("the arena", r, error);
         snprintf(error, ERROR_BYTES,
                  "the plan needs an arena of %llu bytes a rank, the GPU has %llu bytes free",

@@ -1,11 +1,11 @@
 /* The collectives on the plan's streams.
  *
  * The buffers of a collective are one group of NCCL's. Nothing here waits for the GPU or for
- * another rank but for what the first use of a connection needs, so that a program can be recorded:
- * NCCL's own threads put the operations on the stream, and a collective returns when they have.
- * Behind it the communicator's counter goes up, also in the recording.
+ * another rank, except at the first use of a connection, so that a program can be recorded: NCCL's
+ * own threads put the operations on the stream, and a collective returns once they have. After it
+ * the communicator's counter is incremented, also in the recording.
  *
- * What happens outside of programs (checkpoints) is waited for here, as long as the run goes on.
+ * Collectives outside programs (checkpoints) are waited for here, as long as the run goes on.
  *
  * Sums are NCCL's: exact for integers; for real numbers in an order that NCCL chooses by size and
  * topology, the same in every run that has both equal.
@@ -17,7 +17,7 @@
 #include "context.h"
 
 /* A wait looks a few times at once, then in pauses that grow with it: many processes on few cores
- * would otherwise keep each other from their work. */
+ * would otherwise slow each other down. */
 enum { YIELDS = 20, PAUSE_NS = 50 * 1000, LONGEST_PAUSE_NS = 1000 * 1000 };
 
 typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST } Kind;
@@ -37,7 +37,7 @@ static bool type_of(int32_t dtype, ncclDataType_t *out) {
     return false;
 }
 
-/* In place is what NCCL knows as such; anything else must not overlap. */
+/* In place is what NCCL recognizes as such; anything else must not overlap. */
 static bool overlaps_badly(Kind kind, const CommBuffer *b, const MeshGroup *g) {
     uint64_t shard = (uint64_t)b->elements * dtype_bytes(b->dtype);
     uint64_t in_bytes = kind == REDUCE_SCATTER ? shard * (uint64_t)g->size : shard;
@@ -107,7 +107,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
         int code = guard_check(c, error);
         if (code) return code;
         if (e == cudaSuccess) return 0;
-        cudaGetLastError(); /* told here; the next launch must not find it */
+        cudaGetLastError(); /* reported here; the next launch must not find it */
         if (e != cudaErrorNotReady) {
             code = guard_check_patiently(c, error);
             if (code) return code;

@@ -1,16 +1,16 @@
-/* The communicators of a run: one that all ranks have, for what happens outside of programs, and
- * one for each set of axes and purpose that a collective of the plan names.
+/* The communicators of a run: one that all ranks have, for collectives outside programs, and one
+ * for each set of axes and purpose that a collective of the plan names.
  *
  * Rank 0 makes NCCL's id of the first one and shares it over the connections that the processes
- * have anyway (runtime/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it would
- * listen on a second port of rank 0, and a busy one would end in NCCL's words, late, and on one
- * rank. The others are split off: ranks of a group have the group's first rank as
- * colour.
+ * already have (runtime/tcp). NCCL could find its peers by NCCL_COMM_ID instead; then it would
+ * listen on a second port of rank 0, and a busy port would be reported late, in NCCL's words, and
+ * on one rank. The other communicators are split off: ranks of a group have the group's first rank
+ * as colour.
  *
- * Purposes have communicators of their own, without shared resources: operations of one run one
- * behind the other, and a gather has to run beside a reduction. That needs the order in which the
- * host issues them to hold on the device too (NCCL_LAUNCH_ORDER_IMPLICIT), or two ranks may start
- * them crosswise and wait for ever where kernels find no room.
+ * Purposes have communicators of their own, without shared resources: operations of one
+ * communicator run one after the other, and a gather has to run beside a reduction. That needs the
+ * order in which the host issues them to hold on the device too (NCCL_LAUNCH_ORDER_IMPLICIT), or
+ * two ranks may start them in different orders and wait for ever when kernels find no room.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
 
 /* ---- which there are */
 
-/* Marks what collectives of the plan and checkpoints need. */
+/* Marks the communicators that collectives of the plan and checkpoints need. */
 void communicators_plan(Context *c) {
     const Plan *p = c->o.plan;
     for (uint32_t r = 0; r < c->rows; r++) {
@@ -184,7 +184,7 @@ static int split(Context *c, Communicator *m, char *error) {
     ncclResult_t r = ncclCommSplit(root->comm, m->group.base, m->group.index, &m->comm, &config);
     nccl_leave(c);
     if (!fine(r)) return nccl_fault(c, what, r, error);
-    /* The new one is there when the one that it comes from has settled. */
+    /* The new one exists once the one that it comes from has settled. */
     code = open_step(c, root, what, error);
     if (!code && !m->comm) {
         snprintf(error, ERROR_BYTES, "%s: NCCL gave none for axes %#x, purpose %d", what, m->axes,
@@ -210,7 +210,7 @@ int communicators_open(Context *c, char *error) {
     return code;
 }
 
-/* All ranks come here, in the same order, behind their last collective. */
+/* All ranks come here, in the same order, after their last collective. */
 int communicators_close(Context *c, char *error) {
     static const char what[] = "NCCL's end";
     int code = 0;
@@ -234,8 +234,8 @@ int communicators_close(Context *c, char *error) {
 }
 
 /* In one group: the flags that end kernels and waits are set for all before any is taken apart,
- * which may wait for the others' parts, and for recordings that are still there. The root is first:
- * it may be about to make one of the others. */
+ * which may wait for the others' parts, and for recordings that still exist. The root is first: it
+ * may be about to make one of the others. */
 void communicators_abort(Context *c) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

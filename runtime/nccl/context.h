@@ -1,10 +1,10 @@
 /* Transport `nccl` from inside: communicators (communicators.c), the arena that they may use in
  * place (arena.c), the collectives (collective.c), what has finished of them (log.c), and the
- * thread that ends waits which nothing else would end (guard.c).
+ * thread that ends waits that nothing else would end (guard.c).
  *
  * The processes know each other over TCP (runtime/tcp), which also says when the run is over. All
  * communicators are made with blocking = 0, so no call of NCCL waits, and a thread that finds the
- * run over may abort them at any time in which no other thread is inside of NCCL: `lock`.
+ * run over may abort them at any time at which no other thread is inside NCCL: `lock`.
  */
 #ifndef FSDPC_NCCL_CONTEXT_H
 #define FSDPC_NCCL_CONTEXT_H
@@ -48,7 +48,7 @@ typedef struct LogEntry { /* a collective of a program */
     char label[LABEL];
     atomic_bool labelled;
 } LogEntry;
-typedef struct LogRun { /* calls of one program, one behind the other */
+typedef struct LogRun { /* consecutive calls of one program */
     _Atomic uint32_t program;
     _Atomic uint64_t *first; /* [rows] number of its first collective */
 } LogRun;
@@ -60,14 +60,14 @@ typedef struct Log {
     LogRun run[RUNS]; /* the newest is number runs - 1, at that number % RUNS */
     _Atomic uint64_t runs;
     _Atomic uint64_t *issued; /* [rows] */
-    /* [rows] finished, and behind them the program calls that the device has begun */
+    /* [rows] finished, followed by the program calls that the device has begun */
     uint64_t *shown;           /* memory that the device writes */
     uint64_t *shown_on_device; /* the same for the device */
     uint64_t *count;           /* device memory */
     _Atomic(const char *)
         opening;             /* what the rank waits for before the first collective, or NULL */
     _Atomic uint64_t opened; /* how many of these waits have ended */
-    _Atomic(const char *) control; /* label of the newest collective outside of programs */
+    _Atomic(const char *) control; /* label of the newest collective outside programs */
 } Log;
 
 struct TransportContext {
@@ -80,7 +80,7 @@ struct TransportContext {
     uint32_t rows, root; /* root: the row that the others are split off */
     pthread_mutex_t lock;
     Log log;
-    uint64_t bytes; /* GPU memory that NCCL took beside the arena, as measured */
+    uint64_t bytes; /* GPU memory that NCCL took besides the arena, as measured */
     Registration registration;
     /* guard.c */
     pthread_t guard;
@@ -88,7 +88,7 @@ struct TransportContext {
     sem_t wake;
     atomic_bool over, closed, watches; /* watches: errors of communicators end the run */
     atomic_bool has_reason;
-    int reason_code; /* why this rank ends it, if it was the guard who saw that */
+    int reason_code; /* why this rank ends it, if the guard saw that */
     char reason[ERROR_BYTES];
 };
 typedef TransportContext Context;
@@ -103,7 +103,7 @@ uint64_t gpu_free_bytes(void);
 int nccl_failed(const char *what, ncclResult_t result, char *error);
 /* The same, unless the run is over, which is the reason then. Not between enter and leave. */
 int nccl_fault(Context *c, const char *what, ncclResult_t result, char *error);
-/* The thread is inside of NCCL from here to nccl_leave; EXIT_RANK when the run is over. */
+/* The thread is inside NCCL from here to nccl_leave; EXIT_RANK when the run is over. */
 int nccl_enter(Context *c, char *error);
 void nccl_leave(Context *c);
 /* Waits until what was asked of a communicator is done (for stream operations: issued).

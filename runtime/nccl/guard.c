@@ -1,13 +1,14 @@
-/* The thread that ends waits which nothing else would end.
+/* The thread that ends waits that nothing else would end.
  *
  * A rank's thread waits for the GPU in calls that know nothing of other processes. When the run is
  * over (the world says so, or NCCL reports that a communicator broke) this thread aborts all
  * communicators: their kernels end, so do the waits, and the rank's thread learns from guard_check
- * that what it waited for is void. NCCL wants nobody inside of its functions then; no call is long,
- * since communicators do not block, and who holds the lock for longer is stuck in a broken driver.
+ * that what it waited for is void. NCCL requires that no thread is inside its functions then; no
+ * call is long, since communicators do not block, and a thread that holds the lock for longer is
+ * stuck in a broken driver.
  *
  * When the GPU does not answer even then, the world ends the process some seconds later; before
- * that this thread tells the world what the rank's thread does not come to tell.
+ * that, this thread tells the world what the rank's thread cannot.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static void *guard(void *user) {
         if (!atomic_load(&c->over) && !atomic_load(&c->closed)) look(c);
     }
     if (!atomic_load(&c->over)) return NULL;
-    /* Apart: it waits for recordings to go, which are there until the process ends. */
+    /* Separately: it waits for recordings to go, and they exist until the process ends. */
     pthread_t aborting;
     if (pthread_create(&aborting, NULL, give_up, c) == 0) pthread_detach(aborting);
     for (int i = 0; i < TELL_SECONDS * 10 && !atomic_load(&c->closed); i++) pause_ms(100);
@@ -121,7 +122,7 @@ int guard_open(Context *c, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* What a guard that aborts still needs is left to it: the process ends. */
+/* A guard that is aborting keeps what it still needs: the process ends. */
 void guard_close(Context *c) {
     atomic_store(&c->closed, true);
     if (!c->guarded || atomic_load(&c->over)) return;

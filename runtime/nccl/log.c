@@ -6,10 +6,10 @@
  * many as the plan has in that program. The first unfinished collective of a communicator is number
  * `finished`; which instruction that is follows from the calls of programs so far, of which the
  * last RUNS groups of equal ones are kept, and from the order of the collectives in a program.
- * Labels are learnt when a program is issued directly, which happens before it is recorded.
+ * Labels are learned when a program is issued directly, which happens before it is recorded.
  *
  * The device also counts the program calls that it begins: where no collective is due for minutes
- * (many micro-batches are added up before the first reduction) that is the only sign of its work.
+ * (many micro-batches are added up before the first reduction) this is the only sign of its work.
  *
  * The world's thread reads while the rank's thread appends. It may see a group that is being
  * overwritten when the host is RUNS groups ahead of the device; then the label is wrong, nothing
@@ -99,8 +99,8 @@ static LogEntry *entry_of(Log *l, uint32_t program, uint32_t row, uint64_t ordin
     return &l->entry[l->first_entry[(uint64_t)program * l->rows + row] + ordinal];
 }
 
-/* On the stream that programs begin on; a recording has it too. What fails here fails for the
- * program's instructions as well, which say so. */
+/* On the stream that programs begin on; a recording has it too. A failure here also makes the
+ * program's instructions fail, and they report it. */
 static void count_begin(Context *c) {
     Log *l = &c->log;
     cudaSetDevice(c->device);

@@ -8,7 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Behind everything that the stream has been given: ++*count, and *shown = *count. count is device
+/* After everything that the stream has been given: ++*count, and *shown = *count. count is device
  * memory, shown the device's address of memory that the host reads. */
 cudaError_t nccl_count_up(cudaStream_t stream, uint64_t *count, uint64_t *shown);
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Transport `nccl`: one process a GPU. Opening and closing, what happens on the host only, and the
- * table of the module.
+/* Transport `nccl`: one process per GPU. Opening and closing, what happens on the host only, and
+ * the table of the module.
  *
  * Order of the end: recordings, registrations, arena, communicators. A communicator waits for the
  * recordings that hold its operations, for ever.
@@ -10,7 +10,7 @@
 
 #include "context.h"
 
-/* What join was told, for open: a process is in one run. */
+/* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;
 
 uint64_t gpu_free_bytes(void) {
@@ -63,8 +63,7 @@ static int nccl_open(const TransportOptions *o, TransportContext **out, char *er
 static void nccl_close(TransportContext *c) {
     char error[ERROR_BYTES];
     if (!c) return;
-    /* Others close their connections now; a rank that is lost meanwhile is the world's to notice.
-     */
+    /* Others close their connections now; the world notices a rank that is lost meanwhile. */
     atomic_store(&c->watches, false);
     int code = c->o.device->program_forget(c->o.context, error);
     if (!code) code = communicators_close(c, error);
@@ -91,7 +90,7 @@ static int barrier(TransportContext *c, const Collective *call, char *error) {
     return agree(c, call, 0, &nothing, error);
 }
 
-/* The others learn the reason by TransportModule.fail. */
+/* The others learn the reason through TransportModule.fail. */
 static void abort_run(TransportContext *c) {
     if (c) guard_ended(c);
 }
@@ -136,8 +135,8 @@ static int join(const JoinOptions *options, TransportWorld **out, char *error) {
     /* Before there are threads that read the environment. Gathers and reductions have communicators
      * of their own; the order in which the host issues them is the same on all ranks and must be
      * the device's. NCCL_GRAPH_MIXING_SUPPORT stays on: programs are issued directly before they
-     * are recorded, so both kinds meet on a communicator; what it may hang on is several GPUs in
-     * one process. */
+     * are recorded, so both kinds meet on a communicator; it may hang only with several GPUs in one
+     * process. */
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
     return tcp_join(options, out, error);
 }

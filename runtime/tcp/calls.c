@@ -1,14 +1,14 @@
-/* Host collectives, at the chief. A rank has one under way at most, so what each has brought is
- * kept by rank; when all members of a group have brought the same kind of call, the answer goes to
- * each of them. Order needs no number: a rank brings its next call after the answer to the last. */
+/* Host collectives, at the chief. A rank has at most one under way, so calls are kept by rank; when
+ * all members of a group have sent the same kind of call, each of them gets the answer. Order needs
+ * no number: a rank sends its next call after the answer to the last. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "link.h"
 
-/* Others may write a large checkpoint for as long as that takes: they live, or the end of the run
- * would have come. */
+/* Others may take as long as they need to write a large checkpoint: they are alive, or the run
+ * would have ended. */
 enum { PATIENCE = 10 };
 
 static bool is_group(const World *w, int32_t rank, const Call *c) {

@@ -1,16 +1,16 @@
 /* How a run ends before its time: who decides it, and who says why.
  *
  * A rank that fails tells chief and deputy. The chief decides: the first failure counts, and every
- * rank hears (OVER) which rank speaks and what. A process that the chief loses is a failure that
- * the chief speaks of. One decision is all that is needed for one message.
+ * rank learns (OVER) which rank reports and what. A process that the chief loses is a failure that
+ * the chief reports. One decision is enough for one message.
  *
  * A failure with code EXIT_RANK may be the echo of another (a library that noticed that its peer is
  * gone), so it is held for a moment: a process that turns out to be lost, or a failure with a cause
- * of its own, goes before it.
+ * of its own, takes precedence.
  *
  * When the chief is gone or silent the deputy decides; the others wait for it. A rank that has lost
- * both decides for itself, after a moment in which the other may still be heard; of those on one
- * host the first to take a name that only one can have speaks.
+ * both decides for itself, after a moment in which the other may still be heard; of the ranks on
+ * one host, the first to take a name that only one can have reports.
  *
  * What this does not handle: parts of a run that cannot reach each other decide each for itself,
  * and each part prints its message; so do hosts that lose chief and deputy at once.
@@ -23,8 +23,8 @@
 #include "link.h"
 #include "machine.h"
 
-/* Slices that a failure is held: by the chief, by the deputy for the chief, by a rank for both; and
- * a loss by who decides. */
+/* Slices for which a failure is held: by the chief, by the deputy for the chief, by a rank for
+ * both; and a loss by the rank that decides. */
 enum { ECHO_SLICES = 6, LOST_SLICES = 14, DEPUTY_SLICES = 20, ALONE_SLICES = 50 };
 
 void ends_describe(const World *w, int32_t rank, char *out, size_t size) {
@@ -124,7 +124,7 @@ static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, si
 
 void ends_lost(World *w, int32_t rank, LossKind kind) {
     if (w->over || w->lost_slices || (w->rank != 0 && rank != 0)) return;
-    /* Soon this rank will wait for the lost one; then it can say where. */
+    /* Soon this rank will wait for the lost one; then it can report where. */
     bool decides = w->rank == 0 || w->rank == w->deputy;
     if (decides && kind == LOSS_CLOSED && w->watched && !w->own.waits && !w->held.code) {
         w->lost = rank;
@@ -159,7 +159,7 @@ static bool has_the_word(World *w) {
     return !bind(w->word, (void *)&name, length) || errno != EADDRINUSE;
 }
 
-/* Nobody has decided, so this rank does. */
+/* No rank has decided, so this one does. */
 void ends_alone(World *w, int32_t speaker, int32_t code, const char *text) {
     if (w->over) return;
     bool counts = w->rank == 0 || w->rank == w->deputy || has_the_word(w);
@@ -176,7 +176,7 @@ void ends_tick(World *w) {
     if (--w->held_slices <= 0) ends_alone(w, w->held.speaker, w->held.code, w->held.text);
 }
 
-/* Has everybody heard what had to be heard? */
+/* Has every rank been told what it must be told? */
 bool ends_flushed(const World *w) {
     for (int32_t r = 0; r < w->ranks; r++) {
         const Link *l = &w->link[r];

@@ -1,18 +1,18 @@
 /* How the processes of a run find each other.
  *
- * Rank 0 listens; every other rank connects, again and again until it is there, and says hello:
- * which run it belongs to, its rank, of how many. Rank 0 notes each rank once; what does not speak
- * our messages, or belongs to another run, is sent away and changes nothing. A rank that is there
- * twice, another number of ranks, a process that ends meanwhile, or the time-out make the meeting
- * fail: rank 0 tells the reason to all that have come. When all are there each gets the table of
+ * Rank 0 listens; every other rank tries to connect until it succeeds, and says hello: its run, its
+ * rank and the number of ranks. Rank 0 notes each rank once; a peer that does not speak our
+ * messages, or belongs to another run, is sent away and changes nothing. A rank that appears twice,
+ * a different number of ranks, a process that ends meanwhile, or the time-out makes the meeting
+ * fail: rank 0 tells the reason to all that have come. When all have come each gets the table of
  * processes, and the address of the deputy.
  *
- * A rank waits a little longer than rank 0, which knows better who is missing. One that has not
- * reached rank 0 at all says what stands in its way: a name that does not resolve, a refused
- * connection, or a port where something else answers.
+ * A rank waits a little longer than rank 0, which knows better who is missing. A rank that has not
+ * reached rank 0 at all reports the obstacle: a name that does not resolve, a refused connection,
+ * or a port where something else answers.
  *
- * What it does not do: prove who somebody is. Whoever reaches the port and knows run and rank can
- * take that rank's place, so the port belongs inside of a network whose users trust each other.
+ * What it does not do: prove identity. Whoever reaches the port and knows run and rank can take
+ * that rank's place, so the port belongs inside a network whose users trust each other.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -109,7 +109,7 @@ typedef struct Meeting {
     Hello *hello; /* [ranks] */
     Clock clock;
     int32_t missing;
-    uint32_t refused; /* connections that were none of ours */
+    uint32_t refused; /* connections that were not ours */
     int code;
     char *error;
 } Meeting;
@@ -325,7 +325,7 @@ static void find_deputy(World *w, const Hello *hello, Welcome *out) {
     }
 }
 
-/* Until all of it went, or a rank took too long. */
+/* Until all of it is sent, or a rank takes too long. */
 static int flush_all(World *w) {
     for (int i = 0; i < w->options.timeout * SLICES_A_SECOND; i++) {
         nfds_t n = 0;
@@ -362,7 +362,7 @@ static int join_chief(World *w, char *error) {
         w->listener = w->options.listener;
         socket_adopt(w->listener);
     } else {
-        /* Rank 0 does not need the address; but where it has none the others have none. */
+        /* Rank 0 does not need the address, but if it has none the others have none either. */
         Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
         s.clock.last_ms = now_ms();
         code = resolve(&s);
@@ -377,7 +377,7 @@ static int join_chief(World *w, char *error) {
     }
     join_hello(w, 0, &m.hello[0]);
     while (m.missing && !m.code) meet_once(&m);
-    /* Those who are about to come hear the reason too. */
+    /* Ranks that are about to come learn the reason too. */
     int32_t until = m.clock.slices + LINGER_SLICES;
     while (m.code && m.missing > 0 && m.clock.slices < until) meet_once(&m);
     if (!m.code) m.code = welcome_all(w, m.hello, error);
@@ -394,7 +394,7 @@ static bool wait_for(Search *s, int fd, short events) {
     return n > 0;
 }
 
-/* A connection from a free port to itself is no listener's. */
+/* A connection from a free port to itself has no listener. */
 static bool to_itself(int fd) {
     struct sockaddr_storage a, b;
     socklen_t length = sizeof a, other = sizeof b;
@@ -613,8 +613,8 @@ static World *new_world(const JoinOptions *o) {
     return w->process && w->link && w->polled && w->wake >= 0 ? w : NULL;
 }
 
-/* Rank 0 and the deputy have a connection to every rank; what a process may open at first is often
- * 1024 files. A deputy that has no room is no deputy, nothing else. */
+/* Rank 0 and the deputy have a connection to every rank; the initial limit of open files is often
+ * 1024. A deputy without room is simply no deputy. */
 static int want_descriptors(const JoinOptions *o, char *error) {
     enum { OTHERS = 512 };
     struct rlimit limit;

@@ -1,6 +1,6 @@
-/* Messages over one TCP connection, without waiting: bytes that came are kept until a message is
- * whole, bytes that did not go are kept until the socket takes them. A head with a wrong magic
- * number, kind or length ends the connection before anything is made of it. */
+/* Messages over one TCP connection, without waiting: received bytes are kept until a message is
+ * whole, unsent bytes until the socket takes them. A head with a wrong magic number, kind or length
+ * ends the connection before it is used. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void append(Bytes *b, const void *from, uint32_t n) {
     b->n += n;
 }
 
-/* A message that there is no memory for ends the connection: the other side then knows. */
+/* A message for which there is no memory ends the connection: then the other side knows. */
 void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, const void *more,
                uint32_t more_bytes) {
     if (l->fd < 0) return;
@@ -72,7 +72,7 @@ int link_flush(Link *l) {
 }
 
 int link_fill(Link *l) {
-    /* One message at a time: what is left stays with the kernel and slows down its sender. */
+    /* One message at a time: the rest stays in the kernel and slows down its sender. */
     uint32_t most = (uint32_t)sizeof(MessageHead) + l->limit, have = l->in.n - l->in.first;
     if (have >= most) return 0;
     uint32_t piece = MIN(most - have, 4096u);

@@ -1,13 +1,13 @@
 /* The world over TCP from inside: messages between two processes (link.c), addresses and sockets
- * (socket.c), the meeting (join.c), the thread that answers (service.c), what it makes of messages
- * and losses (ends.c), collectives that do not finish (watch.c), what others call (world.c).
+ * (socket.c), the meeting (join.c), the thread that answers (service.c), its reaction to messages
+ * and losses (ends.c), collectives that do not finish (watch.c), the interface (world.c).
  *
  * Rank 0 is the chief: every rank has a connection to it, host collectives and the end of a run are
  * decided there. The deputy takes its place when the chief is gone or stopped: the first rank of
  * another host, or rank 1 where all ranks are on one host. Every rank has a connection to it too.
  *
  * Messages are structs in the byte order of the machine; the magic number shows another one.
- * Whatever comes in is checked against a limit before memory is taken for it.
+ * Everything received is checked against a limit before memory is taken for it.
  */
 #ifndef FSDPC_TCP_LINK_H
 #define FSDPC_TCP_LINK_H
@@ -95,19 +95,19 @@ typedef struct Call { /* followed by `bytes` of payload from those who give some
 } Call;
 
 typedef struct Ending {
-    int32_t speaker, code; /* speaker: the rank that says why, -1: one that has done so */
+    int32_t speaker, code; /* speaker: the rank that reports why, -1: one that has done so */
     char text[END_TEXT];
 } Ending;
 
 typedef struct Bytes {
     char *at;
-    uint32_t first, n, capacity; /* bytes [first, n) are there */
+    uint32_t first, n, capacity; /* bytes [first, n) are present */
 } Bytes;
 
 typedef struct Link {
     int fd; /* -1: none */
     bool connecting, noted;
-    bool unseen, bye; /* has to say SEEN; has said BYE */
+    bool unseen, bye; /* must still send SEEN; has sent BYE */
     uint32_t limit;   /* bytes of a message that may come */
     Bytes in, out;
     int32_t silent, quiet; /* slices since something came, since something was sent */
@@ -161,7 +161,7 @@ struct TransportWorld {
     Ending ending;
     Ending held; /* a failure that another cause may still explain; code 0: none */
     int32_t held_slices;
-    int32_t lost, lost_slices; /* a rank that is gone, and how long it stays untold; 0: none */
+    int32_t lost, lost_slices; /* a rank that is gone, and how long it stays unreported; 0: none */
     PendingCall *pending;      /* [ranks], the chief's */
     char *answer;              /* [ranks] StartReport or SHARE_LIMIT, the chief's */
     void *result;              /* of this rank's call under way */
@@ -187,8 +187,8 @@ bool link_has_output(const Link *l);
 void link_send(Link *l, MessageKind kind, const void *part, uint32_t bytes, const void *more,
                uint32_t more_bytes);
 int link_flush(Link *l);
-int link_fill(Link *l); /* 1 when bytes came, 0 when none are there */
-/* 1 and the next whole message, valid until link_drop; 0; or -1 when it is none of ours. */
+int link_fill(Link *l); /* 1 when bytes came, 0 when there are none */
+/* 1 and the next whole message, valid until link_drop; 0; or -1 when it is not one of ours. */
 int link_next(Link *l, Message *m);
 void link_drop(Link *l);
 

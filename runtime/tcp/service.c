@@ -1,13 +1,13 @@
 /* The thread of a process that answers the others at any time.
  *
- * It polls all connections, hands each message to its part of the world (ends.c, calls.c, watch.c),
- * and once a slice of 50 ms counts what is counted: how long each other process has been silent,
- * how long this one has said nothing (then it beats), how long somebody has waited. A slice is
- * counted at most once a round, so time during which this process was stopped does not count:
- * a run that is stopped as a whole and goes on misses nothing.
+ * It polls all connections, passes each message to its part of the world (ends.c, calls.c,
+ * watch.c), and counts slices of 50 ms: how long each other process has been silent, how long this
+ * one has sent nothing (then it beats), how long a rank has waited. A slice is counted at most once
+ * a round, so time during which this process was stopped does not count: a run that is stopped as a
+ * whole and continued misses nothing.
  *
- * The time-out hits a process that says nothing, the kernel's one (TCP_USER_TIMEOUT) a connection
- * that does not carry. A closed connection is noticed at once.
+ * The time-out catches a silent process, the kernel's (TCP_USER_TIMEOUT) a connection that carries
+ * nothing. A closed connection is noticed at once.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +22,7 @@
 #include "link.h"
 
 /* Seconds that the others let the deputy be the first to see that the chief is silent, and the
- * chief the first to say who does not leave; that a process which has not left after the end of
+ * chief the first to report who does not leave; that a process which has not left after the end of
  * the run may still live. */
 enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 };
 
@@ -75,7 +75,7 @@ static bool take_result(World *w, const Message *m) {
     return true;
 }
 
-/* False: no message that this process gets from that one. */
+/* False: not a message that this process gets from that one. */
 static bool handle(World *w, int32_t from, const Message *m) {
     Link *l = &w->link[from];
     Ending ending;
@@ -150,7 +150,7 @@ static void read_link(World *w, int32_t rank) {
     }
 }
 
-/* ---- who comes later: ranks that greet the deputy, and strangers */
+/* ---- late connections: ranks that greet the deputy, and strangers */
 
 static void read_stranger(World *w, Link *l) {
     Message m;
@@ -200,8 +200,8 @@ static void take_stranger(World *w) {
     link_open(place, fd, sizeof(Hello));
 }
 
-/* Without the deputy a rank can do but for the case that the chief is lost; so nothing is said
- * about a connection that does not come about. */
+/* A rank needs the deputy only if the chief is lost, so a failed connection to it is not
+ * reported. */
 static void greet_deputy(World *w) {
     if (w->rank == 0 || w->rank == w->deputy || !w->deputy_length) return;
     Link *l = &w->link[w->deputy];
@@ -257,7 +257,7 @@ static void tick_leaving(World *w) {
     ends_failed(w, w->rank, EXIT_RANK, text);
 }
 
-/* A process that hangs in something else would keep the launcher waiting. */
+/* A process that hangs elsewhere would keep the launcher waiting. */
 static void tick_over(World *w) {
     if (!w->over || ++w->over_slices < LEAVE_SECONDS * SLICES_A_SECOND) return;
     if (w->ending.speaker == w->rank) world_speak(w);

@@ -17,7 +17,7 @@ static void set(int fd, int level, int name, int value) {
     setsockopt(fd, level, name, &value, sizeof value);
 }
 
-/* A peer whose machine or cable is gone is noticed by the kernel too, in the same time. */
+/* A peer whose machine or cable is gone is noticed by the kernel too, after the same time. */
 void socket_options(int fd, int32_t timeout_seconds) {
     int32_t seconds = MIN(timeout_seconds, 1000000);
     set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -29,7 +29,8 @@ void socket_options(int fd, int32_t timeout_seconds) {
 }
 
 /* Every interface, IPv6 where the machine has it, else IPv4; only this machine when the ranks meet
- * at a loopback address. A name is not bound to: /etc/hosts often calls the own name 127.0.1.1. */
+ * at a loopback address. It never binds to a name: /etc/hosts often maps a machine's own name to
+ * 127.0.1.1. */
 static socklen_t where_to_listen(const char *address, int32_t port, bool four,
                                  struct sockaddr_storage *out) {
     memset(out, 0, sizeof *out);

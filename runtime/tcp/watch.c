@@ -3,16 +3,16 @@
  * Each rank looks at its own state once a slice. When collectives have been under way for the whole
  * time-out and none has finished, it tells the chief (STUCK). The chief asks all ranks where they
  * are, gives them a second to answer, and compares: ranks that wait for nothing, or have not
- * answered, did not come; where all wait, those that are behind the foremost on its communicator;
- * or they wait on different ones; where all wait in the same place, it is the collective itself
- * that does not move. All ranks issue the collectives of a communicator in the same order (the
- * plan's checker proves it), so numbers may be compared without knowing who belongs to which group.
+ * answered, did not come; if all wait, those that are behind the foremost rank on its communicator
+ * did not; or they wait on different ones; if all wait in the same place, the collective itself
+ * does not move. All ranks issue the collectives of a communicator in the same order (the plan's
+ * checker proves it), so numbers may be compared without knowing who belongs to which group.
  *
  * A missing rank that works (its instructions go on, it writes a file) is waited for, until it has
  * shown no sign of that for the time-out (beats carry the signs); then one that came late.
  *
- * A collective outside of programs (checkpoints) may take ten times as long: a process that lives
- * may write a large file.
+ * A collective outside programs (checkpoints) may take ten times as long: a process that lives may
+ * write a large file.
  */
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static int32_t list(const World *w, Place place, char *out, size_t size) {
     return count;
 }
 
-/* Has a rank at the place come there, or shown a sign of work, of late? */
+/* Has a rank at the place recently arrived, or shown a sign of work? */
 static bool lives(const World *w, Place place, int64_t slices) {
     for (int32_t r = 0; r < w->ranks; r++) {
         if (place_of(w, r) != place) continue;

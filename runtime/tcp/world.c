@@ -1,5 +1,5 @@
-/* What the transport calls: each function hands its wish to the thread of service.c and waits for
- * the answer or for the end of the run. */
+/* What the transport calls: each function passes its request to the thread of service.c and waits
+ * for the answer or for the end of the run. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ enum {
     WORD_SLICES = 10
 };
 
-/* Until something changed, a slice at most. Under the lock. */
+/* Until something changes, a slice at most. Under the lock. */
 static void wait_slice(World *w) {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -157,7 +157,7 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     service_wake(w);
     until = now_slices() + SEEN_SLICES;
     while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
-    /* The name is taken until all of this host have looked for it. */
+    /* The name stays taken until all ranks of this host have looked for it. */
     until = now_slices() + WORD_SLICES;
     while (w->word >= 0 && now_slices() < until) wait_slice(w);
     bool first = w->ending.speaker == w->rank && !w->spoken;
@@ -193,7 +193,7 @@ static void leave_together(World *w) {
     service_wake(w);
     while (!w->over && !w->gone) wait_slice(w);
     bool lost = w->over && !w->gone;
-    /* Its closing must not overtake the word that all are there. */
+    /* Its closing must not overtake the message that all are there. */
     int64_t until = now_slices() + CLOSE_SLICES;
     while (!lost && w->rank == 0 && !all_closed(w) && now_slices() < until) wait_slice(w);
     until = now_slices() + SEEN_SLICES;

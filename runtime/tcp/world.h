@@ -12,7 +12,7 @@
 
 #include "transport.h"
 
-/* What a rank tells about itself when somebody has waited too long. */
+/* What a rank tells about itself when another has waited too long. */
 typedef struct RankState {
     bool waits;        /* collectives were issued that have not finished */
     uint64_t finished; /* collectives finished so far, over all communicators */
@@ -21,7 +21,7 @@ typedef struct RankState {
     uint64_t sequence; /* its number on that communicator (Collective.sequence) */
     char label[256];   /* its Collective.label: op, instruction, source place */
     uint64_t beats;    /* grows while the rank works at something else; or always 0 */
-    bool writing;      /* to a file or a terminal: that takes as long as it takes */
+    bool writing;      /* to a file or a terminal: may take any time */
 } RankState;
 
 /* Both are called from the world's thread; neither may wait. */
