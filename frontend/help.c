@@ -27,16 +27,18 @@ enum { MOST_NAMES = 60 }; /* of a chapter in the table of contents */
 
 /* ---- text ---- */
 
-/* Text in lines of at most 100 columns behind an indent; its own line ends stay. */
-static void put_block(Buf *out, const char *text, size_t indent) {
-    size_t column = 0;
+/* Text in lines of at most 100 columns after an indent; its own line ends stay. `column` is where
+ * the first word goes in a line that has begun, 0 at the start of a line. */
+static void put_words(Buf *out, const char *text, size_t indent, size_t column) {
+    bool first = column > 0;
     while (*text) {
         size_t n = strcspn(text, " \n");
-        if (column && column + 1 + n > 100) column = 0, buf_printf(out, "\n");
+        if (column && !first && column + 1 + n > 100) column = 0, buf_printf(out, "\n");
         if (!column)
             buf_printf(out, "%*s", (int)indent, ""), column = indent;
-        else
+        else if (!first)
             buf_printf(out, " "), column++;
+        first = false;
         buf_write(out, text, n);
         column += n;
         text += n;
@@ -44,6 +46,10 @@ static void put_block(Buf *out, const char *text, size_t indent) {
         text += *text != 0;
     }
     if (column) buf_printf(out, "\n");
+}
+
+static void put_block(Buf *out, const char *text, size_t indent) {
+    put_words(out, text, indent, 0);
 }
 
 /* Lines as they are, each behind the indent. */
@@ -56,12 +62,11 @@ static void put_lines(Buf *out, const char *text, const char *indent) {
 }
 
 static void put_columns(Buf *out, size_t left, size_t width, const char *name, const char *doc) {
-    size_t n = strlen(name);
+    size_t n = strlen(name), column = left + width;
+    bool fits = n + 2 <= width;
     buf_printf(out, "%*s%s", (int)left, "", name);
-    if (left + n + 2 > left + width)
-        buf_printf(out, "\n%*s%s\n", (int)(left + width), "", doc);
-    else
-        buf_printf(out, "%*s%s\n", (int)(width - n), "", doc);
+    buf_printf(out, "%s%*s", fits ? "" : "\n", (int)(fits ? width - n : column), "");
+    put_words(out, doc, column, column);
 }
 
 static void put_row(Buf *out, const HelpRow *r) {
