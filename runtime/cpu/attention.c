@@ -61,7 +61,7 @@ VECTOR_INLINE float soften_row(float *row, float *m, float *l) {
     V16 sum = v_all(0.0f);
     for (int64_t j = 0; j < TILE; j += LANES) {
         V16 x = v_load(row, DT_F32, j);
-        /* what is masked stays zero even in a row that has seen nothing yet */
+        /* masked scores stay zero even in a row that has seen nothing yet */
         V16 e = v_select(x == -__builtin_inff(), v_all(0.0f), v_exp(x - largest));
         v_store(row, DT_F32, j, e);
         sum += e;

@@ -103,7 +103,7 @@ KERNEL(scale) {
 /* ---- activations */
 
 VECTOR_INLINE V16 relu_of(V16 x) { return v_select(x < 0.0f, v_all(0.0f), x); }
-/* dy where y > 0; a nan of y is passed on by no one but the forward pass */
+/* dy where y > 0; only the forward pass propagates a nan of y */
 VECTOR_INLINE V16 relu_slope(V16 dy, V16 y) { return v_select(y > 0.0f, dy, v_all(0.0f)); }
 
 VECTOR_INLINE V16 gelu_erf_of(V16 x) { return 0.5f * x * (1.0f + v_erf(x * 0.707106781f)); }

@@ -1,7 +1,7 @@
 /* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
  *
- * The gradient sorts (id, position) pairs, stably, so that the positions of one id stand together
- * and in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
+ * The gradient sorts (id, position) pairs, stably, so that the positions of one id are adjacent and
+ * in order. Each row of w that was read is then one sum in f32, starting from the accumulator's
  * row, rounded once; threads own such runs. Rows that were not read are zero, or the accumulator's.
  * Scratch: two arrays of pairs, 16 bytes an id.
  */

@@ -9,7 +9,7 @@
  * word by word. A digit is at most 2^27 in size, and a block of them is added exactly in f64. Bins
  * that would take nothing are skipped, so gradients of similar size cost three or four rounds.
  *
- * Not finite numbers are counted and left out.
+ * Numbers that are not finite are counted and left out.
  */
 #ifndef FSDPC_CPU_EXACT_H
 #define FSDPC_CPU_EXACT_H
@@ -32,7 +32,7 @@ VECTOR_INLINE I16 larger_of(I16 a, I16 b) {
 
 typedef int64_t L8 __attribute__((vector_size(64)));
 
-/* Cuts bins top, top - 1, .. at once, in registers; false: nothing is left for lower ones. */
+/* Cuts bins top, top - 1, .. at once, in registers; false: nothing remains for lower ones. */
 enum { CUTS = 4 };
 static inline bool cut_bins(D8 *x, int vectors, int top, L8 *bins) {
     D8 sum[CUTS];
@@ -66,7 +66,7 @@ typedef struct ExactSum {
     int n;
     bool square;         /* x are squares of what was pushed */
     I16 largest;         /* bits of the largest |number| pushed since the last flush, by lane */
-    I16 lost;            /* not finite numbers, by lane */
+    I16 lost;            /* numbers that are not finite, by lane */
     L8 bins[EXACT_BINS]; /* by lane */
     int64_t count;       /* EXACT_COUNT */
 } ExactSum;

@@ -1,4 +1,4 @@
-/* Products with what pass fuse_gelu and fuse_backward found around them.
+/* Products with the ops that passes fuse_gelu and fuse_backward fused into them.
  *
  * A fused kernel runs the kernels of its parts one after the other, with the result of the first
  * where the graph keeps it: in h, or in the result itself. So its bits are those of the unfused

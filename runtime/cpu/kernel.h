@@ -70,7 +70,7 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
 bool product_onednn(const DeviceContext *cpu, const Product *p);
 bool have_onednn(void);
 
-/* common/device.c: writes the message, with the op's name in front; returns the code. */
+/* common/device.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -105,7 +105,7 @@ static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF
 static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
 
 /* ---- threads: OpenMP may grant fewer than num_threads asks for (OMP_THREAD_LIMIT, OMP_DYNAMIC,
- * OMP_MAX_ACTIVE_LEVELS), even one alone. Work is dealt out by the size of the team that came. */
+ * OMP_MAX_ACTIVE_LEVELS), even a single one. Work is dealt out by the size of the actual team. */
 
 /* Below this many elements a second thread costs more than it saves. */
 enum { PARALLEL_ELEMENTS = 16384 };

@@ -120,7 +120,7 @@ KERNEL(stack) {
     return 0;
 }
 
-/* The operands were written in place; what lies between and after them is set to zero. */
+/* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
     Result out = output(l, 0);
     const Plan *plan = l->call->rank->plan;

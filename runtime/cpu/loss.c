@@ -25,7 +25,7 @@ static bool get_targets(const Launch *l, Targets *t) {
     return targets.dtype == DT_I32 && is_real(logits.dtype) && logits.n == t->rows * t->width;
 }
 
-/* 0, or the error for the first target that is no index into the logits. */
+/* 0, or the error for the first target that is not an index into the logits. */
 static int check_targets(const Launch *l, const Targets *t) {
     for (int64_t row = 0; row < t->rows; row++) {
         int32_t target = t->at[row];

@@ -47,7 +47,7 @@ typedef struct Centered {
     float eps;
 } Centered;
 
-/* Operand 0 is not looked at: x is there already. `first_w` is the operand that is w. */
+/* Operand 0 is not read: x is already in place. `first_w` is the operand that is w. */
 static bool get_centered(const Launch *l, Centered *c, uint32_t first_w, uint32_t first_y) {
     Rows d = rows_of(&c->x);
     c->w = input(l, first_w);

@@ -1,9 +1,9 @@
 /* The plain matrix product: C[m,n] = A B (+ C), f32, packed panels and register tiles.
  *
- * K is cut in slices of K_SLICE. A thread owns a rectangle of C. For each slice it packs strips of
- * B (TILE_N columns side by side) and blocks of A (TILE_M rows side by side) into its own buffer,
- * and the tile kernel multiplies one strip of each into TILE_M x TILE_N sums held in registers.
- * Packed edges are filled up with zeros; an edge tile goes through a small buffer.
+ * K is cut into slices of K_SLICE. A thread owns a rectangle of C. For each slice it packs strips
+ * of B (TILE_N columns side by side) and blocks of A (TILE_M rows side by side) into its own
+ * buffer, and the tile kernel multiplies one strip of each into TILE_M x TILE_N sums held in
+ * registers. Packed edges are filled with zeros; an edge tile goes through a small buffer.
  *
  * Each element of C is summed over k in order, slice by slice, whatever the threads and the
  * rectangle: the bits do not depend on either. They do depend on the instruction set, since only

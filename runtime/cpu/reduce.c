@@ -36,7 +36,8 @@ static bool fits_mean(const Type *wide, const Type *narrow) {
            narrow->dim[0] == wide->dim[0] && narrow->dim[1] == 1 && narrow->dim[2] == wide->dim[2];
 }
 
-/* Where block k of LANES columns begins in the narrow and in the wide value, and what is left. */
+/* Where block k of LANES columns begins in the narrow and in the wide value, and how many
+ * remain. */
 typedef struct MeanBlock {
     int64_t narrow, wide, left;
 } MeanBlock;

@@ -19,7 +19,7 @@
 enum { TILE = 32, LANES = 8, TILE_THREADS = TILE * LANES, EACH_LANE = TILE / LANES };
 enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */
 
-/* to[TILE][width + 1] = positions first .. of one head, zeros behind the operand's end. */
+/* to[TILE][width + 1] = positions first .. of one head, zeros past the operand's end. */
 template <int width>
 DEVICE void load_tile(float *to, const Heads &x, int64_t b, int64_t head, int64_t first, int64_t n,
                       int64_t h) {

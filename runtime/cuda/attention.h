@@ -1,5 +1,4 @@
-/* What the two ways of the own attention kernels share. Operands: attention_call.h.
- */
+/* Shared by the two kinds of our own attention kernels. Operands: attention_call.h. */
 #ifndef FSDPC_CUDA_ATTENTION_H
 #define FSDPC_CUDA_ATTENTION_H
 
@@ -14,8 +13,8 @@ DEVICE bool sees(const Attention &a, int64_t query, int64_t key) {
 int attention_forward_bf16(const Launch *l, const Attention *a);
 int attention_backward_bf16(const Launch *l, const Attention *a);
 
-/* Dynamic shared memory of more than 48 KB has to be asked for; and as many blocks are to be on a
- * multiprocessor as registers allow, rather than a large cache of what is read once. */
+/* Dynamic shared memory of more than 48 KB has to be requested; and a multiprocessor should hold as
+ * many blocks as registers allow, rather than a large cache of data that is read once. */
 template <class Function>
 static int allow_shared(const Launch *l, Function function, size_t bytes) {
     const void *f = (const void *)function;

@@ -2,11 +2,11 @@
  * backward kernel, are described in attention.cu.
  *
  * A block of four warps owns 64 rows, a warp 16 of them; the passing operands come in tiles of 64
- * rows (backward: 32), the next one while the present one is used. Rows in shared memory are padded
+ * rows (backward: 32), the next one while the current one is used. Rows in shared memory are padded
  * by 16 bytes, so that eight rows lie in different banks. Scores stay in registers: the layout in
  * which a product leaves them is the one in which the next takes its left operand, rounded to bf16.
- * With g = lane / 4 and c = 2 (lane % 4), a thread has of each 16 x 8 piece (g, c), (g, c + 1),
- * (g + 8, c), (g + 8, c + 1).
+ * With g = lane / 4 and c = 2 (lane % 4), a thread has of each 16 x 8 piece (g, c), (g, c + 1), (g
+ * + 8, c), (g + 8, c + 1).
  */
 #include "attention.h"
 
@@ -19,7 +19,7 @@ constexpr int blocks_backward(int width, bool keys) {
     return keys ? (width <= 64 ? 4 : width <= 80 ? 3 : 2) : (width <= 80 ? 4 : 3);
 }
 
-/* Positions of one head of an operand; attention_fits_bf16 sees to it that ints are enough. */
+/* Positions of one head of an operand; attention_fits_bf16 makes sure that ints are enough. */
 struct Head {
     const uint16_t *at;
     int position, n, h; /* n positions, `position` elements from one to the next */
@@ -104,8 +104,8 @@ DEVICE void store_rows(const Heads &x, const float (*sums)[4], int64_t b, int64_
 /* ---- forward; scores times log2(e), so that exponentials are powers of two */
 
 /* scores -> 2^(score - largest); m, sum and o belong to rows g and g + 8. `masked`: some pair of
- * the warp's rows and these keys may not see each other. What a row behind the last one sees does
- * not matter: nobody stores it. */
+ * the warp's rows and these keys may not see each other. What a row past the last one sees does not
+ * matter: it is not stored. */
 template <int width>
 DEVICE void soften(const Attention &a, float (*score)[4], float m[2], float sum[2], float (*o)[4],
                    int row, int first_key, bool masked) {
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(BLOCK, blocks_backward(width, keys))
             statistics += a.t;
         }
     }
-    copy_wait<0>(); /* keys that no query sees: their tile is still on its way */
+    copy_wait<0>(); /* keys that no query sees: their tile is still in flight */
     const float one[2] = {1.0f, 1.0f}, alpha[2] = {a.alpha, a.alpha};
     store_rows<width>(keys ? a.d_k : a.d_q, out1, b, own_head, own, own_n, a.h, alpha);
     if (keys) store_rows<width>(a.d_v, out2, b, own_head, own, own_n, a.h, one);

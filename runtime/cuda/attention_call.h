@@ -1,5 +1,5 @@
 /* One attention, as its kernels see it, and who computes it: the kernels of attention.cu and
- * attention_bf16.cu, or cuDNN where it is there and faster (attention_choose.c).
+ * attention_bf16.cu, or cuDNN where it is available and faster (attention_choose.c).
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
  * heads read one), h head width <= 256.
@@ -26,8 +26,8 @@ typedef struct Attention {
     bool causal, backward;
 } Attention;
 
-/* attention.cu: what a call of one of the four ops is about; false when operands do not fit. delta
- * is the start of the workspace. */
+/* attention.cu: describes a call of one of the four ops; false when operands do not fit. delta is
+ * the start of the workspace. */
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; every sum has an order that the sizes alone decide. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
@@ -39,13 +39,13 @@ CUDA_C bool attention_fits_bf16(const Attention *a);
 CUDA_C int attention_open(char *error);
 CUDA_C void attention_close(void);
 /* Before the first step, while nothing lives in the call's memory: chooses how calls like this one
- * are computed, by time if that may be measured. True: the memory was written. Between
+ * are computed, by time if timing is allowed. True: the memory was written. Between
  * products_rehearse and products_rehearsed, whose file keeps the choice. */
 CUDA_C bool attention_rehearse(const Launch *l, bool timed);
-/* *done: the call was issued through cuDNN; else the own kernels are wanted. */
+/* *done: the call was issued through cuDNN; else the own kernels must run. */
 CUDA_C int attention_by_cudnn(const Launch *l, const Attention *a, bool *done);
 
-/* Bytes of the workspace behind delta[B, H, T]. */
+/* Bytes of the workspace after delta[B, H, T]. */
 static inline uint64_t attention_delta_bytes(const Attention *a) {
     return align_up((uint64_t)(a->b * a->heads * a->t) * sizeof(float), 64);
 }

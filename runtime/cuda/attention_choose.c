@@ -4,13 +4,13 @@
  * unset: where it is faster.
  *
  * Before the first step each form of attention in the plan is rehearsed: cuDNN's plans for it are
- * made; the own kernels and each plan run on the same random operands; a plan is left out whose
- * results differ by more than roundings do, are not all written, or have other bits in a second
- * run; CUDA events take the time of the others and of the own kernels. Whatever goes wrong on the
- * way means the own kernels, and a line that says why. What was fastest is kept in the file beside
- * the plan (tuned.h), and is then only held against the own kernels once more; FSDP_CUDA_TUNE=0
- * times nothing, and auto means the own kernels. A form that was never rehearsed runs on these too,
- * or with `cudnn` on the first plan.
+ * made; the own kernels and each plan run on the same random operands; a plan is dropped if its
+ * results differ by more than rounding explains, are not all written, or have other bits in a
+ * second run; CUDA events time the others and the own kernels. Any failure on the way means the own
+ * kernels, and a line that says why. The fastest is kept in the file next to the plan (tuned.h),
+ * and later only compared with the own kernels once more; FSDP_CUDA_TUNE=0 times nothing, and auto
+ * means the own kernels. A form that was never rehearsed runs on these too, or with `cudnn` on the
+ * first plan.
  *
  * Ranks of one process share library, handle and choices, so they compute alike. Backward takes
  * scratch in proportion to T * S for each head: where the workspace holds less than all of them,
@@ -197,8 +197,8 @@ static void forget_plans(Choice *c) {
     c->plans = NULL;
 }
 
-/* The plan to use, or -1. Near ties go to the own kernels, which need nobody's library; without
- * times the library's first. */
+/* The plan to use, or -1. Near ties go to the own kernels, which need no library; without times,
+ * the library's first plan. */
 static int fastest(const Choice *c, const Trial *t, bool timed) {
     static const float MARGIN = 0.97f;
     int best = -1;
@@ -216,7 +216,7 @@ static uint64_t hash_of(const Choice *c) {
     return (h ^ c->room) * 0x100000001b3u;
 }
 
-/* How far a form is looked into: not at all, whether cuDNN is right, or how fast it is too. */
+/* How far a form is examined: not at all, whether cuDNN is right, or also how fast it is. */
 typedef enum Look { LOOK_NOT, LOOK_RIGHT, LOOK_FAST } Look;
 
 /* Makes the plans of c->form and decides; c->plans stays NULL where the own kernels are to run. */
@@ -238,7 +238,7 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     int failed = attention_plans(c->plans, &shared.cudnn, shared.handle, NULL, &part, c->room,
                                  kept ? kept->plan : -1, t.why, sizeof t.why);
     if (!failed && look != LOOK_NOT) failed = attention_trial(c, l->call, a, l->stream, timed, &t);
-    cudaGetLastError(); /* a plan that does not run is told below, or is not needed */
+    cudaGetLastError(); /* a plan that does not run is reported below, or is not needed */
     bool good = false;
     for (int i = 0; !failed && i < c->plans->n; i++) good |= t.good[i];
     if (!good) say_own(a, t.why);

@@ -1,4 +1,4 @@
-/* Between attention_choose.c, which decides, and attention_trial.c, which finds out. */
+/* Between attention_choose.c, which decides, and attention_trial.c, which measures. */
 #ifndef FSDPC_ATTENTION_CHOOSE_H
 #define FSDPC_ATTENTION_CHOOSE_H
 

@@ -1,11 +1,11 @@
 /* From the operation graph of attention to plans that can run.
  *
  * The library's heuristic names engines with their settings, best guess first; each is compiled,
- * and kept when it takes no more scratch than there is. Engines that the library itself calls
- * nondeterministic are left out; the note is not set for all that are, so the graph does not ask
- * for what they would do with atomic additions, and attention_choose.c compares two runs.
+ * and kept if it takes no more scratch than there is. Engines that the library itself calls
+ * nondeterministic are left out; not all of them carry that note, so the graph does not ask for
+ * anything that they would do with atomic additions, and attention_choose.c compares two runs.
  *
- * Backward wants the score gradients in memory: bf16[B, H, T, S] with T a multiple of 64 and S of
+ * Backward needs the score gradients in memory: bf16[B, H, T, S] with T a multiple of 64 and S of
  * 128, and where K < H the gradients of k and v for every query head, f32[B, H, S, h] each.
  */
 #include "attention_cudnn.h"
@@ -30,7 +30,7 @@ uint64_t attention_scratch(const AttentionForm *f) {
 typedef cudnnBackendDescriptor_t Descriptor;
 enum { MODES = 2, MAX_CONFIGS = MAX_CONFIG / MODES, MAX_NOTES = 16 };
 
-/* 1, after writing what failed and what the library says of it. */
+/* 1, after writing what failed and what the library says about it. */
 static int explain(const Cudnn *c, cudnnStatus_t status, const char *what, char *why,
                    size_t bytes) {
     char said[256] = "";
@@ -63,7 +63,7 @@ static void try_config(AttentionPlans *p, Descriptor properties, Descriptor conf
     const Cudnn *c = p->graph.cudnn;
     AttentionPlan x = {.engine = -1, .config = number};
     int64_t n = 0, scratch = 0;
-    if (*why) bytes = 0; /* the first reason is the one to tell */
+    if (*why) bytes = 0; /* the first reason is the one to report */
     if (!is_deterministic(&p->graph, config, &x.engine)) {
         snprintf(why, bytes, "engine %lld has no fixed order of sums", (long long)x.engine);
         return;

@@ -1,10 +1,10 @@
-/* cuDNN's plans for one form of attention: made once, run as often as wanted. */
+/* cuDNN's plans for one form of attention: made once, run any number of times. */
 #ifndef FSDPC_ATTENTION_CUDNN_H
 #define FSDPC_ATTENTION_CUDNN_H
 
 #include "attention_graph.h"
 
-/* Bytes of scratch that a plan of this form may want, the address a multiple of 256. */
+/* Bytes of scratch that a plan of this form may need, the address a multiple of 256. */
 uint64_t attention_scratch(const AttentionForm *form);
 
 #ifdef HAVE_CUDNN
@@ -20,7 +20,7 @@ typedef struct AttentionPlan {
 typedef struct AttentionPlans {
     AttentionForm form;
     Graph graph;
-    cudnnHandle_t handle; /* NULL: plans for a device that is described, not there */
+    cudnnHandle_t handle; /* NULL: plans for a device that is described, not present */
     int n;                /* best guess of the library first */
     AttentionPlan plan[MAX_PLANS];
 } AttentionPlans;

@@ -7,13 +7,13 @@
  *             p = exp(alpha q k^T - lse, -inf where key > query), dv = p^T do
  *             ds = alpha p (do v^T - sums), dk = ds^T q, dq = ds k
  *
- * What the engines want, read off NVIDIA's own front end: operands as [B, H, T, h] with strides,
- * the right factor of a product already turned (k, and backward v, as [B, K, h, S]), the left one
- * of the product with v and of the weights' gradients in bf16, causality as a comparison of
- * generated row and column numbers, `sums` in memory. dq is the product itself: the other way that
- * they know collects it in f32 with atomic additions, whose order changes from run to run. With K <
- * H the gradients of k and v are f32 products for every query head, summed over the heads that read
- * one.
+ * What the engines require, learned from NVIDIA's own front end: operands as [B, H, T, h] with
+ * strides, the right factor of a product already transposed (k, and backward v, as [B, K, h, S]),
+ * the left one of the product with v and of the weights' gradients in bf16, causality as a
+ * comparison of generated row and column numbers, `sums` in memory. dq is the product itself: the
+ * other way that they know collects it in f32 with atomic additions, whose order changes from run
+ * to run. With K < H the gradients of k and v are f32 products for every query head, summed over
+ * the heads that read one.
  */
 #include "attention_graph.h"
 
@@ -201,7 +201,7 @@ static Descriptor reshape(Graph *g, Descriptor x, Descriptor y) {
     return y;
 }
 
-/* x where the key is not behind the query, else -inf. */
+/* x where the key is not after the query, else -inf. */
 static Descriptor mask(Graph *g, Descriptor x) {
     enum { QUERY_AXIS = 2, KEY_AXIS = 3 };
     Descriptor index = pointwise_mode(g, CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_FLOAT, QUERY_AXIS);

@@ -54,11 +54,11 @@ typedef struct Graph {
 } Graph;
 
 /* Puts the graph of the form into g->whole, for a handle, or for no device where it is NULL.
- * g->status says how it went; graph_end in any case. */
+ * g->status is the outcome; graph_end in any case. */
 void attention_graph(Graph *g, const Cudnn *cudnn, cudnnHandle_t handle, const AttentionForm *form);
 void graph_end(Graph *g);
 
-/* The steps of it, for who goes on from a graph to a plan: a new descriptor, owned by the graph;
+/* Its steps, for code that continues from a graph to a plan: a new descriptor, owned by the graph;
  * one attribute; the last step. NULL and nothing once a call has failed. */
 cudnnBackendDescriptor_t graph_descriptor(Graph *g, cudnnBackendDescriptorType_t type,
                                           const char *what);

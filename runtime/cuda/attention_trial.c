@@ -1,14 +1,14 @@
-/* Holds cuDNN's attention against the own kernels, and takes the time of both.
+/* Compares cuDNN's attention with the own kernels, and times both.
  *
- * The call's own operands are filled with random numbers, so this is for memory that nothing lives
- * in yet; backward gets o and lse from the own forward kernel. Before each run the results are
- * filled with NaNs, so what was not written shows. Rows of h numbers agree when the norm of the
- * difference is at most 2^-6 of the row's and 2^-8 of the mean row's: a few times what rounding
- * probabilities and results to bf16 makes of either, far below what a wrong mask, scale or stride
- * does. lse agrees within 1e-3.
+ * The call's own operands are filled with random numbers, so this needs memory that holds nothing
+ * yet; backward gets o and lse from the own forward kernel. Before each run the results are filled
+ * with NaNs, so what was not written shows. Rows of h numbers agree when the norm of the difference
+ * is at most 2^-6 of the row's and 2^-8 of the mean row's: a few times what rounding probabilities
+ * and results to bf16 makes of either, far below what a wrong mask, scale or stride does. lse
+ * agrees within 1e-3.
  *
- * Times are taken in rounds, in which everybody has a turn, behind work that brings the GPU's clock
- * up again: it falls while the host compares.
+ * Times are taken in rounds in which each has a turn, after work that brings the GPU's clock up
+ * again: it falls while the host compares.
  */
 #include "attention_choose.h"
 #include "products.h"
@@ -105,7 +105,7 @@ typedef struct Clock {
     cudaEvent_t from, to;
 } Clock;
 
-/* Milliseconds of `runs` runs, one behind the other. */
+/* Milliseconds of `runs` consecutive runs. */
 static int time_runs(Bench *b, const Clock *clock, const Choice *c, int which, int runs,
                      float *ms) {
     int code = 0;

@@ -1,4 +1,4 @@
-/* Finds libcudnn.so.9 by its name: beside the CUDA libraries that setup.sh found (the module's
+/* Finds libcudnn.so.9 by its name: next to the CUDA libraries that setup.sh found (the module's
  * search path names their folders), or wherever the system looks. */
 #include "cudnn_library.h"
 
@@ -59,5 +59,5 @@ int cudnn_library_open(Cudnn *out, char *why, size_t bytes) {
     return 0;
 }
 #else
-typedef int cudnn_is_absent; /* a file of C has to declare something */
+typedef int cudnn_is_absent; /* a C file has to declare something */
 #endif

@@ -1,4 +1,4 @@
-/* cuDNN's graph interface, found while running: device_cuda.so loads where there is none.
+/* cuDNN's graph interface, found at run time: device_cuda.so also loads without it.
  *
  * The calls are a table, so that a test can put its own functions there and read what a graph is
  * made of. Built without cuDNN's header the table is empty and opening it says so.
@@ -13,7 +13,7 @@
 #define HAVE_CUDNN 1
 #include <cudnn_graph.h>
 
-/* Behind the last version whose attention needs a padding mask for lengths that are no multiple of
+/* After the last version whose attention needs a padding mask for lengths that are no multiple of
  * 128 (9.15.0), and those that NVIDIA's front end refuses (9.10.1, 9.14.0). Masked scores may be
  * minus infinity since 9.10. */
 enum { CUDNN_OLDEST = 91501 };
@@ -39,7 +39,7 @@ typedef struct Cudnn {
 } Cudnn;
 
 /* 0, or 1 with the reason in `why` (bytes of room): no such library, or one that is too old. The
- * library stays in the process once it is there. */
+ * library stays in the process once it is loaded. */
 int cudnn_library_open(Cudnn *out, char *why, size_t bytes);
 
 #endif

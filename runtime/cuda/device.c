@@ -6,15 +6,14 @@
  * and a cuBLASLt handle of its own.
  *
  * A program call is forked from the compute stream and joined to it: everything else that the host
- * asks for is on that stream, so the host waits for nothing but what it reads. The first call of a
- * program runs directly (libraries make up their minds then), the second is captured, all later
- * ones replay the graph. Kernels read what changes between calls from the states `step` and
- * `scale`, so a graph stays right. With several ranks in the process their streams wait for each
- * other and no rank's graph would be whole: nothing is captured then. FSDP_CUDA_GRAPH=0 switches
- * capture off.
+ * asks for is on that stream, so the host waits only for what it reads. The first call of a program
+ * runs directly (libraries make their choices then), the second is captured, all later ones replay
+ * the graph. Kernels read what changes between calls from the states `step` and `scale`, so a graph
+ * stays right. With several ranks in the process their streams wait for each other and no rank's
+ * graph would be whole: nothing is captured then. FSDP_CUDA_GRAPH=0 switches capture off.
  *
  * Host memory goes through pinned memory (staging.h), so the caller's buffer is free when copy_in
- * returns and a step waits for nothing that it was given.
+ * returns and a step never waits for its input.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ struct DeviceContext {
     RankInfo rank;
     cudaStream_t stream[STREAM_KINDS];
     cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
-    cudaEvent_t *event; /* by instruction; NULL where nobody waits */
+    cudaEvent_t *event; /* by instruction; NULL where no stream waits */
     uint64_t n_events;
     Staging *staging;
     DeviceFault *fault, *fault_on_device; /* pinned, mapped */
@@ -48,7 +47,7 @@ struct DeviceContext {
     bool records, capturing, attends; /* attends: attention_open was called */
     void *products;
     DeviceOptions options;
-    Profile *profile; /* NULL: nobody asks how long instructions take */
+    Profile *profile; /* NULL: instructions are not timed */
     int gpu;
 };
 
@@ -89,7 +88,7 @@ void *launch_products(const Launch *l) { return l->cuda->products; }
 
 /* ---- life */
 
-/* Each thread has a current GPU of its own; all that the runtime is asked goes to that one. */
+/* Each thread has a current GPU of its own; all calls of the runtime go to that one. */
 static int use(const DeviceContext *c, char *error) {
     static _Thread_local int current = -1;
     if (current == c->gpu) return 0;
@@ -229,7 +228,7 @@ static int cuda_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *
     if (code) return code;
     cudaError_t e = cudaMalloc(&arena, bytes);
     if (e == cudaErrorMemoryAllocation) {
-        cudaGetLastError(); /* the failure is told here, later calls must not find it */
+        cudaGetLastError(); /* the failure is reported here, later calls must not find it */
         return gpu_too_small(&c->options, bytes, error);
     }
     if (!e) e = cudaMemset(arena, 0, bytes);
@@ -251,8 +250,8 @@ static uint64_t cuda_used_bytes(DeviceContext *c) {
     return use(c, error) ? 0 : gpu_used_bytes();
 }
 
-/* The products choose their algorithms, and attention who computes it: those of the plan are called
- * one after the other, on the compute stream, and none is run for its result. */
+/* The products choose their algorithms, and attention its implementation: those of the plan are
+ * called one after the other, on the compute stream, and none is run for its result. */
 static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                          uint64_t arena_bytes, char *error) {
     bool wanted = false, written = false;

@@ -1,6 +1,6 @@
 /* embedding (w [V, D], ids [R]) -> [R, D], and the gradient of w.
  *
- * The gradient sorts the keys (id << 32 | position), so that the positions of one id stand together
+ * The gradient sorts the keys (id << 32 | position), so that the positions of one id are adjacent
  * and in order; a block that finds the first key of an id then adds dy's rows at those positions in
  * order in f32, starting from the accumulator's row. All keys differ, so every sort gives the same
  * order: a bitonic one, in the workspace, of the next power of two of keys (at most 16 bytes an
@@ -108,7 +108,7 @@ static int sort_keys(const Launch *l, uint64_t *keys, int64_t n) {
 
 /* ---- sums of runs of equal ids; block: position in the sorted keys, tile of columns
  *
- * A run of a frequent id is long, and its rows lie anywhere: AT_ONCE of them are on their way
+ * A run of a frequent id is long, and its rows lie anywhere: AT_ONCE of them are in flight
  * together, and are then added in order. */
 
 enum { AT_ONCE = 8 };

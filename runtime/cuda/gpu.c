@@ -5,7 +5,7 @@
  * process share the first.
  *
  * The driver's management library (NVML) tells how much memory is in use without making a context,
- * so that the context's own share can be told apart. It is part of every driver; where it does not
+ * so that the context's own share can be told apart. It is part of every driver; if it does not
  * answer, the context is not counted.
  */
 #include <dlfcn.h>
@@ -17,14 +17,14 @@
 #include "gpu.h"
 #include "util.h"
 
-/* What the first products, attention and the graph take beside arenas, about; a gigabyte holds what
- * was seen of such libraries with room to spare. */
+/* About what the first products, attention and the graph take besides arenas; a gigabyte is more
+ * than such libraries were seen to use. */
 static const uint64_t RESERVE = UINT64_C(1) << 30;
 
 enum { MAJOR = 9, MINOR = 0, BUS_ID_BYTES = 32 };
 
 static int gpu = -1;         /* of this process */
-static uint64_t used_before; /* of its memory, in front of our context if NVML tells */
+static uint64_t used_before; /* of its memory, before our context if NVML tells */
 
 static int fail(char *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static int fail(char *error, const char *format, ...) {

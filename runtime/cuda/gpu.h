@@ -12,9 +12,9 @@
 int gpu_probe(char *error);
 /* The GPU of this process, which becomes the calling thread's; its context is made. */
 int gpu_choose(const DeviceOptions *o, int *out, char *error);
-/* Does the GPU hold that many bytes a rank? */
+/* Does the GPU hold that many bytes per rank? */
 int gpu_fits(const DeviceOptions *o, uint64_t bytes, char *error);
-/* The message for an arena that could not be had. */
+/* The message for an arena that could not be allocated. */
 int gpu_too_small(const DeviceOptions *o, uint64_t bytes, char *error);
 /* Bytes of the GPU's memory that are in use and were not before the first of these functions made
  * a context; 0 where that is not known. */

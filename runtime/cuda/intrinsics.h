@@ -69,7 +69,7 @@ DEVICE uint32_t round_pair(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
-/* All groups but the last `pending` are there (for this thread). */
+/* All groups but the last `pending` have arrived (for this thread). */
 template <int pending> DEVICE void copy_wait(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
@@ -159,12 +159,12 @@ DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     EACH(j) if (j < n) element_store(p, dtype, at + j, v.x[j]);
 }
 
-/* ---- what a kernel knows of its numbers when it is compiled
+/* ---- what a kernel knows about its numbers at compile time
  *
  * FORM_ANY: nothing, load8 and store8 look at dtype, address and end while running, and a load is
  * waited for before the next one begins. FORM_F32 and FORM_BF16: all operands have that dtype, all
- * eights are whole and lie at multiples of sixteen bytes (form_with); then loads stand in no
- * branch, and several are on their way at once. */
+ * eights are whole and lie at multiples of sixteen bytes (form_with); then no load is in a branch,
+ * and several are in flight at once. */
 enum { FORM_NONE = -1, FORM_ANY, FORM_F32, FORM_BF16 };
 
 /* The form of a launch whose operands so far have `form`, with one more; `width`: a length that all

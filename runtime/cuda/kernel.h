@@ -2,17 +2,16 @@
  * of a block do together.
  *
  * A kernel of ops.def is a function cuda_<kernel> that checks its operands and launches CUDA
- * kernels on the call's stream; table.c puts them into a table by op. Nothing waits: what a kernel
- * finds wrong with data (an id out of range) it leaves in the context's fault, which `synchronize`
- * reads.
+ * kernels on the call's stream; table.c puts them into a table by op. Nothing waits: a kernel that
+ * finds bad data (an id out of range) leaves it in the context's fault, which `synchronize` reads.
  *
  * Determinism: no sum depends on which block comes first. Floating-point numbers are added by one
  * thread, or by a tree of fixed shape, in an order that the shapes alone decide; only integers are
  * added atomically. Operands are f32 or bf16 in any mixture, decided while running: a branch that
- * all threads take alike costs nothing beside the memory that it loads. Arithmetic is f32, a result
- * is rounded once.
+ * all threads take alike costs nothing compared with the memory that it loads. Arithmetic is f32, a
+ * result is rounded once.
  *
- * tests/cuda compiles the same sources for the CPU; what differs there is behind LAUNCH,
+ * tests/cuda compiles the same sources for the CPU; what differs there is hidden by LAUNCH,
  * DYNAMIC_SHARED and the functions of intrinsics.h.
  */
 #ifndef FSDPC_CUDA_KERNEL_H
@@ -60,7 +59,7 @@ typedef int (*Kernel)(const Launch *l);
 #endif
 #define KERNEL(name) CUDA_C int cuda_##name(const Launch *l)
 
-/* device.c: writes the message, with the op's name in front; returns the code. */
+/* device.c: writes the message, which begins with the op's name; returns the code. */
 CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* 0, or the error that a call of the runtime returned. */
@@ -70,7 +69,7 @@ CUDA_C int launch_result(const Launch *l, cudaError_t result);
 CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
                         int64_t n, int64_t period);
 /* The same without repetition for rows of `width` that begin to_pitch and from_pitch elements
- * apart; what lies between rows is not touched. */
+ * apart; the gaps between rows are not touched. */
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
@@ -109,7 +108,7 @@ static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
 }
 
-/* Blocks for n pieces of work of `each`; a kernel walks what is left in steps of the grid. */
+/* Blocks for n pieces of work of `each`; a kernel walks the rest in steps of the grid. */
 enum { MAX_BLOCKS = 1 << 20 };
 static inline unsigned blocks_for(int64_t n, int64_t each) {
     int64_t blocks = (n + each - 1) / each;

@@ -99,7 +99,7 @@ KERNEL(split) {
 /* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
 KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], false); }
 
-/* The operands were written in place; what lies between and behind them is set to zero. */
+/* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
     Result to = output(l, 0);
     const Plan *plan = l->call->rank->plan;

@@ -5,7 +5,7 @@
  *
  * cuBLASLt counts columns first, so a row-major [R, O] is its O x R with leading dimension O, and
  * the product is written with both operands exchanged. f32 multiplies f32, bf16 multiplies bf16
- * (sums in f32); the result is of the operands' dtype, or f32 for bf16 operands. Bias goes in by
+ * (sums in f32); the result is of the operands' dtype, or f32 for bf16 operands. Bias is added by
  * the epilogue, the accumulator by beta = 1, so every result is rounded once. Other mixtures of
  * dtypes are multiplied in f32: whatever is bf16 is widened into the workspace, and a bf16 result
  * is formed there. Rows of y and dy may have a pitch (op.h), which is their leading dimension.
@@ -95,8 +95,8 @@ static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
     return code;
 }
 
-/* Where the library adds no bias to this product: the bias is there first, and the product is added
- * to it. Rounded once, too. */
+/* Where the library adds no bias to this product: the bias is written first, and the product is
+ * added to it. Rounded once, too. */
 static int lay_bias(const Launch *l, Product *p, ProductOperands *o) {
     bool offered = false;
     int code = product_offered(l, &p->s, o, &offered);
@@ -183,13 +183,13 @@ KERNEL(linear_grad_weight) {
 /* ---- with an epilogue, where the library has one for it and is not slower that way; else part by
  * part
  *
- * Epilogues are for bf16: nobody promises that the library's gelu (the tanh form) or its order of
- * adding up a bias are good to f32's last bits. y is made of h before h is rounded, dh of the
+ * Epilogues are for bf16: nothing guarantees that the library's gelu (the tanh form) or its order
+ * of adding up a bias is good to f32's last bits. y is made of h before h is rounded, dh of the
  * gradient before it is. A sum of a bias must have the dtype of the product's result.
  *
  * An algorithm with an epilogue may be a much slower one than the plain product's. A rehearsal
- * times the product with it, and the plain product with the other part behind it; both times are
- * kept in the file. Without times the epilogue is used.
+ * times the product with it, and the plain product followed by the other part; both times are kept
+ * in the file. Without times the epilogue is used.
  */
 
 KERNEL(gelu);
@@ -211,7 +211,7 @@ static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *c
     return kernel(&part);
 }
 
-/* What the library is asked for; all operands lie where it can use them. */
+/* The request to the library; all operands lie where it can use them. */
 typedef struct Request {
     ProductShape s;
     ProductOperands o;

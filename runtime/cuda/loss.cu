@@ -8,8 +8,8 @@
  *
  * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
  * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);
- * the whole row is asked for at once. Wider rows are read again. A thread works on the same eights
- * both times, so what it keeps or writes is read by nobody else.
+ * the whole row is requested at once. Wider rows are read again. A thread works on the same eights
+ * both times, so no other thread reads what it keeps or writes.
  */
 #include "exact.h"
 
@@ -58,7 +58,7 @@ template <int form> DEVICE void take(const Eight &v, float &top, float &sum) {
     EACH(j) sum += power<form>(v.x[j], largest);
     top = largest;
 }
-/* The same for several eights: number k + b * step, of those in front of `end`. */
+/* The same for several eights: number k + b * step, of those before `end`. */
 template <int form, int count>
 DEVICE void take_all(const Loaded<form> (&v)[count], int k, int step, int end, float &top,
                      float &sum) {
@@ -235,7 +235,7 @@ template <int form> struct Kept {
     }
 };
 
-/* form: of whole eights; what is left of a row is read and written element by element. */
+/* form: of whole eights; the rest of a row is read and written element by element. */
 template <int form, bool kept>
 __global__ void __launch_bounds__(KEPT_THREADS, 2)
     loss_and_slope(int64_t *words, Slopes s, Rows r) {

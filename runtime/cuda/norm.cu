@@ -1,4 +1,4 @@
-/* LayerNorm and RMSNorm forward, with an addition in front or without. R rows of width D;
+/* LayerNorm and RMSNorm forward, with or without an addition before it. R rows of width D;
  * statistics f32[R]. The formulas are those of runtime/cpu/norm.c.
  *
  * A block owns a row. Up to a width of NARROW each thread has one eight of it in registers, so
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_narrow(Normalize r) {
     }
     float mean = 0.0f, square = 0.0f;
     if (r.mean) {
-        EACH(j) mean += x.x[j]; /* zeros behind the end of the row */
+        EACH(j) mean += x.x[j]; /* zeros past the end of the row */
         mean = block_sum(mean, scratch) / (float)r.width;
     }
     EACH(j) if (j < n) square += (x.x[j] - mean) * (x.x[j] - mean);

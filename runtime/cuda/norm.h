@@ -4,7 +4,7 @@
 
 #include "columns.h"
 
-/* Widest row of which a block of row_threads has an eight a thread. */
+/* Widest row of which a block of row_threads has one eight per thread. */
 enum { NARROW = MAX_THREADS * EIGHT };
 
 struct Shape {

@@ -14,8 +14,8 @@
  */
 #include "norm.h"
 
-/* Parts: at most four blocks for each of 132 multiprocessors, and no more than have registers there
- * at the same time, so that none waits for another to end. */
+/* Parts: at most four blocks for each of 132 multiprocessors, and no more than fit into the
+ * registers at the same time, so that none waits for another to end. */
 enum {
     SUMMED = 2048,
     MULTIPROCESSORS = 132,
@@ -50,7 +50,7 @@ template <int form> __global__ void __launch_bounds__(MAX_THREADS) slope_narrow(
         g = numbers(dy);
         hat = numbers(x);
         EACH(j) {
-            g.x[j] *= w.x[j]; /* zeros behind the end of the row */
+            g.x[j] *= w.x[j]; /* zeros past the end of the row */
             hat.x[j] = (hat.x[j] - mean) * rstd;
             sum_g += g.x[j];
             sum_gx += g.x[j] * hat.x[j];

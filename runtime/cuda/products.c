@@ -1,22 +1,22 @@
-/* Matrix products through cuBLASLt: products.h says what one is.
+/* Matrix products through cuBLASLt, as described in products.h.
  *
- * What the library is told of a product (its description) is made once a shape and kept for the
- * rank's life with the algorithm chosen for it, so a product has the same bits in every step, and
- * nothing is asked while a graph is captured.
+ * The description of a product for the library is made once per shape and kept for the rank's life
+ * with the algorithm chosen for it, so a product has the same bits in every step, and the library
+ * is not asked while a graph is captured.
  *
  * The library's heuristic names several algorithms, best first by its own account. Before the first
  * step each product of the plan is rehearsed: they are timed on the product's own operands, filled
- * with random numbers, and the fastest is kept, for the process and in the file beside the plan
- * (tuned.h). A product that was never rehearsed takes the first. FSDP_CUDA_TUNE=0 takes the first
- * always, FSDP_CUDA_TUNE=again does not believe the file.
+ * with random numbers, and the fastest is kept, for the process and in the file next to the plan
+ * (tuned.h). A product that was never rehearsed takes the first. FSDP_CUDA_TUNE=0 always takes the
+ * first, FSDP_CUDA_TUNE=again ignores the file.
  *
  * A product may be split along k only where its parts are f32 and added in a step of their own; the
  * other schemes round sums on the way. The library promises the same bits for the same algorithm on
- * the same kind of GPU; its only exception, handles that several streams share, is none here: a
- * rank has a handle and a workspace of its own.
+ * the same kind of GPU; its only exception, handles that several streams share, does not occur
+ * here: a rank has a handle and a workspace of its own.
  *
- * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE goes before what programs ask
- * for, so it must not say anything else.
+ * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE takes precedence over what
+ * programs ask for, so it must not contradict.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ enum { CHOICES = 1024, ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
  * one product may cost. */
 enum { CANDIDATES = 16, FINALISTS = 6, ROUNDS = 7, LIMIT_MS = 1500 };
 /* An idle GPU's clock is a fifth of what work makes it, and takes some milliseconds to rise: work
- * in front of a rank's first product, and of each, which follows on what the host did. */
+ * before a rank's first product, and before each one, since the host was busy in between. */
 enum { WARM_UP_FIRST_MS = 200, WARM_UP_MS = 10, WARM_UP_RUNS = 20000 };
 
 /* Finalists are at most this much slower than the fastest in the first round; the fastest has to
@@ -115,7 +115,7 @@ static cudaError_t name_machine(Products *p) {
     return e;
 }
 
-/* Whoever sets it for all programs asked for something else here, or for nothing. */
+/* Refuses the override, except 0 where it changes nothing. */
 static int check_override(int tf32, char *error) {
     const char *value = getenv("NVIDIA_TF32_OVERRIDE");
     if (!value || (!strcmp(value, "0") && !tf32)) return 0;
@@ -205,7 +205,7 @@ static cudaDataType_t type_of(int dtype) { return dtype == DT_F32 ? CUDA_R_32F :
 
 /* Algorithms load 16 bytes at most, and addresses that differ only above that share a choice: a
  * weight is aligned to 16 in its flat group, more by chance, and plans that lay it out differently
- * are to have the same algorithm for it, so the same bits. */
+ * must have the same algorithm for it, and so the same bits. */
 static uint32_t alignment_of(const void *p) {
     uintptr_t at = (uintptr_t)p, lowest = at & (~at + 1);
     return lowest == 0 || lowest > ALIGNMENT_MAX ? ALIGNMENT_MAX : (uint32_t)lowest;
@@ -271,8 +271,8 @@ static cublasStatus_t describe(const Products *p, const ProductShape *s, Descrip
 
 /* ---- algorithms */
 
-/* Is every result rounded once, whatever the order of the blocks? What the heuristic names was
- * asked for so already; an algorithm that does not tell its scheme is believed. */
+/* Is every result rounded once, whatever the order of the blocks? The heuristic was already asked
+ * for such algorithms; one that does not report its scheme is trusted. */
 static bool is_exact(const cublasLtMatmulAlgo_t *algorithm) {
     uint32_t scheme = CUBLASLT_REDUCTION_SCHEME_NONE;
     size_t size;
@@ -283,7 +283,7 @@ static bool is_exact(const cublasLtMatmulAlgo_t *algorithm) {
 }
 
 /* Asks the library for the algorithms of a shape, at most CANDIDATES, best first by its own
- * account. *n may come out 0. */
+ * account. *n may be 0. */
 static cublasStatus_t ask(Products *p, const ProductShape *s, const Description *d,
                           const ProductOperands *operands, cublasLtMatmulHeuristicResult_t *found,
                           int *n) {
@@ -422,14 +422,14 @@ typedef struct Trial {
     void *context;
 } Trial;
 
-/* Issues an algorithm, or with NULL what does the same apart. Not 0 when that failed. */
+/* Issues an algorithm, or with NULL the separate parts that do the same. Not 0 when that failed. */
 static int issue_trial(const Trial *t, const cublasLtMatmulAlgo_t *algorithm) {
     if (!algorithm) return t->apart(t->context);
     return (int)issue(t->products, t->choice, t->operands, algorithm, t->workspace, t->stream);
 }
 
-/* Milliseconds of one run; negative when it does not run. `cold`: writing the workspace in front of
- * it takes operands out of the cache, and gives the host time to issue what is measured. */
+/* Milliseconds of one run; negative when it does not run. `cold`: writing the workspace before it
+ * takes operands out of the cache, and gives the host time to issue what is measured. */
 static float time_once(const Trial *t, const cublasLtMatmulAlgo_t *algorithm, bool cold) {
     const Products *x = t->products;
     float ms = -1.0f;
@@ -519,7 +519,7 @@ static TunedKey key_of(const Products *x, const ProductShape *s) {
     return key;
 }
 
-/* The choice that was made earlier, if the library still takes it and it still runs. */
+/* The choice that was made earlier, if the library still accepts it and it still runs. */
 static bool recall(const Trial *t, Choice *c) {
     const Products *x = t->products;
     TunedKey key = key_of(x, &c->shape);

@@ -15,10 +15,10 @@
  *   BGRADA         vector[m] = the sums of A over k, beside the product
  *   BGRADB         vector[n] = the sums of B over k, beside the product
  *
- * A bias gradient is written, never added to what was there. aux is m x n with leading dimension
+ * A bias gradient is written, never added to an earlier value. aux is m x n with leading dimension
  * ldaux, a multiple of 8 and at least m, at an address that is a multiple of 16. Where the library
  * has no algorithm (bf16 operands with f32 results have few of these, leading dimensions that are
- * no multiple of 16 bytes fewer), product_offered says so and the caller does the rest itself.
+ * not a multiple of 16 bytes fewer), product_offered says so and the caller does the rest itself.
  */
 #ifndef FSDPC_CUDA_PRODUCTS_H
 #define FSDPC_CUDA_PRODUCTS_H
@@ -60,8 +60,8 @@ ProductShape product_shape(int64_t m, int64_t n, int64_t k, int a_turned, int b_
 /* What a product takes of the workspace at most. */
 enum { PRODUCT_WORKSPACE = 32 << 20 };
 
-/* Has the library an algorithm for it? Shapes and operands that break the rules above are errors.
- */
+/* Does the library have an algorithm for it? Shapes and operands that break the rules above are
+ * errors. */
 int product_offered(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
 /* Did it take longer, when both were timed, than what product_rehearse_apart was given? */
 int product_is_slower(const Launch *l, const ProductShape *s, const ProductOperands *p, bool *out);
@@ -76,13 +76,13 @@ void *launch_products(const Launch *l);
 
 /* Before the first step, while the arena holds nothing yet: between these two, product_run times
  * what the library offers for its shape, on its operands, which it fills with random numbers,
- * instead of running the product. *wanted: nothing is to be done unless it comes out true. */
+ * instead of running the product. *wanted: nothing is to be done unless it is set to true. */
 int products_rehearse(void *products, bool *wanted, char *error);
 void products_rehearsed(void *products);
 /* Is the launch between these two? */
 bool products_rehearsing(const Launch *l);
-/* Behind the rehearsal of a product with an epilogue, once for all launches alike: takes the time
- * of `work`, which issues a plain product and a kernel that do the same. 0 or an exit code. */
+/* After the rehearsal of a product with an epilogue, once for all launches alike: takes the time of
+ * `work`, which issues a plain product and a kernel that do the same. 0 or an exit code. */
 int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
                            void *workspace, int (*work)(void *context), void *context);
 /* fill.cu: to[i] uniform in [-1, 1). */

@@ -1,9 +1,9 @@
 /* How long each instruction of a plan takes on the GPU: FSDP_CUDA_PROFILE=FILE.
  *
- * Between two events on the instruction's own stream, so with what other streams do beside it; the
- * waits in front of it are not counted. Programs are issued, not replayed, and waited for, so whole
- * steps take longer than they do otherwise. Rank 0 writes FILE when it closes: a line for what the
- * columns are, then a line an instruction, separated by tabs.
+ * Between two events on the instruction's own stream, so work of other streams at the same time
+ * counts; the waits before it do not. Programs are issued, not replayed, and waited for, so whole
+ * steps take longer than they do otherwise. Rank 0 writes FILE when it closes: a line with the
+ * names of the columns, then a line per instruction, separated by tabs.
  */
 #ifndef FSDPC_CUDA_PROFILE_H
 #define FSDPC_CUDA_PROFILE_H
@@ -18,7 +18,7 @@ int profile_open(const RankInfo *rank, Profile **out, char *error);
 void profile_program(Profile *p, uint32_t program);
 cudaError_t profile_before(Profile *p, int op, cudaStream_t stream);
 cudaError_t profile_after(Profile *p, cudaStream_t stream);
-/* The call's work was given: waits for it and reads the times. */
+/* The call's work was issued: waits for it and reads the times. */
 cudaError_t profile_collect(Profile *p);
 /* 0, or what kept the file from being written. */
 int profile_close(Profile *p, char *error);

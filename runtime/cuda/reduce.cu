@@ -10,7 +10,8 @@ template <int form> struct Rows {
         return numbers(fetch8<form>(at, dtype, row * pitch + column, n));
     }
 };
-/* What follows the columns of a row with a pitch may be read as columns too: nobody stores them. */
+/* What follows the columns of a row with a pitch may be read as columns too, but is never
+ * stored. */
 static int64_t pitch_of(const Operand &x, Result out) {
     return x.type->pitch ? type_pitch(x.type) : out.n;
 }
@@ -46,7 +47,7 @@ struct Arrays {
     const void *at[REDUCE_AT_ONCE];
     int n;
 };
-/* All arrays are on their way before the first two are added. The loops are unrolled: a place in
+/* All loads are in flight before the first two arrays are added. The loops are unrolled: a place in
  * the list that is known only while running would put the list into local memory. */
 template <int form>
 __global__ void __launch_bounds__(SUM_THREADS)

@@ -1,9 +1,9 @@
 /* Pinned host memory between the caller's buffers and the GPU: staging.h.
  *
  * Places in the ring are numbers that only grow, modulo its size; a piece does not cross the end.
- * Pieces are freed in the order in which they were taken, each when the event behind its copy has
- * happened, or all together when the rank's streams have been waited for: a step ends so, and in
- * all others no event is ever asked.
+ * Pieces are freed in the order in which they were taken, each when the event after its copy has
+ * happened, or all together when the rank's streams have been waited for. A step ends that way, so
+ * events are queried only when the ring is full.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct Piece {
     cudaEvent_t done;
 } Piece;
 
-typedef struct Out { /* a copy to the host that waits to be handed over */
+typedef struct Out { /* a copy to the host that waits to be delivered */
     void *to;
     uint32_t at, bytes;
 } Out;
@@ -33,7 +33,7 @@ struct Staging {
     uint32_t n_pending, out_used;
 };
 
-/* ---- what a step asks for */
+/* ---- what a step needs */
 
 static uint64_t calls_a_step(const Plan *p, int32_t rank) {
     uint64_t calls = 0, most = MOST_PIECES;

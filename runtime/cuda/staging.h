@@ -5,7 +5,7 @@
  * 16384 pieces) does the host wait, for the oldest piece: it is that much ahead of the GPU then.
  *
  * Small copies to the host (the metrics) go through pinned memory too: a copy to the caller's own
- * memory would keep the host inside of the runtime until it is done.
+ * memory would keep the host inside the runtime until it is done.
  */
 #ifndef FSDPC_CUDA_STAGING_H
 #define FSDPC_CUDA_STAGING_H
@@ -16,7 +16,7 @@
 
 typedef struct Staging Staging;
 
-/* *out is there to be closed also when it fails. */
+/* *out must be closed even if it fails. */
 cudaError_t staging_open(const RankInfo *rank, Staging **out);
 void staging_close(Staging *s);
 /* `from` is the caller's again when it returns. */

@@ -1,8 +1,8 @@
 /* The algorithms that were found fastest for products and for attention on a machine, kept in a
- * file beside the plan.
+ * file next to the plan.
  *
- * The file is text: a line that names its format, a line that names GPU and libraries, a line a
- * product or a form of attention, a checksum. It is right for one machine only, since the library's
+ * The file is text: a line that names its format, a line that names GPU and libraries, a line per
+ * product or form of attention, a checksum. It is right for one machine only, since the library's
  * algorithms are numbers that another version reads otherwise: what does not match is not used.
  */
 #ifndef FSDPC_CUDA_TUNED_H
@@ -25,7 +25,7 @@ typedef struct Tuned {
     int32_t candidates;         /* that it was the fastest of */
 } Tuned;
 
-/* Who computes a form of attention. */
+/* What computes a form of attention. */
 typedef struct TunedAttention {
     uint64_t form, library; /* a hash of the form; cuDNN's version */
     int32_t plan;           /* cuDNN's number of it, below TUNED_PLANS, or -1: the own kernels */
@@ -59,7 +59,7 @@ void tuned_write(const TunedTable *t, const char *path, const char *machine, cha
 const TunedAttention *products_recall_form(uint64_t form, uint64_t library);
 void products_keep_form(const TunedAttention *row);
 
-/* Processes that share a folder take turns: the first finds out, the others read. A lock on the
+/* Processes that share a folder take turns: the first measures, the others read. A lock on the
  * plan, or -1 where the folder cannot be written, locks do not exist or one is held too long. */
 int tuned_lock(const char *plan_path);
 void tuned_unlock(int lock);

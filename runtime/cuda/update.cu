@@ -4,8 +4,8 @@
  *
  * A flat group has a table of its parameters' starts in device memory; a thread looks up the
  * parameter of its eight once. Only an eight that reaches into the next parameter is walked through
- * one by one. The grid is a few blocks a multiprocessor, so that the scalars, which take divisions
- * in f64, are computed once for many eights.
+ * one by one. The grid has a few blocks per multiprocessor, so that the scalars, which take
+ * divisions in f64, are computed once for many eights.
  */
 #include "exact.h"
 
@@ -144,7 +144,7 @@ DEVICE Scalars scalars_of(const Update &u) {
     return s;
 }
 
-/* The last segment that starts at or before `at`; the first one for what lies in front of it. */
+/* The last segment that starts at or before `at`; the first one for everything before it. */
 DEVICE int segment_at(const Update &u, int64_t at) {
     int low = 0, high = u.n_segment - 1;
     while (low < high) {

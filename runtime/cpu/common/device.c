@@ -141,8 +141,8 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Arenas of all ranks of this process. Pages are given when they are first touched, so that each
- * mapping alone succeeds where all together end in the kernel's killing the process. */
+/* Arenas of all ranks of this process. Pages are given when they are first touched, so each mapping
+ * succeeds by itself where all of them together would make the kernel kill the process. */
 static pthread_mutex_t promise_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t promised, promise_limit;
 
@@ -163,8 +163,8 @@ static void take_back(uint64_t bytes) {
     pthread_mutex_unlock(&promise_lock);
 }
 
-/* The mapping is a whole number of huge pages and starts at one, so that munmap needs no memory of
- * what was asked: its length is kept in the page in front of the arena. */
+/* The mapping is a whole number of huge pages and starts at one, so that munmap need not know what
+ * was requested: its length is kept in the page before the arena. */
 static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
     (void)c;
     uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE, before, limit;
@@ -255,7 +255,7 @@ static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const v
     return 0;
 }
 
-/* What libraries hold is not known to this module: oneDNN and OpenMP allocate for themselves. */
+/* This module does not know what libraries hold: oneDNN and OpenMP allocate for themselves. */
 static const Device device = {
     .abi = DEVICE_ABI,
     .name = "cpu",

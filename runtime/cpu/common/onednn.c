@@ -6,7 +6,7 @@
  * kept for each shape. The library allocates its packing buffers itself.
  *
  * The library must never open a team of its own: it plans for as many threads as OpenMP promises
- * and computes nonsense when it is granted fewer. Being called inside our region does not keep it
+ * and computes nonsense if it is granted fewer. Being called inside our region does not keep it
  * from that, since a team of one counts as no region; so each of our threads tells OpenMP that it
  * wants no others.
  *
