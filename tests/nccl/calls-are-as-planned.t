@@ -25,10 +25,10 @@ shard { unit = Block }
 program train: 2 calls as planned, 1 graphs
 program eval: 2 calls as planned, 1 graphs
 collectives taken out: 28 of 28 noticed
-other calls taken out: 79 of 79 noticed
+other calls taken out: 83 of 83 noticed
 neighbours swapped: 26 of 26 noticed
 program train: 2 calls as planned, 1 graphs
 program eval: 2 calls as planned, 1 graphs
 collectives taken out: 28 of 28 noticed
-other calls taken out: 79 of 79 noticed
+other calls taken out: 83 of 83 noticed
 neighbours swapped: 26 of 26 noticed

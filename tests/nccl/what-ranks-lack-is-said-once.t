@@ -30,6 +30,6 @@ memory: codes 2 2 2
 error: GPU 1 is too small: the plan's arena takes N bytes (0.03 GiB), libraries about 0.00 GiB more; N bytes (0.03 GiB) of its 0.03 GiB are free
 help: a smaller train.batch, more train.accumulate, more ranks or smaller units need less; so does a smaller preset
 note: this is rank 1 (process PID on HOST); 2 of 3 ranks could start
-gpus: codes 4 4 4
+gpus: codes 2 2 2
 error: rank R (process PID on HOST): NCCL's start: NCCL: invalid usage: Duplicate GPU detected : rank 2 and rank 1 both on CUDA device 0
 help: NCCL wants a GPU for each rank; --transport local runs several on one (tests: a NCCL_HOSTID for each process)
