@@ -38,7 +38,7 @@ typedef struct Check {
     uint32_t *term;           /* by state: the loss or metric that its sum began with + 1 */
 } Check;
 
-/* plan_check.c */
+/* check_common.c */
 /* Files a fault and returns EXIT_CORRUPT. rule is "1a" for check-1a. */
 int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -103,7 +103,7 @@ uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *sh
 uint64_t check_param_term(uint32_t param);
 void check_number(Check *c, uint32_t program); /* all values of the program */
 
-/* check_backward.c: rule 4 of one program: gradients are those of the loss */
+/* check_contributions.c */
 typedef struct GradientForm {   /* a row of check_backward.def */
     uint16_t forward, gradient; /* OP_COUNT: the gradient of the result itself */
     uint8_t operand, broadcast, result, n_arg, arg[6];
@@ -126,7 +126,9 @@ typedef struct Contribution { /* of a forward op to the gradient of its operand 
     uint32_t operand;
     const GradientForm *form;
 } Contribution;
-int check_backward(Check *c, uint32_t program);
+void check_index_forms(Backward *s);
+/* The contributions of a part to operand k; NULL: none flows there. */
+const GradientForm *check_form(const Backward *s, uint16_t op, uint32_t k);
 /* Visits what an instruction contributes, once all gradients of its results are there. */
 void check_contributions(Backward *s, uint64_t instr, void *context,
                          void (*visit)(Backward *, void *context, const Contribution *));
@@ -137,6 +139,8 @@ bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uin
 uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
 Attrs check_gradient_attrs(const Check *c, uint64_t instr, const GradientForm *f);
+/* check_backward.c: rule 4 of one program: gradients are those of the loss */
+int check_backward(Check *c, uint32_t program);
 /* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */
 int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value);
 /* check_collectives.c: rules 5 and 7 of the plan */

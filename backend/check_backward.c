@@ -19,114 +19,6 @@
 
 #include "check.h"
 
-enum { EXACT, BROADCAST };
-enum { G0 = 0, I0 = 16, O0 = 32, EACH = 255 };
-#define G(k) (G0 + (k))
-#define I(k) (I0 + (k))
-#define O(k) (O0 + (k))
-#define ARGS(...) .n_arg = sizeof((uint8_t[]){__VA_ARGS__}), .arg = {__VA_ARGS__}
-#define GRADIENT(forward_op, at, shape, gradient_op, of, factor, ...)                              \
-    {.forward = OP_##forward_op,                                                                   \
-     .operand = at,                                                                                \
-     .broadcast = shape,                                                                           \
-     .gradient = OP_##gradient_op,                                                                 \
-     .result = of,                                                                                 \
-     .alpha = factor,                                                                              \
-     ARGS(__VA_ARGS__)},
-#define SHARED(forward_op, at, shape)                                                              \
-    {.forward = OP_##forward_op, .operand = at, .broadcast = shape, .gradient = OP_COUNT},
-static const GradientForm forms[] = {
-#include "check_backward.def"
-};
-
-static void index_forms(Backward *s) {
-    for (uint32_t k = ARRAY_LEN(forms); k-- > 0;) {
-        s->first_form[forms[k].forward] = (uint8_t)k;
-        s->n_forms[forms[k].forward]++;
-    }
-}
-
-/* The contributions of a part to operand k; NULL: none flows there. */
-static const GradientForm *form_of(const Backward *s, uint16_t op, uint32_t k) {
-    const GradientForm *f = &forms[s->first_form[op]];
-    for (uint32_t n = s->n_forms[op]; n > 0; n--, f++)
-        if (f->operand == k || f->operand == EACH) return f;
-    return NULL;
-}
-
-bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uint32_t *value) {
-    uint8_t arg = f->arg[0] == EACH ? (uint8_t)G(0) : f->arg[k];
-    if (f->arg[0] == EACH)
-        *value = check_part_out(part, k);
-    else if (arg >= O0)
-        *value = check_part_out(part, arg - O0);
-    else
-        *value = arg >= I0 ? check_part_in(part, arg - I0) : check_part_out(part, arg - G0);
-    return arg < I0;
-}
-
-Attrs check_gradient_attrs(const Check *c, uint64_t i, const GradientForm *f) {
-    Attrs a = c->p->instrs[i].attr;
-    a.exponent = c->p->settings->loss_exponent;
-    if (f->alpha != 0) a.alpha = f->alpha;
-    return a;
-}
-
-uint32_t check_gradient_args(const Part *part, const GradientForm *f) {
-    return f->n_arg && f->arg[0] == EACH ? part->n_out : f->n_arg;
-}
-
-uint32_t check_gradient_result(const Contribution *u) {
-    return u->form->result == EACH ? u->operand : u->form->result;
-}
-
-bool check_is_summed(const Backward *s, const Contribution *u) {
-    const Type *to = check_type(s->c, check_part_in(&u->part, u->operand));
-    return u->form->broadcast &&
-           !check_same_shape(to, check_type(s->c, check_part_out(&u->part, 0)));
-}
-
-uint64_t check_contribution(const Backward *s, const Contribution *u) {
-    Check *c = s->c;
-    const GradientForm *f = u->form;
-    const Type *to = check_type(c, check_part_in(&u->part, u->operand));
-    const Type *from = check_type(c, check_part_out(&u->part, 0));
-    bool summed = check_is_summed(s, u);
-    uint64_t number = s->gradient[check_part_out(&u->part, 0)];
-    if (f->gradient != OP_COUNT) {
-        Attrs a = check_gradient_attrs(c, u->instr, f);
-        uint32_t n = check_gradient_args(&u->part, f), v;
-        for (uint32_t k = 0; k < n; k++)
-            c->terms[k] = check_gradient_arg(&u->part, f, k, &v) ? s->gradient[v] : c->number[v];
-        number =
-            check_term(f->gradient, &a, check_gradient_result(u), summed ? from : to, n, c->terms);
-    }
-    return summed ? check_term(OP_sum_leading, &(Attrs){0}, 0, to, 1, &number) : number;
-}
-
-/* Does a gradient arrive at a result of the part? */
-static bool arrives(const Backward *s, const Part *part) {
-    for (uint32_t k = 0; k < part->n_out; k++) {
-        uint32_t v = check_part_out(part, k);
-        if (s->reached[v] && s->wanted[v]) return true;
-    }
-    return check_is_loss(part->op);
-}
-
-void check_contributions(Backward *s, uint64_t i, void *context,
-                         void (*visit)(Backward *, void *context, const Contribution *)) {
-    Contribution u = {.instr = i};
-    Part part[CHECK_PARTS];
-    for (uint32_t n = check_parts(s->c, i, part); n-- > 0;) {
-        if (!arrives(s, &part[n])) continue;
-        u.part = part[n];
-        for (u.operand = 0; u.operand < u.part.n_in; u.operand++) {
-            u.form = form_of(s, u.part.op, u.operand);
-            if (u.form && s->wanted[check_part_in(&u.part, u.operand)]) visit(s, context, &u);
-        }
-    }
-}
-
 static void add_contribution(Backward *s, void *context, const Contribution *u) {
     (void)context;
     uint32_t v = check_part_in(&u->part, u->operand);
@@ -147,7 +39,7 @@ static void find_wanted(Backward *s, uint64_t i) {
     for (uint32_t k = 0; k < n; k++) {
         bool any = false;
         for (uint32_t j = 0; j < part[k].n_in && s->n_forms[part[k].op]; j++)
-            any |= s->wanted[check_part_in(&part[k], j)] && form_of(s, part[k].op, j);
+            any |= s->wanted[check_part_in(&part[k], j)] && check_form(s, part[k].op, j);
         for (uint32_t j = 0; any && j < part[k].n_out; j++)
             s->wanted[check_part_out(&part[k], j)] = 1;
     }
@@ -204,7 +96,7 @@ int check_backward(Check *c, uint32_t program) {
         c->result->parameters = 0;
         for (uint32_t k = 0; k < p->n_params; k++)
             c->result->parameters += !(p->params[k].flags & PARAM_FROZEN);
-        index_forms(&s);
+        check_index_forms(&s);
         add_up(&s, pr);
     }
     for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)

@@ -53,15 +53,20 @@ typedef struct Options {
 
 typedef unsigned long long Llu;
 typedef struct Driver Driver;
+typedef enum Command {
+    COMMAND_COMPILE,
+    COMMAND_DUMP,
+    COMMAND_OPT,
+    COMMAND_CHECK,
+    COMMAND_EXPLAIN,
+    COMMAND_HELP
+} Command;
 typedef struct CommandInfo {
+    Command id;
     const char *name, *usage, *doc, *more;
     uint32_t options;
     int min_files, max_files;
-    int (*run)(Driver *d);
 } CommandInfo;
-
-extern const CommandInfo command_table[];
-extern const int n_commands;
 
 struct Driver {
     Arena *arena;
@@ -93,8 +98,9 @@ int driver_opt(Driver *d);
 int driver_explain(Driver *d);
 int driver_help(Driver *d);
 
-/* driver.c */
-int driver_check(Driver *d);
+/* driver_commands.c */
+extern const CommandInfo command_table[];
+extern const int n_commands;
 /* Reports a mistake on the command line; the result is the exit code of its row. help may be NULL.
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)

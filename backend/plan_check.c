@@ -1,4 +1,4 @@
-/* The plan checker: entry, clocks, and the helpers that its proofs share.
+/* The plan checker: entry and clocks; what its proofs share is in check_common.c.
  *
  * In: a plan that plan_read accepted (every number is in range). Out: 0, or the first fault, named
  * by rule and instruction. The proofs run from the outermost in, because the later ones lean on the
@@ -10,49 +10,8 @@
  */
 #include "check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
-    snprintf(c->fault->rule, sizeof c->fault->rule, "check-%s", rule);
-    c->fault->instr = instr;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(c->fault->message, sizeof c->fault->message, format, args);
-    va_end(args);
-    return EXIT_CORRUPT;
-}
-
-uint32_t check_in(const Check *c, uint64_t instr, uint32_t k) {
-    return c->p->operands[c->p->instrs[instr].first_in + k];
-}
-
-uint32_t check_out(const Check *c, uint64_t instr, uint32_t k) {
-    return c->p->instrs[instr].first_out + k;
-}
-
-bool check_before(const Check *c, uint64_t a, uint64_t b) {
-    return c->program[a] == c->program[b] && c->position[a] < c->clock[b][c->p->instrs[a].stream];
-}
-
-uint64_t check_bytes(const Check *c, uint32_t value) {
-    return (uint64_t)type_bytes(&c->p->values[value].type);
-}
-
-int64_t check_entry_state(const Check *c, uint32_t value) {
-    const PlanInstr *def = &c->p->instrs[c->p->values[value].def];
-    return def->op == OP_state ? def->attr.index : -1;
-}
-
-bool check_is_loss(uint16_t op) { return op_info[op].term == TERM_LOSS; }
-
-bool check_is_update(uint16_t op) { return op_info[op].role == ROLE_UPDATE; }
-
-bool check_is_collective(const Check *c, uint64_t instr) {
-    return op_info[c->p->instrs[instr].op].effect == EFFECT_COMM;
-}
 
 /* Clocks of one program. Rule 7 is proved first; in a run without it (plan_check_rules), an edge
  * that does not point backwards orders nothing. */
@@ -113,18 +72,6 @@ static void fill_last(Check *c) {
             *last = c->program[i] == c->program[def] ? MAX(*last, c->position[i] + 1) : UINT32_MAX;
         }
     }
-}
-
-bool check_accesses(const Check *c, uint64_t user, bool entry) {
-    uint16_t op = c->p->instrs[user].op;
-    return op_info[op].alias != ALIAS_VIEW && !(op == OP_set_state && entry);
-}
-
-bool check_all_before(const Check *c, uint32_t root, uint64_t instr) {
-    if (c->program[c->p->values[root].def] != c->program[instr]) return false;
-    for (int s = 0; s < MAX_STREAMS; s++)
-        if (c->last[root][s] > c->clock[instr][s]) return false;
-    return true;
 }
 
 static int prove(Check *c, uint32_t rules) {

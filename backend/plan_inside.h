@@ -15,7 +15,7 @@ typedef struct Reading {
     size_t message_size;
 } Reading;
 
-/* plan_read.c: writes the message; the result is EXIT_CORRUPT. */
+/* plan_text.c: writes the message; the result is EXIT_CORRUPT. */
 int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
 int plan_read_tables(Reading *r);

@@ -17,14 +17,6 @@
 
 #include "plan_inside.h"
 
-int plan_fail(Reading *r, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(r->message, r->message_size, format, args);
-    va_end(args);
-    return EXIT_CORRUPT;
-}
-
 uint64_t plan_checksum(const void *bytes, size_t size) {
     PlanHeader header;
     if (size < sizeof header) return 0;
@@ -38,26 +30,6 @@ uint64_t plan_checksum(const void *bytes, size_t size) {
     uint64_t sum = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     return sum;
-}
-
-const char *plan_string(const Plan *p, PlanString s) { return p->strings + s; }
-
-void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size) {
-    if (instr >= p->n_instrs) {
-        snprintf(out, size, "instruction %llu", (unsigned long long)instr);
-        return;
-    }
-    const PlanInstr *in = &p->instrs[instr];
-    const char *path = plan_string(p, in->path);
-    int n = snprintf(out, size, "%s%s", path, *path ? " " : "");
-    if (n < 0 || (size_t)n >= size) return;
-    if (in->file)
-        snprintf(out + n, size - (size_t)n, "%s:%u:%u: %s #%llu",
-                 plan_string(p, p->files[in->file].base), in->line, in->col, op_info[in->op].name,
-                 (unsigned long long)instr);
-    else
-        snprintf(out + n, size - (size_t)n, "%s #%llu", op_info[in->op].name,
-                 (unsigned long long)instr);
 }
 
 static int read_header(Reading *r, const void *bytes, size_t size) {

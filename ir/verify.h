@@ -26,7 +26,7 @@ typedef struct Verify {
     Type *in, *out;        /* of the op in work */
 } Verify;
 
-/* Reports op (NULL: the graph) breaking the rule, the first few times. verify.c */
+/* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */

@@ -16,10 +16,6 @@
  * Contributions are added as they come, never kept side by side, and `set_grad` comes right after a
  * parameter's last contribution, so its reduction can start there.
  *
- * Ownership. A gradient may be dy itself, a view of it, or a part of a larger gradient. Such a
- * value must be neither added to in place nor moved into a flat gradient (pass shard does that with
- * the operands of set_grad): a parameter's gradient that is not its own is copied first.
- *
  * Not here: second derivatives, gradients of integer values, the mean: a loss (column LOSS of
  * ops.def) is a sum over targets; step_scale does the scaling.
  */
@@ -30,62 +26,6 @@
 static uint32_t carriers(const Op *op) {
     uint32_t n = op_info[op->kind].carries;
     return MIN(n ? n : 1, op->n_out);
-}
-
-bool grad_wanted(const Grad *c, const Op *op, uint32_t j) {
-    return j < op->n_in && c->sums[op->in[j]].missing > 0;
-}
-
-/* Marks the end of a parameter's gradient. Its path and span are those of the parameter. */
-static void finish_param(Grad *c, const Op *param, GradSum *s) {
-    Builder at = c->b;
-    if (!s->owned) {
-        Attrs copy = {.alpha = 1.0};
-        s->sum = emit(&at, OP_scale, &copy, 1, &s->sum, NULL);
-        s->owned = true;
-    }
-    at.path = param->path;
-    at.span = param->span;
-    at.unit = param->unit;
-    Attrs which = {.index = param->attr.index};
-    op_emit(&at, OP_set_grad, &which, 1, &s->sum, NULL);
-}
-
-static void contributed(Grad *c, ValueId x) {
-    GradSum *s = &c->sums[x];
-    CHECK(s->missing > 0);
-    if (--s->missing > 0) return;
-    Op def = c->g->ops.at[c->g->values.at[x].def];
-    if (def.kind == OP_param) finish_param(c, &def, s);
-}
-
-static void contribute(Grad *c, const Op *op, uint32_t j, ValueId dx, bool owned) {
-    GradSum *s = &c->sums[op->in[j]];
-    if (s->sum == NO_VALUE) {
-        s->sum = dx;
-        s->owned = owned;
-    } else {
-        ValueId both[2] = {s->sum, dx};
-        s->sum = emit(&c->b, OP_add, &(Attrs){0}, 2, both, NULL);
-        s->owned = true;
-    }
-    contributed(c, op->in[j]);
-}
-
-void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, true); }
-
-void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, false); }
-
-void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
-                     const Type *given) {
-    GradSum *s = &c->sums[op->in[j]];
-    if (s->sum != NO_VALUE && s->owned) {
-        in[n_in] = s->sum;
-        s->sum = emit(&c->b, kind, &(Attrs){0}, n_in + 1, in, given);
-        contributed(c, op->in[j]);
-    } else {
-        contribute(c, op, j, emit(&c->b, kind, &(Attrs){0}, n_in, in, given), true);
-    }
 }
 
 static bool is_loss(const Graph *g, const Op *op) {

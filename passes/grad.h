@@ -1,4 +1,5 @@
-/* What the gradient rules (grad_rules.c) and the walk that calls them (grad.c) share.
+/* What the gradient rules (grad_rules.c), the sums that they add to (grad_sums.c) and the walk
+ * that calls them (grad.c) share.
  *
  * A rule gets the forward op and the gradients of its outputs, emits backward ops through c->b and
  * passes on one gradient for each operand that wants one. It never looks at another op.
@@ -28,7 +29,7 @@ typedef void (*GradRule)(Grad *c, const Op *op, const ValueId *dy);
 extern const GradRule grad_rules[OP_COUNT];
 void grad_none(Grad *c, const Op *op, const ValueId *dy);
 
-/* grad.c, for rules. */
+/* grad_sums.c, for rules. */
 /* Does operand j want a gradient? */
 bool grad_wanted(const Grad *c, const Op *op, uint32_t j);
 /* A contribution to operand j that was made for it alone. */

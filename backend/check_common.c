@@ -1,0 +1,57 @@
+/* What the proofs of the checker share: operands and results by number, what comes before what, and
+ * how a fault is told. */
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, ...) {
+    snprintf(c->fault->rule, sizeof c->fault->rule, "check-%s", rule);
+    c->fault->instr = instr;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(c->fault->message, sizeof c->fault->message, format, args);
+    va_end(args);
+    return EXIT_CORRUPT;
+}
+
+uint32_t check_in(const Check *c, uint64_t instr, uint32_t k) {
+    return c->p->operands[c->p->instrs[instr].first_in + k];
+}
+
+uint32_t check_out(const Check *c, uint64_t instr, uint32_t k) {
+    return c->p->instrs[instr].first_out + k;
+}
+
+bool check_before(const Check *c, uint64_t a, uint64_t b) {
+    return c->program[a] == c->program[b] && c->position[a] < c->clock[b][c->p->instrs[a].stream];
+}
+
+uint64_t check_bytes(const Check *c, uint32_t value) {
+    return (uint64_t)type_bytes(&c->p->values[value].type);
+}
+
+int64_t check_entry_state(const Check *c, uint32_t value) {
+    const PlanInstr *def = &c->p->instrs[c->p->values[value].def];
+    return def->op == OP_state ? def->attr.index : -1;
+}
+
+bool check_is_loss(uint16_t op) { return op_info[op].term == TERM_LOSS; }
+
+bool check_is_update(uint16_t op) { return op_info[op].role == ROLE_UPDATE; }
+
+bool check_is_collective(const Check *c, uint64_t instr) {
+    return op_info[c->p->instrs[instr].op].effect == EFFECT_COMM;
+}
+
+bool check_accesses(const Check *c, uint64_t user, bool entry) {
+    uint16_t op = c->p->instrs[user].op;
+    return op_info[op].alias != ALIAS_VIEW && !(op == OP_set_state && entry);
+}
+
+bool check_all_before(const Check *c, uint32_t root, uint64_t instr) {
+    if (c->program[c->p->values[root].def] != c->program[instr]) return false;
+    for (int s = 0; s < MAX_STREAMS; s++)
+        if (c->last[root][s] > c->clock[instr][s]) return false;
+    return true;
+}

@@ -1,0 +1,77 @@
+/* The commands of fsdpc as data, and what each of them does with its input and output. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+const CommandInfo command_table[] = {
+    {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
+     "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
+     OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1},
+    {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
+     "any stage of a model, or a plan, as text",
+     "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
+     "\n"
+     "The text of a plan is for people: what is sharded, what the peak consists of, what is\n"
+     "sent; for each program its units, a picture of its memory and its instructions. Each stream\n"
+     "has a column: `|` is a collective under way, `<- h.1` waits for that of h.1. The columns at\n"
+     "the right are the bytes that an instruction writes, its line in the model file, and the\n"
+     "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
+     ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
+     OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
+         OPTION_ERROR_FORMAT,
+     1, 1},
+    {COMMAND_OPT, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
+     "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
+     "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
+     OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1},
+    {COMMAND_CHECK, "check", "check [-v] plan.bin", "prove a plan correct",
+     "Prints nothing when all seven proofs succeed (-v: a line for each); otherwise the rule, the\n"
+     "instruction and the source line.\n",
+     OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1},
+    {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
+     "Without a code: all codes with their titles.\n", 0, 0, 1},
+    {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",
+     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown.\n", 0, 0,
+     1},
+};
+const int n_commands = ARRAY_LEN(command_table);
+
+int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Diag diag = diag_vat(&d->diags, code, (Span){0}, format, args);
+    va_end(args);
+    if (help) diag_help(&diag, "%s", help);
+    diag_emit(&diag);
+    return diag_info[code].exit_code;
+}
+
+static char *read_standard_input(Driver *d, size_t *size) {
+    Buf text = {0};
+    char chunk[65536];
+    ssize_t n;
+    while ((n = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) fail_environment("cannot read standard input: %s", strerror(errno));
+        buf_write(&text, chunk, (size_t)n);
+    }
+    char *copy = arena_strndup(d->arena, text.n ? text.at : "", text.n);
+    *size = text.n;
+    buf_free(&text);
+    return copy;
+}
+
+char *driver_read(Driver *d, const char *name, size_t *size) {
+    if (!strcmp(name, "-")) return read_standard_input(d, size);
+    char *text = read_file(name, size);
+    if (!text) fail_environment("cannot read %s: %s", name, strerror(errno));
+    return text;
+}
+
+void driver_print(const void *text, size_t n) {
+    if (fwrite(text, 1, n, stdout) != n || fflush(stdout))
+        fail_environment("cannot write to standard output: %s", strerror(errno));
+}

@@ -1,0 +1,37 @@
+/* The rules of the verifier, and how a broken one is reported: the first few times of each. */
+#include <stdarg.h>
+
+#include "verify.h"
+
+enum { REPORTS_A_RULE = 3 };
+
+const VerifyRule verify_rules[] = {
+#define RULE(name, id, claim) {id, claim},
+#include "verify_rules.def"
+#undef RULE
+};
+const int n_verify_rules = RULE_COUNT;
+
+void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...) {
+    v->broken++;
+    if (++v->reported[rule] > REPORTS_A_RULE) return;
+    Arena *a = v->g->diags->arena;
+    va_list args;
+    va_start(args, format);
+    const char *text = arena_vprintf(a, format, args);
+    va_end(args);
+    Span none = {0};
+    const char *where = "";
+    if (op && v->op_number) {
+        where = arena_printf(a, "#%u %s%s%s: ", v->op_number[op - v->g->ops.at],
+                             op_info[op->kind].name, *op->path ? " of " : "", op->path);
+        if (v->program)
+            where = arena_printf(a, "program %s, %s", program_name(v->program->kind), where);
+    } else if (v->program) {
+        where = arena_printf(a, "program %s: ", program_name(v->program->kind));
+    }
+    Diag d = diag_at(v->g->diags, E_graph_rule, op ? op->span : none, "%s: %s%s",
+                     verify_rules[rule].id, where, text);
+    diag_help(&d, "%s", verify_rules[rule].claim);
+    diag_emit(&d);
+}
