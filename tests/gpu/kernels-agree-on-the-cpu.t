@@ -4,7 +4,7 @@
 # NEEDS: build:device_cpu.so
 # TIME: 120
 ==== out
-51
+59
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
