@@ -15,7 +15,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "progress.h"
+#include "count.h"
 #include "transport.h"
 #include "world.h"
 

@@ -2,7 +2,7 @@
  * also while recorded programs run that issue nothing through us.
  *
  * Every collective counts up its communicator's counter on the device when it has finished
- * (progress.cu). The host counts what it issued: one by one, or, when a recording is replayed, as
+ * (count.cu). The host counts what it issued: one by one, or, when a recording is replayed, as
  * many as the plan has in that program. The first unfinished collective of a communicator is number
  * `finished`; which instruction that is follows from the calls of programs so far, of which the
  * last RUNS groups of equal ones are kept, and from the order of the collectives in a program.

@@ -2,7 +2,7 @@
  * the device. The count itself stays in device memory, so nothing is read over the bus; the host
  * sees the copy that is written there. One communicator's collectives run one after the other, so
  * nobody else counts at the same time. */
-#include "progress.h"
+#include "count.h"
 
 __global__ static void count_up(uint64_t *count, volatile uint64_t *shown) { *shown = ++*count; }
 

@@ -1,6 +1,6 @@
-/* progress.cu: counting collectives where they finish. */
-#ifndef FSDPC_NCCL_PROGRESS_H
-#define FSDPC_NCCL_PROGRESS_H
+/* count.cu: counting collectives where they finish. */
+#ifndef FSDPC_NCCL_COUNT_H
+#define FSDPC_NCCL_COUNT_H
 
 #include <cuda_runtime_api.h>
 #include <stdint.h>

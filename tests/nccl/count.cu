@@ -1,6 +1,6 @@
-/* runtime/nccl/progress.cu for the emulated GPU: the same kernel, launched as the emulation does.
+/* runtime/nccl/count.cu for the emulated GPU: the same kernel, launched as the emulation does.
  */
-#include "progress.h"
+#include "count.h"
 
 #include "emulate.h"
 
