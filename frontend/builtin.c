@@ -3,13 +3,14 @@
  * Their names, arguments and defaults are rows of builtins.def. A function that is one op is its
  * row alone: the tensors among its arguments are the operands, the others the attributes of the
  * same name. The others are written out here: their attributes depend on shapes, they make nothing
- * outside training, or their result has axes of several operands.
+ * outside training, or their result is no single tensor.
  */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "elaborate.h"
+#include "signature.h"
 
 typedef struct Call {
     Scope *s;
@@ -41,6 +42,27 @@ static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
         operands[n++] = *c->args.items[i].value;
     }
     return emit_op(c->s, kind, a, c->info->name, c->at, operands, n, op);
+}
+
+/* Result 0 of an op that `make` has made; its axes have the names of the axes that the op's
+ * signature takes them from. */
+static ConstValue named_result(const Call *c, OpId op) {
+    const ConstValue *operand[MAX_OPERANDS];
+    Type types[MAX_OPERANDS];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->args.n_items; i++) {
+        if (!value_is_tensor(c->args.items[i].value)) continue;
+        operand[n] = c->args.items[i].value;
+        types[n] = operand[n]->type;
+        n++;
+    }
+    OpKind kind = c->s->elaboration->graph->ops.at[op].kind;
+    ConstValue v = result(c, op, 0);
+    for (int k = 0; k < v.type.rank; k++) {
+        AxisOrigin from = op_axis_origin(kind, n, types, 0, v.type.rank, k);
+        if (from.operand >= 0) v.dims[k] = operand[from.operand]->dims[from.axis];
+    }
+    return v;
 }
 
 /* ---- functions that are one op ---- */
@@ -77,23 +99,10 @@ static ConstValue run_op(const Call *c) {
         if (!(row[i].type.kinds & K_TENSOR))
             set_attribute(&a, row[i].name, &row[i], c->args.items[i].value);
     if (!make(c, c->info->op, &a, &op)) return fail(c);
-    ConstValue v = result(c, op, 0);
-    const ConstValue *first = c->args.items[0].value;
-    if (type_equal(&v.type, &first->type)) memcpy(v.dims, first->dims, sizeof v.dims);
-    return v;
+    return named_result(c, op);
 }
 
 /* ---- the others ---- */
-
-static ConstValue run_linear(const Call *c) {
-    const ConstValue *x = argument(c, "x"), *weight = argument(c, "weight");
-    OpId op;
-    if (!make(c, OP_linear, &(Attrs){0}, &op)) return fail(c);
-    ConstValue v = result(c, op, 0);
-    memcpy(v.dims, x->dims, sizeof v.dims);
-    v.dims[v.type.rank - 1] = weight->dims[0];
-    return v;
-}
 
 /* Whether positions are counted beyond the end of a table is known here: it is an error. */
 static bool rows_suffice(const Call *c, const ConstValue *table, const ConstValue *ids) {
@@ -115,11 +124,8 @@ static ConstValue run_gather(const Call *c) {
     ConstValue *table = argument(c, "table"), *ids = argument(c, "ids");
     OpId op;
     if (!make(c, OP_embedding, &(Attrs){0}, &op)) return fail(c);
-    ConstValue v = result(c, op, 0);
-    memcpy(v.dims, ids->dims, sizeof v.dims);
-    v.dims[v.type.rank - 1] = table->dims[1];
     if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return fail(c);
-    return v;
+    return named_result(c, op);
 }
 
 /* Draws from the step, so that each one differs; in evaluation nothing is dropped. */
@@ -144,9 +150,7 @@ static ConstValue run_attention(const Call *c) {
                .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
     OpId op;
     if (!make(c, OP_attention, &a, &op)) return fail(c);
-    ConstValue v = result(c, op, 0);
-    memcpy(v.dims, q->dims, sizeof v.dims);
-    return v;
+    return named_result(c, op);
 }
 
 static ConstValue run_iota(const Call *c) {
@@ -248,10 +252,9 @@ static ConstValue run_split(const Call *c) {
 
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
     static ConstValue (*const by_hand[CALL_COUNT])(const Call *) = {
-        [CALL_FUNCTION_linear] = run_linear,   [CALL_FUNCTION_gather] = run_gather,
-        [CALL_FUNCTION_dropout] = run_dropout, [CALL_FUNCTION_mean] = run_mean,
-        [CALL_FUNCTION_iota] = run_iota,       [CALL_FUNCTION_attention] = run_attention,
-        [CALL_FUNCTION_split] = run_split,
+        [CALL_FUNCTION_gather] = run_gather,       [CALL_FUNCTION_dropout] = run_dropout,
+        [CALL_FUNCTION_mean] = run_mean,           [CALL_FUNCTION_iota] = run_iota,
+        [CALL_FUNCTION_attention] = run_attention, [CALL_FUNCTION_split] = run_split,
     };
     Call c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {

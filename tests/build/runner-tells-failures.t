@@ -13,6 +13,7 @@ sed s/lossy/lost/
 kept
 @@@@ out
 old
+@@@@ exit 1
 ==== inner/graph-good.t
 # RUN: echo graph model
 # Round-trips.
@@ -35,7 +36,7 @@ graph lossy
 # Takes too long.
 ==== out
 failed: tests/bless.t
-    exit code 3, expected 0
+    exit code 3, expected 1
     --- out expected
     +++ out printed
     @@ -1 +1,2 @@
