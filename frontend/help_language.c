@@ -126,8 +126,8 @@ static void add_modules(HelpBook *b) {
 static ExampleKind where_of(const CallInfo *c) {
     switch (c->group) {
     case GROUP_FUNCTION:
-        return c->op == OP_cross_entropy || c->op == OP_accuracy ? EXAMPLE_TRAIN
-                                                                 : EXAMPLE_STATEMENT;
+        return c->op != OP_COUNT && op_info[c->op].term != TERM_NONE ? EXAMPLE_TRAIN
+                                                                     : EXAMPLE_STATEMENT;
     case GROUP_NUMBER: return EXAMPLE_CONFIG;
     case GROUP_INIT: return EXAMPLE_MEMBER;
     case GROUP_SOURCE: return EXAMPLE_DATA;

@@ -70,14 +70,17 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
                     "    q = x as [B, T, H, D // H]\n    k = q\n    v = q\n");
     put(out, where, EXAMPLE_STATEMENT, text);
     buf_printf(out, "    return head(x)\n  }\n}\ndata {\n");
-    put(out, where, EXAMPLE_TRAIN, "val = text(\"book.txt\")");
+    bool regression = strstr(text, "mse(");
+    put(out, where, EXAMPLE_TRAIN,
+        regression ? "train = synthetic(x = [8], y = [4], samples = 64)"
+                   : "val = text(\"book.txt\")");
     put(out, where, EXAMPLE_DATA, text);
     buf_printf(out, "}\ntrain {\n");
     put(out, where, EXAMPLE_TRAIN, text);
     buf_printf(out, "}\nshard {\n");
     put(out, where, EXAMPLE_SHARD, text);
     buf_printf(out, "}\n");
-    if (strstr(text, "inputs = [8]")) /* fields that are no ids want another model */
+    if (regression || strstr(text, "inputs = [8]")) /* fields that are no ids want another model */
         buf_printf(out, "module Flat {\n  fc : Linear(8, 4)\n  forward(x) = fc(x)\n}\n"
                         "model = Flat\n");
 }
