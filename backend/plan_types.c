@@ -137,8 +137,8 @@ static const struct {
     OpKind op;
     Rule *rule;
 } rules[OP_COUNT] = {
-#define OP(id, ...) [OP_##id] = {OP_##id, __VA_ARGS__},
-#define RULE(rule) rule_##rule
+#define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
+#define RULE(name) .rule = rule_##name
 #include "ops.def"
 };
 

@@ -221,8 +221,8 @@ static const struct {
     OpKind op;
     Rule *rule;
 } rules[OP_COUNT] = {
-#define OP(id, ...) [OP_##id] = {OP_##id, __VA_ARGS__},
-#define RULE(rule) shape_##rule
+#define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
+#define RULE(name) .rule = shape_##name
 #include "ops.def"
 };
 
