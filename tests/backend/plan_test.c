@@ -45,22 +45,16 @@ static void ignore(void *context, const char *text, size_t n) {
 
 /* The model for `ranks` ranks with further -s options. The bytes are malloc'ed. */
 static char *compile(int64_t ranks, const char *const *set, int n_set, size_t *size) {
-    char name[] = "/tmp/plan_test_XXXXXX";
-    int file = mkstemp(name);
-    assert_true(file >= 0);
-    assert_int_equal(write(file, model, strlen(model)), (ssize_t)strlen(model));
-    close(file);
     DiagSet ds;
     diag_init(&ds, arena_new());
     ds.write = ignore;
     CompileOptions options = {.set = set, .n_set = n_set, .ranks = ranks, .to_plan = true};
-    Frontend *f = frontend_open(&ds, name, &options);
+    Frontend *f = frontend_open_text(&ds, "net.fsd", model, strlen(model), &options);
     assert_int_equal(f->exit_code, EXIT_DONE);
     assert_true(frontend_elaborate(f));
     assert_true(pipeline_run(f->graph, LEVEL_SCHED, NULL));
     Buf out = {0};
     plan_emit(f, "test", "", 7, &out);
-    unlink(name);
     *size = out.n;
     return buf_take(&out);
 }

@@ -12,6 +12,7 @@
 
 #include "frontend.h"
 #include "help.h"
+#include "scratch.h"
 
 static char messages[1 << 16];
 static size_t n_messages;
@@ -109,9 +110,7 @@ static bool is_lacking(const HelpPage *p) { return strstr(p->doc, "(not in this 
 
 static void every_example_compiles(void **state) {
     (void)state;
-    char folder[] = "/tmp/examples-XXXXXX";
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(chdir(scratch), 0);
     write_text("base.fsd", base, sizeof base - 1);
     write_text("book.txt", base, sizeof base - 1);
     write_npy("x.npy");
@@ -128,10 +127,7 @@ static void every_example_compiles(void **state) {
         }
     assert_int_equal(wrong, 0);
     assert_true(n > 90);
-    static const char *const files[] = {"base.fsd", "book.txt", "x.npy", "y.npy", "example.fsd"};
-    for (size_t i = 0; i < ARRAY_LEN(files); i++) unlink(files[i]);
     assert_int_equal(chdir("/"), 0);
-    rmdir(folder);
     arena_free(book.arena);
 }
 
@@ -159,5 +155,5 @@ int main(void) {
         cmocka_unit_test(every_example_compiles),
         cmocka_unit_test(every_page_is_complete),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

@@ -10,15 +10,15 @@
 #include <cmocka.h>
 
 #include "runtime.h"
+#include "scratch.h"
 
-static char folder[] = "/tmp/fsdp-files-XXXXXX";
 static char error[ERROR_BYTES];
 
 static const char *in_folder(const char *name) {
     static char path[4][512];
     static int turn;
     turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
+    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
     return path[turn];
 }
 
@@ -332,18 +332,6 @@ static void a_metric_with_a_long_name_is_refused(void **state) {
     fclose(f);
 }
 
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[512];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_never_cross_files),
@@ -357,5 +345,5 @@ int main(void) {
         cmocka_unit_test(weights_are_found_by_name),
         cmocka_unit_test(a_metric_with_a_long_name_is_refused),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

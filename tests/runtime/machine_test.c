@@ -11,13 +11,12 @@
 #include <cmocka.h>
 
 #include "machine.h"
-
-static char root[] = "/tmp/machine-XXXXXX";
+#include "scratch.h"
 
 static void put(const char *path, const char *text) {
     char whole[512];
-    snprintf(whole, sizeof whole, "%s/%s", root, path);
-    for (char *slash = whole + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+    snprintf(whole, sizeof whole, "%s/%s", scratch, path);
+    for (char *slash = whole + strlen(scratch) + 1; (slash = strchr(slash, '/')); slash++) {
         *slash = 0;
         mkdir(whole, 0777);
         *slash = '/';
@@ -28,28 +27,15 @@ static void put(const char *path, const char *text) {
     fclose(f);
 }
 
-static int make_root(void **state) {
-    (void)state;
-    strcpy(root + strlen(root) - 6, "XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state) {
-    (void)state;
-    char command[64];
-    snprintf(command, sizeof command, "rm -r %s", root);
-    return system(command);
-}
-
 static void unknown_without_files(void **state) {
     (void)state;
-    assert_int_equal(machine_available_bytes(root), 0);
+    assert_int_equal(machine_available_bytes(scratch), 0);
 }
 
 static void without_groups_the_machine_counts(void **state) {
     (void)state;
     put("proc/meminfo", "MemTotal: 9000 kB\nMemAvailable:  3000 kB\nSwapFree:  500 kB\n");
-    assert_int_equal(machine_available_bytes(root), 3500 * 1024);
+    assert_int_equal(machine_available_bytes(scratch), 3500 * 1024);
 }
 
 static void every_group_above_counts(void **state) {
@@ -61,12 +47,12 @@ static void every_group_above_counts(void **state) {
     put("sys/fs/cgroup/a/memory.max", "900000\n");
     put("sys/fs/cgroup/a/memory.current", "500000\n");
     put("sys/fs/cgroup/a/memory.stat", "anon 7\ninactive_file 100\nactive_file 1000\n");
-    assert_int_equal(machine_available_bytes(root), 900000 - 500000 + 1100);
+    assert_int_equal(machine_available_bytes(scratch), 900000 - 500000 + 1100);
     put("sys/fs/cgroup/a/b/memory.max", "2000\n");
-    assert_int_equal(machine_available_bytes(root), 1000);
+    assert_int_equal(machine_available_bytes(scratch), 1000);
     put("sys/fs/cgroup/memory.max", "100\n");
     put("sys/fs/cgroup/memory.current", "200\n");
-    assert_int_equal(machine_available_bytes(root), 1); /* none, which is not unknown */
+    assert_int_equal(machine_available_bytes(scratch), 1); /* none, which is not unknown */
 }
 
 static void version_1_counts_by_its_own_path(void **state) {
@@ -77,7 +63,7 @@ static void version_1_counts_by_its_own_path(void **state) {
     put("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "10000\n");
     put("sys/fs/cgroup/memory/x/memory.limit_in_bytes", "7\n");
     put("sys/fs/cgroup/memory/x/memory.usage_in_bytes", "7\n");
-    assert_int_equal(machine_available_bytes(root), 60000);
+    assert_int_equal(machine_available_bytes(scratch), 60000);
 }
 
 /* In a container the path may be that of the host. */
@@ -87,7 +73,7 @@ static void a_path_that_is_not_there_ends_at_the_root(void **state) {
     put("proc/self/cgroup", "0::/docker/4711\n");
     put("sys/fs/cgroup/memory.max", "50000\n");
     put("sys/fs/cgroup/memory.current", "20000\n");
-    assert_int_equal(machine_available_bytes(root), 30000);
+    assert_int_equal(machine_available_bytes(scratch), 30000);
 }
 
 static void this_process_runs(void **state) {
@@ -97,7 +83,7 @@ static void this_process_runs(void **state) {
     assert_true(machine_available_bytes("") > 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scratch_make, scratch_remove)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
