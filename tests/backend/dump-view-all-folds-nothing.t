@@ -1,21 +1,5 @@
-# RUN: %fsdpc dump --all m.fsd | awk '/forward h.[0-9]|view|state p|as h/ && ++n < 20'
+# RUN: %fsdpc dump --all %root/tests/backend/models/layers.fsd | awk '/forward h.[0-9]|view|state p|as h/ && ++n < 20'
 # With --all each layer, each view and each entry and exit of a state has its line.
-==== m.fsd
-module Block { a : Linear(8, 16); b : Linear(16, 8); forward(x) = x + b(relu(a(x))) }
-module M {
-  e    : Embedding(32, 8)
-  h    : Block[6]
-  out  : Linear(8, 32)
-  forward(x) {
-    y = e(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = M
-data  { train = text("a.txt"); length = 4 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = adamw(lr = 0.1) }
-shard { unit = Block; mesh = (dp = 2) }
 ==== out
 #0     state param.h.0                                                                                       4  13.2 KiB
 #1     state param.h.1                                                                                       4  13.2 KiB

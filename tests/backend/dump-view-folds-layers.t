@@ -1,21 +1,5 @@
-# RUN: %fsdpc dump m.fsd | awk '/^program/ { n++ } /^(===|---) / && n == 1'
+# RUN: %fsdpc dump %root/tests/backend/models/layers.fsd | awk '/^program/ { n++ } /^(===|---) / && n == 1'
 # Layers that do what the one before did are one line.
-==== m.fsd
-module Block { a : Linear(8, 16); b : Linear(16, 8); forward(x) = x + b(relu(a(x))) }
-module M {
-  e    : Embedding(32, 8)
-  h    : Block[6]
-  out  : Linear(8, 32)
-  forward(x) {
-    y = e(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = M
-data  { train = text("a.txt"); length = 4 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = adamw(lr = 0.1) }
-shard { unit = Block; mesh = (dp = 2) }
 ==== out
 --- forward M ----------------------------------------------------------------------------------------------------------
 --- forward h.0 Block ---------------------------------------------------------------------------------------- 4.3 kFLOP

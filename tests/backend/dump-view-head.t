@@ -1,23 +1,14 @@
-# RUN: %fsdpc dump m.fsd -n 2 | sed '/^units/,$d'
+# RUN: %fsdpc dump %root/tests/backend/models/small.fsd -n 2 | sed '/^units/,$d'
 # The head: what is trained and how, what is sent, what the peak is made of.
-==== m.fsd
-module M {
-  e    : Embedding(256, 4)
-  out  : Linear(4, 256)
-  forward(x) = out(e(x))
-}
-model = M
-data  { train = text("a.txt"); length = 3 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
-m.fsd, compiled by fsdpc 0.1.0, fingerprint ef1470157c1f2784
+small.fsd, compiled by fsdpc 0.1.0, fingerprint 2dbc90f1f8113df7
 
   ranks       2: mesh dp = 2
   parameters  2,048, kept in f32, computed in f32, gradients reduced in f32
   sharding    1 unit; parameters, gradients and optimizer state are split over the ranks
   step        4 samples: 2 ranks x 2 x 1 micro-batch; 3 tokens a sample; 5 steps; sgd, lr 0.1
   sends       8.38 KiB a rank a step; 3 collectives: 1 unshard 4.00 KiB, 1 reduce_scatter 4.00 KiB, 1 all_reduce 384 B
-  files       1 m.fsd, 2 std.fsd
+  files       1 small.fsd, 2 std.fsd
 
 memory of a rank at the peak: #11 linear_grad_weight out, backward, line 4
   gathered parameters      8.0 KiB  29.0 %  #################

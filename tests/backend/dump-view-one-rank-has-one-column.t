@@ -1,14 +1,5 @@
-# RUN: %fsdpc dump m.fsd -n 1 | awk '/^program/ { n++ } /^ *compute/ { on = 1 } on && n == 1'
+# RUN: %fsdpc dump %root/tests/backend/models/small.fsd -n 1 | awk '/^program/ { n++ } /^ *compute/ { on = 1 } on && n == 1'
 # On one rank nothing is sent, and the computation has the whole line.
-==== m.fsd
-module M {
-  e    : Embedding(256, 4)
-  out  : Linear(4, 256)
-  forward(x) = out(e(x))
-}
-model = M
-data  { train = text("a.txt"); length = 3 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
        compute                                                                                    writes  line      live
 --- forward M ----------------------------------------------------------------------------------------------- 49.2 kFLOP

@@ -1,21 +1,5 @@
-# RUN: %fsdpc dump --only=h.4.b m.fsd
+# RUN: %fsdpc dump --only=h.4.b %root/tests/backend/models/layers.fsd
 # With --only a module stands alone, with what gathers it.
-==== m.fsd
-module Block { a : Linear(8, 16); b : Linear(16, 8); forward(x) = x + b(relu(a(x))) }
-module M {
-  e    : Embedding(32, 8)
-  h    : Block[6]
-  out  : Linear(8, 32)
-  forward(x) {
-    y = e(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = M
-data  { train = text("a.txt"); length = 4 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = adamw(lr = 0.1) }
-shard { unit = Block; mesh = (dp = 2) }
 ==== out
 
 program train: once a step; 209 instructions, peak 24.5 KiB

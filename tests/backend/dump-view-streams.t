@@ -1,14 +1,5 @@
-# RUN: %fsdpc dump m.fsd -n 2 | awk '/^program/ { n++ } /^ *compute/ { on = 1 } on && n == 1'
+# RUN: %fsdpc dump %root/tests/backend/models/small.fsd -n 2 | awk '/^program/ { n++ } /^ *compute/ { on = 1 } on && n == 1'
 # A column for each stream: what runs beside what, who waits for whom; live memory at the right.
-==== m.fsd
-module M {
-  e    : Embedding(256, 4)
-  out  : Linear(4, 256)
-  forward(x) = out(e(x))
-}
-model = M
-data  { train = text("a.txt"); length = 3 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = sgd(lr = 0.1) }
 ==== out
        compute                                             writes  gather          reduce                 line      live
 --- forward M ----------------------------------------------------------------------------------------------- 24.6 kFLOP

@@ -1,21 +1,5 @@
-# RUN: %fsdpc dump -n 1 -s shard.unit=root m.fsd | sed -n "/^memory by address/,/^$/p"
+# RUN: %fsdpc dump -n 1 -s shard.unit=root %root/tests/backend/models/layers.fsd | sed -n "/^memory by address/,/^$/p"
 # The arena over time: who holds what, where the phases begin, where the peak is.
-==== m.fsd
-module Block { a : Linear(8, 16); b : Linear(16, 8); forward(x) = x + b(relu(a(x))) }
-module M {
-  e    : Embedding(32, 8)
-  h    : Block[6]
-  out  : Linear(8, 32)
-  forward(x) {
-    y = e(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = M
-data  { train = text("a.txt"); length = 4 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; optimizer = adamw(lr = 0.1) }
-shard { unit = Block; mesh = (dp = 2) }
 ==== out
 memory by address over the instructions of train (a column is 1.0 of them)
     44.8 KiB ........................a....aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.a.............................
