@@ -44,30 +44,32 @@ static inline const char *axis_name(AxisRole role) {
     return names[role];
 }
 
+/* The axes of more than one rank whose role has the fact; has: by AxisRole. */
+static inline AxisSet mesh_axes_with(const Mesh *m, const bool *has) {
+    AxisSet set = 0;
+    for (int a = 0; a < m->n; a++)
+        if (has[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
+    return set;
+}
+
 /* Over which axes ranks read different samples. */
 static inline AxisSet mesh_sample_axes(const Mesh *m) {
-    static const bool samples_of[AXIS_ROLES + 1] = {
+    static const bool has[AXIS_ROLES + 1] = {
 #define AXIS(name, samples, parameters, doc) samples,
 #include "axes.def"
 #undef AXIS
     };
-    AxisSet set = 0;
-    for (int a = 0; a < m->n; a++)
-        if (samples_of[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
-    return set;
+    return mesh_axes_with(m, has);
 }
 
 /* Over which axes parameters may be split. */
 static inline AxisSet mesh_parameter_axes(const Mesh *m) {
-    static const bool parameters_of[AXIS_ROLES + 1] = {
+    static const bool has[AXIS_ROLES + 1] = {
 #define AXIS(name, samples, parameters, doc) parameters,
 #include "axes.def"
 #undef AXIS
     };
-    AxisSet set = 0;
-    for (int a = 0; a < m->n; a++)
-        if (parameters_of[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
-    return set;
+    return mesh_axes_with(m, has);
 }
 
 static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }
