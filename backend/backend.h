@@ -7,6 +7,7 @@
 
 #include "frontend.h"
 #include "ir.h"
+#include "op.h"
 #include "plan.h"
 
 /* plan_emit.c */

@@ -10,6 +10,7 @@
 #ifndef FSDPC_CHECK_H
 #define FSDPC_CHECK_H
 
+#include "op.h"
 #include "plan.h"
 
 #define NO_INSTR UINT64_MAX

@@ -15,7 +15,7 @@
 #define FSDPC_PLAN_H
 
 #include "mesh.h"
-#include "op.h"
+#include "type.h"
 #include "util.h"
 
 #define FSDPC_VERSION "0.1.0" /* of both programs */

@@ -2,6 +2,7 @@
 #ifndef FSDPC_PLAN_INSIDE_H
 #define FSDPC_PLAN_INSIDE_H
 
+#include "op.h"
 #include "plan.h"
 
 typedef unsigned long long Llu;

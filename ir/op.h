@@ -1,109 +1,12 @@
-/* Ops, types and attributes: what the compiler, the plan and the runtime have in common.
+/* Ops: what the compiler, the plan and the runtime have in common.
  *
- * Nothing here knows a graph. Its tables are ops.def (one row an op), attrs.def (one row an
- * attribute) and words.h (the enums that have words). All structs are plain data of fixed layout,
- * little-endian, so that a plan can hold them as they are.
+ * Nothing here knows a graph. The tables are ops.def (one row an op), attrs.def (one row an
+ * attribute) and words.h (the enums that have words).
  */
 #ifndef FSDPC_OP_H
 #define FSDPC_OP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "words.h"
-
-enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
-/* More operations than one op may take: sums of several such counts stay inside 64 bits. */
-#define MOST_FLOPS ((int64_t)1 << 54)
-/* Bytes, elements, samples, steps: the most that a graph or a plan holds. */
-#define MOST_COUNT ((int64_t)1 << 50)
-
-/* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
- * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at
- * element r * pitch. Nothing reads or writes the gaps between rows. Only the operands and results
- * whose signature says so may have one. */
-typedef struct Type {
-    uint8_t dtype;
-    uint8_t rank;
-    uint8_t pad[2];
-    uint32_t pitch; /* elements from row to row, more than the last axis; 0 = dense */
-    int64_t dim[MAX_RANK];
-} Type;
-
-static inline uint32_t dtype_bytes(int dtype) {
-    switch ((DType)dtype) {
-    case DT_NONE:
-    case DT_TOKEN:
-    case DT_COUNT: break;
-    case DT_F32:
-    case DT_I32: return 4;
-    case DT_F64:
-    case DT_I64: return 8;
-    case DT_BF16: return 2;
-    case DT_U8: return 1;
-    }
-    return 0;
-}
-static inline int64_t type_elements(const Type *t) {
-    int64_t n = 1;
-    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
-    return n;
-}
-static inline bool dtype_is_float(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
-static inline bool type_is_float(const Type *t) { return dtype_is_float(t->dtype); }
-static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
-/* Elements from one row of the last axis to the next. */
-static inline int64_t type_pitch(const Type *t) {
-    return t->pitch ? (int64_t)t->pitch : t->rank ? t->dim[t->rank - 1] : 1;
-}
-/* Bytes in memory, gaps between rows included. */
-static inline int64_t type_bytes(const Type *t) {
-    int64_t n = type_elements(t);
-    if (t->pitch && t->rank) n = n / t->dim[t->rank - 1] * (int64_t)t->pitch;
-    return n * dtype_bytes(t->dtype);
-}
-
-/* Exact accumulators. A sum that must not depend on how its terms are cut into shards, ranks or
- * blocks is kept in integers: bin k counts multiples of 2^(28k - 300), so that the bins together
- * hold any sum of up to 2^34 squares of f32 numbers without rounding. Type i64[EXACT_WORDS]. Adding
- * two accumulators word by word adds the sums; an all-reduce of them is exact in any order. */
-enum {
-    EXACT_BINS = 20,
-    EXACT_BIN_BITS = 28,
-    EXACT_LOWEST_EXPONENT = -300,
-    EXACT_COUNT = 20,     /* number of terms (targets, or correct answers' denominators) */
-    EXACT_NONFINITE = 21, /* terms that were inf or nan, which the bins leave out */
-    EXACT_WORDS = 24
-};
-
-/* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
- * before each program call. Integers up to 2^53 are exact in it. */
-enum {
-    STEP_INDEX,    /* optimizer step, from 0 */
-    STEP_MICRO,    /* micro-batch within the step, from 0 */
-    STEP_LR,       /* learning rate of this step */
-    STEP_BIAS1,    /* 1 - beta1^(step + 1) */
-    STEP_BIAS2,    /* 1 - beta2^(step + 1) */
-    STEP_SEED_LOW, /* low and high 32 bits of the seed */
-    STEP_SEED_HIGH,
-    STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
-    STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
-    STEP_SLOTS = 16
-};
-
-/* The state `scale`, f64[SCALE_SLOTS], written by op step_scale and read by the updates. */
-enum {
-    SCALE_GRADIENT,  /* factor from the reduced gradient to the one that the update uses (with clip)
-                      */
-    SCALE_UNCLIPPED, /* the same without clipping: reduced gradient -> true gradient */
-    SCALE_APPLY,     /* 1: update; 0: leave parameters and moments as they are */
-    SCALE_LOSS,      /* mean loss over the global batch */
-    SCALE_NORM,      /* global 2-norm of the true gradient, before clipping */
-    SCALE_COUNT,     /* targets that were not ignored, global */
-    SCALE_FINITE,    /* 1 if loss and norm are finite */
-    SCALE_SLOTS = 8
-};
+#include "type.h"
 
 /* masks of column LEVELS */
 enum {
@@ -155,23 +58,6 @@ typedef enum OpRows {
     ROWS_OF_OP
 } OpRows;
 
-/* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
- * All fields are 8 bytes so that a plan holds the struct as it is. */
-typedef struct Attrs {
-#define ATTR(field, name, ...) __VA_ARGS__ field;
-#define INT(least, most) int64_t
-#define REAL(least, most) double
-#define BOOL() int64_t
-#define WORD(words, count) int64_t
-#define AXES() int64_t
-#include "attrs.def"
-} Attrs;
-
-enum {
-#define ATTR(field, name, ...) ATTR_BIT_##field,
-#include "attrs.def"
-    ATTR_COUNT
-};
 /* Masks of column ATTRS: enumerators of 64 bits, which GCC and Clang have. */
 __extension__ enum {
 #define ATTR(field, name, ...) A_##field = (uint64_t)1 << ATTR_BIT_##field,
@@ -202,16 +88,6 @@ typedef struct OpInfo {
     uint64_t attrs;
     const char *counted; /* of a term: the operand whose elements it counts */
 } OpInfo;
-
-/* type.c */
-enum { TYPE_TEXT = 160 };
-void type_format(const Type *t, char *out, size_t size); /* bf16[2, 32, 257:264] */
-bool type_same_dims(const Type *a, const Type *b);
-bool type_equal(const Type *a, const Type *b); /* the pitch included */
-/* Are b's dims the last dims of a? */
-bool type_is_suffix(const Type *b, const Type *a);
-/* Known dtype, rank, dims and pitch in range, and at most 2^50 bytes. */
-bool type_sound(const Type *t);
 
 /* op.c */
 extern const OpInfo op_info[OP_COUNT];

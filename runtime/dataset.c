@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "data.h"
+#include "op.h"
 #include "runtime.h"
 
 /* No files: synthetic.c. */

@@ -8,8 +8,8 @@
 #ifndef FSDPC_DEVICE_H
 #define FSDPC_DEVICE_H
 
-#include "op.h"
 #include "plan.h"
+#include "type.h"
 
 enum { DEVICE_ABI = 6, ERROR_BYTES = 512, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
@@ -43,7 +43,7 @@ static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
  * bound of op_workspace) and allocates nothing. */
 typedef struct KernelCall {
     const RankInfo *rank;
-    OpKind op;
+    int32_t op; /* an OpKind of op.h, which only tables of kernels need */
     const Attrs *attr;
     uint32_t n_in, n_out;
     const void *const *in;

@@ -5,6 +5,7 @@
  * order and the plan's edges are given to the device as record and wait. The test mode in
  * stream_test.c issues the same instructions from one thread a stream instead.
  */
+#include "op.h"
 #include "prepared.h"
 
 /* Which instructions another stream waits for. */

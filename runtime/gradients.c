@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op.h"
 #include "runtime.h"
 
 struct GradientDump {

@@ -11,6 +11,7 @@
  */
 #include <stdio.h>
 
+#include "op.h"
 #include "prepared.h"
 
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }

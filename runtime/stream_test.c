@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "op.h"
 #include "philox.h"
 #include "prepared.h"
 

@@ -1,6 +1,7 @@
 /* The kernels of one instruction set by op, expanded from ops.def: an op that devices run and that
  * has no kernel fails to link. */
 #include "kernel.h"
+#include "op.h"
 
 /* Ops that the executor handles itself never come here from a checked plan. */
 KERNEL(executor) { return launch_error(l, EXIT_CORRUPT, "no device runs this op"); }

@@ -15,6 +15,7 @@
  *   score = x1 y1^T, dp = x2 y2^T, out1 += ds y1, out2 += p y2 (keys only).
  */
 #include "attention.h"
+#include "op.h"
 
 enum { TILE = 32, LANES = 8, TILE_THREADS = TILE * LANES, EACH_LANE = TILE / LANES };
 enum { ROW_WARPS = 8 }; /* of row_products, a warp a row */

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "attention_choose.h"
+#include "op.h"
 #include "tuned.h"
 
 typedef enum Wish { WISH_AUTO, WISH_OWN, WISH_CUDNN } Wish;

@@ -22,6 +22,7 @@
 
 #include "attention_call.h"
 #include "gpu.h"
+#include "op.h"
 #include "products.h"
 #include "profile.h"
 #include "staging.h"

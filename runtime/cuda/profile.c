@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op.h"
 #include "profile.h"
 #include "table.h"
 

@@ -2,6 +2,7 @@
  * fails to link. */
 #include <string.h>
 
+#include "op.h"
 #include "table.h"
 
 /* Ops that the executor handles itself never come here from a checked plan. */

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "op.h"
 #include "world.h"
 
 enum {

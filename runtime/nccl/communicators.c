@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "context.h"
+#include "op.h"
 
 enum { ENTER_SECONDS = 5, YIELDS = 20, PAUSE_NS = 20 * 1000, OPEN_GRACE = 30 };
 

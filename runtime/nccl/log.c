@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "op.h"
 
 static bool is_collective(const PlanInstr *in) {
     return in->op == OP_unshard || in->op == OP_reduce_scatter || in->op == OP_all_reduce;

@@ -1,5 +1,6 @@
 /* Faults of order, memory and lifetime: what proofs 1, 2 and 3 are about. */
 #include "mutate.h"
+#include "op.h"
 
 static bool is_state(const Edit *e, uint32_t v) {
     return e->instr[edit_def(e, v)].row.op == OP_state;

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "mutate.h"
+#include "op.h"
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 enum { IS_OTHER, IS_SHARD, IS_FLAT, IS_GRADIENT, IS_TERM, IS_NORM, IS_SCALE, IS_MOMENT };

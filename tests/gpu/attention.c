@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "device.h"
+#include "op.h"
 #include "util.h"
 
 enum { OPERANDS = 4, ROUNDS = 3, MAX_CALLS = 200, ROUND_MS = 60 };

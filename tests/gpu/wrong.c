@@ -1,6 +1,7 @@
 /* A device module with one wrong kernel: a real one of host memory, which lies beside this one as
  * device_real.so, but the first element that `add` gives in f32 is off by a thousandth. */
 #include "device.h"
+#include "op.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -3,6 +3,7 @@
 #define FSDPC_TESTS_KERNELS_CASES_H
 
 #include "device.h"
+#include "op.h"
 
 enum { MAX_CASE_OPERANDS = 8 };
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "device.h"
+#include "op.h"
 #include "util.h"
 
 static const Device *device;

@@ -3,6 +3,7 @@
 #define FSDPC_TESTS_KERNELS_LAUNCH_H
 
 #include "device.h"
+#include "op.h"
 #include "util.h"
 
 /* The device with two threads; isa, product: values of FSDP_CPU_ISA and FSDP_CPU_MATMUL, or NULL.

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "op.h"
 #include "prepared.h"
 
 static char did[512];

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "op.h"
 #include "prepared.h"
 
 enum { PERSISTENT = 256, ARENA = 1024, WORKSPACE = 256 };

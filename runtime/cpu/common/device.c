@@ -16,6 +16,7 @@
 
 #include "kernel.h"
 #include "machine.h"
+#include "op.h"
 
 static int fail(char *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
