@@ -70,7 +70,7 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
 bool product_onednn(const DeviceContext *cpu, const Product *p);
 bool have_onednn(void);
 
-/* common/device.c: writes the message, which begins with the op's name; returns the code. */
+/* common/launch.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -69,24 +69,6 @@ static int result(char *error, const char *what, cudaError_t e) {
                 cudaGetErrorName(e));
 }
 
-int launch_error(const Launch *l, int code, const char *format, ...) {
-    if (!l->call) return code;
-    int head = snprintf(l->error, ERROR_BYTES, "%s: ", cuda_op_names[l->call->op]);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(l->error + head, (size_t)(ERROR_BYTES - head), format, args);
-    va_end(args);
-    return code;
-}
-
-int launch_result(const Launch *l, cudaError_t e) {
-    return e == cudaSuccess ? 0
-                            : launch_error(l, EXIT_ENVIRONMENT, "%s (%s)", cudaGetErrorString(e),
-                                           cudaGetErrorName(e));
-}
-
-void *launch_products(const Launch *l) { return l->cuda->products; }
-
 /* ---- life */
 
 /* Each thread has a current GPU of its own; all calls of the runtime go to that one. */
@@ -259,7 +241,7 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
     int code = use(c, error);
     if (!code) code = products_rehearse(c->products, &wanted, error);
     for (uint32_t i = 0; i < n && !code; i++) {
-        Launch l = {calls[i], c, c->stream[STREAM_COMPUTE], c->fault_on_device, c->segment, error};
+        Launch l = {calls[i], c->products, c->stream[STREAM_COMPUTE], c->fault_on_device, c->segment, error};
         written |= attention_rehearse(&l, wanted);
         if (wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
     }
@@ -308,7 +290,7 @@ static int cuda_launch(DeviceContext *c, int stream, const KernelCall *call, cha
         int code = result(error, "a group's table", open_segments(c, call->rank->plan));
         if (code) return code;
     }
-    Launch l = {call, c, c->stream[stream], c->fault_on_device, c->segment, error};
+    Launch l = {call, c->products, c->stream[stream], c->fault_on_device, c->segment, error};
     cudaError_t e = c->profile ? profile_before(c->profile, (int)call->op, l.stream) : cudaSuccess;
     if (e) return result(error, "the profile", e);
     int code = cuda_kernels[call->op](&l);
@@ -428,7 +410,7 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
-                f->op >= 0 && f->op < OP_COUNT ? cuda_op_names[f->op] : "?",
+                cuda_op_name(f->op),
                 f->kind == FAULT_ID ? "id" : "target", (long long)f->value, (long long)f->position,
                 (long long)f->limit);
 }

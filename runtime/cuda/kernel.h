@@ -44,7 +44,7 @@ typedef struct SegmentStart {
 
 typedef struct Launch {
     const KernelCall *call;
-    DeviceContext *cuda;
+    void *products; /* of products.h, the rank's */
     cudaStream_t stream;
     DeviceFault *fault;          /* device memory */
     const SegmentStart *segment; /* device memory: by row of the plan's group parameters */
@@ -59,7 +59,9 @@ typedef int (*Kernel)(const Launch *l);
 #endif
 #define KERNEL(name) CUDA_C int cuda_##name(const Launch *l)
 
-/* device.c: writes the message, which begins with the op's name; returns the code. */
+/* launch.c: names by op. */
+CUDA_C const char *cuda_op_name(int op);
+/* launch.c: writes the message, which begins with the op's name; returns the code. */
 CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* 0, or the error that a call of the runtime returned. */

@@ -362,7 +362,7 @@ static int find(const Launch *l, const ProductShape *shape, const ProductOperand
     ProductShape s = *shape;
     const void *const at[6] = {p->a, p->b, s.accumulate ? p->c : p->d, p->d, p->vector, p->aux};
     for (int i = 0; i < 6; i++) s.alignment[i] = alignment_of(at[i]);
-    cublasStatus_t e = choose(launch_products(l), &s, p, out);
+    cublasStatus_t e = choose(l->products, &s, p, out);
     return e ? refused(l, &s, cublasLtGetStatusString(e)) : 0;
 }
 
@@ -574,7 +574,7 @@ static int rehearse(const Launch *l, Products *x, Choice *c, const ProductOperan
 
 int product_rehearse_apart(const Launch *l, const ProductShape *s, const ProductOperands *p,
                            void *workspace, int (*work)(void *context), void *context) {
-    Products *x = launch_products(l);
+    Products *x = l->products;
     Choice *c = NULL;
     float ms[ROUNDS];
     int code = find(l, s, p, &c);
@@ -666,7 +666,7 @@ void products_rehearsed(void *products) {
 }
 
 bool products_rehearsing(const Launch *l) {
-    const Products *x = launch_products(l);
+    const Products *x = l->products;
     return x->rehearsing;
 }
 
@@ -674,7 +674,7 @@ bool products_rehearsing(const Launch *l) {
 
 int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p, void *workspace,
                 uint64_t workspace_bytes) {
-    Products *x = launch_products(l);
+    Products *x = l->products;
     Choice *c = NULL;
     if (workspace_bytes < PRODUCT_WORKSPACE)
         return launch_error(l, EXIT_CORRUPT, "the workspace is too small for a product");

@@ -72,7 +72,6 @@ int product_run(const Launch *l, const ProductShape *s, const ProductOperands *p
 /* One per rank. */
 int products_open(const DeviceOptions *options, void **out, char *error);
 void products_close(void *products);
-void *launch_products(const Launch *l);
 
 /* Before the first step, while the arena holds nothing yet: between these two, product_run times
  * what the library offers for its shape, on its operands, which it fills with random numbers,

@@ -104,7 +104,7 @@ static void print_instruction(Profile *p, uint64_t k) {
     fprintf(p->file,
             "%" PRIu64 "\t%" PRIu32 "\t%s\t%d\t%" PRIu32 "\t%.2f\t%.2f\t%" PRIu64 "\t%" PRIu64
             "\t%s\n",
-            k, program, cuda_op_names[in->op], in->stream, p->seen[k], (double)ms[n / 2] * 1e3,
+            k, program, cuda_op_name((int)in->op), in->stream, p->seen[k], (double)ms[n / 2] * 1e3,
             (double)ms[0] * 1e3, in->flops, in->bytes, p->plan->strings + in->path);
 }
 

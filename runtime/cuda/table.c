@@ -27,11 +27,6 @@ const Kernel cuda_kernels[OP_COUNT] = {
 #include "ops.def"
 };
 
-const char *const cuda_op_names[OP_COUNT] = {
-#define OP(id, ...) [OP_##id] = #id,
-#include "ops.def"
-};
-
 /* The workspace of these ops is that of products; rules for fused ones are named after it. */
 bool op_multiplies(int op) {
     static const char *const workspace[OP_COUNT] = {

@@ -5,7 +5,6 @@
 #include "kernel.h"
 
 extern const Kernel cuda_kernels[OP_COUNT]; /* by op */
-extern const char *const cuda_op_names[OP_COUNT];
 /* Does the op's kernel run products? */
 bool op_multiplies(int op);
 

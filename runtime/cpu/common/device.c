@@ -28,20 +28,6 @@ static int fail(char *error, int code, const char *format, ...) {
     return code;
 }
 
-static const char *const op_names[OP_COUNT] = {
-#define OP(id, ...) [OP_##id] = #id,
-#include "ops.def"
-};
-
-int launch_error(const Launch *l, int code, const char *format, ...) {
-    int head = snprintf(l->error, ERROR_BYTES, "%s: ", op_names[l->call->op]);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(l->error + head, (size_t)(ERROR_BYTES - head), format, args);
-    va_end(args);
-    return code;
-}
-
 /* ---- instruction sets, the narrowest first */
 
 static bool always(void) { return true; }

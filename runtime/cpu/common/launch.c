@@ -1,0 +1,20 @@
+/* What a kernel says when a launch cannot be done. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "kernel.h"
+#include "op.h"
+
+static const char *const op_names[OP_COUNT] = {
+#define OP(id, ...) [OP_##id] = #id,
+#include "ops.def"
+};
+
+int launch_error(const Launch *l, int code, const char *format, ...) {
+    int head = snprintf(l->error, ERROR_BYTES, "%s: ", op_names[l->call->op]);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(l->error + head, (size_t)(ERROR_BYTES - head), format, args);
+    va_end(args);
+    return code;
+}
