@@ -69,10 +69,16 @@ typedef struct Wait {
 } Wait;
 
 /* world.c */
+void world_describe(const World *w, int32_t rank, char *out, size_t size);
+bool world_spans_hosts(const World *w);
+/* Between hosts: waits for the message that another host ends the run. */
+void world_listen(World *w);
 /* One slice of waiting is over: 0, or EXIT_RANK when the run has ended, a process is gone or the
  * time is up. missing: a rank that has not come, or -1. */
 int world_slice(Wait *w, int32_t missing, char *error);
 bool world_fail(World *w, int32_t rank, int code, const char *text);
+/* The same for TransportModule.fail: *code becomes that of the run, whose launcher is made to end. */
+bool world_end(World *w, int32_t rank, int *code, const char *text);
 /* peer: the rank at the other end of each request, or NULL. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);
 int world_mpi_error(World *w, int mpi_code, const char *what, char *error);
