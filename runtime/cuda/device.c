@@ -241,7 +241,8 @@ static int cuda_rehearse(DeviceContext *c, const KernelCall *const *calls, uint3
     int code = use(c, error);
     if (!code) code = products_rehearse(c->products, &wanted, error);
     for (uint32_t i = 0; i < n && !code; i++) {
-        Launch l = {calls[i], c->products, c->stream[STREAM_COMPUTE], c->fault_on_device, c->segment, error};
+        Launch l = {calls[i],           c->products, c->stream[STREAM_COMPUTE],
+                    c->fault_on_device, c->segment,  error};
         written |= attention_rehearse(&l, wanted);
         if (wanted && op_multiplies(calls[i]->op)) code = cuda_kernels[calls[i]->op](&l);
     }
@@ -410,9 +411,8 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
     return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
-                cuda_op_name(f->op),
-                f->kind == FAULT_ID ? "id" : "target", (long long)f->value, (long long)f->position,
-                (long long)f->limit);
+                cuda_op_name(f->op), f->kind == FAULT_ID ? "id" : "target", (long long)f->value,
+                (long long)f->position, (long long)f->limit);
 }
 
 static void *cuda_native_stream(DeviceContext *c, int stream) { return c->stream[stream]; }

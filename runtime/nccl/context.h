@@ -93,14 +93,19 @@ struct TransportContext {
 };
 typedef TransportContext Context;
 
-/* transport.c */
+/* Seconds that a thread waits for another that is inside NCCL. */
+enum { ENTER_SECONDS = 5 };
+
+/* library.c */
 /* Reads how much of the GPU's memory is free; 0 when that cannot be known. */
 uint64_t gpu_free_bytes(void);
-
-/* communicators.c */
 /* The code for a result that is an error, with what NCCL says about it; `what` names what failed.
  */
 int nccl_failed(const char *what, ncclResult_t result, char *error);
+/* Ends all work of all communicators and gives them up; from any thread. */
+void communicators_abort(Context *c);
+
+/* communicators.c */
 /* The same, unless the run is over, which is the reason then. Not between enter and leave. */
 int nccl_fault(Context *c, const char *what, ncclResult_t result, char *error);
 /* The thread is inside NCCL from here to nccl_leave; EXIT_RANK when the run is over. */
@@ -113,8 +118,6 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
 void communicators_plan(Context *c);
 int communicators_open(Context *c, char *error);
 int communicators_close(Context *c, char *error);
-/* Ends all work of all communicators and gives them up; from any thread. */
-void communicators_abort(Context *c);
 
 /* arena.c */
 int arena_open(Context *c, uint64_t bytes, void **out, char *error);

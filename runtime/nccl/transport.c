@@ -13,11 +13,6 @@
 /* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;
 
-uint64_t gpu_free_bytes(void) {
-    size_t have = 0, total = 0;
-    return cudaMemGetInfo(&have, &total) == cudaSuccess ? have : 0;
-}
-
 static int start(Context *c, char *error) {
     c->rows = comm_rows(c->o.plan);
     c->row = calloc(c->rows, sizeof *c->row);
