@@ -129,7 +129,7 @@ static void too_late(World *w, int32_t rank) {
         others++;
     }
     char who[160], more[48] = "", text[ERROR_BYTES];
-    ends_describe(w, missing, who, sizeof who);
+    rank_describe(w, missing, who, sizeof who);
     if (others > 1) snprintf(more, sizeof more, " and %d more", others - 1);
     snprintf(text, sizeof text,
              "%s%s did not come to %s within %d s; rank %d waits there\n"

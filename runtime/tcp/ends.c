@@ -27,14 +27,6 @@
  * both; and a loss by the rank that decides. */
 enum { ECHO_SLICES = 6, LOST_SLICES = 14, DEPUTY_SLICES = 20, ALONE_SLICES = 50 };
 
-void ends_describe(const World *w, int32_t rank, char *out, size_t size) {
-    if (rank >= 0 && rank < w->ranks && *w->process[rank].host)
-        snprintf(out, size, "rank %d (process %d on %s)", rank, w->process[rank].pid,
-                 w->process[rank].host);
-    else
-        snprintf(out, size, "rank %d", rank);
-}
-
 static void set_ending(Ending *e, int32_t speaker, int32_t code, const char *text) {
     *e = (Ending){.speaker = speaker, .code = code ? code : EXIT_RANK};
     snprintf(e->text, sizeof e->text, "%s", text);
@@ -91,21 +83,16 @@ void ends_heard(World *w, int32_t from, const Ending *e) {
             link_send(&w->link[r], OVER, &w->ending, sizeof w->ending, NULL, 0);
 }
 
-bool ends_stopped(const World *w, int32_t rank) {
-    return w->process[rank].host_index == w->process[w->rank].host_index &&
-           machine_stopped(w->process[rank].pid);
-}
-
 static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, size_t size) {
     char who[160], how[96], where[400] = "";
     const char *help = "the kernel's log (dmesg) tells whether memory ran out; start the run again";
-    ends_describe(w, rank, who, sizeof who);
+    rank_describe(w, rank, who, sizeof who);
     if (kind == LOSS_CLOSED) {
         snprintf(how, sizeof how, "was killed or ended without a message");
     } else if (kind == LOSS_GARBAGE) {
         snprintf(how, sizeof how, "sent what is no message of this fsdp-run");
         help = "use the same fsdp-run on every machine";
-    } else if (ends_stopped(w, rank)) {
+    } else if (rank_stopped(w, rank)) {
         snprintf(how, sizeof how, "is stopped (SIGSTOP), for %d s or longer", w->options.timeout);
         help = "start the run again; kill -CONT lets a stopped process go on";
     } else {
@@ -114,7 +101,7 @@ static void loss_text(const World *w, int32_t rank, LossKind kind, char *out, si
                "longer";
     }
     if (w->own.waits) {
-        watch_where(&w->own, where, sizeof where);
+        rank_where(&w->own, where, sizeof where);
         snprintf(out, size, "%.120s %s; rank %d waits in %.200s\nhelp: %s", who, how, w->rank,
                  where, help);
     } else {
@@ -183,4 +170,11 @@ bool ends_flushed(const World *w) {
         if (link_is_open(l) && l->noted && (l->unseen || link_has_output(l))) return false;
     }
     return true;
+}
+
+void ends_speak(World *w) {
+    if (w->spoken) return;
+    w->spoken = true;
+    if (w->options.may_speak && !w->options.may_speak()) return;
+    fprintf(stderr, "error: %s\n", w->ending.text);
 }

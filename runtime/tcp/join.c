@@ -48,26 +48,6 @@ static void clock_look(Clock *c) {
     c->last_ms = now;
 }
 
-static void boot_identity(uint64_t *out) {
-    char text[64] = "";
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f) fclose(f);
-    *out = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < n; i++) *out = (*out ^ (unsigned char)text[i]) * 0x100000001b3u;
-}
-
-void join_hello(const World *w, uint32_t port, Hello *out) {
-    *out = (Hello){.identity = w->options.identity,
-                   .rank = w->rank,
-                   .ranks = w->ranks,
-                   .pid = (int32_t)getpid(),
-                   .local_rank = w->options.local_rank,
-                   .port = port};
-    gethostname(out->host, sizeof out->host - 1);
-    boot_identity(&out->boot);
-}
-
 /* ---- the name of rank 0's host */
 
 typedef struct Search {
@@ -375,7 +355,7 @@ static int join_chief(World *w, char *error) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
         return EXIT_ENVIRONMENT;
     }
-    join_hello(w, 0, &m.hello[0]);
+    rank_hello(w, 0, &m.hello[0]);
     while (m.missing && !m.code) meet_once(&m);
     /* Ranks that are about to come learn the reason too. */
     int32_t until = m.clock.slices + LINGER_SLICES;
@@ -493,7 +473,7 @@ static int ask_chief(Search *s, int fd) {
     Hello h, chief = {.pid = 0};
     link_open(l, fd, (uint32_t)(sizeof(Welcome) + (size_t)w->ranks * sizeof(Process) + END_TEXT));
     socket_options(fd, w->options.timeout);
-    join_hello(w, socket_port(w->listener), &h);
+    rank_hello(w, socket_port(w->listener), &h);
     link_send(l, HELLO, &h, sizeof h, NULL, 0);
     for (;;) {
         Message m;
@@ -642,7 +622,7 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     }
     if (w->ranks == 1) {
         Hello h;
-        join_hello(w, 0, &h);
+        rank_hello(w, 0, &h);
         find_hosts(w, &h, w->process);
     } else {
         code = w->rank == 0 ? join_chief(w, error) : join_other(w, error);

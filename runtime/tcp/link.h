@@ -206,13 +206,20 @@ uint32_t socket_port(int fd);
 
 /* world.c */
 void world_free(World *w);
-void world_speak(World *w); /* prints the reason, once, if no process of this launcher has */
 
-/* join.c */
-void join_hello(const World *w, uint32_t port, Hello *out);
+/* members.c */
+/* What this rank says of itself when it connects. */
+void rank_hello(const World *w, uint32_t port, Hello *out);
+/* Who a rank is, and where one waits, as messages say it. */
+void rank_describe(const World *w, int32_t rank, char *out, size_t size);
+void rank_where(const RankState *s, char *out, size_t size);
+bool rank_stopped(const World *w, int32_t rank); /* on this host */
+/* The thread of service.c looks at its world again. */
+void world_wake(World *w);
+/* To every rank that has greeted. */
+void world_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes);
 
 /* ends.c: all of it under the lock. */
-void ends_describe(const World *w, int32_t rank, char *out, size_t size);
 void ends_decide(World *w, int32_t speaker, int32_t code, const char *text);
 void ends_alone(World *w, int32_t speaker, int32_t code, const char *text);
 void ends_failed(World *w, int32_t rank, int32_t code, const char *text);
@@ -221,7 +228,7 @@ typedef enum LossKind { LOSS_CLOSED, LOSS_SILENT, LOSS_GARBAGE } LossKind;
 void ends_lost(World *w, int32_t rank, LossKind kind);
 void ends_tick(World *w);
 bool ends_flushed(const World *w);
-bool ends_stopped(const World *w, int32_t rank); /* on this host */
+void ends_speak(World *w); /* prints the reason, once, if no process of this launcher has */
 
 /* calls.c: host collectives at the chief, under the lock. */
 void calls_take(World *w, int32_t rank, const Call *call, const char *payload);
@@ -234,12 +241,9 @@ void watch_state(World *w, int32_t rank, const Stand *s);
 Stand watch_own_stand(const World *w);
 void watch_beat(World *w, int32_t rank, const Beat *b);
 Beat watch_own_beat(const World *w);
-void watch_where(const RankState *s, char *out, size_t size);
 
 /* service.c: a thread that polls all connections, reads, answers, beats, counts the time. */
 bool service_start(World *w);
 void service_stop(World *w);
-void service_wake(World *w);
-void service_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes);
 
 #endif

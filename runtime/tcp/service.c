@@ -26,17 +26,6 @@
  * the run may still live. */
 enum { CHIEF_GRACE = 1, LEAVE_GRACE = 2, LEAVE_SECONDS = 10, READS_A_ROUND = 64 };
 
-void service_wake(World *w) {
-    uint64_t one = 1;
-    /* A full counter wakes it too. */
-    if (write(w->wake, &one, sizeof one) < 0) return;
-}
-
-void service_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes) {
-    for (int32_t r = 0; r < w->ranks; r++)
-        if (w->link[r].noted) link_send(&w->link[r], kind, part, bytes, NULL, 0);
-}
-
 /* ---- messages */
 
 /* The payload as a struct of that size; false when it is none. */
@@ -212,7 +201,7 @@ static void greet_deputy(World *w) {
     link_open(l, fd, limit);
     l->connecting = true;
     Hello h;
-    join_hello(w, 0, &h);
+    rank_hello(w, 0, &h);
     link_send(l, HELLO, &h, sizeof h, NULL, 0);
 }
 
@@ -239,7 +228,7 @@ static void all_said_bye(World *w) {
     if (w->rank != 0 || !w->leaving || w->gone || w->over) return;
     for (int32_t r = 1; r < w->ranks; r++)
         if (!w->link[r].bye) return;
-    service_broadcast(w, GONE, NULL, 0);
+    world_broadcast(w, GONE, NULL, 0);
     w->gone = true;
 }
 
@@ -249,7 +238,7 @@ static void tick_leaving(World *w) {
     if (++w->leaving_slices != limit * SLICES_A_SECOND) return;
     char who[160] = "rank 0", text[END_TEXT];
     for (int32_t r = w->ranks - 1; r > 0 && w->rank == 0; r--)
-        if (!w->link[r].bye) ends_describe(w, r, who, sizeof who);
+        if (!w->link[r].bye) rank_describe(w, r, who, sizeof who);
     snprintf(text, sizeof text,
              "%s did not come to the end of the run within %d s\n"
              "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
@@ -260,7 +249,7 @@ static void tick_leaving(World *w) {
 /* A process that hangs elsewhere would keep the launcher waiting. */
 static void tick_over(World *w) {
     if (!w->over || ++w->over_slices < LEAVE_SECONDS * SLICES_A_SECOND) return;
-    if (w->ending.speaker == w->rank) world_speak(w);
+    if (w->ending.speaker == w->rank) ends_speak(w);
     _exit(run_end_code(w->ending.code));
 }
 
@@ -388,7 +377,7 @@ void service_stop(World *w) {
     pthread_mutex_lock(&w->lock);
     w->stopping = true;
     pthread_mutex_unlock(&w->lock);
-    service_wake(w);
+    world_wake(w);
     pthread_join(w->thread, NULL);
     w->running = false;
 }

@@ -21,12 +21,6 @@
 
 enum { ANSWER_SLICES = 20, PATIENCE = 10, LISTED = 6 };
 
-void watch_where(const RankState *s, char *out, size_t size) {
-    snprintf(out, size, "%.170s, number %llu of its communicator (axes %#x, purpose %d)",
-             *s->label ? s->label : "a collective", (unsigned long long)s->sequence, s->axes,
-             s->purpose);
-}
-
 static int64_t patience(const World *w, const RankState *s) {
     int64_t limit = (int64_t)w->options.timeout * SLICES_A_SECOND;
     return s->purpose == COMM_CONTROL ? PATIENCE * limit : limit;
@@ -84,7 +78,7 @@ static int32_t list(const World *w, Place place, char *out, size_t size) {
     for (int32_t r = 0; r < w->ranks; r++) {
         if (place_of(w, r) != place) continue;
         if (count == 0)
-            ends_describe(w, r, out, size);
+            rank_describe(w, r, out, size);
         else if (count < LISTED)
             snprintf(out + n, size - n, ", rank %d", r);
         n = strlen(out);
@@ -120,7 +114,7 @@ static void nobody_missing(World *w, const char *where, int32_t seconds) {
                  "dmesg tell more; FSDP_TIMEOUT=SECONDS waits longer",
                  where, seconds);
     } else {
-        watch_where(&w->look.stand[other].state, theirs, sizeof theirs);
+        rank_where(&w->look.stand[other].state, theirs, sizeof theirs);
         snprintf(text, sizeof text,
                  "ranks wait for each other for %d s: rank %d in %.200s; rank %d in %.200s\n"
                  "help: use the same plan, options and fsdp-run for all ranks",
@@ -133,9 +127,9 @@ static void missing(World *w, Place place, int32_t count, const char *who, const
                     int32_t seconds) {
     char text[END_TEXT], theirs[320] = "", at[340] = "";
     int32_t first = first_at(w, place);
-    bool stopped = place == PLACE_ABSENT && ends_stopped(w, first);
+    bool stopped = place == PLACE_ABSENT && rank_stopped(w, first);
     if (place == PLACE_BEHIND) {
-        watch_where(&w->look.stand[first].state, theirs, sizeof theirs);
+        rank_where(&w->look.stand[first].state, theirs, sizeof theirs);
         snprintf(at, sizeof at, "; it waits in %.250s", theirs);
     }
     snprintf(text, sizeof text,
@@ -169,7 +163,7 @@ static void compare(World *w) {
     const RankState *now = &look->stand[look->reporter].state;
     if (look->there[look->reporter] && now->finished != look->reported.finished) return;
     look_from_the_front(w);
-    watch_where(&look->reported, where, sizeof where);
+    rank_where(&look->reported, where, sizeof where);
     for (Place place = PLACE_ABSENT; place <= PLACE_BEHIND; place++) {
         int32_t count = list(w, place, who, sizeof who);
         if (!count) continue;
@@ -190,7 +184,7 @@ void watch_stuck(World *w, int32_t rank, const Stand *s) {
     for (int32_t r = 0; r < w->ranks; r++) look->there[r] = false;
     look->there[0] = true;
     look->stand[0] = watch_own_stand(w);
-    service_broadcast(w, ASK, NULL, 0);
+    world_broadcast(w, ASK, NULL, 0);
 }
 
 void watch_state(World *w, int32_t rank, const Stand *s) {

@@ -47,7 +47,7 @@ static bool all_closed(const World *w) {
 }
 
 void tcp_describe(const TransportWorld *w, int32_t rank, char *out, size_t size) {
-    ends_describe(w, rank, out, size);
+    rank_describe(w, rank, out, size);
 }
 
 int32_t tcp_local_ranks(const TransportWorld *w) { return w->locals; }
@@ -66,7 +66,7 @@ static int call(World *w, Call *c, const void *payload, void *result, uint32_t r
         calls_take(w, 0, c, payload);
     else if (!w->over)
         link_send(&w->link[0], CALL, c, sizeof *c, payload, c->bytes);
-    service_wake(w);
+    world_wake(w);
     while (!w->over && !w->result_there) wait_slice(w);
     w->calling = false;
     int code = w->result_there ? 0 : ended(w, error);
@@ -140,21 +140,14 @@ int tcp_reason(TransportWorld *w, char *error) {
     return code;
 }
 
-void world_speak(World *w) {
-    if (w->spoken) return;
-    w->spoken = true;
-    if (w->options.may_speak && !w->options.may_speak()) return;
-    fprintf(stderr, "error: %s\n", w->ending.text);
-}
-
 bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     pthread_mutex_lock(&w->lock);
     ends_failed(w, w->rank, *code, text);
-    service_wake(w);
+    world_wake(w);
     int64_t until = now_slices() + VERDICT_SLICES;
     while (!w->over && now_slices() < until) wait_slice(w);
     ends_alone(w, w->rank, *code, text);
-    service_wake(w);
+    world_wake(w);
     until = now_slices() + SEEN_SLICES;
     while (!ends_flushed(w) && now_slices() < until) wait_slice(w);
     /* The name stays taken until all ranks of this host have looked for it. */
@@ -163,7 +156,7 @@ bool tcp_fail(TransportWorld *w, int32_t rank, int *code, const char *text) {
     bool first = w->ending.speaker == w->rank && !w->spoken;
     /* This rank lost another, and its own text is an echo of that. */
     if (first && *code == EXIT_RANK && strncmp(text, w->ending.text, ERROR_BYTES / 2)) {
-        world_speak(w);
+        ends_speak(w);
         first = false;
     }
     if (first) w->spoken = true;
@@ -178,7 +171,7 @@ void tcp_watch(TransportWorld *w, const WorldEvents *events) {
     w->has_events = events != NULL;
     if (events) w->events = *events;
     pthread_mutex_unlock(&w->events_lock);
-    service_wake(w);
+    world_wake(w);
 }
 
 /* ---- leaving */
@@ -190,7 +183,7 @@ static void leave_together(World *w) {
         link_send(&w->link[0], BYE, NULL, 0, NULL, 0);
         if (w->deputy != w->rank) link_send(&w->link[w->deputy], BYE, NULL, 0, NULL, 0);
     }
-    service_wake(w);
+    world_wake(w);
     while (!w->over && !w->gone) wait_slice(w);
     bool lost = w->over && !w->gone;
     /* Its closing must not overtake the message that all are there. */
@@ -200,7 +193,7 @@ static void leave_together(World *w) {
     while (lost && !ends_flushed(w) && now_slices() < until) wait_slice(w);
     if (lost) {
         fflush(stdout);
-        if (w->ending.speaker == w->rank) world_speak(w);
+        if (w->ending.speaker == w->rank) ends_speak(w);
         _exit(EXIT_RANK);
     }
     pthread_mutex_unlock(&w->lock);

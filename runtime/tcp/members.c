@@ -1,0 +1,57 @@
+/* The ranks of a run: who one is, to the others and in messages, and how all are reached. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "link.h"
+#include "machine.h"
+
+static void boot_identity(uint64_t *out) {
+    char text[64] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f) fclose(f);
+    *out = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++) *out = (*out ^ (unsigned char)text[i]) * 0x100000001b3u;
+}
+
+void rank_hello(const World *w, uint32_t port, Hello *out) {
+    *out = (Hello){.identity = w->options.identity,
+                   .rank = w->rank,
+                   .ranks = w->ranks,
+                   .pid = (int32_t)getpid(),
+                   .local_rank = w->options.local_rank,
+                   .port = port};
+    gethostname(out->host, sizeof out->host - 1);
+    boot_identity(&out->boot);
+}
+
+void rank_describe(const World *w, int32_t rank, char *out, size_t size) {
+    if (rank >= 0 && rank < w->ranks && *w->process[rank].host)
+        snprintf(out, size, "rank %d (process %d on %s)", rank, w->process[rank].pid,
+                 w->process[rank].host);
+    else
+        snprintf(out, size, "rank %d", rank);
+}
+
+bool rank_stopped(const World *w, int32_t rank) {
+    return w->process[rank].host_index == w->process[w->rank].host_index &&
+           machine_stopped(w->process[rank].pid);
+}
+
+void rank_where(const RankState *s, char *out, size_t size) {
+    snprintf(out, size, "%.170s, number %llu of its communicator (axes %#x, purpose %d)",
+             *s->label ? s->label : "a collective", (unsigned long long)s->sequence, s->axes,
+             s->purpose);
+}
+
+void world_wake(World *w) {
+    uint64_t one = 1;
+    /* A full counter wakes it too. */
+    if (write(w->wake, &one, sizeof one) < 0) return;
+}
+
+void world_broadcast(World *w, MessageKind kind, const void *part, uint32_t bytes) {
+    for (int32_t r = 0; r < w->ranks; r++)
+        if (w->link[r].noted) link_send(&w->link[r], kind, part, bytes, NULL, 0);
+}
