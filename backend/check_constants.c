@@ -22,6 +22,17 @@ static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
     return NULL;
 }
 
+static bool is_update_of(uint16_t op, uint32_t optimizer) {
+    switch ((OptimizerKind)optimizer) {
+    case OPTIMIZER_SGD: return op == OP_sgd || op == OP_sgd_momentum;
+    case OPTIMIZER_ADAM:
+    case OPTIMIZER_ADAMW: return op == OP_adam;
+    case OPTIMIZER_LION: return op == OP_lion;
+    case OPTIMIZER_KINDS: break;
+    }
+    return false;
+}
+
 static bool same_constants(const PlanInstr *a, const PlanInstr *b) {
     for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
         if (bit != ATTR_BIT_group && bit != ATTR_BIT_index &&
@@ -48,8 +59,7 @@ int check_constants(Check *c) {
             return check_fail(c, "4m", i, "its attribute `%s` is not that of the settings", other);
         if (check_is_update(in->op)) status = check_alike(c, &update, i);
         if (in->op == OP_step_scale) status = check_alike(c, &scale, i);
-        if (check_is_update(in->op) &&
-            (in->op == OP_adam) != (p->settings->optimizer != OPTIMIZER_SGD))
+        if (check_is_update(in->op) && !is_update_of(in->op, p->settings->optimizer))
             return check_fail(c, "4m", i, "is not the update of the settings' optimizer");
     }
     return status;

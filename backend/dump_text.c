@@ -39,6 +39,10 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     put_real(out, s->beta2);
     buf_printf(out, " schedule %s warmup ", word_of(&words_ScheduleKind, s->schedule));
     put_real(out, s->warmup);
+    if (s->schedule == SCHEDULE_WSD) {
+        buf_printf(out, " decay ");
+        put_real(out, s->decay);
+    }
     buf_printf(out, " final ");
     put_real(out, s->final);
     buf_printf(out, " loss_exponent %lld\n", (long long)s->loss_exponent);

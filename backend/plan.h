@@ -79,14 +79,14 @@ typedef struct PlanSettings {
     uint32_t on_nan;              /* OnNan */
     uint32_t optimizer, schedule; /* OptimizerKind, ScheduleKind */
     double lr, beta1, beta2;
-    double warmup, final; /* steps; factor of lr */
+    double warmup, decay, final; /* steps; steps at the end, of wsd; factor of lr */
     int64_t loss_exponent;
     uint64_t persistent_bytes, arena_bytes; /* states first; peak without workspaces */
     uint64_t workspace_offset;              /* = align_up(arena_bytes, PLAN_ALIGN) */
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
     uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
     int64_t parameters;                     /* distinct elements */
-    uint64_t reserved[8];
+    uint64_t reserved[7];
 } PlanSettings;
 
 typedef struct PlanAxis {

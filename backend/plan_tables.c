@@ -89,10 +89,11 @@ static int read_settings(Reading *r) {
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
             (long long)s->steps, (long long)s->epochs);
     FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||
-                s->optimizer > OPTIMIZER_ADAMW || s->schedule > SCHEDULE_LINEAR,
+                s->optimizer >= OPTIMIZER_KINDS || s->schedule >= SCHEDULE_KINDS,
             "settings: an unknown order, optimizer, schedule or on_nan");
     FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
-                bad_real(s->warmup, 0, 1e15) || bad_real(s->final, -1e30, 1e30),
+                bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
+                bad_real(s->final, -1e30, 1e30),
             "settings: the optimizer's numbers are out of range");
     FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
             (long long)s->loss_exponent);

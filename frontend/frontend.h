@@ -54,7 +54,7 @@ typedef struct Settings {
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;
     uint64_t seed;
-    double lr, warmup, final; /* warmup in steps; final is a factor of lr */
+    double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
     int64_t parameters; /* distinct elements */
 } Settings;

@@ -286,7 +286,7 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
             setting_error(m, setting, "nesterov needs a momentum above 0");
         return;
     }
-    p->eps = value_number(call_argument(o, "eps"));
+    if (p->optimizer != OPTIMIZER_LION) p->eps = value_number(call_argument(o, "eps"));
     const ConstValue *betas = call_argument(o, "betas");
     p->beta1 = value_number(betas->items[0].value);
     p->beta2 = value_number(betas->items[1].value);
@@ -306,10 +306,16 @@ static void resolve_schedule(Model *m, Settings *s) {
     if (v->kind != VALUE_CALL) return;
     s->schedule = (ScheduleKind)enum_value(v, &words_ScheduleKind);
     s->warmup = value_number(call_argument(v, "warmup"));
-    s->final = s->schedule == SCHEDULE_CONSTANT ? 1 : value_number(call_argument(v, "final"));
-    if (s->steps && s->schedule != SCHEDULE_CONSTANT && s->warmup > (double)s->steps)
+    const ConstValue *final = value_item(v, "final"), *decay = value_item(v, "decay");
+    s->final = final ? value_number(final) : 1;
+    s->decay = decay ? value_number(decay) : 0;
+    if (!s->steps || s->schedule == SCHEDULE_CONSTANT) return;
+    if (s->warmup > (double)s->steps)
         setting_error(m, setting, "warmup = %g is longer than steps = %lld", s->warmup,
                       (long long)s->steps);
+    else if (s->warmup + s->decay > (double)s->steps)
+        setting_error(m, setting, "warmup = %g and decay = %g are longer than steps = %lld",
+                      s->warmup, s->decay, (long long)s->steps);
 }
 
 static void resolve_length(Model *m, Settings *s) {

@@ -154,6 +154,9 @@ void emit_set_state(Builder *b, int32_t state, ValueId v) {
 }
 
 OpKind update_op(const Policy *p) {
-    if (p->optimizer != OPTIMIZER_SGD) return OP_adam;
-    return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
+    switch (p->optimizer) {
+    case OPTIMIZER_SGD: return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
+    case OPTIMIZER_LION: return OP_lion;
+    default: return OP_adam;
+    }
 }

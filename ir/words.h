@@ -82,7 +82,7 @@
     W(STATE_SCALE, "scale", "f64[SCALE_SLOTS], read by the host after a step")                     \
     W(STATE_METRIC, "metric", "exact accumulator, read by the host; its name says which")          \
     W(STATE_PARAM, "param", "master weights of a group")                                           \
-    W(STATE_MOMENT1, "moment1", "Adam's m, SGD's momentum")                                        \
+    W(STATE_MOMENT1, "moment1", "Adam's m, Lion's m, SGD's momentum")                              \
     W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")
@@ -101,12 +101,15 @@
 #define WORDS_OptimizerKind(W)                                                                     \
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
     W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
-    W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")
+    W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")                                 \
+    W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")
 
 #define WORDS_ScheduleKind(W)                                                                      \
     W(SCHEDULE_CONSTANT, "constant", "warm-up, then lr")                                           \
     W(SCHEDULE_COSINE, "cosine", "warm-up, then half a cosine down to final * lr")                 \
-    W(SCHEDULE_LINEAR, "linear", "warm-up, then a line down to final * lr")
+    W(SCHEDULE_LINEAR, "linear", "warm-up, then a line down to final * lr")                        \
+    W(SCHEDULE_RSQRT, "rsqrt", "warm-up, then lr * sqrt(warmup / step)")                           \
+    W(SCHEDULE_WSD, "wsd", "warm-up, lr, at the end a line down to final * lr")
 
 #define WORDS_DataOrder(W)                                                                         \
     W(ORDER_SHUFFLE, "shuffle", "a new permutation each epoch, from the seed")                     \

@@ -357,8 +357,7 @@ static void read_shards(Emit *e) {
     }
     for (uint32_t i = 0; i < parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[parts->items.at[i]];
-        if (op->kind == OP_sgd || op->kind == OP_sgd_momentum || op->kind == OP_adam)
-            read[op->attr.group] = true;
+        if (op_info[op->kind].role == ROLE_UPDATE) read[op->attr.group] = true;
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
         if (!read[k]) continue;

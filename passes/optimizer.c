@@ -81,15 +81,13 @@ static Attrs update_attrs(const Policy *p, OpKind kind, uint32_t param, bool no_
                .index = param,
                .weight_decay = no_decay ? 0 : p->weight_decay,
                .clip_value = p->clip_value};
-    if (kind == OP_sgd_momentum) {
-        a.momentum = p->momentum;
-        a.nesterov = p->nesterov;
-    } else if (kind == OP_adam) {
-        a.beta1 = p->beta1;
-        a.beta2 = p->beta2;
-        a.eps = p->eps;
-        a.decoupled = p->optimizer == OPTIMIZER_ADAMW;
-    }
+    uint64_t has = op_info[kind].attrs;
+    if (has & A_momentum) a.momentum = p->momentum;
+    if (has & A_nesterov) a.nesterov = p->nesterov;
+    if (has & A_beta1) a.beta1 = p->beta1;
+    if (has & A_beta2) a.beta2 = p->beta2;
+    if (has & A_eps) a.eps = p->eps;
+    if (has & A_decoupled) a.decoupled = p->optimizer == OPTIMIZER_ADAMW;
     return a;
 }
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "passes.h"
+#include "signature.h"
 #include "units.h"
 
 typedef struct Shard {
@@ -119,9 +120,7 @@ static void make_states(Shard *s) {
         if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
     }
     g->states.n = kept;
-    uint32_t moments = update_op(&g->policy) == OP_adam           ? 2
-                       : update_op(&g->policy) == OP_sgd_momentum ? 1
-                                                                  : 0;
+    uint32_t moments = op_signature(update_op(&g->policy))->n_out - 1u;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
         if (g->groups.at[k].trainable && moments > 0)
@@ -263,6 +262,11 @@ static void emit_update(Shard *s, uint32_t k) {
 
 /* Does the op only serve single parameters, so that its group's ops stand for it? */
 static bool is_replaced(Shard *s, const Op *op) {
+    if (op_info[op->kind].role == ROLE_UPDATE) {
+        uint32_t k = (uint32_t)s->group[op->attr.index];
+        if (!s->update[k].n_in) s->update[k] = *op;
+        return true;
+    }
     switch (op->kind) {
     case OP_master:
     case OP_set_param: return true;
@@ -270,13 +274,6 @@ static bool is_replaced(Shard *s, const Op *op) {
     case OP_set_state: return s->state[op->attr.index] == NO_INDEX;
     case OP_grad_norm: return s->norm[op->out] = true;
     case OP_metric_add: return s->norm[op->out] = s->norm[op->in[0]] && s->norm[op->in[1]];
-    case OP_sgd:
-    case OP_sgd_momentum:
-    case OP_adam: {
-        uint32_t k = (uint32_t)s->group[op->attr.index];
-        if (!s->update[k].n_in) s->update[k] = *op;
-        return true;
-    }
     default: return false;
     }
 }

@@ -9,6 +9,7 @@
 
 #include "op.h"
 #include "runtime.h"
+#include "signature.h"
 
 struct GradientDump {
     Rank *rank;
@@ -55,7 +56,7 @@ void gradient_dump_arm(GradientDump *d, int64_t step) {
 
 /* Number of the gradient operand of an update, the scale follows it; 0 for other ops. */
 static uint32_t gradient_operand(uint32_t op) {
-    return op == OP_sgd ? 1 : op == OP_sgd_momentum ? 2 : op == OP_adam ? 3 : 0;
+    return op_info[op].role == ROLE_UPDATE ? op_signature((OpKind)op)->n_out : 0;
 }
 
 int gradient_dump_before(GradientDump *d, uint32_t instr, char *error) {

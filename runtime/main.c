@@ -181,11 +181,12 @@ static int count_steps(Run *run) {
             return report(EXIT_USER, "train.epochs: too many steps");
         /* rounded up: every sample is seen `epochs` times */
         run->plan_steps = samples / s->batch + (samples % s->batch != 0);
-        if (s->schedule != SCHEDULE_CONSTANT && s->warmup > (double)run->plan_steps) {
+        if (s->schedule != SCHEDULE_CONSTANT && s->warmup + s->decay > (double)run->plan_steps) {
             fprintf(stderr,
-                    "error: train.schedule: warmup = %g is longer than the %" PRId64
+                    "error: train.schedule: warmup%s = %g is longer than the %" PRId64
                     " steps of %" PRId64 " epochs\n",
-                    s->warmup, run->plan_steps, s->epochs);
+                    s->decay > 0 ? " + decay" : "", s->warmup + s->decay, run->plan_steps,
+                    s->epochs);
             return EXIT_USER;
         }
     }

@@ -9,8 +9,12 @@
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step) {
     if ((double)step < s->warmup) return s->lr * (double)(step + 1) / s->warmup;
     if (s->schedule == SCHEDULE_CONSTANT) return s->lr;
-    double span = (double)steps - s->warmup;
-    double t = span > 0 ? MIN(1.0, ((double)step - s->warmup) / span) : 1.0;
+    if (s->schedule == SCHEDULE_RSQRT)
+        return s->lr * sqrt(MAX(s->warmup, 1.0) / MAX((double)step, 1.0));
+    double from = s->schedule == SCHEDULE_WSD ? (double)steps - s->decay : s->warmup;
+    if ((double)step < from) return s->lr;
+    double span = (double)steps - from;
+    double t = span > 0 ? MIN(1.0, ((double)step - from) / span) : 1.0;
     double rest =
         s->schedule == SCHEDULE_COSINE ? (1.0 + cos(3.14159265358979323846 * t)) / 2.0 : 1.0 - t;
     return s->lr * (s->final + (1.0 - s->final) * rest);

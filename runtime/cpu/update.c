@@ -1,4 +1,5 @@
-/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW).
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW),
+ * lion.
  *
  * Every update reads parameter, moments and gradient once and writes parameter and moments once.
  * The arithmetic is PyTorch's, in f32; scalars are computed in f64 and rounded once. The gradient
@@ -85,7 +86,7 @@ typedef struct Update {
     Operand p, m, v, g; /* m and v where the optimizer has them */
     Result to[3];       /* p, m, v */
     float gradient_scale, clip_value;
-    float lr, momentum, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
+    float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
     double exact_lr;
     bool first_step, nesterov, decoupled;
 } Update;
@@ -139,6 +140,21 @@ static void adam_segment(const Update *u, double decay, int64_t from, int64_t to
         v_put(u->to[0].at, u->to[0].dtype, i, n, p);
         v_put(u->to[1].at, u->to[1].dtype, i, n, m);
         v_put(u->to[2].at, u->to[2].dtype, i, n, v);
+    }
+}
+
+static void lion_segment(const Update *u, double decay, int64_t from, int64_t to) {
+    float keep = (float)(1.0 - u->exact_lr * decay);
+    for (int64_t i = from; i < to; i += LANES) {
+        int64_t n = to - i;
+        V16 p = v_get(u->p.at, u->p.dtype, i, n);
+        V16 m = v_get(u->m.at, u->m.dtype, i, n);
+        V16 g = gradient(u, i, n), toward = u->beta1 * m + u->beta1_rest * g;
+        V16 step = v_select(toward > 0.0f, v_all(u->lr), v_all(0.0f));
+        step = v_select(toward < 0.0f, v_all(-u->lr), step);
+        step = v_select(toward == toward, step, toward); /* not a number stays one */
+        v_put(u->to[0].at, u->to[0].dtype, i, n, p * keep - step);
+        v_put(u->to[1].at, u->to[1].dtype, i, n, m * u->beta2 + u->beta2_rest * g);
     }
 }
 
@@ -228,4 +244,13 @@ KERNEL(adam) {
                 .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
                 .decoupled = a->decoupled != 0};
     return run_update(l, 2, &u, adam_segment);
+}
+
+KERNEL(lion) {
+    const Attrs *a = l->call->attr;
+    Update u = {.beta1 = (float)a->beta1,
+                .beta1_rest = (float)(1.0 - a->beta1),
+                .beta2 = (float)a->beta2,
+                .beta2_rest = (float)(1.0 - a->beta2)};
+    return run_update(l, 1, &u, lion_segment);
 }

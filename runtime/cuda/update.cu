@@ -1,5 +1,5 @@
-/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW). Arithmetic and
- * order are those of runtime/cpu/update.c; the scalars that a step changes are computed by each
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW), lion. Arithmetic
+ * and order are those of runtime/cpu/update.c; the scalars that a step changes are computed by each
  * thread in f64 from the states scale and step, so that a captured launch stays right.
  *
  * A flat group has a table of its parameters' starts in device memory; a thread looks up the
@@ -107,7 +107,10 @@ KERNEL(step_scale) {
 
 /* ---- updates */
 
-enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM };
+enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
+
+/* Tensors that a rule updates: the parameter and its moments. */
+template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
 
 struct Update {
     void *to[3];
@@ -123,7 +126,7 @@ struct Update {
 };
 
 struct Scalars {
-    float gradient, lr, beta1_rest, beta2, beta2_rest, step_size, root_bias2_inverse;
+    float gradient, lr, beta1, beta1_rest, beta2, beta2_rest, step_size, root_bias2_inverse;
     float keep, decay; /* where weights decay: factor of AdamW, and what is added to the gradient */
     bool first_step;
 };
@@ -136,6 +139,7 @@ DEVICE Scalars scalars_of(const Update &u) {
     s.keep = u.decoupled ? (float)(1.0 - lr * u.weight_decay) : 1.0f;
     s.decay = u.decoupled ? 0.0f : (float)u.weight_decay;
     s.first_step = u.step[STEP_INDEX] == 0.0;
+    s.beta1 = (float)u.beta1;
     s.beta1_rest = (float)(1.0 - u.beta1);
     s.beta2 = (float)u.beta2;
     s.beta2_rest = (float)(1.0 - u.beta2);
@@ -171,6 +175,12 @@ DEVICE void update_one(const Update &u, const Scalars &s, bool decays, float g, 
     } else if (rule == RULE_MOMENTUM) {
         m = s.first_step ? g : u.momentum * m + g;
         p = p - s.lr * (u.nesterov ? g + u.momentum * m : m);
+    } else if (rule == RULE_LION) {
+        /* not contracted, so that the sign is that of the CPU */
+        float toward = __fadd_rn(s.beta1 * m, s.beta1_rest * g);
+        float by = toward > 0.0f ? s.lr : toward < 0.0f ? -s.lr : toward == 0.0f ? 0.0f : toward;
+        p = p * (decays ? s.keep : 1.0f) - by;
+        m = m * s.beta2 + s.beta2_rest * g;
     } else {
         m = m + s.beta1_rest * (g - m);
         /* never contracted: a compiler may choose either product, in each of the forms another */
@@ -187,7 +197,7 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
     Loaded<state> loaded[3];
     Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
 #pragma unroll
-    for (int k = 0; k <= rule; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
+    for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
     int segment = 0;
     bool decays = true;
     if (u.segment) {
@@ -197,7 +207,7 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
     }
     Eight part[3] = {}, g = numbers(loaded_g);
 #pragma unroll
-    for (int k = 0; k <= rule; k++) part[k] = numbers(loaded[k]);
+    for (int k = 0; k < TENSORS<rule>; k++) part[k] = numbers(loaded[k]);
     EACH(j) {
         while (j >= end) { /* elements from here on belong to the next parameter */
             decays = u.segment[++segment].decays;
@@ -207,7 +217,7 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
         update_one<rule>(u, s, decays, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
     }
 #pragma unroll
-    for (int k = 0; k <= rule; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+    for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
 }
 
 template <int rule, int state, int of_g>
@@ -215,7 +225,7 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
     if (u.scale[SCALE_APPLY] == 0.0) {
         EACH_EIGHT(at, u.n) {
 #pragma unroll
-            for (int k = 0; k <= rule; k++)
+            for (int k = 0; k < TENSORS<rule>; k++)
                 if (u.to[k] != u.from[k])
                     store8(u.to[k], u.dtype[k], at, u.n - at,
                            load8(u.from[k], u.dtype[k], at, u.n - at));
@@ -240,15 +250,16 @@ static int launch_update(const Launch *l, const Update &u) {
 
 template <int rule> static int run_update(const Launch *l) {
     const Attrs *a = l->call->attr;
-    Operand g = input(l, rule + 1), scale = input(l, rule + 2), step = input(l, rule + 3);
+    Operand g = input(l, TENSORS<rule>), scale = input(l, TENSORS<rule> + 1),
+            step = input(l, TENSORS<rule> + 2);
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
     Update u = {};
     u.n = input(l, 0).n;
     if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
-        l->call->n_out != rule + 1 || (group && group->n_param == 0))
+        l->call->n_out != TENSORS<rule> || (group && group->n_param == 0))
         return bad_operands(l);
-    for (uint32_t k = 0; k <= rule; k++) {
+    for (uint32_t k = 0; k < (uint32_t)TENSORS<rule>; k++) {
         Operand from = input(l, k);
         Result to = output(l, k);
         if (to.n != u.n || from.n != u.n || !is_real(to.dtype) || from.dtype != to.dtype)
@@ -268,7 +279,7 @@ template <int rule> static int run_update(const Launch *l) {
     u.momentum = (float)a->momentum;
     u.eps = (float)a->eps;
     u.nesterov = a->nesterov != 0;
-    u.decoupled = a->decoupled != 0;
+    u.decoupled = rule == RULE_LION || a->decoupled != 0;
     if (group) {
         if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
         u.start = rank_first(l->call->rank, group);
@@ -277,7 +288,7 @@ template <int rule> static int run_update(const Launch *l) {
     }
     if (u.n == 0) return 0;
     int state = FORM_NONE, of_g = form_with(FORM_NONE, u.g, u.g_dtype, EIGHT);
-    for (int k = 0; k <= rule; k++) {
+    for (int k = 0; k < TENSORS<rule>; k++) {
         state = form_with(state, u.from[k], u.dtype[k], EIGHT);
         state = form_with(state, u.to[k], u.dtype[k], EIGHT);
     }
@@ -290,3 +301,4 @@ template <int rule> static int run_update(const Launch *l) {
 KERNEL(sgd) { return run_update<RULE_SGD>(l); }
 KERNEL(sgd_momentum) { return run_update<RULE_MOMENTUM>(l); }
 KERNEL(adam) { return run_update<RULE_ADAM>(l); }
+KERNEL(lion) { return run_update<RULE_LION>(l); }

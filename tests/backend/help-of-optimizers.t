@@ -6,4 +6,7 @@ optimizers: update rules
   sgd                   stochastic gradient descent
   adam                  Adam, decay added to the gradient (L2)
   adamw                 Adam, decay beside the gradient
+  lion                  the sign of a mean of gradients, decay beside it
+  muon                  orthogonal steps; reads whole matrices, which flat shards cut (not in this
+                        version)
   adafactor             Adam with factored second moments (not in this version)

@@ -174,13 +174,13 @@ static bool other_attr(Edit *e, Random *r) {
 
 static bool is_update(const Edit *e, uint32_t i) {
     uint16_t op = e->instr[i].row.op;
-    return op == OP_sgd || op == OP_sgd_momentum || op == OP_adam;
+    return op_info[op].role == ROLE_UPDATE;
 }
 static bool other_update(Edit *e, Random *r) {
     Place at;
     if (!pick(e, r, is_update, &at)) return false;
     Attrs *a = &e->instr[at.instr].row.attr;
-    if (e->instr[at.instr].row.op != OP_adam) {
+    if (!(op_info[e->instr[at.instr].row.op].attrs & A_beta1)) {
         uint32_t updates = 0;
         for (uint32_t i = 0; i < e->n_instr; i++) updates += is_update(e, i);
         a->weight_decay += 0.125;

@@ -201,8 +201,7 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
 }
 
 static bool reads_parameters(uint16_t op) {
-    return op == OP_unshard || op == OP_cast || op == OP_sgd || op == OP_sgd_momentum ||
-           op == OP_adam;
+    return op == OP_unshard || op == OP_cast || op_info[op].role == ROLE_UPDATE;
 }
 
 static int32_t is_trained(const Plan *p, int32_t group) {
@@ -373,10 +372,7 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_NORM, .groups = 1ull << in->attr.group};
         return true;
     case OP_step_scale: return follow_scale(o, r, i);
-    case OP_sgd:
-    case OP_sgd_momentum:
-    case OP_adam: return follow_update(o, r, i);
-    default: return true;
+    default: return op_info[in->op].role == ROLE_UPDATE ? follow_update(o, r, i) : true;
     }
 }
 

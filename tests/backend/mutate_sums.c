@@ -53,7 +53,7 @@ static bool metric_twice(Edit *e, Random *r) { return twice(e, r, OP_metric_add)
 static uint16_t update_op(const Edit *e) {
     for (uint32_t i = 0; i < e->n_instr; i++) {
         uint16_t op = e->instr[i].row.op;
-        if (op == OP_sgd || op == OP_sgd_momentum || op == OP_adam) return op;
+        if (op_info[op].role == ROLE_UPDATE) return op;
     }
     return OP_COUNT;
 }

@@ -1,7 +1,7 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
-train { optimizer = adafactor(); schedule = wsd(warmup = 1); precision = f16() }
+train { optimizer = muon(); precision = f16() }
 shard { strategy = states; layout = param; recompute = Block; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
 data { train = mlm(tokens("a.bin"), rate = 0.1, mask = 3) }
 ==== out
@@ -9,12 +9,10 @@ error[E0390]: the directive "h.*" = replicate is known but not in this version
  --> m.fsd:2:127
 error[E0390]: data.train = mlm is known but not in this version
  --> m.fsd:3:16
-error[E0390]: train.optimizer = adafactor is known but not in this version
+error[E0390]: train.optimizer = muon is known but not in this version
  --> m.fsd:1:21
-error[E0390]: train.schedule = wsd is known but not in this version
- --> m.fsd:1:45
 error[E0390]: train.precision = f16 is known but not in this version
- --> m.fsd:1:74
+ --> m.fsd:1:41
 error[E0390]: shard.strategy = states is known but not in this version
  --> m.fsd:2:20
 error[E0390]: shard.layout = param is known but not in this version

@@ -11,8 +11,8 @@ train.schedule (key of train)
     constant                        warm-up, then lr
     cosine                          warm-up, then half a cosine down to final * lr
     linear                          warm-up, then a line down to final * lr
-    rsqrt                           warm-up, then 1 / sqrt(step) (not in this version)
-    wsd                             warm-up, plateau, decay (not in this version)
+    rsqrt                           warm-up, then lr * sqrt(warmup / step)
+    wsd                             warm-up, lr, at the end a line down to final * lr
 
   example
     schedule = cosine(warmup = 5, final = 0.1)

@@ -95,6 +95,7 @@ static const char *const every_op[] = {
     "#54 %68: f32[5, 3], %69: f32[5, 3] = sgd_momentum(%1, %35, %36, %66, %4) !forward -",
     "#55 %70: f32[5, 3], %71: f32[5, 3], %72: f32[5, 3] = adam(%1, %35, %35, %36, %66, %4) "
     "!forward -",
+    "#90 %290: f32[5, 3], %291: f32[5, 3] = lion(%1, %35, %36, %66, %4) !forward -",
     "#56 %73: f32[11] = fill {alpha = 0} !forward -",
     "#57 %74: bf16[11] = cast(%73) !forward -",
     "#58 %75: f32[3] = fill {alpha = 0} !forward -",

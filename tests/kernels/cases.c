@@ -466,6 +466,18 @@ static const Plan plan = {.params = params,
          .plan = &plan,                                                                            \
          .rank = rank_number,                                                                      \
          .ranks = 2},                                                                              \
+        {.op = OP_lion,                                                                            \
+         .title = "lion " #n,                                                                      \
+         .attr = {.group = g, .weight_decay = 3, .beta1 = 0.9, .beta2 = 0.99},                     \
+         .n_in = 5,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},             \
+         .out = {F32(n), F32(n)},                                                                  \
+         .reference = ref_lion,                                                                    \
+         .tolerance = 5e-7,                                                                        \
+         .plan = &plan,                                                                            \
+         .rank = rank_number,                                                                      \
+         .ranks = 2},                                                                              \
     {                                                                                              \
         .op = OP_adam, .title = "adam " #n,                                                        \
         .attr = {.group = g,                                                                       \

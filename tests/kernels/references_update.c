@@ -139,3 +139,14 @@ REF(adam) {
         out[2][i] = v;
     }
 }
+REF(lion) {
+    const double *scale = in[3], *step = in[4];
+    if (keep(c, in, out, scale)) return;
+    EACH(i, out_n(c, 0)) {
+        double g = scaled(c, in[2][i], scale), m = in[1][i];
+        double toward = c->attr.beta1 * m + (1 - c->attr.beta1) * g;
+        double sign = (toward > 0) - (toward < 0);
+        out[0][i] = in[0][i] * (1 - step[STEP_LR] * decay_of(c, i)) - step[STEP_LR] * sign;
+        out[1][i] = c->attr.beta2 * m + (1 - c->attr.beta2) * g;
+    }
+}

@@ -87,6 +87,13 @@ static void schedules_are_those_of_the_fixtures(void **state) {
     assert_true(fabs(schedule_lr(&s, 13, 8) - 1e-3 * 0.55) < 1e-18);
     s.schedule = SCHEDULE_CONSTANT;
     assert_true(schedule_lr(&s, 10, 9) == 1e-3);
+    s.schedule = SCHEDULE_RSQRT;
+    assert_true(fabs(schedule_lr(&s, 99, 1) - 1e-3 * 2 / 3) < 1e-18);
+    assert_true(schedule_lr(&s, 99, 3) == 1e-3 && fabs(schedule_lr(&s, 99, 75) - 2e-4) < 1e-18);
+    s.schedule = SCHEDULE_WSD;
+    s.decay = 4;
+    assert_true(schedule_lr(&s, 10, 3) == 1e-3 && schedule_lr(&s, 10, 6) == 1e-3);
+    assert_true(fabs(schedule_lr(&s, 10, 9) - 1e-3 * (0.1 + 0.9 / 4)) < 1e-18);
     double step[STEP_SLOTS];
     s.beta1 = 0.9;
     s.seed = (uint64_t)5 << 32 | 6;
