@@ -40,7 +40,7 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     *status = EXIT_USER;
     if (!known_pass(d, o->print_after)) return NULL;
     Frontend *f = frontend_open(&d->diags, file, &compile);
-    if (f->exit_code || !frontend_elaborate(f)) {
+    if (!frontend_elaborate(f)) {
         *status = f->exit_code;
         return NULL;
     }

@@ -177,6 +177,19 @@ static void finish_settings(Elaboration *e) {
     s->model = e->model->ds->files.at[e->model->main_file].base;
 }
 
+/* Were the settings that the fields of a batch depend on understood? What is said of a batch that
+ * stands in for one that was not would only follow from that. */
+static bool batch_is_known(const Model *m) {
+    static const char *const needed[][2] = {
+        {"data", "train"},  {"data", "val"},         {"data", "length"},
+        {"train", "batch"}, {"train", "accumulate"}, {"shard", "mesh"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(needed); i++)
+        if (model_setting((Model *)m, needed[i][0], needed[i][1])->value.kind == VALUE_ERROR)
+            return false;
+    return true;
+}
+
 static bool elaborate(Elaboration *e) {
     Model *m = e->model;
     const Setting *loss = model_setting(m, "train", "loss");
@@ -185,12 +198,12 @@ static bool elaborate(Elaboration *e) {
     e->root = instance_tree(e, m->root_class);
     if (!e->root) return false;
     register_tables(e);
-    if (!loss->expression) {
+    if (!loss->expression && !loss->misspelt) {
         Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.loss is needed");
         diag_help(&d, "for example train { loss = cross_entropy(model(inputs), targets) }");
         diag_emit(&d);
     }
-    bool fields = declare_fields(e);
+    bool fields = batch_is_known(m) && declare_fields(e);
     if (!fields || !loss->expression) return false;
     e->param_value = arena_array(m->arena, ValueId, e->graph->params.n + 1);
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
@@ -203,11 +216,11 @@ static bool elaborate(Elaboration *e) {
 bool frontend_elaborate(Frontend *f) {
     Model *m = f->model;
     Elaboration e = {.model = m, .frontend = f};
-    if (f->exit_code != EXIT_DONE) return false;
+    if (!f->readable || (f->exit_code != EXIT_DONE && !m->root_class)) return false;
     e.graph = f->graph = graph_new(m->arena, m->ds);
     e.graph->level = LEVEL_MODEL;
     e.graph->policy = m->policy;
-    bool right = elaborate(&e);
+    bool right = elaborate(&e) && f->exit_code == EXIT_DONE;
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;
 }

@@ -30,7 +30,8 @@ static void warn_unused(Model *m) {
     }
 }
 
-static void check_requirements(Model *m) {
+static bool check_requirements(Model *m) {
+    int before = m->ds->errors;
     for (uint32_t i = 0; i < m->requirements.n; i++) {
         const Requirement *r = &m->requirements.at[i];
         Scope s = {.model = m};
@@ -41,6 +42,7 @@ static void check_requirements(Model *m) {
                          r->message ? r->message : "");
         diag_emit(&d);
     }
+    return m->ds->errors == before;
 }
 
 static Frontend *open_model(DiagSet *ds, const char *path, const char *text, size_t n,
@@ -53,7 +55,7 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
     m->options = options;
     if (model_read(m, path, text, n) && (!options->to_plan || model_has_root(m))) {
         for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
-        check_requirements(m);
+        f->readable = check_requirements(m);
         settings_evaluate(m);
         policy_resolve(m, &m->policy, &f->settings);
         if (!ds->errors) warn_unused(m);

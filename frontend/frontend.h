@@ -65,6 +65,7 @@ typedef struct Frontend {
     Graph *graph; /* after frontend_elaborate */
     Settings settings;
     int exit_code;
+    bool readable;       /* declarations and requirements are right: modules may be looked at */
     struct Model *model; /* parsed files, config and sections; private */
 } Frontend;
 
@@ -73,7 +74,9 @@ Frontend *frontend_open(DiagSet *ds, const char *path, const CompileOptions *opt
 /* The same for a text in memory, NUL-terminated, that lives as long as ds. */
 Frontend *frontend_open_text(DiagSet *ds, const char *name, const char *text, size_t n,
                              const CompileOptions *options);
-/* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors. */
+/* elaborate.c: fills f->graph and the rest of f->settings. false after reported errors, those of
+ * frontend_open included: a file whose settings are wrong is searched for mistakes in its modules
+ * all the same. */
 bool frontend_elaborate(Frontend *f);
 /* names.c: the model's names tables, and a parameter's name through one of them (its path where
  * there is no such table). Table 0 is the one whose names are saved. */

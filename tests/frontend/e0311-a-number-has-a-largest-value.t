@@ -19,4 +19,5 @@ error[E0311]: train.steps is at most 1125899906842624, this is 1125899906842625
 error[E0311]: train.batch is at most 1125899906842624, this is 2251799813685248
 error[E0311]: train.eval_every is at most 1125899906842624, this is 1125899906842625
 error[E0311]: train.eval_steps is at most 1125899906842624, this is 9223372036854775807
+error[E0315]: a batch of 1125899906842624 samples of 3 tokens is too large
 ==== exit 1

@@ -13,4 +13,10 @@ error[E0314]: train.steps or train.epochs is needed
 error[E0314]: train.batch is needed
   = help: samples a step over all ranks, for example -s train.batch=8
 
+error[E0314]: train.loss is needed
+  = help: for example train { loss = cross_entropy(model(inputs), targets) }
+
+error[E0314]: data.train is needed
+  = help: for example data { train = tokens("train_*.bin"); length = 128 }
+
 ==== exit 1
