@@ -270,19 +270,20 @@ static int open_data(Run *run) {
     return code ? report(code, error) : check_evaluation(run);
 }
 
-static int open_weights(Run *run, TensorFile *file) {
+static int open_weights(Run *run, TensorSet *set) {
     char error[ERROR_BYTES];
-    int code = tensors_open(file, run->options->load, error);
+    int code = tensor_set_open(set, run->options->load, error);
     if (code) return report(code, error);
-    run->weights = file;
+    run->weights = set;
     run->match = calloc(run->plan->n_params + 1, sizeof *run->match);
-    if (!run->match) fail_environment("no memory for the names of %s", file->map.path);
-    Buf extra = {0};
-    code = tensors_match(run->plan, file, run->match, &extra, error);
-    if (!code && extra.n && !run->options->quiet)
-        fprintf(stderr, "note: tensors of %s that the model does not have:\n%.*s", file->map.path,
-                (int)extra.n, extra.at);
-    buf_free(&extra);
+    if (!run->match) fail_environment("no memory for the names of %s", set->path);
+    Buf list = {0};
+    code = tensors_match(run->plan, set, run->match, &list);
+    if (code) fprintf(stderr, "error: %.*s", (int)list.n, list.at);
+    buf_free(&list);
+    if (code) return code;
+    mapped_watch();
+    code = weights_compare(run, error);
     return code ? report(code, error) : 0;
 }
 
@@ -447,7 +448,7 @@ static int check_room(const Run *run) {
 /* Everything after the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
-    TensorFile weights = {0};
+    TensorSet weights = {0};
     bool orderly = false; /* all ranks come to the end */
     int code = choose_device(run);
     if (!code) code = choose_transport(run);
@@ -483,7 +484,7 @@ static int train(Run *run) {
     dataset_close(run->train);
     dataset_close(run->val);
     free(run->match);
-    if (weights.map.bytes) tensors_close(&weights);
+    if (weights.arena) tensor_set_close(&weights);
     return code;
 }
 

@@ -59,6 +59,17 @@ void mapped_close(MappedFile *f) {
     f->bytes = NULL;
 }
 
+void mapped_in_parts(const MappedFile *f) {
+    if (f->bytes) madvise((void *)(uintptr_t)f->bytes, f->size, MADV_RANDOM);
+}
+
+void mapped_expect(const uint8_t *from, uint64_t bytes) {
+    enum { PART = 128 << 10 }; /* what Linux takes at once, whatever the disk's settings are */
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)from + bytes;
+    for (uintptr_t at = (uintptr_t)from / page * page; at < end; at += PART)
+        madvise((void *)at, MIN(end - at, (uintptr_t)PART), MADV_WILLNEED);
+}
+
 static bool find(const MappedFile *f, struct stat *st) {
     return !stat(f->path, st) && st->st_dev == f->device && st->st_ino == f->inode;
 }

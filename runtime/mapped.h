@@ -18,6 +18,10 @@ typedef struct MappedFile {
 /* kind: "", "data file ", .. in the message of a file that cannot be opened (EXIT_ENVIRONMENT). */
 int mapped_open(MappedFile *f, const char *path, const char *kind, char *error);
 void mapped_close(MappedFile *f);
+/* Only parts of it will be read: the system is not to read on beyond what is asked for. */
+void mapped_in_parts(const MappedFile *f);
+/* These bytes of a mapping will be read soon: the system may begin. */
+void mapped_expect(const uint8_t *from, uint64_t bytes);
 /* Is the file that was opened shorter now? What it has lost may have been read as zeros. */
 bool mapped_shorter(const MappedFile *f);
 /* The message of a file that was not read to its end: EXIT_CORRUPT. */

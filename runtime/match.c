@@ -1,19 +1,29 @@
-/* Which tensor of a weights file is which parameter: by the checkpoint name, or a tied one by the
- * name of one of its aliases. Where several of its names are in the file, all must hold the same
- * values. The plan may have several names tables; the first under which all parameters are found
- * counts, and where there is none, the one under which most are found says what is wrong. */
+/* Which tensor of the --load files is which parameter: by the checkpoint name, or a tied one by the
+ * name of one of its aliases. Where several of its names are in the files, all must hold the same
+ * values; that is found when the values are read (weights.c). The plan may have several names
+ * tables; the first that fits counts, and where none does, the one under which most parameters are
+ * found says what is wrong: every tensor that is missing, has another shape, or is one too many. */
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "device.h"
 #include "tensors.h"
 
-/* One names table of the plan; 0 is there always, if only as the paths. */
+/* One names table of the plan, tried on the files; table 0 is there always, if only as the paths.
+ */
 typedef struct Naming {
     const Plan *p;
-    const TensorFile *f;
+    const TensorSet *s;
     uint64_t table;
+    TensorMatch *match; /* [params] */
+    bool *used;         /* [tensors of s] */
+    uint64_t found, wrong;
+    const char **missing; /* [params] names that are not there */
+    uint32_t n_missing;
+    uint32_t *missing_row; /* [params] whose they are */
+    const char **extra;    /* [tensors of s] */
+    uint32_t n_extra;
 } Naming;
 
 static const char *name_at(const Naming *n, PlanString first, uint64_t row, bool *transposed) {
@@ -50,85 +60,44 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
     snprintf(out + at, 128 - at, "]");
 }
 
-static int check_tensor(const TensorFile *f, const PlanParam *q, const Tensor *t, bool transposed,
-                        char *error) {
+/* Writes what keeps the tensor from being the parameter; false where nothing does. */
+static bool unfit(const PlanParam *q, const Tensor *t, bool transposed, Buf *report) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
-        snprintf(error, ERROR_BYTES, "%s: tensor %s: weights are F32, F16, BF16 or F64",
-                 f->map.path, t->name);
-        return EXIT_CORRUPT;
+        buf_printf(report, "wrong type: %s (%s): weights are F32, F16, BF16 or F64\n", t->name,
+                   t->file->map.path);
+        return true;
     }
-    if (shape_fits(q, t, transposed)) return 0;
+    if (shape_fits(q, t, transposed)) return false;
     char have[128], want[128];
     dims_text(have, t->rank, t->dim, false);
     dims_text(want, q->type.rank, q->type.dim, transposed);
-    snprintf(error, ERROR_BYTES, "%s: tensor %s is %s, the plan needs %s%s", f->map.path, t->name,
-             have, want, transposed ? " (stored transposed)" : "");
-    return EXIT_CORRUPT;
-}
-
-static bool tensors_equal(const Tensor *a, const Tensor *b) {
-    if (a->type == b->type)
-        return !memcmp(a->data, b->data, (size_t)a->elements * file_type_bytes(a->type));
-    for (int64_t i = 0; i < a->elements; i++)
-        if (load_real(a->data + i * file_type_bytes(a->type), a->type) !=
-            load_real(b->data + i * file_type_bytes(b->type), b->type))
-            return false;
+    buf_printf(report, "wrong shape: %s is %s, the model needs %s%s\n", t->name, have, want,
+               transposed ? " (stored transposed)" : "");
     return true;
 }
 
-static int missing(const Naming *n, const PlanParam *q, char *error) {
-    bool transposed;
-    const TensorFile *f = n->f;
-    const char *name = param_name(n, q, &transposed);
-    const char **names = calloc(f->n + 1, sizeof *names);
-    for (uint32_t i = 0; names && i < f->n; i++) names[i] = f->tensor[i].name;
-    const char *near = names ? nearest_name(name, names, f->n) : NULL;
-    snprintf(error, ERROR_BYTES, "%s: no tensor %s (parameter %s)%s%s%s", f->map.path, name,
-             plan_string(n->p, q->name), near ? "; the nearest name there is " : "",
-             near ? near : "", f->n ? "" : "; the file has no tensors");
-    free(names);
-    return EXIT_CORRUPT;
-}
-
-static int match_param(const Naming *n, const PlanParam *q, TensorMatch *m, bool *used,
-                       char *error) {
-    const TensorFile *f = n->f;
-    *m = (TensorMatch){0};
+/* The further tensors that hold a tied parameter, as a list that stands behind those of the
+ * parameters before it. */
+static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Tensor **same,
+                        Buf *report) {
+    *m = (TensorMatch){.same = same};
     const char *name = param_name(n, q, &m->transposed);
     for (uint32_t k = 0; k <= q->n_alias; k++) {
+        uint32_t row;
         const Tensor *t =
-            tensors_find(f, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name);
-        if (!t || t == m->tensor) continue;
-        used[t - f->tensor] = true;
-        int code = check_tensor(f, q, t, m->transposed, error);
-        if (code) return code;
-        if (m->tensor && !tensors_equal(m->tensor, t)) {
-            snprintf(error, ERROR_BYTES,
-                     "%s: tensors %s and %s differ, but they are one tied parameter (%s)",
-                     f->map.path, m->tensor->name, t->name, plan_string(n->p, q->name));
-            return EXIT_CORRUPT;
-        }
-        if (!m->tensor) m->tensor = t;
+            tensor_set_find(n->s, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name, &row);
+        if (!t || n->used[row]) continue;
+        n->used[row] = true;
+        n->wrong += unfit(q, t, m->transposed, report);
+        if (m->tensor)
+            same[m->n_same++] = t;
+        else
+            m->tensor = t;
     }
-    return m->tensor ? 0 : missing(n, q, error);
-}
-
-/* How many parameters are found under this table; the rest of the result is that of the first
- * mistake. */
-static uint64_t match_table(const Naming *n, TensorMatch *match, bool *used, int *code,
-                            char *error) {
-    uint64_t found = 0;
-    char text[ERROR_BYTES];
-    *code = 0;
-    memset(used, 0, n->f->n * sizeof *used);
-    for (uint64_t i = 0; i < n->p->n_params; i++) {
-        int fault = match_param(n, &n->p->params[i], &match[i], used, text);
-        found += match[i].tensor != NULL;
-        if (!fault || *code) continue;
-        *code = fault;
-        snprintf(error, ERROR_BYTES, "%s", text);
-    }
-    return found;
+    n->found += m->tensor != NULL;
+    if (m->tensor) return;
+    n->missing_row[n->n_missing] = (uint32_t)(q - n->p->params);
+    n->missing[n->n_missing++] = name;
 }
 
 static bool skipped(const Naming *n, const char *name) {
@@ -141,47 +110,124 @@ static bool skipped(const Naming *n, const char *name) {
     return false;
 }
 
-int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error) {
-    bool *used = calloc(f->n + 1, sizeof *used);
-    if (!used) {
-        snprintf(error, ERROR_BYTES, "no memory for the names of %s", f->map.path);
-        return EXIT_ENVIRONMENT;
+static void match_table(Naming *n, const Tensor **same, Buf *report) {
+    memset(n->used, 0, n->s->n * sizeof *n->used);
+    n->found = n->wrong = n->n_missing = n->n_extra = 0;
+    report->n = 0;
+    for (uint64_t i = 0; i < n->p->n_params; i++) {
+        match_param(n, &n->p->params[i], &n->match[i], same, report);
+        same += n->match[i].n_same;
     }
-    Naming n = {p, f, 0};
-    uint64_t tables = MAX(p->n_names, 1), best = 0, most = 0;
-    int code = 0;
-    for (; n.table < tables; n.table++) {
-        uint64_t found = match_table(&n, match, used, &code, error);
-        if (!code) break;
-        if (found > most) best = n.table, most = found;
-    }
-    if (code) {
-        n.table = best;
-        match_table(&n, match, used, &code, error);
-    }
-    for (uint32_t i = 0; i < f->n && !code; i++)
-        if (!used[i] && !skipped(&n, f->tensor[i].name))
-            buf_printf(extra, "%s\n", f->tensor[i].name);
-    free(used);
-    return code;
+    for (uint32_t i = 0; i < n->s->n; i++)
+        if (!n->used[i] && !skipped(n, n->s->tensor[i]->name))
+            n->extra[n->n_extra++] = n->s->tensor[i]->name;
 }
 
-void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to) {
-    enum { CHUNK = 2048 };
-    float value[CHUNK];
-    const Tensor *t = m->tensor;
+/* Missing and extra names are often one name spelt in two ways. */
+static void report_names(const Naming *n, Buf *report) {
+    enum { MOST_PAIRS = 1 << 18 }; /* that take less than a second */
+    bool compare = (uint64_t)n->n_missing * n->n_extra <= MOST_PAIRS;
+    for (uint32_t i = 0; i < n->n_missing; i++) {
+        const char *name = plan_string(n->p, n->p->params[n->missing_row[i]].name);
+        const char *near = compare ? nearest_name(n->missing[i], n->extra, n->n_extra) : NULL;
+        buf_printf(report, "missing: %s", n->missing[i]);
+        if (strcmp(name, n->missing[i])) buf_printf(report, " (parameter %s)", name);
+        buf_printf(report, near ? "; is it %s?\n" : "\n", near);
+    }
+    for (uint32_t i = 0; i < n->n_extra; i++) {
+        const char *near = compare ? nearest_name(n->extra[i], n->missing, n->n_missing) : NULL;
+        buf_printf(report, "not in the model: %s", n->extra[i]);
+        buf_printf(report, near ? "; is it %s?\n" : "\n", near);
+    }
+    if (n->n_extra && !n->n_missing)
+        buf_printf(report,
+                   "help: a names table of the model can pass over a tensor: \"%s\" = skip\n",
+                   n->extra[0]);
+}
+
+static bool fits(const Naming *n) { return !n->wrong && !n->n_missing && !n->n_extra; }
+
+int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *report) {
+    Naming n = {.p = p,
+                .s = s,
+                .match = match,
+                .used = arena_array(s->arena, bool, s->n + 1),
+                .missing = arena_array(s->arena, const char *, p->n_params + 1),
+                .missing_row = arena_array(s->arena, uint32_t, p->n_params + 1),
+                .extra = arena_array(s->arena, const char *, s->n + 1)};
+    const Tensor **same = arena_array(s->arena, const Tensor *, s->n + 1);
+    uint64_t tables = MAX(p->n_names, 1), best = 0, most = 0;
+    for (; n.table < tables; n.table++) {
+        match_table(&n, same, report);
+        if (fits(&n)) return 0;
+        if (n.found > most) best = n.table, most = n.found;
+    }
+    n.table = best;
+    match_table(&n, same, report);
+    Buf wrong = *report;
+    *report = (Buf){0};
+    buf_printf(report,
+               "%s: not the weights of this model: %u missing, %" PRIu64
+               " of another shape or type, %u that it does not have\n",
+               s->path, n.n_missing, n.wrong, n.n_extra);
+    buf_write(report, wrong.at ? wrong.at : "", wrong.n);
+    buf_free(&wrong);
+    report_names(&n, report);
+    return EXIT_CORRUPT;
+}
+
+/* ---- values */
+
+/* Elements [first, first + n) of a matrix that is stored transposed: they are columns of the stored
+ * one, which are taken row by row, so that what lies together is read together. */
+static void read_columns(const Tensor *t, int64_t first, int64_t n, float *to) {
+    int64_t rows = t->dim[0], columns = t->dim[1];
     uint32_t width = file_type_bytes(t->type);
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t column = first / rows + (row < first % rows);
+        for (int64_t at = column * rows + row - first; at < n; at += rows, column++)
+            to[at] = (float)load_real(t->data + (row * columns + column) * width, t->type);
+    }
+}
+
+static void read_floats(const Tensor *t, bool transposed, int64_t first, int64_t n, float *to) {
+    if (transposed && t->rank == 2)
+        read_columns(t, first, n, to);
+    else
+        load_floats(t->data + first * file_type_bytes(t->type), t->type, n, to);
+}
+
+enum { CHUNK = 1 << 16 };
+
+void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to) {
+    float value[CHUNK];
     for (int64_t done = 0; done < n; done += CHUNK) {
         int64_t count = MIN(n - done, (int64_t)CHUNK);
-        if (!m->transposed || t->rank < 2) {
-            load_floats(t->data + (first + done) * width, t->type, count, value);
-        } else {
-            for (int64_t i = 0; i < count; i++)
-                value[i] = (float)load_real(
-                    t->data +
-                        stored_element(t->dim, t->rank, t->elements, first + done + i) * width,
-                    t->type);
-        }
-        store_floats((char *)to + done * dtype_bytes(dtype), dtype, value, count);
+        char *at = (char *)to + done * dtype_bytes(dtype);
+        float *place = dtype == DT_F32 ? (float *)at : value;
+        read_floats(m->tensor, m->transposed, first + done, count, place);
+        if (place == value) store_floats(at, dtype, value, count);
     }
+}
+
+/* Numbers are compared as bits: one that is not a number is like itself. */
+static bool equal(const TensorMatch *m, const Tensor *b, int64_t first, int64_t n) {
+    const Tensor *a = m->tensor;
+    uint32_t width = file_type_bytes(a->type);
+    if (a->type == b->type && !m->transposed)
+        return !memcmp(a->data + first * width, b->data + first * width, (size_t)n * width);
+    float x[CHUNK / 2], y[CHUNK / 2];
+    for (int64_t done = 0; done < n; done += CHUNK / 2) {
+        int64_t count = MIN(n - done, (int64_t)CHUNK / 2);
+        read_floats(a, m->transposed, first + done, count, x);
+        read_floats(b, m->transposed, first + done, count, y);
+        if (memcmp(x, y, (size_t)count * sizeof *x) != 0) return false;
+    }
+    return true;
+}
+
+const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n) {
+    for (uint32_t i = 0; i < m->n_same; i++)
+        if (!equal(m, m->same[i], first, n)) return m->same[i];
+    return NULL;
 }

@@ -42,8 +42,8 @@ static int check_inputs(const Run *run, const Output *o, char *error) {
     if (!code) code = overwrites(o, "the model", plan_string(p, p->settings->model), error);
     if (!code) code = check_data(o, run->train, error);
     if (!code) code = check_data(o, run->val, error);
-    if (!code && run->options->load)
-        code = overwrites(o, "the weights to load", run->options->load, error);
+    for (uint32_t i = 0; run->weights && i < run->weights->n_file && !code; i++)
+        code = overwrites(o, "the weights to load", run->weights->file[i].map.path, error);
     return code;
 }
 

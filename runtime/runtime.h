@@ -98,7 +98,7 @@ struct Run {
     int64_t steps;             /* that will run */
     int64_t plan_steps;        /* of the schedule */
     Dataset *train, *val;      /* val may be NULL */
-    const TensorFile *weights; /* --load, or NULL */
+    const TensorSet *weights;  /* --load, or NULL */
     TensorMatch *match;        /* by parameter */
     Metrics *metrics;
     Rank *rank; /* [local ranks] */
@@ -183,7 +183,10 @@ double exact_mean(const int64_t words[EXACT_WORDS]);
 
 /* initial.c: elements [first, first + n) of a parameter in its master dtype. */
 void initial_values(const Plan *p, const PlanParam *q, int64_t first, int64_t n, void *to);
-/* weights.c: fills this rank's shards from --load or the initial values. */
+/* weights.c: do the files of --load have the same values under all names of a tied parameter, in
+ * the shards of this process's ranks? */
+int weights_compare(const Run *run, char *error);
+/* Fills this rank's shards from --load or the initial values. */
 int weights_start(Rank *r);
 
 /* calls.c: the calls of a run in order. */

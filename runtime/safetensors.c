@@ -1,7 +1,9 @@
 /* Reading a .safetensors file: mapped, and its header checked as a whole before anything uses it:
- * lengths, JSON, dtypes, shapes against byte ranges, ranges inside the file. */
+ * lengths, JSON, dtypes, shapes against byte ranges; the ranges share out the data without overlap,
+ * hole or rest, so a file that was cut, glued or edited does not pass for a whole one. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -56,10 +58,33 @@ static const char *read_tensor(const TensorFile *f, uint64_t data, json_t *entry
     if (begin < 0 || end < begin || (uint64_t)end > f->map.size - data)
         return "its data lie outside of the file";
     t->data = f->map.bytes + data + begin;
+    t->bytes = (uint64_t)(end - begin);
+    t->file = f;
     /* An unknown dtype is only a fault when the tensor is wanted: see tensors_match. */
     if (t->type != FT_COUNT && end - begin != t->elements * (int64_t)file_type_bytes(t->type))
         return "its data are not as long as shape and dtype say";
     return NULL;
+}
+
+static int by_place(const void *a, const void *b) {
+    const Tensor *x = a, *y = b;
+    if (x->data != y->data) return x->data < y->data ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1; /* empty ones first */
+    return strcmp(x->name, y->name);
+}
+
+static int check_ranges(TensorFile *f, const uint8_t *data, char *error) {
+    qsort(f->tensor, f->n, sizeof *f->tensor, by_place);
+    const uint8_t *end = data;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const Tensor *t = &f->tensor[i];
+        if (t->data < end) return corrupt(f, error, "its data overlap those of another", t->name);
+        if (t->data > end)
+            return corrupt(f, error, "bytes before its data belong to no tensor", t->name);
+        end += t->bytes;
+    }
+    if (end == f->map.bytes + f->map.size) return 0;
+    return corrupt(f, error, "bytes at its end belong to no tensor", NULL);
 }
 
 static int read_header(TensorFile *f, char *error) {
@@ -90,7 +115,7 @@ static int read_header(TensorFile *f, char *error) {
         }
     }
     json_decref(root);
-    return code;
+    return code ? code : check_ranges(f, f->map.bytes + 8 + length, error);
 }
 
 int tensors_open(TensorFile *f, const char *path, char *error) {
@@ -98,6 +123,7 @@ int tensors_open(TensorFile *f, const char *path, char *error) {
     int code = mapped_open(&f->map, path, "", error);
     if (!code && f->map.size < 8) code = corrupt(f, error, "shorter than 8 bytes", NULL);
     if (!code) code = read_header(f, error);
+    if (!code) mapped_in_parts(&f->map);
     if (code) tensors_close(f);
     return code;
 }
@@ -106,10 +132,4 @@ void tensors_close(TensorFile *f) {
     mapped_close(&f->map);
     arena_free(f->arena);
     *f = (TensorFile){0};
-}
-
-const Tensor *tensors_find(const TensorFile *f, const char *name) {
-    for (uint32_t i = 0; i < f->n; i++)
-        if (!strcmp(f->tensor[i].name, name)) return &f->tensor[i];
-    return NULL;
 }

@@ -46,34 +46,52 @@ FileType file_type_of(int dtype); /* FT_COUNT when there is none */
  * element (ik, .., i0) there: its number. */
 int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e);
 
-/* safetensors.c: reading */
+/* safetensors.c: reading one file */
+typedef struct TensorFile TensorFile;
 typedef struct Tensor {
     const char *name;
-    FileType type;
+    const TensorFile *file;
+    FileType type; /* FT_COUNT: one that we do not know */
     int32_t rank;
     int64_t dim[FILE_MAX_RANK], elements;
     const uint8_t *data; /* in the mapped file */
+    uint64_t bytes;
 } Tensor;
-typedef struct TensorFile {
+struct TensorFile {
     MappedFile map;
-    Tensor *tensor; /* in the header's order */
+    Tensor *tensor; /* in the order of their data */
     uint32_t n;
     Arena *arena;
-} TensorFile;
+};
 int tensors_open(TensorFile *f, const char *path, char *error);
 void tensors_close(TensorFile *f);
-const Tensor *tensors_find(const TensorFile *f, const char *name);
 
-/* match.c: which tensor of a file holds which parameter of the plan. */
+/* tensor_set.c: what --load names: a file, the index of several, or a folder with either. */
+typedef struct TensorSet {
+    const char *path; /* as the user gave it */
+    TensorFile *file;
+    uint32_t n_file, n;
+    const Tensor **tensor; /* of all files, by name */
+    Arena *arena;
+} TensorSet;
+int tensor_set_open(TensorSet *s, const char *path, char *error);
+void tensor_set_close(TensorSet *s);
+const Tensor *tensor_set_find(const TensorSet *s, const char *name, uint32_t *row); /* or NULL */
+
+/* match.c: which tensor of a set holds which parameter of the plan. */
 typedef struct TensorMatch {
     const Tensor *tensor;
+    const Tensor *const *same; /* [n_same] further names of a tied parameter: the same values */
+    uint32_t n_same;
     bool transposed;
 } TensorMatch;
-/* match: [n_params]. Missing tensor, wrong shape, unequal alias: EXIT_CORRUPT. Names of tensors
- * that no parameter wants are written to `extra`, one a line. */
-int tensors_match(const Plan *p, const TensorFile *f, TensorMatch *match, Buf *extra, char *error);
+/* match: [n_params]. EXIT_CORRUPT where a tensor is missing, has another shape, or is one that no
+ * parameter wants: `report` then lists them all. */
+int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *report);
 /* Elements [first, first + n) of a parameter, in .fsd layout, to dtype. */
 void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to);
+/* The first of m->same that does not hold the values of m->tensor in these elements, or NULL. */
+const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n);
 
 /* target.c: where a file that is to be written will be, links followed. */
 typedef struct Target {

@@ -17,7 +17,7 @@ typedef struct Worker {
     pthread_t thread;
 } Worker;
 
-typedef struct Piece { /* of a tensor of the --load file */
+typedef struct Piece { /* of a tensor of the --load files */
     const TensorMatch *match;
     int64_t first, n;
     int dtype;
@@ -47,6 +47,17 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
     return code;
 }
 
+/* Elements [first, first + n) will be read; of a tensor that is stored transposed, columns, which
+ * lie in nearly all of its pages. */
+static void expect(const TensorMatch *m, int64_t first, int64_t n) {
+    const Tensor *t = m->tensor;
+    uint32_t width = file_type_bytes(t->type);
+    if (m->transposed)
+        mapped_expect(t->data, t->bytes);
+    else if (n > 0)
+        mapped_expect(t->data + first * width, (uint64_t)n * width);
+}
+
 static int fill_group(Worker *w, uint32_t group, char *shard) {
     Rank *r = w->rank;
     const Plan *p = r->run->plan;
@@ -58,6 +69,8 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
         const PlanGroupParam *q = &p->group_params[g->first_param + i];
         int64_t from = MAX(q->offset, begin);
         int64_t to = MIN(q->offset + type_elements(&p->params[q->param].type), end);
+        if (r->run->weights && w->index == 0)
+            expect(&r->run->match[q->param], from - q->offset, to - from);
         for (int64_t at = from; at < to; at += PIECE) {
             int64_t n = MIN(to - at, (int64_t)PIECE);
             if (w->piece++ % w->workers != w->index) continue;
@@ -78,6 +91,71 @@ static void *fill(void *context) {
         if (s) w->code = fill_group(w, (uint32_t)g, w->rank->arena + s->address);
     }
     return NULL;
+}
+
+/* ---- tied parameters that the files have several times */
+
+typedef struct Comparison {
+    const TensorMatch *match;
+    int64_t first, n;
+    const Tensor *unlike;
+} Comparison;
+
+static void compare_piece(void *user) {
+    Comparison *c = user;
+    c->unlike = tensor_unlike(c->match, c->first, c->n);
+}
+
+static int compare_param(const Run *run, const PlanParam *q, const TensorMatch *m, int64_t first,
+                         int64_t end, char *error) {
+    for (int64_t at = first; at < end; at += PIECE) {
+        Comparison c = {.match = m, .first = at, .n = MIN(end - at, (int64_t)PIECE)};
+        if (!mapped_read(compare_piece, &c)) return mapped_lost(&m->tensor->file->map, error);
+        if (!c.unlike) continue;
+        snprintf(error, ERROR_BYTES,
+                 "%.150s: tensors %.100s and %.100s differ, but they are one tied parameter "
+                 "(%.100s)",
+                 run->weights->path, m->tensor->name, c.unlike->name,
+                 plan_string(run->plan, q->name));
+        return EXIT_CORRUPT;
+    }
+    return 0;
+}
+
+static int compare_rank(const Run *run, int32_t rank, char *error) {
+    const Plan *p = run->plan;
+    RankInfo info = {.plan = p, .mesh = plan_mesh(p), .rank = rank};
+    int code = 0;
+    for (uint64_t i = 0; i < p->n_groups && !code; i++) {
+        const PlanGroup *g = &p->groups[i];
+        int64_t begin = rank_first(&info, g);
+        for (uint32_t k = 0; k < g->n_param && !code; k++) {
+            const PlanGroupParam *q = &p->group_params[g->first_param + k];
+            const PlanParam *param = &p->params[q->param];
+            const TensorMatch *m = &run->match[q->param];
+            if (!m->n_same) continue;
+            int64_t end = MIN(q->offset + type_elements(&param->type), begin + g->shard);
+            code = compare_param(run, param, m, MAX(q->offset, begin) - q->offset, end - q->offset,
+                                 error);
+        }
+    }
+    return code;
+}
+
+int weights_compare(const Run *run, char *error) {
+    if (run->module) return compare_rank(run, run->launch.rank, error);
+    int code = 0;
+    for (int32_t i = 0; i < run->launch.ranks && !code; i++) code = compare_rank(run, i, error);
+    return code;
+}
+
+/* ---- the shards */
+
+/* Several threads may have seen it; and what was cut off the last page was read as zeros. */
+static int lost_file(const TensorSet *s, int code, char *error) {
+    for (uint32_t i = 0; s && i < s->n_file; i++)
+        if (mapped_shorter(&s->file[i].map)) return mapped_lost(&s->file[i].map, error);
+    return code == EXIT_CORRUPT ? mapped_lost(&s->file[0].map, error) : 0;
 }
 
 int weights_start(Rank *r) {
@@ -106,9 +184,7 @@ int weights_start(Rank *r) {
         if (worker[i].code) code = worker[i].code;
     }
     free(host);
-    const TensorFile *file = r->run->weights;
-    /* Several threads may have seen it; and what was cut off the last page was read as zeros. */
-    if (file && (code == EXIT_CORRUPT || mapped_shorter(&file->map)))
-        return mapped_lost(&file->map, r->error);
+    int lost = lost_file(r->run->weights, code, r->error);
+    if (lost) return lost;
     return code ? code : rank_synchronize(r, r->error);
 }

@@ -213,12 +213,10 @@ static void tensors_come_back_as_written(void **state) {
     TensorFile f;
     assert_int_equal(tensors_open(&f, path, error), 0);
     assert_int_equal(f.n, 2);
-    const Tensor *t = tensors_find(&f, "odd \"name\"");
-    assert_non_null(t);
-    load_floats(t->data, t->type, 6, back);
+    assert_string_equal(f.tensor[0].name, "odd \"name\"");
+    load_floats(f.tensor[0].data, f.tensor[0].type, 6, back);
     assert_memory_equal(back, a, sizeof a);
-    t = tensors_find(&f, "b");
-    load_floats(t->data, t->type, 5, back);
+    load_floats(f.tensor[1].data, f.tensor[1].type, 5, back);
     b[1] = 1; /* halfway between two bf16 numbers: the even one */
     assert_memory_equal(back, b, sizeof b);
     tensors_close(&f);
@@ -245,6 +243,40 @@ static void every_truncation_is_refused(void **state) {
     free(bytes);
 }
 
+/* Two tensors of two floats each whose ranges do not share out the 16 bytes of data. */
+static void ranges_share_out_the_data(void **state) {
+    (void)state;
+    static const struct {
+        int from, to, from2, to2, data;
+        const char *what;
+    } lie[] = {
+        {0, 8, 8, 16, 16, NULL},
+        {0, 8, 4, 12, 12, "tensor b: its data overlap"},
+        {0, 8, 0, 8, 8, "tensor b: its data overlap"},
+        {0, 8, 12, 20, 20, "tensor b: bytes before its data"},
+        {4, 12, 12, 20, 20, "tensor a: bytes before its data"},
+        {0, 8, 8, 16, 17, "bytes at its end"},
+        {0, 8, 8, 16, 15, "tensor b: its data lie outside"},
+        {0, 8, 8, 12, 12, "tensor b: its data are not as long"},
+        {0, 8, 16, 8, 16, "tensor b: its data lie outside"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lie); i++) {
+        char bytes[512] = {0};
+        int n = snprintf(bytes + 8, 400,
+                         "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%d,%d]},"
+                         "\"b\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%d,%d]}}",
+                         lie[i].from, lie[i].to, lie[i].from2, lie[i].to2);
+        bytes[0] = (char)n;
+        assert_true(n < 256);
+        TensorFile f;
+        int code = tensors_open(
+            &f, write_bytes("lie.safetensors", bytes, (size_t)(8 + n + lie[i].data)), error);
+        assert_int_equal(code, lie[i].what ? EXIT_CORRUPT : 0);
+        if (lie[i].what) assert_non_null(strstr(error, lie[i].what));
+        tensors_close(&f);
+    }
+}
+
 /* Parameter [3, 2], tied, stored transposed as [2, 3]. */
 static void weights_are_found_by_name(void **state) {
     (void)state;
@@ -262,46 +294,49 @@ static void weights_are_found_by_name(void **state) {
               .n_params = 1,
               .aliases = &alias,
               .n_aliases = 1};
-    float data[12] = {0, 1, 2, 10, 11, 12, 0, 1, 2, 10, 11, 12};
-    struct {
+    static const float data[13] = {0, 1, 2, 10, 11, 12, 0, 1, 2, 10, 11, 13, 14};
+#define ENTRY(name, type, shape, from, to)                                                         \
+    "\"" name "\":{\"dtype\":\"" type "\",\"shape\":[" shape "],\"data_offsets\":[" #from "," #to  \
+    "]}"
+    static const struct {
         const char *header;
-        int code;
+        int bytes;
+        const char *report; /* NULL: loads */
     } file[] = {
-        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-         "\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[24,28]}}",
-         0},
-        {"{\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,48]}}", 0},
-        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-         "\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[24,48]}}",
-         0},
-        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]},"
-         "\"hf.v\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[20,44]}}",
-         EXIT_CORRUPT},
-        {"{\"hf.w\":{\"dtype\":\"F32\",\"shape\":[3,2],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
-        {"{\"hf.ww\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
-        {"{\"hf.w\":{\"dtype\":\"I32\",\"shape\":[2,3],\"data_offsets\":[0,24]}}", EXIT_CORRUPT},
+        {ENTRY("hf.w", "F32", "2,3", 0, 24) "," ENTRY("x", "F32", "1", 24, 28), 28,
+         "not in the model: x\n"},
+        {ENTRY("hf.v", "F32", "2,3", 0, 24), 24, NULL},
+        {ENTRY("hf.w", "F32", "2,3", 0, 24) "," ENTRY("hf.v", "F32", "2,3", 24, 48), 48, NULL},
+        {ENTRY("hf.w", "F32", "3,2", 0, 24), 24,
+         "wrong shape: hf.w is [3, 2], the model needs [2, 3] (stored transposed)\n"},
+        {ENTRY("hf.ww", "F32", "2,3", 0, 24), 24, "missing: hf.w (parameter w); is it hf.ww?\n"},
+        {ENTRY("hf.w", "I32", "2,3", 0, 24), 24, "wrong type: hf.w ("},
     };
     for (size_t i = 0; i < ARRAY_LEN(file); i++) {
         char bytes[1024];
-        uint64_t n = strlen(file[i].header);
+        uint64_t n = (uint64_t)snprintf(bytes + 8, 900, "{%s}", file[i].header);
         memcpy(bytes, &n, 8);
-        memcpy(bytes + 8, file[i].header, n);
         memcpy(bytes + 8 + n, data, sizeof data);
-        TensorFile f;
-        const char *path = write_bytes("m.safetensors", bytes, 8 + n + sizeof data);
-        assert_int_equal(tensors_open(&f, path, error), 0);
+        TensorSet s;
+        const char *path = write_bytes("m.safetensors", bytes, 8 + n + (size_t)file[i].bytes);
+        assert_int_equal(tensor_set_open(&s, path, error), 0);
         TensorMatch m;
-        Buf extra = {0};
-        assert_int_equal(tensors_match(&p, &f, &m, &extra, error), file[i].code);
-        if (!file[i].code) {
+        Buf report = {0};
+        assert_int_equal(tensors_match(&p, &s, &m, &report), file[i].report ? EXIT_CORRUPT : 0);
+        if (file[i].report) {
+            buf_write(&report, "", 1);
+            assert_non_null(strstr(report.at, file[i].report));
+        } else {
             float w[6], want[6] = {0, 10, 1, 11, 2, 12};
             tensor_elements(&m, 0, 1, DT_F32, w);
             tensor_elements(&m, 1, 5, DT_F32, w + 1);
             assert_memory_equal(w, want, sizeof want);
+            assert_int_equal(m.n_same, i - 1);
+            assert_null(tensor_unlike(&m, 0, 5));
+            assert_ptr_equal(tensor_unlike(&m, 5, 1), m.n_same ? m.same[0] : NULL);
         }
-        if (i == 0) assert_string_equal(extra.at, "x\n");
-        buf_free(&extra);
-        tensors_close(&f);
+        buf_free(&report);
+        tensor_set_close(&s);
     }
 }
 
@@ -342,6 +377,7 @@ int main(void) {
         cmocka_unit_test(impossible_names_are_refused),
         cmocka_unit_test(tensors_come_back_as_written),
         cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(ranges_share_out_the_data),
         cmocka_unit_test(weights_are_found_by_name),
         cmocka_unit_test(a_metric_with_a_long_name_is_refused),
     };

@@ -23,4 +23,5 @@ error: cannot open data file f: it is a FIFO; a file is needed, which can be rea
 error: cannot open data file d: it is a directory
 error: cannot open data file /dev/null: it is a device; a file is needed, which can be read anywhere
 error: cannot open f: it is a FIFO; a file is needed, which can be read anywhere
-error: cannot open d: it is a directory
+error: cannot load d: the folder has neither model.safetensors nor model.safetensors.index.json
+help: weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first

@@ -2,7 +2,8 @@
  * device, which lies beside this one as device_real.so. TARDY="sleep RANK LAUNCH SECONDS", or
  * "work ...", which keeps the rank's thread busy as a long kernel would. "copy RANK SECONDS": the
  * rank sleeps when it first reads another rank's memory. "cut FILE": the file loses its last byte
- * while the device is opened, which is behind the opening of all files. */
+ * while the device is opened, which is behind the opening of all files. "map FILE BYTES": before
+ * its first launch each rank says how much of the mapped file is in its memory, in BYTES. */
 #include "device.h"
 
 #include <dlfcn.h>
@@ -50,6 +51,31 @@ static void cut(const char *path) {
     if (stat(path, &st) || truncate(path, st.st_size - 1)) abort();
 }
 
+/* The file's pages that this process has in memory, from its first mapping. */
+static long resident(const char *file) {
+    char line[4400];
+    long kilobytes = -1;
+    bool found = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    while (maps && kilobytes < 0 && fgets(line, sizeof line, maps)) {
+        size_t n = strlen(line), m = strlen(file);
+        found |= n > m && !strncmp(line + n - 1 - m, file, m);
+        if (found && sscanf(line, "Rss: %ld", &kilobytes) != 1) kilobytes = -1;
+    }
+    if (maps) fclose(maps);
+    return kilobytes << 10;
+}
+
+static void say_resident(int rank) {
+    static atomic_bool said;
+    const char *text = getenv("TARDY");
+    char file[256];
+    long bytes;
+    if (!text || sscanf(text, "map %255s %ld", file, &bytes) != 2 || atomic_exchange(&said, true))
+        return;
+    fprintf(stderr, "rank %d: %.2f\n", rank, (double)resident(file) / (double)bytes);
+}
+
 static int open_device(const DeviceOptions *o, DeviceContext **out, char *error) {
     const char *text = getenv("TARDY");
     if (text && !strncmp(text, "cut ", 4) && o->rank.rank == 0) cut(text + 4);
@@ -60,6 +86,7 @@ static int open_device(const DeviceOptions *o, DeviceContext **out, char *error)
 
 static int launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
     const char *text = getenv("TARDY");
+    say_resident(call->rank->rank);
     char how[8] = "";
     int rank = -1, number = 0, seconds = 0;
     if (text && sscanf(text, "%7s %d %d %d", how, &rank, &number, &seconds) == 4 &&
