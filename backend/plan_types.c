@@ -79,6 +79,15 @@ static const char *rule_view(const Instr *s) {
 
 /* ---- attention, update */
 
+static const char *rule_rope(const Instr *s) {
+    const Attrs *a = &s->in->attr;
+    int64_t dims = a->dims ? a->dims : last_dim(&s->x[0]);
+    WANT(a->base >= 1 && a->factor > 0 && (!a->original || a->low < a->high),
+         "no angles have this base and scaling");
+    WANT(dims <= last_dim(&s->x[0]) && dims % 2 == 0 && dims <= MOST_TURNED,
+         "a head does not have these pairs");
+    return NULL;
+}
 static const char *rule_attention(const Instr *s) {
     int q = signature_find(op_signature((OpKind)s->in->op), "q");
     WANT(s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads do not share keys evenly");

@@ -41,6 +41,9 @@ static int64_t flops_element(const Work *w) {
 /* exp, erf or tanh: about eight operations an element. */
 static int64_t flops_transcendental(const Work *w) { return 8 * flops_element(w); }
 
+/* Two products and a sum for each element. */
+static int64_t flops_rotation(const Work *w) { return 3 * flops_element(w); }
+
 /* Two passes over x for the statistics and one for the result, forward or backward. */
 static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); }
 

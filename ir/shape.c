@@ -138,6 +138,24 @@ static const char *shape_view(Infer *s) {
 
 /* ---- attention ---- */
 
+static const char *shape_rope(Infer *s) {
+    int64_t head = last_dim(&s->in[0]), dims = s->a->dims ? s->a->dims : head;
+    if (!(s->a->base >= 1) || !(s->a->factor > 0))
+        return "base must be at least 1 and factor above 0";
+    if (s->a->original && !(s->a->low < s->a->high)) return "low must be less than high";
+    if (dims > head)
+        return arena_printf(s->arena, "a head has %lld elements, %lld cannot turn", (long long)head,
+                            (long long)dims);
+    if (dims % 2)
+        return arena_printf(s->arena,
+                            s->a->dims ? "elements turn in pairs, and dims = %lld is odd"
+                                       : "elements turn in pairs, and a head has %lld of them",
+                            (long long)dims);
+    if (dims <= MOST_TURNED) return NULL;
+    return arena_printf(s->arena, "at most %d elements of a head can turn, %lld are too many",
+                        MOST_TURNED, (long long)dims);
+}
+
 /* Operands .. q, k, v ..: heads of q share the heads of k evenly. */
 static const char *shape_attention(Infer *s) {
     int q = signature_find(op_signature(s->kind), "q");

@@ -108,6 +108,10 @@ static void grad_slope_of_result(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->out));
 }
 
+static void grad_slope_alone(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit1(c, slope_of(op), &op->attr, dy[0]));
+}
+
 /* dy alone, brought to the type of the operand. */
 static void grad_spread(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);

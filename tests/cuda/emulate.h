@@ -109,6 +109,8 @@ inline uint32_t __float_as_uint(float x) { return emulate_bits<uint32_t>(x); }
 inline double __longlong_as_double(long long x) { return emulate_bits<double>(x); }
 inline long long __double_as_longlong(double x) { return emulate_bits<long long>(x); }
 inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 

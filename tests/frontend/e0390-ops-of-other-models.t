@@ -6,7 +6,6 @@ module Net {
   wte : Embedding(V, D)
   head : Linear(D, V)
   forward(ids: [B, T]) {
-    x = rope(wte(ids) as [B, T, 3, 2])
     y = softmax(wte(ids))
     z = wte(ids) + 1
     return head(wte(ids))
@@ -16,22 +15,16 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0390]: the function `rope` is known but not in this version
+error[E0390]: the function `softmax` is known but not in this version
  --> m.fsd:6:9
   |
-6 |     x = rope(wte(ids) as [B, T, 3, 2])
-  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-
-error[E0390]: the function `softmax` is known but not in this version
- --> m.fsd:7:9
-  |
-7 |     y = softmax(wte(ids))
+6 |     y = softmax(wte(ids))
   |         ^^^^^^^^^^^^^^^^^
 
 error[E0390]: `+` of a tensor and an integer is known but not in this version
- --> m.fsd:8:9
+ --> m.fsd:7:9
   |
-8 |     z = wte(ids) + 1
+7 |     z = wte(ids) + 1
   |         ^^^^^^^^^^^^
 
 ==== exit 2

@@ -275,6 +275,22 @@ static const Plan plan = {.params = params,
         .n_out = 1, .in = {NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r)}, .out = {REAL(d)},  \
         .reference = ref_norm_grad_weight, .derive = derive_statistics, .tolerance = 3e-6          \
     }
+/* settings: those of the angles */
+#define ROPE(name, b, t, heads, h, ...)                                                            \
+    {.op = OP_rope,                                                                                \
+     .title = "rope " name,                                                                        \
+     .attr = {__VA_ARGS__},                                                                        \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(b, t, heads, h)},                                                               \
+     .out = {REAL(b, t, heads, h)},                                                                \
+     .reference = ref_rope,                                                                        \
+     .tolerance = 3e-7},                                                                           \
+    {                                                                                              \
+        .op = OP_rope_grad, .title = "rope_grad " name, .attr = {__VA_ARGS__}, .n_in = 1,          \
+        .n_out = 1, .in = {NORMAL(b, t, heads, h)}, .out = {REAL(b, t, heads, h)},                 \
+        .reference = ref_rope_grad, .tolerance = 3e-7                                              \
+    }
 #define ATTENTION(b, t, s, heads, keys, h, c)                                                      \
     {.op = OP_attention,                                                                           \
      .title = "attention " #t " " #s " " #h,                                                       \
@@ -652,6 +668,16 @@ const Case cases[] = {
      .out = {REAL(5, 7)},
      .reference = ref_sum_leading,
      .tolerance = 1e-6},
+    ROPE("halves", 3, 19, 5, 38, .factor = 1, .base = 1e4),
+    ROPE("neighbours", 2, 23, 3, 50, .factor = 1, .base = 1e4, .interleaved = 1),
+    ROPE("part", 2, 7, 3, 37, .factor = 1, .base = 500, .dims = 18),
+    ROPE("part, neighbours", 2, 7, 3, 37, .factor = 1, .base = 500, .dims = 34, .interleaved = 1),
+    ROPE("whole eights", 2, 9, 4, 64, .factor = 1, .base = 1e6),
+    ROPE("one pair", 1, 5, 1, 2, .factor = 1, .base = 1),
+    ROPE("long", 1, 1500, 1, 8, .factor = 1, .base = 10),
+    ROPE("slow", 1, 70, 2, 16, .base = 100, .factor = 4),
+    ROPE("scaled as Llama 3", 1, 300, 2, 32, .base = 5e5, .factor = 8, .low = 1, .high = 4,
+         .original = 128),
     LINEAR(1, 1, 1),
     LINEAR(5, 7, 3),
     LINEAR(33, 300, 65),

@@ -51,6 +51,25 @@ static void clipping_adds_its_epsilon(void **state) {
     assert_true(fabs(got[SCALE_GRADIENT] / (norm * (norm / (norm + 1e-6))) - 1) < 1e-12);
 }
 
+/* The angle of position 131071 is as right as that of position 1. */
+static void positions_far_away_turn_exactly(void **state) {
+    (void)state;
+    enum { T = 1 << 17, h = 6 };
+    float *x = malloc(sizeof(float[T * h]));
+    for (int i = 0; i < T * h; i++) x[i] = i % h < h / 2;
+    Tensor in = {.type = {.dtype = DT_F32, .rank = 4, .dim = {1, T, 1, h}}, .at = x};
+    Tensor y = tensor(DT_F32, T, h);
+    y.type = in.type;
+    run(OP_rope, (Attrs){.base = 5e5, .factor = 1}, 1, &in, 1, &y);
+    for (int t = 0; t < T; t += 89)
+        for (int i = 0; i < h / 2; i++) {
+            long double angle = t * powl(5e5L, -2.0L * i / h);
+            assert_true(fabsl(cosl(angle) - at(y, t * h + i)) < 4e-8L);
+            assert_true(fabsl(sinl(angle) - at(y, t * h + h / 2 + i)) < 4e-8L);
+        }
+    free(x);
+}
+
 /* ((1 + 1e8) - 1e8) + 3 in f32; from the other end it is 1. */
 static void gradients_of_equal_ids_are_added_in_order(void **state) {
     (void)state;
@@ -141,6 +160,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_of_equal_logits_is_the_answer),
         cmocka_unit_test(clipping_adds_its_epsilon),
+        cmocka_unit_test(positions_far_away_turn_exactly),
         cmocka_unit_test(gradients_of_equal_ids_are_added_in_order),
         cmocka_unit_test(dropped_infinities_are_zero),
         cmocka_unit_test(a_nan_passes_relu),

@@ -221,6 +221,32 @@ REF(layer_norm_grad) {
     }
 }
 
+/* ---- rope: element k of a head turns with its partner */
+
+static double turns_a_position(const Attrs *a, int64_t i, int64_t dims) {
+    double speed = pow(a->base, -2.0 * (double)i / (double)dims);
+    double wave = 2 * M_PI / speed, original = (double)a->original;
+    if (!a->original || wave > original / a->low) return speed / a->factor;
+    if (wave < original / a->high) return speed;
+    double share = (original / wave - a->low) / (a->high - a->low);
+    return (1 - share) * speed / a->factor + share * speed;
+}
+static void turn(const Case *c, const double *x, double *y, double direction) {
+    int64_t h = last(&c->in[0].type), dims = c->attr.dims ? c->attr.dims : h, half = dims / 2;
+    int64_t heads = c->in[0].type.dim[2], positions = c->in[0].type.dim[1];
+    EACH(k, in_n(c, 0)) {
+        int64_t e = k % h, t = k / h / heads % positions;
+        bool first = c->attr.interleaved ? e % 2 == 0 : e < half;
+        int64_t i = c->attr.interleaved ? e / 2 : e % half;
+        int64_t partner = (first ? 1 : -1) * (c->attr.interleaved ? 1 : half);
+        double angle = direction * (double)t * turns_a_position(&c->attr, i, dims);
+        y[k] = x[k];
+        if (e < dims) y[k] = x[k] * cos(angle) + (first ? -1 : 1) * x[k + partner] * sin(angle);
+    }
+}
+REF(rope) { turn(c, in[0], out[0], 1); }
+REF(rope_grad) { turn(c, in[0], out[0], -1); }
+
 /* ---- attention; sizes are read from q (or qkv) and k */
 
 typedef struct Sizes {

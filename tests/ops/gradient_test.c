@@ -318,6 +318,19 @@ static void case_rms_norm_wide(Model *m) {
     loss(m, apply(m, OP_rms_norm, (Attrs){.eps = 1e-6}, OPERANDS(x, w)));
 }
 
+static void rope(Model *m, int64_t h, Attrs a) {
+    a.base = 50;
+    loss(m, apply(m, OP_rope, a, OPERANDS(input(m, DIMS(2, 5, 3, h)))));
+}
+static void case_rope(Model *m) { rope(m, 10, (Attrs){.factor = 1}); }
+static void case_rope_part(Model *m) { rope(m, 9, (Attrs){.factor = 1, .dims = 6}); }
+static void case_rope_neighbours(Model *m) {
+    rope(m, 9, (Attrs){.factor = 1, .dims = 8, .interleaved = 1});
+}
+static void case_rope_scaled(Model *m) {
+    rope(m, 12, (Attrs){.factor = 8, .low = 0.25, .high = 2, .original = 10});
+}
+
 static void attention(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, int64_t h,
                       bool causal) {
     ValueId q = input(m, DIMS(2, T, H, h)), k = input(m, DIMS(2, S, K, h)),
@@ -442,6 +455,10 @@ static const Case cases[] = {
     {OP_layer_norm, case_layer_norm_wide},
     {OP_rms_norm, case_rms_norm},
     {OP_rms_norm, case_rms_norm_wide},
+    {OP_rope, case_rope},
+    {OP_rope, case_rope_part},
+    {OP_rope, case_rope_neighbours},
+    {OP_rope, case_rope_scaled},
     {OP_attention, case_attention},
     {OP_attention, case_attention_causal},
     {OP_attention, case_attention_grouped},

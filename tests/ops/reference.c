@@ -158,6 +158,32 @@ static void run_rms_norm(Run *r, const Op *op) {
     }
 }
 
+static double angle_of(const Attrs *a, int64_t t, int64_t i, int64_t half) {
+    double speed = pow(a->base, -(double)i / (double)half);
+    double turns = speed * (double)a->original / (2 * M_PI);
+    double fast = (turns - a->low) / (a->high - a->low);
+    fast = !a->original || fast < 0 ? 0 : fast > 1 ? 1 : fast;
+    return (double)t * speed * (fast + (1 - fast) / a->factor);
+}
+
+static void run_rope(Run *r, const Op *op) {
+    const Type *x = type_at(r, op->in[0]);
+    int64_t T = x->dim[1], H = x->dim[2], h = x->dim[3];
+    int64_t half = (op->attr.dims ? op->attr.dims : h) / 2;
+    for (int64_t row = 0; row < x->dim[0] * T * H; row++) {
+        const double *from = in(r, op, 0) + row * h;
+        double *to = out(r, op, 0) + row * h;
+        memcpy(to, from, sizeof(double) * (size_t)h);
+        for (int64_t i = 0; i < half; i++) {
+            int64_t a = op->attr.interleaved ? 2 * i : i,
+                    b = op->attr.interleaved ? a + 1 : i + half;
+            double angle = angle_of(&op->attr, row / H % T, i, half);
+            to[a] = from[a] * cos(angle) - from[b] * sin(angle);
+            to[b] = from[b] * cos(angle) + from[a] * sin(angle);
+        }
+    }
+}
+
 enum { MAX_POSITIONS = 128 };
 
 /* One row of attention: q [h] against S keys whose rows are `stride` apart. */
@@ -262,6 +288,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_embedding] = run_embedding,
     [OP_layer_norm] = run_layer_norm,
     [OP_rms_norm] = run_rms_norm,
+    [OP_rope] = run_rope,
     [OP_attention] = run_attention,
     [OP_attention_packed] = run_attention_packed,
     [OP_cross_entropy] = run_cross_entropy,
