@@ -140,6 +140,8 @@ bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uin
 uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
 Attrs check_gradient_attrs(const Check *c, uint64_t instr, const GradientForm *f);
+/* check_recomputed.c: rule 4 of one program: what is repeated is what forward computes */
+int check_recomputed(Check *c, uint32_t program);
 /* check_backward.c: rule 4 of one program: gradients are those of the loss */
 int check_backward(Check *c, uint32_t program);
 /* check_blame.c: which instruction is why the pack's operand is not the parameter's gradient */

@@ -78,6 +78,30 @@ static void put_step(View *v) {
               HEAD_INDENT);
 }
 
+static void put_recomputed(View *v) {
+    const Plan *p = v->p;
+    uint64_t n = 0, flops = 0, all = 0;
+    for (uint64_t i = 0; i < p->n_programs; i++) {
+        const PlanProgram *program = &p->programs[i];
+        bool trains = program->kind == PROGRAM_TRAIN || program->kind == PROGRAM_FIRST;
+        for (uint32_t k = 0; trains && k < program->n_instr; k++) {
+            const PlanInstr *in = &p->instrs[program->first_instr + k];
+            bool again = in->flags & INSTR_RECOMPUTED;
+            n += again && !view_silent(in);
+            flops += again ? in->flops : 0;
+            all += in->flops;
+        }
+    }
+    if (!n) return;
+    view_line(v,
+              arena_printf(v->a,
+                           "  recompute   %llu instruction%s of forward in backward again: %s of "
+                           "the %s of a micro-batch",
+                           (Llu)n, n == 1 ? "" : "s", amount_flops(v->a, flops),
+                           amount_flops(v->a, all)),
+              HEAD_INDENT);
+}
+
 /* ---- collectives of a step */
 
 typedef struct Sent {
@@ -188,6 +212,7 @@ void view_head(View *v) {
     put_dtypes(v);
     put_sharding(v);
     put_step(v);
+    put_recomputed(v);
     put_sent(v);
     put_sources(v);
     put_peak(v);

@@ -7,7 +7,8 @@
  * - the gradient of a whole unit is the unit's name with a prime;
  * - any other value has the path of the module that made it. Where several ops of one module make
  *   one, the op's name follows the path: h.0.add; where they are of the same op, a number follows.
- *   What backward made has a prime: attn' is what attn's backward hands on.
+ *   What backward made has a prime: attn' is what attn's backward hands on. What it computed
+ *   again has a star: attn*.
  * - a result after the first one is NAME:y, where the op's signature calls it y, or NAME:2.
  *
  * A plan that was read but not checked may hold any nonsense within its tables: a value that fits
@@ -37,7 +38,8 @@ bool view_silent(const PlanInstr *in) {
 
 static struct Count *count_of(Names *n, uint64_t program, const PlanInstr *in, bool with_op) {
     const char *path = text(n->v, in->path);
-    uint64_t seed = program * 64 + in->phase + (with_op ? 1 + (uint64_t)in->op : 0) * 1024;
+    uint64_t seed =
+        program * 64 + in->phase + 32 * in->flags + (with_op ? 1 + (uint64_t)in->op : 0) * 1024;
     uint64_t key = hash_bytes(path, strlen(path), seed) | 1, k = key & (n->n_counts - 1);
     while (n->counts[k].key && n->counts[k].key != key) k = (k + 1) & (n->n_counts - 1);
     n->counts[k].key = key;
@@ -111,7 +113,9 @@ static void find_gradients(Names *n, const PlanInstr *in) {
 
 static const char *path_name(Names *n, uint64_t program, const PlanInstr *in) {
     const char *path = text(n->v, in->path), *op = op_info[in->op].name;
-    const char *prime = in->phase == PHASE_BACKWARD ? "'" : "", *dot = *path ? "." : "";
+    const char *prime = in->phase == PHASE_BACKWARD ? "'" : "";
+    if (in->flags & INSTR_RECOMPUTED) prime = "*";
+    const char *dot = *path ? "." : "";
     Arena *a = n->v->a;
     if (*path && count_of(n, program, in, false)->n == 1)
         return arena_printf(a, "%s%s", path, prime);

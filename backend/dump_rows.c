@@ -60,7 +60,8 @@ static bool shows_operands(const PlanInstr *in) {
 static const char *row_text(const View *v, const PlanInstr *in, const char *layer) {
     Buf out = {0};
     const char *about = subject(v, in, layer);
-    buf_printf(&out, "%s%s%s", op_info[in->op].name, *about ? " " : "", about);
+    buf_printf(&out, "%s%s%s%s", in->flags & INSTR_RECOMPUTED ? "again " : "", op_info[in->op].name,
+               *about ? " " : "", about);
     for (uint32_t k = 0; shows_operands(in) && k < in->n_in; k++) {
         const char *name = v->name[v->p->operands[in->first_in + k]];
         buf_printf(&out, "%s%s", k ? ", " : " <- ", view_short(name, layer, path_of(v, in)));

@@ -191,7 +191,8 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
         buf_printf(out, "%s%%%u%s", k ? ", " : "(", p->operands[in->first_in + k],
                    k + 1 == in->n_in ? ")" : "");
     put_attrs(out, in);
-    buf_printf(out, " !%s", phase_name(in->phase));
+    buf_printf(out, " !%s%s", phase_name(in->phase),
+               in->flags & INSTR_RECOMPUTED ? " recomputed" : "");
     if (in->unit >= 0) buf_printf(out, " unit %d", in->unit);
     if (*text(in->path)) buf_printf(out, " \"%s\"", text(in->path));
     if (in->file)

@@ -216,11 +216,12 @@ typedef struct PlanInstr {
     int32_t unit;                /* row of units, or -1 */
     PlanString path;             /* module path */
     uint32_t file, line, col, end_line, end_col;
-    uint32_t pad[2];
+    uint32_t flags, pad;   /* INSTR_* */
     uint64_t flops, bytes; /* predicted work */
     uint64_t live_bytes;   /* predicted bytes live while it runs, in issue order */
     Attrs attr;
 } PlanInstr;
+enum { INSTR_RECOMPUTED = 1 }; /* repeats an instruction of forward in backward */
 
 typedef struct Plan {
     const PlanHeader *header;

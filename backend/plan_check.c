@@ -88,7 +88,8 @@ static int prove(Check *c, uint32_t rules) {
         if (!status && rules & CHECK_RULE(3)) status = check_unsharded(c, k);
         if (!status && rules & CHECK_RULE(4)) {
             check_number(c, k);
-            status = check_backward(c, k);
+            status = check_recomputed(c, k);
+            if (!status) status = check_backward(c, k);
         }
     }
     for (uint32_t r = 0; !status && r < p->n_roles; r++) {

@@ -207,6 +207,7 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .line = op->span.file ? op->span.line : 0, .col = op->span.file ? op->span.col : 0,
         .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
+        .flags = op->recomputed ? INSTR_RECOMPUTED : 0,
         .flops = (uint64_t)op_flops(op->kind, &op->attr, n_in, in, n_out, out),
         .bytes = (uint64_t)op_bytes(op->kind, &op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = op->attr);

@@ -198,6 +198,16 @@ static void resolve_unit(Model *m, Policy *p) {
     }
 }
 
+static void resolve_recompute(Model *m, Policy *p) {
+    const Setting *s = model_setting(m, "shard", "recompute");
+    const ConstValue *v = &s->value;
+    p->recompute_span = v->span.file ? v->span : s->span;
+    if (v->kind == VALUE_LIST && !all_of_kind(v, VALUE_WORD))
+        setting_error(m, s, "recompute is a class or a list of classes");
+    else
+        add_classes(m, v, &p->recompute);
+}
+
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
     int64_t dp = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
@@ -258,6 +268,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
 static void resolve_shard(Model *m, Policy *p) {
     p->strategy = (Strategy)enum_value(value_of(m, "shard", "strategy"), &words_Strategy);
     resolve_unit(m, p);
+    resolve_recompute(m, p);
     resolve_reshard(m, p);
     resolve_prefetch(m, p);
     p->accumulate_local = is_word(value_of(m, "shard", "accumulate"), "local");

@@ -31,7 +31,8 @@ static bool lacks_value(Model *m, const KeyInfo *k, const ConstValue *v) {
 static bool check_name(Model *m, const KeyInfo *k, ConstValue *v) {
     const ValueInfo *word = value_find(k, v->text);
     const CallInfo *call = key_call(k, v->text);
-    bool any_name = !strcmp(k->key, "unit") && v->kind == VALUE_WORD; /* a class of the model */
+    bool class = !strcmp(k->key, "unit") || !strcmp(k->key, "recompute");
+    bool any_name = class && v->kind == VALUE_WORD; /* a class of the model */
     if (call || any_name || (word && v->kind == VALUE_WORD && word->support == HERE)) return true;
     if (word && word->support != HERE) return lacks_value(m, k, v);
     if (word) {

@@ -43,6 +43,7 @@ typedef struct Op {
     Span span;
     int32_t unit;    /* from wrap on: the unit whose computation this is; NO_INDEX before */
     uint8_t phase;   /* Phase */
+    bool recomputed; /* repeats an op of forward in backward */
     uint8_t stream;  /* level sched: StreamKind */
     uint32_t n_edge; /* level sched: ops of other streams that must have finished */
     OpId *edge;      /* earlier ops of the same program, ascending */
@@ -146,6 +147,8 @@ typedef struct Policy {
     StringList unit_leaf;        /* UNIT_SIZE: leaf classes */
     VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
     Span unit_span;              /* for errors of wrap */
+    StringList recompute;        /* classes whose activations backward computes again */
+    Span recompute_span;
 #define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
 #include "policy.def"
 #undef POLICY

@@ -411,16 +411,26 @@ static bool parse_unit_policy(Parser *p) {
     return parse_span(p, &policy->unit_span);
 }
 
-static bool parse_policy(Parser *p) {
+static bool parse_recompute(Parser *p) {
+    Policy *policy = &p->g->policy;
+    return expect_word(p, "class") && expect(p, '(') && parse_strings(p, &policy->recompute, ')') &&
+           parse_span(p, &policy->recompute_span);
+}
+
+static bool parse_one_policy(Parser *p) {
     char word[NAME_SIZE];
+    if (!parse_word(p, "the name of a policy", word) || !expect(p, '=')) return false;
+    if (!strcmp(word, "unit")) return parse_unit_policy(p);
+    if (!strcmp(word, "recompute")) return parse_recompute(p);
+    for (uint32_t i = 0; i < n_policy_fields; i++)
+        if (!strcmp(word, policy_fields[i].name))
+            return parse_field(p, &policy_fields[i], &p->g->policy, false);
+    return fail_token(p, "there is no policy `%s`", word);
+}
+
+static bool parse_policy(Parser *p) {
     do {
-        if (!parse_word(p, "the name of a policy", word) || !expect(p, '=')) return false;
-        uint32_t i = 0;
-        while (i < n_policy_fields && strcmp(word, policy_fields[i].name)) i++;
-        bool unit = !strcmp(word, "unit");
-        if (i == n_policy_fields && !unit) return fail_token(p, "there is no policy `%s`", word);
-        if (unit ? !parse_unit_policy(p) : !parse_field(p, &policy_fields[i], &p->g->policy, false))
-            return false;
+        if (!parse_one_policy(p)) return false;
     } while (accept(p, ','));
     return true;
 }
@@ -647,6 +657,7 @@ static bool parse_op_tail(Parser *p, Op *op) {
     int phase;
     if (!expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
     op->phase = (uint8_t)phase;
+    op->recomputed = accept_word(p, "recomputed");
     if (accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
     return (accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
 }

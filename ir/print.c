@@ -164,6 +164,16 @@ static void print_unit_policy(Printer *p) {
     put_span(p, policy->unit_span);
 }
 
+/* recompute = class("A", "B"), with its place; left out where there is none. */
+static void print_recompute(Printer *p) {
+    const Policy *policy = &p->g->policy;
+    if (!policy->recompute.at.n) return;
+    put(p, ", recompute = class(");
+    print_strings(p, &policy->recompute);
+    put(p, ")");
+    put_span(p, policy->recompute_span);
+}
+
 static void print_policy(Printer *p) {
     const Policy *policy = &p->g->policy;
     put(p, "mesh");
@@ -180,6 +190,7 @@ static void print_policy(Printer *p) {
         put(p, first ? "policy " : ", ");
         text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
         if (i == 0) print_unit_policy(p);
+        if (i + 1 == n_shard_policies) print_recompute(p);
     }
     put(p, "\n");
 }
@@ -383,6 +394,7 @@ static void print_op(Printer *p, OpId id) {
     print_attrs(p, op);
     put(p, " !");
     put(p, phase_name(op->phase));
+    if (op->recomputed) put(p, " recomputed");
     if (op->unit != NO_INDEX) put_labelled(p, "unit", op->unit);
     put(p, " ");
     if (*op->path)

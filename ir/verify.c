@@ -77,6 +77,11 @@ static void check_level(Verify *v, const Op *op) {
                       level_name(v->g->level));
     if (op->stream >= STREAM_KINDS || op->phase >= PHASE_COUNT)
         verify_broken(v, RULE_GRAPH_4, op, "has an unknown stream or phase");
+    const OpInfo *info = &op_info[op->kind];
+    if (op->recomputed && (op->phase != PHASE_BACKWARD || info->role != ROLE_FORWARD ||
+                           info->effect != EFFECT_PURE || info->term != TERM_NONE))
+        verify_broken(v, RULE_TRAIN_6, op, "is of phase %s and cannot repeat forward",
+                      phase_name(op->phase));
     if (op->unit < NO_INDEX || op->unit >= (int64_t)v->g->units.n)
         verify_broken(v, RULE_GRAPH_4, op, "is of unit %d, of %u", op->unit, v->g->units.n);
 }

@@ -7,6 +7,7 @@
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
  *   - if the unit was joined by hand from several modules, within a phase: it is gathered when the
  *     first of them runs and resharded after the last, as if they were one;
+ *   - in backward from what is repeated of forward to its gradients;
  *   - if only modules inside the unit run between them (an outer block around inner ones);
  *   - if at most `prefetch` other units run between them, since the next gather would be issued
  *     before the reshard is over; a unit that runs in several parts counts once.
@@ -21,6 +22,7 @@
 
 typedef struct Use {
     uint32_t segment, first, last;
+    bool recomputed; /* what backward repeats of forward is among its readers */
 } Use;
 
 typedef VEC(Use) Uses;
@@ -137,10 +139,11 @@ static Uses *find_uses(const Comm *c, const Parts *parts) {
                 if (p == NO_INDEX) continue;
                 Uses *of = &uses[c->map.owner[p]];
                 if (!of->n || of->at[of->n - 1].segment != s) {
-                    Use u = {s, i, i};
+                    Use u = {.segment = s, .first = i};
                     vec_push(g->arena, of, u);
                 }
                 of->at[of->n - 1].last = i;
+                of->at[of->n - 1].recomputed |= op->recomputed;
             }
         }
     return uses;
@@ -190,7 +193,7 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
         return !border || residency_of(p)->forward || !p->reshard_root;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;
-    if (c->g->units.at[unit].modules.n > 1) return true;
+    if (a->recomputed || c->g->units.at[unit].modules.n > 1) return true;
     if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
     int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
     int64_t between = units_between(c, parts, unit, a->segment, b->segment, ahead, met);

@@ -48,7 +48,7 @@ static void fuse_forward(Rewrite *r, uint32_t i) {
     OpId from = r->g->values.at[sum].def;
     const Op *add = &r->g->ops.at[from];
     if (add->kind != OP_add || r->gone[from] || !same_dims(r, add->in[0], add->in[1]) ||
-        add->phase != norm->phase)
+        add->phase != norm->phase || add->recomputed != norm->recomputed)
         return;
     for (uint32_t k = r->position[from] + 1; k < i; k++)
         if (op_at(r, k)->kind != OP_param) return;

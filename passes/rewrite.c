@@ -51,6 +51,7 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
     for (uint32_t k = 0; k < f->n_in; k++) in[k] = became[f->in[k]];
     OpId id = op_emit(&b, f->kind, &source.attr, f->n_in, in, NULL);
     CHECK(g->ops.at[id].n_out == f->n_out);
+    g->ops.at[id].recomputed = source.recomputed;
     for (uint32_t j = 0; j < f->n_out; j++) {
         ValueId out = g->ops.at[id].out + j;
         g->values.at[out].type = g->values.at[f->out[j]].type;

@@ -100,6 +100,35 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
     b->unit = phase == PHASE_UPDATE ? NO_INDEX : unit;
 }
 
+/* ---- classes ---- */
+
+static void unknown_class(const Graph *g, const char *key, Span at, const char *name) {
+    const char **known = arena_array(g->arena, const char *, g->modules.n);
+    size_t n = 0;
+    for (uint32_t i = 0; i < g->modules.n; i++)
+        if (g->modules.at[i].class_name[0]) known[n++] = g->modules.at[i].class_name;
+    const char *near = nearest_name(name, known, n);
+    Diag d =
+        near ? diag_at(g->diags, E_unit_class, at,
+                       "%s = %s: no module of that class; did you mean %s?", key, name, near)
+             : diag_at(g->diags, E_unit_class, at, "%s = %s: no module of that class", key, name);
+    diag_emit(&d);
+}
+
+bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
+                         bool *failed) {
+    bool *is = arena_array(g->arena, bool, g->modules.n);
+    for (uint32_t k = 0; k < classes->at.n; k++) {
+        bool any = false;
+        for (uint32_t i = 0; i < g->modules.n; i++)
+            if (!strcmp(g->modules.at[i].class_name, classes->at.at[k])) any = is[i] = true;
+        if (any && classes->at.at[k][0]) continue;
+        unknown_class(g, key, at, classes->at.at[k]);
+        *failed = true;
+    }
+    return is;
+}
+
 /* ---- paths ---- */
 
 static int compare_paths(const void *a, const void *b, void *modules) {

@@ -27,6 +27,10 @@ int32_t unit_around(const Graph *g, const UnitMap *m, int32_t module);
 /* The ops that follow stand for the whole unit: they have the place of its first module; ops of the
  * update are of no unit. */
 void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
+/* By module, whether its class is in the list of key `key`, which stands at `at`. A class that no
+ * module has is reported and sets *failed. */
+bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
+                         bool *failed);
 /* The module of a path; a path that no module has belongs to the nearest module above it. */
 typedef struct ModulePaths {
     const Graph *g;

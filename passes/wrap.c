@@ -49,34 +49,6 @@ static void number_modules(Wrap *w) {
 
 /* ---- policies: which modules are units ---- */
 
-static void unknown_class(Wrap *w, const char *key, const char *name) {
-    Graph *g = w->g;
-    const char **known = arena_array(g->arena, const char *, g->modules.n);
-    size_t n = 0;
-    for (uint32_t i = 0; i < g->modules.n; i++)
-        if (!is_container(&g->modules.at[i])) known[n++] = g->modules.at[i].class_name;
-    const char *near = nearest_name(name, known, n);
-    Diag d = near ? diag_at(g->diags, E_unit_class, g->policy.unit_span,
-                            "%s = %s: no module of that class; did you mean %s?", key, name, near)
-                  : diag_at(g->diags, E_unit_class, g->policy.unit_span,
-                            "%s = %s: no module of that class", key, name);
-    diag_emit(&d);
-    w->failed = true;
-}
-
-/* By module, whether its class is in the list; a class that no module has is an error. */
-static bool *modules_of_classes(Wrap *w, const char *key, const StringList *classes) {
-    const Graph *g = w->g;
-    bool *is = arena_array(g->arena, bool, g->modules.n);
-    for (uint32_t k = 0; k < classes->at.n; k++) {
-        bool any = false;
-        for (uint32_t i = 0; i < g->modules.n; i++)
-            if (!strcmp(g->modules.at[i].class_name, classes->at.at[k])) any = is[i] = true;
-        if (!any || !classes->at.at[k][0]) unknown_class(w, key, classes->at.at[k]);
-    }
-    return is;
-}
-
 static int32_t parent_of(const Graph *g, int32_t m) { return g->modules.at[m].parent; }
 
 /* The lowest module around all names of a parameter. A parent comes before its children in the
@@ -98,7 +70,8 @@ static bool *modules_by_size(Wrap *w) {
     int64_t least = g->policy.unit_size;
     int64_t *total = arena_array(g->arena, int64_t, n),
             *covered = arena_array(g->arena, int64_t, n);
-    bool *leaf = modules_of_classes(w, "leaf", &g->policy.unit_leaf);
+    bool *leaf =
+        modules_of_classes(w->g, "leaf", g->policy.unit_span, &g->policy.unit_leaf, &w->failed);
     bool *closed = arena_array(g->arena, bool, n), *is = arena_array(g->arena, bool, n);
     for (uint32_t p = 0; p < g->params.n; p++)
         total[common_module(g, &g->params.at[p])] += type_elements(&g->params.at[p].type);
@@ -376,7 +349,8 @@ bool pass_wrap(Graph *g) {
     number_modules(&w);
     g->units.n = 0;
     if (g->policy.unit == UNIT_CLASS)
-        add_units(&w, modules_of_classes(&w, "unit", &g->policy.unit_classes));
+        add_units(&w, modules_of_classes(g, "unit", g->policy.unit_span, &g->policy.unit_classes,
+                                         &w.failed));
     if (g->policy.unit == UNIT_SIZE) add_units(&w, modules_by_size(&w));
     if (g->policy.unit == UNIT_MANUAL) add_manual(&w);
     if (w.failed) return false;

@@ -477,7 +477,20 @@ static bool cross_communicators(Edit *e, Random *r) {
     return true;
 }
 
+/* A gradient does not become computation of forward by being called that. */
+static bool is_backward_only(const Edit *e, uint32_t i) {
+    const PlanInstr *in = &e->instr[i].row;
+    return in->phase == PHASE_BACKWARD && !in->flags && in->op == OP_linear_grad_input;
+}
+static bool claims_to_repeat(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, is_backward_only, &at)) return false;
+    e->instr[at.instr].row.flags = INSTR_RECOMPUTED;
+    return true;
+}
+
 const Fault sum_faults[] = {
+    {"say that a gradient repeats forward", 4, 1, claims_to_repeat},
     {"no all-reduce", 4, 2, no_all_reduce},
     {"leave out a micro-batch", 4, 2, no_sum},
     {"leave out a part of loss or norm", 4, 2, no_metric_sum},

@@ -13,6 +13,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 fuse ms
 fuse_gelu ms
 grad ms
+recompute ms
 fuse_backward ms
 precision ms
 pad ms

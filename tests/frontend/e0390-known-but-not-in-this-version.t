@@ -2,11 +2,11 @@
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
 train { optimizer = muon(); precision = f16() }
-shard { strategy = states; layout = param; recompute = Block; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
+shard { strategy = states; layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
 data { train = mlm(tokens("a.bin"), rate = 0.1, mask = 3) }
 ==== out
 error[E0390]: the directive "h.*" = replicate is known but not in this version
- --> m.fsd:2:127
+ --> m.fsd:2:108
 error[E0390]: data.train = mlm is known but not in this version
  --> m.fsd:3:16
 error[E0390]: train.optimizer = muon is known but not in this version
@@ -17,15 +17,12 @@ error[E0390]: shard.strategy = states is known but not in this version
  --> m.fsd:2:20
 error[E0390]: shard.layout = param is known but not in this version
  --> m.fsd:2:37
-error[E0390]: shard.recompute = Block is known but not in this version
- --> m.fsd:2:56
-  = help: this version has shard.recompute = none
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
- --> m.fsd:2:73
+ --> m.fsd:2:54
   = help: this version has shard.offload = none
 error[E0390]: mesh axis tp = 2 is known but not in this version
- --> m.fsd:2:110
+ --> m.fsd:2:91
 error[E0390]: shard.reshard = 4 is known but not in this version
- --> m.fsd:2:124
+ --> m.fsd:2:105
   = help: this version has true (all ranks) and false
 ==== exit 2

@@ -161,6 +161,7 @@ static void fill_policy(Graph *g, UnitPolicy unit, int64_t *seed) {
                          .clip_value = 5e-324,
                          .on_nan = ON_NAN_CONTINUE,
                          .loss_exponent = -next_number(seed)};
+    if (unit != UNIT_ROOT) g->policy.recompute = strings(a, "Block", "odd \"");
     if (unit == UNIT_CLASS) g->policy.unit_classes = strings(a, "Block", "Attention, \"odd\"");
     if (unit == UNIT_SIZE) {
         g->policy.unit_size = 1000000;

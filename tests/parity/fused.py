@@ -89,4 +89,5 @@ def main():
     print(f"{runs} runs, {wrong} with other bits")
 
 
-main()
+if __name__ == "__main__":
+    main()

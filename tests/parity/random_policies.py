@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random models under random sharding policies: every plan passes the checker, and at equal ranks
-the losses and norms of three steps have the same bits whatever the units, strategy, prefetch and
-limits.
+the losses and norms of three steps have the same bits whatever the units, strategy, prefetch,
+limits and recomputation.
 
     random_policies.py FSDPC FSDP_RUN FIRST_SEED MODELS
 
@@ -94,6 +94,8 @@ def random_policy(r, known, n):
         policy.append(r.choice(["reshard = true", "reshard = false", "reshard_root = true"]))
     if ahead[1] and r.random() < 0.3:
         policy.append("prefetch_at = post")
+    if r.random() < 0.5:
+        policy.append("recompute = " + r.choice(known + ["Net"]))
     return "; ".join(policy)
 
 

@@ -1,0 +1,60 @@
+/* Proof 4, recomputation: what is marked as repeated from forward has the number of something that
+ * forward computes, from the same operands, with the same attributes (check_terms.c). That its
+ * readers are the gradients that it was made for, check_backward.c proves: it compares numbers, and
+ * so takes the repeated value for the one of forward.
+ *
+ *   4q  an instruction is said to repeat forward and computes something else
+ */
+#include <stdlib.h>
+
+#include "check.h"
+
+typedef struct Numbers {
+    uint64_t *at; /* hash table; 0 = free */
+    uint64_t mask;
+} Numbers;
+
+static uint64_t *find(const Numbers *n, uint64_t number) {
+    uint64_t k = number & n->mask;
+    while (n->at[k] && n->at[k] != number) k = (k + 1) & n->mask;
+    return &n->at[k];
+}
+
+static void put_forward(const Check *c, Numbers *n, uint64_t i) {
+    Part part[CHECK_PARTS];
+    for (uint32_t k = check_parts(c, i, part); k-- > 0;)
+        for (uint32_t j = 0; j < part[k].n_out; j++) {
+            uint64_t number = c->number[check_part_out(&part[k], j)];
+            *find(n, number) = number;
+        }
+}
+
+static int check_repeated(Check *c, const Numbers *n, uint64_t i) {
+    for (uint32_t k = 0; k < c->p->instrs[i].n_out; k++)
+        if (*find(n, c->number[check_out(c, i, k)]) != c->number[check_out(c, i, k)])
+            return check_fail(c, "4q", i, "is no instruction of forward again");
+    return 0;
+}
+
+int check_recomputed(Check *c, uint32_t program) {
+    const Plan *p = c->p;
+    const PlanProgram *pr = &p->programs[program];
+    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, values = 1;
+    bool any = false;
+    for (uint64_t i = pr->first_instr; i < end; i++) {
+        any |= p->instrs[i].flags & INSTR_RECOMPUTED;
+        values += p->instrs[i].n_out + 2 * (uint64_t)CHECK_PARTS;
+    }
+    if (!any) return 0;
+    Numbers n = {.mask = 1};
+    while (n.mask < values) n.mask = 2 * n.mask + 1;
+    n.at = calloc(n.mask + 1, sizeof *n.at);
+    if (!n.at) return EXIT_ENVIRONMENT;
+    int status = 0;
+    for (uint64_t i = pr->first_instr; i < end; i++)
+        if (p->instrs[i].phase == PHASE_FORWARD) put_forward(c, &n, i);
+    for (uint64_t i = pr->first_instr; !status && i < end; i++)
+        if (p->instrs[i].flags & INSTR_RECOMPUTED) status = check_repeated(c, &n, i);
+    free(n.at);
+    return status;
+}
