@@ -80,6 +80,12 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
                p->flags & PARAM_TRANSPOSED ? " transposed" : "",
                p->flags & PARAM_NO_DECAY ? " no_decay" : "",
                p->flags & PARAM_FROZEN ? " frozen" : "");
+    if (p->flags & PARAM_GROUPED) {
+        buf_printf(out, " lr ");
+        put_real(out, p->lr_factor);
+        buf_printf(out, " decay ");
+        put_real(out, p->weight_decay);
+    }
     for (uint32_t k = 0; k < p->n_alias; k++)
         buf_printf(out, " alias \"%s\" checkpoint \"%s\"",
                    text(plan_at->aliases[p->first_alias + k].name),

@@ -107,10 +107,21 @@ typedef struct PlanParam {
     uint32_t flags;                   /* PARAM_* */
     uint32_t first_alias, n_alias;
     uint32_t pad;
-    double init_mean, init_std; /* of normal */
-    Type type;                  /* master dtype, full shape */
+    double init_mean, init_std;     /* of normal */
+    double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; own decay */
+    Type type;                      /* master dtype, full shape */
 } PlanParam;
-enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4 };
+enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4, PARAM_GROUPED = 8 };
+
+/* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
+ * the optimizer's is `standard`. */
+static inline double plan_lr_factor(const PlanParam *p) {
+    return p->flags & PARAM_GROUPED ? p->lr_factor : 1.0;
+}
+static inline double plan_decay(const PlanParam *p, double standard) {
+    if (p->flags & PARAM_NO_DECAY) return 0.0;
+    return p->flags & PARAM_GROUPED ? p->weight_decay : standard;
+}
 
 typedef struct PlanAlias {
     PlanString name, checkpoint;

@@ -82,11 +82,13 @@ static void emit_params(Emit *e) {
     for (uint32_t i = 0; i < e->g->params.n; i++) {
         const Param *p = &e->g->params.at[i];
         uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
-                         (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0);
+                         (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
+                         (p->grouped ? PARAM_GROUPED : 0);
         PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
             .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
             .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_mean = p->init_mean,
-            .init_std = p->init_std, .type = clean_type(&p->type));
+            .init_std = p->init_std, .lr_factor = p->lr_factor, .weight_decay = p->weight_decay,
+            .type = clean_type(&p->type));
         for (uint32_t k = 0; k < p->aliases.n; k++) {
             bool transposed; /* like the parameter itself: the frontend requires it */
             const char *path = p->aliases.at[k].path;

@@ -127,9 +127,12 @@ static int read_params(Reading *r) {
         FAIL_IF(bad_string(p, a->name) || bad_string(p, a->key) || bad_string(p, a->checkpoint),
                 "parameter %llu has no name", (Llu)i);
         const char *name = plan_string(p, a->name);
-        FAIL_IF(a->init > 2 || a->flags > 7 || a->pad || bad_real(a->init_std, 0, 1e30) ||
+        FAIL_IF(a->init > 2 || a->flags > 15 || a->pad || bad_real(a->init_std, 0, 1e30) ||
                     bad_real(a->init_mean, -1e30, 1e30),
                 "parameter %s: unknown initial value or flags", name);
+        FAIL_IF(bad_real(a->lr_factor, 0, 1e30) || bad_real(a->weight_decay, 0, 1e30) ||
+                    (!(a->flags & PARAM_GROUPED) && (a->lr_factor != 0 || a->weight_decay != 0)),
+                "parameter %s: its learning rate or decay is out of range", name);
         FAIL_IF(bad_range(a->first_alias, a->n_alias, p->n_aliases),
                 "parameter %s: its aliases are outside their table", name);
         FAIL_IF(!plan_type_sane(&a->type) || a->type.pitch || !dtype_is_float((int)a->type.dtype),

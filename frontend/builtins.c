@@ -28,6 +28,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define INT .kinds = K_INT
 #define INT_OR_NONE .kinds = K_INT | K_NONE
 #define REAL .kinds = K_REAL
+#define REAL_OR_NONE .kinds = K_REAL | K_NONE
 #define REAL_OR(word) .kinds = K_REAL | K_WORD, .listed = word
 #define REALS .kinds = K_LIST | K_MANY, .items = K_REAL
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2

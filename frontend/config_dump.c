@@ -22,6 +22,21 @@ static void print_line(Buf *out, const char *name, const char *value, const char
                doc ? doc : "");
 }
 
+/* After the last key of section train. */
+static bool directives_follow(const Model *m, uint32_t i) {
+    const char *train = "train";
+    return !strcmp(m->settings.at[i].key->section, train) &&
+           (i + 1 == m->settings.n || strcmp(m->settings.at[i + 1].key->section, train) != 0);
+}
+
+static void print_directives(Model *m, Buf *out) {
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        const Directive *d = &m->directives.at[i];
+        print_line(out, arena_printf(m->arena, "\"%s\"", d->glob),
+                   node_text(m->arena, d->expression), model_place(m, d->span), NULL);
+    }
+}
+
 static void print_text(Model *m, Buf *out) {
     const char *section = "";
     if (m->config.n) buf_printf(out, "config\n");
@@ -32,10 +47,10 @@ static void print_text(Model *m, Buf *out) {
     for (uint32_t i = 0; i < m->settings.n; i++) {
         const Setting *s = &m->settings.at[i];
         const char *text = setting_text(m, s);
-        if (!text) continue;
-        if (strcmp(section, s->key->section)) buf_printf(out, "%s\n", s->key->section);
-        section = s->key->section;
-        print_line(out, s->key->key, text, s->from, NULL);
+        if (text && strcmp(section, s->key->section)) buf_printf(out, "%s\n", s->key->section);
+        if (text) section = s->key->section;
+        if (text) print_line(out, s->key->key, text, s->from, NULL);
+        if (directives_follow(m, i)) print_directives(m, out);
     }
 }
 
@@ -77,6 +92,11 @@ static void print_json(Model *m, Buf *out) {
         }
         json_t *value = s->key->kinds & K_EXPRESSION ? json_string(text) : value_json(m, &s->value);
         add_json(section, s->key->key, value, s->from, NULL);
+    }
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        const Directive *d = &m->directives.at[i];
+        add_json(json_object_get(all, "train"), d->glob,
+                 json_string(node_text(m->arena, d->expression)), model_place(m, d->span), NULL);
     }
     char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(all);

@@ -122,6 +122,9 @@ void register_tables(Elaboration *e);
  * table's names go into the graph. */
 void names_check(Elaboration *e);
 
+/* directives.c: marks the graph's parameters; reports globs that match none. */
+void directives_apply(Elaboration *e);
+
 /* What arguments are bound to: a module or a method. */
 typedef struct Binding {
     const char *what; /* "module Linear" */

@@ -58,6 +58,7 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
         f->readable = check_requirements(m);
         settings_evaluate(m);
         policy_resolve(m, &m->policy, &f->settings);
+        directives_resolve(m, &m->policy, &f->settings);
         if (!ds->errors) warn_unused(m);
     }
     f->exit_code = diag_exit_code(ds);

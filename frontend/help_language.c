@@ -133,6 +133,7 @@ static ExampleKind where_of(const CallInfo *c) {
     case GROUP_SOURCE: return EXAMPLE_DATA;
     case GROUP_OPTIMIZER:
     case GROUP_SCHEDULE:
+    case GROUP_DIRECTIVE:
     case GROUP_PRECISION: return EXAMPLE_TRAIN;
     case GROUP_UNIT: return EXAMPLE_SHARD;
     case GROUP_COUNT: break;
@@ -226,6 +227,7 @@ void help_language(HelpBook *b) {
     add_group(b, GROUP_SOURCE);
     add_group(b, GROUP_OPTIMIZER);
     add_group(b, GROUP_SCHEDULE);
+    add_group(b, GROUP_DIRECTIVE);
     add_group(b, GROUP_PRECISION);
     add_group(b, GROUP_UNIT);
 }

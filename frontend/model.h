@@ -61,6 +61,15 @@ typedef struct SourceUnit {
     bool prelude;
 } SourceUnit;
 
+/* `"path.glob" = value` of section train. */
+typedef struct Directive {
+    const char *glob;
+    Span span; /* of the glob */
+    const Node *expression;
+    bool frozen, matched, wrong;    /* wrong: its value is an error */
+    double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
+} Directive;
+
 enum { MAX_EVALUATION_DEPTH = 500 };
 
 typedef struct Model {
@@ -73,6 +82,7 @@ typedef struct Model {
     VEC(Setting) settings;
     VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
+    VEC(Directive) directives;
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
     Policy policy;
@@ -128,6 +138,11 @@ void setting_error(Model *m, const Setting *s, const char *format, ...)
 
 /* names.c: reads a `names` section. */
 void names_add(Model *m, const Node *section);
+
+/* directives.c: what section train says of single parameters. The file that is read is added before
+ * those that it uses, and its directives stand. */
+void directives_add(Model *m, const Node *entry);
+void directives_resolve(Model *m, const Policy *p, const Settings *s);
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);

@@ -132,6 +132,10 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
 }
 
 static void add_directive(Model *m, const char *section, const Node *e) {
+    if (!strcmp(section, "train")) {
+        directives_add(m, e);
+        return;
+    }
     static const char *const known[] = {"unit", "join", "split", "replicate", "gather"};
     const Node *v = e->kids[0];
     const Node *head = v->kind == NODE_CALL ? v->kids[0] : v;

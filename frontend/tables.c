@@ -68,5 +68,6 @@ void register_tables(Elaboration *e) {
         vec_push(g->arena, &g->params, p);
         count_elements(e, owner);
     }
+    directives_apply(e);
     names_check(e);
 }

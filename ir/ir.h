@@ -82,6 +82,8 @@ typedef struct Param {
     InitKind init;
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
+    bool grouped;                    /* has numbers of its own: */
+    double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
 } Param;
 
 /* A persistent buffer. Before shard, moments belong to a parameter; from shard on, everything

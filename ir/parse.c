@@ -486,6 +486,10 @@ static bool parse_param(Parser *p) {
     q.no_decay = accept_word(p, "no_decay");
     q.frozen = accept_word(p, "frozen");
     q.keep_f32 = accept_word(p, "keep_f32");
+    q.grouped = accept_word(p, "lr");
+    if (q.grouped && (!parse_real(p, &q.lr_factor) || !expect_word(p, "decay") ||
+                      !parse_real(p, &q.weight_decay)))
+        return false;
     vec_push(p->g->arena, &p->g->params, q);
     return true;
 }

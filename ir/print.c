@@ -253,6 +253,12 @@ static void print_params(Printer *p) {
         if (q->no_decay) put(p, " no_decay");
         if (q->frozen) put(p, " frozen");
         if (q->keep_f32) put(p, " keep_f32");
+        if (q->grouped) {
+            put(p, " lr ");
+            put_real(p, q->lr_factor);
+            put(p, " decay ");
+            put_real(p, q->weight_decay);
+        }
         put(p, "\n");
     }
 }

@@ -76,10 +76,14 @@ static int32_t add_moment(Graph *g, StateRole role, uint32_t param) {
     return graph_add_state(g, role, name, p->type, (int32_t)param, NO_INDEX);
 }
 
-static Attrs update_attrs(const Policy *p, OpKind kind, uint32_t param, bool no_decay) {
+static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t index) {
+    const Policy *p = &g->policy;
+    const Param *param = &g->params.at[index];
     Attrs a = {.group = NO_INDEX,
-               .index = param,
-               .weight_decay = no_decay ? 0 : p->weight_decay,
+               .index = index,
+               .weight_decay = param->no_decay  ? 0
+                               : param->grouped ? param->weight_decay
+                                                : p->weight_decay,
                .clip_value = p->clip_value};
     uint64_t has = op_info[kind].attrs;
     if (has & A_momentum) a.momentum = p->momentum;
@@ -96,7 +100,7 @@ static void emit_update(Update *u, uint32_t param) {
     place_at(u, &g->params.at[param]);
     OpKind kind = update_op(&g->policy);
     uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */
-    Attrs a = update_attrs(&g->policy, kind, param, g->params.at[param].no_decay);
+    Attrs a = update_attrs(g, kind, param);
     Attrs which = {.index = param};
     ValueId in[6];
     int32_t moment[2];

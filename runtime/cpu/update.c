@@ -7,7 +7,7 @@
  * nothing changes.
  *
  * A flat group is updated in segments, one for each parameter that this rank's shard touches, since
- * @no_decay is a property of the parameter. Padding has zero gradients and stays zero.
+ * learning rate and decay may be the parameter's own. Padding has zero gradients and stays zero.
  */
 #include "exact.h"
 #include "kernel.h"
@@ -87,7 +87,7 @@ typedef struct Update {
     Result to[3];       /* p, m, v */
     float gradient_scale, clip_value;
     float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
-    double exact_lr;
+    double exact_lr, exact_step_size;
     bool first_step, nesterov, decoupled;
 } Update;
 
@@ -164,7 +164,16 @@ static void keep_values(const Launch *l) {
             memmove(l->call->out[i], l->call->in[i], (size_t)type_bytes(l->call->out_type[i]));
 }
 
-/* This thread's part of a flat group: between parameters' starts, each with its own decay. */
+/* The update of a parameter whose learning rate is `factor` times that of the step. */
+static Update at_rate(const Update *u, double factor) {
+    Update own = *u;
+    own.exact_lr *= factor;
+    own.lr = (float)own.exact_lr;
+    own.step_size = (float)(u->exact_step_size * factor);
+    return own;
+}
+
+/* This thread's part of a flat group: between parameters' starts, each at its own rate. */
 static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
                          Range mine) {
     const Plan *plan = l->call->rank->plan;
@@ -175,8 +184,9 @@ static void update_group(const Launch *l, const PlanGroup *group, const Update *
         int64_t end = k + 1 < group->n_param ? params[k + 1].offset - start : mine.to;
         end = MIN(end, mine.to);
         if (end <= at) continue;
-        bool decays = !(plan->params[params[k].param].flags & PARAM_NO_DECAY);
-        segment(u, decays ? l->call->attr->weight_decay : 0.0, at, end);
+        const PlanParam *param = &plan->params[params[k].param];
+        Update own = at_rate(u, plan_lr_factor(param));
+        segment(&own, plan_decay(param, l->call->attr->weight_decay), at, end);
         at = end;
     }
 }
@@ -209,7 +219,7 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
     u->gradient_scale = (float)factors[SCALE_GRADIENT];
     u->clip_value = (float)attr->clip_value;
     u->exact_lr = now[STEP_LR];
-    u->lr = (float)u->exact_lr;
+    *u = at_rate(u, 1.0);
     u->first_step = now[STEP_INDEX] == 0.0;
 #pragma omp parallel num_threads(threads_for(l, u->p.n))
     {
@@ -240,7 +250,7 @@ KERNEL(adam) {
                 .beta2 = (float)a->beta2,
                 .beta2_rest = (float)(1.0 - a->beta2),
                 .eps = (float)a->eps,
-                .step_size = (float)(now[STEP_LR] / now[STEP_BIAS1]),
+                .exact_step_size = now[STEP_LR] / now[STEP_BIAS1],
                 .root_bias2_inverse = (float)(1.0 / __builtin_sqrt(now[STEP_BIAS2])),
                 .decoupled = a->decoupled != 0};
     return run_update(l, 2, &u, adam_segment);

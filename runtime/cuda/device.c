@@ -152,7 +152,9 @@ static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
     if (!table) return cudaErrorMemoryAllocation;
     for (uint64_t i = 0; i < p->n_group_params; i++) {
         const PlanGroupParam *g = &p->group_params[i];
-        table[i] = (SegmentStart){g->offset, !(p->params[g->param].flags & PARAM_NO_DECAY)};
+        const PlanParam *param = &p->params[g->param];
+        table[i] =
+            (SegmentStart){g->offset, plan_lr_factor(param), plan_decay(param, STANDARD_DECAY)};
     }
     cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
     if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);

@@ -36,10 +36,12 @@ typedef struct DeviceFault {
 } DeviceFault;
 enum { FAULT_NONE, FAULT_ID, FAULT_TARGET };
 
-/* A parameter inside a flat group: where it starts and whether weight decay is for it. */
+/* A parameter inside a flat group: where it starts, the factor of its learning rate and its weight
+ * decay, STANDARD_DECAY being the optimizer's. */
+enum { STANDARD_DECAY = -1 };
 typedef struct SegmentStart {
     int64_t offset;
-    int64_t decays;
+    double lr_factor, weight_decay;
 } SegmentStart;
 
 typedef struct Launch {

@@ -126,26 +126,40 @@ struct Update {
 };
 
 struct Scalars {
-    float gradient, lr, beta1, beta1_rest, beta2, beta2_rest, step_size, root_bias2_inverse;
-    float keep, decay; /* where weights decay: factor of AdamW, and what is added to the gradient */
+    float gradient, beta1, beta1_rest, beta2, beta2_rest, root_bias2_inverse;
+    double lr, step_size; /* of parameters without a rate of their own */
     bool first_step;
+};
+
+/* What a parameter may have of its own. */
+struct Rate {
+    float lr, step_size;
+    float keep, decay; /* factor of a decoupled decay, and what is added to the gradient */
 };
 
 DEVICE Scalars scalars_of(const Update &u) {
     Scalars s = {};
     s.gradient = (float)u.scale[SCALE_GRADIENT];
-    double lr = u.step[STEP_LR];
-    s.lr = (float)lr;
-    s.keep = u.decoupled ? (float)(1.0 - lr * u.weight_decay) : 1.0f;
-    s.decay = u.decoupled ? 0.0f : (float)u.weight_decay;
+    s.lr = u.step[STEP_LR];
     s.first_step = u.step[STEP_INDEX] == 0.0;
     s.beta1 = (float)u.beta1;
     s.beta1_rest = (float)(1.0 - u.beta1);
     s.beta2 = (float)u.beta2;
     s.beta2_rest = (float)(1.0 - u.beta2);
-    s.step_size = (float)(lr / u.step[STEP_BIAS1]);
+    s.step_size = s.lr / u.step[STEP_BIAS1];
     s.root_bias2_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS2]));
     return s;
+}
+
+DEVICE Rate rate_of(const Update &u, const Scalars &s, double factor, double decay) {
+    if (decay == STANDARD_DECAY) decay = u.weight_decay;
+    double lr = s.lr * factor;
+    return {(float)lr, (float)(s.step_size * factor),
+            u.decoupled ? (float)(1.0 - lr * decay) : 1.0f, u.decoupled ? 0.0f : (float)decay};
+}
+
+DEVICE Rate segment_rate(const Update &u, const Scalars &s, int segment) {
+    return rate_of(u, s, u.segment[segment].lr_factor, u.segment[segment].weight_decay);
 }
 
 /* The last segment that starts at or before `at`; the first one for everything before it. */
@@ -162,31 +176,31 @@ DEVICE int segment_at(const Update &u, int64_t at) {
 }
 
 template <int rule>
-DEVICE void update_one(const Update &u, const Scalars &s, bool decays, float g, float &p, float &m,
-                       float &v) {
+DEVICE void update_one(const Update &u, const Scalars &s, const Rate &r, float g, float &p,
+                       float &m, float &v) {
     g *= s.gradient;
     if (u.clip_value > 0.0f) {
         g = g > u.clip_value ? u.clip_value : g;
         g = g < -u.clip_value ? -u.clip_value : g;
     }
-    g = g + (decays ? s.decay : 0.0f) * p;
+    g = g + r.decay * p;
     if (rule == RULE_SGD) {
-        p = p - s.lr * g;
+        p = p - r.lr * g;
     } else if (rule == RULE_MOMENTUM) {
         m = s.first_step ? g : u.momentum * m + g;
-        p = p - s.lr * (u.nesterov ? g + u.momentum * m : m);
+        p = p - r.lr * (u.nesterov ? g + u.momentum * m : m);
     } else if (rule == RULE_LION) {
         /* not contracted, so that the sign is that of the CPU */
         float toward = __fadd_rn(s.beta1 * m, s.beta1_rest * g);
-        float by = toward > 0.0f ? s.lr : toward < 0.0f ? -s.lr : toward == 0.0f ? 0.0f : toward;
-        p = p * (decays ? s.keep : 1.0f) - by;
+        float by = toward > 0.0f ? r.lr : toward < 0.0f ? -r.lr : toward == 0.0f ? 0.0f : toward;
+        p = p * r.keep - by;
         m = m * s.beta2 + s.beta2_rest * g;
     } else {
         m = m + s.beta1_rest * (g - m);
         /* never contracted: a compiler may choose either product, in each of the forms another */
         v = __fadd_rn(v * s.beta2, s.beta2_rest * g * g);
         float denominator = sqrtf(v) * s.root_bias2_inverse + u.eps;
-        p = p * (decays ? s.keep : 1.0f) - s.step_size * m / denominator;
+        p = p * r.keep - r.step_size * m / denominator;
     }
 }
 
@@ -199,22 +213,24 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
     int segment = 0;
-    bool decays = true;
+    Rate rate;
     if (u.segment) {
         segment = segment_at(u, u.start + at);
-        decays = u.segment[segment].decays;
+        rate = segment_rate(u, s, segment);
         if (segment + 1 < u.n_segment) end = u.segment[segment + 1].offset - u.start - at;
+    } else {
+        rate = rate_of(u, s, 1.0, STANDARD_DECAY);
     }
     Eight part[3] = {}, g = numbers(loaded_g);
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) part[k] = numbers(loaded[k]);
     EACH(j) {
         while (j >= end) { /* elements from here on belong to the next parameter */
-            decays = u.segment[++segment].decays;
+            rate = segment_rate(u, s, ++segment);
             bool more = segment + 1 < u.n_segment;
             end = more ? u.segment[segment + 1].offset - u.start - at : INT64_MAX;
         }
-        update_one<rule>(u, s, decays, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
+        update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
     }
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);

@@ -15,6 +15,7 @@ checkpoint: saving the state of a run
 sources: where samples come from
 optimizers: update rules
 schedules: the learning rate over the steps
+directives: what holds for single parameters, in section train
 precisions: dtypes of computation, master and reduction
 units: units by a rule
 commands: what fsdpc does

@@ -25,10 +25,12 @@ error[E0306]: "b.*" has 1 `*`, but its pattern "a" only 0
 2 | names hf { x = 3; "a" = "b.*" }
   |                   ^^^^^^^^^^^
 
-error[E0306]: section train takes no directive for a path here
- --> m.fsd:3:9
+error[E0313]: a path in section train is `frozen` or a group(..)
+ --> m.fsd:3:17
   |
 3 | train { "h.*" = unit }
-  |         ^^^^^^^^^^^^
+  |                 ^^^^
+  |
+  = help: there is: group, frozen
 
 ==== exit 1

@@ -24,7 +24,11 @@
 
 /* Two groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
 static const PlanParam params[] = {
-    {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}, {.flags = PARAM_NO_DECAY}, {.flags = 0}};
+    {.flags = 0},
+    {.flags = PARAM_NO_DECAY},
+    {.flags = PARAM_GROUPED, .lr_factor = 0.3, .weight_decay = 0.7},
+    {.flags = PARAM_NO_DECAY | PARAM_GROUPED, .lr_factor = 2, .weight_decay = 0.7},
+    {.flags = 0}};
 static const PlanGroupParam group_params[] = {{0, 0, 0},  {1, 0, 32}, {2, 0, 36}, {3, 0, 84},
                                               {4, 0, 92}, {0, 0, 0},  {2, 0, 32}};
 static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,

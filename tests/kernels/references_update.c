@@ -76,19 +76,26 @@ REF(step_scale) {
     s[SCALE_FINITE] = finite;
 }
 
-/* The parameter that element i of this rank's shard belongs to decays. */
-static double decay_of(const Case *c, int64_t i) {
-    if (c->attr.group < 0) return c->attr.weight_decay;
+/* The parameter that element i of this rank's shard belongs to, or NULL. */
+static const PlanParam *param_of(const Case *c, int64_t i) {
+    if (c->attr.group < 0) return NULL;
     const PlanGroup *g = &c->plan->groups[c->attr.group];
     if (g->split) i += g->shard * c->rank;
-    double decay = 0;
+    const PlanParam *param = NULL;
     EACH(p, g->n_param) {
         const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
-        if (i < at->offset) break;
-        bool none = c->plan->params[at->param].flags & PARAM_NO_DECAY;
-        decay = none ? 0 : c->attr.weight_decay;
+        if (i >= at->offset) param = &c->plan->params[at->param];
     }
-    return decay;
+    return param;
+}
+static double decay_of(const Case *c, int64_t i) {
+    const PlanParam *p = param_of(c, i);
+    if (p && p->flags & PARAM_NO_DECAY) return 0;
+    return p && p->flags & PARAM_GROUPED ? p->weight_decay : c->attr.weight_decay;
+}
+static double lr_of(const Case *c, int64_t i, const double *step) {
+    const PlanParam *p = param_of(c, i);
+    return step[STEP_LR] * (p && p->flags & PARAM_GROUPED ? p->lr_factor : 1);
 }
 static double scaled(const Case *c, double g, const double *scale) {
     g *= scale[SCALE_GRADIENT];
@@ -108,7 +115,7 @@ REF(sgd) {
     if (keep(c, in, out, scale)) return;
     EACH(i, out_n(c, 0)) {
         double g = scaled(c, in[1][i], scale) + decay_of(c, i) * in[0][i];
-        out[0][i] = in[0][i] - step[STEP_LR] * g;
+        out[0][i] = in[0][i] - lr_of(c, i, step) * g;
     }
 }
 REF(sgd_momentum) {
@@ -118,7 +125,7 @@ REF(sgd_momentum) {
         double g = scaled(c, in[2][i], scale) + decay_of(c, i) * in[0][i];
         double buffer = step[STEP_INDEX] == 0 ? g : c->attr.momentum * in[1][i] + g;
         double d = c->attr.nesterov ? g + c->attr.momentum * buffer : buffer;
-        out[0][i] = in[0][i] - step[STEP_LR] * d;
+        out[0][i] = in[0][i] - lr_of(c, i, step) * d;
         out[1][i] = buffer;
     }
 }
@@ -128,13 +135,13 @@ REF(adam) {
     EACH(i, out_n(c, 0)) {
         double decay = decay_of(c, i), p = in[0][i], g = scaled(c, in[3][i], scale);
         if (c->attr.decoupled)
-            p *= 1 - step[STEP_LR] * decay;
+            p *= 1 - lr_of(c, i, step) * decay;
         else
             g += decay * p;
         double m = c->attr.beta1 * in[1][i] + (1 - c->attr.beta1) * g;
         double v = c->attr.beta2 * in[2][i] + (1 - c->attr.beta2) * g * g;
         double root = sqrt(v / step[STEP_BIAS2]);
-        out[0][i] = p - step[STEP_LR] * (m / step[STEP_BIAS1]) / (root + c->attr.eps);
+        out[0][i] = p - lr_of(c, i, step) * (m / step[STEP_BIAS1]) / (root + c->attr.eps);
         out[1][i] = m;
         out[2][i] = v;
     }
@@ -146,7 +153,7 @@ REF(lion) {
         double g = scaled(c, in[2][i], scale), m = in[1][i];
         double toward = c->attr.beta1 * m + (1 - c->attr.beta1) * g;
         double sign = (toward > 0) - (toward < 0);
-        out[0][i] = in[0][i] * (1 - step[STEP_LR] * decay_of(c, i)) - step[STEP_LR] * sign;
+        out[0][i] = in[0][i] * (1 - lr_of(c, i, step) * decay_of(c, i)) - lr_of(c, i, step) * sign;
         out[1][i] = c->attr.beta2 * m + (1 - c->attr.beta2) * g;
     }
 }

@@ -140,7 +140,7 @@ def main():
                 rule.update(name, shape, p, [clip * x for x in g], lr, decay, k)
                 moved = max(abs(x - y) for x, y in zip(before[name][1], after[name][1]))
                 away = max(abs(x - y) for x, y in zip(p, after[name][1]))
-                floor = max(map(abs, p)) * 2.0**-24
+                floor = max(map(abs, p)) * 2.0**-23  # two roundings of p
                 if max(away - floor, 0) / max(moved, 1e-30) >= worst:
                     worst, where = max(away - floor, 0) / max(moved, 1e-30), f"{name} step {k}"
             for name in set(before) - set(grads):
