@@ -93,6 +93,8 @@ typedef struct State {
     const char *name; /* "step", "loss", "eval.loss", "eval.accuracy", "h.0.m", .. unique */
     Type type;
     int32_t param, group; /* NO_INDEX unless it belongs to one */
+    AxisSet split;        /* of a group: axes over which it is split; new ones as the group is */
+    AxisSet partial;      /* of a group: axes over which it is still to be summed */
     uint64_t address;     /* level sched */
 } State;
 

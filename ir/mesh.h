@@ -44,32 +44,49 @@ static inline const char *axis_name(AxisRole role) {
     return names[role];
 }
 
-/* The axes of more than one rank whose role has the fact; has: by AxisRole. */
-static inline AxisSet mesh_axes_with(const Mesh *m, const bool *has) {
+static inline const char *axis_meaning(AxisRole role) {
+    static const char *const lines[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) doc,
+#include "axes.def"
+#undef AXIS
+    };
+    return lines[role];
+}
+
+static inline bool axis_splits_samples(AxisRole role) {
+    static const bool splits[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) samples,
+#include "axes.def"
+#undef AXIS
+    };
+    return splits[role];
+}
+
+static inline bool axis_splits_parameters(AxisRole role) {
+    static const bool splits[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, doc) parameters,
+#include "axes.def"
+#undef AXIS
+    };
+    return splits[role];
+}
+
+/* The axes of more than one rank whose role has the fact. */
+static inline AxisSet mesh_axes_with(const Mesh *m, bool (*has)(AxisRole)) {
     AxisSet set = 0;
     for (int a = 0; a < m->n; a++)
-        if (has[m->axis[a].role] && m->axis[a].size > 1) set |= (AxisSet)1 << a;
+        if (has(m->axis[a].role) && m->axis[a].size > 1) set |= (AxisSet)1 << a;
     return set;
 }
 
 /* Over which axes ranks read different samples. */
 static inline AxisSet mesh_sample_axes(const Mesh *m) {
-    static const bool has[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) samples,
-#include "axes.def"
-#undef AXIS
-    };
-    return mesh_axes_with(m, has);
+    return mesh_axes_with(m, axis_splits_samples);
 }
 
 /* Over which axes parameters may be split. */
 static inline AxisSet mesh_parameter_axes(const Mesh *m) {
-    static const bool has[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) parameters,
-#include "axes.def"
-#undef AXIS
-    };
-    return mesh_axes_with(m, has);
+    return mesh_axes_with(m, axis_splits_parameters);
 }
 
 static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }

@@ -494,6 +494,16 @@ static bool parse_param(Parser *p) {
     return true;
 }
 
+/* Of a state that says nothing of its own, until groups are there. */
+#define AS_GROUP UINT32_MAX
+
+static bool parse_axis_set(Parser *p, AxisSet *set) {
+    int64_t axes;
+    if (!parse_axes(p, &axes)) return false;
+    *set = (AxisSet)axes;
+    return true;
+}
+
 static bool parse_state(Parser *p) {
     State s = {.param = NO_INDEX, .group = NO_INDEX};
     int role;
@@ -504,6 +514,9 @@ static bool parse_state(Parser *p) {
     if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
     if (accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
     if (accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
+    s.split = AS_GROUP;
+    if (accept_word(p, "split") && !parse_axis_set(p, &s.split)) return false;
+    if (accept_word(p, "partial") && !parse_axis_set(p, &s.partial)) return false;
     if (!parse_address(p, &s.address)) return false;
     vec_push(p->g->arena, &p->g->states, s);
     return true;
@@ -560,11 +573,7 @@ static bool parse_group(Parser *p) {
     if (!expect_word(p, "unpadded") || !parse_int(p, &q.unpadded) || !expect_word(p, "padded") ||
         !parse_int(p, &q.padded) || !expect_word(p, "shard") || !parse_int(p, &q.shard))
         return false;
-    if (accept_word(p, "split")) {
-        int64_t axes;
-        if (!parse_axes(p, &axes)) return false;
-        q.split = (AxisSet)axes;
-    }
+    if (accept_word(p, "split") && !parse_axis_set(p, &q.split)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }
@@ -726,6 +735,15 @@ static void next_line(Parser *p) {
     p->line++;
 }
 
+static void resolve_states(Parser *p) {
+    const Graph *g = p->g;
+    for (uint32_t i = 0; i < g->states.n; i++) {
+        State *s = &g->states.at[i];
+        bool known = s->group >= 0 && s->group < (int64_t)g->groups.n;
+        if (s->split == AS_GROUP) s->split = known ? g->groups.at[s->group].split : 0;
+    }
+}
+
 static void resolve(Parser *p) {
     for (uint32_t i = 0; i < p->references.n; i++) {
         const Reference *r = &p->references.at[i];
@@ -761,6 +779,7 @@ Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, si
     p.failed = false;
     if (first && !p.errors) fail(&p, "a graph starts with `graph` and its level");
     if (p.program && !p.errors) fail(&p, "the program does not end: `end` is missing");
+    resolve_states(&p);
     if (!p.errors) resolve(&p);
     arena_free(p.scratch);
     return p.errors ? NULL : p.g;

@@ -269,6 +269,19 @@ static void put_address(Printer *p, uint64_t address) {
     put_uint(p, address);
 }
 
+/* Where the state is, as far as it is not where its group's shards are. */
+static void put_residence(Printer *p, const State *s) {
+    if (s->group < 0 || s->group >= (int64_t)p->g->groups.n) return;
+    if (s->split != p->g->groups.at[s->group].split) {
+        put(p, " split ");
+        text_axes_print(&p->g->policy.mesh, s->split, p->out);
+    }
+    if (s->partial) {
+        put(p, " partial ");
+        text_axes_print(&p->g->policy.mesh, s->partial, p->out);
+    }
+}
+
 static void print_states(Printer *p) {
     for (uint32_t i = 0; i < p->g->states.n; i++) {
         const State *s = &p->g->states.at[i];
@@ -278,6 +291,7 @@ static void print_states(Printer *p) {
         type_print(&s->type, p->out);
         if (s->param != NO_INDEX) put_labelled(p, "param", s->param);
         if (s->group != NO_INDEX) put_labelled(p, "group", s->group);
+        put_residence(p, s);
         put_address(p, s->address);
         put(p, "\n");
     }

@@ -21,9 +21,10 @@ typedef struct Verify {
     uint32_t *op_number, *value_number; /* as printed; NO_OP, NO_VALUE when in no program */
     const Program *program;             /* the one in work */
     uint32_t program_row;
-    uint32_t first_number; /* of its first op */
-    uint32_t *defined;     /* by value: row + 1 of the program that has defined it so far */
-    Type *in, *out;        /* of the op in work */
+    uint32_t first_number;     /* of its first op */
+    uint32_t *defined;         /* by value: row + 1 of the program that has defined it so far */
+    Type *in, *out;            /* of the op in work */
+    struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;
 
 /* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
@@ -35,6 +36,7 @@ void verify_order(Verify *v);        /* verify_order.c: sched-9; edges are known
 void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */
 void verify_sharding(Verify *v);     /* verify_program.c: shard-4, -6, -7, sched-1, -4 to -7 */
+void verify_residence(Verify *v);    /* verify_residence.c: sched-1 */
 void verify_program_set(Verify *v);  /* verify_program.c: which programs there are */
 
 static inline const Op *verify_op(const Verify *v, uint32_t k) {

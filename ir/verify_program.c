@@ -218,7 +218,7 @@ static void check_collective(Verify *v, const Op *op) {
 }
 
 typedef struct Counts {
-    uint32_t packs, reductions, updates;
+    uint32_t packs, keeps, updates;
 } Counts;
 
 static void count_once(Verify *v, const Op *op, const char *what, uint32_t *count) {
@@ -234,8 +234,8 @@ static void count_once(Verify *v, const Op *op, const char *what, uint32_t *coun
 static void count_op(Verify *v, const Op *op, Counts *counts) {
     bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
     if (op->kind == OP_pack) count_once(v, op, "packed", &counts[op->attr.group].packs);
-    if (is_reduction(op) && op->attr.group != NO_INDEX)
-        count_once(v, op, "reduced", &counts[op->attr.group].reductions);
+    if (op->kind == OP_set_state && v->g->states.at[op->attr.index].role == STATE_GRADIENT)
+        counts[v->g->states.at[op->attr.index].group].keeps++;
     if (op_info[op->kind].role != ROLE_UPDATE) return;
     if (op->attr.group == NO_INDEX || !ends_step)
         verify_broken(v, RULE_SHARD_6, op, "updates %s",
@@ -246,17 +246,14 @@ static void count_op(Verify *v, const Op *op, Counts *counts) {
 
 /* ---- sched-1, sched-4, sched-6, sched-7 ---- */
 
-static void check_sched_counts(Verify *v, const Counts *counts) {
-    const Policy *policy = &v->g->policy;
+static void check_updates(Verify *v, const Counts *counts) {
     ProgramKind kind = v->program->kind;
     bool ends_step = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST;
     if (kind == PROGRAM_EVAL) return;
-    bool reduces = mesh_sample_axes(&policy->mesh) && (ends_step || !policy->accumulate_local);
     for (uint32_t i = 0; i < v->g->groups.n; i++) {
         if (!v->g->groups.at[i].trainable) continue;
-        if (counts[i].reductions != reduces)
-            verify_broken(v, RULE_SCHED_1, NULL, "group %u is reduced %u times, not %d", i,
-                          counts[i].reductions, reduces);
+        if (!ends_step && !counts[i].keeps)
+            verify_broken(v, RULE_SCHED_1, NULL, "the gradient of group %u is lost", i);
         if (counts[i].updates != ends_step)
             verify_broken(v, RULE_SCHED_1, NULL, "group %u is updated %u times, not %d", i,
                           counts[i].updates, ends_step);
@@ -310,6 +307,7 @@ void verify_sharding(Verify *v) {
         if (v->placed) check_workspace(v, op);
     }
     if (v->g->level < LEVEL_SCHED) return;
-    check_sched_counts(v, counts);
+    check_updates(v, counts);
+    verify_residence(v);
     if (v->placed) check_peak(v);
 }

@@ -170,12 +170,23 @@ static void check_names(Verify *v) {
 
 /* ---- graph-8 ---- */
 
+/* The axes fit the role, and a group's state has as many elements as they say. */
+static bool resides(const Verify *v, const State *s, const Group *group) {
+    const Mesh *mesh = &v->g->policy.mesh;
+    const Type *t = &s->type;
+    if (!group) return !s->split && !s->partial;
+    if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~mesh_sample_axes(mesh)) return false;
+    if (s->partial && (s->role != STATE_GRADIENT || s->partial & s->split)) return false;
+    return t->rank == 1 && t->dim[0] == group->padded / mesh_extent(mesh, s->split);
+}
+
 /* What belongs to a parameter before pass shard belongs to a group from there on. */
 static bool role_fits(const Verify *v, const State *s) {
     const Graph *g = v->g;
     const Type *t = &s->type;
     bool vector = t->rank == 1;
     const Group *group = s->group == NO_INDEX ? NULL : &g->groups.at[s->group];
+    if (!resides(v, s, group)) return false;
     switch (s->role) {
     case STATE_STEP: return t->dtype == DT_F64 && vector && t->dim[0] == STEP_SLOTS;
     case STATE_SCALE: return t->dtype == DT_F64 && vector && t->dim[0] == SCALE_SLOTS;
@@ -188,14 +199,10 @@ static bool role_fits(const Verify *v, const State *s) {
             p.dtype = t->dtype;
             return !v->grouped && dtype_is_float(t->dtype) && type_equal(&p, t);
         }
-        return group && dtype_is_float(t->dtype) && vector && t->dim[0] == group->shard;
-    case STATE_PARAM:
-        return group && t->dtype == group->master_dtype && vector && t->dim[0] == group->shard;
-    case STATE_GRADIENT:
-        return group && dtype_is_float(t->dtype) && vector &&
-               (t->dim[0] == group->shard || t->dim[0] == group->padded);
-    case STATE_GATHERED:
-        return group && dtype_is_float(t->dtype) && vector && t->dim[0] == group->padded;
+        return group && dtype_is_float(t->dtype) && s->split == group->split;
+    case STATE_PARAM: return group && t->dtype == group->master_dtype && s->split == group->split;
+    case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
+    case STATE_GATHERED: return group && dtype_is_float(t->dtype) && !s->split;
     default: return false;
     }
 }

@@ -2,14 +2,16 @@
  *
  * In: a graph of level shard as pass shard leaves it, where every unit is unsharded once and every
  * flat gradient reduced at once. Out: each program with the unshard, reshard, reduce_scatter,
- * all_reduce and free that the strategy asks for, in the order of computation; pass schedule moves
- * gathers forward from there. With M > 1 micro-batches `train` becomes `first`, `micro` (M > 2) and
- * `last`. comm_parts.c decides what is gathered from when to when, comm_emit.c writes the programs.
+ * all_reduce and free that lead from one border of the residency table to the next, in the order of
+ * computation; pass schedule moves gathers forward from there. With M > 1 micro-batches `train`
+ * becomes `first`, `micro` (M > 2) and `last`. comm_parts.c decides what is gathered from when to
+ * when, comm_emit.c writes the programs.
  *
  * Counts per step, with U units that own something: full M(2U - 1) gathers (one more with
  * reshard_root, one fewer for each unit whose backward reads no weight), M*U reductions, U with
  * accumulate = local; grads M*U, with accumulate = local U; none no gather, as many all_reduces as
- * full has reductions. One more all_reduce for loss and norm. One rank: none of these.
+ * full has reductions. With replicas each reduce_scatter is followed by an all_reduce of the shard.
+ * One more all_reduce for loss and norm. One rank: none of these.
  *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
  */
@@ -23,17 +25,16 @@ static bool policy_is_possible(const Graph *g) {
     for (int a = 0; a < p->mesh.n; a++) {
         AxisRole role = p->mesh.axis[a].role;
         int64_t size = p->mesh.axis[a].size;
-        if (size == 1 || mesh_parameter_axes(&p->mesh) >> a & 1) continue;
-        Diag d = diag_at(g->diags, E_mesh, p->unit_span,
-                         "mesh axis %s = %lld: this build shards over %s alone", axis_name(role),
-                         (long long)size, axis_name(AXIS_dp));
-        diag_help(&d, "write mesh = (%s = %lld)", axis_name(AXIS_dp),
-                  (long long)mesh_ranks(&p->mesh));
+        AxisSet served = mesh_sample_axes(&p->mesh) | mesh_parameter_axes(&p->mesh);
+        if (size == 1 || served >> a & 1) continue;
+        Diag d =
+            diag_at(g->diags, E_mesh, p->unit_span, "mesh axis %s = %lld: this version has no %s",
+                    axis_name(role), (long long)size, axis_meaning(role));
         diag_emit(&d);
         ok = false;
     }
     int64_t ahead = MAX(p->prefetch_forward, p->prefetch_backward);
-    if (ahead >= p->inflight && residency_of(p)->state) { /* else nothing is gathered */
+    if (ahead >= p->inflight && strategy_gathers(p->strategy)) {
         Diag d = diag_at(g->diags, E_prefetch_room, p->unit_span,
                          "prefetch = %lld needs inflight >= %lld", (long long)ahead,
                          (long long)ahead + 1);
@@ -97,12 +98,24 @@ static bool graph_is_behind_shard(const Graph *g) {
 
 /* ---- states ---- */
 
+Residence comm_residence(const Comm *c, Resident what, Border border, int32_t of) {
+    Residence r = residence_of(&c->g->policy, what, border, c->g->units.at[of].is_root);
+    /* Where nothing is gathered, the master or its cast is what computation reads. */
+    if (what == RESIDENT_GATHERED && border != BORDER_FORWARD && !c->gather) r.kept = false;
+    return r;
+}
+
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, int dtype,
-                         int64_t elements) {
+                         Residence where) {
     Graph *g = c->g;
     const char *of = g->states.at[c->param_state[k]].name + strlen("param");
     const char *name = arena_printf(g->arena, "%s%s", word, of);
-    return graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
+    int64_t elements = g->groups.at[k].padded / mesh_extent(&g->policy.mesh, where.split);
+    int32_t row =
+        graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
+    g->states.at[row].split = where.split;
+    g->states.at[row].partial = where.partial;
+    return row;
 }
 
 static void make_states(Comm *c) {
@@ -113,21 +126,26 @@ static void make_states(Comm *c) {
     c->gathered_state = arena_array(g->arena, int32_t, n);
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
-    bool several = g->policy.micro_batches > 1;
     for (uint32_t k = 0; k < n; k++) {
         Group group = g->groups.at[k];
-        if (several && group.trainable)
-            c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype,
-                                             c->local ? group.padded : group.shard);
-        if (c->hold)
+        c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
+        Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group.unit);
+        Residence gathered = comm_residence(c, RESIDENT_GATHERED, BORDER_BETWEEN, group.unit);
+        if (gradient.kept && group.trainable)
+            c->gradient_state[k] =
+                add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype, gradient);
+        if (gathered.kept)
             c->gathered_state[k] =
-                add_state(c, STATE_GATHERED, "gathered", k, group.compute_dtype, group.padded);
+                add_state(c, STATE_GATHERED, "gathered", k, group.compute_dtype, gathered);
     }
 }
 
 static void tell_price(const Comm *c) {
     const Graph *g = c->g;
     int64_t whole = 0, part = 0;
+    Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, false);
+    Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, false);
+    if (!kept.kept || !(end.split & ~kept.split)) return;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         const Group *group = &g->groups.at[k];
         if (!group->trainable) continue;
@@ -162,7 +180,7 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
     const Policy *p = &g->policy;
-    if (!c->gathers || residency_of(p)->forward || !p->reshard) return;
+    if (!c->gather || residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, false).kept) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->arena, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];
@@ -190,11 +208,9 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
 
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
-    Comm c = {.g = g, .map = unit_map(g), .axes = mesh_sample_axes(&p->mesh)};
-    c.ranks = mesh_extent(&p->mesh, c.axes);
-    c.gathers = split_axes(p) != 0;
-    c.local = p->accumulate_local && p->micro_batches > 1;
-    c.hold = c.gathers && c.local && residency_of(p)->between;
+    Comm c = {.g = g, .map = unit_map(g)};
+    Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, false);
+    c.gather = residence_transition(master, (Residence){.kept = true}).gather;
     c.around = arena_array(g->arena, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)
         c.around[u] = unit_around(g, &c.map, g->units.at[u].modules.at[0]);
@@ -205,7 +221,7 @@ bool pass_comm(Graph *g) {
     if (!policy_is_possible(g) || !graph_is_behind_shard(g)) return false;
     Comm c = comm_of(g);
     make_states(&c);
-    if (c.local && c.gathers) tell_price(&c);
+    tell_price(&c);
     uint32_t n = g->programs.n;
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];

@@ -3,6 +3,7 @@
 #define FSDPC_COMM_H
 
 #include "passes.h"
+#include "residency.h"
 #include "units.h"
 
 /* A run of ops of one unit and phase. */
@@ -43,14 +44,13 @@ typedef struct Parts {
 typedef struct Comm {
     Graph *g;
     UnitMap map;
-    int64_t ranks;
-    AxisSet axes;    /* that collectives span */
-    bool gathers;    /* parameters are sharded: unshard is a collective */
-    bool local;      /* gradients of micro-batches add up unsharded */
-    bool hold;       /* gathered parameters are kept between micro-batches */
+    AxisSet gather;  /* axes that a gather spans: those over which master weights are split */
     int32_t *around; /* by unit: the unit around it, or NO_INDEX */
     int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
 } Comm;
+
+/* Where the policy has something at a border; comm.c. of: a unit. */
+Residence comm_residence(const Comm *c, Resident what, Border border, int32_t of);
 
 /* comm_parts.c */
 Parts comm_parts(Comm *c, const Program *p);

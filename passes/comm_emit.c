@@ -42,6 +42,7 @@ typedef struct Emit {
     bool update;  /* this kind ends in the update */
     bool first;   /* nothing is kept from earlier micro-batches */
     bool several; /* gradients and metrics of several calls add up */
+    Border entry, exit;
     Builder b;
     uint32_t next_gather, next_reduction;
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
@@ -76,7 +77,10 @@ static void clone(Emit *e, const Op *old, const ValueId *in) {
 
 /* ---- gathers ---- */
 
-static bool reads_held(const Emit *e) { return e->c->hold && e->several && !e->first; }
+/* Are the unit's parameters there in gathered form at this border? */
+static bool is_gathered(const Emit *e, int32_t unit, Border border) {
+    return comm_residence(e->c, RESIDENT_GATHERED, border, unit).kept;
+}
 
 static ValueId compute_shard(Emit *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
@@ -96,7 +100,8 @@ static void emit_unshard(Emit *e, const Gather *gather) {
         int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
         if (before >= 0) in[n++] = e->resharded.at[before];
     }
-    Attrs a = {.unit = gather->unit, .axes = e->c->axes, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
+    Attrs a = {
+        .unit = gather->unit, .axes = e->c->gather, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
     OpId id = op_emit(&e->b, OP_unshard, &a, n, in, NULL);
     ValueId out = g->ops.at[id].out;
     for (uint32_t j = 0; j < u->groups.n; j++) e->flat[u->groups.at[j]] = out + j;
@@ -107,14 +112,11 @@ static void begin_gather(Emit *e, uint32_t segment) {
     const Gather *gather = &e->parts->gathers.at[e->next_gather];
     const Unit *u = &g->units.at[gather->unit];
     builder_at_unit(&e->b, gather->unit, e->parts->segments.at[segment].phase);
-    if (e->c->gathers && !reads_held(e)) {
-        emit_unshard(e, gather);
-    } else {
-        for (uint32_t j = 0; j < u->groups.n; j++) {
-            uint32_t k = (uint32_t)u->groups.at[j];
-            e->flat[k] =
-                reads_held(e) ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
-        }
+    bool there = is_gathered(e, gather->unit, e->entry);
+    if (e->c->gather && !there) emit_unshard(e, gather);
+    for (uint32_t j = 0; j < u->groups.n && (there || !e->c->gather); j++) {
+        uint32_t k = (uint32_t)u->groups.at[j];
+        e->flat[k] = there ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
     }
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
@@ -122,9 +124,10 @@ static void begin_gather(Emit *e, uint32_t segment) {
 static void end_gather(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
-    if (!e->c->gathers) return;
-    if (e->c->hold && e->several && !e->update) {
-        for (uint32_t j = 0; e->first && j < u->groups.n; j++)
+    if (!e->c->gather) return;
+    if (is_gathered(e, gather->unit, e->exit)) {
+        bool there = is_gathered(e, gather->unit, e->entry);
+        for (uint32_t j = 0; !there && j < u->groups.n; j++)
             emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
     }
@@ -210,52 +213,67 @@ static void complete_all(Emit *e, uint8_t phase) {
     e->pending.n = 0;
 }
 
-static ValueId reduce(Emit *e, const Reduction *r, ValueId flat) {
-    const Group *group = &e->c->g->groups.at[r->group];
-    Attrs a = {.unit = group->unit,
-               .group = r->group,
-               .axes = e->c->axes,
+/* The collectives of a transition of the group's gradient. */
+static ValueId move(Emit *e, uint32_t group, Transition t, ValueId v) {
+    Attrs a = {.unit = e->c->g->groups.at[group].unit,
+               .group = group,
                .comm = COMM_REDUCE,
                .tag = TAG_GRADIENT};
-    if (e->c->ranks == 1) return flat;
-    return emit(&e->b, e->c->gathers ? OP_reduce_scatter : OP_all_reduce, &a, 1, &flat, NULL);
+    CHECK(!t.gather);
+    a.axes = t.scatter;
+    if (t.scatter) v = emit(&e->b, OP_reduce_scatter, &a, 1, &v, NULL);
+    a.axes = t.sum;
+    if (t.sum) v = emit(&e->b, OP_all_reduce, &a, 1, &v, NULL);
+    return v;
 }
 
-/* Gradients of micro-batches that add up before the reduction. An all_reduce works in place, in the
- * state's memory: afterwards the state is its result, see complete. */
-static ValueId add_local(Emit *e, const Reduction *r, ValueId pack, bool reduced_in_place) {
-    int32_t state = e->c->gradient_state[r->group];
-    ValueId sum = pack;
+/* Contributions that need no collective before they add up. If the sum is all-reduced afterwards,
+ * in place, in the state's memory, the state is the result of that; see complete. */
+static ValueId add_at_once(Emit *e, uint32_t group, ValueId v, bool reduced_in_place) {
+    int32_t state = e->c->gradient_state[group];
     if (!e->first) {
-        ValueId both[2] = {emit_state(&e->b, state), pack};
-        sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+        ValueId both[2] = {emit_state(&e->b, state), v};
+        v = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
-    if (!reduced_in_place) emit_set_state(&e->b, state, sum);
-    return sum;
+    if (!reduced_in_place) emit_set_state(&e->b, state, v);
+    return v;
 }
 
-static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
+static ValueId emit_pack(Emit *e, const Reduction *r) {
     Graph *g = e->c->g;
-    const Reduction *r = &e->parts->reductions.at[row];
     const Group *group = &g->groups.at[r->group];
-    builder_at_unit(&e->b, group->unit, phase);
     ValueId *in = arena_array(g->arena, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
     Attrs a = {.group = r->group};
     Type t = type_of(group->reduce_dtype, 1, &group->padded);
-    ValueId pack = emit(&e->b, OP_pack, &a, group->params.n, in, &t);
-    bool local = e->several && (e->c->local || e->c->ranks == 1);
-    bool in_place = local && e->update && e->c->ranks > 1 && !e->c->gathers;
-    ValueId flat = local ? add_local(e, r, pack, in_place) : pack;
-    if (local && !e->update) return;
-    ValueId reduced = reduce(e, r, flat);
-    e->became[r->reduced] = reduced;
+    return emit(&e->b, OP_pack, &a, group->params.n, in, &t);
+}
+
+/* From the contribution to where gradients are between micro-batches, and from there to where the
+ * update reads them; with one micro-batch from the contribution to the update. */
+static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
+    Comm *c = e->c;
+    const Reduction *r = &e->parts->reductions.at[row];
+    int32_t unit = c->g->groups.at[r->group].unit;
+    Residence made = residence_of_contribution(&c->g->policy);
+    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, unit);
+    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, unit);
+    Transition each = residence_transition(made, e->several ? kept : end);
+    Transition last = residence_transition(e->several ? kept : end, end);
+    builder_at_unit(&e->b, unit, phase);
+    ValueId pack = emit_pack(e, r), value = pack;
+    bool at_once = e->several && transition_is_none(each);
+    bool in_place = at_once && e->update && last.sum && !last.scatter;
+    CHECK(at_once || transition_is_none(last));
+    if (at_once) value = add_at_once(e, r->group, value, in_place);
+    if (at_once && !e->update) return;
+    e->became[r->reduced] = value = move(e, r->group, at_once ? last : each, value);
     Pending p = {row, NO_VALUE, NO_VALUE, in_place};
-    if (e->several && (!local || in_place)) p.value = reduced;
-    if (e->c->gathers && !local) p.pack = pack;
+    if (e->several && (!at_once || in_place)) p.value = value;
+    if (!at_once && each.scatter) p.pack = pack;
     if (p.value == NO_VALUE && p.pack == NO_VALUE) return;
     e->pending_of[r->group] = (int32_t)e->pending.n;
-    vec_push(g->arena, &e->pending, p);
+    vec_push(c->g->arena, &e->pending, p);
 }
 
 static void end_segment(Emit *e, uint32_t segment) {
@@ -279,7 +297,8 @@ static void see_metric(Emit *e, const Op *op) {
         ValueId both[2] = {emit_state(&e->b, m.state), m.value};
         m.value = emit(&e->b, OP_metric_add, NULL, 2, both, NULL);
     }
-    bool summed_later = e->c->ranks > 1 && (e->update || e->kind == PROGRAM_EVAL);
+    AxisSet samples = mesh_sample_axes(&e->c->g->policy.mesh);
+    bool summed_later = samples && (e->update || e->kind == PROGRAM_EVAL);
     if (!summed_later) emit_set_state(&e->b, m.state, m.value);
     vec_push(e->c->g->arena, &e->metrics, m);
 }
@@ -288,13 +307,14 @@ static void see_metric(Emit *e, const Op *op) {
 static void reduce_metrics(Emit *e, ValueId *norm) {
     Graph *g = e->c->g;
     uint32_t n = e->metrics.n;
-    if (e->c->ranks == 1 || n + (norm != NULL) == 0) return;
+    AxisSet samples = mesh_sample_axes(&g->policy.mesh);
+    if (!samples || n + (norm != NULL) == 0) return;
     ValueId *in = arena_array(g->arena, ValueId, n + 1);
     for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;
     if (norm) in[n] = *norm;
     Attrs a = {.unit = NO_INDEX,
                .group = NO_INDEX,
-               .axes = e->c->axes,
+               .axes = samples,
                .comm = COMM_REDUCE,
                .tag = TAG_METRIC};
     OpId id = op_emit(&e->b, OP_all_reduce, &a, n + (norm != NULL), in, NULL);
@@ -351,7 +371,8 @@ static void read_shards(Emit *e) {
     Graph *g = e->c->g;
     const Parts *parts = e->parts;
     bool *read = arena_array(g->arena, bool, g->groups.n);
-    for (uint32_t k = 0; k < parts->gathers.n && !reads_held(e); k++) {
+    for (uint32_t k = 0; k < parts->gathers.n; k++) {
+        if (is_gathered(e, parts->gathers.at[k].unit, e->entry)) continue;
         const Unit *u = &g->units.at[parts->gathers.at[k].unit];
         for (uint32_t j = 0; j < u->groups.n; j++) read[u->groups.at[j]] = true;
     }
@@ -376,6 +397,8 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
               .update = kind == PROGRAM_TRAIN || kind == PROGRAM_LAST,
               .first = kind == PROGRAM_FIRST,
               .several = kind != PROGRAM_TRAIN && kind != PROGRAM_EVAL,
+              .entry = program_entry(kind),
+              .exit = program_exit(kind),
               .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
     e.current = arena_array(a, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;

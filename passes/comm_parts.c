@@ -186,14 +186,14 @@ static int64_t units_between(const Comm *c, const Parts *parts, int32_t unit, ui
 static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use *a, const Use *b,
                       Met *met) {
     const Policy *p = &c->g->policy;
+    const Unit *u = &c->g->units.at[unit];
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
-    bool kept = residency_of(p)->forward || !p->reshard;
-    if (c->g->units.at[unit].is_root)
-        return !border || residency_of(p)->forward || !p->reshard_root;
+    bool kept = residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, u->is_root).kept;
+    if (u->is_root) return !border || kept;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;
-    if (a->recomputed || c->g->units.at[unit].modules.n > 1) return true;
+    if (a->recomputed || u->modules.n > 1) return true;
     if (only_inner_between(c, parts, unit, a->segment, b->segment)) return true;
     int64_t ahead = phase == PHASE_FORWARD ? p->prefetch_forward : p->prefetch_backward;
     int64_t between = units_between(c, parts, unit, a->segment, b->segment, ahead, met);

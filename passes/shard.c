@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "passes.h"
+#include "residency.h"
 #include "signature.h"
 #include "units.h"
 

@@ -13,19 +13,6 @@
 
 #include "units.h"
 
-const Residency *residency_of(const Policy *p) {
-    static const Residency rows[STRATEGY_KINDS] = {
-#define STRATEGY(constant, state, forward, between) [constant] = {state, forward, between},
-#include "strategies.def"
-#undef STRATEGY
-    };
-    return &rows[p->strategy];
-}
-
-AxisSet split_axes(const Policy *p) {
-    return residency_of(p)->state ? mesh_parameter_axes(&p->mesh) : 0;
-}
-
 static void map_modules(const Graph *g, UnitMap *m) {
     for (uint32_t i = 0; i < g->modules.n; i++) m->innermost[i] = m->entrance[i] = NO_INDEX;
     for (uint32_t u = 0; u < g->units.n; u++)

@@ -12,14 +12,6 @@ typedef struct UnitMap {
     int32_t *owner;     /* by parameter: the unit that owns it, or NO_INDEX */
 } UnitMap;
 
-/* What a strategy leaves split, and where it keeps parameters gathered: strategies.def. */
-typedef struct Residency {
-    bool state, forward, between;
-} Residency;
-const Residency *residency_of(const Policy *p);
-/* The axes over which master weights, moments and reduced gradients are split. */
-AxisSet split_axes(const Policy *p);
-
 /* units.c. From g->units as it stands; n log n in modules and names. */
 UnitMap unit_map(const Graph *g);
 /* The unit around the one that encloses module, or NO_INDEX. */

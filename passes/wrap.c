@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "passes.h"
+#include "residency.h"
 #include "units.h"
 
 typedef struct Wrap {

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# sched-1: with two ranks a gradient is reduced, and a step ends with the update.
+# sched-1: a micro-batch keeps its gradient, and a step ends with the update.
 ==== graph.txt
 graph sched
 mesh dp = 2
@@ -19,10 +19,10 @@ program last
   #3 [reduce] wait(#2) %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
 end
 ==== err
-error[E0521]: sched-1: program first: group 0 is reduced 0 times, not 1
-  = help: a trainable group is reduced as often as the policy says and updated once a step
+error[E0521]: sched-1: program first: the gradient of group 0 is lost
+  = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
 error[E0521]: sched-1: program last: group 0 is updated 0 times, not 1
-  = help: a trainable group is reduced as often as the policy says and updated once a step
+  = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
 ==== exit 1

@@ -1,5 +1,5 @@
 # RUN: %fsdpc opt --pass= %s
-# shard-6: a gradient is packed and reduced once.
+# shard-6: a gradient is packed once.
 ==== graph.txt
 graph shard
 mesh dp = 2
@@ -14,15 +14,10 @@ program train
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %2: f32[8] = pack(%0, %1) {group = 0} !backward -
-  #3 %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
-  #4 %4: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
-  #5 %5: f32[8] = pack(%0, %1) {group = 0} !backward -
+  #3 %3: f32[8] = pack(%0, %1) {group = 0} !backward -
 end
 ==== err
-error[E0521]: shard-6: program train, #4 reduce_scatter: group 0 is reduced again
-  = help: a program packs, reduces and updates a trainable group at most once each
-
-error[E0521]: shard-6: program train, #5 pack: group 0 is packed again
-  = help: a program packs, reduces and updates a trainable group at most once each
+error[E0521]: shard-6: program train, #3 pack: group 0 is packed again
+  = help: a program packs and updates a trainable group at most once each
 
 ==== exit 1

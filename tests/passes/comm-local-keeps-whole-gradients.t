@@ -6,10 +6,10 @@ state 9 gradient "grad.u0" f32[6] group 0
 state 10 gradient "grad.u1" f32[12] group 1
 state 11 gradient "grad.u2" f32[20] group 2
 state 12 gradient "grad" f32[9] group 3
-state 9 gradient "grad.u0" f32[24] group 0
-state 10 gradient "grad.u1" f32[48] group 1
-state 11 gradient "grad.u2" f32[80] group 2
-state 12 gradient "grad" f32[36] group 3
+state 9 gradient "grad.u0" f32[24] group 0 split () partial (dp)
+state 10 gradient "grad.u1" f32[48] group 1 split () partial (dp)
+state 11 gradient "grad.u2" f32[80] group 2 split () partial (dp)
+state 12 gradient "grad" f32[36] group 3 split () partial (dp)
 ==== err
 note[W0403]: accumulate = local keeps 752 bytes of unsharded gradients on every rank; accumulate = sharded needs 188 bytes
 

@@ -9,7 +9,7 @@ param 0 "a" module 0 f32[3] zeros
 param 1 "b" module 0 f32[5] zeros
 state 0 step "step" f64[16]
 state 1 param "param" f32[4] group 0
-state 2 gradient "g" f32[8] group 0
+state 2 gradient "g" f32[8] group 0 split () partial (dp)
 unit 0 "" M modules 0 groups 0 below 8 owned 8 root
 group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpadded 8 padded 8 shard 4 split (dp)
 program eval

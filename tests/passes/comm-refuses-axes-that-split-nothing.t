@@ -1,6 +1,6 @@
 # RUN: %fsdpc dump --stage=train -n 2 %s | %fsdpc opt --pass=wrap,shard > %t/g
-# RUN: sed 's/^mesh dp = 2/mesh rep = 3, dp = 2/' %t/g | %fsdpc opt --pass=comm
-# A mesh with another axis is an error in a graph that comes as text, too.
+# RUN: sed 's/^mesh dp = 2/mesh tp = 3, dp = 2/' %t/g | %fsdpc opt --pass=comm
+# An axis that this version cannot use is an error in a graph that comes as text, too.
 ==== net.fsd
 module Net {
   w : param[3, 3] = zeros
@@ -10,7 +10,6 @@ model = Net
 data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== err
-error[E0406]: mesh axis rep = 3: this build shards over dp alone
-  = help: write mesh = (dp = 6)
+error[E0406]: mesh axis tp = 3: this version has no tensor parallel
 
 ==== exit 1

@@ -1,0 +1,63 @@
+/* The residency table: strategies.def, read by border. */
+#include "residency.h"
+
+typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, LOCAL, ACCUMULATE } Entry;
+
+static const uint8_t table[STRATEGY_KINDS][RESIDENTS][BORDERS] = {
+#define RESIDES(strategy, what, ...) [strategy][RESIDENT_##what] = {__VA_ARGS__},
+#include "strategies.def"
+#undef RESIDES
+};
+
+bool strategy_gathers(Strategy s) { return table[s][RESIDENT_MASTER][BORDER_START] == SPLIT; }
+
+bool strategy_reshards(Strategy s) {
+    return table[s][RESIDENT_GATHERED][BORDER_FORWARD] == RESHARD;
+}
+
+AxisSet split_axes(const Policy *p) {
+    return strategy_gathers(p->strategy) ? mesh_parameter_axes(&p->mesh) : 0;
+}
+
+Residence residence_of_contribution(const Policy *p) {
+    return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
+}
+
+Residence residence_of(const Policy *p, Resident what, Border border, bool root) {
+    const Residence gone = {0}, whole = {.kept = true};
+    bool several = p->micro_batches > 1, local = p->accumulate_local && several;
+    if (border == BORDER_BETWEEN && !several) return gone;
+    switch ((Entry)table[p->strategy][what][border]) {
+    case GONE: return gone;
+    case SPLIT: return (Residence){.kept = true, .split = mesh_parameter_axes(&p->mesh)};
+    case WHOLE: return whole;
+    case RESHARD: return (root ? p->reshard_root : p->reshard) ? gone : whole;
+    case LOCAL: return local ? whole : gone;
+    case ACCUMULATE:
+        return local ? residence_of_contribution(p) : residence_of(p, what, BORDER_UPDATE, root);
+    }
+    return gone;
+}
+
+Transition residence_transition(Residence from, Residence to) {
+    AxisSet cut = to.split & ~from.split;
+    CHECK((cut & ~from.partial) == 0 && (to.partial & ~from.partial) == 0);
+    return (Transition){
+        .gather = from.split & ~to.split, .scatter = cut, .sum = from.partial & ~to.partial & ~cut};
+}
+
+Border program_entry(ProgramKind kind) {
+    return kind == PROGRAM_MICRO || kind == PROGRAM_LAST ? BORDER_BETWEEN : BORDER_START;
+}
+
+Border program_exit(ProgramKind kind) {
+    switch (kind) {
+    case PROGRAM_FIRST:
+    case PROGRAM_MICRO: return BORDER_BETWEEN;
+    case PROGRAM_TRAIN:
+    case PROGRAM_LAST: return BORDER_UPDATE;
+    case PROGRAM_EVAL:
+    case PROGRAM_KINDS: return BORDER_START;
+    }
+    return BORDER_START;
+}
