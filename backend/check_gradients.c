@@ -28,6 +28,7 @@ enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM };
 typedef struct Sym {
     uint8_t kind, entry, current;
     AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
+    AxisSet split;       /* axes over which it was cut: a rank has one shard */
     int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM: minus the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
     uint32_t value;      /* SYM_TERM: the value that the sum began with */
@@ -38,8 +39,8 @@ typedef struct Sym {
 typedef struct Content {
     uint64_t calls; /* contributions in it */
     uint8_t kind, written;
-    AxisSet summed;
-    int32_t group; /* as in Sym */
+    AxisSet summed, split; /* as in Sym */
+    int32_t group;         /* as in Sym */
 } Content;
 
 typedef struct Step {
@@ -82,6 +83,7 @@ static int follow_state(Step *s, uint64_t i) {
                               .entry = 1,
                               .source = (uint32_t)index,
                               .summed = k->summed,
+                              .split = k->split,
                               .group = k->group};
     return 0;
 }
@@ -100,7 +102,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
                           v->summed ? "summed" : "not summed");
     if (!s->evaluation && !v->entry && (before->written || s->times > 1))
         return check_fail(s->c, "4a", i, "state %s loses the contributions of earlier calls", name);
-    if (s->times > 1 && v->entry && v->summed != before->summed)
+    if (s->times > 1 && v->entry && (v->summed != before->summed || v->split != before->split))
         return check_fail(s->c, "4c", i, "state %s is reduced again in every call", name);
     if (kind == SYM_TERM && v->current) {
         uint32_t *term = &s->c->term[index];
@@ -114,6 +116,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
     *k = (Content){.calls = contributions(s, v),
                    .kind = kind,
                    .summed = v->summed,
+                   .split = v->split,
                    .written = !s->evaluation,
                    .group = v->group};
     return 0;
@@ -155,8 +158,8 @@ static int follow_set_state(Step *s, uint64_t i) {
 static int follow_sum(Step *s, uint64_t i) {
     Sym *a = sym_in(s, i, 0), *b = sym_in(s, i, 1);
     if (a->kind == SYM_NONE && b->kind == SYM_NONE) return 0;
-    if (a->kind != b->kind || a->summed != b->summed || a->group != b->group ||
-        (a->entry && b->entry && a->source != b->source))
+    if (a->kind != b->kind || a->summed != b->summed || a->split != b->split ||
+        a->group != b->group || (a->entry && b->entry && a->source != b->source))
         return check_fail(s->c, "4b", i, "adds parts of different kinds");
     Sym sum = *a;
     if (a->kind == SYM_NORM) {
@@ -224,6 +227,7 @@ static int follow_reduction(Step *s, uint64_t i) {
         }
         Sym out = *v;
         out.summed |= axes;
+        if (in->op == OP_reduce_scatter) out.split |= axes;
         out.taken = 0;
         sym_in(s, i, k)->taken = (uint32_t)i + 1;
         *sym_out(s, i, k) = out;
@@ -239,6 +243,9 @@ static int check_complete(Step *s, uint64_t i, uint32_t k, int64_t group) {
                           (long long)group);
     if (g->summed != sample_axes(s))
         return check_fail(s->c, "4c", i, "the gradient of group %lld is not summed over ranks",
+                          (long long)group);
+    if (g->split != s->c->p->groups[group].split)
+        return check_fail(s->c, "4c", i, "the gradient of group %lld is not split as the group is",
                           (long long)group);
     if (s->times != 1)
         return check_fail(s->c, "4a", i, "is in a program that a step calls %lld times",

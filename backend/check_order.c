@@ -80,6 +80,9 @@ static int check_unshard(Check *c, uint64_t i) {
         if (group != (int64_t)(u->first_group + k))
             return check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
                               u->first_group + k);
+        if (in->attr.axes != (int64_t)g->split)
+            return check_fail(c, "3a", i, "gathers group %u over other axes than it is split over",
+                              u->first_group + k);
         if (out->dtype != g->compute_dtype || type_elements(out) != g->padded)
             return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
                               u->first_group + k, (long long)g->padded);

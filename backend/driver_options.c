@@ -22,7 +22,7 @@ static const OptionInfo option_table[] = {
      "fsdpc compile model.fsd -o plan.bin"},
     {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes",
      "fsdpc compile -n 2 model.fsd -o plan.bin"},
-    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4",
+    {OPTION_MESH, 0, "mesh", "A=N,..", "the mesh, outermost axis first: dp=4, or rep=2,dp=4",
      "fsdpc compile --mesh dp=2 model.fsd -o plan.bin"},
     {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file",
      "fsdpc compile --preset big model.fsd -o plan.bin"},

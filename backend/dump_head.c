@@ -27,6 +27,17 @@ static void put_ranks(View *v) {
     buf_printf(v->out, "\n");
 }
 
+/* "the ranks", or "axis dp, whole on each of 2 replicas". */
+static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
+    Mesh mesh = plan_mesh(v->p);
+    AxisSet all = 0;
+    for (uint64_t i = 0; i < n; i++) all |= g[i].split;
+    int64_t shards = mesh_extent(&mesh, all), ranks = mesh_ranks(&mesh);
+    if (shards == ranks) return "the ranks";
+    return arena_printf(v->a, "%s ranks, once on each of %s replicas", amount_commas(v->a, shards),
+                        amount_commas(v->a, ranks / shards));
+}
+
 /* What is split between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
@@ -42,8 +53,8 @@ static void put_sharding(View *v) {
     else if (!split)
         buf_printf(v->out, "every rank holds everything (strategy = none)\n");
     else
-        buf_printf(v->out,
-                   "parameters, gradients and optimizer state are split over the ranks%s%s\n",
+        buf_printf(v->out, "parameters, gradients and optimizer state are split over %s%s%s\n",
+                   split_over(v, p->groups, p->n_groups),
                    replicated ? ", some parameters are whole on each" : "",
                    gathered ? "; gathered parameters stay over a step" : "");
 }
@@ -110,6 +121,7 @@ typedef struct Sent {
 
 static void count_sent(const View *v, const PlanProgram *program, int64_t times, Sent *by_op) {
     const Plan *p = v->p;
+    Mesh mesh = plan_mesh(p);
     for (uint32_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
         if (op_info[in->op].effect != EFFECT_COMM) continue;
@@ -120,8 +132,9 @@ static void count_sent(const View *v, const PlanProgram *program, int64_t times,
                 p->values[in->op == OP_unshard ? in->first_out + k : p->operands[in->first_in + k]]
                     .type;
         by_op[in->op].n += (uint64_t)times;
-        by_op[in->op].bytes += (uint64_t)times * traffic_sent(in->op, p->settings->ranks, (int)n,
-                                                              types, (int)n, types);
+        int64_t ranks = mesh_extent(&mesh, (AxisSet)in->attr.axes);
+        by_op[in->op].bytes +=
+            (uint64_t)times * traffic_sent(in->op, ranks, (int)n, types, (int)n, types);
     }
 }
 

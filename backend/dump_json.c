@@ -5,10 +5,12 @@
  * side, dtype, ranks of the group], followed by a tag where it is no parameter or gradient;
  * `order` is the same list with marks [phase, "forward" | "backward", unit] where the computation
  * of a unit other than the root begins. Phases carry the number of the micro-batch. All ranks issue
- * the same events, so there is one list.
+ * the same events, so there is one list; its groups are those of the rank that was asked for, or of
+ * rank 0.
  *
  * Nothing grows with the number of ranks, except under --rank all: a list with an entry a rank is
- * written as a list up to SHORT entries, from there on as a formula ({"first", "count"} for ranks,
+ * written as a list up to SHORT entries, from there on as a formula ({"first", "count", "step"} for
+ * ranks,
  * {"runs": [[ranks, elements]..]} for paddings).
  */
 #include <jansson.h>
@@ -170,8 +172,9 @@ static json_t *layout_json(const Plan *p, int64_t rank) {
 typedef struct Events {
     const Plan *p;
     json_t *collectives, *order;
-    json_t *ranks;  /* of the group: the same object in each event */
-    uint8_t *begun; /* by unit: its computation has been marked in this phase */
+    int64_t rank;                  /* whose groups are listed, or JSON_ALL_RANKS */
+    json_t *ranks[1 << MESH_AXES]; /* by axes: the same object in each event */
+    uint8_t *begun;                /* by unit: its computation has been marked in this phase */
 } Events;
 
 static const char *phase_text(const PlanInstr *in, int64_t micro, char out[40]) {
@@ -186,8 +189,28 @@ static json_t *unit_or_null(const Plan *p, int64_t unit) {
 
 static bool is_collective(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
+static json_t *ranks_json(const Plan *p, AxisSet axes, int64_t rank) {
+    Mesh mesh = plan_mesh(p);
+    MeshGroup g = mesh_group(&mesh, axes, MAX(rank, 0));
+    if (g.size > SHORT && g.size == g.inner && rank != JSON_ALL_RANKS) {
+        json_t *o = sound(json_object());
+        put(o, "first", integer((uint64_t)g.base));
+        put(o, "count", integer((uint64_t)g.size));
+        if (g.stride > 1) put(o, "step", integer((uint64_t)g.stride));
+        return o;
+    }
+    json_t *all = sound(json_array());
+    for (int32_t k = 0; k < g.size; k++) push(all, integer((uint64_t)mesh_member(&g, k)));
+    return all;
+}
+
+static json_t *group_ranks(Events *e, AxisSet axes) {
+    if (!e->ranks[axes]) e->ranks[axes] = ranks_json(e->p, axes, e->rank);
+    return e->ranks[axes];
+}
+
 /* Elements and dtypes of the side that all ranks together hold. */
-static json_t *collective_json(const Events *e, const PlanInstr *in, int64_t micro) {
+static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
     const Plan *p = e->p;
     const char *kind = in->op == OP_unshard          ? "all_gather"
                        : in->op == OP_reduce_scatter ? "reduce_scatter"
@@ -210,7 +233,7 @@ static json_t *collective_json(const Events *e, const PlanInstr *in, int64_t mic
     push(event, unit_or_null(p, in->attr.unit));
     push(event, integer((uint64_t)elements));
     push(event, sound(json_string(dtypes)));
-    push(event, json_incref(e->ranks));
+    push(event, json_incref(group_ranks(e, (AxisSet)in->attr.axes)));
     if (in->attr.tag == TAG_METRIC)
         push(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
     return event;
@@ -246,22 +269,12 @@ static void call_events(Events *e, const PlanCall *call, int64_t micro) {
     }
 }
 
-static json_t *ranks_json(const Plan *p, int64_t rank) {
-    uint32_t n = p->settings->ranks;
-    if (n > SHORT && rank != JSON_ALL_RANKS) {
-        json_t *o = sound(json_object());
-        put(o, "first", integer(0));
-        put(o, "count", integer(n));
-        return o;
-    }
-    json_t *all = sound(json_array());
-    for (uint32_t r = 0; r < n; r++) push(all, integer(r));
-    return all;
-}
-
 static void put_events(const Plan *p, int64_t rank, json_t *object) {
-    Events e = {p, sound(json_array()), sound(json_array()), ranks_json(p, rank),
-                calloc(p->n_units + 1, 1)};
+    Events e = {.p = p,
+                .collectives = sound(json_array()),
+                .order = sound(json_array()),
+                .rank = rank,
+                .begun = calloc(p->n_units + 1, 1)};
     int64_t micro = 0;
     if (!e.begun) fail_environment("no memory for JSON");
     for (uint64_t i = 0; i < p->n_calls; i++) {
@@ -270,7 +283,7 @@ static void put_events(const Plan *p, int64_t rank, json_t *object) {
     }
     put(object, "collectives", e.collectives);
     put(object, "order", e.order);
-    json_decref(e.ranks);
+    for (size_t k = 0; k < ARRAY_LEN(e.ranks); k++) json_decref(e.ranks[k]);
     free(e.begun);
 }
 

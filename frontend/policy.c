@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "residency.h"
 
 static const ConstValue *value_of(Model *m, const char *section, const char *key) {
     return &model_setting(m, section, key)->value;
@@ -51,6 +52,19 @@ static bool is_word(const ConstValue *v, const char *word) {
 
 /* ---- mesh and ranks ---- */
 
+/* The axis that a mesh has when nobody says: the first that splits parameters. */
+static AxisRole shard_role(void) {
+    AxisRole role = 0;
+    while (!axis_splits_parameters(role)) role++;
+    return role;
+}
+
+static bool has_axis(const Mesh *mesh, AxisRole role) {
+    for (int a = 0; a < mesh->n; a++)
+        if (mesh->axis[a].role == role) return true;
+    return false;
+}
+
 static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
     const char *known[AXIS_ROLES];
     AxisRole role = AXIS_ROLES;
@@ -58,6 +72,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         known[i] = axis_name((AxisRole)i);
         if (!strcmp(known[i], name)) role = (AxisRole)i;
     }
+    bool served = role < AXIS_ROLES && (axis_splits_samples(role) || axis_splits_parameters(role));
     if (role == AXIS_ROLES) {
         Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
         help_nearest(&d, name, known, AXIS_ROLES);
@@ -66,17 +81,14 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
                          (long long)size, 1 << 20);
         diag_emit(&d);
-    } else if (role != AXIS_dp && size > 1) {
+    } else if (!served && size > 1) {
         Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
         diag_emit(&d);
-    } else if (role == AXIS_dp) {
-        if (p->mesh.n) {
-            Diag d = diag_at(m->ds, E_mesh, at, "axis dp is given twice");
-            diag_emit(&d);
-            return;
-        }
-        p->mesh.axis[p->mesh.n].role = role;
-        p->mesh.axis[p->mesh.n++].size = size;
+    } else if (has_axis(&p->mesh, role)) {
+        Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);
+        diag_emit(&d);
+    } else if (served) {
+        p->mesh.axis[p->mesh.n++] = (MeshAxis){.role = role, .size = size};
     }
 }
 
@@ -104,47 +116,85 @@ static void mesh_from_option(Model *m, Policy *p) {
     }
 }
 
+/* -n R makes a mesh of R ranks: its only axis, or the one that splits parameters, gets the size
+ * that this takes. */
+static void fit_ranks(Model *m, Policy *p, Span at) {
+    Mesh *mesh = &p->mesh;
+    int fitted = 0;
+    while (fitted < mesh->n - 1 && !axis_splits_parameters(mesh->axis[fitted].role)) fitted++;
+    int64_t others = mesh_ranks(mesh) / mesh->axis[fitted].size;
+    if (m->options->ranks % others == 0) {
+        mesh->axis[fitted].size = m->options->ranks / others;
+        return;
+    }
+    Diag d = diag_at(m->ds, E_mesh, at,
+                     "-n %lld: the mesh's other axes take %lld ranks, which does not divide it",
+                     (long long)m->options->ranks, (long long)others);
+    diag_help(&d, "give all axes with --mesh");
+    diag_emit(&d);
+}
+
+static void check_ranks(Model *m, Policy *p, Span at) {
+    int64_t ranks = mesh_ranks(&p->mesh), asked = m->options->ranks;
+    if (ranks > 1 << 20) {
+        Diag d = diag_at(m->ds, E_mesh, at, "the mesh has %lld ranks; %d are the most",
+                         (long long)ranks, 1 << 20);
+        diag_emit(&d);
+        p->mesh.n = 1;
+    }
+    if (asked < 0) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
+                         (long long)asked);
+        diag_emit(&d);
+    } else if (asked && m->options->mesh && ranks != asked) {
+        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
+                         (long long)asked, (long long)ranks);
+        diag_help(&d, "give -n or --mesh, not both");
+        diag_emit(&d);
+    } else if (asked && !m->options->mesh) {
+        fit_ranks(m, p, at);
+    }
+}
+
+/* The setting as `config` prints it: the mesh that holds. */
+static void say_mesh(Model *m, Setting *s, const Mesh *mesh) {
+    ConstItem *axis = arena_array(m->arena, ConstItem, mesh->n);
+    for (int a = 0; a < mesh->n; a++) {
+        ConstValue *size = arena_new_of(m->arena, ConstValue);
+        *size = value_int(s->value.span, mesh->axis[a].size);
+        axis[a] = (ConstItem){axis_name(mesh->axis[a].role), size};
+    }
+    s->value = (ConstValue){.kind = VALUE_LIST,
+                            .tuple = true,
+                            .span = s->value.span,
+                            .items = axis,
+                            .n_items = (uint32_t)mesh->n};
+}
+
 static void resolve_mesh(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "mesh");
     const ConstValue *v = &s->value;
     if (m->options->mesh) {
         mesh_from_option(m, p);
         s->from = "--mesh";
-    } else if (v->kind == VALUE_LIST && (s->expression || !m->options->ranks)) {
-        for (uint32_t i = 0; i < v->n_items; i++) {
-            int64_t size = 0;
-            if (v->items[i].name && value_integral(v->items[i].value, &size)) {
-                bool replaced = m->options->ranks && !strcmp(v->items[i].name, axis_name(AXIS_dp));
-                if (!replaced) add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
-            } else {
-                Diag d = diag_at(m->ds, E_mesh, v->items[i].value->span,
-                                 "a mesh names its axes, as in (dp = 8)");
-                diag_emit(&d);
-            }
+    }
+    for (uint32_t i = 0; !m->options->mesh && v->kind == VALUE_LIST && i < v->n_items; i++) {
+        int64_t size = 0;
+        if (v->items[i].name && value_integral(v->items[i].value, &size)) {
+            add_axis(m, p, v->items[i].name, size, v->items[i].value->span);
+        } else {
+            Diag d = diag_at(m->ds, E_mesh, v->items[i].value->span,
+                             "a mesh names its axes, as in (dp = 8)");
+            diag_emit(&d);
         }
     }
-    if (m->options->ranks < 0) {
-        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld: at least one rank is needed",
-                         (long long)m->options->ranks);
-        diag_emit(&d);
-    } else if (m->options->ranks && p->mesh.n && p->mesh.axis[0].size != m->options->ranks) {
-        Diag d = diag_at(m->ds, E_mesh, (Span){0}, "-n %lld, but the mesh has %lld ranks",
-                         (long long)m->options->ranks, (long long)p->mesh.axis[0].size);
-        diag_help(&d, "give -n or dp, not both");
-        diag_emit(&d);
-    }
     if (!p->mesh.n) {
-        p->mesh.axis[0].role = AXIS_dp;
-        p->mesh.axis[0].size = MAX(m->options->ranks, 1);
+        p->mesh.axis[0] = (MeshAxis){.role = shard_role(), .size = 1};
         p->mesh.n = 1;
-        if (m->options->ranks) s->from = "-n";
     }
-    ConstItem *axis = arena_new_of(m->arena, ConstItem);
-    ConstValue *size = arena_new_of(m->arena, ConstValue);
-    *size = value_int(s->value.span, p->mesh.axis[0].size);
-    *axis = (ConstItem){axis_name(AXIS_dp), size};
-    s->value = (ConstValue){
-        .kind = VALUE_LIST, .tuple = true, .span = s->value.span, .items = axis, .n_items = 1};
+    check_ranks(m, p, s->expression ? v->span : (Span){0});
+    if (m->options->ranks && !m->options->mesh) s->from = "-n";
+    say_mesh(m, s, &p->mesh);
 }
 
 /* ---- shard ---- */
@@ -210,19 +260,20 @@ static void resolve_recompute(Model *m, Policy *p) {
 
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
-    int64_t dp = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
+    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
     p->reshard = s->value.kind == VALUE_BOOL ? s->value.boolean : true;
     p->reshard_root = value_of(m, "shard", "reshard_root")->boolean;
-    if (s->value.kind == VALUE_INT && (k < 1 || dp % k)) {
-        setting_error(m, s, "reshard = %lld: must divide dp = %lld", (long long)k, (long long)dp);
-    } else if (s->value.kind == VALUE_INT && k > 1 && k < dp) {
+    if (s->value.kind == VALUE_INT && (k < 1 || shards % k)) {
+        setting_error(m, s, "reshard = %lld: must divide %s = %lld", (long long)k,
+                      axis_name(shard_role()), (long long)shards);
+    } else if (s->value.kind == VALUE_INT && k > 1 && k < shards) {
         Diag d = model_lacks(m, s->value.span, "shard.reshard = %lld", (long long)k);
         diag_help(&d, "this version has true (all ranks) and false");
         diag_emit(&d);
     } else if (s->value.kind == VALUE_INT) {
-        p->reshard = k == dp;
+        p->reshard = k == shards;
     }
-    if (p->strategy == STRATEGY_FULL) return;
+    if (strategy_reshards(p->strategy)) return;
     const char *name = word_of(&words_Strategy, p->strategy);
     const char *const keys[] = {"reshard", "reshard_root"};
     for (int i = 0; i < 2; i++) {
@@ -252,7 +303,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
     int64_t most = MAX(p->prefetch_forward, p->prefetch_backward);
     if (most > 1000) {
         setting_error(m, s, "prefetch is at most 1000");
-    } else if (p->inflight && most + 1 > p->inflight && p->strategy != STRATEGY_NONE) {
+    } else if (p->inflight && most + 1 > p->inflight && strategy_gathers(p->strategy)) {
         const Setting *inflight = model_setting(m, "shard", "inflight");
         Diag d =
             diag_at(m->ds, E_prefetch_room, v->span.file ? v->span : inflight->span,
@@ -435,11 +486,12 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
     if (kind >= 0 && source_has_fields((SourceKind)kind))
         warn_idle(m, "data", "length",
                   arena_printf(m->arena, "data.train = %s", source->value.text));
-    if (p->strategy == STRATEGY_NONE) {
-        if (p->prefetch_forward || p->prefetch_backward)
-            warn_idle(m, "shard", "prefetch", "strategy = none");
-        warn_idle(m, "shard", "prefetch_at", "strategy = none");
-        warn_idle(m, "shard", "inflight", "strategy = none");
+    if (!strategy_gathers(p->strategy)) {
+        const char *why =
+            arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+        if (p->prefetch_forward || p->prefetch_backward) warn_idle(m, "shard", "prefetch", why);
+        warn_idle(m, "shard", "prefetch_at", why);
+        warn_idle(m, "shard", "inflight", why);
     }
     if (p->accumulate_local && p->micro_batches == 1)
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");

@@ -8,7 +8,7 @@ Writes the plan that fsdp-run executes. The same file and options give the same 
 options:
   -o, --output FILE          write the plan to FILE; `-` is standard output
   -n, --ranks N              total number of ranks; axis dp is N / the other axes
-      --mesh A=N,..          the mesh, outermost axis first: dp=4
+      --mesh A=N,..          the mesh, outermost axis first: dp=4, or rep=2,dp=4
       --preset NAME          a preset of the model file
   -s, --set PATH=EXPR        a config name (L=4) or key (train.batch=8); repeatable
       --print-after PASS     print the graph after PASS, on stderr

@@ -334,6 +334,33 @@ static bool over_another_axis(Edit *e, Random *r) {
     return e->settings.ranks > 1;
 }
 
+/* The other axis of a mesh of two that are as long: every size fits. */
+static bool gather_replicas(Edit *e, Random *r) {
+    Place at;
+    if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size || !pick_op(e, r, OP_unshard, &at))
+        return false;
+    e->instr[at.instr].row.attr.axes ^= 3;
+    return true;
+}
+
+static bool sums_shard(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return in->row.op == OP_all_reduce && in->row.attr.group >= 0 &&
+           e->instr[edit_def(e, in->in[0])].row.op == OP_reduce_scatter;
+}
+static bool leave_out_replicas(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, sums_shard, &at)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    uint32_t scatter = edit_def(e, in->in[0]);
+    edit_replace_value(e, in->out[0], in->in[0]);
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        for (uint32_t k = 0; k < e->instr[i].n_edge; k++)
+            if (e->instr[i].edge[k] == at.instr) e->instr[i].edge[k] = scatter;
+    edit_remove(e, at.program, at.at);
+    return true;
+}
+
 static bool has_tag(const Edit *e, uint32_t i) {
     return op_info[e->instr[i].row.op].effect == EFFECT_COMM;
 }
@@ -389,6 +416,8 @@ const Fault certain_faults[] = {
     {"reshard in two calls", 3, 1, reshard_in_two_calls},
     {"take a part of the norm for it", 4, 1, part_of_norm},
     {"reduce over another axis", 4, 1, over_another_axis},
+    {"gather over the replicas", 3, 2, gather_replicas},
+    {"no all-reduce of a shard", 4, 4, leave_out_replicas},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
 };

@@ -28,7 +28,8 @@ enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_
 enum { IS_OTHER, IS_SHARD, IS_FLAT, IS_GRADIENT, IS_TERM, IS_NORM, IS_SCALE, IS_MOMENT };
 
 typedef struct Data {
-    uint8_t kind, reduced, sharded;
+    uint8_t kind;
+    AxisSet summed, split;    /* over which axes it is a sum, over which it was cut */
     uint8_t count[CALLS + 1]; /* gradient, term: by call of the step; [STALE]: of the last one */
     int32_t group, version;   /* term: op; moment: state role in count[0] */
     uint64_t groups;          /* norm */
@@ -63,6 +64,7 @@ typedef struct Instance {
 typedef struct Oracle {
     const Plan *p;
     Random *random;
+    AxisSet samples; /* axes along which ranks have other samples */
     Cells *value, *state;
     uint32_t n_cells;
     uint32_t *root;
@@ -243,8 +245,8 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
 
 static Data add(const Data *a, const Data *b) {
     Data sum = *a;
-    if (a->kind != b->kind || a->group != b->group || a->reduced != b->reduced ||
-        a->sharded != b->sharded || (a->groups & b->groups))
+    if (a->kind != b->kind || a->group != b->group || a->summed != b->summed ||
+        a->split != b->split || (a->groups & b->groups))
         return (Data){0};
     for (int c = 0; c <= CALLS; c++) sum.count[c] = (uint8_t)MIN(a->count[c] + b->count[c], 99);
     sum.groups |= b->groups;
@@ -254,12 +256,12 @@ static Data add(const Data *a, const Data *b) {
 static bool is_whole(const Oracle *o, const Data *d) {
     bool one = true;
     for (int c = 0; c <= CALLS; c++) one &= d->count[c] == (c < o->p->settings->micro_batches);
-    return one && d->reduced == (o->p->settings->ranks > 1);
+    return one && d->summed == o->samples;
 }
 
 static bool is_gradient(const Oracle *o, const Data *d, int64_t group) {
     return d->kind == IS_GRADIENT && d->group == group && is_whole(o, d) &&
-           d->sharded == (o->p->settings->ranks > 1 && o->p->groups[group].split);
+           d->split == o->p->groups[group].split;
 }
 
 static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
@@ -290,8 +292,7 @@ static bool follow_scale(Oracle *o, Instance *r, uint32_t i) {
         if (p->groups[g].flags & GROUP_TRAINABLE) trainable |= 1ull << g;
     if (loss->kind != IS_TERM || loss->group != OP_cross_entropy || !is_whole(o, loss))
         return wrong(o, i, "its loss is not that of the step");
-    if (norm->kind != IS_NORM || norm->groups != trainable ||
-        norm->reduced != (p->settings->ranks > 1))
+    if (norm->kind != IS_NORM || norm->groups != trainable || norm->summed != o->samples)
         return wrong(o, i, "its norm is not that of the step");
     r->value[out_of(p, i, 0)].kind = IS_SCALE;
     return true;
@@ -328,13 +329,15 @@ static bool follow_collective(Oracle *o, Instance *r, uint32_t i, const Meeting 
                 return wrong(o, i, "ranks bring different things together");
         }
         if (in->op == OP_unshard) {
-            if (d.kind != IS_SHARD) return wrong(o, i, "gathers what is no shard");
+            if (d.kind != IS_SHARD || (AxisSet)in->attr.axes != p->groups[d.group].split)
+                return wrong(o, i, "gathers what is no shard");
             d.kind = IS_FLAT;
         } else {
-            if (d.reduced || d.kind < IS_GRADIENT || d.kind > IS_NORM)
+            AxisSet axes = (AxisSet)in->attr.axes;
+            if (d.summed & axes || d.split & axes || d.kind < IS_GRADIENT || d.kind > IS_NORM)
                 return wrong(o, i, "reduces what it must not");
-            d.reduced = 1;
-            d.sharded = in->op == OP_reduce_scatter;
+            d.summed |= axes;
+            if (in->op == OP_reduce_scatter) d.split |= axes;
         }
         r->value[out_of(p, i, k)] = d;
     }
@@ -633,8 +636,7 @@ static bool check_evaluation(Oracle *o, const Instance *r, const bool *by_step) 
     for (uint32_t s = 0; s < p->n_states; s++) {
         const Data *d = &r->state[s];
         if (p->states[s].role != STATE_METRIC || by_step[s]) continue;
-        if (!is_written(d) || d->kind != IS_TERM || d->count[0] != 1 ||
-            d->reduced != (p->settings->ranks > 1))
+        if (!is_written(d) || d->kind != IS_TERM || d->count[0] != 1 || d->summed != o->samples)
             return wrong(o, UINT32_MAX, "a metric of the evaluation is not there");
     }
     return true;
@@ -731,6 +733,8 @@ const char *oracle_run(const Plan *p, uint32_t runs, Random *r) {
     static char fault[256];
     Oracle o = {.p = p, .random = r, .n_ranks = p->settings->ranks > 1 ? 2 : 1};
     if (p->n_groups > 64) BUG("too many groups for the oracle");
+    Mesh mesh = plan_mesh(p);
+    o.samples = mesh_sample_axes(&mesh);
     oracle_open(&o);
     check_sizes(&o);
     for (uint32_t k = 0; !o.fault[0] && k < runs; k++) {

@@ -1,5 +1,6 @@
 /* Good plans: models of the repository with small sizes, under many policies, compiled in this
- * process. Data files that only the shapes of are needed are written beside the test. */
+ * process. No ranks: the mesh says how many there are. Data files that only the shapes of are
+ * needed are written beside the test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,16 @@ static const Case cases[] = {
      3,
      {"train.accumulate=5", "train.batch=60", "shard.strategy=grads", "shard.accumulate=local",
       "train.optimizer=sgd(lr = 0.1)"}},
+    {"gpt2 on 2 replicas of 2 shards", "gpt2", 0, {GPT2, "shard.mesh=(rep = 2, dp = 2)"}},
+    {"gpt2 grads on 2 replicas of 3 shards, 2 micro-batches added unsharded",
+     "gpt2",
+     0,
+     {GPT2, "shard.mesh=(rep = 2, dp = 3)", "shard.strategy=grads", "train.accumulate=2",
+      "shard.accumulate=local"}},
+    {"gradients on 3 replicas of 2 shards, 4 micro-batches",
+     GRADIENTS,
+     0,
+     {"shard.mesh=(dp = 2, rep = 3)", "train.accumulate=4", "train.batch=48"}},
     {"gradients none, 4 micro-batches added sharded",
      GRADIENTS,
      2,

@@ -489,9 +489,26 @@ static bool claims_to_repeat(Edit *e, Random *r) {
     return true;
 }
 
+/* Axes of the mesh, but not the right ones. */
+static bool with_other_axes(Edit *e, Random *r, uint16_t op) {
+    Place at;
+    if (e->n_axis < 2 || !pick_op(e, r, op, &at)) return false;
+    int64_t *axes = &e->instr[at.instr].row.attr.axes, old = *axes;
+    *axes = 1 + random_below(r, (1u << e->n_axis) - 1);
+    return *axes != old;
+}
+static bool gather_over_other_axes(Edit *e, Random *r) { return with_other_axes(e, r, OP_unshard); }
+static bool scatter_over_other_axes(Edit *e, Random *r) {
+    return with_other_axes(e, r, OP_reduce_scatter);
+}
+static bool sum_over_other_axes(Edit *e, Random *r) { return with_other_axes(e, r, OP_all_reduce); }
+
 const Fault sum_faults[] = {
     {"say that a gradient repeats forward", 4, 1, claims_to_repeat},
     {"no all-reduce", 4, 2, no_all_reduce},
+    {"gather over other axes", 3, 4, gather_over_other_axes},
+    {"scatter over other axes", 4, 6, scatter_over_other_axes},
+    {"sum over other axes", 4, 6, sum_over_other_axes},
     {"leave out a micro-batch", 4, 2, no_sum},
     {"leave out a part of loss or norm", 4, 2, no_metric_sum},
     {"all-reduce twice", 4, 2, all_reduce_twice},

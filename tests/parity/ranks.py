@@ -4,6 +4,7 @@
     ranks.py FSDPC FSDP_RUN exact       the same where the arithmetic is exact: equal bits
     ranks.py FSDPC FSDP_RUN policies    strategy, units, prefetch, reshard: equal bits
     ranks.py FSDPC FSDP_RUN repeated    two runs of one plan: equal bits
+    ranks.py FSDPC FSDP_RUN meshes      replicas of shards: as 1 rank and as a mesh of one axis
 
 Every rank has samples of its own (the batch is cut over ranks). Compared are the log (loss,
 gradient norm of every step, evaluation) and the bytes of --save. Prints what held; exit 1 with the
@@ -91,8 +92,9 @@ def call(args, cwd):
 
 
 def train(tools, tmp, model, args, ranks):
-    """(numbers of the log, bytes of the weights)"""
-    call([tools[0], "compile", "-q", model, "-o", tmp / "plan", "-n", str(ranks), *args], tmp)
+    """(numbers of the log, bytes of the weights); ranks: a number or a mesh, rep=2,dp=2"""
+    option = "-n" if isinstance(ranks, int) else "--mesh"
+    call([tools[0], "compile", "-q", model, "-o", tmp / "plan", option, str(ranks), *args], tmp)
     call(
         [
             tools[1],
@@ -140,14 +142,50 @@ def rounding(tools, tmp):
     print(f"largest relative difference of a loss: {worst:.2g}", file=sys.stderr)
 
 
-def exact(tools, tmp):
+def write_exact(tmp):
     # Weights zero, 8 classes: every probability is 1/8, gradients of small integers add exactly.
     (tmp / "net.fsd").write_text(EXACT)
     npy(tmp / "x.npy", "<f4", (24, 6), "f", [(7 * k * k + 3 * k) % 13 - 6 for k in range(24 * 6)])
     npy(tmp / "y.npy", "<i4", (24,), "i", [(5 * k + k // 3) % 8 for k in range(24)])
-    one = train(tools, tmp, tmp / "net.fsd", [], 1)
+    return tmp / "net.fsd"
+
+
+def exact(tools, tmp):
+    net = write_exact(tmp)
+    one = train(tools, tmp, net, [], 1)
     for n in RANKS[1:]:
-        same(f"{n} ranks and 1", train(tools, tmp, tmp / "net.fsd", [], n), one)
+        same(f"{n} ranks and 1", train(tools, tmp, net, [], n), one)
+
+
+def meshes(tools, tmp):
+    net = write_exact(tmp)
+    one = train(tools, tmp, net, [], 1)
+    for mesh, micro in (
+        ("rep=2,dp=2", 3),
+        ("dp=2,rep=2", 2),
+        ("rep=2,dp=3", 4),
+        ("rep=4,dp=2", 3),
+        ("rep=3,dp=1", 4),
+        ("rep=4", 2),
+    ):
+        for strategy in ("full", "grads", "none"):
+            for accumulate in ("", "sharded", "local"):
+                args = ["-s", f"shard.strategy={strategy}"]
+                if accumulate:
+                    args += ["-s", f"shard.accumulate={accumulate}"]
+                    args += ["-s", f"train.accumulate={micro}"]
+                what = f"{mesh} {' '.join(args)} and 1 rank"
+                same(what, train(tools, tmp, net, args, mesh), one)
+    gpt = ROOT / "models" / "gpt2.fsd"
+    line = train(tools, tmp, gpt, GPT, 4)
+    square = train(tools, tmp, gpt, GPT, "rep=2,dp=2")
+    for a, b in zip(line[0], square[0], strict=True):
+        if abs(a[2] - b[2]) / a[2] > LOSS_BOUND:
+            sys.exit(f"rep=2,dp=2: {b[0]} {b[1]} has loss {b[2]}, dp=4 {a[2]}")
+    grads = train(tools, tmp, gpt, GPT + ["-s", "shard.strategy=grads"], "rep=2,dp=2")
+    same("rep=2,dp=2: full and grads", square, grads)
+    none = train(tools, tmp, gpt, GPT + ["-s", "shard.strategy=none"], 4)
+    same("rep=4,dp=1 and strategy none", train(tools, tmp, gpt, GPT, "rep=4,dp=1"), none)
 
 
 def policies(tools, tmp):
@@ -187,9 +225,8 @@ def repeated(tools, tmp):
 def main():
     tools, what = sys.argv[1:3], sys.argv[3]
     with tempfile.TemporaryDirectory() as tmp:
-        {"rounding": rounding, "exact": exact, "policies": policies, "repeated": repeated}[what](
-            tools, pathlib.Path(tmp)
-        )
+        claims = (rounding, exact, policies, repeated, meshes)
+        {claim.__name__: claim for claim in claims}[what](tools, pathlib.Path(tmp))
     print(f"{what}: held")
 
 
