@@ -51,6 +51,8 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
                (Llu)s->workspace_bytes[DEVICE_CPU], (Llu)s->workspace_bytes[DEVICE_CUDA]);
     buf_printf(out, "sends %llu bytes a step, %lld parameters\n", (Llu)s->sent_bytes,
                (long long)s->parameters);
+    const char *config = text(s->hf_config);
+    if (*config) buf_printf(out, "config.json %s", config);
 }
 
 static void put_axes(Buf *out, const PlanAxis *a, uint64_t i) {

@@ -86,7 +86,9 @@ typedef struct PlanSettings {
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
     uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
     int64_t parameters;                     /* distinct elements */
-    uint64_t reserved[7];
+    PlanString hf_config; /* text of config.json beside weights in a folder; "" = none */
+    uint32_t pad;
+    uint64_t reserved[6];
 } PlanSettings;
 
 typedef struct PlanAxis {

@@ -70,8 +70,9 @@ static int read_settings(Reading *r) {
     Mesh mesh = plan_mesh(p);
     int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one a rank */
     const PlanSettings *s = p->settings;
-    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command),
-            "settings: the name of the model or compiler, or the command, is missing");
+    FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
+                bad_string(p, s->hf_config),
+            "settings: the name of the model or compiler, the command or config.json is missing");
     FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
     FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
                 bad_count(s->local_batch, 1),

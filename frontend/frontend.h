@@ -57,6 +57,7 @@ typedef struct Settings {
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
     int64_t parameters; /* distinct elements */
+    const char *hf_config; /* text of config.json, or "" */
 } Settings;
 
 typedef struct Frontend {

@@ -92,6 +92,9 @@ items: %empty                              { $$ = make(p, NODE_FILE, @$, NULL); 
 item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1, @2), $2);
              $$->text_span = @2; }
      | CONFIG '{' opt_nl entries '}' NL    { $$ = $4; $$->kind = NODE_CONFIG; $$->span = @1; }
+     | CONFIG ID '{' opt_nl entries '}' NL
+           { $$ = $5; $$->kind = NODE_SECTION; $$->text = "config"; $$->label = $2; $$->span = @1;
+             $$->text_span = span_join(@1, @2); }
      | PRESET STR '{' opt_nl entries '}' NL
            { $$ = $5; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
      | MODULE ID params '{' opt_nl members '}' NL

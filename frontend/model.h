@@ -83,6 +83,7 @@ typedef struct Model {
     VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
     VEC(Directive) directives;
+    const Node *hf_config;  /* the section `config hf`, or NULL */
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
     Policy policy;
@@ -135,6 +136,10 @@ Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((form
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
 void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* hf_config.c: `config hf`, and the text of config.json that comes of it ("" without one). */
+void hf_config_add(Model *m, const Node *section);
+const char *hf_config_text(Model *m);
 
 /* names.c: reads a `names` section. */
 void names_add(Model *m, const Node *section);

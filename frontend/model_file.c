@@ -158,6 +158,10 @@ static void add_section(Model *m, const Node *section) {
         names_add(m, section);
         return;
     }
+    if (!strcmp(section->text, "config")) {
+        hf_config_add(m, section);
+        return;
+    }
     if (!section_known(section->text)) {
         const char *names[16] = {"names", "config", "module"};
         size_t n = 3 + section_names(names + 3, 13);

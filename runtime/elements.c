@@ -72,10 +72,28 @@ void load_floats(const void *from, FileType t, int64_t n, float *to) {
     for (int64_t i = 0; i < n; i++) to[i] = (float)load_real(at + i * element[t].bytes, t);
 }
 
+/* To the nearest, halves to even; too large is infinite. */
+static uint16_t float_to_half(float x) {
+    uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
+    if (size >= 0x47800000u) return (uint16_t)(sign | 0x7c00u);
+    if (size < 0x38800000u) /* below the normal ones: adding 0.5 rounds at the right bit */
+        return (uint16_t)(sign | (bits_of_float(float_of_bits(size) + 0.5f) - 0x3f000000u));
+    uint32_t odd = size >> 13 & 1;
+    return (uint16_t)(sign | ((size - 0x38000000u + 0xfffu + odd) >> 13));
+}
+
+void store_elements(void *to, FileType type, const float *from, int64_t n) {
+    uint16_t *half = to;
+    double *real = to;
+    if (type == FT_F32) memcpy(to, from, (size_t)n * sizeof *from);
+    for (int64_t i = 0; type == FT_BF16 && i < n; i++) half[i] = f32_to_bf16(from[i]);
+    for (int64_t i = 0; type == FT_F16 && i < n; i++) half[i] = float_to_half(from[i]);
+    for (int64_t i = 0; type == FT_F64 && i < n; i++) real[i] = from[i];
+}
+
 void store_floats(void *to, int dtype, const float *from, int64_t n) {
-    if (dtype == DT_F32) memcpy(to, from, (size_t)n * sizeof *from);
-    for (int64_t i = 0; dtype == DT_BF16 && i < n; i++) ((uint16_t *)to)[i] = f32_to_bf16(from[i]);
-    for (int64_t i = 0; dtype == DT_F64 && i < n; i++) ((double *)to)[i] = from[i];
+    store_elements(to, file_type_of(dtype), from, n);
 }
 
 int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e) {

@@ -17,6 +17,7 @@ enum { BOUNCE_BYTES = 4 << 20 };
 typedef struct Gather {
     Rank *rank;
     const ShardSource *source;
+    const SaveForm *form;
     TensorWriter writer; /* rank 0 */
     TensorPlan *tensor;  /* [n] of the file */
     uint32_t *param;     /* [n] parameter of each tensor */
@@ -25,7 +26,8 @@ typedef struct Gather {
     uint32_t n;
     char *bounce; /* device memory */
     uint64_t bounce_bytes;
-    void *host; /* rank 0, where the arena is not host memory */
+    void *host;  /* rank 0, where the arena is not host memory */
+    char *other; /* rank 0: a bounce buffer's elements in another type */
     Arena *arena;
 } Gather;
 
@@ -58,11 +60,26 @@ static void plan_tensors(Gather *g, bool trainable_only) {
         TensorPlan *t = &g->tensor[g->n];
         g->param[g->n++] = (uint32_t)k;
         t->name = saved_name(p, q);
-        t->type = file_type_of(source_dtype(g, group));
+        t->type = g->form->type == FT_COUNT ? file_type_of(source_dtype(g, group)) : g->form->type;
         t->rank = q->type.rank;
         for (int i = 0; i < t->rank; i++)
             t->dim[i] = q->type.dim[q->flags & PARAM_TRANSPOSED ? t->rank - 1 - i : i];
     }
+}
+
+/* Elements as the file has them: of another type where it asks for one. */
+static const char *converted(Gather *g, const TensorPlan *t, int dtype, int64_t n,
+                             const char *from) {
+    FileType type = file_type_of(dtype);
+    if (t->type == type) return from;
+    enum { CHUNK = 4096 };
+    float value[CHUNK];
+    for (int64_t done = 0; done < n; done += CHUNK) {
+        int64_t count = MIN(n - done, (int64_t)CHUNK);
+        load_floats(from + done * file_type_bytes(type), type, count, value);
+        store_elements(g->other + done * file_type_bytes(t->type), t->type, value, count);
+    }
+    return g->other;
 }
 
 static void put(const PlanParam *q, const TensorPlan *t, int64_t first, int64_t n, const char *from,
@@ -143,6 +160,7 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
                 from = readable(g, from, (uint64_t)n * width, &code);
             if (code) return code;
             rank_writes(r, true); /* into a mapped file: the disk may be slow */
+            from = converted(g, &g->tensor[tensor], source_dtype(g, f), n, from);
             put(q, &g->tensor[tensor], done, n, from, to);
             rank_writes(r, false);
         }
@@ -173,7 +191,7 @@ static int write_tensors(Gather *g) {
     return 0;
 }
 
-uint64_t gather_bytes(const Plan *p, bool trainable_only, int dtype) {
+uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
     enum { ENTRY_BYTES = 128 }; /* of the header, beside the name */
     uint64_t bytes = 0;
     for (uint64_t i = 0; i < p->n_groups; i++) {
@@ -181,24 +199,27 @@ uint64_t gather_bytes(const Plan *p, bool trainable_only, int dtype) {
         if (trainable_only && !(g->flags & GROUP_TRAINABLE)) continue;
         for (uint32_t k = 0; k < g->n_param; k++) {
             const PlanParam *q = &p->params[p->group_params[g->first_param + k].param];
-            int stored = dtype == DT_NONE ? (int)g->master_dtype : dtype;
-            bytes += (uint64_t)type_elements(&q->type) * dtype_bytes(stored) + ENTRY_BYTES +
-                     strlen(saved_name(p, q));
+            uint32_t width =
+                type == FT_COUNT ? dtype_bytes((int)g->master_dtype) : file_type_bytes(type);
+            bytes +=
+                (uint64_t)type_elements(&q->type) * width + ENTRY_BYTES + strlen(saved_name(p, q));
         }
     }
     return bytes;
 }
 
-int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only) {
+int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only) {
     const PlanSettings *s = r->run->plan->settings;
-    Gather g = {.rank = r, .source = source, .arena = arena_new(), .writer = {.fd = -1}};
+    Gather g = {.rank = r, .source = source, .form = form, .arena = arena_new()};
     plan_tensors(&g, trainable_only);
     g.bounce = r->arena + s->persistent_bytes;
     g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
     CHECK(g.bounce_bytes > 0);
     if (r->rank == 0) g.host = arena_alloc(g.arena, g.bounce_bytes);
+    /* of elements of two bytes, four bytes */
+    if (r->rank == 0 && form->type != FT_COUNT) g.other = arena_alloc(g.arena, 2 * g.bounce_bytes);
     rank_writes(r, true);
-    int code = r->rank == 0 ? writer_open(&g.writer, path, g.tensor, g.n, r->error) : 0;
+    int code = r->rank == 0 ? writer_open(&g.writer, form, g.tensor, g.n, r->error) : 0;
     rank_writes(r, false);
     code = agree_on(r, code);
     if (!code) code = write_tensors(&g);
@@ -220,7 +241,9 @@ static const void *master_shard(void *user, uint32_t group) {
     return s ? r->arena + s->address : NULL;
 }
 
-int save_weights(Rank *r, const char *path) {
+int save_weights(Rank *r) {
     ShardSource source = {.shard = master_shard, .user = r};
-    return gather_to_file(r, &source, path, false);
+    SaveForm form = r->run->options->save;
+    form.config = plan_string(r->run->plan, r->run->plan->settings->hf_config);
+    return gather_to_file(r, &source, &form, false);
 }

@@ -92,5 +92,6 @@ static const void *gradient_shard(void *user, uint32_t group) {
 
 int gradient_dump_write(GradientDump *d) {
     ShardSource source = {.shard = gradient_shard, .user = d, .host = true, .dtype = DT_F32};
-    return gather_to_file(d->rank, &source, d->rank->run->options->dump_path, true);
+    SaveForm form = {.path = d->rank->run->options->dump_path, .type = FT_COUNT, .config = ""};
+    return gather_to_file(d->rank, &source, &form, true);
 }

@@ -398,8 +398,8 @@ static int run_ranks(Run *run) {
     if (!run->was_interrupted) return 0;
     if (speaks(run))
         fprintf(stderr, "interrupted after a whole step%s%s\n",
-                run->options->save ? "; the weights are in " : "",
-                run->options->save ? run->options->save : "");
+                run->options->save.path ? "; the weights are in " : "",
+                run->options->save.path ? run->options->save.path : "");
     return EXIT_INTERRUPTED;
 }
 
@@ -510,5 +510,6 @@ int main(int argc, char **argv) {
     plan_close(&plan);
     for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
     free(options.data);
+    free(options.save_path);
     return code;
 }

@@ -128,6 +128,52 @@ static int dump_option(Options *o, const char *value) {
     return -1;
 }
 
+static int type_option(Options *o, const char *value) {
+    static const char *const known[] = {"f32", "bf16", "f16"};
+    static const FileType type[] = {FT_F32, FT_BF16, FT_F16};
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (!strcmp(value, known[i])) {
+            o->save.type = type[i];
+            return -1;
+        }
+    return unknown("--save-dtype", value, known, ARRAY_LEN(known));
+}
+
+/* 500MB, 2GiB */
+static int size_option(const char *value, uint64_t *out) {
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } unit[] = {{"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000},
+                {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+    size_t digits = strspn(value, "0123456789");
+    uint64_t n = strtoull(value, NULL, 10);
+    for (size_t i = 0; digits && digits < 10 && n && i < ARRAY_LEN(unit); i++)
+        if (!strcmp(value + digits, unit[i].name)) {
+            *out = n * unit[i].bytes;
+            return -1;
+        }
+    return mistake("--max-file %s: a size such as 500MB, 5GB or 2GiB is needed", value);
+}
+
+/* A folder is one that is there, or is to be made. */
+static int complete_save(Options *o) {
+    SaveForm *save = &o->save;
+    struct stat st;
+    size_t n = save->path ? strlen(save->path) : 0;
+    save->folder =
+        n && (save->path[n - 1] == '/' || (!stat(save->path, &st) && S_ISDIR(st.st_mode)));
+    while (n > 1 && save->path[n - 1] == '/') n--;
+    if (save->folder) save->path = o->save_path = strndup(save->path, n);
+    if (save->folder && !save->path) fail_environment("no memory for the command line");
+    if (!save->path && (save->type != FT_COUNT || save->max_file))
+        return mistake("%s goes with --save", save->max_file ? "--max-file" : "--save-dtype");
+    if (!save->folder && save->max_file)
+        return mistake("--max-file goes with a folder: --save %s/", save->path);
+    if (!save->max_file) save->max_file = 5000000000;
+    return -1;
+}
+
 static int apply(Options *o, OptionId id, const char *value) {
     static const char *const devices[] = {"cpu", "cuda", "auto"};
     static const char *const transports[] = {"local", "nccl", "mpi"};
@@ -150,7 +196,9 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
-    case OPT_SAVE: o->save = value; return -1;
+    case OPT_SAVE: o->save.path = value; return -1;
+    case OPT_SAVE_DTYPE: return type_option(o, value);
+    case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
     case OPT_DUMP_GRADS: return dump_option(o, value);
     case OPT_LOG: o->log = value; return -1;
     case OPT_QUIET: o->quiet = true; return -1;
@@ -179,7 +227,7 @@ static OptionId find(const char *argument, const char **value) {
 }
 
 int options_parse(int argc, char **argv, Options *o) {
-    *o = (Options){.device = "cpu", .steps = -1, .dump_step = -1};
+    *o = (Options){.device = "cpu", .steps = -1, .dump_step = -1, .save.type = FT_COUNT};
     bool only_files = false;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value;
@@ -202,7 +250,7 @@ int options_parse(int argc, char **argv, Options *o) {
         int code = apply(o, id, value);
         if (code >= 0) return code;
     }
-    if (o->plan) return -1;
+    if (o->plan) return complete_save(o);
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);
     return EXIT_USER;

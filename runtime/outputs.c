@@ -8,7 +8,8 @@
 typedef struct Output {
     const char *option, *path;
     uint64_t bytes; /* 0: grows */
-    bool stream;    /* is written as it comes: a terminal or a pipe will do */
+    bool folder;
+    bool stream; /* is written as it comes: a terminal or a pipe will do */
     Target target;
 } Output;
 
@@ -16,10 +17,19 @@ typedef struct Input {
     const char *what, *path;
 } Input;
 
+/* Is it the file, or one of those that the output makes in its folder? */
 static bool is_file(const Output *o, const char *path) {
     struct stat st;
-    return o->target.exists && !stat(path, &st) && st.st_dev == o->target.now.st_dev &&
-           st.st_ino == o->target.now.st_ino;
+    if (!o->target.exists) return false;
+    if (!o->folder)
+        return !stat(path, &st) && st.st_dev == o->target.now.st_dev &&
+               st.st_ino == o->target.now.st_ino;
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+             slash ? path : ".");
+    return writer_makes(slash ? slash + 1 : path) && !stat(folder, &st) &&
+           st.st_dev == o->target.now.st_dev && st.st_ino == o->target.now.st_ino;
 }
 
 static int overwrites(const Output *o, const char *what, const char *path, char *error) {
@@ -68,32 +78,49 @@ static int check_names(const Run *run, char *error) {
     return 0;
 }
 
+/* Files get filled at least by half, two by two. */
+static int too_many_files(const Options *o, uint64_t bytes, char *error) {
+    snprintf(error, ERROR_BYTES,
+             "--save %s: %llu bytes in files of at most %llu would be more than %d files\n"
+             "help: a larger --max-file",
+             o->save.path, (unsigned long long)bytes, (unsigned long long)o->save.max_file,
+             WRITER_FILES / 2);
+    return EXIT_USER;
+}
+
 int outputs_check(const Run *run, char *error) {
     const Options *o = run->options;
     Output output[] = {
         {.option = "--dump-grads", .path = o->dump_path},
-        {.option = "--save", .path = o->save},
+        {.option = "--save", .path = o->save.path, .folder = o->save.folder},
         {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true}};
-    if (o->dump_path) output[0].bytes = gather_bytes(run->plan, true, DT_F32);
-    if (o->save) output[1].bytes = gather_bytes(run->plan, false, DT_NONE);
+    if (o->dump_path) output[0].bytes = gather_bytes(run->plan, true, FT_F32);
+    if (o->save.path) output[1].bytes = gather_bytes(run->plan, false, o->save.type);
     uint64_t before = 0;
     for (size_t i = 0; i < ARRAY_LEN(output); i++) {
         Output *q = &output[i];
         if (!q->path) continue;
         int code = target_find(&q->target, q->path, error);
-        if (!code && !streams(q)) code = target_check(&q->target, error);
+        if (!code && !streams(q)) code = target_check(&q->target, q->folder, error);
         if (!code) code = check_inputs(run, q, error);
         for (size_t k = 0; k < i && !code; k++) {
-            if (!output[k].path || !target_same(&output[k].target, &q->target)) continue;
+            if (!output[k].path) continue;
+            if (!target_same(&output[k].target, &q->target) && !is_file(q, output[k].path) &&
+                !is_file(&output[k], q->path))
+                continue;
             snprintf(error, ERROR_BYTES, "%s %s and %s %s are one file", output[k].option,
                      output[k].path, q->option, q->path);
             code = EXIT_USER;
         }
         bool beside = i == 1 && output[0].path &&
                       output[0].target.folder_now.st_dev == q->target.folder_now.st_dev;
-        if (!code && q->bytes) code = target_room(&q->target, q->bytes, beside ? before : 0, error);
+        uint64_t largest = q->folder ? MIN(q->bytes, o->save.max_file) : q->bytes;
+        if (!code && q->bytes)
+            code = target_room(&q->target, q->bytes, largest, beside ? before : 0, error);
         if (code) return code;
         before = q->bytes;
     }
-    return o->save || o->dump_path ? check_names(run, error) : 0;
+    if (o->save.folder && output[1].bytes / o->save.max_file >= WRITER_FILES / 2)
+        return too_many_files(o, output[1].bytes, error);
+    return o->save.path || o->dump_path ? check_names(run, error) : 0;
 }

@@ -122,7 +122,8 @@ int processes_join(Run *run, const char *transport) {
 
 static uint64_t options_fingerprint(const Run *run) {
     const Options *o = run->options;
-    int64_t number[] = {run->steps, o->dump_step, o->save != NULL, o->load != NULL, o->threads};
+    int64_t number[] = {run->steps, o->dump_step, o->save.path != NULL, o->load != NULL,
+                        o->threads};
     return hash_bytes(number, sizeof number, 0);
 }
 

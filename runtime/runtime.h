@@ -32,7 +32,9 @@ typedef struct Options {
     int64_t steps;          /* -1 = all of the plan's */
     DataOption *data;
     uint32_t n_data;
-    const char *load, *save, *log;
+    const char *load, *log;
+    SaveForm save;     /* path NULL = none; config is the plan's */
+    char *save_path;   /* ... without a slash at its end, where that was made */
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
     bool quiet;
@@ -95,11 +97,11 @@ struct Run {
     bool silent; /* another process says why the run ended */
     int32_t timeout;
     int32_t threads;
-    int64_t steps;             /* that will run */
-    int64_t plan_steps;        /* of the schedule */
-    Dataset *train, *val;      /* val may be NULL */
-    const TensorSet *weights;  /* --load, or NULL */
-    TensorMatch *match;        /* by parameter */
+    int64_t steps;            /* that will run */
+    int64_t plan_steps;       /* of the schedule */
+    Dataset *train, *val;     /* val may be NULL */
+    const TensorSet *weights; /* --load, or NULL */
+    TensorMatch *match;       /* by parameter */
     Metrics *metrics;
     Rank *rank; /* [local ranks] */
     int32_t n_rank;
@@ -262,10 +264,10 @@ typedef struct ShardSource { /* where this rank's shard of each group is: device
     bool host;
     int dtype; /* of the elements; DT_NONE = the group's master dtype */
 } ShardSource;
-int gather_to_file(Rank *r, const ShardSource *source, const char *path, bool trainable_only);
-int save_weights(Rank *r, const char *path);
-/* Bytes of such a file, or a few more; dtype as in ShardSource. */
-uint64_t gather_bytes(const Plan *p, bool trainable_only, int dtype);
+int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only);
+int save_weights(Rank *r); /* --save */
+/* Bytes of such files, or a few more; type: FT_COUNT = the groups' master dtypes. */
+uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
 const char *saved_name(const Plan *p, const PlanParam *q); /* of the parameter in such a file */
 
 /* outputs.c: can everything be written that the run is to write? Asked before it trains. */

@@ -56,7 +56,16 @@ int target_find(Target *t, const char *path, char *error) {
     return !t->file[n] ? cannot(t, error, "it is a directory") : 0;
 }
 
-int target_check(const Target *t, char *error) {
+/* A folder is made, or filled where it is there. */
+static int check_folder(const Target *t, char *error) {
+    if (t->exists && !S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is not a folder");
+    if (t->exists && access(t->file, W_OK | X_OK)) return cannot(t, error, strerror(errno));
+    if (access(t->folder, W_OK | X_OK)) return cannot(t, error, strerror(errno));
+    return 0;
+}
+
+int target_check(const Target *t, bool folder, char *error) {
+    if (folder) return check_folder(t, error);
     if (t->exists && S_ISDIR(t->now.st_mode)) return cannot(t, error, "it is a directory");
     if (t->exists && !S_ISREG(t->now.st_mode)) {
         snprintf(error, ERROR_BYTES,
@@ -72,15 +81,15 @@ int target_check(const Target *t, char *error) {
     return 0;
 }
 
-int target_room(const Target *t, uint64_t bytes, uint64_t others, char *error) {
+int target_room(const Target *t, uint64_t bytes, uint64_t largest, uint64_t others, char *error) {
     struct statvfs disk;
     struct rlimit size;
     if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
-        bytes > size.rlim_cur) {
+        largest > size.rlim_cur) {
         snprintf(error, ERROR_BYTES,
                  "cannot write %s: it needs %llu bytes, and the limit on a file's size (ulimit -f) "
                  "is %llu bytes",
-                 t->path, (unsigned long long)bytes, (unsigned long long)size.rlim_cur);
+                 t->path, (unsigned long long)largest, (unsigned long long)size.rlim_cur);
         return EXIT_ENVIRONMENT;
     }
     if (statvfs(t->folder, &disk)) return 0; /* not known */

@@ -1,12 +1,20 @@
-/* Writing a .safetensors file in a stream: header first, the whole size reserved on the disk (so a
- * full disk shows here and not as a fault in the middle), then each tensor through a mapping of its
- * own bytes, then fsync, rename, and fsync of the folder. Before the rename the file has a
- * temporary name beside the final one, and is removed when anything fails. A file that is replaced
- * gives its mode and owner to the new one.
+/* Writing weights in a stream: a .safetensors file, or a folder of Hugging Face's layout, which has
+ * one file or several and their index, and config.json (tensor_files.c says what is in them).
+ *
+ * Each file's header comes first, the whole size of all files is reserved on the disk (so a full
+ * disk shows here and not as a fault in the middle), then each tensor is written through a mapping
+ * of its own bytes, then fsync, rename, and fsync of the folder. Before the rename a file has a
+ * temporary name beside the final one, files of a folder lie in a temporary folder, and all are
+ * removed when anything fails. A file that is replaced gives its mode and owner to the new one.
+ *
+ * A new folder appears by one rename. In a folder that is there already, files with other names are
+ * left alone, and the old index goes before the new files come: at no moment do old and new files
+ * together make something that loads.
  *
  * Outputs were looked at before the training (outputs.c). Where one cannot be written in the end,
- * the file is kept elsewhere: beside it, in the working folder, or in that for temporary files.
+ * it is kept elsewhere: beside it, in the working folder, or in that for temporary files.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -16,30 +24,31 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "device.h"
 #include "tensors.h"
 
-/* The temporary file of this process's only writer, for writer_remove_unfinished. */
-static char unfinished[4096];
-static atomic_bool is_unfinished;
-
-static void remember(const char *temporary) {
-    snprintf(unfinished, sizeof unfinished, "%s", temporary);
-    atomic_store(&is_unfinished, strlen(temporary) < sizeof unfinished);
-}
+/* The temporary files of this process's only writer, and their folder, for
+ * writer_remove_unfinished. A path is freed when another one takes its place: the handler of a
+ * signal may be reading it. */
+static char *unfinished[WRITER_FILES + 2], *unfinished_folder;
+static atomic_int n_unfinished;
 
 void writer_remove_unfinished(void) {
-    if (atomic_exchange(&is_unfinished, false)) unlink(unfinished);
+    for (int n = atomic_exchange(&n_unfinished, 0); n > 0; n--) unlink(unfinished[n - 1]);
+    if (unfinished_folder) rmdir(unfinished_folder);
 }
 
-static const char *writer_type(FileType t) {
-    switch (t) {
-    case FT_F64: return "F64";
-    case FT_BF16: return "BF16";
-    default: return "F32";
-    }
+static void remember(char *path) {
+    int n = atomic_load(&n_unfinished);
+    CHECK(n < (int)ARRAY_LEN(unfinished));
+    free(unfinished[n]);
+    unfinished[n] = path;
+    atomic_store(&n_unfinished, n + 1);
+}
+
+static void forget_unfinished(void) {
+    atomic_store(&n_unfinished, 0);
+    unfinished_folder = NULL;
 }
 
 static int failed(TensorWriter *w, char *error, const char *what, int number) {
@@ -47,141 +56,142 @@ static int failed(TensorWriter *w, char *error, const char *what, int number) {
     return EXIT_ENVIRONMENT;
 }
 
-/* A tensor whose name cannot stand in the header beside the others, or NULL. Names come from the
- * plan: they need not be UTF-8. */
-static const char *impossible_name(const TensorPlan *tensor, uint32_t n) {
-    for (uint32_t i = 0; i < n; i++) {
-        json_t *name = json_string(tensor[i].name);
-        json_decref(name);
-        if (!name || !strcmp(tensor[i].name, "__metadata__")) return tensor[i].name;
-    }
-    return NULL;
+static char *path_in(const char *folder, const char *name) {
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* The header's text, padded with spaces so that the data start at a multiple of 8. */
-static char *header_text(const TensorPlan *tensor, uint32_t n, size_t *length) {
-    json_t *root = json_object();
-    json_object_set_new(root, "__metadata__", json_pack("{s:s}", "format", "pt"));
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        const TensorPlan *t = &tensor[i];
-        json_t *shape = json_array();
-        for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
-        json_object_set_new(root, t->name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", writer_type(t->type),
-                                      "shape", shape, "data_offsets", (json_int_t)at,
-                                      (json_int_t)(at + t->bytes)));
-        at += t->bytes;
-    }
-    size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
-    size_t padded = align_up(need, 8);
-    char *text = malloc(padded + 8);
-    if (text) {
-        json_dumpb(root, text + 8, need, JSON_COMPACT);
-        memset(text + 8 + need, ' ', padded - need);
-        uint64_t size = padded;
-        memcpy(text, &size, sizeof size);
-    }
-    json_decref(root);
-    *length = padded + 8;
-    return text;
-}
+/* ---- making the temporary files */
 
-static uint64_t lay_out(TensorPlan *tensor, uint32_t n, uint64_t start) {
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t elements = 1;
-        for (int k = 0; k < tensor[i].rank; k++) elements *= (uint64_t)tensor[i].dim[k];
-        tensor[i].bytes = elements * file_type_bytes(tensor[i].type);
-        tensor[i].offset = start;
-        start += tensor[i].bytes;
-    }
-    return start;
-}
-
-static int reserve(TensorWriter *w, const char *header, size_t length, uint64_t size, char *error) {
-    int number;
-    do { /* a signal during the save is no reason to lose it */
-        number = posix_fallocate(w->fd, 0, (off_t)size);
-    } while (number == EINTR);
-    if (number) return failed(w, error, "write", number);
-    for (size_t done = 0; done < length;) {
-        ssize_t put = pwrite(w->fd, header + done, length - done, (off_t)done);
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return failed(w, error, "write", put ? errno : EIO);
+static int write_whole(int fd, const char *bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        ssize_t put = pwrite(fd, bytes + done, n - done, (off_t)done);
+        if (put < 0 && errno == EINTR) continue; /* a signal is no reason to lose the save */
+        if (put <= 0) return put ? errno : EIO;
         done += (size_t)put;
     }
     return 0;
 }
 
-/* Makes the temporary file beside w->target. */
-static int open_beside(TensorWriter *w, const char *header, size_t length, uint64_t size,
-                       char *error) {
+static int reserve(int fd, uint64_t size) {
+    int number;
+    do {
+        number = posix_fallocate(fd, 0, (off_t)size);
+    } while (number == EINTR);
+    return number;
+}
+
+static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
+    if (!path) return failed(w, error, "write", ENOMEM);
+    p->path = path;
+    remember(path);
+    unlink(path); /* left by another process of that number */
+    p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int number = p->fd < 0 ? errno : reserve(p->fd, p->size);
+    if (!number) number = write_whole(p->fd, p->header, p->length);
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+static int create_file(TensorWriter *w, char *error) {
     const Target *t = &w->target;
-    if (asprintf(&w->temporary, "%s.part-%ld", t->file, (long)getpid()) < 0) {
-        w->temporary = NULL;
-        return failed(w, error, "write", ENOMEM);
-    }
-    remember(w->temporary);
-    unlink(w->temporary); /* left by another process of that number */
-    w->fd = open(w->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int code =
-        w->fd < 0 ? failed(w, error, "write", errno) : reserve(w, header, length, size, error);
-    if (code) {
-        writer_abandon(w);
-        return code;
-    }
-    if (!t->exists) return 0;
-    if (fchown(w->fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may: no matter */
-    if (fchmod(w->fd, t->now.st_mode & 07777)) errno = 0;
+    TensorPiece *p = w->piece;
+    char *path = NULL;
+    if (asprintf(&path, "%s.part-%ld", t->file, (long)getpid()) < 0) path = NULL;
+    int code = create(w, p, path, error);
+    if (code || !t->exists) return code;
+    if (fchown(p->fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may: no matter */
+    if (fchmod(p->fd, t->now.st_mode & 07777)) errno = 0;
     return 0;
 }
 
-/* Another place for the file: its name in the folder, which ends with a slash. */
-static int open_elsewhere(TensorWriter *w, const char *folder, const char *header, size_t length,
-                          uint64_t size, char *error) {
-    const char *slash = strrchr(w->target.path, '/');
+static int create_folder(TensorWriter *w, char *error) {
+    const char *join = w->target.exists ? "/" : "";
+    if (asprintf(&w->temporary, "%s%s.part-%ld", w->target.file, join, (long)getpid()) < 0)
+        w->temporary = NULL;
+    if (!w->temporary) return failed(w, error, "write", ENOMEM);
+    if (mkdir(w->temporary, 0777)) return failed(w, error, "write", errno);
+    unfinished_folder = w->temporary;
+    int code = 0;
+    for (uint32_t i = 0; i < w->n_piece && !code; i++)
+        code = create(w, &w->piece[i], path_in(w->temporary, w->piece[i].name), error);
+    return code;
+}
+
+/* Closes and removes what is there. */
+static void discard(TensorWriter *w) {
+    writer_unmap(w);
+    for (uint32_t i = 0; i < w->n_piece; i++) {
+        TensorPiece *p = &w->piece[i];
+        if (p->fd >= 0) close(p->fd);
+        p->fd = -1;
+    }
+    writer_remove_unfinished();
+    forget_unfinished();
+    free(w->temporary);
+    w->temporary = NULL;
+}
+
+static int create_all(TensorWriter *w, char *error) {
+    int code = target_check(&w->target, w->form->folder, error);
+    if (!code) code = w->form->folder ? create_folder(w, error) : create_file(w, error);
+    if (code) discard(w);
+    return code;
+}
+
+/* Another place: the name in the folder, which ends with a slash. */
+static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
     char reason[ERROR_BYTES];
     Target first = w->target;
+    const char *slash = strrchr(first.file, '/');
     free(w->kept);
-    if (asprintf(&w->kept, "%s%s.kept-%ld", folder, slash ? slash + 1 : w->target.path,
+    if (asprintf(&w->kept, "%s%s.kept-%ld", folder, slash ? slash + 1 : first.file,
                  (long)getpid()) < 0)
         w->kept = NULL;
     int code = w->kept ? target_find(&w->target, w->kept, reason) : EXIT_ENVIRONMENT;
-    if (!code) code = target_check(&w->target, reason);
-    if (!code) code = open_beside(w, header, length, size, reason);
+    if (!code) code = create_all(w, reason);
     if (!code) w->why = strdup(error);
     if (code) w->target = first;
     return code;
 }
 
-int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error) {
-    *w = (TensorWriter){.fd = -1, .tensor = tensor, .n = n};
-    const char *name = impossible_name(tensor, n);
+static void forget(TensorWriter *w) {
+    for (uint32_t i = 0; i < w->n_piece; i++) free(w->piece[i].header);
+    free(w->piece);
+    free(w->temporary);
+    free(w->kept);
+    free(w->why);
+    w->piece = NULL;
+    w->n_piece = 0;
+    w->temporary = w->kept = w->why = NULL;
+}
+
+int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n,
+                char *error) {
+    *w = (TensorWriter){.form = form, .tensor = tensor, .n = n};
+    const char *name = tensor_impossible_name(tensor, n);
     if (name) {
-        snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", path, name);
+        snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", form->path,
+                 name);
         return EXIT_CORRUPT;
     }
-    lay_out(tensor, n, 0);
-    size_t length;
-    char *header = header_text(tensor, n, &length);
-    int code = target_find(&w->target, path, error);
-    if (!header) return failed(w, error, "write", ENOMEM);
-    uint64_t size = lay_out(tensor, n, length);
-    if (!code) code = target_check(&w->target, error);
-    if (!code) code = open_beside(w, header, length, size, error);
+    int code = target_find(&w->target, form->path, error);
+    if (tensor_pieces(tensor, n, form->folder ? form->max_file : UINT64_MAX, &w->piece,
+                      &w->n_piece))
+        code = failed(w, error, "write", ENOMEM);
+    else if (!code)
+        code = create_all(w, error);
     const char *temporary = getenv("TMPDIR");
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s/", temporary ? temporary : "/tmp");
-    if (code && open_elsewhere(w, "", header, length, size, error) &&
-        open_elsewhere(w, folder, header, length, size, error)) {
-        free(header);
-        free(w->kept);
-        w->kept = NULL;
+    if (code && w->n_piece && create_elsewhere(w, "", error) &&
+        create_elsewhere(w, folder, error)) {
+        forget(w);
         return code;
     }
-    free(header);
     return 0;
 }
+
+/* ---- filling them */
 
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
     const TensorPlan *t = &w->tensor[i];
@@ -189,7 +199,7 @@ int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
     *at = NULL;
     if (!t->bytes) return 0;
     w->map_bytes = t->bytes + inside;
-    w->map = mmap(NULL, w->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->fd,
+    w->map = mmap(NULL, w->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, w->piece[t->piece].fd,
                   (off_t)(t->offset - inside));
     if (w->map == MAP_FAILED) {
         w->map = NULL;
@@ -204,12 +214,7 @@ void writer_unmap(TensorWriter *w) {
     w->map = NULL;
 }
 
-static void forget(TensorWriter *w) {
-    free(w->temporary);
-    free(w->kept);
-    free(w->why);
-    w->temporary = w->kept = w->why = NULL;
-}
+/* ---- the final names */
 
 /* The name is on the disk when its folder is; where a folder cannot be synced, that is all. */
 static void sync_folder(const char *folder) {
@@ -219,15 +224,56 @@ static void sync_folder(const char *folder) {
     close(fd);
 }
 
-/* The complete file gets its name. Where something has taken the name since it was looked at, the
- * file gets another one beside it. */
-static int give_name(TensorWriter *w, char *error) {
+static int close_pieces(TensorWriter *w, char *error) {
+    int number = 0;
+    for (uint32_t i = 0; i < w->n_piece; i++) {
+        TensorPiece *p = &w->piece[i];
+        if (fsync(p->fd)) number = errno;
+        if (close(p->fd)) number = errno;
+        p->fd = -1;
+    }
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+/* A text of the folder; frees it. */
+static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
+    char *path = text ? path_in(w->temporary, name) : NULL;
+    if (!path) {
+        free(text);
+        return failed(w, error, "write", ENOMEM);
+    }
+    remember(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int number = fd < 0 ? errno : write_whole(fd, text, strlen(text));
+    if (fd >= 0 && fsync(fd)) number = errno;
+    if (fd >= 0 && close(fd)) number = errno;
+    free(text);
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+static int write_texts(TensorWriter *w, char *error) {
+    int code = 0;
+    if (*w->form->config) {
+        char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
+        if (!text) {
+            snprintf(error, ERROR_BYTES, "the plan's config.json is no JSON object");
+            return EXIT_CORRUPT;
+        }
+        code = write_text(w, CONFIG_FILE, text, error);
+    }
+    if (code || w->n_piece == 1) return code;
+    return write_text(w, INDEX_FILE, tensor_index_text(w->tensor, w->piece, w->n_piece), error);
+}
+
+/* The complete file or folder gets its name. Where something has taken the name since it was looked
+ * at, it gets another one beside it. */
+static int give_name(TensorWriter *w, const char *from, char *error) {
     Target *t = &w->target;
-    if (!rename(w->temporary, t->file)) return 0;
+    if (!rename(from, t->file)) return 0;
     int code = failed(w, error, "write", errno);
     char *beside = NULL;
     if (w->kept || asprintf(&beside, "%s.kept-%ld", t->file, (long)getpid()) < 0) return code;
-    if (rename(w->temporary, beside)) {
+    if (rename(from, beside)) {
         free(beside);
         return code;
     }
@@ -236,22 +282,87 @@ static int give_name(TensorWriter *w, char *error) {
     return 0;
 }
 
+static bool is_piece(const char *name) {
+    unsigned i, n;
+    int end = 0;
+    return sscanf(name, "model-%5u-of-%5u.safetensors%n", &i, &n, &end) == 2 && end && !name[end];
+}
+
+bool writer_makes(const char *name) {
+    return is_piece(name) || !strcmp(name, WEIGHTS_FILE) || !strcmp(name, INDEX_FILE) ||
+           !strcmp(name, CONFIG_FILE);
+}
+
+static bool is_new(const TensorWriter *w, const char *name) {
+    for (uint32_t i = 0; i < w->n_piece; i++)
+        if (!strcmp(w->piece[i].name, name)) return true;
+    return w->n_piece > 1 && !strcmp(name, INDEX_FILE);
+}
+
+/* Weights of an earlier save that the new ones do not replace. */
+static void remove_old(const TensorWriter *w) {
+    DIR *d = opendir(w->target.file);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (writer_makes(e->d_name) && strcmp(e->d_name, CONFIG_FILE) && !is_new(w, e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d) closedir(d);
+    sync_folder(w->target.file);
+}
+
+static int move_in(TensorWriter *w, const char *name, char *error) {
+    char *from = path_in(w->temporary, name), *to = path_in(w->target.file, name);
+    int number = !from || !to ? ENOMEM : rename(from, to) ? errno : 0;
+    free(from);
+    free(to);
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+/* Into a folder that was there before: one file as it is replaced at once; several after the old
+ * index is gone, and theirs last. */
+static int fill_folder(TensorWriter *w, char *error) {
+    char *index = path_in(w->target.file, INDEX_FILE);
+    if (!index) return failed(w, error, "write", ENOMEM);
+    if (w->n_piece > 1 && unlink(index) && errno != ENOENT)
+        return free(index), failed(w, error, "write", errno);
+    free(index);
+    sync_folder(w->target.file);
+    int code = *w->form->config ? move_in(w, CONFIG_FILE, error) : 0;
+    for (uint32_t i = 0; i < w->n_piece && !code; i++) code = move_in(w, w->piece[i].name, error);
+    if (code) return code;
+    sync_folder(w->target.file);
+    if (w->n_piece > 1) code = move_in(w, INDEX_FILE, error);
+    if (!code) remove_old(w);
+    if (!code) rmdir(w->temporary);
+    return code;
+}
+
+/* Where it fails in the middle, what is left stays, and the message says where. */
+static int publish_folder(TensorWriter *w, char *error) {
+    sync_folder(w->temporary);
+    forget_unfinished();
+    if (!w->target.exists) return give_name(w, w->temporary, error);
+    if (!fill_folder(w, error)) return 0;
+    w->why = strdup(error);
+    free(w->kept);
+    w->kept = strdup(w->temporary);
+    return 0;
+}
+
 int writer_commit(TensorWriter *w, char *error) {
     writer_unmap(w);
-    int code = 0;
-    if (fsync(w->fd)) code = failed(w, error, "write", errno);
-    if (close(w->fd) && !code) code = failed(w, error, "write", errno);
-    w->fd = -1;
-    if (!code) code = give_name(w, error);
+    int code = close_pieces(w, error);
+    if (!code && w->form->folder) code = write_texts(w, error);
+    if (!code)
+        code = w->form->folder ? publish_folder(w, error) : give_name(w, w->piece->path, error);
     if (code) {
         writer_abandon(w);
         return code;
     }
-    atomic_store(&is_unfinished, false);
+    forget_unfinished();
     sync_folder(w->target.folder);
     if (w->kept) {
-        snprintf(error, ERROR_BYTES, "%.300s\nhelp: the file was kept as %.150s",
-                 w->why ? w->why : "", w->kept);
+        snprintf(error, ERROR_BYTES, "%.300s\nhelp: %s kept as %.150s", w->why ? w->why : "",
+                 w->form->folder ? "the files were" : "the file was", w->kept);
         code = EXIT_ENVIRONMENT;
     }
     forget(w);
@@ -259,10 +370,6 @@ int writer_commit(TensorWriter *w, char *error) {
 }
 
 void writer_abandon(TensorWriter *w) {
-    writer_unmap(w);
-    if (w->fd >= 0) close(w->fd);
-    w->fd = -1;
-    if (w->temporary) unlink(w->temporary);
-    if (w->temporary) atomic_store(&is_unfinished, false);
+    discard(w);
     forget(w);
 }

@@ -39,8 +39,9 @@ bool file_type_float(FileType t);
 /* n elements at `from`, any alignment, little-endian, as floats / doubles / integers. */
 void load_floats(const void *from, FileType t, int64_t n, float *to);
 double load_real(const void *from, FileType t);
-int64_t load_integer(const void *from, FileType t);                   /* integer types only */
-void store_floats(void *to, int dtype, const float *from, int64_t n); /* DT_F32, BF16, F64 */
+int64_t load_integer(const void *from, FileType t);                         /* integer types only */
+void store_floats(void *to, int dtype, const float *from, int64_t n);       /* DT_F32, BF16, F64 */
+void store_elements(void *to, FileType type, const float *from, int64_t n); /* real types */
 FileType file_type_of(int dtype); /* FT_COUNT when there is none */
 /* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is
  * element (ik, .., i0) there: its number. */
@@ -102,39 +103,75 @@ typedef struct Target {
     struct stat now, folder_now;
 } Target;
 int target_find(Target *t, const char *path, char *error);
-/* Can a file be made or replaced there? */
-int target_check(const Target *t, char *error);
-/* Is there room for that many bytes, beside those of other files on the same disk? */
-int target_room(const Target *t, uint64_t bytes, uint64_t others, char *error);
+/* Can a file be made or replaced there? folder: can one be made or filled there? */
+int target_check(const Target *t, bool folder, char *error);
+/* Is there room for that many bytes, of which the largest file has some, beside those of other
+ * outputs on the same disk? */
+int target_room(const Target *t, uint64_t bytes, uint64_t largest, uint64_t others, char *error);
 bool target_same(const Target *a, const Target *b);
 
-/* tensor_writer.c: a file of known shapes, written tensor by tensor under a temporary name and
- * renamed when complete. */
-typedef struct TensorPlan { /* one tensor of the file to be */
+/* tensor_files.c: tensors that are to be written, and the files that they go into. */
+#define WEIGHTS_FILE "model.safetensors" /* Hugging Face's names in a folder */
+#define INDEX_FILE "model.safetensors.index.json"
+#define CONFIG_FILE "config.json"
+enum { WRITER_FILES = 500 }; /* at most */
+typedef struct TensorPlan {
     const char *name;
     FileType type;
     int32_t rank;
     int64_t dim[FILE_MAX_RANK];
-    uint64_t offset, bytes; /* offset from the start of the file: set by open */
+    uint64_t offset, bytes; /* offset from the start of its file: set by open, as is its piece */
+    uint32_t piece;
 } TensorPlan;
-typedef struct TensorWriter {
-    Target target;
-    char *temporary;
-    char *kept; /* another place, where the file is because target cannot be written, or NULL */
-    char *why;  /* ... for this reason */
+typedef struct TensorPiece { /* a file, under its temporary name */
+    char name[48];           /* in a folder */
+    char *path, *header;
+    size_t length; /* of the header */
+    uint64_t size;
+    uint32_t first, n; /* its tensors */
     int fd;
+} TensorPiece;
+/* A tensor whose name cannot stand in a header, or NULL. Names come from the plan: they need not be
+ * UTF-8. */
+const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n);
+/* How many files they are, with at most `limit` bytes of tensors in each. */
+uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit);
+/* Those files; 0, or EXIT_ENVIRONMENT without memory. */
+int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
+                  uint32_t *n_out);
+char *tensor_index_text(const TensorPlan *tensor, const TensorPiece *piece, uint32_t n_piece);
+/* config.json with the type of the numbers; NULL where `config` is no JSON object. */
+char *tensor_config_text(const char *config, FileType type);
+
+/* tensor_writer.c: files of known shapes, written tensor by tensor under a temporary name and
+ * renamed when complete. */
+typedef struct SaveForm {
+    const char *path;
+    bool folder;
+    FileType type;      /* of all numbers; FT_COUNT = as they are */
+    uint64_t max_file;  /* bytes of tensors in a file of a folder */
+    const char *config; /* of config.json in a folder; "" = none */
+} SaveForm;
+typedef struct TensorWriter {
+    const SaveForm *form;
+    Target target;
+    char *temporary; /* folder */
+    char *kept; /* another place, where the files are because target cannot be written, or NULL */
+    char *why;  /* ... for this reason */
     void *map;
     size_t map_bytes;
     TensorPlan *tensor;
-    uint32_t n;
+    TensorPiece *piece;
+    uint32_t n, n_piece;
 } TensorWriter;
-/* Where the path cannot be written the file is made elsewhere: writer_commit fails and says where.
- */
-int writer_open(TensorWriter *w, const char *path, TensorPlan *tensor, uint32_t n, char *error);
+/* Where the path cannot be written the files are made elsewhere: writer_commit fails and says
+ * where. */
+int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n, char *error);
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
 void writer_unmap(TensorWriter *w);
 int writer_commit(TensorWriter *w, char *error);
-void writer_abandon(TensorWriter *w); /* removes the temporary file */
+void writer_abandon(TensorWriter *w); /* removes the temporary files */
+bool writer_makes(const char *name);  /* is it the name of a file that is made in a folder? */
 /* Before the process ends at once: safe in a signal handler, and while another thread writes. A
  * file that is being renamed keeps its new name. */
 void writer_remove_unfinished(void);

@@ -187,7 +187,7 @@ static int train(Trainer *t) {
 static int save_after_stop(Rank *r) {
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);
-    int code = save_weights(r, r->run->options->save);
+    int code = save_weights(r);
     if (code) return code;
     memcpy(r->error, why, sizeof why);
     return EXIT_TRAINING;
@@ -197,7 +197,7 @@ static int save_after_stop(Rank *r) {
 static int end_without_log(Trainer *t) {
     Rank *r = t->rank;
     uint64_t word;
-    const char *save = r->run->options->save;
+    const char *save = r->run->options->save.path;
     if (r->rank != 0) {
         int code = rank_agree(r, 0, &word);
         return code ? code : EXIT_RANK;
@@ -222,8 +222,8 @@ int trainer_run(Rank *r) {
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     rank_writes(r, false);
     if (!code) code = train(t);
-    if (!code && r->run->options->save) code = save_weights(r, r->run->options->save);
-    if (code == EXIT_TRAINING && r->run->options->save) code = save_after_stop(r);
+    if (!code && r->run->options->save.path) code = save_weights(r);
+    if (code == EXIT_TRAINING && r->run->options->save.path) code = save_after_stop(r);
     if (!code && t->log_lost)
         code = end_without_log(t);
     else if (!code && r->rank == 0)

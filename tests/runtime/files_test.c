@@ -187,7 +187,8 @@ static void impossible_names_are_refused(void **state) {
         TensorPlan plan = {.name = names[i], .type = FT_F32, .rank = 1, .dim = {2}};
         TensorWriter w;
         const char *path = in_folder("impossible.safetensors");
-        assert_int_equal(writer_open(&w, path, &plan, 1, error), EXIT_CORRUPT);
+        SaveForm form = {.path = path, .config = ""};
+        assert_int_equal(writer_open(&w, &form, &plan, 1, error), EXIT_CORRUPT);
         assert_non_null(strstr(error, "can be called"));
         writer_abandon(&w);
         assert_int_equal(access(path, F_OK), -1);
@@ -200,7 +201,8 @@ static void tensors_come_back_as_written(void **state) {
                           {.name = "b", .type = FT_BF16, .rank = 1, .dim = {5}}};
     TensorWriter w;
     const char *path = in_folder("w.safetensors");
-    assert_int_equal(writer_open(&w, path, plan, 2, error), 0);
+    SaveForm form = {.path = path, .config = ""};
+    assert_int_equal(writer_open(&w, &form, plan, 2, error), 0);
     float a[6] = {1, 2, 3, 4, 5, 6.5f}, b[5] = {1, 1.0f + 0x1p-8f, 3, -4, 0}, back[6];
     void *at;
     assert_int_equal(writer_map(&w, 0, &at, error), 0);
@@ -241,6 +243,33 @@ static void every_truncation_is_refused(void **state) {
         bytes[i] ^= 0x11;
     }
     free(bytes);
+}
+
+static uint16_t to_half(double x) {
+    uint16_t half;
+    store_elements(&half, FT_F16, (float[]){(float)x}, 1);
+    return half;
+}
+
+/* Every half comes back; between two neighbours the nearer counts, halfway the even one. */
+static void halves_are_rounded(void **state) {
+    (void)state;
+    for (uint32_t h = 0; h < 0x10000; h++) {
+        uint16_t half = (uint16_t)h, next = (uint16_t)(h + 1);
+        double x = load_real(&half, FT_F16), y = load_real(&next, FT_F16);
+        if ((h & 0x7fff) > 0x7c00) { /* not a number: stays one */
+            assert_true((to_half(x) & 0x7fff) > 0x7c00);
+            continue;
+        }
+        assert_int_equal(to_half(x), h);
+        if ((h & 0x7fff) >= 0x7bff) continue;
+        assert_int_equal(to_half((x + y) / 2), h & 1 ? next : half);
+        assert_int_equal(to_half(x + (y - x) * 0.49), half);
+        assert_int_equal(to_half(x + (y - x) * 0.51), next);
+    }
+    assert_int_equal(to_half(65519.996), 0x7bff);
+    assert_int_equal(to_half(65520), 0x7c00);
+    assert_int_equal(to_half(-1e30), 0xfc00);
 }
 
 /* Two tensors of two floats each whose ranges do not share out the 16 bytes of data. */
@@ -377,6 +406,7 @@ int main(void) {
         cmocka_unit_test(impossible_names_are_refused),
         cmocka_unit_test(tensors_come_back_as_written),
         cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(halves_are_rounded),
         cmocka_unit_test(ranges_share_out_the_data),
         cmocka_unit_test(weights_are_found_by_name),
         cmocka_unit_test(a_metric_with_a_long_name_is_refused),

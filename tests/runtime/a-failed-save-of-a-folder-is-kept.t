@@ -1,0 +1,37 @@
+# RUN: seq 300 > t.txt; %fsdpc compile -q toy.fsd -o p -s train.steps=1000000000 -n 2; mkdir d; export TMPDIR=$PWD/tmp; mkdir tmp
+# RUN: sed -i 's|FSDP|%fsdp-run|' go.sh; . ./go.sh; go --save d/w/; rm -r d; stop 1; go --save x/ --max-file 1KB; touch x; stop 2; ls
+# A folder that cannot be written where it should be is kept elsewhere, and the message says where.
+# NEEDS: build:device_cpu.so
+==== go.sh
+go() { rm -f log; FSDP --quiet --threads 1 --log log "$@" p 2> err & p=$!; until grep -q '"step":9,' log 2> /dev/null; do sleep 0.1; done; }
+stop() { kill -INT $p; wait $p; echo "exit $?"; sed "s/-$p/-PID/" err; ls *kept-$p; mv *kept-$p kept-$1; }
+==== toy.fsd
+module Toy {
+  emb : Embedding(128, 4)
+  out : Linear(4, 128)
+  forward(x) = out(emb(x))
+}
+model = Toy
+data { train = text("t.txt"); val = text("t.txt"); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
+==== out
+exit 2
+error: rank 0: cannot write d/w: No such file or directory
+help: the files were kept as w.kept-PID
+model.safetensors
+exit 2
+error: rank 0: cannot write x: it is not a folder
+help: the files were kept as x.kept-PID
+model-00001-of-00002.safetensors
+model-00002-of-00002.safetensors
+model.safetensors.index.json
+err
+go.sh
+kept-1
+kept-2
+log
+p
+t.txt
+tmp
+toy.fsd
+x
