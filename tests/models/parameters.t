@@ -1,0 +1,6 @@
+# RUN: for f in %root/tests/models/*.fsd; do %fsdpc compile $f -o p 2>&1 | sed -n '1s/ parameters.*//p'; done
+# Architectures that models/ does not hold, written from their descriptions alone, have their published numbers of parameters.
+==== out
+cohere.fsd: 34,980,831,232
+phi2.fsd: 2,779,683,840
+starcoder2.fsd: 3,030,371,328
