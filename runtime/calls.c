@@ -3,8 +3,8 @@
  * and, one call ahead, the loader walk the same list.
  *
  * Rank r of N takes samples [r * B/N, (r + 1) * B/N) of a step, cut into consecutive micro-batches.
- * An evaluation reads the first eval_steps * B samples, in rounds of what the role's evaluation
- * calls of all ranks read together.
+ * With --eval-only there is one evaluation, and no step. An evaluation reads the first eval_steps *
+ * B samples, in rounds of what the role's evaluation calls of all ranks read together.
  */
 #include "runtime.h"
 
@@ -40,8 +40,10 @@ static bool evaluates_after(const Run *run, uint32_t role, int64_t step) {
 void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
     Mesh mesh = plan_mesh(run->plan);
     AxisSet axes = mesh_sample_axes(&mesh);
-    *c = (CallCursor){
-        .run = run, .part = mesh_index(&mesh, rank, axes), .parts = mesh_extent(&mesh, axes)};
+    *c = (CallCursor){.run = run,
+                      .evaluation = run->options->eval_only,
+                      .part = mesh_index(&mesh, rank, axes),
+                      .parts = mesh_extent(&mesh, axes)};
     for (uint64_t i = 0; i < run->plan->n_roles; i++)
         if ((uint32_t)rank - run->plan->roles[i].first_rank < run->plan->roles[i].n_ranks)
             c->role = (uint32_t)i;
@@ -84,7 +86,7 @@ static void advance(CallCursor *c, uint32_t row, bool *ends) {
 bool cursor_next(CallCursor *c, Call *out) {
     const Plan *p = c->run->plan;
     const PlanSettings *s = p->settings;
-    if (c->step >= c->run->steps) return false;
+    if (c->step >= (c->run->options->eval_only ? 1 : c->run->steps)) return false;
     uint32_t row = row_from(c, c->call);
     if (row >= p->n_calls) return false;
     *out = (Call){.program = p->calls[row].program,

@@ -219,9 +219,15 @@ static void note_few_samples(const Run *run) {
             s->batch);
 }
 
+/* Does the run come to an evaluation? */
+static bool evaluates(const Run *run) {
+    int64_t every = run->plan->settings->eval_every;
+    return run->options->eval_only || (every > 0 && every <= run->steps);
+}
+
 static int check_evaluation(const Run *run) {
     const PlanSettings *s = run->plan->settings;
-    if (!run->val || !s->eval_every || s->eval_every > run->steps) return 0;
+    if (!run->val || !evaluates(run)) return 0;
     int64_t need = evaluation_samples(run->plan);
     if (need > INT64_MAX / 4)
         return report(EXIT_USER, "train.eval_steps: more samples than can be counted");
@@ -239,9 +245,31 @@ static int check_evaluation(const Run *run) {
         fprintf(stderr, "help: compile with -s train.eval_steps=%" PRId64 "\n",
                 run->val->samples / s->batch);
     else
-        fprintf(stderr,
-                "help: compile with a smaller train.batch, or with -s train.eval_every=none\n");
+        fprintf(stderr, "help: compile with a smaller train.batch%s\n",
+                run->options->eval_only ? "" : ", or with -s train.eval_every=none");
     return EXIT_USER;
+}
+
+static int open_validation(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = dataset_open(run->plan, "val", o->data, o->n_data, &run->val, error);
+    if (code) return report(code, error);
+    if (run->val || !o->eval_only) return check_evaluation(run);
+    fprintf(stderr, "error: --eval-only: the plan has no data.val\n"
+                    "help: compile with -s 'data.val=text(\"file\")', or another source\n");
+    return EXIT_USER;
+}
+
+static int open_training(Run *run) {
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = dataset_open(run->plan, "train", o->data, o->n_data, &run->train, error);
+    if (code) return report(code, error);
+    if (!run->train) return report(EXIT_CORRUPT, "the plan names no training data");
+    code = count_steps(run);
+    if (!code) note_few_samples(run);
+    return code;
 }
 
 static int open_data(Run *run) {
@@ -259,15 +287,9 @@ static int open_data(Run *run) {
             return report(EXIT_CORRUPT, "the plan's batch fields are not local batches");
     }
     int code = data_options_check(run->plan, o->data, o->n_data, error);
-    if (!code) code = dataset_open(run->plan, "train", o->data, o->n_data, &run->train, error);
     if (code) return report(code, error);
-    if (!run->train) return report(EXIT_CORRUPT, "the plan names no training data");
-    code = count_steps(run);
-    if (code) return code;
-    note_few_samples(run);
-    if (s->eval_every > 0 && s->eval_every <= run->steps)
-        code = dataset_open(run->plan, "val", o->data, o->n_data, &run->val, error);
-    return code ? report(code, error) : check_evaluation(run);
+    if (!o->eval_only) code = open_training(run);
+    return code || !evaluates(run) ? code : open_validation(run);
 }
 
 static int open_weights(Run *run, TensorSet *set) {

@@ -209,6 +209,11 @@ static void print_numbers(FILE *to, const Metrics *m) {
     if (p->n_metric) snprintf(best, sizeof best, "%.6g", m->best_eval);
     if (p->steps) snprintf(loss, sizeof loss, "%.6g", p->loss);
     if (p->seconds > 0) snprintf(rate, sizeof rate, "%.0f", progress_rate(p));
+    if (m->run->options->eval_only) {
+        for (int i = 0; i < p->n_metric; i++)
+            fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
+        return;
+    }
     fprintf(to, "steps           %" PRId64 "\n", p->steps);
     if (p->skipped)
         fprintf(to, "skipped         %" PRId64 " of them, which were not finite\n", p->skipped);

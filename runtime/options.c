@@ -174,6 +174,22 @@ static int complete_save(Options *o) {
     return -1;
 }
 
+/* What goes with training only, beside an option that does without. */
+static int check_mode(const Options *o, const char *mode) {
+    const char *other = o->steps >= 0       ? "--steps"
+                        : o->save.path      ? "--save"
+                        : o->dump_step >= 0 ? "--dump-grads"
+                                            : NULL;
+    if (other) return mistake("%s and %s: nothing is trained", mode, other);
+    if (!o->load) return mistake("%s needs the weights: --load FILE", mode);
+    return -1;
+}
+
+static int complete(Options *o) {
+    int code = o->eval_only ? check_mode(o, "--eval-only") : -1;
+    return code < 0 ? complete_save(o) : code;
+}
+
 static int apply(Options *o, OptionId id, const char *value) {
     static const char *const devices[] = {"cpu", "cuda", "auto"};
     static const char *const transports[] = {"local", "nccl", "mpi"};
@@ -196,6 +212,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
+    case OPT_EVAL_ONLY: o->eval_only = true; return -1;
     case OPT_SAVE: o->save.path = value; return -1;
     case OPT_SAVE_DTYPE: return type_option(o, value);
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
@@ -250,7 +267,7 @@ int options_parse(int argc, char **argv, Options *o) {
         int code = apply(o, id, value);
         if (code >= 0) return code;
     }
-    if (o->plan) return complete_save(o);
+    if (o->plan) return complete(o);
     fputs("error: no plan given\n", stderr);
     fputs("help: fsdpc compile model.fsd -o plan.bin makes one; fsdp-run --help\n", stderr);
     return EXIT_USER;

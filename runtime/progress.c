@@ -119,11 +119,14 @@ void progress_evaluation(Progress *p, int64_t step, int n, const char *const *na
     memcpy(p->metric, name, (size_t)p->n_metric * sizeof *name);
     memcpy(p->value, value, (size_t)p->n_metric * sizeof *value);
     if (p->quiet) return;
-    if (p->terminal) {
+    if (p->terminal && !p->run->options->eval_only) {
         show(p, step);
         return;
     }
-    fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, p->run->steps);
+    if (p->run->options->eval_only)
+        fprintf(stderr, "evaluation");
+    else
+        fprintf(stderr, "step %" PRId64 "/%" PRId64 "  evaluation", step, p->run->steps);
     for (int i = 0; i < n; i++) fprintf(stderr, "  %s %.4f", name[i], value[i]);
     fprintf(stderr, "\n");
 }

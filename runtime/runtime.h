@@ -37,7 +37,7 @@ typedef struct Options {
     char *save_path;   /* ... without a slash at its end, where that was made */
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
-    bool quiet;
+    bool quiet, eval_only;
 } Options;
 /* Returns -1 to go on, or the exit code to end with (0 after --help). */
 int options_parse(int argc, char **argv, Options *o);

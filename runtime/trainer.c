@@ -140,8 +140,9 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     memset(t->metric, 0, sizeof t->metric);
     rank_writes(r, true);
     if (r->rank == 0)
-        keep_log_error(t, metrics_eval(t->run->metrics, c->step + 1, t->n_metric, t->metric_name,
-                                       value, r->error));
+        keep_log_error(t,
+                       metrics_eval(t->run->metrics, t->run->options->eval_only ? 0 : c->step + 1,
+                                    t->n_metric, t->metric_name, value, r->error));
     rank_writes(r, false);
     return agree_to_stop(t, stop);
 }

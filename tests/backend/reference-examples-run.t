@@ -16,6 +16,6 @@ module Net {
   }
 }
 model = Net
-data { train = text("model.fsd"); length = 8 }
-train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 3 }
+data { train = text("model.fsd"); val = text("model.fsd"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 3; eval_every = 3; eval_steps = 2 }
 shard { mesh = (dp = 2); unit = Linear }
