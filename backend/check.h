@@ -134,7 +134,8 @@ const GradientForm *check_form(const Backward *s, uint16_t op, uint32_t k);
 void check_contributions(Backward *s, uint64_t instr, void *context,
                          void (*visit)(Backward *, void *context, const Contribution *));
 uint64_t check_contribution(const Backward *s, const Contribution *u); /* its number */
-bool check_is_summed(const Backward *s, const Contribution *u);        /* over the leading axes */
+bool check_is_summed(const Backward *s, const Contribution *u);
+uint16_t check_sum_op(const Backward *s, const Contribution *u); /* if it is: by which op */
 /* What the gradient op reads as operand k; true: not the value but its gradient. */
 bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uint32_t *value);
 uint32_t check_gradient_result(const Contribution *u);

@@ -126,7 +126,7 @@ static bool same_place(const Check *c, uint64_t a, uint64_t b) {
 
 /* The op that the leaf of a contribution has. */
 static uint16_t last_op(const Backward *s, const Contribution *u) {
-    return check_is_summed(s, u) ? (uint16_t)OP_sum_leading : u->form->gradient;
+    return check_is_summed(s, u) ? check_sum_op(s, u) : u->form->gradient;
 }
 
 /* Does leaf j stand where contribution k must be? A fused op has the place of its first part. */
@@ -238,7 +238,7 @@ static int compare_leaf(Blame *b, const Use *u, const Leaf *l) {
     uint64_t i = made_by(c, v, &part, &result);
     const GradientForm *f = u->u.form;
     if (check_is_summed(b->s, &u->u)) {
-        if (part.op != OP_sum_leading) return blame_use(b, u);
+        if (part.op != check_sum_op(b->s, &u->u)) return blame_use(b, u);
         v = check_part_in(&part, 0);
         if (f->gradient == OP_COUNT) {
             b->at = i;

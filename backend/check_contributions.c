@@ -70,6 +70,12 @@ bool check_is_summed(const Backward *s, const Contribution *u) {
            !check_same_shape(to, check_type(s->c, check_part_out(&u->part, 0)));
 }
 
+uint16_t check_sum_op(const Backward *s, const Contribution *u) {
+    const Type *to = check_type(s->c, check_part_in(&u->part, u->operand));
+    return type_is_suffix(to, check_type(s->c, check_part_out(&u->part, 0))) ? OP_sum_leading
+                                                                             : OP_sum_to;
+}
+
 uint64_t check_contribution(const Backward *s, const Contribution *u) {
     Check *c = s->c;
     const GradientForm *f = u->form;
@@ -85,7 +91,7 @@ uint64_t check_contribution(const Backward *s, const Contribution *u) {
         number =
             check_term(f->gradient, &a, check_gradient_result(u), summed ? from : to, n, c->terms);
     }
-    return summed ? check_term(OP_sum_leading, &(Attrs){0}, 0, to, 1, &number) : number;
+    return summed ? check_term(check_sum_op(s, u), &(Attrs){0}, 0, to, 1, &number) : number;
 }
 
 /* Does a gradient arrive at a result of the part? */

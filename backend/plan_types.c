@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formula.h"
 #include "plan_inside.h"
 #include "signature.h"
 
@@ -76,6 +77,20 @@ static const char *rule_view(const Instr *s) {
     int64_t bytes = type_bytes(&s->x[0]), need = type_bytes(&s->y[0]), at = s->in->attr.offset;
     return FITS(need <= bytes && at <= bytes - need && at % dtype_bytes(s->y[0].dtype) == 0);
 }
+
+/* ---- elementwise */
+
+static const char *rule_broadcast(const Instr *s) {
+    Type y = s->x[0];
+    for (uint32_t k = 1; k < s->n_in; k++) WANT(type_broadcast(&y, &s->x[k]), misfit);
+    return FITS(type_same_dims(&y, &s->y[0]));
+}
+static bool spreads(const Type *narrow, const Type *wide) {
+    Type t = *wide;
+    return type_broadcast(&t, narrow) && type_same_dims(&t, wide);
+}
+static const char *rule_sum(const Instr *s) { return FITS(spreads(&s->y[0], &s->x[0])); }
+static const char *rule_expand(const Instr *s) { return FITS(spreads(&s->x[0], &s->y[0])); }
 
 /* ---- attention, update */
 

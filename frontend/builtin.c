@@ -163,57 +163,39 @@ static ConstValue run_iota(const Call *c) {
     return v;
 }
 
-/* Whether a value depends on a field of the batch, so that its first axis holds samples. */
-static bool has_samples(const Graph *g, const Program *p, ValueId value) {
-    bool *depends = arena_array(g->arena, bool, g->values.n + 1);
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        bool any = op->kind == OP_field;
-        for (uint32_t k = 0; k < op->n_in; k++) any |= depends[op->in[k]];
-        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] = any;
+static ConstValue run_reduction(const Call *c) {
+    return tensor_reduce(c->s, c->info->name, c->at, argument(c, "x"), argument(c, "axis"));
+}
+
+static ConstValue run_map(const Call *c) {
+    ConstValue args[3];
+    for (uint32_t i = 0; i < c->args.n_items; i++) args[i] = *c->args.items[i].value;
+    return tensor_map(c->s, c->info->op, c->info->name, c->at, args, c->args.n_items);
+}
+
+/* max(x, y) of elements; max(x), max(x, axis = ..) of what lies along axes. */
+static ConstValue run_extreme(const Call *c) {
+    const ConstValue *y = argument(c, "y"), *axis = argument(c, "axis");
+    bool larger = !strcmp(c->info->name, "max");
+    if (y->kind == VALUE_NONE) return run_reduction(c);
+    if (axis->kind != VALUE_NONE) {
+        Diag d = method_error(c->s, E_arguments, axis->span, "`%s` of two values has no axis",
+                              c->info->name);
+        diag_help(&d, "take it along the axis first: %s(%s(x, axis = ..), y)", c->info->name,
+                  c->info->name);
+        method_emit(c->s, &d);
+        return fail(c);
     }
-    return depends[value];
+    return tensor_map(c->s, larger ? OP_maximum : OP_minimum, c->info->name, c->at,
+                      (ConstValue[]){*argument(c, "x"), *y}, 2);
 }
 
-/* The axes [first, end) that the mean is taken over. A mean over the samples of one rank would be
- * another model on another number of ranks. */
-static bool mean_axes(const Call *c, const ConstValue *x, int *first, int *end) {
-    const ConstValue *axis = argument(c, "axis");
-    const Elaboration *e = c->s->elaboration;
-    int rank = x->type.rank, k = (int)axis->integer + (axis->integer < 0 ? rank : 0);
-    bool all = axis->kind == VALUE_NONE;
-    *first = all ? 0 : k;
-    *end = all ? rank : k + 1;
-    bool inside = all || (axis->integer >= -rank && axis->integer < rank);
-    bool samples = inside && *first == 0 && x->kind == VALUE_TENSOR && rank > 0 &&
-                   has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor);
-    if (inside && !samples) return true;
-    Diag d = inside ? method_error(c->s, E_arguments, c->at,
-                                   "`mean` over the samples of the batch would depend on the ranks")
-                    : method_error(c->s, E_arguments, axis->span, "%s has axes 0 to %d",
-                                   value_shape(c->s->model->arena, x), rank - 1);
-    if (inside) diag_help(&d, "name another axis than the first");
-    method_emit(c->s, &d);
-    return false;
-}
-
-/* The op takes [outer, axis, inner]; what is around it is a view. */
-static ConstValue run_mean(const Call *c) {
-    Elaboration *e = c->s->elaboration;
-    ConstValue *x = argument(c, "x");
-    int first, end;
-    if (!mean_axes(c, x, &first, &end)) return fail(c);
-    Type flat = type_of(x->type.dtype, 3, (int64_t[]){1, 1, 1}), kept = x->type;
-    for (int i = 0; i < x->type.rank; i++)
-        flat.dim[i < first ? 0 : i < end ? 1 : 2] *= x->type.dim[i];
-    for (int i = first; i < end; i++) kept.dim[i] = 1;
-    ValueId in = tensor_value(c->s, x, c->at);
-    place_builder(c->s, c->at);
-    in = emit(&e->build, OP_reshape, NULL, 1, &in, &flat);
-    in = emit(&e->build, OP_mean, NULL, 1, &in, NULL);
-    ConstValue v = tensor_of(e, emit(&e->build, OP_reshape, NULL, 1, &in, &kept), c->at);
-    for (int i = 0; i < x->type.rank; i++) v.dims[i] = i < first || i >= end ? x->dims[i] : NULL;
-    return v;
+static ConstValue run_clamp(const Call *c) {
+    ConstValue low[2] = {*argument(c, "x"), *argument(c, "least")};
+    ConstValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
+                          *argument(c, "most")};
+    if (high[0].kind == VALUE_ERROR) return high[0];
+    return tensor_map(c->s, OP_minimum, "clamp", c->at, high, 2);
 }
 
 static bool split_axis(const Call *c, const ConstValue *x, int64_t *axis) {
@@ -252,9 +234,24 @@ static ConstValue run_split(const Call *c) {
 
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
     static ConstValue (*const by_hand[CALL_COUNT])(const Call *) = {
-        [CALL_FUNCTION_gather] = run_gather,       [CALL_FUNCTION_dropout] = run_dropout,
-        [CALL_FUNCTION_mean] = run_mean,           [CALL_FUNCTION_iota] = run_iota,
-        [CALL_FUNCTION_attention] = run_attention, [CALL_FUNCTION_split] = run_split,
+        [CALL_FUNCTION_gather] = run_gather,
+        [CALL_FUNCTION_dropout] = run_dropout,
+        [CALL_FUNCTION_mean] = run_reduction,
+        [CALL_FUNCTION_iota] = run_iota,
+        [CALL_FUNCTION_sum] = run_reduction,
+        [CALL_FUNCTION_max] = run_extreme,
+        [CALL_FUNCTION_min] = run_extreme,
+        [CALL_FUNCTION_clamp] = run_clamp,
+        [CALL_FUNCTION_where] = run_map,
+        [CALL_FUNCTION_exp] = run_map,
+        [CALL_FUNCTION_log] = run_map,
+        [CALL_FUNCTION_sqrt] = run_map,
+        [CALL_FUNCTION_rsqrt] = run_map,
+        [CALL_FUNCTION_abs] = run_map,
+        [CALL_FUNCTION_sin] = run_map,
+        [CALL_FUNCTION_cos] = run_map,
+        [CALL_FUNCTION_attention] = run_attention,
+        [CALL_FUNCTION_split] = run_split,
     };
     Call c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {

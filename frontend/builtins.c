@@ -25,8 +25,11 @@ const CallInfo call_table[CALL_COUNT] = {
 /* Types and ranges of the rows: initialisers of a ValueType. */
 #define TENSOR .kinds = K_TENSOR
 #define TENSOR_OR_NONE .kinds = K_TENSOR | K_NONE
-#define INT .kinds = K_INT
+#define TENSOR_OR_REAL .kinds = K_TENSOR | K_REAL
+#define TENSOR_OR_REAL_OR_NONE .kinds = K_TENSOR | K_REAL | K_NONE
 #define INT_OR_NONE .kinds = K_INT | K_NONE
+#define INTS_OR_NONE .kinds = K_INT | K_LIST | K_NONE, .items = K_INT
+#define INT .kinds = K_INT
 #define REAL .kinds = K_REAL
 #define REAL_OR_NONE .kinds = K_REAL | K_NONE
 #define REAL_OR(word) .kinds = K_REAL | K_WORD, .listed = word
@@ -138,6 +141,7 @@ static const char *short_name(int kinds) {
 const char *value_type_text(Arena *a, const ValueType *t) {
     Buf out = {0};
     if (t->kinds & K_LIST) {
+        if (t->kinds & K_INT && !(t->kinds & K_NAMED)) buf_printf(&out, "int or ");
         if (!(t->kinds & K_MANY)) buf_printf(&out, "list of ");
         if (t->count) buf_printf(&out, "%u ", t->count);
         buf_printf(&out, "%s%s", short_name(t->items), t->kinds & K_MANY ? ".." : "s");
@@ -174,7 +178,7 @@ const char *type_sentence(Arena *a, const ValueType *t) {
         buf_printf(&out, "%s", out.n ? " or a list" : "a list");
         if (t->items) buf_printf(&out, " of ");
         if (t->items && t->count) buf_printf(&out, "%u ", t->count);
-        if (t->items) buf_printf(&out, "%s", t->items & K_REAL ? "numbers" : "names");
+        if (t->items) buf_printf(&out, "%s", t->items & (K_REAL | K_INT) ? "numbers" : "names");
     }
     return finish(a, &out);
 }

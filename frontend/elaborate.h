@@ -157,6 +157,15 @@ void place_builder(Scope *s, Span at);
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ConstValue *operands, uint32_t n, OpId *out);
 
+/* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
+ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ConstValue *args,
+                      uint32_t n);
+ConstValue tensor_power(Scope *s, Span at, const ConstValue *x, const ConstValue *n);
+
+/* reduction.c: sum, mean, max, min, by the name of the call. axis: an integer, a list, none. */
+ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *x,
+                         const ConstValue *axis);
+
 /* builtin.c: a call of a function of group FUNCTION. */
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
 

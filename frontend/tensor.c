@@ -82,61 +82,76 @@ static ConstValue scaled(Scope *s, const Node *e, ConstValue v, double factor) {
 }
 
 ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v) {
-    return s->elaboration ? scaled(s, e, v, -1) : value_error(e->span);
+    if (!s->elaboration) return value_error(e->span);
+    if (type_is_float(&v.type)) return scaled(s, e, v, -1);
+    return tensor_map(s, OP_mul, "-", e->span, (ConstValue[]){v, value_int(e->span, -1)}, 2);
 }
 
-static ConstValue lacking(Scope *s, const Node *e, const char *what) {
-    Diag d = model_lacks(s->model, e->span, "%s", what);
+/* Factors stay numbers of op scale. NULL: this is no such product. */
+static bool is_scaled(const Node *e, const ConstValue *l, const ConstValue *r, double *factor) {
+    bool times = !strcmp(e->text, "*"), over = !strcmp(e->text, "/");
+    if (!times && !(over && value_is_number(r) && value_number(r) != 0)) return false;
+    const ConstValue *number = value_is_tensor(l) ? r : l;
+    if (!value_is_number(number) || (over && number == l)) return false;
+    const ConstValue *tensor = number == l ? r : l;
+    if (!type_is_float(&tensor->type)) return false;
+    *factor = over ? 1 / value_number(number) : value_number(number);
+    return true;
+}
+
+static OpKind op_of(const char *operator, bool * turned) {
+    static const struct {
+        const char *text;
+        OpKind kind;
+        bool turned;
+    } ops[] = {{"+", OP_add, false},     {"-", OP_sub, false},        {"*", OP_mul, false},
+               {"/", OP_div, false},     {"<", OP_less, false},       {"<=", OP_less_equal, false},
+               {">", OP_less, true},     {">=", OP_less_equal, true}, {"==", OP_equal, false},
+               {"!=", OP_unequal, false}};
+    for (size_t i = 0; i < ARRAY_LEN(ops); i++)
+        if (!strcmp(ops[i].text, operator)) {
+            *turned = ops[i].turned;
+            return ops[i].kind;
+        }
+    return OP_COUNT;
+}
+
+static ConstValue refuse(Scope *s, DiagCode code, const Node *e, const char *what,
+                         const char *help) {
+    Diag d = method_error(s, code, e->span, "%s", what);
+    if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(e->span);
 }
 
-static ConstValue with_number(Scope *s, const Node *e, ConstValue l, ConstValue r) {
-    bool left_is_tensor = value_is_tensor(&l);
-    ConstValue *tensor = left_is_tensor ? &l : &r, *number = left_is_tensor ? &r : &l;
-    if (!value_is_number(number)) {
-        const Node *other = e->kids[left_is_tensor ? 1 : 0];
-        Diag d = method_error(s, E_not_a_number, other->span,
-                              "`%s` takes two tensors or a tensor and a number; `%s` is %s",
-                              e->text, node_text(s->model->arena, other), value_kind_name(number));
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
-    if (refuse_rank_size(s, e->kids[left_is_tensor ? 1 : 0], number)) return value_error(e->span);
-    double x = value_number(number);
-    if (!strcmp(e->text, "*")) return scaled(s, e, *tensor, x);
-    if (!strcmp(e->text, "/") && left_is_tensor) {
-        if (x != 0) return scaled(s, e, *tensor, 1 / x);
-        Diag d = method_error(s, E_division_by_zero, e->span, "division by zero");
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
-    return lacking(s, e,
-                   arena_printf(s->model->arena, "`%s` of %s and %s", e->text, value_kind_name(&l),
-                                value_kind_name(&r)));
-}
-
 ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
-    OpKind kind = !strcmp(e->text, "+")   ? OP_add
-                  : !strcmp(e->text, "-") ? OP_sub
-                  : !strcmp(e->text, "*") ? OP_mul
-                                          : OP_COUNT;
-    OpId op;
-    if (!s->elaboration) return lacking(s, e, "arithmetic on parameters outside methods");
-    if (strchr("=!<>", e->text[0])) {
-        Diag d = method_error(s, E_condition, e->span, "tensors cannot be compared");
-        diag_help(&d, "conditions are decided when the model is compiled");
+    bool turned = false;
+    double factor;
+    Arena *arena = s->model->arena;
+    OpKind kind = op_of(e->text, &turned);
+    const ConstValue *other = value_is_tensor(&l) ? &r : &l;
+    const Node *written = e->kids[value_is_tensor(&l) ? 1 : 0];
+    if (!s->elaboration)
+        return refuse(s, E_unknown_name, e, "parameters are computed with in methods only", NULL);
+    if (!value_is_tensor(other) && !value_is_number(other)) {
+        Diag d = method_error(s, E_not_a_number, written->span,
+                              "`%s` takes two tensors or a tensor and a number; `%s` is %s",
+                              e->text, node_text(arena, written), value_kind_name(other));
         method_emit(s, &d);
         return value_error(e->span);
     }
-    if (!value_is_tensor(&l) || !value_is_tensor(&r)) return with_number(s, e, l, r);
+    if (value_is_number(other) && refuse_rank_size(s, written, other)) return value_error(e->span);
+    if (!strcmp(e->text, "/") && value_is_number(&r) && value_number(&r) == 0)
+        return refuse(s, E_division_by_zero, e, "division by zero", NULL);
+    if (is_scaled(e, &l, &r, &factor)) return scaled(s, e, value_is_tensor(&l) ? l : r, factor);
+    if (!strcmp(e->text, "**")) return tensor_power(s, e->span, &l, &r);
     if (kind == OP_COUNT)
-        return lacking(s, e, arena_printf(s->model->arena, "`%s` of two tensors", e->text));
-    Attrs a = {0};
-    ConstValue operands[2] = {l, r};
-    if (r.type.rank > l.type.rank && kind != OP_sub) operands[0] = r, operands[1] = l;
-    if (!emit_op(s, kind, &a, e->text, e->span, operands, 2, &op)) return value_error(e->span);
-    return result_like(s->elaboration, op, e->span, &operands[0]);
+        return refuse(s, E_not_a_number, e,
+                      arena_printf(arena, "`%s` is for constants, not for tensors", e->text),
+                      "of tensors there are + - * / ** and comparisons");
+    turned |= (kind == OP_add || kind == OP_mul) && r.type.rank > l.type.rank;
+    ConstValue operands[2] = {turned ? r : l, turned ? l : r};
+    return tensor_map(s, kind, e->text, e->span, operands, 2);
 }
 
 /* ---- as ---- */

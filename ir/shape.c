@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "formula.h"
 #include "ir.h"
 #include "signature.h"
 
@@ -135,6 +136,31 @@ static const char *shape_view(Infer *s) {
                             (long long)at, text_of(s, x));
     return NULL;
 }
+
+/* ---- elementwise ---- */
+
+/* The result has the dtype of operand 0, if that is a float, until pass precision chooses. */
+static const char *shape_broadcast(Infer *s) {
+    Type y = s->in[0];
+    for (uint32_t i = 1; i < s->n_in; i++)
+        if (!type_broadcast(&y, &s->in[i]))
+            return arena_printf(s->arena,
+                                "%s and %s do not broadcast: axes agree from the last one back, or "
+                                "one of them has one entry",
+                                text_of(s, &s->in[0]), text_of(s, &s->in[i]));
+    y.pitch = 0;
+    s->out[0] = y;
+    return NULL;
+}
+
+static const char *check_spread(Infer *s, const Type *narrow, const Type *wide) {
+    Type t = *wide;
+    if (type_broadcast(&t, narrow) && type_same_dims(&t, wide)) return NULL;
+    return arena_printf(s->arena, "%s does not broadcast to %s", text_of(s, narrow),
+                        text_of(s, wide));
+}
+static const char *shape_sum(Infer *s) { return check_spread(s, &s->out[0], &s->in[0]); }
+static const char *shape_expand(Infer *s) { return check_spread(s, &s->in[0], &s->out[0]); }
 
 /* ---- attention ---- */
 

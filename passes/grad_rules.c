@@ -22,12 +22,15 @@ static ValueId emit2(Grad *c, OpKind kind, const Attrs *a, ValueId x, ValueId y)
     return emit(&c->b, kind, a, 2, in, NULL);
 }
 
-/* dx has the shape of the result; operand j may be the suffix that was broadcast over it. */
+/* dx has the shape of the result; operand j may be smaller, broadcast over it. */
 static void give_summed(Grad *c, const Op *op, uint32_t j, ValueId dx, bool own) {
     Type to = *type_of_value(c, op->in[j]);
-    if (!type_same_dims(&to, type_of_value(c, dx))) {
+    const Type *from = type_of_value(c, dx);
+    if (!type_same_dims(&to, from) && type_is_suffix(&to, from)) {
         ValueId in[2] = {dx};
         grad_accumulate(c, op, j, OP_sum_leading, 1, in, &to);
+    } else if (!type_same_dims(&to, from)) {
+        grad_give(c, op, j, emit(&c->b, OP_sum_to, &(Attrs){0}, 1, &dx, &to));
     } else if (own) {
         grad_give(c, op, j, dx);
     } else {
@@ -71,20 +74,71 @@ static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_add(Grad *c, const Op *op, const ValueId *dy) {
     if (grad_wanted(c, op, 1)) give_summed(c, op, 1, dy[0], false);
-    if (grad_wanted(c, op, 0)) grad_share(c, op, 0, dy[0]);
+    if (grad_wanted(c, op, 0)) give_summed(c, op, 0, dy[0], false);
 }
 
 static void grad_sub(Grad *c, const Op *op, const ValueId *dy) {
     Attrs minus = {.alpha = -1.0};
     if (grad_wanted(c, op, 1)) give_summed(c, op, 1, emit1(c, OP_scale, &minus, dy[0]), true);
-    if (grad_wanted(c, op, 0)) grad_share(c, op, 0, dy[0]);
+    if (grad_wanted(c, op, 0)) give_summed(c, op, 0, dy[0], false);
+}
+
+/* To operand j what op `kind` makes of dy and these. */
+static void give2(Grad *c, const Op *op, uint32_t j, OpKind kind, ValueId dy, ValueId x) {
+    if (grad_wanted(c, op, j)) give_summed(c, op, j, emit2(c, kind, &(Attrs){0}, dy, x), true);
+}
+static void give3(Grad *c, const Op *op, uint32_t j, OpKind kind, ValueId dy, ValueId x,
+                  ValueId y) {
+    ValueId in[3] = {dy, x, y};
+    if (grad_wanted(c, op, j))
+        give_summed(c, op, j, emit(&c->b, kind, &(Attrs){0}, 3, in, NULL), true);
 }
 
 static void grad_mul(Grad *c, const Op *op, const ValueId *dy) {
-    Attrs none = {0};
-    if (grad_wanted(c, op, 1))
-        give_summed(c, op, 1, emit2(c, OP_mul, &none, dy[0], op->in[0]), true);
-    if (grad_wanted(c, op, 0)) grad_give(c, op, 0, emit2(c, OP_mul, &none, dy[0], op->in[1]));
+    give2(c, op, 1, OP_mul, dy[0], op->in[0]);
+    give2(c, op, 0, OP_mul, dy[0], op->in[1]);
+}
+
+static void grad_div(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_div_grad, dy[0], op->out, op->in[1]);
+    give2(c, op, 0, OP_div, dy[0], op->in[1]);
+}
+
+static void grad_power(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_power_grad_exponent, dy[0], op->in[0], op->out);
+    give3(c, op, 0, OP_power_grad_base, dy[0], op->in[0], op->in[1]);
+}
+
+static void grad_maximum(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_maximum_grad, dy[0], op->in[1], op->in[0]);
+    give3(c, op, 0, OP_maximum_grad, dy[0], op->in[0], op->in[1]);
+}
+
+static void grad_minimum(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 1, OP_maximum_grad, dy[0], op->in[0], op->in[1]);
+    give3(c, op, 0, OP_maximum_grad, dy[0], op->in[1], op->in[0]);
+}
+
+static void grad_where(Grad *c, const Op *op, const ValueId *dy) {
+    give2(c, op, 2, OP_drop, dy[0], op->in[0]);
+    give2(c, op, 1, OP_keep, dy[0], op->in[0]);
+}
+
+static void grad_exp(Grad *c, const Op *op, const ValueId *dy) {
+    give2(c, op, 0, OP_mul, dy[0], op->out);
+}
+
+static void grad_log(Grad *c, const Op *op, const ValueId *dy) {
+    give2(c, op, 0, OP_div, dy[0], op->in[0]);
+}
+
+static void grad_sum(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    grad_give(c, op, 0, emit(&c->b, OP_expand, &(Attrs){0}, 1, dy, &to));
+}
+
+static void grad_extreme(Grad *c, const Op *op, const ValueId *dy) {
+    give3(c, op, 0, OP_extreme_grad, dy[0], op->in[0], op->out);
 }
 
 static void grad_scale(Grad *c, const Op *op, const ValueId *dy) {

@@ -1,7 +1,7 @@
-/* Elementwise kernels: arithmetic with broadcast, activations and their gradients, cast,
- * accumulate, fill, iota.
+/* Elementwise kernels of the ops that models of every kind have: arithmetic, activations and their
+ * gradients, cast, accumulate. Those of the others are in formula.c.
  *
- * Each kernel is an expression of sixteen lanes; PIECE makes the loop around it. An
+ * Each kernel is a row of scalar.def, of sixteen lanes; PIECE makes the loop around it. An
  * element's bits depend on nothing but its operands, so neither on its place in a shard nor on
  * threads. In place works: a vector is stored after all that it needs was loaded, and operands that
  * share memory with the output have its element size.
@@ -9,41 +9,42 @@
  * Broadcast: b's n_b elements repeat along a. A short b is first repeated in a buffer of whole
  * periods, so that the inner loop is long whatever n_b is.
  */
-#include "kernel.h"
-#include "vector_math.h"
+#include "evaluate.h"
+#include "scalar_math.h"
 
 enum { PATTERN = 2048 };
 
-/* y[at + i] = f(x[at + i], b[i]) for i in 0 .. count */
-typedef void (*Piece)(Result y, Operand x, int64_t at, const void *b_at, int b_dtype,
+/* to[at + i] = f(from[at + i], b[i]) for i in 0 .. count */
+typedef void (*Piece)(Result to, Operand from, int64_t at, const void *b_at, int b_dtype,
                       int64_t count);
 
-#define PIECE(name, expression)                                                                    \
-    static void name##_piece(Result y, Operand x, int64_t at, const void *b_at, int b_dtype,       \
+#define PIECE_2(name, ...)                                                                         \
+    static void name##_piece(Result to, Operand from, int64_t at, const void *b_at, int b_dtype,   \
                              int64_t count) {                                                      \
         int64_t i = 0;                                                                             \
         for (; i + LANES <= count; i += LANES) {                                                   \
-            V16 a = v_load(x.at, x.dtype, at + i), b = v_load(b_at, b_dtype, i);                   \
-            v_store(y.at, y.dtype, at + i, expression);                                            \
+            V16 x = v_load(from.at, from.dtype, at + i), y = v_load(b_at, b_dtype, i);             \
+            v_store(to.at, to.dtype, at + i, __VA_ARGS__);                                         \
         }                                                                                          \
         if (i == count) return;                                                                    \
         int64_t n = count - i;                                                                     \
-        V16 a = v_load_part(x.at, x.dtype, at + i, n), b = v_load_part(b_at, b_dtype, i, n);       \
-        v_store_part(y.at, y.dtype, at + i, n, expression);                                        \
+        V16 x = v_load_part(from.at, from.dtype, at + i, n);                                       \
+        V16 y = v_load_part(b_at, b_dtype, i, n);                                                  \
+        v_store_part(to.at, to.dtype, at + i, n, __VA_ARGS__);                                     \
     }
-#define PIECE1(name, expression)                                                                   \
-    static void name##_piece(Result y, Operand x, int64_t at, const void *b_at, int b_dtype,       \
-                             int64_t count) {                                                      \
+#define PIECE_1(name, ...)                                                                         \
+    __attribute__((unused)) static void name##_piece(                                              \
+        Result to, Operand from, int64_t at, const void *b_at, int b_dtype, int64_t count) {       \
         (void)b_at;                                                                                \
         (void)b_dtype;                                                                             \
         int64_t i = 0;                                                                             \
         for (; i + LANES <= count; i += LANES) {                                                   \
-            V16 a = v_load(x.at, x.dtype, at + i);                                                 \
-            v_store(y.at, y.dtype, at + i, expression);                                            \
+            V16 x = v_load(from.at, from.dtype, at + i);                                           \
+            v_store(to.at, to.dtype, at + i, __VA_ARGS__);                                         \
         }                                                                                          \
         if (i == count) return;                                                                    \
-        V16 a = v_load_part(x.at, x.dtype, at + i, count - i);                                     \
-        v_store_part(y.at, y.dtype, at + i, count - i, expression);                                \
+        V16 x = v_load_part(from.at, from.dtype, at + i, count - i);                               \
+        v_store_part(to.at, to.dtype, at + i, count - i, __VA_ARGS__);                             \
     }
 
 /* Repeats b in `pattern` as often as whole periods fit; returns the length. */
@@ -85,13 +86,25 @@ static int map_with(const Launch *l, Operand b, Piece piece) {
 static int map2(const Launch *l, Piece piece) { return map_with(l, input(l, 1), piece); }
 static int map1(const Launch *l, Piece piece) { return map_with(l, input(l, 0), piece); }
 
-PIECE(add, a + b)
-PIECE(sub, a - b)
-PIECE(mul, a *b)
-PIECE1(cast, a)
-KERNEL(add) { return map2(l, add_piece); }
-KERNEL(sub) { return map2(l, sub_piece); }
-KERNEL(mul) { return map2(l, mul_piece); }
+#define SCALAR(op, arity, ...)
+#define SPECIAL(name, op, form, arity, ...) PIECE_##arity(name, __VA_ARGS__)
+#define number 1.0f /* of scale, which multiplies by an operand of one element instead */
+#include "scalar.def"
+#undef number
+PIECE_1(cast, x)
+
+/* Is the result as operand 0, and operand 1 its last axes? Other shapes are for the evaluator. */
+static bool is_plain(const Launch *l) {
+    Operand x = input(l, 0), b = input(l, 1);
+    Spread s;
+    if (x.n != output(l, 0).n || !type_spread(b.type, output(l, 0).type, &s)) return false;
+    return s.n == 1 || (s.n == 2 && s.stride[0] == 0);
+}
+#define ARITHMETIC(name)                                                                           \
+    KERNEL(name) { return is_plain(l) ? map2(l, name##_piece) : CPU_NAME(step)(l, SCALAR_##name); }
+ARITHMETIC(add)
+ARITHMETIC(sub)
+ARITHMETIC(mul)
 KERNEL(accumulate) { return map2(l, add_piece); }
 KERNEL(cast) { return map1(l, cast_piece); }
 KERNEL(scale) {
@@ -99,48 +112,14 @@ KERNEL(scale) {
     static const Type scalar = {.dtype = DT_F32};
     return map_with(l, (Operand){&alpha, DT_F32, 1, &scalar}, mul_piece);
 }
-
-/* ---- activations */
-
-VECTOR_INLINE V16 relu_of(V16 x) { return v_select(x < 0.0f, v_all(0.0f), x); }
-/* dy where y > 0; only the forward pass propagates a nan of y */
-VECTOR_INLINE V16 relu_slope(V16 dy, V16 y) { return v_select(y > 0.0f, dy, v_all(0.0f)); }
-
-VECTOR_INLINE V16 gelu_erf_of(V16 x) { return 0.5f * x * (1.0f + v_erf(x * 0.707106781f)); }
-/* Phi(x) + x phi(x) */
-VECTOR_INLINE V16 gelu_erf_slope(V16 dy, V16 x) {
-    V16 cumulative = 0.5f * (1.0f + v_erf(x * 0.707106781f));
-    V16 density = v_exp(x * x * -0.5f) * 0.398942280f;
-    return dy * (cumulative + x * density);
+KERNEL(to_float) {
+    const int32_t *from = l->call->in[0];
+    float *to = l->call->out[0];
+    if (output(l, 0).dtype != DT_F32 || input(l, 0).n != output(l, 0).n) return bad_operands(l);
+    for (int64_t i = 0; i < output(l, 0).n; i++) to[i] = (float)from[i];
+    return 0;
 }
 
-/* 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3) */
-VECTOR_INLINE V16 gelu_inner(V16 x) { return 0.797884561f * (x + 0.044715f * (x * x * x)); }
-VECTOR_INLINE V16 gelu_tanh_of(V16 x) { return 0.5f * x * (1.0f + v_tanh(gelu_inner(x))); }
-VECTOR_INLINE V16 gelu_tanh_slope(V16 dy, V16 x) {
-    V16 t = v_tanh(gelu_inner(x));
-    V16 inner_slope = 0.797884561f * (1.0f + 0.134145f * (x * x));
-    return dy * (0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * inner_slope);
-}
-
-VECTOR_INLINE V16 silu_of(V16 x) { return x * v_sigmoid(x); }
-VECTOR_INLINE V16 silu_slope(V16 dy, V16 x) {
-    V16 s = v_sigmoid(x);
-    return dy * (s * (1.0f + x * (1.0f - s)));
-}
-
-PIECE1(relu, relu_of(a))
-PIECE1(sigmoid, v_sigmoid(a))
-PIECE1(tanh, v_tanh(a))
-PIECE1(gelu_erf, gelu_erf_of(a))
-PIECE1(gelu_tanh, gelu_tanh_of(a))
-PIECE1(silu, silu_of(a))
-PIECE(relu_grad, relu_slope(a, b))
-PIECE(gelu_erf_grad, gelu_erf_slope(a, b))
-PIECE(gelu_tanh_grad, gelu_tanh_slope(a, b))
-PIECE(silu_grad, silu_slope(a, b))
-PIECE(sigmoid_grad, a *(b *(1.0f - b)))
-PIECE(tanh_grad, a *(1.0f - b * b))
 static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
 KERNEL(relu) { return map1(l, relu_piece); }
 KERNEL(sigmoid) { return map1(l, sigmoid_piece); }

@@ -5,6 +5,7 @@
  * threads.
  */
 #include "columns.h"
+#include "formula.h"
 
 VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64_t n) {
     const Operand *x = context;
@@ -88,6 +89,170 @@ KERNEL(mean_grad) {
             V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
             for (int64_t t = 0; t < n; t++)
                 v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
+        }
+    }
+    return 0;
+}
+
+/* ---- sums to a shape: y has one entry, or none, of each axis that is summed */
+
+/* Axes of x, outermost first, neighbours of one kind merged; y's stride is 0 where it is summed. A
+ * result is summed in the order of x, in f64. Along the last axis LANES sums run side by side and
+ * are added in order. */
+typedef struct SumWalk {
+    Spread kept;   /* axes of y, with the strides that they have in x */
+    Spread summed; /* the others */
+    int64_t each;  /* elements that a result sums */
+} SumWalk;
+
+static bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
+    Spread under;
+    int64_t stride = 1;
+    if (!type_spread(y, x, &under)) return false;
+    *w = (SumWalk){.each = 1};
+    for (int k = under.n - 1; k >= 0; k--) {
+        Spread *s = under.stride[k] ? &w->kept : &w->summed;
+        for (int i = s->n++; i > 0; i--) {
+            s->size[i] = s->size[i - 1];
+            s->stride[i] = s->stride[i - 1];
+        }
+        s->size[0] = under.size[k];
+        s->stride[0] = stride;
+        if (!under.stride[k]) w->each *= under.size[k];
+        stride *= under.size[k];
+    }
+    return true;
+}
+
+/* Place in x of entry `i` of those axes. */
+static int64_t walk_place(const Spread *s, int64_t i) {
+    int64_t at = 0;
+    for (int k = s->n - 1; k >= 0; k--) {
+        at += i % s->size[k] * s->stride[k];
+        i /= s->size[k];
+    }
+    return at;
+}
+
+/* n neighbours. */
+static double sum_run(const Operand *x, int64_t at, int64_t n) {
+    D8 low = {0}, high = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        V16 v = v_load(x->at, x->dtype, at + i);
+        low += v_low_f64(v);
+        high += v_high_f64(v);
+    }
+    low += high;
+    double sum = 0;
+    for (int l = 0; l < LANES / 2; l++) sum += low[l];
+    for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
+    return sum;
+}
+
+/* Results [first, first + n), n <= LANES, which lie side by side in x. */
+static void sum_columns_of(const Operand *x, const SumWalk *w, int64_t at, int64_t n, Result y,
+                           int64_t first) {
+    D8 low = {0}, high = {0};
+    V16 sum;
+    for (int64_t i = 0; i < w->each; i++) {
+        V16 v = v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n);
+        low += v_low_f64(v);
+        high += v_high_f64(v);
+    }
+    for (int l = 0; l < LANES; l++) sum[l] = (float)(l < LANES / 2 ? low[l] : high[l - LANES / 2]);
+    v_put(y.at, y.dtype, first, n, sum);
+}
+
+static void sum_row(const Operand *x, const SumWalk *w, int64_t at, Result y, int64_t first) {
+    const Spread *s = &w->summed;
+    int64_t inner = s->size[s->n - 1];
+    double sum = 0;
+    for (int64_t i = 0; i < w->each; i += inner) sum += sum_run(x, at + walk_place(s, i), inner);
+    v_store_part(y.at, y.dtype, first, 1, v_all((float)sum));
+}
+
+KERNEL(sum_to) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    SumWalk w;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || !sum_walk(x.type, y.type, &w))
+        return bad_operands(l);
+    bool rows = w.summed.n && w.summed.stride[w.summed.n - 1] == 1;
+    int64_t side = rows || !w.kept.n ? 1 : w.kept.size[w.kept.n - 1]; /* results side by side */
+    int64_t step = rows ? 1 : LANES, blocks = (side + step - 1) / step;
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(y.n / side * blocks, 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            int64_t first = k / blocks * side + k % blocks * step;
+            int64_t at = walk_place(&w.kept, first);
+            if (rows)
+                sum_row(&x, &w, at, y, first);
+            else
+                sum_columns_of(&x, &w, at, MIN(step, side - k % blocks * step), y, first);
+        }
+    }
+    return 0;
+}
+KERNEL(sum) { return CPU_NAME(sum_to)(l); }
+
+/* ---- extremes along the axis in the middle */
+
+/* The one of a and b that is larger (smaller); a nan wins. */
+VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
+    I16 better = larger ? b > a : b < a;
+    return v_select(better | (b != b), b, a);
+}
+
+static int extreme(const Launch *l, bool larger) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(mean_blocks(x.type), 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            MeanBlock b = mean_block(x.type, k);
+            V16 top = v_get(x.at, x.dtype, b.wide, b.left);
+            for (int64_t t = 1; t < n; t++)
+                top = v_more(top, v_get(x.at, x.dtype, b.wide + t * inner, b.left), larger);
+            v_put(y.at, y.dtype, b.narrow, b.left, top);
+        }
+    }
+    return 0;
+}
+KERNEL(max) { return extreme(l, true); }
+KERNEL(min) { return extreme(l, false); }
+
+/* x as it would be in y, so that equal means equal whatever their dtypes. */
+VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
+    V16 v = v_get(x.at, x.dtype, at, n);
+    return (dtype == DT_BF16 ? v_widen(v_round(v)) : v) == top;
+}
+
+KERNEL(extreme_grad) {
+    Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
+    Result dx = output(l, 0);
+    if (!fits_mean(x.type, y.type) || !fits_mean(dx.type, dy.type) || dx.n != x.n || dy.n != y.n)
+        return bad_operands(l);
+    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        Range r = my_range(mean_blocks(x.type), 1);
+        for (int64_t k = r.from; k < r.to; k++) {
+            MeanBlock b = mean_block(x.type, k);
+            V16 top = v_get(y.at, y.dtype, b.narrow, b.left), count = {0};
+            for (int64_t t = 0; t < n; t++)
+                count += v_select(is_extreme(x, b.wide + t * inner, b.left, top, y.dtype),
+                                  v_all(1.0f), v_all(0.0f));
+            V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / count;
+            for (int64_t t = 0; t < n; t++) {
+                int64_t at = b.wide + t * inner;
+                I16 same = is_extreme(x, at, b.left, top, y.dtype);
+                v_put(dx.at, dx.dtype, at, b.left, v_select(same, share, v_all(0.0f)));
+            }
         }
     }
     return 0;

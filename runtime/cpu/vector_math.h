@@ -1,7 +1,7 @@
-/* exp, tanh, erf of sixteen lanes, at most 2 units (sigmoid: 3) in the last place from the true
- * value, and a scalar log in f64. Only additions, multiplications, divisions and bit operations, so
- * the bits are the same everywhere. The polynomials were fitted in Chebyshev nodes to the functions
- * named beside them.
+/* exp, log, sin, cos, tanh, erf of sixteen lanes, at most 2 units (sigmoid: 3) in the last place
+ * from the true value, and a scalar exp and log in f64. Only additions, multiplications, divisions
+ * and bit operations, so the bits are the same everywhere. The polynomials were fitted in Chebyshev
+ * nodes to the functions named beside them.
  */
 #ifndef FSDPC_CPU_VECTOR_MATH_H
 #define FSDPC_CPU_VECTOR_MATH_H
@@ -87,6 +87,64 @@ static inline double log_f64(double x) {
     double s = (m - 1.0) / (m + 1.0), z = s * s, sum = 0.0;
     for (int i = 23; i >= 3; i -= 2) sum = (sum + 1.0 / i) * z;
     return k * 0.69314718055994531 + 2.0 * (s + s * sum);
+}
+
+/* e^x; 2^k e^r as in v_exp. */
+static inline double exp_f64(double x) {
+    if (x != x) return x;
+    if (x > 1000.0) return __builtin_inf();
+    if (x < -1000.0) return 0.0;
+    double k = __builtin_floor(x * 1.4426950408889634 + 0.5);
+    double r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+    double sum = 1.0;
+    for (int i = 14; i >= 1; i--) sum = 1.0 + sum * r / i;
+    return __builtin_ldexp(sum, (int)k);
+}
+
+/* ln x = k ln 2 + ln m with m in [sqrt 1/2, sqrt 2), f = m - 1, s = f / (f + 2):
+ * ln m = f - f^2/2 + s (f^2/2 + R), R = s^2 (2/3 + 2/5 s^2 + ..). Denormals are scaled first. */
+VECTOR_INLINE V16 v_log(V16 x) {
+    I16 tiny = x < 0x1p-126f;
+    V16 scaled = v_select(tiny, x * 0x1p25f, x);
+    U16 bits = v_bits(scaled) - 0x3f3504f3u; /* sqrt 1/2 */
+    V16 k =
+        __builtin_convertvector((I16)bits >> 23, V16) - v_select(tiny, v_all(25.0f), v_all(0.0f));
+    V16 f = v_from_bits((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+    V16 s = f / (f + 2.0f), z = s * s, half = 0.5f * f * f;
+    V16 r = z * 2.222222222e-01f + 2.857142857e-01f;
+    r = r * z + 4.000000000e-01f;
+    r = (r * z + 6.666666667e-01f) * z;
+    V16 y = k * 0.693145751953125f - ((half - (s * (half + r) + k * 1.42860682e-06f)) - f);
+    y = v_select(x > 0.0f, y,
+                 v_select(x == 0.0f, v_all(-__builtin_inff()), v_all(__builtin_nanf(""))));
+    return v_select(x == v_all(__builtin_inff()), x, v_select(x != x, x, y));
+}
+
+/* sin (quarter 0) or cos (quarter 1): x = k pi/2 + r in f64, |r| <= pi/4, then Taylor's series of
+ * sin or cos as k says. From an angle of 2^20 on the result is a nan. */
+VECTOR_INLINE V16 v_sin(V16 x, int quarter) {
+    const double magic = 0x1.8p52; /* adding it leaves the nearest integer */
+    D8 low = v_low_f64(x), high = v_high_f64(x);
+    D8 k_low = (low * 0.63661977236758134 + magic) - magic;
+    D8 k_high = (high * 0.63661977236758134 + magic) - magic;
+    low = (low - k_low * 1.57079632673412561417) - k_low * 6.07710050650619224932e-11;
+    high = (high - k_high * 1.57079632673412561417) - k_high * 6.07710050650619224932e-11;
+    V16 r, k;
+    for (int l = 0; l < LANES / 2; l++) {
+        r[l] = (float)low[l], r[l + LANES / 2] = (float)high[l];
+        k[l] = (float)k_low[l], k[l + LANES / 2] = (float)k_high[l];
+    }
+    V16 z = r * r;
+    V16 s = z * 2.755731922e-06f - 1.984126984e-04f;
+    s = s * z + 8.333333333e-03f;
+    s = (s * z - 1.666666667e-01f) * z * r + r;
+    V16 c = z * 2.480158730e-05f - 1.388888889e-03f;
+    c = c * z + 4.166666667e-02f;
+    c = c * (z * z) + (1.0f - 0.5f * z);
+    I16 turn = __builtin_convertvector(v_select(v_abs(x) < 0x1p20f, k, v_all(0.0f)), I16) + quarter;
+    V16 y = v_select((turn & 1) != 0, c, s);
+    y = v_select((turn & 2) != 0, -y, y);
+    return v_select(v_abs(x) < 0x1p20f, y, v_all(__builtin_nanf("")));
 }
 
 #endif

@@ -1,11 +1,12 @@
-/* Elementwise kernels: arithmetic with broadcast, activations and their gradients, cast,
- * accumulate, fill, iota. A thread works on eight neighbours. In place works: an eight is stored
- * after all that it needs was loaded, and operands that share memory with the output have its
- * element size.
+/* Elementwise kernels of the ops that models of every kind have: arithmetic, activations and their
+ * gradients, cast, accumulate, fill, iota. Those of the others are in formula.cu. A thread works on
+ * eight neighbours. In place works: an eight is stored after all that it needs was loaded, and
+ * operands that share memory with the output have its element size.
  *
  * Broadcast: b's n_b elements repeat along a, so element i takes b[i % n_b].
  */
-#include "intrinsics.h"
+#include "evaluate.h"
+#include "scalar_math.h"
 
 enum { ELEMENT_THREADS = 256 };
 
@@ -26,33 +27,33 @@ DEVICE Loaded<form> fetch8_repeated(const void *y, int dtype, int64_t at, int64_
     return r;
 }
 
-#define MAP2(name, expression)                                                                     \
+#define MAP_2(name, ...)                                                                           \
     template <int form>                                                                            \
     __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
-        name##_map(void *to, int to_dtype, const void *x, int x_dtype, const void *y, int y_dtype, \
+        name##_map(void *to, int to_dtype, const void *a, int a_dtype, const void *b, int b_dtype, \
                    int64_t n, int64_t period) {                                                    \
         EACH_EIGHT(at, n) {                                                                        \
-            Loaded<form> first = fetch8<form>(x, x_dtype, at, n - at);                             \
-            Loaded<form> second = fetch8_repeated<form>(y, y_dtype, at, n, period);                \
+            Loaded<form> first = fetch8<form>(a, a_dtype, at, n - at);                             \
+            Loaded<form> second = fetch8_repeated<form>(b, b_dtype, at, n, period);                \
             Eight u = numbers(first), v = numbers(second), r;                                      \
             EACH(j) {                                                                              \
-                float a = u.x[j], b = v.x[j];                                                      \
-                r.x[j] = expression;                                                               \
+                float x = u.x[j], y = v.x[j];                                                      \
+                r.x[j] = __VA_ARGS__;                                                              \
             }                                                                                      \
             put8<form>(to, to_dtype, at, n - at, r);                                               \
         }                                                                                          \
     }                                                                                              \
     const Map2 name##_maps[] = {name##_map<FORM_ANY>, name##_map<FORM_F32>, name##_map<FORM_BF16>};
-#define MAP1(name, expression)                                                                     \
+#define MAP_1(name, ...)                                                                           \
     template <int form>                                                                            \
     __global__ void __launch_bounds__(ELEMENT_THREADS)                                             \
-        name##_map(void *to, int to_dtype, const void *x, int x_dtype, float alpha, int64_t n) {   \
-        (void)alpha;                                                                               \
+        name##_map(void *to, int to_dtype, const void *a, int a_dtype, float number, int64_t n) {  \
+        (void)number;                                                                              \
         EACH_EIGHT(at, n) {                                                                        \
-            Eight u = numbers(fetch8<form>(x, x_dtype, at, n - at)), r;                            \
+            Eight u = numbers(fetch8<form>(a, a_dtype, at, n - at)), r;                            \
             EACH(j) {                                                                              \
-                float a = u.x[j];                                                                  \
-                r.x[j] = expression;                                                               \
+                float x = u.x[j];                                                                  \
+                r.x[j] = __VA_ARGS__;                                                              \
             }                                                                                      \
             put8<form>(to, to_dtype, at, n - at, r);                                               \
         }                                                                                          \
@@ -63,50 +64,10 @@ DEVICE Loaded<form> fetch8_repeated(const void *y, int dtype, int64_t at, int64_
 typedef void (*Map2)(void *, int, const void *, int, const void *, int, int64_t, int64_t);
 typedef void (*Map1)(void *, int, const void *, int, float, int64_t);
 
-/* ---- activations; a nan passes through relu, as on the cpu */
-
-DEVICE float gelu_erf_of(float x) { return 0.5f * x * (1.0f + erff(x * 0.707106781f)); }
-/* Phi(x) + x phi(x) */
-DEVICE float gelu_erf_slope(float dy, float x) {
-    float cumulative = 0.5f * (1.0f + erff(x * 0.707106781f));
-    float density = expf(x * x * -0.5f) * 0.398942280f;
-    return dy * (cumulative + x * density);
-}
-/* 0.5 x (1 + tanh(u)) with u = sqrt(2 / pi) (x + 0.044715 x^3), which is x s with s = 1 / (1 +
- * e^(-2 u)): in a dozen instructions, and exact to a few 2^-24 where 1 + tanh(u) cancels. */
-DEVICE float gelu_tanh_share(float x) {
-    float inner = x * fmaf(0.044715f, x * x, 1.0f);
-    return reciprocal(1.0f + power_of_two(inner * -2.302208198f)); /* -2 sqrt(2 / pi) log2(e) */
-}
-DEVICE float gelu_tanh_of(float x) { return x * gelu_tanh_share(x); }
-/* s + x s (1 - s) 2 du/dx */
-DEVICE float gelu_tanh_slope(float dy, float x) {
-    float s = gelu_tanh_share(x), inner_slope = 1.595769122f * fmaf(0.134145f, x * x, 1.0f);
-    return dy * fmaf(x * (s * (1.0f - s)), inner_slope, s);
-}
-DEVICE float sigmoid(float x) { return reciprocal(1.0f + power_of_two(x * -1.44269504f)); }
-DEVICE float silu_slope(float dy, float x) {
-    float s = sigmoid(x);
-    return dy * (s * (1.0f + x * (1.0f - s)));
-}
-
-MAP2(add, a + b)
-MAP2(sub, a - b)
-MAP2(mul, a *b)
-MAP2(relu_grad, b > 0.0f ? a : 0.0f)
-MAP2(silu_grad, silu_slope(a, b))
-MAP2(sigmoid_grad, a *(b *(1.0f - b)))
-MAP2(tanh_grad, a *(1.0f - b * b))
-MAP2(gelu_erf_grad, gelu_erf_slope(a, b))
-MAP2(gelu_tanh_grad, gelu_tanh_slope(a, b))
-MAP1(cast, a)
-MAP1(scale, a *alpha)
-MAP1(relu, a < 0.0f ? 0.0f : a)
-MAP1(sigmoid, sigmoid(a))
-MAP1(tanh, tanhf(a))
-MAP1(silu, a *sigmoid(a))
-MAP1(gelu_erf, gelu_erf_of(a))
-MAP1(gelu_tanh, gelu_tanh_of(a))
+#define SCALAR(op, arity, ...)
+#define SPECIAL(name, op, form, arity, ...) MAP_##arity(name, __VA_ARGS__)
+#include "scalar.def"
+MAP_1(cast, x)
 
 static int map2(const Launch *l, const Map2 maps[]) {
     Operand x = input(l, 0), y = input(l, 1);
@@ -134,9 +95,18 @@ static int map1(const Launch *l, const Map1 maps[], float alpha) {
 }
 
 static bool tanh_form(const Launch *l) { return l->call->attr->approx == GELU_TANH; }
-KERNEL(add) { return map2(l, add_maps); }
-KERNEL(sub) { return map2(l, sub_maps); }
-KERNEL(mul) { return map2(l, mul_maps); }
+/* Is the result as operand 0, and operand 1 its last axes? Other shapes are for the evaluator. */
+static bool is_plain(const Launch *l) {
+    Operand x = input(l, 0), b = input(l, 1);
+    Spread s;
+    if (x.n != output(l, 0).n || !type_spread(b.type, output(l, 0).type, &s)) return false;
+    return s.n == 1 || (s.n == 2 && s.stride[0] == 0);
+}
+#define ARITHMETIC(name)                                                                           \
+    KERNEL(name) { return is_plain(l) ? map2(l, name##_maps) : cuda_step(l, SCALAR_##name); }
+ARITHMETIC(add)
+ARITHMETIC(sub)
+ARITHMETIC(mul)
 KERNEL(accumulate) { return map2(l, add_maps); }
 KERNEL(cast) { return map1(l, cast_maps, 0.0f); }
 KERNEL(scale) { return map1(l, scale_maps, (float)l->call->attr->alpha); }
@@ -195,6 +165,19 @@ __global__ void __launch_bounds__(ELEMENT_THREADS) iota_write(int32_t *to, int64
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x)
         to[i] = (int32_t)i;
+}
+__global__ void __launch_bounds__(ELEMENT_THREADS)
+    widen_integers(float *to, const int32_t *from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = (float)from[i];
+}
+KERNEL(to_float) {
+    Operand x = input(l, 0);
+    Result to = output(l, 0);
+    if (x.dtype != DT_I32 || to.dtype != DT_F32 || x.n != to.n) return bad_operands(l);
+    return LAUNCH(l, widen_integers, blocks_for(to.n, ELEMENT_THREADS), ELEMENT_THREADS, 0,
+                  (float *)to.at, (const int32_t *)x.at, to.n);
 }
 KERNEL(iota) {
     Result to = output(l, 0);

@@ -1,6 +1,7 @@
 /* Sums over rows (sum_leading) and over ranks (the reductions of collectives).
  */
 #include "columns.h"
+#include "formula.h"
 
 template <int form> struct Rows {
     const void *at;
@@ -153,4 +154,127 @@ KERNEL(mean_grad) {
     if (!fits_mean(dx.type, dy.type)) return bad_operands(l);
     return LAUNCH(l, spread_means, blocks_for(dx.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
                   dy.at, dy.dtype, dx.type->dim[1], dx.type->dim[2], dx.n);
+}
+
+/* ---- sums to a shape: y has one entry, or none, of each axis that is summed. A warp sums a
+ * result: lane k adds entries k, k + 32, .. in f64, then the lanes are added in a tree. */
+
+struct SumWalk {
+    Spread kept, summed; /* axes of y and the others, with the strides that they have in x */
+    int64_t each;        /* elements that a result sums */
+};
+
+static void outermost(Spread *s, int64_t size, int64_t stride) {
+    for (int i = s->n++; i > 0; i--) {
+        s->size[i] = s->size[i - 1];
+        s->stride[i] = s->stride[i - 1];
+    }
+    s->size[0] = size;
+    s->stride[0] = stride;
+}
+
+static bool sum_walk(const Type *x, const Type *y, SumWalk *w) {
+    Spread under;
+    int64_t stride = 1;
+    *w = SumWalk();
+    w->each = 1;
+    if (!type_spread(y, x, &under)) return false;
+    for (int k = under.n - 1; k >= 0; k--) {
+        outermost(under.stride[k] ? &w->kept : &w->summed, under.size[k], stride);
+        if (!under.stride[k]) w->each *= under.size[k];
+        stride *= under.size[k];
+    }
+    return true;
+}
+
+DEVICE int64_t walk_place(const Spread &s, int64_t i) {
+    int64_t at = 0;
+    for (int k = s.n - 1; k >= 0; k--) {
+        at += i % s.size[k] * s.stride[k];
+        i /= s.size[k];
+    }
+    return at;
+}
+
+__global__ void __launch_bounds__(SUM_THREADS)
+    sum_walks(void *y, int y_dtype, const void *x, int x_dtype, SumWalk w, int64_t n) {
+    int lane = threadIdx.x % WARP;
+    for (int64_t k = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP; k < n;
+         k += (int64_t)gridDim.x * blockDim.x / WARP) {
+        int64_t at = walk_place(w.kept, k);
+        double sum = 0.0;
+        for (int64_t i = lane; i < w.each; i += WARP)
+            sum += (double)element_load(x, x_dtype, at + walk_place(w.summed, i));
+        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
+        if (lane == 0) element_store(y, y_dtype, k, (float)sum);
+    }
+}
+
+KERNEL(sum_to) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    SumWalk w;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || !sum_walk(x.type, y.type, &w))
+        return bad_operands(l);
+    return LAUNCH(l, sum_walks, blocks_for(y.n, SUM_THREADS / WARP), SUM_THREADS, 0, y.at, y.dtype,
+                  x.at, x.dtype, w, y.n);
+}
+KERNEL(sum) { return cuda_sum_to(l); }
+
+/* ---- extremes along the axis in the middle; a thread a result */
+
+/* Is b larger (smaller), or a nan? */
+DEVICE bool is_more(float a, float b, bool larger) { return (larger ? b > a : b < a) || b != b; }
+
+__global__ void __launch_bounds__(SUM_THREADS)
+    extreme_of_columns(void *y, int y_dtype, const void *x, int x_dtype, bool larger, int64_t n,
+                       int64_t inner, int64_t results) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < results;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        int64_t at = k / inner * n * inner + k % inner;
+        float top = element_load(x, x_dtype, at);
+        for (int64_t t = 1; t < n; t++) {
+            float v = element_load(x, x_dtype, at + t * inner);
+            if (is_more(top, v, larger)) top = v;
+        }
+        element_store(y, y_dtype, k, top);
+    }
+}
+
+static int extreme(const Launch *l, bool larger) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    return LAUNCH(l, extreme_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at,
+                  y.dtype, x.at, x.dtype, larger, x.type->dim[1], x.type->dim[2], y.n);
+}
+KERNEL(max) { return extreme(l, true); }
+KERNEL(min) { return extreme(l, false); }
+
+/* x is compared as it would be in y, so that equal means equal whatever their dtypes. */
+__global__ void __launch_bounds__(SUM_THREADS)
+    share_out(void *dx, int dx_dtype, const void *dy, int dy_dtype, const void *x, int x_dtype,
+              const void *y, int y_dtype, int64_t n, int64_t inner, int64_t results) {
+    for (int64_t k = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; k < results;
+         k += (int64_t)gridDim.x * blockDim.x) {
+        int64_t at = k / inner * n * inner + k % inner;
+        float top = element_load(y, y_dtype, k), count = 0.0f;
+        for (int64_t t = 0; t < n; t++)
+            count += as_stored(element_load(x, x_dtype, at + t * inner), y_dtype) == top;
+        float share = element_load(dy, dy_dtype, k) / count;
+        for (int64_t t = 0; t < n; t++) {
+            float v = as_stored(element_load(x, x_dtype, at + t * inner), y_dtype);
+            element_store(dx, dx_dtype, at + t * inner, v == top ? share : 0.0f);
+        }
+    }
+}
+
+KERNEL(extreme_grad) {
+    Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
+    Result dx = output(l, 0);
+    if (!fits_mean(x.type, y.type) || !fits_mean(dx.type, dy.type) || dx.n != x.n || dy.n != y.n)
+        return bad_operands(l);
+    return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
+                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, x.type->dim[1], x.type->dim[2],
+                  y.n);
 }

@@ -16,7 +16,7 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0210]: tensors cannot be compared
+error[E0210]: a condition is true or false, this is a tensor
  --> m.fsd:7:8
   |
 7 |     if x > 0 { return x }

@@ -7,7 +7,7 @@ module Net {
   head : Linear(D, V)
   forward(ids: [B, T]) {
     y = softmax(wte(ids))
-    z = wte(ids) + 1
+    z = topk(wte(ids), 2)
     return head(wte(ids))
   }
 }
@@ -21,10 +21,10 @@ error[E0390]: the function `softmax` is known but not in this version
 6 |     y = softmax(wte(ids))
   |         ^^^^^^^^^^^^^^^^^
 
-error[E0390]: `+` of a tensor and an integer is known but not in this version
+error[E0390]: the function `topk` is known but not in this version
  --> m.fsd:7:9
   |
-7 |     z = wte(ids) + 1
-  |         ^^^^^^^^^^^^
+7 |     z = topk(wte(ids), 2)
+  |         ^^^^^^^^^^^^^^^^^
 
 ==== exit 2

@@ -115,6 +115,27 @@ static const char *const every_op[] = {
     "#70 %95: bf16[2, 7, 5], %96: f32[5], %97: f32[5] = layer_norm_grad(%22, %40, %20, %41, %42, "
     "%92) !forward -",
     "#71 %98: bf16[2, 7, 5], %99: i64[24] = cross_entropy_both(%22, %6) {ignore = -1} !forward -",
+    "#90 %200: bf16[2, 1, 5] = fill {alpha = 0} !forward -",
+    "#91 %201: bf16[2, 7, 1] = fill {alpha = 0} !forward -",
+    "#92 %202: bf16[2, 7, 5] = add(%200, %201) !forward -",
+    "#93 %203: bf16[2, 7, 5] = div(%201, %20) !forward -",
+    "#94 %204: bf16[2, 7, 5] = power(%20, %201) !forward -",
+    "#95 %205: bf16[2, 7, 5] = maximum(%200, %201) !forward -",
+    "#96 %206: bf16[2, 7, 5] = minimum(%200, %22) !forward -",
+    "#97 %207: bf16[2, 7, 1] = less(%201, %201) !forward -",
+    "#98 %208: bf16[2, 7, 5] = less_equal(%201, %22) !forward -",
+    "#99 %209: bf16[2, 7, 5] = equal(%22, %22) !forward -",
+    "#100 %210: bf16[2, 7, 5] = unequal(%22, %20) !forward -",
+    "#101 %211: bf16[2, 7, 5] = where(%201, %200, %20) !forward -",
+    "#102 %212: bf16[2, 7, 5] = keep(%22, %201) !forward -",
+    "#103 %213: bf16[2, 7, 5] = drop(%22, %201) !forward -",
+    "#104 %214: bf16[2, 7, 5] = div_grad(%22, %22, %20) !forward -",
+    "#105 %215: bf16[2, 7, 5] = power_grad_base(%22, %200, %20) !forward -",
+    "#106 %216: bf16[2, 7, 5] = power_grad_exponent(%22, %200, %22) !forward -",
+    "#107 %217: bf16[2, 7, 5] = maximum_grad(%22, %200, %201) !forward -",
+    "#108 %218: bf16[2, 7, 5] = expand(%200) !forward -",
+    "#109 %219: f32[7, 1] = sum_to(%22) !forward -",
+    "#110 %220: bf16[2, 1, 5] = sum(%22) !forward -",
     "end"};
 
 typedef struct Fixture {
@@ -284,7 +305,8 @@ static void messages_speak_of_operands(void **state) {
     assert_string_equal(op_infer(NULL, OP_linear, &a, 2, (Type[]){x, w}, &n, out, f->arena),
                         "w f32[4, 6] has D = 6, x f32[2, 3, 5] has D = 5");
     assert_string_equal(op_infer(NULL, OP_add, &a, 2, (Type[]){x, b}, &n, out, f->arena),
-                        "the axes of b f32[2, 3] are not the last axes of a f32[2, 3, 5]");
+                        "f32[2, 3, 5] and f32[2, 3] do not broadcast: axes agree from the last one "
+                        "back, or one of them has one entry");
     assert_string_equal(op_infer(NULL, OP_embedding, &a, 2, (Type[]){w, ids}, &n, out, f->arena),
                         "ids must be i32, not f32[2]");
     n = 2;

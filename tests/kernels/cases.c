@@ -65,6 +65,37 @@ static const Plan plan = {.params = params,
         .n_in = 1, .n_out = 1, .in = {NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},            \
         .reference = ref_##o, .tolerance = 5e-7                                                    \
     }
+#define FILLED(fill, ...) IN(MIX, fill, __VA_ARGS__)
+#define OPENED(...) __VA_ARGS__
+#define FILLED_(fill, ...) FILLED(fill, __VA_ARGS__)
+#define MAP(o, n, filling, error, ...)                                                             \
+    .op = OP_##o, .title = #o " " #filling " " #__VA_ARGS__, .n_in = n, .n_out = 1,                \
+    .out = {REAL(__VA_ARGS__)}, .reference = ref_map, .tolerance = error
+#define MAP1(o, fill, error, ...)                                                                  \
+    {                                                                                              \
+        MAP(o, 1, fill, error, __VA_ARGS__), .in = { FILLED(fill, __VA_ARGS__) }                   \
+    }
+#define MAP2(o, fill, error, a, b, ...)                                                            \
+    {                                                                                              \
+        MAP(o, 2, fill, error, __VA_ARGS__), .in = {                                               \
+            FILLED_(fill, OPENED a),                                                               \
+            FILLED_(fill, OPENED b)                                                                \
+        }                                                                                          \
+    }
+#define MAP3(o, fill, error, a, b, c, ...)                                                         \
+    {                                                                                              \
+        MAP(o, 3, fill, error, __VA_ARGS__), .in = {                                               \
+            FILLED_(fill, OPENED a),                                                               \
+            FILLED_(fill, OPENED b),                                                               \
+            FILLED_(fill, OPENED c)                                                                \
+        }                                                                                          \
+    }
+#define SHAPED(o, by, error, shape, ...)                                                           \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #shape " " #__VA_ARGS__, .n_in = 1, .n_out = 1,              \
+        .in = {NORMAL shape}, .out = {REAL(__VA_ARGS__)}, .reference = ref_##by,                   \
+        .tolerance = error                                                                         \
+    }
 #define ELEMENT_GRAD(o, form, ...)                                                                 \
     {                                                                                              \
         .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.approx = form}, .n_in = 2,           \
@@ -604,6 +635,82 @@ const Case cases[] = {
      .in = {NORMAL(20011), NORMAL(20011)},
      .out = {REAL(20011)},
      .reference = ref_add,
+     .tolerance = 2e-7},
+    {.op = OP_constant,
+     .title = "constant",
+     .attr = {.alpha = 0.1},
+     .n_out = 1,
+     .out = {F32(1)},
+     .reference = ref_constant,
+     .tolerance = 1e-7},
+    {.op = OP_to_float,
+     .title = "to_float",
+     .n_in = 1,
+     .n_out = 1,
+     .limit = 1 << 20,
+     .in = {IN(DT_I32, IDS, 3, 37)},
+     .out = {F32(3, 37)},
+     .reference = ref_to_float,
+     .tolerance = 0},
+    MAP2(add, NORMAL, 1e-6, (3, 1, 37), (5, 1), 3, 5, 37),
+    MAP2(add, NORMAL, 1e-6, (37), (3, 5, 37), 3, 5, 37),
+    MAP2(sub, NORMAL, 1e-6, (1, 5, 1, 3), (2, 5, 7, 1), 2, 5, 7, 3),
+    MAP2(mul, NORMAL, 1e-6, (1), (4, 300), 4, 300),
+    MAP2(mul, NORMAL, 1e-6, (40, 1), (40, 520), 40, 520),
+    MAP2(div, POSITIVE, 1e-6, (3, 37), (3, 37), 3, 37),
+    MAP2(div, POSITIVE, 1e-6, (2, 3, 1), (16), 2, 3, 16),
+    MAP2(power, POSITIVE, 1e-6, (3, 37), (3, 1), 3, 37),
+    MAP2(power, SMALL, 1e-6, (3, 37), (3, 1), 3, 37),
+    MAP2(maximum, NORMAL, 0, (3, 37), (37), 3, 37),
+    MAP2(maximum, SMALL, 0, (3, 37), (37), 3, 37),
+    MAP2(minimum, NORMAL, 0, (3, 1), (1, 37), 3, 37),
+    MAP2(less, SMALL, 0, (5, 37), (37), 5, 37),
+    MAP2(less_equal, SMALL, 0, (5, 37), (5, 1), 5, 37),
+    MAP2(equal, SMALL, 0, (5, 37), (37), 5, 37),
+    MAP2(unequal, SMALL, 0, (5, 37), (37), 5, 37),
+    MAP2(keep, SMALL, 0, (5, 37), (37), 5, 37),
+    MAP2(drop, SMALL, 0, (5, 37), (5, 1), 5, 37),
+    MAP3(where, SMALL, 0, (5, 1), (37), (5, 37), 5, 37),
+    MAP3(div_grad, POSITIVE, 1e-6, (5, 37), (5, 37), (37), 5, 37),
+    MAP3(power_grad_base, POSITIVE, 1e-6, (5, 37), (5, 37), (37), 5, 37),
+    MAP3(power_grad_exponent, POSITIVE, 1e-6, (5, 37), (5, 37), (5, 37), 5, 37),
+    MAP3(maximum_grad, SMALL, 0, (5, 37), (5, 37), (37), 5, 37),
+    MAP1(exp, NORMAL, 1e-6, 5, 101),
+    MAP1(exp, SMALL, 1e-6, 20011),
+    MAP1(log, POSITIVE, 3e-7, 5, 101),
+    MAP1(sqrt, POSITIVE, 3e-7, 5, 101),
+    MAP1(rsqrt, POSITIVE, 3e-7, 5, 101),
+    MAP1(abs, NORMAL, 0, 5, 101),
+    MAP1(sin, NORMAL, 3e-7, 5, 101),
+    MAP1(sin, SMALL, 3e-7, 5, 101),
+    MAP1(cos, NORMAL, 3e-7, 5, 101),
+    MAP1(cos, SMALL, 3e-7, 5, 101),
+    MAP2(sqrt_grad, POSITIVE, 3e-7, (5, 101), (5, 101), 5, 101),
+    MAP2(rsqrt_grad, POSITIVE, 1e-6, (5, 101), (5, 101), 5, 101),
+    MAP2(abs_grad, SMALL, 0, (5, 101), (5, 101), 5, 101),
+    MAP2(sin_grad, SMALL, 1e-6, (5, 101), (5, 101), 5, 101),
+    MAP2(cos_grad, SMALL, 1e-6, (5, 101), (5, 101), 5, 101),
+    SHAPED(expand, map, 0, (3, 1, 37), 3, 5, 37),
+    SHAPED(expand, map, 0, (1, 5, 1), 3, 5, 24),
+    SHAPED(sum_to, sum_to, 1e-6, (3, 70, 37), 3, 1, 37),
+    SHAPED(sum_to, sum_to, 1e-6, (3, 5, 370), 3, 5, 1),
+    SHAPED(sum_to, sum_to, 1e-6, (3, 5, 37), 1),
+    SHAPED(sum_to, sum_to, 1e-6, (3, 5, 37), 5, 1),
+    SHAPED(sum_to, sum_to, 1e-6, (2, 3, 5, 7, 2, 3), 1, 3, 1, 7, 1, 3),
+    SHAPED(sum_to, sum_to, 1e-6, (2, 3, 5, 7, 2, 3), 2, 1, 5, 1, 2, 1),
+    SHAPED(sum, sum_to, 1e-6, (300, 64), 300, 1),
+    SHAPED(sum, sum_to, 1e-6, (4, 7), 4, 7),
+    SHAPED(max, extreme, 0, (3, 70, 37), 3, 1, 37),
+    SHAPED(max, extreme, 0, (70, 37, 1), 70, 1, 1),
+    SHAPED(min, extreme, 0, (3, 70, 37), 3, 1, 37),
+    {.op = OP_extreme_grad,
+     .title = "extreme_grad",
+     .n_in = 3,
+     .n_out = 1,
+     .in = {NORMAL(3, 1, 37), IN(MIX, SMALL, 3, 20, 37), IN(MIX, DERIVED, 3, 1, 37)},
+     .out = {REAL(3, 20, 37)},
+     .reference = ref_extreme_grad,
+     .derive = derive_extreme,
      .tolerance = 2e-7},
     {.op = OP_mean,
      .title = "mean",

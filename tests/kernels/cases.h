@@ -57,6 +57,9 @@ extern const int n_cases;
 /* ref_linear, .. of every op that has one of its name */
 #define OP(id, ...) void ref_##id(const Case *, double *const *, double *const *);
 #include "ops.def"
+void ref_map(const Case *, double *const *, double *const *);
+void ref_extreme(const Case *, double *const *, double *const *);
+void derive_extreme(const Case *, double *const *, double *const *);
 void ref_copy(const Case *, double *const *, double *const *);
 void ref_norm(const Case *, double *const *, double *const *);
 void ref_norm_grad_input(const Case *, double *const *, double *const *);

@@ -377,6 +377,95 @@ REF(mean_grad) {
     int64_t n = c->out[0].dim[1], inner = c->out[0].dim[2];
     EACH(k, out_n(c, 0)) out[0][k] = in[0][k / (n * inner) * inner + k % inner] / (double)n;
 }
+/* Place in operand i of element k of a result of type y, by NumPy's rule. */
+static int64_t under(const Type *x, const Type *y, int64_t k) {
+    int64_t at = 0, stride = 1;
+    for (int i = 0; i < x->rank; i++) {
+        int64_t n = x->dim[x->rank - 1 - i], all = y->dim[y->rank - 1 - i];
+        at += (n == 1 ? 0 : k % all) * stride;
+        stride *= n;
+        k /= all;
+    }
+    return at;
+}
+static double grad_of_extreme(double dy, double a, double b) {
+    return a > b ? dy : a == b ? dy / 2 : 0;
+}
+static double of_three(OpKind op, double a, double b, double c) {
+    switch ((int)op) {
+    case OP_add: return a + b;
+    case OP_sub: return a - b;
+    case OP_mul: return a * b;
+    case OP_div: return a / b;
+    case OP_power: return pow(a, b);
+    case OP_maximum: return fmax(a, b);
+    case OP_minimum: return fmin(a, b);
+    case OP_less: return a < b;
+    case OP_less_equal: return a <= b;
+    case OP_equal: return a == b;
+    case OP_unequal: return a != b;
+    case OP_where: return a != 0 ? b : c;
+    case OP_expand: return a;
+    case OP_exp: return exp(a);
+    case OP_log: return log(a);
+    case OP_sqrt: return sqrt(a);
+    case OP_rsqrt: return 1 / sqrt(a);
+    case OP_abs: return fabs(a);
+    case OP_sin: return sin(a);
+    case OP_cos: return cos(a);
+    case OP_keep: return b != 0 ? a : 0;
+    case OP_drop: return b != 0 ? 0 : a;
+    case OP_div_grad: return -a * b / c;
+    case OP_power_grad_base: return c == 0 ? 0 : a * c * pow(b, c - 1);
+    case OP_power_grad_exponent: return c == 0 ? 0 : a * c * log(b);
+    case OP_maximum_grad: return grad_of_extreme(a, b, c);
+    case OP_sqrt_grad: return a / (2 * b);
+    case OP_rsqrt_grad: return -a * b * b * b / 2;
+    case OP_abs_grad: return b > 0 ? a : b < 0 ? -a : 0;
+    case OP_sin_grad: return a * cos(b);
+    case OP_cos_grad: return -a * sin(b);
+    default: BUG("no reference for op %d", op);
+    }
+}
+REF(map) {
+    EACH(k, out_n(c, 0)) {
+        double x[3] = {0};
+        EACH(i, c->n_in) x[i] = in[i][under(&c->in[i].type, &c->out[0], k)];
+        out[0][k] = of_three(c->op, x[0], x[1], x[2]);
+    }
+}
+REF(constant) {
+    (void)in;
+    out[0][0] = c->attr.alpha;
+}
+REF(to_float) { EACH(k, out_n(c, 0)) out[0][k] = in[0][k]; }
+REF(sum_to) {
+    EACH(k, out_n(c, 0)) out[0][k] = 0;
+    EACH(k, in_n(c, 0)) out[0][under(&c->out[0], &c->in[0].type, k)] += in[0][k];
+}
+/* max and min; of a result of extreme_grad the largest, which its operand 2 is. */
+static double extreme_along(const Type *t, const double *x, int64_t k, bool larger) {
+    int64_t n = t->dim[1], inner = t->dim[2], at = k / inner * n * inner + k % inner;
+    double top = x[at];
+    EACH(i, n) top = larger ? fmax(top, x[at + i * inner]) : fmin(top, x[at + i * inner]);
+    return top;
+}
+REF(extreme) {
+    EACH(k, out_n(c, 0)) out[0][k] = extreme_along(&c->in[0].type, in[0], k, c->op == OP_max);
+}
+void derive_extreme(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    EACH(k, in_n(c, 2)) in[2][k] = extreme_along(&c->in[1].type, in[1], k, true);
+}
+REF(extreme_grad) {
+    int64_t n = c->in[1].type.dim[1], inner = c->in[1].type.dim[2];
+    EACH(k, in_n(c, 0)) {
+        int64_t at = k / inner * n * inner + k % inner, equal = 0;
+        EACH(i, n) equal += in[1][at + i * inner] == in[2][k];
+        EACH(i, n)
+        out[0][at + i * inner] = in[1][at + i * inner] == in[2][k] ? in[0][k] / (double)equal : 0;
+    }
+}
 REF(accuracy) {
     int64_t v = last(&c->in[0].type), bin = -EXACT_LOWEST_EXPONENT / EXACT_BIN_BITS;
     memset(out[0], 0, sizeof(double) * EXACT_WORDS);

@@ -367,6 +367,67 @@ static void case_mean(Model *m) {
     loss(m, apply(m, OP_mean, (Attrs){0}, OPERANDS(input(m, DIMS(2, 5, 7)))));
 }
 
+/* Values of log, sqrt and powers: x^2 + 0.5, whose own gradient is part of the way. */
+static ValueId positive(Model *m, int rank, const int64_t *dim) {
+    ValueId x = input(m, rank, dim), half = apply(m, OP_constant, (Attrs){.alpha = 0.5}, 0, NULL);
+    x = apply(m, OP_mul, (Attrs){0}, OPERANDS(x, x));
+    return apply(m, OP_add, (Attrs){0}, OPERANDS(x, half));
+}
+static void of_positive(Model *m, OpKind kind) {
+    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(positive(m, DIMS(5, 19)))));
+}
+static void case_exp(Model *m) { unary(m, OP_exp, (Attrs){0}, DIMS(5, 19)); }
+static void case_abs(Model *m) { unary(m, OP_abs, (Attrs){0}, DIMS(5, 19)); }
+static void case_sin(Model *m) { unary(m, OP_sin, (Attrs){0}, DIMS(5, 19)); }
+static void case_cos(Model *m) { unary(m, OP_cos, (Attrs){0}, DIMS(5, 19)); }
+static void case_log(Model *m) { of_positive(m, OP_log); }
+static void case_sqrt(Model *m) { of_positive(m, OP_sqrt); }
+static void case_rsqrt(Model *m) { of_positive(m, OP_rsqrt); }
+
+/* Each broadcasts over the other, in the middle and at the ends. */
+static void crossed(Model *m, OpKind kind) {
+    ValueId a = input(m, DIMS(2, 1, 5)), b = input(m, DIMS(3, 1));
+    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(a, b)));
+    ValueId c = input(m, DIMS(4)), d = input(m, DIMS(3, 4));
+    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(c, d)));
+}
+static void case_add_crossed(Model *m) { crossed(m, OP_add); }
+static void case_sub_crossed(Model *m) { crossed(m, OP_sub); }
+static void case_mul_crossed(Model *m) { crossed(m, OP_mul); }
+static void case_div(Model *m) { binary(m, OP_div, DIMS(3, 5), 2); }
+static void case_div_crossed(Model *m) { crossed(m, OP_div); }
+static void case_div_same(Model *m) { both_same(m, OP_div); }
+static void case_maximum(Model *m) { binary(m, OP_maximum, DIMS(3, 7), 1); }
+static void case_maximum_crossed(Model *m) { crossed(m, OP_maximum); }
+static void case_minimum(Model *m) { binary(m, OP_minimum, DIMS(3, 7), 2); }
+static void case_minimum_crossed(Model *m) { crossed(m, OP_minimum); }
+static void case_power(Model *m) {
+    ValueId x = positive(m, DIMS(3, 7)), y = input(m, DIMS(3, 1));
+    loss(m, apply(m, OP_power, (Attrs){0}, OPERANDS(x, y)));
+}
+static void case_where(Model *m) {
+    ValueId a = new_param(m, DIMS(3, 7), true);
+    ValueId b = input(m, DIMS(7)), c = input(m, DIMS(3, 1));
+    ValueId which = apply(m, OP_less, (Attrs){0}, OPERANDS(a, b));
+    loss(m, apply(m, OP_where, (Attrs){0}, OPERANDS(which, c, b)));
+}
+
+static void sum_case(Model *m, int rank, const int64_t *from, const int64_t *to) {
+    ValueId x = input(m, rank, from);
+    Type t = type_of(DT_F32, rank, to);
+    m->used[OP_sum] = true;
+    ValueId y = emit(&m->b, OP_sum, NULL, 1, &x, &t);
+    loss(m, apply(m, OP_mul, (Attrs){0}, OPERANDS(x, y)));
+}
+static void case_sum(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){3, 1, 2}); }
+static void case_sum_ends(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){1, 5, 1}); }
+static void extreme_case(Model *m, OpKind kind) {
+    ValueId x = input(m, DIMS(2, 5, 3));
+    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(x)));
+}
+static void case_max(Model *m) { extreme_case(m, OP_max); }
+static void case_min(Model *m) { extreme_case(m, OP_min); }
+
 static void case_mse(Model *m) {
     ValueId x = input(m, DIMS(3, 17)), target = new_param(m, DIMS(3, 17), true);
     m->g->params.at[m->g->params.n - 1].keep_f32 = true;
@@ -439,6 +500,29 @@ static const Case cases[] = {
     {OP_sigmoid, case_sigmoid},
     {OP_mse, case_mse},
     {OP_mean, case_mean},
+    {OP_exp, case_exp},
+    {OP_abs, case_abs},
+    {OP_sin, case_sin},
+    {OP_cos, case_cos},
+    {OP_log, case_log},
+    {OP_sqrt, case_sqrt},
+    {OP_rsqrt, case_rsqrt},
+    {OP_div, case_div},
+    {OP_div, case_div_crossed},
+    {OP_div, case_div_same},
+    {OP_maximum, case_maximum},
+    {OP_maximum, case_maximum_crossed},
+    {OP_minimum, case_minimum},
+    {OP_minimum, case_minimum_crossed},
+    {OP_power, case_power},
+    {OP_where, case_where},
+    {OP_sum, case_sum},
+    {OP_sum, case_sum_ends},
+    {OP_max, case_max},
+    {OP_min, case_min},
+    {OP_add, case_add_crossed},
+    {OP_sub, case_sub_crossed},
+    {OP_mul, case_mul_crossed},
     {OP_dropout, case_dropout},
     {OP_linear, case_linear},
     {OP_linear, case_linear_bias},

@@ -71,14 +71,6 @@ static void run_stack(Run *r, const Op *op) {
                     in(r, op, (uint32_t)j)[o * inner + i];
 }
 
-static void run_binary(Run *r, const Op *op) {
-    int64_t n = elements(r, op->out), m = elements(r, op->in[1]);
-    for (int64_t i = 0; i < n; i++) {
-        double a = in(r, op, 0)[i], b = in(r, op, 1)[i % m];
-        out(r, op, 0)[i] = op->kind == OP_add ? a + b : op->kind == OP_sub ? a - b : a * b;
-    }
-}
-
 static double gelu_of(double x, GeluForm form) {
     if (form == GELU_ERF) return 0.5 * x * (1 + erf(x / sqrt(2.0)));
     return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
@@ -257,6 +249,70 @@ static void run_mean(Run *r, const Op *op) {
     }
 }
 
+static int64_t under(const Type *x, const Type *y, int64_t k) {
+    int64_t at = 0, stride = 1;
+    for (int i = 0; i < x->rank; i++) {
+        int64_t n = x->dim[x->rank - 1 - i], all = y->dim[y->rank - 1 - i];
+        at += (n == 1 ? 0 : k % all) * stride;
+        stride *= n;
+        k /= all;
+    }
+    return at;
+}
+
+static double of_three(OpKind kind, double a, double b, double c) {
+    switch ((int)kind) {
+    case OP_add: return a + b;
+    case OP_sub: return a - b;
+    case OP_mul: return a * b;
+    case OP_div: return a / b;
+    case OP_power: return pow(a, b);
+    case OP_maximum: return fmax(a, b);
+    case OP_minimum: return fmin(a, b);
+    case OP_less: return a < b;
+    case OP_where: return a != 0 ? b : c;
+    case OP_exp: return exp(a);
+    case OP_log: return log(a);
+    case OP_sqrt: return sqrt(a);
+    case OP_rsqrt: return 1 / sqrt(a);
+    case OP_abs: return fabs(a);
+    case OP_sin: return sin(a);
+    case OP_cos: return cos(a);
+    default: BUG("no reference for op %d", kind);
+    }
+}
+
+static void run_map(Run *r, const Op *op) {
+    for (int64_t k = 0; k < elements(r, op->out); k++) {
+        double x[3] = {0};
+        for (uint32_t i = 0; i < op->n_in; i++)
+            x[i] = in(r, op, i)[under(type_at(r, op->in[i]), type_at(r, op->out), k)];
+        out(r, op, 0)[k] = of_three(op->kind, x[0], x[1], x[2]);
+    }
+}
+
+static void run_constant(Run *r, const Op *op) { out(r, op, 0)[0] = op->attr.alpha; }
+
+static void run_sum(Run *r, const Op *op) {
+    const Type *x = type_at(r, op->in[0]), *y = type_at(r, op->out);
+    memset(out(r, op, 0), 0, sizeof(double) * (size_t)elements(r, op->out));
+    for (int64_t k = 0; k < elements(r, op->in[0]); k++)
+        out(r, op, 0)[under(y, x, k)] += in(r, op, 0)[k];
+}
+
+static void run_extreme(Run *r, const Op *op) {
+    const Type *t = type_at(r, op->in[0]);
+    int64_t n = t->dim[1], inner = t->dim[2];
+    for (int64_t k = 0; k < elements(r, op->out); k++) {
+        double top = op->kind == OP_max ? -INFINITY : INFINITY;
+        for (int64_t i = 0; i < n; i++) {
+            double x = in(r, op, 0)[(k / inner * n + i) * inner + k % inner];
+            top = op->kind == OP_max ? fmax(top, x) : fmin(top, x);
+        }
+        out(r, op, 0)[k] = top;
+    }
+}
+
 static void run_mse(Run *r, const Op *op) {
     double loss = 0;
     for (int64_t i = 0; i < elements(r, op->in[0]); i++)
@@ -273,9 +329,9 @@ static const Forward forward[OP_COUNT] = {
     [OP_reshape] = run_reshape,
     [OP_split] = run_split,
     [OP_stack] = run_stack,
-    [OP_add] = run_binary,
-    [OP_sub] = run_binary,
-    [OP_mul] = run_binary,
+    [OP_add] = run_map,
+    [OP_sub] = run_map,
+    [OP_mul] = run_map,
     [OP_scale] = run_unary,
     [OP_relu] = run_unary,
     [OP_gelu] = run_unary,
@@ -294,6 +350,24 @@ static const Forward forward[OP_COUNT] = {
     [OP_cross_entropy] = run_cross_entropy,
     [OP_mse] = run_mse,
     [OP_mean] = run_mean,
+    [OP_div] = run_map,
+    [OP_power] = run_map,
+    [OP_maximum] = run_map,
+    [OP_minimum] = run_map,
+    [OP_less] = run_map,
+    [OP_where] = run_map,
+    [OP_exp] = run_map,
+    [OP_log] = run_map,
+    [OP_sqrt] = run_map,
+    [OP_rsqrt] = run_map,
+    [OP_abs] = run_map,
+    [OP_sin] = run_map,
+    [OP_cos] = run_map,
+    [OP_constant] = run_constant,
+    [OP_stop_gradient] = run_reshape,
+    [OP_sum] = run_sum,
+    [OP_max] = run_extreme,
+    [OP_min] = run_extreme,
 };
 
 bool reference_has(OpKind op) { return forward[op] != NULL; }

@@ -1,0 +1,140 @@
+/* Elementwise ops of tensors, parameters and numbers in any order.
+ *
+ * Shapes broadcast as in NumPy: axes agree from the last one back, or one of them has one entry, or
+ * is missing. A number becomes op `constant`; integers of a tensor become numbers by to_float. What
+ * `+`, max(x, 0) and where(..) have in common is here.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+#include "formula.h"
+
+enum { MOST_MAPPED = 3 };
+
+/* Axis k from the last one back, 0 the last: its size, 1 where there is none. */
+static int64_t size_from_end(const ConstValue *v, int k) {
+    return k < v->type.rank ? v->type.dim[v->type.rank - 1 - k] : 1;
+}
+static const char *name_from_end(const ConstValue *v, int k) {
+    return k < v->type.rank ? v->dims[v->type.rank - 1 - k] : NULL;
+}
+
+static const char *axis_text(Arena *a, const ConstValue *v, int k) {
+    const char *name = name_from_end(v, k);
+    long long size = (long long)size_from_end(v, k);
+    bool plain = !name || (*name >= '0' && *name <= '9' && !strpbrk(name, "+-*/% "));
+    return plain ? arena_printf(a, "%lld", size) : arena_printf(a, "%s = %lld", name, size);
+}
+
+static void report_shapes(Scope *s, const char *name, Span at, const ConstValue *x,
+                          const ConstValue *y, int k) {
+    static const char *const place[] = {"the last axis",
+                                        "the last axis but one",
+                                        "the third axis from the end",
+                                        "the fourth axis from the end",
+                                        "the fifth axis from the end",
+                                        "the sixth axis from the end"};
+    Arena *a = s->model->arena;
+    const char *one = value_shape(a, x), *other = value_shape(a, y);
+    Diag d = method_error(s, E_shape, at, "`%s` cannot take %s and %s%s", name, one, other,
+                          names_suffix(s, one, other));
+    diag_help(&d,
+              "%s is %s in the one and %s in the other; axes agree from the last one back, or one "
+              "of them has size 1",
+              place[k], axis_text(a, x, k), axis_text(a, y, k));
+    method_emit(s, &d);
+}
+
+/* Widens the shape and the names of axes of `all` by those of v. */
+static bool widen(Scope *s, const char *name, Span at, ConstValue *all, const ConstValue *v) {
+    int rank = all->type.rank > v->type.rank ? all->type.rank : v->type.rank;
+    ConstValue out = *all;
+    for (int k = 0; k < rank; k++) {
+        int64_t a = size_from_end(all, k), b = size_from_end(v, k);
+        if (a != b && a != 1 && b != 1) {
+            report_shapes(s, name, at, all, v, k);
+            return false;
+        }
+        bool theirs = k >= all->type.rank || (a == 1 && b != 1) || !name_from_end(all, k);
+        out.dims[rank - 1 - k] =
+            theirs && k < v->type.rank ? name_from_end(v, k) : name_from_end(all, k);
+    }
+    CHECK(type_broadcast(&out.type, &v->type));
+    *all = out;
+    return true;
+}
+
+/* A number as an operand. */
+static ConstValue constant(Scope *s, const ConstValue *v, Span at) {
+    Attrs a = {.alpha = value_number(v)};
+    Elaboration *e = s->elaboration;
+    place_builder(s, at);
+    ConstValue c = tensor_of(e, emit(&e->build, OP_constant, &a, 0, NULL, NULL), at);
+    c.dims[0] = "1";
+    return c;
+}
+
+static ConstValue floats_of(Scope *s, const ConstValue *v, Span at) {
+    ConstValue x = *v;
+    Elaboration *e = s->elaboration;
+    if (v->type.dtype != DT_I32) return x;
+    place_builder(s, at);
+    x.tensor = emit(&e->build, OP_to_float, NULL, 1, &v->tensor, NULL);
+    x.type = e->graph->values.at[x.tensor].type;
+    return x;
+}
+
+/* 0: no value is wrong; else 1 + the number of the first that is. */
+static uint32_t first_wrong(const ConstValue *args, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++)
+        if (!value_is_tensor(&args[i]) && !value_is_number(&args[i])) return i + 1;
+    return 0;
+}
+
+ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ConstValue *args,
+                      uint32_t n) {
+    ConstValue operand[MOST_MAPPED], all = {.kind = VALUE_TENSOR};
+    OpId op;
+    bool any = false;
+    uint32_t wrong = first_wrong(args, n);
+    CHECK(n <= MOST_MAPPED);
+    if (wrong) {
+        Diag d = method_error(s, E_not_a_number, args[wrong - 1].span,
+                              "`%s` takes tensors and numbers, this is %s", name,
+                              value_kind_name(&args[wrong - 1]));
+        method_emit(s, &d);
+        return value_error(at);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (!value_is_tensor(&args[i])) continue;
+        if (!any) all = args[i];
+        if (any && !widen(s, name, at, &all, &args[i])) return value_error(at);
+        any = true;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        operand[i] =
+            value_is_tensor(&args[i]) ? floats_of(s, &args[i], at) : constant(s, &args[i], at);
+    if (!emit_op(s, kind, &(Attrs){0}, name, at, operand, n, &op)) return value_error(at);
+    ConstValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
+    for (int i = 0; i < v.type.rank; i++)
+        v.dims[i] = v.type.rank == all.type.rank ? all.dims[i] : NULL;
+    return v;
+}
+
+/* x ** n for a small n: products, the same numbers in any order of signs. */
+static ConstValue repeated(Scope *s, Span at, const ConstValue *x, int64_t n) {
+    ConstValue v = *x;
+    for (int64_t i = 1; i < n; i++) v = tensor_map(s, OP_mul, "**", at, (ConstValue[]){v, *x}, 2);
+    return v;
+}
+
+ConstValue tensor_power(Scope *s, Span at, const ConstValue *x, const ConstValue *n) {
+    double e = value_is_number(n) ? value_number(n) : 0;
+    if (value_is_tensor(x) && e >= 2 && e <= 4 && e == floor(e))
+        return repeated(s, at, x, (int64_t)e);
+    if (value_is_tensor(x) && e == 0.5) return tensor_map(s, OP_sqrt, "**", at, x, 1);
+    if (value_is_tensor(x) && e == -0.5) return tensor_map(s, OP_rsqrt, "**", at, x, 1);
+    if (value_is_tensor(x) && e == 1) return *x;
+    return tensor_map(s, OP_power, "**", at, (ConstValue[]){*x, *n}, 2);
+}

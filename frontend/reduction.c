@@ -1,0 +1,107 @@
+/* Reductions along axes: sum, mean, max, min. An axis that is reduced stays with size 1.
+ *
+ * Neighbouring axes are reduced together, as the middle one of [outer, axes, inner]; what is around
+ * that is a view. `sum` takes any axes at once.
+ *
+ * The first axis of what depends on the batch holds the samples of one rank: reducing it would make
+ * another model of every number of ranks, so it is an error.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+/* Whether a value depends on a field of the batch, so that its first axis holds samples. */
+static bool has_samples(const Graph *g, const Program *p, ValueId value) {
+    bool *depends = arena_array(g->arena, bool, g->values.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        bool any = op->kind == OP_field;
+        for (uint32_t k = 0; k < op->n_in; k++) any |= depends[op->in[k]];
+        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] = any;
+    }
+    return depends[value];
+}
+
+/* Adds axis number k of x; false after an error. */
+static bool take_axis(Scope *s, const ConstValue *x, const ConstValue *k, bool *taken) {
+    int rank = x->type.rank;
+    int64_t i = k->integer < 0 ? k->integer + rank : k->integer;
+    bool inside = i >= 0 && i < rank;
+    if (inside && !taken[i]) {
+        taken[i] = true;
+        return true;
+    }
+    Diag d = inside ? method_error(s, E_arguments, k->span, "axis %lld of %s is named twice",
+                                   (long long)i, value_shape(s->model->arena, x))
+                    : method_error(s, E_arguments, k->span, "%s has axes 0 to %d",
+                                   value_shape(s->model->arena, x), rank - 1);
+    method_emit(s, &d);
+    return false;
+}
+
+static bool take_axes(Scope *s, const char *name, Span at, const ConstValue *x,
+                      const ConstValue *axis, bool *taken) {
+    const Elaboration *e = s->elaboration;
+    bool right = true;
+    if (axis->kind == VALUE_LIST)
+        for (uint32_t i = 0; i < axis->n_items; i++)
+            right &= take_axis(s, x, axis->items[i].value, taken);
+    else if (axis->kind != VALUE_NONE)
+        right = take_axis(s, x, axis, taken);
+    else
+        for (int i = 0; i < x->type.rank; i++) taken[i] = true;
+    if (!right) return false;
+    if (!taken[0] || x->kind != VALUE_TENSOR ||
+        !has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor))
+        return true;
+    Diag d = method_error(s, E_arguments, at,
+                          "`%s` over the samples of the batch would depend on the ranks", name);
+    diag_help(&d, "name another axis than the first");
+    method_emit(s, &d);
+    return false;
+}
+
+/* Axes [first, end) of `kept` by an op of [O, N, I]. */
+static ValueId reduce_run(Elaboration *e, OpKind kind, ValueId in, Type *kept, int first, int end) {
+    Type flat = type_of(kept->dtype, 3, (int64_t[]){1, 1, 1});
+    for (int i = 0; i < kept->rank; i++) flat.dim[i < first ? 0 : i < end ? 1 : 2] *= kept->dim[i];
+    for (int i = first; i < end; i++) kept->dim[i] = 1;
+    in = emit(&e->build, OP_reshape, NULL, 1, &in, &flat);
+    in = emit(&e->build, kind, NULL, 1, &in, NULL);
+    return emit(&e->build, OP_reshape, NULL, 1, &in, kept);
+}
+
+static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, const bool *taken) {
+    for (int first = 0, end; first < kept->rank; first = end + 1) {
+        end = first;
+        while (end < kept->rank && taken[end]) end++;
+        if (end > first) in = reduce_run(e, kind, in, kept, first, end);
+    }
+    return in;
+}
+
+ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *x,
+                         const ConstValue *axis) {
+    Elaboration *e = s->elaboration;
+    bool taken[MAX_RANK] = {0};
+    ConstValue from = *x;
+    if (!take_axes(s, name, at, x, axis, taken)) return value_error(at);
+    ValueId in = tensor_value(s, &from, at);
+    Type kept = x->type;
+    place_builder(s, at);
+    if (!type_is_float(&kept)) {
+        in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
+        kept.dtype = DT_F32;
+    }
+    if (!strcmp(name, "sum")) {
+        for (int i = 0; i < kept.rank; i++)
+            if (taken[i]) kept.dim[i] = 1;
+        in = emit(&e->build, OP_sum, NULL, 1, &in, &kept);
+    } else {
+        OpKind kind = !strcmp(name, "mean") ? OP_mean : !strcmp(name, "max") ? OP_max : OP_min;
+        in = reduce_runs(e, kind, in, &kept, taken);
+    }
+    ConstValue v = tensor_of(e, in, at);
+    for (int i = 0; i < x->type.rank; i++) v.dims[i] = taken[i] ? NULL : x->dims[i];
+    return v;
+}

@@ -1,0 +1,121 @@
+/* Formulas: short programs over the functions of scalar.def, which the kernels of elementwise ops
+ * evaluate for each element. A single op is a formula of one step.
+ *
+ * A formula has n_in operands, which broadcast over the shape of its results, and n_step steps.
+ * Argument a of a step is operand a where a < n_in, else the value of step a - n_in, which stands
+ * before it. The result of each step is rounded to its dtype, so the bits are those of the ops one
+ * by one.
+ */
+#ifndef FSDPC_FORMULA_H
+#define FSDPC_FORMULA_H
+
+#include "type.h"
+
+enum { FORMULA_OPERANDS = 8, FORMULA_STEPS = 24, FORMULA_RESULTS = 4, FORMULA_ARGS = 3 };
+
+typedef enum Scalar {
+#define SCALAR(op, arity, ...) SCALAR_##op,
+#define SPECIAL(name, op, form, arity, ...) SCALAR_##name,
+#include "scalar.def"
+    SCALAR_COUNT
+} Scalar;
+
+typedef struct FormulaStep {
+    uint16_t function; /* Scalar */
+    uint8_t dtype;     /* of its result: f32 or bf16 */
+    uint8_t pad;
+    uint8_t arg[FORMULA_ARGS];
+    uint8_t result; /* 1 + the number of the result that it is; 0: none */
+    double number;
+} FormulaStep;
+
+static inline int scalar_arity(int function) {
+    static const uint8_t arity[SCALAR_COUNT] = {
+#define SCALAR(op, n, ...) n,
+#define SPECIAL(name, op, form, n, ...) n,
+#include "scalar.def"
+    };
+    return arity[function];
+}
+
+/* Room for values while an element is computed: each operand has one of its own, a step takes one
+ * that nothing reads any more. */
+typedef struct FormulaRooms {
+    uint32_t n;
+    uint8_t of[FORMULA_OPERANDS + FORMULA_STEPS];
+} FormulaRooms;
+static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const FormulaStep *step) {
+    uint32_t last[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
+    FormulaRooms r;
+    r.n = n_in;
+    for (uint32_t k = 0; k < n_step; k++) {
+        for (int a = 0; a < scalar_arity(step[k].function); a++) last[step[k].arg[a]] = k;
+        if (step[k].result) last[n_in + k] = n_step;
+    }
+    for (uint32_t i = 0; i < n_in; i++) r.of[i] = (uint8_t)i;
+    for (uint32_t k = 0; k < n_step; k++) {
+        uint32_t taken = (1u << n_in) - 1, room = n_in;
+        for (uint32_t v = n_in; v < n_in + k; v++)
+            if (last[v] >= k) taken |= 1u << r.of[v];
+        while (taken >> room & 1) room++;
+        r.of[n_in + k] = (uint8_t)room;
+        if (room >= r.n) r.n = room + 1;
+    }
+    return r;
+}
+
+/* How the elements of an operand lie under those of a result: axes of the result, the innermost
+ * last, merged where that is possible. Element (i0, i1, ..) is operand element sum of i * stride.
+ */
+typedef struct Spread {
+    int n;
+    int64_t size[MAX_RANK], stride[MAX_RANK];
+} Spread;
+
+/* NumPy's rule: axes agree from the last one back, or have one entry, or are missing. Widens the
+ * dims of `to` by those of x. false: they do not agree. */
+static inline bool type_broadcast(Type *to, const Type *x) {
+    int64_t dim[MAX_RANK] = {0};
+    int rank = to->rank > x->rank ? to->rank : x->rank;
+    for (int i = 0; i < rank; i++) {
+        int k = i - (rank - to->rank), j = i - (rank - x->rank);
+        int64_t a = k < 0 ? 1 : to->dim[k], b = j < 0 ? 1 : x->dim[j];
+        if (a != b && a != 1 && b != 1) return false;
+        dim[i] = a == 1 ? b : a;
+    }
+    to->rank = (uint8_t)rank;
+    for (int i = 0; i < MAX_RANK; i++) to->dim[i] = dim[i];
+    return true;
+}
+
+/* The same where x may not widen y: axes agree from the last one back, or the operand's has one
+ * entry, or it has none. false: x does not broadcast to y. */
+static inline bool type_spread(const Type *x, const Type *y, Spread *out) {
+    int64_t stride = 1;
+    int missing = y->rank - x->rank;
+    Spread all = {.n = y->rank}; /* outermost first */
+    *out = (Spread){.n = 0};
+    if (missing < 0) return false;
+    for (int i = y->rank - 1; i >= 0; i--) {
+        int64_t n = i < missing ? 1 : x->dim[i - missing];
+        if (n != y->dim[i] && n != 1) return false;
+        all.size[i] = y->dim[i];
+        all.stride[i] = n == 1 ? 0 : stride;
+        stride *= n;
+    }
+    for (int i = 0; i < all.n; i++) {
+        int k = out->n - 1;
+        if (all.size[i] == 1) continue;
+        if (k >= 0 && out->stride[k] == all.stride[i] * all.size[i]) {
+            out->size[k] *= all.size[i];
+            out->stride[k] = all.stride[i];
+        } else {
+            out->size[out->n] = all.size[i];
+            out->stride[out->n++] = all.stride[i];
+        }
+    }
+    if (!out->n) *out = (Spread){.n = 1, .size = {1}};
+    return true;
+}
+
+#endif
