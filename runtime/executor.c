@@ -79,7 +79,7 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const Device *d = r->run->device;
     Executor *e = r->executor;
     const Transport *t = r->run->transport;
-    bool ordered = d->program_begin && !r->dump, replayed = false;
+    bool ordered = d->program_begin && !r->dump && !r->generator, replayed = false;
     int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {

@@ -150,6 +150,10 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
         int code = gradient_dump_before(r->dump, k, error);
         if (code) return code;
     }
+    if (r->generator) {
+        int code = generator_before(r->generator, k, error);
+        if (code) return code;
+    }
     if (!moves_data(in) && !op_info[in->op].launched) return 0;
     rank_beat_at(r, k);
     allocations_enter_kernel();

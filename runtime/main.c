@@ -286,8 +286,10 @@ static int open_data(Run *run) {
         if (t->rank < 1 || t->dim[0] != s->local_batch)
             return report(EXIT_CORRUPT, "the plan's batch fields are not local batches");
     }
-    int code = data_options_check(run->plan, o->data, o->n_data, error);
+    int code = o->generate ? generate_check(run, error)
+                           : data_options_check(run->plan, o->data, o->n_data, error);
     if (code) return report(code, error);
+    if (o->generate) return 0;
     if (!o->eval_only) code = open_training(run);
     return code || !evaluates(run) ? code : open_validation(run);
 }
@@ -442,7 +444,7 @@ static int summarise(const Run *run, int code) {
         if (e && e->memory) high_water = MAX(high_water, memory_check_high_water(e->memory));
     }
     if ((code == 0 || code == EXIT_INTERRUPTED) && run->rank[0].rank == 0) {
-        metrics_summary(run->metrics, high_water);
+        if (!run->options->generate) metrics_summary(run->metrics, high_water);
         /* After the ranks' parting a launcher may end this process for another one's code. */
         if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
         report_allocations(run);

@@ -174,6 +174,14 @@ static int complete_save(Options *o) {
     return -1;
 }
 
+static int temperature_option(Options *o, const char *value) {
+    char *end;
+    o->temperature = strtod(value, &end);
+    o->sampling = "--temperature";
+    if (!*end && o->temperature >= 0 && o->temperature <= 1e6) return -1;
+    return mistake("--temperature %s: a number of at least 0 is needed", value);
+}
+
 /* What goes with training only, beside an option that does without. */
 static int check_mode(const Options *o, const char *mode) {
     const char *other = o->steps >= 0       ? "--steps"
@@ -186,7 +194,15 @@ static int check_mode(const Options *o, const char *mode) {
 }
 
 static int complete(Options *o) {
-    int code = o->eval_only ? check_mode(o, "--eval-only") : -1;
+    if (!o->generate && (o->tokens || o->sampling))
+        return mistake("%s goes with --generate", o->tokens ? "--tokens" : o->sampling);
+    if (o->generate && o->eval_only) return mistake("--eval-only and --generate: one at a time");
+    if (o->generate && o->log && !strcmp(o->log, "-"))
+        return mistake("--log - and --generate both write to the standard output");
+    if (!o->tokens) o->tokens = 64;
+    int code = o->eval_only  ? check_mode(o, "--eval-only")
+               : o->generate ? check_mode(o, "--generate")
+                             : -1;
     return code < 0 ? complete_save(o) : code;
 }
 
@@ -213,6 +229,14 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
+    case OPT_GENERATE: o->generate = value; return -1;
+    case OPT_TOKENS: return count_option("--tokens", value, 1, INT32_MAX, &o->tokens);
+    case OPT_TEMPERATURE: return temperature_option(o, value);
+    case OPT_SEED:
+        code = count_option("--seed", value, 0, INT64_MAX, &x);
+        o->sample_seed = (uint64_t)x;
+        o->sampling = "--seed";
+        return code;
     case OPT_SAVE: o->save.path = value; return -1;
     case OPT_SAVE_DTYPE: return type_option(o, value);
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);

@@ -122,8 +122,8 @@ int processes_join(Run *run, const char *transport) {
 
 static uint64_t options_fingerprint(const Run *run) {
     const Options *o = run->options;
-    int64_t number[] = {run->steps,      o->dump_step, o->save.path != NULL,
-                        o->load != NULL, o->threads,   o->eval_only};
+    int64_t number[] = {run->steps, o->dump_step, o->save.path != NULL,       o->load != NULL,
+                        o->threads, o->eval_only, o->generate ? o->tokens : 0};
     return hash_bytes(number, sizeof number, 0);
 }
 
@@ -138,12 +138,11 @@ static int other_plan(const Run *run, const StartReport *all, int32_t rank) {
                 who, (unsigned long long)all[rank].plan, (unsigned long long)all[0].plan,
                 run->options->plan);
     else if (run->launch.rank == 0)
-        fprintf(
-            stderr,
-            "error: %s was started with other options than rank 0\n"
-            "help: --steps, --threads, --load, --save, --eval-only and --dump-grads must be the "
-            "same\n",
-            who);
+        fprintf(stderr,
+                "error: %s was started with other options than rank 0\n"
+                "help: --steps, --threads, --load, --save, --dump-grads, --eval-only and --tokens "
+                "must be the same\n",
+                who);
     return EXIT_RANK;
 }
 

@@ -38,6 +38,11 @@ typedef struct Options {
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
     bool quiet, eval_only;
+    const char *generate; /* --generate, and what goes with it */
+    int64_t tokens;
+    double temperature;
+    uint64_t sample_seed;
+    const char *sampling; /* the last of --temperature and --seed that was given, or NULL */
 } Options;
 /* Returns -1 to go on, or the exit code to end with (0 after --help). */
 int options_parse(int argc, char **argv, Options *o);
@@ -81,6 +86,7 @@ typedef struct StreamTest StreamTest;
 typedef struct Loader Loader;
 typedef struct Metrics Metrics;
 typedef struct GradientDump GradientDump;
+typedef struct Generator Generator;
 
 /* What all ranks of this process share. Written before the rank threads start, but for the part
  * under the lock. */
@@ -124,6 +130,7 @@ struct Rank {
     Executor *executor;
     Loader *loader;
     GradientDump *dump;
+    Generator *generator;
     pthread_t thread;
     Collective control; /* the control collective under way */
     CommBuffer control_buffer;
@@ -256,6 +263,16 @@ void gradient_dump_close(GradientDump *d);
 void gradient_dump_arm(GradientDump *d, int64_t step);
 int gradient_dump_before(GradientDump *d, uint32_t instr, char *error);
 int gradient_dump_write(GradientDump *d);
+
+/* generate.c: --generate. */
+int generate_check(const Run *run, char *error); /* can the plan do it, and is the prompt right? */
+int generator_open(Rank *r);
+void generator_close(Generator *g);
+int generator_before(Generator *g, uint32_t instr, char *error); /* inside the evaluation */
+int generate_text(Generator *g, bool *stop);                     /* stop: it was interrupted */
+/* An id below n by its logits, -1 where none is a number; chance: room for n. */
+int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_t seed,
+                     uint64_t token, double *chance);
 
 /* gather.c: full parameters from shards, a piece at a time. */
 typedef struct ShardSource { /* where this rank's shard of each group is: device or host memory */

@@ -184,6 +184,14 @@ static int train(Trainer *t) {
     return 0;
 }
 
+static int generate(Trainer *t) {
+    Rank *r = t->rank;
+    bool stop;
+    int code = generate_text(r->generator, &stop);
+    if (r == r->run->rank) r->run->was_interrupted = stop;
+    return code;
+}
+
 /* The weights are those before the step that was not finite: work that need not be lost. */
 static int save_after_stop(Rank *r) {
     char why[ERROR_BYTES];
@@ -222,7 +230,7 @@ int trainer_run(Rank *r) {
     rank_writes(r, true);
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     rank_writes(r, false);
-    if (!code) code = train(t);
+    if (!code) code = r->generator ? generate(t) : train(t);
     if (!code && r->run->options->save.path) code = save_weights(r);
     if (code == EXIT_TRAINING && r->run->options->save.path) code = save_after_stop(r);
     if (!code && t->log_lost)

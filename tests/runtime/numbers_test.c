@@ -27,6 +27,23 @@ static void philox_gives_the_published_words(void **state) {
     }
 }
 
+/* Of 40,000 draws each id gets its share, within four standard deviations. */
+static void tokens_are_drawn_by_their_chances(void **state) {
+    (void)state;
+    enum { IDS = 5, DRAWS = 40000 };
+    static const double logit[IDS] = {1.0, NAN, 2.5, -INFINITY, 2.0};
+    double chance[IDS], share[IDS] = {exp(0.5), 0, exp(1.25), 0, exp(1.0)}, sum = 0;
+    int drawn[IDS] = {0};
+    for (int i = 0; i < IDS; i++) sum += share[i];
+    for (uint64_t k = 0; k < DRAWS; k++) drawn[choose_token(logit, IDS, 2.0, 11, k, chance)]++;
+    for (int i = 0; i < IDS; i++) {
+        double p = share[i] / sum, off = fabs(drawn[i] - p * DRAWS);
+        assert_true(off <= 4 * sqrt(p * (1 - p) * DRAWS));
+    }
+    assert_int_equal(choose_token(logit, IDS, 0, 11, 0, chance), 2);
+    assert_int_equal(choose_token(&logit[1], 1, 1.0, 11, 0, chance), -1);
+}
+
 static Plan named_plan(PlanSettings *s) {
     static const char strings[] = "\0weight\0other";
     return (Plan){.strings = strings, .n_strings = sizeof strings, .settings = s, .n_settings = 1};
@@ -154,7 +171,8 @@ static void calls_are_steps_and_evaluations(void **state) {
                  .roles = &role,
                  .n_roles = 1};
     Dataset val = {.samples = 100};
-    Run run = {.plan = &plan, .steps = 3, .val = &val};
+    Options options = {.eval_only = false};
+    Run run = {.plan = &plan, .options = &options, .steps = 3, .val = &val};
     static const struct {
         int program, step, micro, position, ends;
     } want[] = {{0, 0, 0, 6, 0},  {1, 0, 1, 8, 0},  {2, 0, 2, 10, 1}, {0, 1, 0, 18, 0},
@@ -173,11 +191,21 @@ static void calls_are_steps_and_evaluations(void **state) {
         if (!c.evaluation) assert_int_equal(c.micro, want[i].micro);
     }
     assert_false(cursor_next(&cursor, &c));
+    options.eval_only = true;
+    cursor_start(&cursor, &run, 3);
+    for (size_t i = 6; i < 9; i++) { /* the same evaluation, and nothing else */
+        assert_true(cursor_next(&cursor, &c));
+        assert_int_equal(c.program, want[i].program);
+        assert_int_equal(c.position, want[i].position);
+        assert_int_equal(c.ends, want[i].ends);
+    }
+    assert_false(cursor_next(&cursor, &c));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_published_words),
+        cmocka_unit_test(tokens_are_drawn_by_their_chances),
         cmocka_unit_test(any_cut_gives_the_same_values),
         cmocka_unit_test(an_epoch_visits_every_sample_once),
         cmocka_unit_test(schedules_are_those_of_the_fixtures),

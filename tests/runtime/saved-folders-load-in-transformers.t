@@ -4,7 +4,7 @@
 # transformers loads a folder that --save wrote, in one file or several, without a key too many or
 # too few, and with the same bytes.
 # NEEDS: build:device_cpu.so python:torch python:transformers
-# TIME: 120
+# TIME: 240
 ==== out
 one:
 config.json

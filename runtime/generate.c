@@ -1,0 +1,293 @@
+/* --generate: goes on with a text by what the loaded weights say, a token at a time.
+ *
+ * There is no program of its own: for each token the evaluation program runs over the text so far,
+ * as sample 0 of its batch, and just before its cross entropy takes the logits, the row of the last
+ * position is copied to the host. The model has to be causal, since what follows that position is
+ * filled with zeros. When the text is longer than a sample, its last tokens are the sample.
+ *
+ * All ranks run the same calls, for together they hold the weights; each has the text as its own
+ * sample 0, and the rest of its batch is zeros. Rank 0 chooses, prints, and tells the others, so
+ * more ranks make larger models possible and nothing faster.
+ *
+ * Temperature 0 takes the likeliest token, the first of several. Else token i has the chance
+ * exp(logit i / temperature), and the random number is Philox of the seed and the token's number.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op.h"
+#include "philox.h"
+#include "runtime.h"
+
+struct Generator {
+    Rank *rank;
+    uint32_t program, instr; /* of the evaluation; its cross entropy */
+    const PlanValue *logits;
+    int64_t row; /* whose logits are wanted */
+    uint8_t *slot;
+    uint64_t slot_bytes;
+    int32_t *text; /* the whole of it, prompt included */
+    int64_t n, prompt;
+    void *raw;
+    double *logit, *chance;
+};
+
+/* ---- what is needed, said before ranks open */
+
+static int mistake(char *error, const char *what) {
+    snprintf(error, ERROR_BYTES, "--generate: %s", what);
+    return EXIT_USER;
+}
+
+static const PlanSource *source_of(const Plan *p) {
+    for (uint64_t i = 0; i < p->n_sources; i++)
+        if (!strcmp(plan_string(p, p->sources[i].name), "train")) return &p->sources[i];
+    return NULL;
+}
+
+static bool reads_bytes(const Plan *p) { return source_of(p)->kind == SOURCE_TEXT; }
+
+static const PlanField *find_field(const Plan *p, const char *name) {
+    for (uint64_t i = 0; i < p->n_fields; i++)
+        if (!strcmp(plan_string(p, p->fields[i].name), name)) return &p->fields[i];
+    return NULL;
+}
+
+/* The first cross entropy of the evaluation program, which is that of the loss. */
+static bool find_logits(const Plan *p, uint32_t *program, uint32_t *instr) {
+    for (uint32_t i = 0; i < p->n_programs; i++) {
+        const PlanProgram *q = &p->programs[i];
+        if (q->kind != PROGRAM_EVAL) continue;
+        *program = i;
+        for (*instr = q->first_instr; *instr < q->first_instr + q->n_instr; ++*instr)
+            if (p->instrs[*instr].op == OP_cross_entropy) return true;
+    }
+    return false;
+}
+
+static const PlanValue *logits_of(const Plan *p, uint32_t instr) {
+    return &p->values[p->operands[p->instrs[instr].first_in]];
+}
+
+static int64_t vocabulary(const PlanValue *logits) {
+    return logits->type.dim[logits->type.rank - 1];
+}
+
+/* Ids that can be chosen, and that can stand in a text. */
+static int64_t tokens(const Plan *p, const PlanValue *logits) {
+    FieldRange range[64];
+    CHECK(p->n_fields <= ARRAY_LEN(range));
+    field_ranges(p, range);
+    int64_t n = MIN(vocabulary(logits), range[find_field(p, "inputs") - p->fields].below);
+    return reads_bytes(p) ? MIN(n, 256) : n;
+}
+
+/* The prompt as ids: bytes, or numbers with spaces or commas between them. ids: room for as many as
+ * it has characters. */
+static int read_prompt(const Plan *p, const PlanValue *logits, const char *text, int32_t *ids,
+                       int64_t *n, char *error) {
+    int64_t below = tokens(p, logits);
+    *n = 0;
+    while (*text) {
+        long long id = (unsigned char)*text;
+        char *end = (char *)(uintptr_t)text + 1;
+        if (!reads_bytes(p)) {
+            if (*text == ',' || isspace((unsigned char)*text)) {
+                text++;
+                continue;
+            }
+            id = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
+            if (id < 0)
+                return mistake(error, "the model reads token ids: give them as numbers, such as "
+                                      "--generate \"464 3290\"");
+        }
+        if (id >= below) {
+            snprintf(error, ERROR_BYTES, "--generate: token %lld; the model has ids 0 to %lld", id,
+                     (long long)below - 1);
+            return EXIT_USER;
+        }
+        ids[(*n)++] = (int32_t)id;
+        text = end;
+    }
+    return *n ? 0 : mistake(error, "a prompt of at least one token is needed");
+}
+
+int generate_check(const Run *run, char *error) {
+    const Plan *p = run->plan;
+    const PlanSource *s = source_of(p);
+    uint32_t program, instr;
+    bool rows = s && (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS ||
+                      s->kind == SOURCE_SYNTHETIC_TOKENS);
+    const PlanField *inputs = find_field(p, "inputs");
+    if (!rows || !inputs || inputs->type.rank != 2 || inputs->type.dtype != DT_I32)
+        return mistake(error, "the model does not read rows of tokens (data.train = text or "
+                              "tokens)");
+    if (!find_logits(p, &program, &instr))
+        return mistake(error, "the loss is no cross entropy: there are no logits to choose from");
+    const PlanValue *logits = logits_of(p, instr);
+    FileType type = file_type_of(logits->type.dtype);
+    if (type_elements(&logits->type) != type_elements(&inputs->type) * vocabulary(logits) ||
+        type == FT_COUNT || !file_type_float(type))
+        return mistake(error, "the model does not have logits for each token of its inputs");
+    int64_t n;
+    int32_t *ids = calloc(strlen(run->options->generate) + 1, sizeof *ids);
+    if (!ids) fail_environment("no memory for the prompt");
+    int code = read_prompt(p, logits, run->options->generate, ids, &n, error);
+    free(ids);
+    return code;
+}
+
+/* ---- a rank's part */
+
+int generator_open(Rank *r) {
+    const Plan *p = r->run->plan;
+    const Options *o = r->run->options;
+    Generator *g = r->generator = calloc(1, sizeof *g);
+    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
+    if (g) {
+        g->rank = r;
+        find_logits(p, &g->program, &g->instr);
+        g->logits = logits_of(p, g->instr);
+        g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
+        g->slot = calloc(1, MAX(g->slot_bytes, 1));
+        g->text = calloc(strlen(o->generate) + (size_t)o->tokens, sizeof *g->text);
+        g->raw = calloc((size_t)vocabulary(g->logits), sizeof(double));
+        g->logit = calloc((size_t)vocabulary(g->logits), sizeof *g->logit);
+        g->chance = calloc((size_t)vocabulary(g->logits), sizeof *g->chance);
+    }
+    if (g && g->slot && g->text && g->raw && g->logit && g->chance)
+        return read_prompt(p, g->logits, o->generate, g->text, &g->prompt, r->error);
+    snprintf(r->error, ERROR_BYTES, "no memory for --generate");
+    return EXIT_ENVIRONMENT;
+}
+
+void generator_close(Generator *g) {
+    if (!g) return;
+    free(g->slot);
+    free(g->text);
+    free(g->raw);
+    free(g->logit);
+    free(g->chance);
+    free(g);
+}
+
+int generator_before(Generator *g, uint32_t instr, char *error) {
+    Rank *r = g->rank;
+    if (instr != g->instr || r->rank != 0) return 0;
+    const PlanInstr *in = &r->run->plan->instrs[instr];
+    uint64_t bytes = (uint64_t)vocabulary(g->logits) * dtype_bytes(g->logits->type.dtype);
+    const char *from = r->arena + g->logits->address + (uint64_t)g->row * bytes;
+    int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
+    return code ? code : rank_synchronize(r, error);
+}
+
+/* Runs the evaluation program over the end of the text. */
+static int run_model(Generator *g) {
+    Rank *r = g->rank;
+    const Run *run = r->run;
+    const Plan *p = run->plan;
+    const PlanField *inputs = find_field(p, "inputs");
+    const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
+    const PlanState *step = plan_find_state(p, STATE_STEP, -1);
+    int64_t length = inputs->type.dim[1], n = MIN(g->n, length);
+    double state[STEP_SLOTS];
+    memset(g->slot, 0, g->slot_bytes);
+    memcpy(g->slot + inputs->staging, g->text + (g->n - n), (size_t)n * sizeof *g->text);
+    g->row = n - 1;
+    step_state_fill(p->settings, MAX(run->plan_steps, 1), 0, 0, 0, 0, state);
+    int code = step ? rank_copy_in(r, r->arena + step->address, state, sizeof state) : 0;
+    if (!code && staging)
+        code = rank_copy_in(r, r->arena + staging->address, g->slot, g->slot_bytes);
+    if (!code) code = executor_run(r, g->program, r->error);
+    return code ? code : rank_synchronize(r, r->error);
+}
+
+/* A number in [0, 1) for the token of that number. */
+static double random_number(uint64_t seed, uint64_t token) {
+    uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)}, word[4];
+    philox4x32((uint32_t[]){(uint32_t)token, (uint32_t)(token >> 32), 0, 0}, key, word);
+    return (double)((uint64_t)word[0] << 21 ^ word[1] >> 11) * 0x1p-53;
+}
+
+int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_t seed,
+                     uint64_t token, double *chance) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; i++)
+        if (!isnan(logit[i]) && (best < 0 || logit[i] > logit[best])) best = i;
+    if (best < 0 || temperature == 0) return best;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        chance[i] = isnan(logit[i]) ? 0 : exp((logit[i] - logit[best]) / temperature);
+        sum += chance[i];
+    }
+    double left = random_number(seed, token) * sum;
+    for (int64_t i = 0; i < n; i++) {
+        left -= chance[i];
+        if (left < 0) return i;
+    }
+    return best;
+}
+
+static int64_t choose(Generator *g) {
+    const Run *run = g->rank->run;
+    const Options *o = run->options;
+    int64_t n = tokens(run->plan, g->logits);
+    FileType type = file_type_of(g->logits->type.dtype);
+    for (int64_t i = 0; i < n; i++)
+        g->logit[i] = load_real((char *)g->raw + i * file_type_bytes(type), type);
+    return choose_token(g->logit, n, o->temperature, o->sample_seed, (uint64_t)(g->n - g->prompt),
+                        g->chance);
+}
+
+static int print_token(Generator *g, int32_t id) {
+    bool bytes = reads_bytes(g->rank->run->plan);
+    int put = bytes ? putchar(id) : printf(g->n ? " %d" : "%d", id);
+    if (put >= 0 && !fflush(stdout)) return 0;
+    snprintf(g->rank->error, ERROR_BYTES, "cannot write the text to the standard output");
+    return EXIT_ENVIRONMENT;
+}
+
+/* Rank 0 adds a token to the text and shows it. */
+static int add(Generator *g, int32_t id) {
+    rank_writes(g->rank, true);
+    int code = g->rank->rank == 0 ? print_token(g, id) : 0;
+    rank_writes(g->rank, false);
+    g->text[g->n++] = id;
+    return code;
+}
+
+/* What rank 0 tells the others: a token, or why there is none. */
+enum { NO_TOKEN_YET, INTERRUPTED, NO_NUMBERS, FIRST_TOKEN };
+
+static int next_token(Generator *g, bool *stop) {
+    Rank *r = g->rank;
+    uint64_t mine = NO_TOKEN_YET, word;
+    int code = run_model(g);
+    if (code) return code;
+    if (r->rank == 0) {
+        int64_t id = atomic_load(&r->run->interrupted) ? -1 : choose(g);
+        mine = atomic_load(&r->run->interrupted) ? INTERRUPTED
+               : id < 0                          ? NO_NUMBERS
+                                                 : FIRST_TOKEN + (uint64_t)id;
+    }
+    code = rank_agree(r, mine, &word);
+    if (code) return code;
+    *stop = word == INTERRUPTED;
+    if (word >= FIRST_TOKEN) return add(g, (int32_t)(word - FIRST_TOKEN));
+    if (*stop) return 0;
+    snprintf(r->error, ERROR_BYTES, "the logits are not finite: no token can be chosen");
+    return EXIT_TRAINING;
+}
+
+int generate_text(Generator *g, bool *stop) {
+    Rank *r = g->rank;
+    int code = 0;
+    *stop = false;
+    while (g->n < g->prompt && !code) code = add(g, g->text[g->n]);
+    for (int64_t i = 0; i < r->run->options->tokens && !code && !*stop; i++)
+        code = next_token(g, stop);
+    if (r->rank == 0) printf("\n");
+    return code;
+}
