@@ -1,0 +1,78 @@
+"""peer.py FSDPC FSDP_RUN: what Hugging Face Transformers computes for the models here.
+
+Trains each model at a small size with trained.sh, loads the weights that fsdp-run saved into the
+class of Transformers, and prints its loss and gradient norm for the same bytes: the numbers that
+as-transformers.t holds. Needs torch and transformers; for looking once.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import torch
+import transformers as tf
+from safetensors.torch import load_file
+
+HERE = pathlib.Path(__file__).parent
+SMALL = {"vocab_size": 97, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
+         "max_position_embeddings": 32, "bos_token_id": None, "eos_token_id": None,
+         "pad_token_id": None}
+
+
+def rope(theta, **more):
+    return {"rope_parameters": {"rope_type": "default", "rope_theta": theta, **more}}
+
+
+MODELS = {
+    "cohere": (tf.CohereForCausalLM, tf.CohereConfig,
+               {"intermediate_size": 96, "num_key_value_heads": 4, **rope(8e6)}),
+    "falcon": (tf.FalconForCausalLM, tf.FalconConfig,
+               {"multi_query": True, "parallel_attn": True, "new_decoder_architecture": False,
+                "bias": False, "alibi": False, **rope(1e4)}),
+    "gemma": (tf.GemmaForCausalLM, tf.GemmaConfig,
+              {"intermediate_size": 96, "num_key_value_heads": 1, "head_dim": 16,
+               "hidden_activation": "gelu_pytorch_tanh", **rope(1e4)}),
+    "olmo": (tf.OlmoForCausalLM, tf.OlmoConfig,
+             {"intermediate_size": 96, "num_key_value_heads": 4, "tie_word_embeddings": True,
+              **rope(1e4)}),
+    "phi2": (tf.PhiForCausalLM, tf.PhiConfig,
+             {"intermediate_size": 256, **rope(1e4, partial_rotary_factor=0.5)}),
+    "starcoder2": (tf.Starcoder2ForCausalLM, tf.Starcoder2Config,
+                   {"intermediate_size": 256, "num_key_value_heads": 2, "use_bias": True,
+                    "residual_dropout": 0, "embedding_dropout": 0, "sliding_window": None,
+                    **rope(999999.4420358813)}),
+}
+
+
+def numbers(name, fsdpc, run, folder):
+    """Ours, and those of Transformers, as texts."""
+    ours = subprocess.run(["bash", HERE / "trained.sh", fsdpc, run, HERE / f"{name}.fsd"],
+                          cwd=folder, check=True, capture_output=True, text=True).stdout.split()
+    kind, config, more = MODELS[name]
+    model = kind(config(**SMALL, **more)).eval()
+    missing, unexpected = model.load_state_dict(load_file(folder / "w.safetensors"), strict=False)
+    if unexpected or [n for n in missing if n != "lm_head.weight"]:
+        sys.exit(f"{name}: missing {missing}, unexpected {unexpected}")
+    model.tie_weights()
+    text = (folder / "t.txt").read_bytes()
+    ids = torch.tensor([list(text[32 * i:32 * i + 33]) for i in range(4)])
+    logits = model(ids[:, :-1]).logits.double()
+    loss = torch.nn.functional.cross_entropy(logits.reshape(-1, 97), ids[:, 1:].reshape(-1))
+    loss.backward()
+    norm = torch.sqrt(sum((p.grad.double() ** 2).sum() for p in model.parameters()))
+    return ours, [f"{loss.item():.9g}", f"{norm.item():.9g}"]
+
+
+def main():
+    fsdpc, run = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+    for name in sorted(MODELS):
+        if not (HERE / f"{name}.fsd").exists():
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            ours, theirs = numbers(name, fsdpc, run, pathlib.Path(folder))
+        print(name, "ours", *ours, "Transformers", *theirs)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()
