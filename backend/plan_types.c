@@ -156,6 +156,7 @@ static const char *rule_all_reduce(const Instr *s) {
 /* Ops of earlier levels, which no plan has. */
 #define rule_param NULL
 #define rule_row NULL
+#define rule_gradient NULL
 
 static const struct {
     OpKind op;

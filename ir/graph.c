@@ -52,7 +52,7 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
                .param = param,
                .group = group,
                .address = NO_ADDRESS};
-    if (group != NO_INDEX) s.split = g->groups.at[group].split;
+    if (group >= 0 && group < (int64_t)g->groups.n) s.split = g->groups.at[group].split;
     vec_push(g->arena, &g->states, s);
     return (int32_t)g->states.n - 1;
 }

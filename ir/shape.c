@@ -238,10 +238,8 @@ static const char *shape_reduce_scatter(Infer *s) {
     return NULL;
 }
 
-/* The places inside the flat gradient come from the group; before that pass there is none. */
-static const char *shape_pack(Infer *s) {
-    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
-    const Group *group = &s->g->groups.at[s->a->group];
+/* One gradient for each parameter of the group makes a flat one of so many elements. */
+static const char *flat_gradient(Infer *s, const Group *group, int64_t elements) {
     if (s->n_in != group->params.n)
         return arena_printf(s->arena, "group %lld has %u parameters, not %u",
                             (long long)s->a->group, group->params.n, s->n_in);
@@ -253,10 +251,23 @@ static const char *shape_pack(Infer *s) {
             return arena_printf(s->arena, "%s cannot come from %s", text_of(s, &s->out[0]),
                                 text_of(s, &s->in[i]));
     }
-    Type flat = vector(s->out[0].dtype, group->padded);
+    Type flat = vector(s->out[0].dtype, elements);
     if (type_equal(&flat, &s->out[0])) return NULL;
     return arena_printf(s->arena, "the flat gradient of group %lld is %s, not %s",
                         (long long)s->a->group, text_of(s, &flat), text_of(s, &s->out[0]));
+}
+
+/* The places inside the flat gradient come from the group; before that pass there is none. */
+static const char *shape_pack(Infer *s) {
+    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+    const Group *group = &s->g->groups.at[s->a->group];
+    return flat_gradient(s, group, group->padded);
+}
+
+static const char *shape_gradient(Infer *s) {
+    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+    const Group *group = &s->g->groups.at[s->a->group];
+    return flat_gradient(s, group, group->shard);
 }
 
 /* ---- the column ---- */

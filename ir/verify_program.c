@@ -148,11 +148,28 @@ static void check_eval(Verify *v) {
     }
 }
 
+static bool sets_metric(const Verify *v, const Op *op, ValueId value) {
+    return op->kind == OP_set_state && op->in[0] == value &&
+           v->g->states.at[op->attr.index].role == STATE_METRIC;
+}
+
+/* Until comm sums losses over calls and ranks, the update's loss is one that the program keeps. */
+static void check_loss_is_kept(Verify *v) {
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind != OP_step_scale) continue;
+        uint32_t set = 0;
+        while (set < k && !sets_metric(v, verify_op(v, set), op->in[0])) set++;
+        if (set == k) verify_broken(v, RULE_TRAIN_7, op, "its loss is kept in no metric before it");
+    }
+}
+
 void verify_training(Verify *v) {
     check_state_sets(v);
     check_param_reads(v);
     check_salts(v);
     if (by_parameter(v) && v->program->kind == PROGRAM_TRAIN) check_step(v);
+    if (v->g->level <= LEVEL_SHARD) check_loss_is_kept(v);
     if (v->program->kind == PROGRAM_EVAL) check_eval(v);
 }
 
@@ -199,14 +216,23 @@ static bool is_reduction(const Op *op) {
            (op->kind == OP_all_reduce && op->attr.tag == TAG_GRADIENT);
 }
 
+/* A gather spans what its groups are split over; sched-1 follows reductions. */
+static bool axes_fit(const Verify *v, const Op *op) {
+    int64_t axes = op->attr.axes;
+    if (op->kind != OP_unshard) return axes >= 0 && axes <= mesh_all_axes(&v->g->policy.mesh);
+    const Unit *u = &v->g->units.at[op->attr.unit];
+    for (uint32_t k = 0; k < u->groups.n; k++)
+        if (axes != (int64_t)v->g->groups.at[u->groups.at[k]].split) return false;
+    return true;
+}
+
 static void check_collective(Verify *v, const Op *op) {
     bool gather = op->kind == OP_unshard;
     bool tag = gather ? op->attr.tag == TAG_PARAMETER
                       : op->attr.tag == TAG_GRADIENT ||
                             (op->kind == OP_all_reduce && op->attr.tag == TAG_METRIC);
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
-    if (op->attr.axes < 0 || op->attr.axes > all || !tag ||
-        op->attr.comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
+    if (!axes_fit(v, op) || !tag || op->attr.comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
         (is_reduction(op) && op->attr.group == NO_INDEX))
         verify_broken(v, RULE_SHARD_7, op,
                       "axes %#llx of %#x, communicator %lld, tag %lld, group %lld",
@@ -233,7 +259,8 @@ static void count_once(Verify *v, const Op *op, const char *what, uint32_t *coun
 
 static void count_op(Verify *v, const Op *op, Counts *counts) {
     bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
-    if (op->kind == OP_pack) count_once(v, op, "packed", &counts[op->attr.group].packs);
+    if (op->kind == OP_pack || op->kind == OP_gradient)
+        count_once(v, op, "packed", &counts[op->attr.group].packs);
     if (op->kind == OP_set_state && v->g->states.at[op->attr.index].role == STATE_GRADIENT)
         counts[v->g->states.at[op->attr.index].group].keeps++;
     if (op_info[op->kind].role != ROLE_UPDATE) return;
@@ -245,6 +272,15 @@ static void count_op(Verify *v, const Op *op, Counts *counts) {
 }
 
 /* ---- sched-1, sched-4, sched-6, sched-7 ---- */
+
+/* At level shard: what the step is to reduce. A graph without backward has no gradients. */
+static void check_group_gradients(Verify *v, const Counts *counts) {
+    bool any = false;
+    for (uint32_t i = 0; i < v->g->groups.n; i++) any |= counts[i].packs > 0;
+    for (uint32_t i = 0; any && i < v->g->groups.n; i++)
+        if (v->g->groups.at[i].trainable && !counts[i].packs)
+            verify_broken(v, RULE_SHARD_6, NULL, "group %u has no gradient", i);
+}
 
 static void check_updates(Verify *v, const Counts *counts) {
     ProgramKind kind = v->program->kind;
@@ -306,8 +342,9 @@ void verify_sharding(Verify *v) {
         check_edges(v, op);
         if (v->placed) check_workspace(v, op);
     }
+    if (v->g->level == LEVEL_SHARD) check_group_gradients(v, counts);
+    if (v->g->level >= LEVEL_COMM) verify_residence(v);
     if (v->g->level < LEVEL_SCHED) return;
     check_updates(v, counts);
-    verify_residence(v);
     if (v->placed) check_peak(v);
 }

@@ -25,7 +25,9 @@
 #define WORDS_OpLevel(W)                                                                           \
     W(LEVEL_MODEL, "model", "forward ops, parameters, loss")                                       \
     W(LEVEL_TRAIN, "train", "forward, backward and update of one step, not sharded")               \
-    W(LEVEL_SHARD, "shard", "units, flat parameters and collectives")                              \
+    W(LEVEL_SHARD, "shard", "units and groups; what each group is reduced from and updated by")    \
+    W(LEVEL_COMM, "comm",                                                                          \
+      "flat parameters and collectives, a program for each kind of micro-batch")                   \
     W(LEVEL_SCHED, "sched", "final order, streams, addresses, edges")
 
 #define WORDS_DeviceKind(W)                                                                        \

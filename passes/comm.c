@@ -1,11 +1,11 @@
 /* comm: the collectives, and one program for each kind of micro-batch.
  *
- * In: a graph of level shard as pass shard leaves it, where every unit is unsharded once and every
- * flat gradient reduced at once. Out: each program with the unshard, reshard, reduce_scatter,
- * all_reduce and free that lead from one border of the residency table to the next, in the order of
- * computation; pass schedule moves gathers forward from there. With M > 1 micro-batches `train`
- * becomes `first`, `micro` (M > 2) and `last`. comm_parts.c decides what is gathered from when to
- * when, comm_emit.c writes the programs.
+ * In: a graph of level shard as pass shard leaves it: parameters one by one, and one `gradient` for
+ * each trainable group. Out: each program with the flat parameters and their views, and with the
+ * unshard, reshard, pack, reduce_scatter, all_reduce and free that lead from one border of the
+ * residency table to the next, in the order of computation; pass schedule moves gathers forward
+ * from there. With M > 1 micro-batches `train` becomes `first`, `micro` (M > 2) and `last`.
+ * comm_parts.c decides what is gathered from when to when, comm_emit.c writes the programs.
  *
  * Counts per step, with U units that own something: full M(2U - 1) gathers (one more with
  * reshard_root, one fewer for each unit whose backward reads no weight), M*U reductions, U with
@@ -42,58 +42,6 @@ static bool policy_is_possible(const Graph *g) {
         ok = false;
     }
     return ok;
-}
-
-/* Is the value a metric that an op before number `before` sets? */
-static bool is_set_metric(const Graph *g, const Program *p, uint32_t before, ValueId v) {
-    for (uint32_t i = 0; i < before; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind == OP_set_state && op->in[0] == v &&
-            g->states.at[op->attr.index].role == STATE_METRIC)
-            return true;
-    }
-    return false;
-}
-
-/* Does the program look as shard leaves it? A graph that comes as text may be of any stage. */
-static bool is_behind_shard(const Graph *g, const Program *p) {
-    ValueId pack = NO_VALUE; /* that is not reduced yet */
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        switch (op->kind) {
-        case OP_param:
-        case OP_set_grad:
-        case OP_reshard:
-        case OP_free:
-        case OP_all_reduce:
-        case OP_accumulate: return false;
-        case OP_view:
-            if (g->ops.at[g->values.at[op->in[0]].def].kind != OP_unshard) return false;
-            break;
-        case OP_step_scale:
-            if (!is_set_metric(g, p, i, op->in[0])) return false;
-            break;
-        case OP_pack:
-            if (pack != NO_VALUE) return false;
-            pack = op->out;
-            break;
-        case OP_reduce_scatter:
-            if (op->in[0] != pack) return false;
-            pack = NO_VALUE;
-            break;
-        default: break;
-        }
-    }
-    return pack == NO_VALUE && (p->kind == PROGRAM_TRAIN || p->kind == PROGRAM_EVAL);
-}
-
-static bool graph_is_behind_shard(const Graph *g) {
-    bool ok = g->groups.n > 0;
-    for (uint32_t i = 0; i < g->programs.n; i++) ok &= is_behind_shard(g, &g->programs.at[i]);
-    if (ok) return true;
-    Diag d = diag_at(g->diags, E_pass_order, (Span){0}, "comm needs the graph that shard leaves");
-    diag_emit(&d);
-    return false;
 }
 
 /* ---- states ---- */
@@ -211,6 +159,12 @@ static Comm comm_of(Graph *g) {
     Comm c = {.g = g, .map = unit_map(g)};
     Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, false);
     c.gather = residence_transition(master, (Residence){.kept = true}).gather;
+    c.place = arena_array(g->arena, Place, g->params.n);
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        for (uint32_t j = 0; j < g->groups.at[k].params.n; j++) {
+            const GroupParam *at = &g->groups.at[k].params.at[j];
+            c.place[at->param] = (Place){(int32_t)k, at->offset};
+        }
     c.around = arena_array(g->arena, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)
         c.around[u] = unit_around(g, &c.map, g->units.at[u].modules.at[0]);
@@ -218,7 +172,13 @@ static Comm comm_of(Graph *g) {
 }
 
 bool pass_comm(Graph *g) {
-    if (!policy_is_possible(g) || !graph_is_behind_shard(g)) return false;
+    if (!g->groups.n) {
+        Diag d =
+            diag_at(g->diags, E_pass_order, (Span){0}, "comm needs the graph that shard leaves");
+        diag_emit(&d);
+        return false;
+    }
+    if (!policy_is_possible(g)) return false;
     Comm c = comm_of(g);
     make_states(&c);
     tell_price(&c);

@@ -20,14 +20,20 @@ typedef struct Gather {
     uint32_t first, last; /* items that read it first and last */
 } Gather;
 
-/* One pack of the old program and the segment after which it is complete. */
+/* One `gradient` of the old program and the segment after which it is complete. */
 typedef struct Reduction {
     uint32_t segment, group;
     ValueId *gradient; /* of each parameter, old values */
     ValueId reduced;   /* the old reduced value */
 } Reduction;
 
-/* A program as shard left it, taken apart: computation, what it reads, what is to be reduced. */
+/* Where a parameter is in its group. */
+typedef struct Place {
+    int32_t group;
+    int64_t offset; /* elements */
+} Place;
+
+/* A program as shard left it: computation, what it reads, what is to be reduced. */
 typedef struct Parts {
     ProgramKind kind;
     uint32_t n_values; /* of the graph when it was taken apart: the old values */
@@ -45,6 +51,7 @@ typedef struct Comm {
     Graph *g;
     UnitMap map;
     AxisSet gather;  /* axes that a gather spans: those over which master weights are split */
+    Place *place;    /* by parameter */
     int32_t *around; /* by unit: the unit around it, or NO_INDEX */
     int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
 } Comm;

@@ -157,15 +157,14 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     int32_t unit = e->c->map.owner[p], gather = e->current[unit];
     CHECK(gather != NO_INDEX);
     if (e->view_gather[old] == (uint32_t)gather + 1) return e->became[old];
-    Op view = g->ops.at[g->values.at[old].def];
+    Op def = g->ops.at[g->values.at[old].def];
     Type t = g->values.at[old].type;
-    ValueId in = view.in[0];
-    if (e->parts->view[in] != NO_INDEX)
-        in = view_of(e, in, p);
-    else
-        in = e->flat[g->units.at[unit].groups.at[g->values.at[in].result]];
+    const Place *place = &e->c->place[p];
+    bool direct = def.kind == OP_param;
+    ValueId in = direct ? e->flat[place->group] : view_of(e, def.in[0], p);
+    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype)} : def.attr;
     e->view_gather[old] = (uint32_t)gather + 1;
-    return e->became[old] = emit(&e->b, view.kind, &view.attr, 1, &in, &t);
+    return e->became[old] = emit(&e->b, direct ? OP_view : def.kind, &a, 1, &in, &t);
 }
 
 /* ---- reductions ---- */

@@ -1,7 +1,7 @@
 /* The first half of comm: a program taken apart, and when each unit is gathered.
  *
- * Items are the ops that compute; unshard, cast of a shard, view, reshape of a view, pack and
- * reduce_scatter are only read. Consecutive items of one unit and phase are a segment. The segments
+ * Items are the ops that compute; parameters, what reshapes them, master shards and `gradient` are
+ * only read. Consecutive items of one unit and phase are a segment. The segments
  * in which some item reads a unit's parameters are its uses; consecutive uses share a gather
  *   - if the unit is the root, within a phase, and across the two phases unless reshard_root;
  *   - if nothing is resharded after forward (strategies grads and none, reshard = false), in train;
@@ -29,60 +29,24 @@ typedef VEC(Use) Uses;
 
 /* ---- taking apart ---- */
 
-static int32_t param_at(const Graph *g, int32_t group, int64_t offset) {
-    const Group *at = &g->groups.at[group];
-    uint32_t low = 0, high = at->params.n;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (at->params.at[middle].offset <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    CHECK(at->params.at[low].offset == offset);
-    return at->params.at[low].param;
-}
-
-static void see_view(const Comm *c, Parts *parts, const Op *op, const int32_t *flat_group) {
-    const Graph *g = c->g;
-    int32_t group = flat_group[op->in[0]];
-    int64_t bytes = dtype_bytes(g->values.at[op->out].type.dtype);
-    parts->view[op->out] = param_at(g, group, op->attr.offset / bytes);
-}
-
-static void see_pack(const Comm *c, Parts *parts, const Op *op) {
-    Reduction r = {.group = (uint32_t)op->attr.group, .gradient = op->in, .reduced = NO_VALUE};
+static void see_gradient(const Comm *c, Parts *parts, const Op *op) {
+    Reduction r = {.group = (uint32_t)op->attr.group, .gradient = op->in, .reduced = op->out};
     vec_push(c->g->arena, &parts->reductions, r);
 }
 
 /* Sorts an op into the parts. True if it is an item. */
-static bool is_item(const Comm *c, Parts *parts, const Op *op, int32_t *flat_group) {
+static bool is_item(const Comm *c, Parts *parts, const Op *op) {
     const Graph *g = c->g;
     switch (op->kind) {
     case OP_state:
         if (g->states.at[op->attr.index].role != STATE_PARAM) return true;
         parts->shard[op->out] = g->states.at[op->attr.index].group;
         return false;
-    case OP_cast:
-        if (parts->shard[op->in[0]] == NO_INDEX) return true;
-        parts->shard[op->out] = parts->shard[op->in[0]];
-        return false;
-    case OP_unshard:
-        for (uint32_t j = 0; j < op->n_out; j++)
-            flat_group[op->out + j] = g->units.at[op->attr.unit].groups.at[j];
-        return false;
-    case OP_view:
-        if (flat_group[op->in[0]] == NO_INDEX) return true;
-        see_view(c, parts, op, flat_group);
-        return false;
-    case OP_reshape: /* of a parameter: it shows the gathered memory, as the view does */
+    case OP_param: parts->view[op->out] = (int32_t)op->attr.index; return false;
+    case OP_reshape: /* of a parameter: it shows the gathered memory, as the parameter does */
         parts->view[op->out] = parts->view[op->in[0]];
         return parts->view[op->out] == NO_INDEX;
-    case OP_pack: see_pack(c, parts, op); return false;
-    case OP_reduce_scatter:
-        CHECK(parts->reductions.n);
-        parts->reductions.at[parts->reductions.n - 1].reduced = op->out;
-        return false;
+    case OP_gradient: see_gradient(c, parts, op); return false;
     default: return true;
     }
 }
@@ -107,13 +71,11 @@ static int compare_reductions(const void *a, const void *b) {
 
 static void take_apart(const Comm *c, Parts *parts, const Program *p) {
     const Graph *g = c->g;
-    int32_t *flat_group = arena_array(g->arena, int32_t, g->values.n);
     uint32_t *segment = arena_array(g->arena, uint32_t, g->values.n);
-    for (uint32_t v = 0; v < g->values.n; v++)
-        flat_group[v] = parts->view[v] = parts->shard[v] = NO_INDEX;
+    for (uint32_t v = 0; v < g->values.n; v++) parts->view[v] = parts->shard[v] = NO_INDEX;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (!is_item(c, parts, op, flat_group)) continue;
+        if (!is_item(c, parts, op)) continue;
         add_item(c, parts, p->ops.at[i]);
         for (uint32_t j = 0; j < op->n_out; j++) segment[op->out + j] = parts->segments.n - 1;
     }

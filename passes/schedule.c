@@ -1,8 +1,8 @@
 /* schedule: the issue order and the streams.
  *
- * In: a graph of level shard as comm leaves it, in the order of computation. Out: level sched. The
- * list is the order in which the host issues ops. unshard, and a cast that only feeds it, are on
- * stream gather; reduce_scatter and all_reduce on reduce; all else on compute, in its old order.
+ * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
+ * in which the host issues ops. unshard, and a cast that only feeds it, are on stream gather;
+ * reduce_scatter and all_reduce on reduce; all else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p

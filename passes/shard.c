@@ -1,21 +1,20 @@
 /* shard: flat parameters.
  *
  * In: a graph of level shard, right after wrap: parameters, gradients, moments and updates one by
- * one. Out: groups, states by group, and programs written as if flat values were at hand.
+ * one. Out: groups, states by group, gradients and updates by group. Parameters are still read one
+ * by one; comm says where the flat ones are when.
  *
  * A group is the parameters of a unit that agree in compute, master and reduce dtype and in being
  * trainable, in pre-order. Each starts at a multiple of align bytes of the compute dtype (align 0:
  * where the one before it ends); the end is filled up to a multiple of the ranks N; rank r holds
  * [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
  *
- * Programs: at the first parameter of a unit, `state`, `cast` where the compute dtype is another
- * one, and `unshard` of its groups; each `param` becomes a `view` into the flat value. After the
- * last gradient of a group, `pack` and `reduce_scatter`. The norm is that of the reduced gradients,
- * there is one update per group, on shards. Which of these collectives happen, when, and how often,
- * is up to comm.
+ * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
+ * shard of the reduced flat gradient. The norm is that of these, there is one update per group, on
+ * shards. What is gathered and reduced when, and how often, is up to comm.
  *
- * pack takes gradients that were written where they belong, so a gradient that cannot be (it has
- * another dtype, is a view of something, or stands for two parameters) is copied first.
+ * A gradient is written where it belongs in the flat one, so one that cannot be (it has another
+ * dtype, is a view of something, or stands for two parameters) is copied first.
  */
 #include <string.h>
 
@@ -38,7 +37,7 @@ typedef struct Shard {
     /* by group */
     int32_t *param_state, *moment_state[2];
     uint32_t *waiting; /* parameters that still lack a gradient */
-    ValueId *flat, *shard_value, *reduced;
+    ValueId *shard_value, *reduced;
     Op *update; /* that of its first parameter; n_in = 0: none */
     /* by value of the old programs */
     ValueId *became;
@@ -131,58 +130,6 @@ static void make_states(Shard *s) {
     }
 }
 
-/* ---- parameters ---- */
-
-static ValueId shard_of(Shard *s, uint32_t k) {
-    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = emit_state(&s->b, s->param_state[k]);
-    return s->shard_value[k];
-}
-
-static void emit_unshard(Shard *s, int32_t unit, uint8_t phase) {
-    Graph *g = s->g;
-    builder_at_unit(&s->b, unit, phase);
-    uint32_t n = g->units.at[unit].groups.n;
-    ValueId *in = arena_array(g->arena, ValueId, n);
-    for (uint32_t j = 0; j < n; j++) {
-        uint32_t k = (uint32_t)g->units.at[unit].groups.at[j];
-        in[j] = shard_of(s, k);
-        Type t = g->values.at[in[j]].type;
-        t.dtype = (uint8_t)g->groups.at[k].compute_dtype;
-        if (t.dtype != g->groups.at[k].master_dtype)
-            in[j] = emit(&s->b, OP_cast, NULL, 1, &in[j], &t);
-    }
-    Attrs a = {.unit = unit, .comm = COMM_GATHER};
-    OpId id = op_emit(&s->b, OP_unshard, &a, n, in, NULL);
-    for (uint32_t j = 0; j < n; j++)
-        s->flat[g->units.at[unit].groups.at[j]] = g->ops.at[id].out + j;
-}
-
-static int64_t offset_of(const Graph *g, int32_t group, uint32_t param) {
-    const Group *at = &g->groups.at[group];
-    uint32_t low = 0, high = at->params.n;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (at->params.at[middle].param <= (int32_t)param)
-            low = middle;
-        else
-            high = middle;
-    }
-    CHECK(at->params.at[low].param == (int32_t)param);
-    return at->params.at[low].offset;
-}
-
-static void see_param(Shard *s, Op op) {
-    Graph *g = s->g;
-    uint32_t p = (uint32_t)op.attr.index;
-    int32_t k = s->group[p];
-    if (s->flat[k] == NO_VALUE) emit_unshard(s, g->groups.at[k].unit, op.phase);
-    builder_like(&s->b, &op);
-    Type t = g->params.at[p].type;
-    t.dtype = (uint8_t)g->groups.at[k].compute_dtype;
-    Attrs a = {.offset = offset_of(g, k, p) * dtype_bytes(t.dtype)};
-    s->became[op.out] = emit(&s->b, OP_view, &a, 1, &s->flat[k], &t);
-}
-
 /* ---- gradients ---- */
 
 /* The gradient as a value that may be written straight into its place in the flat one. */
@@ -202,16 +149,15 @@ static ValueId own_gradient(Shard *s, ValueId v, int dtype) {
     return emit(&s->b, OP_scale, &one, 1, &v, NULL);
 }
 
-static void emit_reduction(Shard *s, uint32_t k, uint8_t phase) {
+static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     Graph *g = s->g;
     const Group *group = &g->groups.at[k];
     ValueId *in = arena_array(g->arena, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = s->gradient[group->params.at[j].param];
     builder_at_unit(&s->b, group->unit, phase);
-    Attrs a = {.unit = group->unit, .group = k, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
-    Type flat = type_of(group->reduce_dtype, 1, &group->padded);
-    ValueId pack = emit(&s->b, OP_pack, &a, group->params.n, in, &flat);
-    s->reduced[k] = emit(&s->b, OP_reduce_scatter, &a, 1, &pack, NULL);
+    Attrs a = {.group = k};
+    Type t = type_of(group->reduce_dtype, 1, &group->shard);
+    s->reduced[k] = emit(&s->b, OP_gradient, &a, group->params.n, in, &t);
 }
 
 static void see_gradient(Shard *s, Op op) {
@@ -219,10 +165,15 @@ static void see_gradient(Shard *s, Op op) {
     builder_like(&s->b, &op);
     s->gradient[p] = own_gradient(s, s->became[op.in[0]], s->g->groups.at[k].reduce_dtype);
     CHECK(s->waiting[k] > 0);
-    if (--s->waiting[k] == 0) emit_reduction(s, k, op.phase);
+    if (--s->waiting[k] == 0) emit_gradient(s, k, op.phase);
 }
 
 /* ---- update ---- */
+
+static ValueId shard_of(Shard *s, uint32_t k) {
+    if (s->shard_value[k] == NO_VALUE) s->shard_value[k] = emit_state(&s->b, s->param_state[k]);
+    return s->shard_value[k];
+}
 
 static ValueId total_norm(Shard *s) {
     ValueId norm = NO_VALUE;
@@ -282,10 +233,6 @@ static bool is_replaced(Shard *s, const Op *op) {
 static void see_op(Shard *s, OpId id) {
     Graph *g = s->g;
     Op op = g->ops.at[id];
-    if (op.kind == OP_param) {
-        see_param(s, op);
-        return;
-    }
     if (op.kind == OP_set_grad) {
         see_gradient(s, op);
         return;
@@ -302,7 +249,7 @@ static void shard_program(Shard *s, uint32_t program) {
     Graph *g = s->g;
     s->b.program = program;
     for (uint32_t k = 0; k < g->groups.n; k++) {
-        s->flat[k] = s->shard_value[k] = s->reduced[k] = NO_VALUE;
+        s->shard_value[k] = s->reduced[k] = NO_VALUE;
         s->waiting[k] = g->groups.at[k].params.n;
         s->update[k].n_in = 0;
     }
@@ -335,7 +282,6 @@ bool pass_shard(Graph *g) {
     s.param_state = arena_array(a, int32_t, n);
     for (int j = 0; j < 2; j++) s.moment_state[j] = arena_array(a, int32_t, n);
     s.waiting = arena_array(a, uint32_t, n);
-    s.flat = arena_array(a, ValueId, n);
     s.shard_value = arena_array(a, ValueId, n);
     s.reduced = arena_array(a, ValueId, n);
     s.update = arena_array(a, Op, n);

@@ -12,12 +12,12 @@ model: graph model
 grad:  set_grad graph train 
 train:  set_grad graph train 
 wrap:  set_grad graph shard 
-shard:  view graph shard 
-comm:  reshard view graph shard 
+shard: graph shard 
+comm:  reshard view graph comm 
 schedule:  reshard view graph sched 
 sched:  @ reshard view graph sched 
 edges:  @ reshard view graph sched 
 ==== err
 error[E0503]: `--stage` knows no stage `none`
-  = help: stages: config, model, train, shard, sched, fuse, fuse_gelu, grad, recompute, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, comm, schedule, memory, edges, plan
+  = help: stages: config, model, train, shard, comm, sched, fuse, fuse_gelu, grad, recompute, fuse_backward, precision, pad, optimizer, fuse_norm, fuse_loss, wrap, schedule, memory, edges, plan
 

@@ -5,7 +5,7 @@ dropout: zero with probability p, else x / (1 - p); its own gradient
 
   x[B, ...] step:step -> y[B, ...]
 
-levels: model train shard sched
+levels: model train shard comm sched
 attributes:
   salt          integer, at least 0: number of this random op in the model
   p             real from 0 to below 1: probability of dropping an element
@@ -13,7 +13,7 @@ cross_entropy: sum and count of -log softmax(logits)[target] over the targets th
 
   logits[..., V:] targets:i32(V)[...] -> loss:exact lse:f32[...]
 
-levels: model train shard sched
+levels: model train shard comm sched
 attributes:
   ignore        integer: the target that does not count
 linear                   x[..., D] w[O, D] b[O]? -> y[..., O:]

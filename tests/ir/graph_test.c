@@ -201,6 +201,7 @@ static void fill_tables(Graph *g, int64_t *seed) {
         int32_t row = graph_add_state(g, (StateRole)role, arena_printf(a, "state %d", role),
                                       any_type(role), role % 3 - 1, role % 2 - 1);
         if (g->level == LEVEL_SCHED) g->states.at[row].address = (uint64_t)role * 256;
+        if (role % 2) g->states.at[row].split = g->states.at[row].partial = (AxisSet)role / 2 % 2;
     }
     Field field = {"inputs", type_of(DT_I32, 2, (int64_t[]){4, 32}), 64};
     vec_push(a, &g->fields, field);

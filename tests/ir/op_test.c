@@ -104,6 +104,7 @@ static const char *const every_op[] = {
     "#61 %79: token = reshard(%76, %77) {unit = 0} !forward -",
     "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0} !forward -",
     "#63 %82: f32[22] = pack(%36, %21) {group = 0} !forward -",
+    "#191 %391: f32[11] = gradient(%36, %21) {group = 0} !forward -",
     "#64 %83: f32[11] = reduce_scatter(%82) {group = 0} !forward -",
     "#65 %84: f32[11], %85: i64[24] = all_reduce(%83, %65) !forward -",
     "#66 %86: f32[11] = accumulate(%84, %83) !forward -",

@@ -27,10 +27,10 @@ end
 error[E0521]: sched-1: program first, #3 set_state: wants the gradient of group 0 split over (dp) and partial over (), but it is split over (dp) and partial over (rep)
   = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
-error[E0521]: sched-1: program last: group 0 is updated 0 times, not 1
+error[E0521]: sched-1: program last, #8 all_reduce: reduces the gradient of group 0 over (rep, dp), but it is partial over (rep)
   = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
-error[E0521]: sched-1: program last, #8 all_reduce: reduces the gradient of group 0 over (rep, dp), but it is partial over (rep)
+error[E0521]: sched-1: program last: group 0 is updated 0 times, not 1
   = help: a gradient is reduced to what its state, the norm and the one update of a step need
 
 ==== exit 1

@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # shard-4: a view shows one of the parameters.
 ==== graph.txt
-graph shard
+graph comm
 mesh dp = 2
 policy align = 0
 module 0 "" M

@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # shard-5: nothing reads a flat parameter, or a view of it, after its reshard.
 ==== graph.txt
-graph shard
+graph comm
 mesh dp = 2
 policy align = 0
 module 0 "" M

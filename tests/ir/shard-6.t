@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # shard-6: a gradient is packed once.
 ==== graph.txt
-graph shard
+graph comm
 mesh dp = 2
 policy align = 0
 module 0 "" M
@@ -18,6 +18,6 @@ program train
 end
 ==== err
 error[E0521]: shard-6: program train, #3 pack: group 0 is packed again
-  = help: a program packs and updates a trainable group at most once each
+  = help: a step has one gradient of each trainable group, packs and updates it at most once
 
 ==== exit 1

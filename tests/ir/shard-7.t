@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # shard-7: a collective has its mesh axis, communicator and tag.
 ==== graph.txt
-graph shard
+graph comm
 mesh dp = 2
 policy align = 0
 module 0 "" M

@@ -1,7 +1,7 @@
 # RUN: %fsdpc opt --pass= %s
 # shard-8: first and last come together, and instead of train.
 ==== graph.txt
-graph shard
+graph comm
 program train
 end
 program first

@@ -21,6 +21,9 @@ error[E0407]: optimizer wants a state "step" and a program train that sets its l
 
 error[E0407]: the graph has its optimizer already
 
-error[E0407]: comm needs the graph that shard leaves
+error[E0521]: train-7: program train, #41 step_scale: its loss is kept in no metric before it
+  --> model-t.fsd:14:9
+   |
+   = help: the loss that scales the update is kept in a metric before it, until pass comm
 
 ==== exit 1

@@ -110,7 +110,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
                             "shard: graph shard\n"
-                            "comm: graph shard\n"
+                            "comm: graph comm\n"
                             "schedule: graph sched\n"
                             "memory: graph sched\n"
                             "edges: graph sched\n");

@@ -21,9 +21,9 @@ wrap,shard,shard
 error[E0407]: shard needs the graph that wrap leaves
 
 wrap,shard,comm,comm
-error[E0407]: comm needs the graph that shard leaves
+error[E0506]: pass `comm` reads a graph of level shard; this one is of level comm
 
-error[E0407]: comm needs the graph that shard leaves
+error[E0506]: pass `comm` reads a graph of level shard; this one is of level comm
 
-error[E0407]: comm needs the graph that shard leaves
+error[E0506]: pass `comm` reads a graph of level shard; this one is of level comm
 

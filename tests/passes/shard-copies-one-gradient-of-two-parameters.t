@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=train %s > t; g=$(sed -n 's/.*set_grad(\(%[0-9]*\)) {index = 1}.*/\1/p' t); sed "s/set_grad(%[0-9]*) {index = 0}/set_grad($g) {index = 0}/" t | %fsdpc opt --pass=wrap,shard | sed -n '/^program train/,/^end/p' | grep ' pack(\|alpha = 1}' | sed 's/ !.*//'
+# RUN: %fsdpc dump --stage=train %s > t; g=$(sed -n 's/.*set_grad(\(%[0-9]*\)) {index = 1}.*/\1/p' t); sed "s/set_grad(%[0-9]*) {index = 0}/set_grad($g) {index = 0}/" t | %fsdpc opt --pass=wrap,shard | sed -n '/^program train/,/^end/p' | grep ' gradient(\|alpha = 1}' | sed 's/ !.*//'
 # One value as the gradient of two parameters lies in one place of the flat gradient and is copied to the other.
 ==== net.fsd
 module Net {
@@ -10,5 +10,5 @@ model = Net
 data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 ==== out
-  #20 %20: f32[4, 4] = scale(%17) {alpha = 1}
-  #23 %23: f32[68] = pack(%20, %17, %22) {group = 0}
+  #18 %18: f32[4, 4] = scale(%15) {alpha = 1}
+  #21 %21: f32[68] = gradient(%18, %15, %20) {group = 0}
