@@ -1,5 +1,8 @@
 """with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class, what it
-missed or did not expect, the type of its numbers, and whether the weights are those of the file."""
+missed or did not expect, the type of its numbers, and whether the weights are those of the files.
+With FOLDER=LOG of an --eval-only run over val.txt (4 samples of 32 bytes), whether the loss is that
+of the log, too."""
+import json
 import sys
 import warnings
 
@@ -10,15 +13,31 @@ import weights
 warnings.simplefilter("ignore")
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
-for folder in sys.argv[1:]:
-    config = transformers.AutoConfig.from_pretrained(folder)
-    kind = getattr(transformers, config.architectures[0])
-    model, info = kind.from_pretrained(folder, output_loading_info=True, dtype="auto")
-    wrong = {key: sorted(map(str, names)) for key, names in info.items() if names}
-    have = model.state_dict()
-    same = True
+
+
+def same_bytes(model, folder):
+    have, same = model.state_dict(), True
     for name, (dtype, shape, raw) in weights.read(folder).items():
         if name in have:
             mine = have[name].contiguous().view(-1).view(torch.uint8).numpy().tobytes()
             same &= list(have[name].shape) == shape and mine == raw
-    print(kind.__name__, wrong or "all keys", next(model.parameters()).dtype, same)
+    return same
+
+
+def same_loss(model, log):
+    ours = [e["loss"] for e in map(json.loads, open(log)) if e["event"] == "eval"][0]
+    text = torch.tensor(list(open("val.txt", "rb").read(129)))
+    with torch.no_grad():
+        logits = model(text[:128].view(4, 32)).logits.view(128, -1)
+    theirs = torch.nn.functional.cross_entropy(logits, text[1:]).item()
+    return f"loss {abs(ours / theirs - 1) < 2e-6 or (ours, theirs)}"
+
+
+for argument in sys.argv[1:]:
+    folder, _, log = argument.partition("=")
+    config = transformers.AutoConfig.from_pretrained(folder)
+    kind = getattr(transformers, config.architectures[0])
+    model, info = kind.from_pretrained(folder, output_loading_info=True, dtype="auto")
+    wrong = {key: sorted(map(str, names)) for key, names in info.items() if names}
+    print(kind.__name__, wrong or "all keys", next(model.parameters()).dtype,
+          same_bytes(model, folder), *([same_loss(model.eval(), log)] if log else []))
