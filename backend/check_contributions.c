@@ -5,10 +5,12 @@
 #include "check.h"
 
 enum { EXACT, BROADCAST };
-enum { G0 = 0, I0 = 16, O0 = 32, EACH = 255 };
+enum { G0 = 0, I0 = 16, O0 = 32, REST0 = 64, FROM0 = 128, EACH = 255 };
 #define G(k) (G0 + (k))
 #define I(k) (I0 + (k))
 #define O(k) (O0 + (k))
+#define REST(k) (REST0 + (k))
+#define FROM(k) (FROM0 + (k))
 #define ARGS(...) .n_arg = sizeof((uint8_t[]){__VA_ARGS__}), .arg = {__VA_ARGS__}
 #define GRADIENT(forward_op, at, shape, gradient_op, of, factor, ...)                              \
     {.forward = OP_##forward_op,                                                                   \
@@ -34,14 +36,18 @@ void check_index_forms(Backward *s) {
 const GradientForm *check_form(const Backward *s, uint16_t op, uint32_t k) {
     const GradientForm *f = &forms[s->first_form[op]];
     for (uint32_t n = s->n_forms[op]; n > 0; n--, f++)
-        if (f->operand == k || f->operand == EACH) return f;
+        if (f->operand == k || f->operand == EACH ||
+            (f->operand >= FROM0 && k >= (uint32_t)f->operand - FROM0))
+            return f;
     return NULL;
 }
 
 bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uint32_t *value) {
-    uint8_t arg = f->arg[0] == EACH ? (uint8_t)G(0) : f->arg[k];
+    uint8_t arg = f->arg[0] == EACH ? (uint8_t)G(0) : f->arg[MIN(k, f->n_arg - 1u)];
     if (f->arg[0] == EACH)
         *value = check_part_out(part, k);
+    else if (arg >= REST0)
+        *value = check_part_in(part, arg - REST0 + k - (f->n_arg - 1u));
     else if (arg >= O0)
         *value = check_part_out(part, arg - O0);
     else
@@ -57,11 +63,16 @@ Attrs check_gradient_attrs(const Check *c, uint64_t i, const GradientForm *f) {
 }
 
 uint32_t check_gradient_args(const Part *part, const GradientForm *f) {
-    return f->n_arg && f->arg[0] == EACH ? part->n_out : f->n_arg;
+    uint8_t last = f->n_arg ? f->arg[f->n_arg - 1] : 0;
+    if (last == EACH) return part->n_out;
+    return last < REST0 ? f->n_arg : f->n_arg - 1u + part->n_in - (uint32_t)(last - REST0);
 }
 
 uint32_t check_gradient_result(const Contribution *u) {
-    return u->form->result == EACH ? u->operand : u->form->result;
+    uint32_t first = 0;
+    if (u->form->operand >= FROM0 && u->form->operand != EACH)
+        first = (uint32_t)(u->form->operand - FROM0);
+    return u->form->result == EACH ? u->operand - first : u->form->result;
 }
 
 bool check_is_summed(const Backward *s, const Contribution *u) {

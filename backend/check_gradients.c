@@ -6,6 +6,7 @@
  * (current, 0 or 1 times), summed over some of the mesh's axes. The loss is followed in the same
  * way, the norm as a list of groups. Over the calls of a step the states' contents are counts of
  * calls; a program that runs `times` times changes them linearly, so it is followed once.
+ * Statistics of routing are read as sums over all samples of the step.
  *
  *   4a  a contribution is lost, or read before anything was stored
  *   4b  a contribution is counted twice, or parts of different kinds are added
@@ -23,13 +24,13 @@
 #include <string.h>
 
 typedef unsigned long long Llu;
-enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM };
+enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS };
 
 typedef struct Sym {
     uint8_t kind, entry, current;
     AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
     AxisSet split;       /* axes over which it was cut: a rank has one shard */
-    int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM: minus the op that made it */
+    int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM, SYM_STATS: minus the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
     uint32_t value;      /* SYM_TERM: the value that the sum began with */
     uint32_t head, tail; /* SYM_NORM: groups + 1, linked through Step.next */
@@ -210,7 +211,8 @@ static int follow_reduction(Step *s, uint64_t i) {
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Sym *v = sym_in(s, i, k);
         if (v->kind == SYM_NONE)
-            return check_fail(s->c, "4c", i, "reduces a value that is no gradient, loss or norm");
+            return check_fail(s->c, "4c", i,
+                              "reduces a value that is no gradient, loss, norm or statistics");
         AxisSet axes = (AxisSet)in->attr.axes;
         if (v->summed & axes) return check_fail(s->c, "4c", i, "reduces what is reduced already");
         if (axes & ~sample_axes(s))
@@ -352,6 +354,34 @@ static int follow_term(Step *s, uint64_t i) {
     return 0;
 }
 
+/* What reads statistics reads those of the whole batch. */
+static int follow_stats_reader(Step *s, uint64_t i) {
+    const Sym *stats = sym_in(s, i, 1);
+    if (stats->kind != SYM_STATS)
+        return check_fail(s->c, "4b", i, "operand 1 is no statistics of routing");
+    if (stats->summed != sample_axes(s))
+        return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
+    if (!s->evaluation && s->total != 1)
+        return check_fail(s->c, "4a", i, "reads statistics of one of %llu micro-batches",
+                          (Llu)s->total);
+    return 0;
+}
+
+static int follow_balance_loss(Step *s, uint64_t i) {
+    int status = follow_stats_reader(s, i);
+    if (status) return status;
+    const Plan *p = s->c->p;
+    const Sym *loss = sym_in(s, i, 0), *stats = sym_in(s, i, 1);
+    if (loss->kind != SYM_TERM || !loss->current || loss->entry || loss->summed ||
+        !check_is_loss((uint16_t)-loss->group))
+        return check_fail(s->c, "4b", i, "adds a term to what is no loss of this call");
+    if (p->instrs[i].attr.alpha != p->instrs[p->values[stats->value].def].attr.alpha)
+        return check_fail(s->c, "4n", i, "has another weight than its gradient");
+    *sym_out(s, i, 0) = *loss;
+    sym_out(s, i, 0)->value = check_out(s->c, i, 0);
+    return 0;
+}
+
 static int follow(Step *s, uint64_t i) {
     const PlanInstr *in = &s->c->p->instrs[i];
     switch (in->op) {
@@ -364,6 +394,14 @@ static int follow(Step *s, uint64_t i) {
     case OP_all_reduce: return follow_reduction(s, i);
     case OP_grad_norm: return follow_norm(s, i);
     case OP_step_scale: return follow_scale(s, i);
+    case OP_balance:
+        *sym_out(s, i, 0) = (Sym){.kind = SYM_STATS,
+                                  .current = 1,
+                                  .group = -(int32_t)in->op,
+                                  .value = check_out(s->c, i, 0)};
+        return 0;
+    case OP_balance_loss: return follow_balance_loss(s, i);
+    case OP_balance_grad: return follow_stats_reader(s, i);
     default: return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
     }
 }

@@ -8,7 +8,8 @@
  * Ops that compute what several others do are taken apart first (check_parts), into parts that are
  * ops of the table: a fused op has the numbers of what it replaces. A result that exists between
  * two parts only has a number too; as a value it is n_values + the instruction's number.
- * Sums are sums of numbers, so order and grouping do not matter; zeros are 0, copies are no op.
+ * Sums are sums of numbers, so order and grouping do not matter; zeros are 0, copies are no op. An
+ * all_reduce is none either: what is summed over ranks is check_gradients.c's to prove.
  *
  * `plain` is the same with dropout taken for a copy, as in an evaluation.
  *
@@ -134,6 +135,8 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) 
         uint32_t v = check_part_out(part, k);
         if (sum)
             number[v] = in[0] + in[1];
+        else if (part->op == OP_all_reduce)
+            number[v] = in[k];
         else if (plain && part->op == OP_dropout)
             number[v] = in[0];
         else

@@ -92,6 +92,37 @@ static bool spreads(const Type *narrow, const Type *wide) {
 static const char *rule_sum(const Instr *s) { return FITS(spreads(&s->y[0], &s->x[0])); }
 static const char *rule_expand(const Instr *s) { return FITS(spreads(&s->x[0], &s->y[0])); }
 
+/* ---- routing */
+
+static const char *rule_topk(const Instr *s) {
+    int64_t count = s->in->attr.count;
+    return FITS(last_dim(&s->y[0]) == count && count <= last_dim(&s->x[0]));
+}
+static const char *rule_route(const Instr *s) {
+    int64_t count = s->in->attr.count, choices = type_elements(&s->x[0]);
+    WANT(count >= 1 && count <= MOST_EXPERTS, "there are too many experts");
+    return FITS(choices <= INT32_MAX && s->y[0].dim[0] == choices && s->y[2].dim[0] == count + 1);
+}
+/* The axis R of the signature holds a row for each choice. */
+static const char *rule_routed(const Instr *s) {
+    const Signature *signature = op_signature((OpKind)s->in->op);
+    int place = signature_find(signature, "place"), p = signature_find(signature, "p");
+    int64_t choices = type_elements(&s->x[place >= 0 ? place : p]);
+    int order = signature_find(signature, "order"), y = signature_find(signature, "y");
+    int rows = order >= 0 ? order : y >= 0 ? y : signature_find(signature, "dy");
+    return FITS(s->x[rows].dim[0] == choices);
+}
+static const char *rule_experts(const Instr *s) {
+    return FITS(s->x[1].dim[0] == (int64_t)s->n_in - 1 && s->n_in - 2 <= MOST_EXPERTS);
+}
+static const char *rule_experts_weights(const Instr *s) {
+    return FITS(s->x[2].dim[0] == (int64_t)s->n_out + 1 && s->n_out <= MOST_EXPERTS);
+}
+static const char *rule_balance(const Instr *s) {
+    const Type *stats = s->in->op == OP_balance ? &s->y[0] : &s->x[1];
+    return FITS(stats->dim[0] == balance_words(last_dim(&s->x[0])));
+}
+
 /* ---- attention, update */
 
 static const char *rule_rope(const Instr *s) {

@@ -12,22 +12,15 @@
 #include "elaborate.h"
 #include "signature.h"
 
-typedef struct Call {
-    Scope *s;
-    const CallInfo *info;
-    ConstValue args; /* as bind_call made it */
-    Span at;
-} Call;
-
 enum { MAX_OPERANDS = 8, MAX_PARTS = 64 };
 
-static ConstValue fail(const Call *c) { return value_error(c->at); }
+ConstValue call_failed(const Call *c) { return value_error(c->at); }
 
-static ConstValue *argument(const Call *c, const char *name) {
+ConstValue *call_operand(const Call *c, const char *name) {
     return (ConstValue *)call_argument(&c->args, name);
 }
 
-static ConstValue result(const Call *c, OpId op, uint32_t j) {
+ConstValue call_result(const Call *c, OpId op, uint32_t j) {
     Elaboration *e = c->s->elaboration;
     return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
 }
@@ -57,7 +50,7 @@ static ConstValue named_result(const Call *c, OpId op) {
         n++;
     }
     OpKind kind = c->s->elaboration->graph->ops.at[op].kind;
-    ConstValue v = result(c, op, 0);
+    ConstValue v = call_result(c, op, 0);
     for (int k = 0; k < v.type.rank; k++) {
         AxisOrigin from = op_axis_origin(kind, n, types, 0, v.type.rank, k);
         if (from.operand >= 0) v.dims[k] = operand[from.operand]->dims[from.axis];
@@ -98,11 +91,16 @@ static ConstValue run_op(const Call *c) {
     for (uint32_t i = 0; i < n; i++)
         if (!(row[i].type.kinds & K_TENSOR))
             set_attribute(&a, row[i].name, &row[i], c->args.items[i].value);
-    if (!make(c, c->info->op, &a, &op)) return fail(c);
+    if (!make(c, c->info->op, &a, &op)) return call_failed(c);
     return named_result(c, op);
 }
 
 /* ---- the others ---- */
+
+static ConstValue run_linear(const Call *c) {
+    bool expert = is_expert_param(c->s->elaboration, call_operand(c, "weight"));
+    return expert ? experts_linear(c) : run_op(c);
+}
 
 /* Whether positions are counted beyond the end of a table is known here: it is an error. */
 static bool rows_suffice(const Call *c, const ConstValue *table, const ConstValue *ids) {
@@ -121,41 +119,48 @@ static bool rows_suffice(const Call *c, const ConstValue *table, const ConstValu
 }
 
 static ConstValue run_gather(const Call *c) {
-    ConstValue *table = argument(c, "table"), *ids = argument(c, "ids");
+    ConstValue *table = call_operand(c, "table"), *ids = call_operand(c, "ids");
     OpId op;
-    if (!make(c, OP_embedding, &(Attrs){0}, &op)) return fail(c);
-    if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return fail(c);
+    if (!make(c, OP_embedding, &(Attrs){0}, &op)) return call_failed(c);
+    if (ids->kind == VALUE_TENSOR && !rows_suffice(c, table, ids)) return call_failed(c);
     return named_result(c, op);
 }
 
 /* Draws from the step, so that each one differs; in evaluation nothing is dropped. */
 static ConstValue run_dropout(const Call *c) {
     Elaboration *e = c->s->elaboration;
-    ConstValue *x = argument(c, "x");
-    Attrs a = {.p = value_number(argument(c, "p"))};
+    ConstValue *x = call_operand(c, "x");
+    Attrs a = {.p = value_number(call_operand(c, "p"))};
     OpId op;
+    if (e->applied.experts) {
+        Diag d = method_error(c->s, E_arguments, c->at,
+                              "`dropout` inside of experts would depend on the order of their rows");
+        diag_help(&d, "apply it before `dispatch` or after `combine`");
+        method_emit(c->s, &d);
+        return call_failed(c);
+    }
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
     ConstValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
-    if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op)) return fail(c);
-    ConstValue v = result(c, op, 0);
+    if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op)) return call_failed(c);
+    ConstValue v = call_result(c, op, 0);
     memcpy(v.dims, x->dims, sizeof v.dims);
     return v;
 }
 
 static ConstValue run_attention(const Call *c) {
-    const ConstValue *q = argument(c, "q"), *scale = argument(c, "scale");
+    const ConstValue *q = call_operand(c, "q"), *scale = call_operand(c, "scale");
     int64_t head = q->type.rank ? q->type.dim[q->type.rank - 1] : 1;
-    Attrs a = {.causal = argument(c, "causal")->boolean,
+    Attrs a = {.causal = call_operand(c, "causal")->boolean,
                .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
     OpId op;
-    if (!make(c, OP_attention, &a, &op)) return fail(c);
+    if (!make(c, OP_attention, &a, &op)) return call_failed(c);
     return named_result(c, op);
 }
 
 static ConstValue run_iota(const Call *c) {
     Elaboration *e = c->s->elaboration;
-    const ConstValue *n = argument(c, "n");
+    const ConstValue *n = call_operand(c, "n");
     Type type = type_of(DT_I32, 1, &n->integer);
     place_builder(c->s, c->at);
     ConstValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
@@ -164,7 +169,7 @@ static ConstValue run_iota(const Call *c) {
 }
 
 static ConstValue run_reduction(const Call *c) {
-    return tensor_reduce(c->s, c->info->name, c->at, argument(c, "x"), argument(c, "axis"));
+    return tensor_reduce(c->s, c->info->name, c->at, call_operand(c, "x"), call_operand(c, "axis"));
 }
 
 static ConstValue run_map(const Call *c) {
@@ -175,7 +180,7 @@ static ConstValue run_map(const Call *c) {
 
 /* max(x, y) of elements; max(x), max(x, axis = ..) of what lies along axes. */
 static ConstValue run_extreme(const Call *c) {
-    const ConstValue *y = argument(c, "y"), *axis = argument(c, "axis");
+    const ConstValue *y = call_operand(c, "y"), *axis = call_operand(c, "axis");
     bool larger = !strcmp(c->info->name, "max");
     if (y->kind == VALUE_NONE) return run_reduction(c);
     if (axis->kind != VALUE_NONE) {
@@ -184,22 +189,22 @@ static ConstValue run_extreme(const Call *c) {
         diag_help(&d, "take it along the axis first: %s(%s(x, axis = ..), y)", c->info->name,
                   c->info->name);
         method_emit(c->s, &d);
-        return fail(c);
+        return call_failed(c);
     }
     return tensor_map(c->s, larger ? OP_maximum : OP_minimum, c->info->name, c->at,
-                      (ConstValue[]){*argument(c, "x"), *y}, 2);
+                      (ConstValue[]){*call_operand(c, "x"), *y}, 2);
 }
 
 static ConstValue run_clamp(const Call *c) {
-    ConstValue low[2] = {*argument(c, "x"), *argument(c, "least")};
+    ConstValue low[2] = {*call_operand(c, "x"), *call_operand(c, "least")};
     ConstValue high[2] = {tensor_map(c->s, OP_maximum, "clamp", c->at, low, 2),
-                          *argument(c, "most")};
+                          *call_operand(c, "most")};
     if (high[0].kind == VALUE_ERROR) return high[0];
     return tensor_map(c->s, OP_minimum, "clamp", c->at, high, 2);
 }
 
 static bool split_axis(const Call *c, const ConstValue *x, int64_t *axis) {
-    const ConstValue *given = argument(c, "axis");
+    const ConstValue *given = call_operand(c, "axis");
     int rank = x->type.rank;
     *axis = given->integer < 0 ? given->integer + rank : given->integer;
     bool inside = *axis >= 0 && *axis < rank;
@@ -216,15 +221,15 @@ static bool split_axis(const Call *c, const ConstValue *x, int64_t *axis) {
 static ConstValue run_split(const Call *c) {
     Attrs a = {0};
     OpId op;
-    const ConstValue *x = argument(c, "x");
-    if (!split_axis(c, x, &a.axis) || !make(c, OP_split, &a, &op)) return fail(c);
+    const ConstValue *x = call_operand(c, "x");
+    if (!split_axis(c, x, &a.axis) || !make(c, OP_split, &a, &op)) return call_failed(c);
     int64_t parts = x->type.dim[a.axis];
     Arena *arena = c->s->model->arena;
     ConstValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
     list.items = arena_array(arena, ConstItem, parts);
     for (int64_t j = 0; j < parts; j++) {
         ConstValue *part = arena_new_of(arena, ConstValue);
-        *part = result(c, op, (uint32_t)j);
+        *part = call_result(c, op, (uint32_t)j);
         for (int i = 0, k = 0; i < x->type.rank; i++)
             if (i != a.axis) part->dims[k++] = x->dims[i];
         list.items[list.n_items++] = (ConstItem){NULL, part};
@@ -252,6 +257,12 @@ ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, S
         [CALL_FUNCTION_cos] = run_map,
         [CALL_FUNCTION_attention] = run_attention,
         [CALL_FUNCTION_split] = run_split,
+        [CALL_FUNCTION_linear] = run_linear,
+        [CALL_FUNCTION_topk] = run_topk,
+        [CALL_FUNCTION_dispatch] = run_dispatch,
+        [CALL_FUNCTION_combine] = run_combine,
+        [CALL_FUNCTION_aux] = run_aux,
+        [CALL_FUNCTION_load_balance] = run_load_balance,
     };
     Call c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {

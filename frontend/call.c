@@ -79,10 +79,10 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
     if (callee->kind == VALUE_ERROR) return *callee;
     if (callee->kind == VALUE_MODULE)
         return call_module(s, callee->module, "forward", args, e->span);
-    Diag d = callee->kind == VALUE_ARRAY
-                 ? model_lacks(s->model, e->span, "calling an array of modules")
-                 : method_error(s, E_not_callable, e->span, "%s cannot be called",
-                                value_kind_name(callee));
+    if (callee->kind == VALUE_ARRAY && s->elaboration)
+        return call_experts(s, callee, args, e->span);
+    Diag d = method_error(s, E_not_callable, e->span, "%s cannot be called",
+                          value_kind_name(callee));
     method_emit(s, &d);
     return value_error(e->span);
 }

@@ -37,6 +37,7 @@ static void begin_program(Elaboration *e, ProgramKind kind, const Node *loss, co
     e->training = kind == PROGRAM_TRAIN;
     e->root_call.valid = false;
     e->next_salt = 0;
+    e->routings.n = e->aux.n = 0;
     e->build =
         (Builder){.g = g, .program = graph_add_program(g, kind), .path = "", .unit = NO_INDEX};
     e->build.span = e->frontend->settings.train.span;
@@ -78,7 +79,7 @@ static const char *term_names(Arena *arena, bool loss) {
     uint32_t n = 0;
     for (int term = loss ? TERM_LOSS : TERM_METRIC; term >= TERM_LOSS; term--)
         for (int op = 0; op < OP_COUNT; op++)
-            if (op_info[op].term == term) names[n++] = op_info[op].name;
+            if (op_info[op].term == term && op != OP_balance_loss) names[n++] = op_info[op].name;
     for (uint32_t i = 0; i < n; i++)
         text = arena_printf(arena, "%s%s%s(..)", text,
                             !i           ? ""
@@ -109,6 +110,21 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
     return false;
 }
 
+/* The operand whose elements the loss counts. */
+static ValueId counted_operand(const Elaboration *e, ValueId loss) {
+    const Op *op = &e->graph->ops.at[e->graph->values.at[loss].def];
+    return op->in[signature_find(op_signature(op->kind), op_info[op->kind].counted)];
+}
+
+/* The loss with the terms of aux(..) that the model has. */
+static bool loss_value(Elaboration *e, ValueId *value, ValueId *counted) {
+    const Setting *loss = model_setting(e->model, "train", "loss");
+    if (!metric_value(e, loss->key, loss->expression, value)) return false;
+    *counted = counted_operand(e, *value);
+    const Op *op = &e->graph->ops.at[e->graph->values.at[*value].def];
+    return add_aux_terms(e, value, *counted, op->attr.ignore);
+}
+
 static void set_metric(Elaboration *e, const char *state, ValueId value, Span at) {
     Attrs a = {.index = graph_find_state(e->graph, state)};
     e->build.path = "";
@@ -118,20 +134,18 @@ static void set_metric(Elaboration *e, const char *state, ValueId value, Span at
 
 static bool train_program(Elaboration *e) {
     const Setting *loss = model_setting(e->model, "train", "loss");
-    ValueId value;
+    ValueId value, counted;
     begin_program(e, PROGRAM_TRAIN, loss->expression, NULL);
-    if (!metric_value(e, loss->key, loss->expression, &value)) return false;
+    if (!loss_value(e, &value, &counted)) return false;
     set_metric(e, "loss", value, loss->expression->span);
-    const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
-    int counted = signature_find(op_signature(op->kind), op_info[op->kind].counted);
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
         const ConstValue *input = &e->root_call.arguments.at.at[i].value;
-        if (input->kind != VALUE_TENSOR || input->tensor != op->in[counted]) continue;
+        if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
         Diag d = diag_at(e->model->ds, W_unusual, loss->expression->span,
                          "the targets are what the model is given: it learns to copy");
         diag_emit(&d);
     }
-    int64_t targets = type_elements(&e->graph->values.at[op->in[counted]].type);
+    int64_t targets = type_elements(&e->graph->values.at[counted].type);
     const Settings *s = &e->frontend->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
     e->graph->policy.loss_exponent = -(int64_t)lround(log2(total));
@@ -160,10 +174,10 @@ static bool eval_program(Elaboration *e) {
     const Setting *loss = model_setting(e->model, "train", "loss");
     const Setting *metric = model_setting(e->model, "train", "metric");
     const Node *metrics = metric->expression;
-    ValueId value;
+    ValueId value, counted;
     if (metrics && metrics->kind == NODE_NONE) metrics = NULL;
     begin_program(e, PROGRAM_EVAL, loss->expression, metrics);
-    if (!metric_value(e, loss->key, loss->expression, &value)) return false;
+    if (!loss_value(e, &value, &counted)) return false;
     set_metric(e, "eval.loss", value, loss->expression->span);
     if (!metrics) return true;
     if (metrics->kind != NODE_LIST) return add_metric(e, metrics);

@@ -70,6 +70,27 @@ typedef struct Frame {
     bool prelude; /* the called method stands in the prelude */
 } Frame;
 
+/* Choices of experts, sorted: op route's results. */
+typedef struct Routing {
+    ValueId choices; /* what it was made of */
+    ConstValue order, place, starts;
+    int64_t experts;
+} Routing;
+
+/* An array of modules that is being applied to rows sorted by expert: its first module's method is
+ * elaborated, each product with the weights of all. */
+typedef struct Applied {
+    const InstanceArray *experts; /* NULL: none */
+    const Routing *routing;
+} Applied;
+
+/* aux(load_balance(scores, choices), weight): emitted after the model, with the loss. */
+typedef struct AuxTerm {
+    ConstValue scores, choices;
+    double weight;
+    Span at;
+} AuxTerm;
+
 typedef struct Elaboration {
     Model *model;
     Frontend *frontend;
@@ -82,6 +103,9 @@ typedef struct Elaboration {
     ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
     ValueId *field_value; /* by row of fields */
     ValueId step, staging;
+    VEC(const Routing *) routings; /* of the program */
+    VEC(AuxTerm) aux;
+    Applied applied;
     int64_t next_salt;
     uint32_t n_instances;
     struct {
@@ -168,6 +192,32 @@ ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *
 
 /* builtin.c: a call of a function of group FUNCTION. */
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
+
+/* A bound call of a function. */
+typedef struct Call {
+    Scope *s;
+    const CallInfo *info;
+    ConstValue args; /* as bind_call made it */
+    Span at;
+} Call;
+ConstValue *call_operand(const Call *c, const char *name);
+ConstValue call_failed(const Call *c);
+ConstValue call_result(const Call *c, OpId op, uint32_t j);
+
+/* routing.c: mixtures of experts. */
+ConstValue run_topk(const Call *c);
+ConstValue run_dispatch(const Call *c);
+ConstValue run_combine(const Call *c);
+ConstValue run_load_balance(const Call *c);
+ConstValue run_aux(const Call *c);
+/* experts(rows): each row goes through the module of its expert. */
+ConstValue call_experts(Scope *s, const ConstValue *experts, const Arguments *args, Span at);
+/* A parameter of an array of modules that is being applied: there is one for each expert. */
+bool is_expert_param(const Elaboration *e, const ConstValue *v);
+/* linear(x, w) inside of such an array, w being such a parameter. */
+ConstValue experts_linear(const Call *c);
+/* The terms of aux are added to the loss, whose counted operand is given. false after an error. */
+bool add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore);
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);

@@ -16,7 +16,8 @@ ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
 /* ---- ops ---- */
 
 void place_builder(Scope *s, Span at) {
-    s->elaboration->build.path = s->path ? s->path : "";
+    const InstanceArray *experts = s->elaboration->applied.experts;
+    s->elaboration->build.path = experts ? experts->path : s->path ? s->path : "";
     uint32_t frame;
     s->elaboration->build.span = user_place(s->elaboration, at, &frame);
 }
@@ -24,6 +25,11 @@ void place_builder(Scope *s, Span at) {
 ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
     Elaboration *e = s->elaboration;
     if (v->kind == VALUE_TENSOR) return v->tensor;
+    if (is_expert_param(e, v)) {
+        Diag d = method_error(s, E_shape, at,
+                              "a parameter of experts can only be the weight of `linear`");
+        method_emit(s, &d);
+    }
     ParamSlot *p = param_owner(v->param);
     if (e->param_value[p->row] == NO_VALUE) {
         Attrs a = {.index = p->row};
@@ -37,11 +43,12 @@ ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ConstValue *operands, uint32_t n, OpId *out) {
     Elaboration *e = s->elaboration;
-    Type types[16] = {0}, results[64];
-    ValueId ids[16];
-    uint32_t n_out = ARRAY_LEN(results);
-    CHECK(n <= ARRAY_LEN(types));
+    Arena *arena = s->model->arena;
+    Type *types = arena_array(arena, Type, n + 1);
+    ValueId *ids = arena_array(arena, ValueId, n + 1);
     for (uint32_t i = 0; i < n; i++) types[i] = operands[i].type;
+    uint32_t n_out = op_results_max(kind, attr, n, types);
+    Type *results = arena_array(arena, Type, n_out + 1);
     const char *problem =
         op_infer(e->graph, kind, attr, n, types, &n_out, results, s->model->arena);
     if (problem) {

@@ -28,6 +28,7 @@ typedef struct ConstValue ConstValue;
 struct Instance;
 struct InstanceArray;
 struct ParamSlot;
+struct Routing;
 
 typedef struct ConstItem {
     const char *name; /* NULL: by position */
@@ -49,6 +50,7 @@ struct ConstValue {
     ValueId tensor;
     Type type;
     const char *dims[MAX_RANK];
+    const struct Routing *routing; /* of rows sorted by expert, for an array of modules */
     struct Instance *module;
     struct InstanceArray *array;
     struct ParamSlot *param;

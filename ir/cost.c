@@ -75,6 +75,14 @@ static int64_t flops_linear_grad_weight_bias(const Work *w) {
     return flops_linear_grad_weight(w) + type_elements(&w->in[0]);
 }
 
+/* Every row once, with the weights of its expert. */
+static int64_t flops_experts(const Work *w) {
+    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
+}
+static int64_t flops_experts_weights(const Work *w) {
+    return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
+}
+
 /* Multiply-adds of one product of attention, B * H * (pairs t, s that see each other) * h, and the
  * pairs alone. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
 static int64_t attention_pairs(const Work *w, const Type *q, const Type *k, int64_t *pairs) {
@@ -210,6 +218,25 @@ static int64_t ws_cuda_exact(const Work *w) {
 static int64_t ws_cpu_embedding_grad(const Work *w) { return 16 * type_elements(&w->in[1]); }
 static int64_t ws_cuda_embedding_grad(const Work *w) {
     return 16 * type_elements(&w->in[1]) + SORT_SLACK;
+}
+
+/* The f32 copy that the largest of n types needs. */
+static int64_t converted_one(int n, const Type *t) {
+    int64_t most = 0;
+    for (int i = 0; i < n; i++) most = MAX(most, converted(&(Work){NULL, 1, 0, t + i, NULL}));
+    return most;
+}
+/* f32 copies of the rows and of one expert's weights. */
+static int64_t ws_cpu_experts(const Work *w) {
+    return converted(&(Work){w->a, 1, 1, w->in, w->out}) + converted_one(w->n_in - 2, w->in + 2);
+}
+static int64_t ws_cpu_experts_weights(const Work *w) {
+    return converted(&(Work){w->a, 2, 0, w->in, NULL}) + converted_one(w->n_out, w->out);
+}
+
+/* A count for each expert in each chunk of 256 choices. */
+static int64_t ws_cuda_route(const Work *w) {
+    return (type_elements(&w->in[0]) + 255) / 256 * type_elements(&w->out[2]) * 4;
 }
 
 #define ws_cpu_none ws_none

@@ -191,6 +191,72 @@ static const char *shape_attention(Infer *s) {
                         (long long)heads, (long long)shared);
 }
 
+/* ---- routing */
+
+static const char *shape_topk(Infer *s) {
+    Type t = s->in[0];
+    if (t.rank < 1 || s->a->count < 1 || s->a->count > t.dim[t.rank - 1])
+        return arena_printf(s->arena, "a row of %s has %lld numbers, not %lld to choose",
+                            text_of(s, &t), (long long)last_dim(&t), (long long)s->a->count);
+    t.dim[t.rank - 1] = s->a->count;
+    t.pitch = 0;
+    s->out[0] = s->out[1] = t;
+    s->out[1].dtype = DT_I32;
+    return NULL;
+}
+
+static const char *shape_route(Infer *s) {
+    if (s->a->count < 1 || s->a->count > MOST_EXPERTS)
+        return arena_printf(s->arena, "%lld experts; 1 to %d are possible", (long long)s->a->count,
+                            MOST_EXPERTS);
+    if (type_elements(&s->in[0]) > INT32_MAX)
+        return arena_printf(s->arena, "%s holds too many choices", text_of(s, &s->in[0]));
+    s->out[0] = vector(DT_I32, type_elements(&s->in[0]));
+    s->out[2] = vector(DT_I32, s->a->count + 1);
+    return NULL;
+}
+
+/* A row of the experts' data for each choice. */
+static const char *shape_routed(Infer *s) {
+    const Signature *signature = op_signature(s->kind);
+    int order = signature_find(signature, "order"), y = signature_find(signature, "y");
+    int place = signature_find(signature, "place"), p = signature_find(signature, "p");
+    int dy = signature_find(signature, "dy"), choices = place >= 0 ? place : p;
+    int rows = order >= 0 ? order : y >= 0 ? y : dy;
+    if (s->in[rows].dim[0] == type_elements(&s->in[choices])) return NULL;
+    return arena_printf(s->arena, "%s are not the rows of the choices %s",
+                        text_of(s, &s->in[rows]), text_of(s, &s->in[choices]));
+}
+
+static const char *shape_experts(Infer *s) {
+    int64_t experts = s->n_in - 2;
+    if (s->in[1].dim[0] == experts + 1 && experts <= MOST_EXPERTS) return NULL;
+    return arena_printf(s->arena, "%s does not hold the rows of %lld experts",
+                        text_of(s, &s->in[1]), (long long)experts);
+}
+
+static const char *shape_experts_weights(Infer *s) {
+    const Type *dy = &s->in[0], *x = &s->in[1], *starts = &s->in[2];
+    if (starts->dim[0] < 2 || starts->dim[0] > MOST_EXPERTS + 1)
+        return arena_printf(s->arena, "%s does not hold the rows of 1 to %d experts",
+                            text_of(s, starts), MOST_EXPERTS);
+    s->n_out = (uint32_t)(starts->dim[0] - 1);
+    for (uint32_t j = 0; j < s->n_out; j++)
+        s->out[j] = type_of(DT_F32, 2, (int64_t[]){dy->dim[1], x->dim[1]});
+    return NULL;
+}
+
+static const char *shape_balance(Infer *s) {
+    int64_t experts = last_dim(&s->in[0]), words = balance_words(experts);
+    if (s->kind == OP_balance) {
+        s->out[0] = vector(DT_I64, words);
+        return NULL;
+    }
+    if (s->in[1].dim[0] == words) return NULL;
+    return arena_printf(s->arena, "%s are not statistics of %s", text_of(s, &s->in[1]),
+                        text_of(s, &s->in[0]));
+}
+
 /* ---- shards ---- */
 
 /* Which group the operands belong to is known from pass shard on, and checked there. */
@@ -285,6 +351,10 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
     enum { MOST_PARTS = 1 << 16 };
     uint32_t most = op_signature(kind)->out_max;
     if (most != MANY) return most;
+    if (kind == OP_experts_linear_grad_weight)
+        return n_in > 2 && in[2].rank == 1 && in[2].dim[0] <= MOST_EXPERTS + 1
+                   ? (uint32_t)in[2].dim[0]
+                   : 0;
     if (kind != OP_split) return n_in;
     bool exists = n_in && a->axis >= 0 && a->axis < in[0].rank;
     return exists && in[0].dim[a->axis] <= MOST_PARTS ? (uint32_t)in[0].dim[a->axis] : 0;

@@ -79,6 +79,12 @@ enum {
     EXACT_WORDS = 24
 };
 
+/* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each of
+ * E experts the choices that fall on it, then for each the sum of its probability in units of
+ * 2^-BALANCE_BITS, then tokens and targets. */
+enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
+static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
+
 /* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
  * before each program call. Integers up to 2^53 are exact in it. */
 enum {

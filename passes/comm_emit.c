@@ -54,6 +54,7 @@ typedef struct Emit {
     int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
+    VEC(ValueId) stats; /* old values: of routing, whose sum over ranks is not issued yet */
 } Emit;
 
 /* ---- small things ---- */
@@ -326,6 +327,24 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     }
 }
 
+/* One collective for the statistics of all routers, before the first reader of any. */
+static void reduce_stats(Emit *e, const Op *reader) {
+    Graph *g = e->c->g;
+    uint32_t n = e->stats.n;
+    if (n == 0) return;
+    ValueId *in = arena_array(g->arena, ValueId, n);
+    for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->stats.at[k]];
+    Attrs a = {.unit = NO_INDEX,
+               .group = NO_INDEX,
+               .axes = mesh_sample_axes(&g->policy.mesh),
+               .comm = COMM_REDUCE,
+               .tag = TAG_METRIC};
+    builder_like(&e->b, reader);
+    OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
+    for (uint32_t k = 0; k < n; k++) e->became[e->stats.at[k]] = g->ops.at[id].out + k;
+    e->stats.n = 0;
+}
+
 static void see_step_scale(Emit *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
     complete_all(e, PHASE_UPDATE);
@@ -354,6 +373,7 @@ static void emit_item(Emit *e, uint32_t item) {
         see_step_scale(e, &op);
         return;
     }
+    if (op.kind == OP_balance_loss) reduce_stats(e, &op);
     builder_like(&e->b, &op);
     if (op.kind == OP_grad_norm && op.attr.group != NO_INDEX) complete(e, (uint32_t)op.attr.group);
     ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
@@ -362,6 +382,7 @@ static void emit_item(Emit *e, uint32_t item) {
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
     }
     clone(e, &op, in);
+    if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh)) vec_push(g->arena, &e->stats, op.out);
     end_gathers(e, &op, item);
 }
 

@@ -10,7 +10,7 @@
  * the forward phase. The numbers are those of the two, to the bit.
  *
  * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
- * but losses and their set_state, since the gradient would be kept beside it. Program eval has no
+ * but losses, terms of routing and their set_state, since the gradient would be kept beside it. Program eval has no
  * gradient and keeps its losses.
  */
 #include "passes.h"
@@ -21,7 +21,8 @@ static const Op *op_at(const Rewrite *r, uint32_t i) {
 }
 
 static bool may_stand_between(OpKind kind) {
-    return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state;
+    return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state ||
+           kind == OP_balance || kind == OP_balance_loss || kind == OP_balance_grad;
 }
 
 static void fuse(Rewrite *r, uint32_t i) {

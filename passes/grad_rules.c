@@ -238,6 +238,43 @@ static void grad_rms_norm(Grad *c, const Op *op, const ValueId *dy) {
     }
 }
 
+/* ---- routing ---- */
+
+static void grad_topk(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    ValueId in[2] = {dy[0], op->out + 1};
+    grad_give(c, op, 0, emit(&c->b, OP_topk_grad, &(Attrs){0}, 2, in, &to));
+}
+
+static void grad_dispatch(Grad *c, const Op *op, const ValueId *dy) {
+    grad_give(c, op, 0, emit2(c, OP_dispatch_grad, &(Attrs){0}, dy[0], op->in[2]));
+}
+
+static void grad_combine(Grad *c, const Op *op, const ValueId *dy) {
+    ValueId weights[3] = {dy[0], op->in[0], op->in[3]}, rows[3] = {dy[0], op->in[1], op->in[2]};
+    if (grad_wanted(c, op, 1))
+        grad_give(c, op, 1, emit(&c->b, OP_combine_grad_weights, &(Attrs){0}, 3, weights, NULL));
+    if (grad_wanted(c, op, 0))
+        grad_give(c, op, 0, emit(&c->b, OP_combine_grad_rows, &(Attrs){0}, 3, rows, NULL));
+}
+
+static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
+    enum { FIRST_WEIGHT = 2 };
+    bool any = false;
+    for (uint32_t j = FIRST_WEIGHT; j < op->n_in; j++) any |= grad_wanted(c, op, j);
+    if (any) {
+        ValueId in[3] = {dy[0], op->in[0], op->in[1]};
+        OpId id = op_emit(&c->b, OP_experts_linear_grad_weight, &(Attrs){0}, 3, in, NULL);
+        ValueId dw = c->g->ops.at[id].out;
+        for (uint32_t j = FIRST_WEIGHT; j < op->n_in; j++)
+            if (grad_wanted(c, op, j)) grad_give(c, op, j, dw + j - FIRST_WEIGHT);
+    }
+    if (!grad_wanted(c, op, 0)) return;
+    ValueId *in = arena_array(c->g->arena, ValueId, op->n_in);
+    for (uint32_t j = 0; j < op->n_in; j++) in[j] = j ? op->in[j] : dy[0];
+    grad_give(c, op, 0, emit(&c->b, OP_experts_linear_grad_input, &(Attrs){0}, op->n_in, in, NULL));
+}
+
 /* ---- attention ---- */
 
 static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
@@ -272,6 +309,19 @@ static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
         in[k] = operand >= 0 ? op->in[operand] : op->out + (uint32_t)result;
     }
     grad_give(c, op, 0, emit(&c->b, kind, &a, slope->n_in, in, NULL));
+}
+
+/* A term that is added to the loss: backward starts at its statistics, and at the loss. */
+static void grad_balance_loss(Grad *c, const Op *op, const ValueId *dy) {
+    (void)dy;
+    for (uint32_t j = 0; j < op->n_in; j++)
+        if (grad_wanted(c, op, j)) grad_reach(c, op, j);
+}
+
+static void grad_balance(Grad *c, const Op *op, const ValueId *dy) {
+    (void)dy;
+    Attrs a = {.alpha = op->attr.alpha, .exponent = c->g->policy.loss_exponent};
+    grad_give(c, op, 0, emit2(c, OP_balance_grad, &a, op->in[0], op->out));
 }
 
 const GradRule grad_rules[OP_COUNT] = {

@@ -52,6 +52,8 @@ void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op
 
 void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx) { contribute(c, op, j, dx, false); }
 
+void grad_reach(Grad *c, const Op *op, uint32_t j) { contributed(c, op->in[j]); }
+
 void grad_accumulate(Grad *c, const Op *op, uint32_t j, OpKind kind, uint32_t n_in, ValueId *in,
                      const Type *given) {
     GradSum *s = &c->sums[op->in[j]];

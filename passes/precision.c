@@ -6,6 +6,8 @@
  * @f32 are read, and their gradients written, in f32. Params learn both dtypes. No op is added:
  * every kernel reads operands of either dtype and rounds its result once, and the cast of a
  * parameter belongs to its shard, where pass comm puts it. With everything f32 nothing changes.
+ * A product with a weight marked @f32 has an f32 result, and so has what is computed from such
+ * results, weights and statistics alone, forward and backward: a router is f32 up to its choice.
  *
  * 1. Backwards: which values are gradients of parameters, or sums on the way to one, and in which
  * dtype. An op that adds to an operand in place (acc) has the operand's dtype. 2. Forwards: each
@@ -19,6 +21,7 @@ typedef struct Precision {
     Graph *g;
     int *wanted;       /* by value: dtype as a parameter's gradient; DT_NONE = not one */
     uint32_t *readers; /* by value */
+    bool *kept;        /* by value: f32 whatever the compute dtype is */
 } Precision;
 
 /* Views and parts are bound to the dtype of the whole. */
@@ -59,13 +62,32 @@ static void mark_gradients(Precision *c, const Program *p) {
     }
 }
 
+static bool is_kept(const Precision *c, ValueId v) {
+    const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+    return c->kept[v] || (def->kind == OP_param && c->g->params.at[def->attr.index].keep_f32);
+}
+
+/* Does the op compute in f32 because of what it reads? */
+static bool keeps_f32(const Precision *c, const Op *op) {
+    bool product = op->kind == OP_linear || op->kind == OP_linear_gelu, any = false;
+    if (product && is_kept(c, op->in[1])) return true;
+    for (uint32_t j = 0; j < op->n_in; j++) {
+        if (!type_is_float(&c->g->values.at[op->in[j]].type)) continue;
+        if (!is_kept(c, op->in[j])) return false;
+        any |= c->kept[op->in[j]];
+    }
+    return any;
+}
+
 /* What result j of the op gets; DT_NONE: this pass leaves its dtype alone. */
 static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
     if (op->kind == OP_param) return g->params.at[op->attr.index].compute_dtype;
     const Slot *slot = signature_result(op_signature(op->kind), j);
     switch (slot->dtype) {
-    case WANT_DEFAULT: return slot->same_as < 0 ? g->policy.compute_dtype : DT_NONE;
+    case WANT_DEFAULT:
+        if (slot->same_as >= 0) return DT_NONE;
+        return keeps_f32(c, op) ? DT_F32 : g->policy.compute_dtype;
     case WANT_SAME: return g->values.at[op->in[0]].type.dtype;
     default: return DT_NONE;
     }
@@ -75,6 +97,10 @@ static void set_results(Precision *c, const Op *op) {
     Value *out = &c->g->values.at[op->out];
     for (uint32_t j = 0; j < op->n_out; j++) {
         int dtype = compute_dtype(c, op, j);
+        const Slot *slot = signature_result(op_signature(op->kind), j);
+        bool given = slot->dtype == DT_F32;
+        bool data = slot->dtype == WANT_SAME && op->n_in && c->kept[op->in[0]];
+        c->kept[op->out + j] = given || data || (slot->dtype == WANT_DEFAULT && keeps_f32(c, op));
         if (c->wanted[op->out + j] != DT_NONE) dtype = c->wanted[op->out + j];
         if (dtype != DT_NONE && type_is_float(&out[j].type)) out[j].type.dtype = (uint8_t)dtype;
     }
@@ -87,7 +113,8 @@ bool pass_precision(Graph *g) {
         p->reduce_dtype = p->keep_f32 ? DT_F32 : g->policy.reduce_dtype;
     }
     Precision c = {g, arena_array(g->arena, int, g->values.n),
-                   arena_array(g->arena, uint32_t, g->values.n)};
+                   arena_array(g->arena, uint32_t, g->values.n),
+                   arena_array(g->arena, bool, g->values.n)};
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         mark_gradients(&c, p);

@@ -7,33 +7,7 @@
  * and rounded once, bias and accumulator included. Bias and accumulator are put into the result's
  * place first; the product then adds. Rows of y and dy may have a pitch (op.h).
  */
-#include "kernel.h"
-#include "vector.h"
-
-typedef struct Scratch {
-    char *at;
-    uint64_t left;
-} Scratch;
-
-/* f32 memory of n elements in the workspace, or NULL. */
-static float *take(Scratch *s, int64_t n) {
-    uint64_t bytes = align_up((uint64_t)n * sizeof(float), 64);
-    if (bytes > s->left) return NULL;
-    float *p = (float *)(void *)s->at;
-    s->at += bytes;
-    s->left -= bytes;
-    return p;
-}
-
-static void convert(const Launch *l, void *to, int to_dtype, const void *from, int dtype,
-                    int64_t n) {
-#pragma omp parallel num_threads(threads_for(l, n))
-    {
-        Range r = my_range(n, 64);
-        for (int64_t i = r.from; i < r.to; i += LANES)
-            v_put(to, to_dtype, i, r.to - i, v_get(from, dtype, i, r.to - i));
-    }
-}
+#include "widen.h"
 
 /* The same for rows that begin to_pitch and from_pitch elements apart. */
 static void convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,

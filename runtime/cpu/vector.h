@@ -148,6 +148,9 @@ VECTOR_INLINE V16 v_first(V16 x, int64_t n, float others) {
 VECTOR_INLINE float element_load(const void *p, int dtype, int64_t at) {
     return dtype == DT_F32 ? ((const float *)p)[at] : bf16_to_f32(((const uint16_t *)p)[at]);
 }
+VECTOR_INLINE void element_store(void *p, int dtype, int64_t at, float x) {
+    v_store_part(p, dtype, at, 1, v_all(x));
+}
 
 /* A row as f32: the row itself, or its copy in `buffer`. */
 static inline const float *row_f32(const void *p, int dtype, int64_t at, int64_t n, float *buffer) {

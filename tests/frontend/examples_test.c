@@ -68,7 +68,8 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
     put(out, where, EXAMPLE_MEMBER, text);
     buf_printf(out, "  forward(ids: [B, T]) {\n"
                     "    x = inner(layer_norm(linear(gather(table, ids), w), scale))\n"
-                    "    q = x as [B, T, H, D // H]\n    k = q\n    v = q\n");
+                    "    q = x as [B, T, H, D // H]\n    k = q\n    v = q\n"
+                    "    scores = x\n    weights, choices = topk(softmax(scores), 2)\n");
     put(out, where, EXAMPLE_STATEMENT, text);
     buf_printf(out, "    return head(x)\n  }\n}\ndata {\n");
     bool regression = strstr(text, "mse(");

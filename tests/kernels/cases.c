@@ -171,6 +171,140 @@ static const Plan plan = {.params = params,
         .out = {REAL(o, d)}, .reference = ref_linear_grad_weight, .tolerance = 2e-6,               \
         .product = true                                                                            \
     }
+#define SOFTMAX(r, d)                                                                              \
+    {.op = OP_softmax,                                                                             \
+     .title = "softmax " #r " " #d,                                                                \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d)},                                                                         \
+     .out = {REAL(r, d)},                                                                          \
+     .reference = ref_softmax,                                                                     \
+     .tolerance = 1e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_softmax_grad, .title = "softmax_grad " #r " " #d, .n_in = 2, .n_out = 1,          \
+        .in = {NORMAL(r, d), NORMAL(r, d)}, .out = {REAL(r, d)}, .reference = ref_softmax_grad,    \
+        .tolerance = 2e-6                                                                          \
+    }
+#define TOPK(r, e, k)                                                                              \
+    {.op = OP_topk,                                                                                \
+     .title = "topk " #r " " #e " " #k,                                                            \
+     .attr = {.count = k},                                                                         \
+     .n_in = 1,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, e)},                                                                         \
+     .out = {REAL(r, k), OUT(DT_I32, r, k)},                                                       \
+     .reference = ref_topk},                                                                              \
+        {.op = OP_topk,                                                                            \
+         .title = "topk of equal ones " #r " " #e " " #k,                                          \
+         .attr = {.count = k},                                                                     \
+         .n_in = 1,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {IN(MIX, SMALL, r, e)},                                                             \
+         .out = {REAL(r, k), OUT(DT_I32, r, k)},                                                   \
+         .reference = ref_topk},                                                                   \
+    {                                                                                              \
+        .op = OP_topk_grad, .title = "topk_grad " #r " " #e " " #k, .n_in = 2, .n_out = 1,         \
+        .in = {NORMAL(r, 1), IN(DT_I32, IDS, r, 1)}, .out = {REAL(r, e)},                          \
+        .reference = ref_topk_grad,                                                                \
+        .limit = e                                                                                 \
+    }
+#define ROUTE(n, e, k)                                                                             \
+    {                                                                                              \
+        .op = OP_route, .title = "route " #n " " #e " " #k, .attr = {.count = e}, .n_in = 1,       \
+        .n_out = 3, .in = {IN(DT_I32, IDS, n, k)},                                                 \
+        .out = {OUT(DT_I32, n *k), OUT(DT_I32, n, k), OUT(DT_I32, e + 1)}, .reference = ref_route, \
+        .limit = e                                                                                 \
+    }
+#define ORDER(n, k) IN(DT_I32, DERIVED, n *k)
+#define PLACE(n, k) IN(DT_I32, DERIVED, n, k)
+#define ROUTED(n, d, k)                                                                            \
+    {.op = OP_dispatch,                                                                            \
+     .title = "dispatch " #n " " #d " " #k,                                                        \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(n, d), ORDER(n, k), PLACE(n, k)},                                               \
+     .out = {REAL(n *k, d)},                                                                       \
+     .reference = ref_dispatch,                                                                    \
+     .derive = derive_routing},                                                                    \
+        {.op = OP_dispatch_grad,                                                                   \
+         .title = "dispatch_grad " #n " " #d " " #k,                                               \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n *k, d), PLACE(n, k)},                                                     \
+         .out = {REAL(n, d)},                                                                      \
+         .reference = ref_dispatch_grad,                                                           \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 5e-7},                                                                       \
+        {.op = OP_combine,                                                                         \
+         .title = "combine " #n " " #d " " #k,                                                     \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n *k, d), NORMAL(n, k), ORDER(n, k), PLACE(n, k)},                          \
+         .out = {REAL(n, d)},                                                                      \
+         .reference = ref_combine,                                                                 \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 5e-7},                                                                       \
+        {.op = OP_combine_grad_rows,                                                               \
+         .title = "combine_grad_rows " #n " " #d " " #k,                                           \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n, d), NORMAL(n, k), ORDER(n, k)},                                          \
+         .out = {REAL(n *k, d)},                                                                   \
+         .reference = ref_combine_grad_rows,                                                       \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 2e-7},                                                                       \
+    {                                                                                              \
+        .op = OP_combine_grad_weights, .title = "combine_grad_weights " #n " " #d " " #k,          \
+        .n_in = 3, .n_out = 1, .in = {NORMAL(n, d), NORMAL(n *k, d), PLACE(n, k)},                 \
+        .out = {F32(n, k)}, .reference = ref_combine_grad_weights, .derive = derive_routing,       \
+        .tolerance = 1e-6                                                                          \
+    }
+#define STARTS(e) IN(DT_I32, DERIVED, e + 1)
+#define EXPERTS(r, d, o)                                                                           \
+    {.op = OP_experts_linear,                                                                      \
+     .title = "experts_linear " #r " " #d " " #o,                                                  \
+     .n_in = 6,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), STARTS(4), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d)},      \
+     .out = {REAL(r, o)},                                                                          \
+     .reference = ref_experts_linear,                                                              \
+     .derive = derive_routing,                                                                     \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_experts_linear_grad_input,                                                       \
+         .title = "experts_linear_grad_input " #r " " #d " " #o,                                   \
+         .n_in = 6,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), STARTS(4), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d)},  \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_experts_linear_grad_input,                                               \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_experts_linear_grad_weight, .title = "experts_linear_grad_weight " #r " " #d " " #o, \
+        .n_in = 3, .n_out = 4, .in = {NORMAL(r, o), NORMAL(r, d), STARTS(4)},                      \
+        .out = {REAL(o, d), REAL(o, d), REAL(o, d), REAL(o, d)},                                   \
+        .reference = ref_experts_linear_grad_weight, .derive = derive_routing,                     \
+        .tolerance = 2e-6, .product = true                                                         \
+    }
+#define BALANCE(n, e, k)                                                                           \
+    {.op = OP_balance,                                                                             \
+     .title = "balance " #n " " #e " " #k,                                                         \
+     .attr = {.ignore = -100},                                                                     \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(n, e), IN(DT_I32, IDS, n, k), IN(DT_I32, TARGETS, n)},                          \
+     .out = {OUT(DT_I64, 2 * e + 2)},                                                              \
+     .reference = ref_balance,                                                                     \
+     .tolerance = 1e-6,                                                                            \
+     .limit = e},                                                                                  \
+    {                                                                                              \
+        .op = OP_balance_grad, .title = "balance_grad " #n " " #e " " #k,                          \
+        .attr = {.alpha = 0.01, .exponent = -7}, .n_in = 2, .n_out = 1,                            \
+        .in = {NORMAL(n, e), IN(DT_I64, DERIVED, 2 * e + 2)}, .out = {REAL(n, e)},                 \
+        .reference = ref_balance_grad, .derive = derive_stats, .tolerance = 2e-6                   \
+    }
 #define FUSED_LINEAR(form, r, d, o)                                                                \
     {.op = OP_linear_gelu,                                                                         \
      .title = "linear_gelu with bias " #form " " #r " " #d " " #o,                                 \
@@ -728,6 +862,34 @@ const Case cases[] = {
      .out = {REAL(3, 70, 37)},
      .reference = ref_mean_grad,
      .tolerance = 2e-7},
+    SOFTMAX(5, 1),
+    SOFTMAX(7, 8),
+    SOFTMAX(3, 37),
+    SOFTMAX(2, 2051),
+    TOPK(9, 8, 2),
+    TOPK(5, 5, 5),
+    TOPK(3, 70, 3),
+    ROUTE(5, 8, 2),
+    ROUTE(700, 3, 1),
+    ROUTE(41, 300, 6),
+    ROUTED(5, 3, 2),
+    ROUTED(9, 37, 1),
+    ROUTED(3, 1100, 4),
+    EXPERTS(11, 5, 7),
+    EXPERTS(150, 33, 70),
+    EXPERTS(90, 64, 128),
+    BALANCE(37, 8, 2),
+    BALANCE(5, 70, 3),
+    {.op = OP_balance_loss,
+     .title = "balance_loss",
+     .attr = {.alpha = 0.01},
+     .n_in = 2,
+     .n_out = 1,
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, DERIVED, 10)},
+     .out = {WORDS},
+     .reference = ref_balance_loss, /* words: compared between devices */
+     .derive = derive_stats,
+     .exact = true},
     {.op = OP_mse,
      .title = "mse",
      .n_in = 2,

@@ -66,6 +66,8 @@ void ref_norm_grad_input(const Case *, double *const *, double *const *);
 void ref_norm_grad_weight(const Case *, double *const *, double *const *);
 void derive_statistics(const Case *, double *const *, double *const *);
 void derive_attention(const Case *, double *const *, double *const *);
+void derive_routing(const Case *, double *const *, double *const *);
+void derive_stats(const Case *, double *const *, double *const *);
 void derive_lse(const Case *, double *const *, double *const *);
 
 #endif

@@ -441,6 +441,85 @@ static ValueId norm(Model *m, ValueId x, int64_t D) {
     return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
 }
 
+static void case_softmax(Model *m) {
+    loss(m, apply(m, OP_softmax, (Attrs){0}, OPERANDS(input(m, DIMS(3, 7)))));
+}
+static void case_softmax_wide(Model *m) {
+    loss(m, apply(m, OP_softmax, (Attrs){0}, OPERANDS(input(m, DIMS(2, 37)))));
+}
+
+/* No two numbers are equal: differences do not change what is chosen. n is no multiple of 7. */
+static ValueId distinct(Model *m, int rank, const int64_t *dim) {
+    ValueId x = input(m, rank, dim);
+    uint32_t k = m->g->params.n - 1;
+    int64_t n = type_elements(&m->g->params.at[k].type);
+    for (int64_t i = 0; i < n; i++) m->params[k][i] = (double)(i * 7 % n) / 8 - 1.1875;
+    return x;
+}
+
+static ValueId chosen(Model *m, ValueId scores, int64_t count, ValueId *places) {
+    OpId id = node(m, OP_topk, (Attrs){.count = count}, OPERANDS(scores));
+    ValueId best = m->g->ops.at[id].out;
+    *places = best + 1;
+    return best;
+}
+static void case_topk(Model *m) {
+    ValueId places;
+    loss(m, chosen(m, distinct(m, DIMS(3, 5)), 2, &places));
+}
+static void case_topk_all(Model *m) {
+    ValueId places;
+    loss(m, chosen(m, distinct(m, DIMS(2, 4)), 4, &places));
+}
+
+/* Three experts, two choices of each of five tokens; one expert may get nothing. The scores that
+ * choose are not trained, since a choice has no gradient. */
+static ValueId mixture(Model *m, bool through_experts) {
+    enum { R = 5, D = 4, O = 3, E = 3, K = 2 };
+    ValueId places, x = input(m, DIMS(R, D)), scores = new_param(m, 2, (int64_t[]){R, E}, true);
+    ValueId p = chosen(m, scores, K, &places);
+    OpId id = node(m, OP_route, (Attrs){.count = E}, OPERANDS(places));
+    ValueId order = m->g->ops.at[id].out, place = order + 1, starts = order + 2;
+    ValueId y = apply(m, OP_dispatch, (Attrs){0}, OPERANDS(x, order, place));
+    if (through_experts) {
+        ValueId a = input(m, DIMS(O, D)), b = input(m, DIMS(O, D)), c = input(m, DIMS(O, D));
+        y = apply(m, OP_experts_linear, (Attrs){0}, OPERANDS(y, starts, a, b, c));
+    }
+    ValueId weights = input(m, DIMS(R, K));
+    p = apply(m, OP_mul, (Attrs){0}, OPERANDS(p, weights));
+    return apply(m, OP_combine, (Attrs){0}, OPERANDS(y, p, order, place));
+}
+static void case_dispatch(Model *m) { loss(m, mixture(m, false)); }
+static void case_experts(Model *m) { loss(m, mixture(m, true)); }
+
+/* One weight is that of two experts. */
+static void case_experts_tied(Model *m) {
+    ValueId places, x = input(m, DIMS(4, 3)), w = input(m, DIMS(2, 3)), v = input(m, DIMS(2, 3));
+    chosen(m, new_param(m, 2, (int64_t[]){4, 3}, true), 1, &places);
+    OpId id = node(m, OP_route, (Attrs){.count = 3}, OPERANDS(places));
+    ValueId order = m->g->ops.at[id].out;
+    ValueId y = apply(m, OP_dispatch, (Attrs){0}, OPERANDS(x, order, order + 1));
+    loss(m, apply(m, OP_experts_linear, (Attrs){0}, OPERANDS(y, order + 2, w, v, w)));
+}
+
+/* The loss with one term, or two; some targets are ignored. */
+static void balanced(Model *m, int terms) {
+    enum { R = 6, V = 5, E = 4 };
+    ValueId logits = input(m, DIMS(R, V)), targets = ids(m, V, IGNORED, 1, (int64_t[]){R});
+    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    for (int k = 0; k < terms; k++) {
+        ValueId places, scores = input(m, DIMS(2, R / 2, E));
+        chosen(m, new_param(m, 3, (int64_t[]){2, R / 2, E}, true), 2, &places);
+        Attrs a = {.alpha = 3.0 + k, .ignore = IGNORED};
+        ValueId stats = apply(m, OP_balance, a, OPERANDS(scores, places, targets));
+        l = apply(m, OP_balance_loss, (Attrs){.alpha = a.alpha}, OPERANDS(l, stats));
+    }
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+static void case_balance(Model *m) { balanced(m, 1); }
+static void case_balance_twice(Model *m) { balanced(m, 2); }
+
 /* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
 static void case_block(Model *m) {
     enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
@@ -543,6 +622,16 @@ static const Case cases[] = {
     {OP_rope, case_rope_part},
     {OP_rope, case_rope_neighbours},
     {OP_rope, case_rope_scaled},
+    {OP_softmax, case_softmax},
+    {OP_softmax, case_softmax_wide},
+    {OP_topk, case_topk},
+    {OP_topk, case_topk_all},
+    {OP_dispatch, case_dispatch},
+    {OP_combine, case_dispatch},
+    {OP_experts_linear, case_experts},
+    {OP_experts_linear, case_experts_tied},
+    {OP_balance, case_balance},
+    {OP_balance_loss, case_balance_twice},
     {OP_attention, case_attention},
     {OP_attention, case_attention_causal},
     {OP_attention, case_attention_grouped},

@@ -1,0 +1,125 @@
+/* The balance of a router: statistics of its choices and probabilities, the term of the loss that
+ * they make, and its gradient. N tokens, E experts, K choices; f_e = choices of e / N, P_e = the
+ * mean probability of e, over the whole batch. The term is alpha * E * the sum of f_e * P_e; f_e is
+ * a constant for its gradient.
+ *
+ * Statistics are integers (type.h), so they are the same for any number of threads and ranks.
+ */
+#include "exact.h"
+#include "kernel.h"
+#include "vector_math.h"
+
+/* softmax of a row of E logits; the sum of exponentials is in f64. */
+static void probabilities(const Operand *x, int64_t row, int64_t experts, float *p) {
+    float top = -__builtin_inff();
+    for (int64_t e = 0; e < experts; e++) {
+        float v = element_load(x->at, x->dtype, row * experts + e);
+        if (v > top) top = v;
+    }
+    double total = 0.0;
+    for (int64_t e = 0; e < experts; e += LANES) {
+        V16 v = v_exp(v_get(x->at, x->dtype, row * experts + e, experts - e) - top);
+        v_store_part(p, DT_F32, e, MIN(experts - e, (int64_t)LANES), v);
+    }
+    for (int64_t e = 0; e < experts; e++) total += (double)p[e];
+    for (int64_t e = 0; e < experts; e++) p[e] = (float)((double)p[e] / total);
+}
+
+static int64_t count_targets(Operand t, int64_t ignore) {
+    int64_t n = t.n;
+    for (int64_t i = 0; t.dtype == DT_I32 && i < t.n; i++)
+        n -= ((const int32_t *)t.at)[i] == ignore;
+    return n;
+}
+
+/* Probabilities that are no numbers count as 0: the loss is no number either. */
+static int64_t in_units(float p) {
+    return p == p ? (int64_t)((double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5) : 0;
+}
+
+static void add_up(const Operand *x, Range rows, int64_t experts, int64_t *stats) {
+    float p[MOST_EXPERTS];
+    int64_t sum[MOST_EXPERTS] = {0};
+    for (int64_t row = rows.from; row < rows.to; row++) {
+        probabilities(x, row, experts, p);
+        for (int64_t e = 0; e < experts; e++) sum[e] += in_units(p[e]);
+    }
+#pragma omp critical(balance)
+    for (int64_t e = 0; e < experts; e++) stats[experts + e] += sum[e];
+}
+
+KERNEL(balance) {
+    Operand x = input(l, 0), index = input(l, 1);
+    Result out = output(l, 0);
+    int64_t experts = last_dim(x.type), tokens = experts ? x.n / experts : 0;
+    int64_t *stats = out.at;
+    const int32_t *chosen = index.at;
+    if (!is_real(x.dtype) || index.dtype != DT_I32 || out.dtype != DT_I64 || experts < 1 ||
+        experts > MOST_EXPERTS || out.n != balance_words(experts))
+        return bad_operands(l);
+    memset(stats, 0, (size_t)out.n * sizeof *stats);
+    for (int64_t i = 0; i < index.n; i++) {
+        if (chosen[i] < 0 || chosen[i] >= experts)
+            return launch_error(l, EXIT_CORRUPT, "index %d is not below %lld", chosen[i],
+                                (long long)experts);
+        stats[chosen[i]]++;
+    }
+#pragma omp parallel num_threads(threads_for(l, x.n * 8))
+    add_up(&x, my_range(tokens, 1), experts, stats);
+    stats[2 * experts] = tokens;
+    stats[2 * experts + 1] = count_targets(input(l, 2), l->call->attr->ignore);
+    return 0;
+}
+
+KERNEL(balance_loss) {
+    Operand loss = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    int64_t experts = (in.n - 2) / 2;
+    const int64_t *stats = in.at;
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || experts < 1 || in.n != balance_words(experts))
+        return bad_operands(l);
+    double sum = 0.0, tokens = (double)stats[2 * experts];
+    for (int64_t e = 0; e < experts; e++)
+        sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
+    sum *= l->call->attr->alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS);
+    memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
+    /* A term for each target of this rank; what f32 cannot hold of it goes into further parts. */
+    double rest = sum * (double)((const int64_t *)out.at)[EXACT_COUNT];
+    V16 parts = v_all(0.0f);
+    for (int k = 0; k < 3; k++) {
+        parts[k] = (float)rest;
+        rest -= (double)parts[k];
+    }
+    ExactSum exact = {0};
+    exact_push(&exact, parts, false);
+    exact_finish(&exact, out.at);
+    return 0;
+}
+
+KERNEL(balance_grad) {
+    Operand x = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    int64_t experts = last_dim(x.type), tokens = experts ? x.n / experts : 0;
+    const int64_t *stats = in.at;
+    if (!is_real(x.dtype) || in.dtype != DT_I64 || !is_real(out.dtype) || out.n != x.n ||
+        experts < 1 || experts > MOST_EXPERTS || in.n != balance_words(experts))
+        return bad_operands(l);
+    double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
+    double factor = l->call->attr->alpha * (double)experts / (all * all) *
+                    __builtin_ldexp(targets, (int)l->call->attr->exponent);
+#pragma omp parallel num_threads(threads_for(l, x.n * 8))
+    {
+        float p[MOST_EXPERTS];
+        Range r = my_range(tokens, 1);
+        for (int64_t row = r.from; row < r.to; row++) {
+            double mean = 0.0;
+            probabilities(&x, row, experts, p);
+            for (int64_t e = 0; e < experts; e++) mean += (double)p[e] * (double)stats[e];
+            for (int64_t e = 0; e < experts; e++)
+                element_store(out.at, out.dtype, row * experts + e,
+                              (float)(factor * ((double)stats[e] - mean) * (double)p[e]));
+        }
+    }
+    return 0;
+}

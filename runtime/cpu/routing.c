@@ -1,0 +1,172 @@
+/* Tokens to experts and back. N tokens of width D, K choices each; choice n * K + k is the k-th of
+ * token n. R = N * K rows lie sorted by expert: row r holds the token of choice order[r], and
+ * choice c has row place[c].
+ *
+ * Sorting is stable, so a token's rows and the sums over them do not depend on threads. Indices
+ * come from kernels, but a plan need not be right: each is checked before it is an address.
+ */
+#include "kernel.h"
+#include "vector.h"
+
+static int check_indices(const Launch *l, Operand x, int64_t limit) {
+    const int32_t *at = x.at;
+    for (int64_t i = 0; i < x.n; i++)
+        if (at[i] < 0 || at[i] >= limit)
+            return launch_error(l, EXIT_CORRUPT, "index %d is not below %lld", at[i],
+                                (long long)limit);
+    return 0;
+}
+
+KERNEL(route) {
+    Operand index = input(l, 0);
+    Result order = output(l, 0), place = output(l, 1), starts = output(l, 2);
+    int64_t experts = starts.n - 1;
+    if (index.dtype != DT_I32 || order.dtype != DT_I32 || place.dtype != DT_I32 ||
+        starts.dtype != DT_I32 || order.n != index.n || place.n != index.n || experts < 1 ||
+        experts > MOST_EXPERTS)
+        return bad_operands(l);
+    int code = check_indices(l, index, experts);
+    if (code) return code;
+    const int32_t *chosen = index.at;
+    int32_t *start = starts.at, next[MOST_EXPERTS];
+    memset(start, 0, (size_t)starts.n * sizeof *start);
+    for (int64_t c = 0; c < index.n; c++) start[chosen[c] + 1]++;
+    for (int64_t e = 0; e < experts; e++) start[e + 1] += start[e];
+    memcpy(next, start, (size_t)experts * sizeof *next);
+    for (int64_t c = 0; c < index.n; c++) {
+        int32_t row = next[chosen[c]]++;
+        ((int32_t *)order.at)[row] = (int32_t)c;
+        ((int32_t *)place.at)[c] = row;
+    }
+    return 0;
+}
+
+/* Rows of the experts' data and tokens: what the kernels below have in common. */
+typedef struct Routing {
+    int64_t rows, tokens, width, count; /* rows = tokens * count */
+} Routing;
+
+static bool get_routing(Operand rows, int64_t tokens_elements, Routing *r) {
+    r->width = last_dim(rows.type);
+    r->rows = r->width ? rows.n / r->width : 0;
+    r->tokens = r->width ? tokens_elements / r->width : 0;
+    r->count = r->tokens ? r->rows / r->tokens : 0;
+    return rows.n == r->rows * r->width && tokens_elements == r->tokens * r->width &&
+           r->rows == r->tokens * r->count;
+}
+
+static Operand as_operand(Result r) { return (Operand){r.at, r.dtype, r.n, r.type}; }
+
+KERNEL(dispatch) {
+    Operand x = input(l, 0), order = input(l, 1);
+    Result y = output(l, 0);
+    Routing r;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || order.dtype != DT_I32 ||
+        !get_routing(as_operand(y), x.n, &r) || order.n != r.rows)
+        return bad_operands(l);
+    int code = check_indices(l, order, r.rows);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range mine = my_range(r.rows, 1);
+        for (int64_t row = mine.from; row < mine.to; row++) {
+            int64_t from = ((const int32_t *)order.at)[row] / r.count * r.width;
+            for (int64_t i = 0; i < r.width; i += LANES)
+                v_put(y.at, y.dtype, row * r.width + i, r.width - i,
+                      v_get(x.at, x.dtype, from + i, r.width - i));
+        }
+    }
+    return 0;
+}
+
+/* x of each token = the sum over its choices of its row, times p where that is there. */
+static int sum_choices(const Launch *l, Operand y, const Operand *p, Operand place, Result x) {
+    Routing r;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || place.dtype != DT_I32 ||
+        !get_routing(y, x.n, &r) || place.n != r.rows ||
+        (p && (!is_real(p->dtype) || p->n != r.rows)))
+        return bad_operands(l);
+    int code = check_indices(l, place, r.rows);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range mine = my_range(r.tokens, 1);
+        for (int64_t token = mine.from; token < mine.to; token++)
+            for (int64_t i = 0; i < r.width; i += LANES) {
+                V16 sum = v_all(0.0f);
+                for (int64_t c = token * r.count; c < (token + 1) * r.count; c++) {
+                    int64_t from = ((const int32_t *)place.at)[c] * r.width;
+                    V16 row = v_get(y.at, y.dtype, from + i, r.width - i);
+                    sum += p ? row * element_load(p->at, p->dtype, c) : row;
+                }
+                v_put(x.at, x.dtype, token * r.width + i, r.width - i, sum);
+            }
+    }
+    return 0;
+}
+
+KERNEL(dispatch_grad) { return sum_choices(l, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+
+KERNEL(combine) {
+    Operand p = input(l, 1);
+    return sum_choices(l, input(l, 0), &p, input(l, 3), output(l, 0));
+}
+
+KERNEL(combine_grad_rows) {
+    Operand dx = input(l, 0), p = input(l, 1), order = input(l, 2);
+    Result dy = output(l, 0);
+    Routing r;
+    if (!is_real(dx.dtype) || !is_real(p.dtype) || !is_real(dy.dtype) || order.dtype != DT_I32 ||
+        !get_routing(as_operand(dy), dx.n, &r) || order.n != r.rows || p.n != r.rows)
+        return bad_operands(l);
+    int code = check_indices(l, order, r.rows);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, dy.n))
+    {
+        Range mine = my_range(r.rows, 1);
+        for (int64_t row = mine.from; row < mine.to; row++) {
+            int64_t choice = ((const int32_t *)order.at)[row], from = choice / r.count * r.width;
+            float weight = element_load(p.at, p.dtype, choice);
+            for (int64_t i = 0; i < r.width; i += LANES)
+                v_put(dy.at, dy.dtype, row * r.width + i, r.width - i,
+                      v_get(dx.at, dx.dtype, from + i, r.width - i) * weight);
+        }
+    }
+    return 0;
+}
+
+/* In blocks of 64 vectors in f32, the blocks in f64. */
+static float dot(const Operand *a, int64_t a_from, const Operand *b, int64_t b_from, int64_t n) {
+    enum { BLOCK = 64 * LANES };
+    double total = 0.0;
+    for (int64_t block = 0; block < n; block += BLOCK) {
+        V16 sum = v_all(0.0f);
+        for (int64_t i = block; i < MIN(block + BLOCK, n); i += LANES) {
+            V16 term = v_get(a->at, a->dtype, a_from + i, n - i) *
+                       v_get(b->at, b->dtype, b_from + i, n - i);
+            sum += v_first(term, n - i, 0.0f);
+        }
+        total += (double)v_sum(sum);
+    }
+    return (float)total;
+}
+
+KERNEL(combine_grad_weights) {
+    Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
+    Result dp = output(l, 0);
+    Routing r;
+    if (!is_real(dx.dtype) || !is_real(y.dtype) || !is_real(dp.dtype) || place.dtype != DT_I32 ||
+        !get_routing(y, dx.n, &r) || place.n != r.rows || dp.n != r.rows)
+        return bad_operands(l);
+    int code = check_indices(l, place, r.rows);
+    if (code) return code;
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range mine = my_range(r.rows, 16);
+        for (int64_t c = mine.from; c < mine.to; c++)
+            element_store(dp.at, dp.dtype, c,
+                          dot(&dx, c / r.count * r.width, &y,
+                              ((const int32_t *)place.at)[c] * r.width, r.width));
+    }
+    return 0;
+}

@@ -1,0 +1,153 @@
+/* softmax and topk, row by row, and their gradients. R rows of D numbers; topk takes K of E.
+ *
+ * A row is shifted by its largest number; exponentials are added in f32 in blocks of 64 vectors,
+ * the blocks in f64. A row that holds a nan, or inf - inf, is nan.
+ */
+#include "kernel.h"
+#include "vector_math.h"
+
+enum { BLOCK = 64 * LANES };
+
+VECTOR_INLINE float row_top(const Operand *x, int64_t from, int64_t width) {
+    V16 top = v_all(-__builtin_inff());
+    for (int64_t i = 0; i < width; i += LANES)
+        top = v_max(
+            v_first(v_get(x->at, x->dtype, from + i, width - i), width - i, -__builtin_inff()),
+            top);
+    return v_largest(top);
+}
+
+static void softmax_row(const Operand *x, Result out, int64_t from, int64_t width) {
+    float top = row_top(x, from, width);
+    double total = 0.0;
+    for (int64_t block = 0; block < width; block += BLOCK) {
+        V16 sum = v_all(0.0f);
+        for (int64_t i = block; i < MIN(block + BLOCK, width); i += LANES) {
+            V16 e = v_exp(v_get(x->at, x->dtype, from + i, width - i) - top);
+            sum += v_first(e, width - i, 0.0f);
+        }
+        total += (double)v_sum(sum);
+    }
+    float scale = (float)(1.0 / total);
+    for (int64_t i = 0; i < width; i += LANES) {
+        V16 e = v_exp(v_get(x->at, x->dtype, from + i, width - i) - top);
+        v_put(out.at, out.dtype, from + i, width - i, e * scale);
+    }
+}
+
+KERNEL(softmax) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    int64_t width = last_dim(x.type);
+    if (!is_real(x.dtype) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
+#pragma omp parallel num_threads(threads_for(l, x.n * 4))
+    {
+        Range r = my_range(width ? x.n / width : 0, 1);
+        for (int64_t row = r.from; row < r.to; row++) softmax_row(&x, out, row * width, width);
+    }
+    return 0;
+}
+
+static void slope_row(const Operand *dy, const Operand *y, Result out, int64_t from,
+                      int64_t width) {
+    double total = 0.0;
+    for (int64_t block = 0; block < width; block += BLOCK) {
+        V16 sum = v_all(0.0f);
+        for (int64_t i = block; i < MIN(block + BLOCK, width); i += LANES) {
+            V16 term = v_get(dy->at, dy->dtype, from + i, width - i) *
+                       v_get(y->at, y->dtype, from + i, width - i);
+            sum += v_first(term, width - i, 0.0f);
+        }
+        total += (double)v_sum(sum);
+    }
+    float mean = (float)total;
+    for (int64_t i = 0; i < width; i += LANES) {
+        V16 d = v_get(dy->at, dy->dtype, from + i, width - i) - mean;
+        v_put(out.at, out.dtype, from + i, width - i,
+              d * v_get(y->at, y->dtype, from + i, width - i));
+    }
+}
+
+KERNEL(softmax_grad) {
+    Operand dy = input(l, 0), y = input(l, 1);
+    Result out = output(l, 0);
+    int64_t width = last_dim(y.type);
+    if (!is_real(dy.dtype) || !is_real(y.dtype) || !is_real(out.dtype) || out.n != y.n ||
+        dy.n != y.n)
+        return bad_operands(l);
+#pragma omp parallel num_threads(threads_for(l, y.n))
+    {
+        Range r = my_range(width ? y.n / width : 0, 1);
+        for (int64_t row = r.from; row < r.to; row++) slope_row(&dy, &y, out, row * width, width);
+    }
+    return 0;
+}
+
+/* ---- topk: a nan is less than any number, so a row always gives K different places */
+
+static bool is_taken(const int32_t *taken, int64_t n, int64_t i) {
+    for (int64_t k = 0; k < n; k++)
+        if (taken[k] == i) return true;
+    return false;
+}
+
+static int32_t next_largest(const Operand *x, int64_t from, int64_t width, const int32_t *taken,
+                            int64_t n) {
+    int64_t best = -1;
+    float most = 0.0f;
+    for (int64_t i = 0; i < width; i++) {
+        float value = element_load(x->at, x->dtype, from + i);
+        bool larger = best < 0 || value > most || (most != most && value == value);
+        if (!larger || is_taken(taken, n, i)) continue;
+        best = i;
+        most = value;
+    }
+    return (int32_t)best;
+}
+
+KERNEL(topk) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0), index = output(l, 1);
+    int64_t width = last_dim(x.type), count = last_dim(y.type);
+    int64_t rows = width ? x.n / width : 0;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || index.dtype != DT_I32 || count > width ||
+        y.n != rows * count || index.n != y.n)
+        return bad_operands(l);
+    int32_t *at = index.at;
+#pragma omp parallel num_threads(threads_for(l, x.n *count))
+    {
+        Range r = my_range(rows, 1);
+        for (int64_t row = r.from; row < r.to; row++)
+            for (int64_t k = 0; k < count; k++) {
+                int32_t *mine = at + row * count;
+                mine[k] = next_largest(&x, row * width, width, mine, k);
+                float value = element_load(x.at, x.dtype, row * width + mine[k]);
+                element_store(y.at, y.dtype, row * count + k, value);
+            }
+    }
+    return 0;
+}
+
+KERNEL(topk_grad) {
+    Operand dy = input(l, 0), index = input(l, 1);
+    Result out = output(l, 0);
+    int64_t width = last_dim(out.type), count = last_dim(dy.type);
+    int64_t rows = width ? out.n / width : 0;
+    if (!is_real(dy.dtype) || index.dtype != DT_I32 || !is_real(out.dtype) ||
+        dy.n != rows * count || index.n != dy.n)
+        return bad_operands(l);
+    const int32_t *at = index.at;
+    for (int64_t i = 0; i < index.n; i++)
+        if (at[i] < 0 || at[i] >= width)
+            return launch_error(l, EXIT_CORRUPT, "index %d is not below %lld", at[i],
+                                (long long)width);
+    memset(out.at, 0, (size_t)(out.n * dtype_bytes(out.dtype)));
+#pragma omp parallel num_threads(threads_for(l, dy.n))
+    {
+        Range r = my_range(rows, 1);
+        for (int64_t i = r.from * count; i < r.to * count; i++)
+            element_store(out.at, out.dtype, i / count * width + at[i],
+                          element_load(dy.at, dy.dtype, i));
+    }
+    return 0;
+}

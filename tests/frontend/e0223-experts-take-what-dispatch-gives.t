@@ -1,0 +1,42 @@
+# RUN: %fsdpc dump --stage=model %s
+# An array of modules takes rows of as many experts as it has.
+==== m.fsd
+config { D = 6; V = 11; E = 3 }
+module Expert {
+  up, down : Linear(D, D)
+  forward(x) = down(silu(up(x)))
+}
+module Net {
+  wte, head : Embedding(V, D)
+  gate : Linear(D, E)
+  experts : Expert[E]
+  forward(ids: [B, T]) {
+    x = wte(ids)
+    p, idx = topk(softmax(gate(x)), 2)
+    y = experts(x)
+    q, few = topk(x, 2)
+    z = experts(dispatch(x, few))
+    return linear(x, head.weight)
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4 }
+==== err
+error[E0223]: an array of modules is called with rows that `dispatch` gives
+  --> m.fsd:13:9
+   |
+13 |     y = experts(x)
+   |         ^^^^^^^^^^
+   |
+   = help: name one module, as in experts[0](x), or go over all with `for`
+
+error[E0223]: the choices are among 6 experts, the array has 3
+  --> m.fsd:15:9
+   |
+15 |     z = experts(dispatch(x, few))
+   |         ^^^^^^^^^^^^^^^^^^^^^^^^^
+   |
+   = help: the router gives as many scores as there are modules
+
+==== exit 1
