@@ -104,6 +104,36 @@ static int create_file(TensorWriter *w, char *error) {
     return 0;
 }
 
+/* A text of the folder; frees it. */
+static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
+    char *path = text ? path_in(w->temporary, name) : NULL;
+    if (!path) {
+        free(text);
+        return failed(w, error, "write", ENOMEM);
+    }
+    remember(path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int number = fd < 0 ? errno : write_whole(fd, text, strlen(text));
+    if (fd >= 0 && fsync(fd)) number = errno;
+    if (fd >= 0 && close(fd)) number = errno;
+    free(text);
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+static int write_texts(TensorWriter *w, char *error) {
+    int code = 0;
+    if (*w->form->config) {
+        char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
+        if (!text) {
+            snprintf(error, ERROR_BYTES, "the plan's config.json is no JSON object");
+            return EXIT_CORRUPT;
+        }
+        code = write_text(w, CONFIG_FILE, text, error);
+    }
+    if (code || w->n_piece == 1) return code;
+    return write_text(w, INDEX_FILE, tensor_index_text(w->tensor, w->piece, w->n_piece), error);
+}
+
 static int create_folder(TensorWriter *w, char *error) {
     const char *join = w->target.exists ? "/" : "";
     if (asprintf(&w->temporary, "%s%s.part-%ld", w->target.file, join, (long)getpid()) < 0)
@@ -114,7 +144,7 @@ static int create_folder(TensorWriter *w, char *error) {
     int code = 0;
     for (uint32_t i = 0; i < w->n_piece && !code; i++)
         code = create(w, &w->piece[i], path_in(w->temporary, w->piece[i].name), error);
-    return code;
+    return code ? code : write_texts(w, error);
 }
 
 /* Closes and removes what is there. */
@@ -235,36 +265,6 @@ static int close_pieces(TensorWriter *w, char *error) {
     return number ? failed(w, error, "write", number) : 0;
 }
 
-/* A text of the folder; frees it. */
-static int write_text(TensorWriter *w, const char *name, char *text, char *error) {
-    char *path = text ? path_in(w->temporary, name) : NULL;
-    if (!path) {
-        free(text);
-        return failed(w, error, "write", ENOMEM);
-    }
-    remember(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int number = fd < 0 ? errno : write_whole(fd, text, strlen(text));
-    if (fd >= 0 && fsync(fd)) number = errno;
-    if (fd >= 0 && close(fd)) number = errno;
-    free(text);
-    return number ? failed(w, error, "write", number) : 0;
-}
-
-static int write_texts(TensorWriter *w, char *error) {
-    int code = 0;
-    if (*w->form->config) {
-        char *text = tensor_config_text(w->form->config, w->n ? w->tensor[0].type : FT_F32);
-        if (!text) {
-            snprintf(error, ERROR_BYTES, "the plan's config.json is no JSON object");
-            return EXIT_CORRUPT;
-        }
-        code = write_text(w, CONFIG_FILE, text, error);
-    }
-    if (code || w->n_piece == 1) return code;
-    return write_text(w, INDEX_FILE, tensor_index_text(w->tensor, w->piece, w->n_piece), error);
-}
-
 /* The complete file or folder gets its name. Where something has taken the name since it was looked
  * at, it gets another one beside it. */
 static int give_name(TensorWriter *w, const char *from, char *error) {
@@ -309,34 +309,65 @@ static void remove_old(const TensorWriter *w) {
     sync_folder(w->target.file);
 }
 
-static int move_in(TensorWriter *w, const char *name, char *error) {
-    char *from = path_in(w->temporary, name), *to = path_in(w->target.file, name);
+static int move(const char *name, const char *folder, const char *other) {
+    char *from = path_in(folder, name), *to = path_in(other, name);
     int number = !from || !to ? ENOMEM : rename(from, to) ? errno : 0;
     free(from);
     free(to);
+    return number;
+}
+
+static bool is_in(const char *folder, const char *name) {
+    char *path = path_in(folder, name);
+    bool there = path && !access(path, F_OK);
+    free(path);
+    return there;
+}
+
+static int move_in(TensorWriter *w, const char *name, char *error) {
+    int number = move(name, w->temporary, w->target.file);
     return number ? failed(w, error, "write", number) : 0;
 }
 
-/* Into a folder that was there before: one file as it is replaced at once; several after the old
- * index is gone, and theirs last. */
-static int fill_folder(TensorWriter *w, char *error) {
-    char *index = path_in(w->target.file, INDEX_FILE);
-    if (!index) return failed(w, error, "write", ENOMEM);
-    if (w->n_piece > 1 && unlink(index) && errno != ENOENT)
-        return free(index), failed(w, error, "write", errno);
-    free(index);
-    sync_folder(w->target.file);
-    int code = *w->form->config ? move_in(w, CONFIG_FILE, error) : 0;
-    for (uint32_t i = 0; i < w->n_piece && !code; i++) code = move_in(w, w->piece[i].name, error);
-    if (code) return code;
-    sync_folder(w->target.file);
-    if (w->n_piece > 1) code = move_in(w, INDEX_FILE, error);
-    if (!code) remove_old(w);
-    if (!code) rmdir(w->temporary);
-    return code;
+/* So that the new files are together, wherever that is. */
+static void move_back(TensorWriter *w) {
+    for (uint32_t i = 0; i < w->n_piece; i++)
+        if (!is_in(w->temporary, w->piece[i].name))
+            move(w->piece[i].name, w->target.file, w->temporary);
+    if (*w->form->config && !is_in(w->temporary, CONFIG_FILE))
+        move(CONFIG_FILE, w->target.file, w->temporary);
+    if (w->n_piece > 1 && !is_in(w->temporary, INDEX_FILE))
+        move(INDEX_FILE, w->target.file, w->temporary);
 }
 
-/* Where it fails in the middle, what is left stays, and the message says where. */
+static int remove_name(TensorWriter *w, const char *name, char *error) {
+    char *path = path_in(w->target.file, name);
+    int number = !path ? ENOMEM : unlink(path) && errno != ENOENT ? errno : 0;
+    free(path);
+    return number ? failed(w, error, "write", number) : 0;
+}
+
+/* Into a folder that was there before. One file as it is replaced at once; several after the old
+ * index is gone, and theirs last. A single old file would be read instead of them. */
+static int fill_folder(TensorWriter *w, char *error) {
+    bool several = w->n_piece > 1;
+    int code = several ? remove_name(w, INDEX_FILE, error) : 0;
+    sync_folder(w->target.file);
+    if (!code && *w->form->config) code = move_in(w, CONFIG_FILE, error);
+    for (uint32_t i = 0; i < w->n_piece && !code; i++) code = move_in(w, w->piece[i].name, error);
+    sync_folder(w->target.file);
+    if (!code && several) code = move_in(w, INDEX_FILE, error);
+    if (!code && several) code = remove_name(w, WEIGHTS_FILE, error);
+    if (code) {
+        move_back(w);
+        return code;
+    }
+    remove_old(w);
+    rmdir(w->temporary);
+    return 0;
+}
+
+/* Where it fails in the middle, the new files stay together, and the message says where. */
 static int publish_folder(TensorWriter *w, char *error) {
     sync_folder(w->temporary);
     forget_unfinished();
@@ -348,10 +379,27 @@ static int publish_folder(TensorWriter *w, char *error) {
     return 0;
 }
 
+/* The disk failed while the files went there: they may be damaged, and are all there is. */
+static int keep_doubtful(TensorWriter *w, char *error) {
+    char *beside = NULL, why[ERROR_BYTES];
+    const char *from = w->form->folder ? w->temporary : w->piece->path;
+    if (asprintf(&beside, "%s.kept-%ld", w->target.file, (long)getpid()) < 0) return -1;
+    int code = rename(from, beside);
+    if (!code) {
+        forget_unfinished();
+        memcpy(why, error, sizeof why);
+        snprintf(error, ERROR_BYTES, "%.250s\nhelp: %s kept as %.150s, and may be damaged", why,
+                 w->form->folder ? "the files were" : "the file was", beside);
+        forget(w);
+    }
+    free(beside);
+    return code;
+}
+
 int writer_commit(TensorWriter *w, char *error) {
     writer_unmap(w);
     int code = close_pieces(w, error);
-    if (!code && w->form->folder) code = write_texts(w, error);
+    if (code && !keep_doubtful(w, error)) return code;
     if (!code)
         code = w->form->folder ? publish_folder(w, error) : give_name(w, w->piece->path, error);
     if (code) {

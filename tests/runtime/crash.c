@@ -1,0 +1,111 @@
+/* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1, does
+ * not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails with
+ * that number. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls with
+ * the word CRASH_IN in their path count, and those on files that such a call opened. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES = 1024 };
+static bool ours[FILES];
+static int calls;
+
+/* The error that the call is to fail with, or 0. */
+static int next_call(bool counts) {
+    const char *at = getenv("CRASH_AT"), *number = getenv("CRASH_ERRNO");
+    const char *count = getenv("CRASH_COUNT");
+    if (!counts) return 0;
+    calls++;
+    if (count) {
+        int fd = open(count, O_WRONLY | O_TRUNC);
+        dprintf(fd, "%d\n", calls);
+        close(fd);
+    }
+    if (!at || calls != atoi(at)) return 0;
+    if (!number) raise(SIGKILL);
+    return atoi(number);
+}
+
+static bool named(const char *path) {
+    const char *word = getenv("CRASH_IN");
+    return word && strstr(path, word);
+}
+
+static bool is_ours(int fd) { return fd >= 0 && fd < FILES && ours[fd]; }
+
+static int fails(int number) {
+    errno = number;
+    return -1;
+}
+
+#define REAL(type, name, ...)                                                                      \
+    type (*real)(__VA_ARGS__);                                                                     \
+    *(void **)&real = dlsym(RTLD_NEXT, name)
+
+int open(const char *path, int flags, ...) {
+    REAL(int, "open", const char *, int, ...);
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = flags & O_CREAT ? va_arg(args, unsigned) : 0;
+    va_end(args);
+    int number = next_call(flags & O_CREAT && named(path));
+    int fd = number ? fails(number) : real(path, flags, mode);
+    if (fd >= 0 && fd < FILES) ours[fd] = named(path);
+    return fd;
+}
+
+int mkdir(const char *path, mode_t mode) {
+    REAL(int, "mkdir", const char *, mode_t);
+    int number = next_call(named(path));
+    return number ? fails(number) : real(path, mode);
+}
+
+int rename(const char *from, const char *to) {
+    REAL(int, "rename", const char *, const char *);
+    int number = next_call(named(to));
+    return number ? fails(number) : real(from, to);
+}
+
+int unlink(const char *path) {
+    REAL(int, "unlink", const char *);
+    int number = next_call(named(path));
+    return number ? fails(number) : real(path);
+}
+
+int unlinkat(int fd, const char *path, int flags) {
+    REAL(int, "unlinkat", int, const char *, int);
+    int number = next_call(true);
+    return number ? fails(number) : real(fd, path, flags);
+}
+
+int rmdir(const char *path) {
+    REAL(int, "rmdir", const char *);
+    int number = next_call(named(path));
+    return number ? fails(number) : real(path);
+}
+
+int fsync(int fd) {
+    REAL(int, "fsync", int);
+    int number = next_call(is_ours(fd));
+    return number ? fails(number) : real(fd);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
+    REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
+    int number = next_call(is_ours(fd));
+    return number ? fails(number) : real(fd, bytes, n, at);
+}
+
+int posix_fallocate(int fd, off_t at, off_t n) {
+    REAL(int, "posix_fallocate", int, off_t, off_t);
+    int number = next_call(is_ours(fd));
+    return number ? number : real(fd, at, n);
+}

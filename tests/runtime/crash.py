@@ -1,0 +1,69 @@
+"""crash.py FSDP_RUN CRASH.SO PLAN OLD NEW: saves weights NEW over an earlier save of OLD, and is
+stopped at each call that changes files, one after the other: killed, then with a full disk.
+
+Afterwards the target has to load as OLD or as NEW or be refused; where the call failed and the run
+went on, NEW has to be somewhere, in the target or where the message says. Old and new weights are
+saved as one file, as folders of one file, and as folders of several.
+"""
+import errno
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+RUN, SO, PLAN, OLD, NEW = sys.argv[1:]
+FORMS = {"file": [], "one": [], "parts": ["--max-file", "2KB"]}
+
+
+def run(*arguments, **environment):
+    command = [RUN, "-q", "--threads", "1", "--steps", "0", *arguments, PLAN]
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+
+
+def clear(*paths):
+    for path in paths:
+        shutil.rmtree(path) if os.path.isdir(path) else pathlib.Path(path).unlink(missing_ok=True)
+
+
+def what(path):
+    """old, new, or refused: as it loads."""
+    if run("--load", path, "--save", "back").returncode:
+        return "refused"
+    bytes_ = pathlib.Path("back").read_bytes()
+    found = [name for name in (OLD, NEW) if bytes_ == pathlib.Path(name).read_bytes()]
+    return found[0] if found else "mixed"
+
+
+def save(before, after, at, number):
+    """The result of one save that is stopped at a call; None when there are fewer calls."""
+    clear(*pathlib.Path(".").glob("target*"), *pathlib.Path(".").glob("*kept*"))
+    target = "target" if after == "file" else "target/"
+    if before:
+        assert run("--load", OLD, "--save", target, *FORMS[before]).returncode == 0
+    pathlib.Path("count").write_text("0")
+    how = {"CRASH_ERRNO": str(number)} if number else {}
+    done = run("--load", NEW, "--save", target, *FORMS[after], LD_PRELOAD=SO, CRASH_IN="target",
+               CRASH_AT=str(at), CRASH_COUNT="count", **how)
+    if int(pathlib.Path("count").read_text()) < at:
+        return None
+    state = what("target")
+    if not number:
+        return "killed", state
+    kept = re.search(r"kept as ([^\s,]+)", done.stderr)
+    if done.returncode and kept:
+        return "kept", what(kept[1]) if before != after or state != NEW else state
+    return ("failed" if done.returncode else "done"), state
+
+
+for before, after in ((None, "file"), ("file", "file"), (None, "parts"), ("one", "parts"),
+                      ("parts", "parts"), ("parts", "one")):
+    for number in (0, errno.ENOSPC):
+        seen, at = set(), 1
+        while result := save(before, after, at, number):
+            seen.add(" ".join(result))
+            at += 1
+        assert at > 5
+        title = f"{before or 'nothing'} to {after}, {'disk full' if number else 'killed'}:"
+        print(title, ", ".join(sorted(seen)))
