@@ -11,5 +11,9 @@ build/fsdpc dump --stage=comm net.fsd
 build/fsdpc dump --format=json --rank 2 net.fsd
 build/fsdpc check net.bin
 build/fsdpc compile -n 8 -s train.batch=64 net.fsd -o net8.bin
+build/fsdpc compile --mesh rep=2,dp=4 net.fsd -o net8.bin
 build/fsdpc help attention
+build/fsdp-run --save mine/ net.bin
+build/fsdp-run --load mine/ net.bin
+build/fsdp-run --load mine/ --generate The --tokens 80 --temperature 0.8 net.bin
 build/fsdp-run -n 4 net.bin
