@@ -82,7 +82,7 @@ static const CommandInfo *find_command(Driver *d, const char *name) {
         names[i] = command_table[i].name;
     }
     const char *nearest = nearest_name(name, names, (size_t)n_commands);
-    const char *help = "commands: compile, dump, opt, check, explain, help";
+    const char *help = "`fsdpc --help` lists them";
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     if (name[0] == '-')
         driver_mistake(d, E_unknown_option, help, "the first argument must be a command, not `%s`",
@@ -112,6 +112,7 @@ static int run(Driver *d) {
     case COMMAND_CHECK: return driver_check(d);
     case COMMAND_EXPLAIN: return driver_explain(d);
     case COMMAND_HELP: return driver_help(d);
+    case COMMAND_COMPLETION: return driver_completion(d);
     }
     BUG("command %d", (int)d->command->id);
 }

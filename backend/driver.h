@@ -51,6 +51,20 @@ typedef struct Options {
     VEC(const char *) files; /* what is not an option, `-` included */
 } Options;
 
+typedef struct OptionInfo {
+    uint32_t bit;
+    char letter; /* 0 = none */
+    const char *name, *argument, *doc, *example;
+} OptionInfo;
+typedef struct OptionWord {
+    const char *word, *doc;
+} OptionWord;
+
+/* A row of runtime/options.def: an option of fsdp-run. */
+typedef struct RunOption {
+    const char *name, *form, *value, *doc, *example;
+} RunOption;
+
 typedef unsigned long long Llu;
 typedef struct Driver Driver;
 typedef enum Command {
@@ -59,13 +73,24 @@ typedef enum Command {
     COMMAND_OPT,
     COMMAND_CHECK,
     COMMAND_EXPLAIN,
-    COMMAND_HELP
+    COMMAND_HELP,
+    COMMAND_COMPLETION
 } Command;
+/* What the argument of a command is, for completion. */
+typedef enum CommandWords {
+    WORDS_MODELS,
+    WORDS_FILES,
+    WORDS_TOPICS,
+    WORDS_CODES,
+    WORDS_CHOICES /* one of `choices`, in lower case */
+} CommandWords;
 typedef struct CommandInfo {
     Command id;
     const char *name, *usage, *doc, *more;
     uint32_t options;
     int min_files, max_files;
+    CommandWords words;
+    const char *const *choices; /* up to NULL */
 } CommandInfo;
 
 struct Driver {
@@ -78,6 +103,10 @@ struct Driver {
 /* driver_options.c */
 /* Reads what follows the command's name. false after a reported error. */
 bool driver_options(Driver *d, int argc, char **argv);
+extern const OptionInfo option_table[];
+extern const int n_options;
+/* The words that an option takes, up to max; 0: it takes something else. */
+size_t driver_option_words(const OptionInfo *o, OptionWord *words, size_t max);
 void driver_option_help(uint32_t options, Buf *out);
 /* A page for each option. */
 void driver_option_pages(HelpBook *b, HelpChapter *c);
@@ -95,8 +124,15 @@ int driver_dump(Driver *d);
 /* driver_opt.c */
 int driver_opt(Driver *d);
 /* driver_help.c */
+extern const RunOption run_option_table[];
+extern const int n_run_options;
+/* Fills the book with all chapters. */
+void driver_book(HelpBook *b);
 int driver_explain(Driver *d);
 int driver_help(Driver *d);
+/* driver_completion.c */
+extern const char *const completion_shells[];
+int driver_completion(Driver *d);
 
 /* driver_commands.c */
 extern const CommandInfo command_table[];
@@ -105,6 +141,8 @@ extern const int n_commands;
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* The argument of a command that takes one of its choices; NULL after a reported error. */
+const char *driver_choice(Driver *d);
 /* The contents of a file, or of standard input when the name is `-`. Fails with exit code 2. */
 char *driver_read(Driver *d, const char *name, size_t *size);
 /* Writes results to stdout; fails with exit code 2 when they cannot be written (a full disk). */

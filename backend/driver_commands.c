@@ -9,7 +9,8 @@
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
-     OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1},
+     OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1,
+     WORDS_MODELS, NULL},
     {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
      "any stage of a model, or a plan, as text",
      "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
@@ -22,20 +23,29 @@ const CommandInfo command_table[] = {
      ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
      OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
          OPTION_ERROR_FORMAT,
-     1, 1},
+     1, 1, WORDS_FILES, NULL},
     {COMMAND_OPT, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
-     OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1},
+     OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
     {COMMAND_CHECK, "check", "check [-v] plan.bin", "prove a plan correct",
      "Prints nothing when all seven proofs succeed (-v: a line for each); otherwise the rule, the\n"
      "instruction and the source line.\n",
-     OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1},
+     OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, WORDS_FILES, NULL},
     {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
-     "Without a code: all codes with their titles.\n", 0, 0, 1},
+     "Without a code: all codes with their titles.\n", 0, 0, 1, WORDS_CODES, NULL},
     {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",
-     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown.\n", 0, 0,
-     1},
+     "Without a topic: the topics. `fsdpc help reference` prints all of it as Markdown.\n", 0, 0, 1,
+     WORDS_TOPICS, NULL},
+    {COMMAND_COMPLETION, "completion", "completion bash|zsh",
+     "a script that completes command lines",
+     "Completes commands, options, their words, keys and config names after -s, and topics of "
+     "help.\n"
+     "For every shell that starts, add to ~/.bashrc:\n"
+     "    source <(fsdpc completion bash)\n"
+     "or to ~/.zshrc, after compinit:\n"
+     "    source <(fsdpc completion zsh)\n",
+     0, 1, 1, WORDS_CHOICES, completion_shells},
 };
 const int n_commands = ARRAY_LEN(command_table);
 
@@ -47,6 +57,21 @@ int driver_mistake(Driver *d, DiagCode code, const char *help, const char *forma
     if (help) diag_help(&diag, "%s", help);
     diag_emit(&diag);
     return diag_info[code].exit_code;
+}
+
+const char *driver_choice(Driver *d) {
+    const char *given = d->options.files.at[0], *const *choices = d->command->choices;
+    Buf list = {0};
+    size_t n = 0;
+    for (; choices[n]; n++) {
+        if (!strcmp(choices[n], given)) return choices[n];
+        buf_printf(&list, "%s%s", n ? ", " : "it takes one of: ", choices[n]);
+    }
+    const char *help = arena_strndup(d->arena, list.at, list.n);
+    buf_free(&list);
+    driver_mistake(d, E_option_value, help, "`fsdpc %s` does not know `%s`", d->command->name,
+                   given);
+    return NULL;
 }
 
 static char *read_standard_input(Driver *d, size_t *size) {

@@ -67,6 +67,7 @@ static void add_commands(HelpBook *b) {
         {"check", "fsdpc check plan.bin"},
         {"explain", "fsdpc explain E0204"},
         {"help", "fsdpc help attention"},
+        {"completion", "fsdpc completion bash | bash -n"},
     };
     HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
     for (int i = 0; i < n_commands; i++) {
@@ -84,15 +85,14 @@ static void add_commands(HelpBook *b) {
     }
 }
 
-static const struct {
-    const char *name, *form, *doc, *example;
-} run_options[] = {
-#define OPTION(id, name, form, value, doc, example) {name, form, doc, example},
+const RunOption run_option_table[] = {
+#define OPTION(id, name, form, value, doc, example) {name, form, value, doc, example},
 #define VARIABLE(title, form, doc)
 #include "run_options.def"
 #undef OPTION
 #undef VARIABLE
 };
+const int n_run_options = ARRAY_LEN(run_option_table);
 
 static const struct {
     const char *title, *form, *doc;
@@ -106,13 +106,13 @@ static const struct {
 
 static void add_run(HelpBook *b) {
     HelpChapter *c = help_chapter(b, "fsdp-run", "options of fsdp-run, which trains a plan");
-    for (size_t i = 0; i < ARRAY_LEN(run_options); i++)
+    for (int i = 0; i < n_run_options; i++)
         help_page(b, c,
-                  (HelpPage){.name = run_options[i].name,
+                  (HelpPage){.name = run_option_table[i].name,
                              .kind = "option of fsdp-run",
-                             .form = run_options[i].form,
-                             .doc = run_options[i].doc,
-                             .example = run_options[i].example,
+                             .form = run_option_table[i].form,
+                             .doc = run_option_table[i].doc,
+                             .example = run_option_table[i].example,
                              .where = EXAMPLE_SHELL});
     c = help_chapter(b, "environment", "environment variables of fsdp-run");
     for (size_t i = 0; i < ARRAY_LEN(run_variables); i++)
@@ -148,7 +148,7 @@ static void add_diagnostics(HelpBook *b) {
     }
 }
 
-static void make_book(HelpBook *b) {
+void driver_book(HelpBook *b) {
     help_language(b);
     add_commands(b);
     driver_option_pages(b, help_chapter(b, "options", "options of fsdpc"));
@@ -161,7 +161,7 @@ int driver_help(Driver *d) {
     const char *topic = d->options.files.n ? d->options.files.at[0] : NULL;
     HelpBook book = {.arena = d->arena};
     Buf out = {0};
-    make_book(&book);
+    driver_book(&book);
     bool found = true;
     if (!topic)
         help_contents(&book, &out);

@@ -11,13 +11,7 @@
 #include "backend.h"
 #include "driver.h"
 
-typedef struct OptionInfo {
-    uint32_t bit;
-    char letter; /* 0 = none */
-    const char *name, *argument, *doc, *example;
-} OptionInfo;
-
-static const OptionInfo option_table[] = {
+const OptionInfo option_table[] = {
     {OPTION_OUTPUT, 'o', "output", "FILE", "write the plan to FILE; `-` is standard output",
      "fsdpc compile model.fsd -o plan.bin"},
     {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes",
@@ -60,6 +54,43 @@ static const OptionInfo option_table[] = {
      "fsdpc check -v plan.bin"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
+const int n_options = ARRAY_LEN(option_table);
+
+/* ---- words that options take ---- */
+
+static size_t stage_words(OptionWord *words) {
+    size_t n = 0;
+    words[n++] = (OptionWord){"config", "each final value and where it came from"};
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        words[n++] = (OptionWord){level_name((OpLevel)i), "the graph of this level"};
+    for (int i = 0; i < n_passes; i++)
+        if (strcmp(pass_table[i].name, level_name(pass_table[i].out)))
+            words[n++] = (OptionWord){pass_table[i].name, pass_table[i].doc};
+    words[n++] = (OptionWord){"plan", "what fsdp-run executes"};
+    return n;
+}
+
+size_t driver_option_words(const OptionInfo *o, OptionWord *words, size_t max) {
+    size_t n = 0;
+    CHECK((size_t)n_passes + LEVEL_COUNT + 2 <= max);
+    switch (o->bit) {
+    case OPTION_STAGE: return stage_words(words);
+    case OPTION_PASS:
+    case OPTION_PRINT_AFTER:
+        for (int i = 0; i < n_passes; i++)
+            words[n++] = (OptionWord){pass_table[i].name, pass_table[i].doc};
+        return n;
+    case OPTION_FORMAT:
+    case OPTION_ERROR_FORMAT:
+        words[n++] = (OptionWord){"text", "for people"};
+        words[n++] = (OptionWord){"json", "for tools"};
+        return n;
+    case OPTION_RANK: words[n++] = (OptionWord){"all", "the pieces of every rank"}; return n;
+    default: return 0;
+    }
+}
+
+/* ---- help ---- */
 
 void driver_option_help(uint32_t options, Buf *out) {
     for (size_t i = 0; i < ARRAY_LEN(option_table); i++) {
@@ -130,22 +161,19 @@ static bool whole_number(const char *value, int64_t lowest, int64_t highest, int
 }
 
 static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
-    VEC(const char *) names = {0};
+    OptionWord words[64];
+    const char *names[ARRAY_LEN(words)];
+    size_t n = driver_option_words(o, words, ARRAY_LEN(words));
     Buf list = {0};
-    vec_push(d->arena, &names, "config");
-    for (int i = 0; i < LEVEL_COUNT; i++) vec_push(d->arena, &names, level_name((OpLevel)i));
-    for (int i = 0; i < n_passes; i++)
-        if (strcmp(pass_table[i].name, level_name(pass_table[i].out)))
-            vec_push(d->arena, &names, pass_table[i].name);
-    vec_push(d->arena, &names, "plan");
-    for (uint32_t i = 0; i < names.n; i++) {
-        if (!strcmp(names.at[i], value)) {
+    for (size_t i = 0; i < n; i++) {
+        names[i] = words[i].word;
+        if (!strcmp(names[i], value)) {
             d->options.stage = value;
             return true;
         }
-        buf_printf(&list, "%s%s", i ? ", " : "stages: ", names.at[i]);
+        buf_printf(&list, "%s%s", i ? ", " : "stages: ", names[i]);
     }
-    const char *nearest = nearest_name(value, names.at, names.n);
+    const char *nearest = nearest_name(value, names, n);
     const char *help = arena_strndup(d->arena, list.at, list.n);
     if (nearest) help = arena_printf(d->arena, "did you mean `%s`?", nearest);
     buf_free(&list);

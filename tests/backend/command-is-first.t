@@ -2,6 +2,6 @@
 # Options follow the command.
 ==== err
 error[E0502]: the first argument must be a command, not `--quiet`
-  = help: commands: compile, dump, opt, check, explain, help
+  = help: `fsdpc --help` lists them
 
 ==== exit 1
