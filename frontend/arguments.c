@@ -45,11 +45,28 @@ static int kind_mask(const ConstValue *v) {
     return 0;
 }
 
-static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+static bool is_below(const ConstValue *v, const ValueType *t) {
     double x = value_number(v);
-    bool low = t->above ? !(x > t->least) : !(x >= t->least);
-    bool high = t->below ? !(x < t->most) : !(x <= t->most);
-    if (!low && !high) return true;
+    return t->above ? !(x > t->least) : !(x >= t->least);
+}
+
+static bool is_over(const ConstValue *v, const ValueType *t) {
+    double x = value_number(v);
+    return t->below ? !(x < t->most) : !(x <= t->most);
+}
+
+/* Whether check_value has nothing to do, as is so for tensors and most numbers: then no text for
+ * its messages has to be made. */
+static bool fits_at_once(const ConstValue *v, const ValueType *t) {
+    if (!(kind_mask(v) & t->kinds)) return false;
+    if (value_is_number(v))
+        return (v->kind != VALUE_REAL || (t->kinds & K_REAL)) && !is_below(v, t) && !is_over(v, t);
+    return value_is_tensor(v);
+}
+
+static bool check_range(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
+    bool low = is_below(v, t);
+    if (!low && !is_over(v, t)) return true;
     Diag d =
         low ? method_error(s, E_value_range, v->span, "%s is %s %.15g, this is %s", what,
                            t->above ? "above" : "at least", t->least,
@@ -132,11 +149,16 @@ static ConstValue default_value(Scope *s, const Node *e) {
     }
 }
 
+/* Each default is read once: a model may have thousands of calls that take it. */
 static ConstValue default_of(Scope *s, const ArgumentInfo *a) {
-    const Node *e =
-        parse_text(s->model->ds, 0, a->standard, strlen(a->standard), PARSE_EXPRESSION, 0);
+    Model *m = s->model;
+    for (uint32_t k = 0; k < m->defaults.n; k++)
+        if (m->defaults.at[k].row == a) return m->defaults.at[k].value;
+    const Node *e = parse_text(m->ds, 0, a->standard, strlen(a->standard), PARSE_EXPRESSION, 0);
     CHECK(e);
-    return default_value(s, e);
+    Default d = {a, default_value(s, e)};
+    vec_push(m->arena, &m->defaults, d);
+    return d.value;
 }
 
 /* ---- binding ---- */
@@ -247,7 +269,7 @@ static bool check_given(Bind *b, const ArgumentInfo *row, ConstValue *v) {
     Arena *arena = b->s->model->arena;
     const char *callee = b->callee->name;
     bool lacks = row->support == LATER;
-    if (!lacks &&
+    if (!lacks && !fits_at_once(v, &row->type) &&
         !check_value(b->s, v, &row->type, arena_printf(arena, "`%s` of `%s`", row->name, callee)))
         return false;
     if (row->support == DEFAULT_ONLY) {

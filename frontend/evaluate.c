@@ -228,7 +228,10 @@ static bool is_word_argument(const Scope *s, const CallInfo *callee, const char 
 
 Arguments evaluate_arguments(Scope *s, const Node *args, const CallInfo *callee) {
     Arguments out = {0};
-    for (uint32_t i = 0; args && i < args->n; i++) {
+    if (!args || !args->n) return out;
+    out.at.capacity = args->n;
+    out.at.at = arena_array(s->model->arena, Argument, args->n);
+    for (uint32_t i = 0; i < args->n; i++) {
         const Node *kid = args->kids[i];
         bool named = kid->kind == NODE_NAMED;
         const char *name = named ? kid->text : NULL;

@@ -142,6 +142,8 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
                  method->kids[0], at};
     Local *locals = NULL;
     uint32_t n = 0;
+    inner.locals.capacity = method->kids[0]->n + method->kids[1]->n; /* most need no more */
+    inner.locals.at = arena_array(s->model->arena, Local, inner.locals.capacity);
     Frame f = {at, b.what, m->decl->prelude};
     if (!bind_parameters(s, &inner, &b, args, &locals, &n)) return value_error(at);
     for (uint32_t i = 0; i < n; i++) {

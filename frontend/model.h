@@ -72,6 +72,12 @@ typedef struct Directive {
 
 enum { MAX_EVALUATION_DEPTH = 500 };
 
+/* The default of an argument, evaluated. */
+typedef struct Default {
+    const struct ArgumentInfo *row;
+    ConstValue value;
+} Default;
+
 typedef struct Model {
     DiagSet *ds;
     Arena *arena;
@@ -88,6 +94,7 @@ typedef struct Model {
     uint32_t main_file, next_order;
     Policy policy;
     uint32_t depth; /* of nested evaluations */
+    VEC(Default) defaults;
 } Model;
 
 /* A name that a method, a module or the batch binds. */

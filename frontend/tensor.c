@@ -209,10 +209,10 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         return value_error(e->span);
     }
     out.type = type_of(v.type.dtype, (int)shape->n, dims);
-    const char *wanted = node_text(s->model->arena, shape);
-    const char *got = value_shape(s->model->arena, &v);
     bool fits = elements == type_elements(&v.type);
     if (!fits || !keeps_order(&v, &out)) {
+        const char *wanted = node_text(s->model->arena, shape);
+        const char *got = value_shape(s->model->arena, &v);
         Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
                               fits ? "" : names_suffix(s, wanted, got));
         if (fits)
