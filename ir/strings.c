@@ -16,11 +16,13 @@ char *arena_strndup(Arena *a, const char *s, size_t n) {
 char *arena_strdup(Arena *a, const char *s) { return arena_strndup(a, s, strlen(s)); }
 
 char *arena_vprintf(Arena *a, const char *format, va_list args) {
+    char few[256];
     va_list again;
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, again);
+    int n = vsnprintf(few, sizeof few, format, again);
     va_end(again);
     CHECK(n >= 0);
+    if ((size_t)n < sizeof few) return arena_strndup(a, few, (size_t)n);
     char *at = arena_alloc(a, (size_t)n + 1);
     vsnprintf(at, (size_t)n + 1, format, args);
     return at;
@@ -43,6 +45,7 @@ static void buf_reserve(Buf *b, size_t n) {
     if (!at) fail_environment("out of memory (asked for %zu bytes)", grown);
     b->at = at;
     b->capacity = grown;
+    prefer_large_pages(at, grown);
 }
 
 void buf_write(Buf *b, const void *bytes, size_t n) {

@@ -1,8 +1,9 @@
 /* Memory, files and the two failures without a place.
  *
- * The arena is a list of zeroed blocks; an allocation is a bump of the newest one, or a block of
- * its own when it does not fit. Under AddressSanitizer every allocation is a block of its own, so
- * that an access past the end of an object is seen and does not hit its neighbour.
+ * The arena is a list of zeroed blocks, larger ones in a larger arena; an allocation is a bump of
+ * the newest one, or a block of its own when it does not fit. Under AddressSanitizer every
+ * allocation is a block of its own, so that an access past the end of an object is seen and does
+ * not hit its neighbour.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,6 +42,7 @@ _Static_assert(sizeof(Block) % ARENA_ALIGNMENT == 0, "data after the header must
 struct Arena {
     Block *blocks;         /* the first one is the one that is filled */
     size_t used;           /* bytes taken from the first block */
+    size_t filled;         /* bytes of blocks that were filled one allocation after the other */
     Arena *parent, *child; /* child: the youngest */
     Arena *older, *younger;
 };
@@ -81,10 +84,17 @@ void arena_free(Arena *a) {
     free(a);
 }
 
+void prefer_large_pages(void *at, size_t size) {
+    const uintptr_t large = (uintptr_t)1 << 21;
+    uintptr_t begin = align_up((uintptr_t)at, large), end = ((uintptr_t)at + size) & ~(large - 1);
+    if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 static Block *block_new(size_t size) {
     if (size > SIZE_MAX - sizeof(Block)) out_of_memory(size);
     Block *b = calloc(1, sizeof(Block) + size);
     if (!b) out_of_memory(size);
+    prefer_large_pages(b, sizeof(Block) + size);
     b->size = size;
     return b;
 }
@@ -110,10 +120,12 @@ void *arena_alloc(Arena *a, size_t bytes) {
         }
         return own + 1;
     }
-    Block *b = block_new(ARENA_BLOCK);
+    size_t size = MIN(MAX(ARENA_BLOCK, a->filled / 4), 32 * ARENA_BLOCK);
+    Block *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;
     a->used = rounded;
+    a->filled += size;
     return b + 1;
 }
 

@@ -30,6 +30,9 @@ Arena *arena_new(void);
 Arena *arena_child(Arena *parent); /* is freed with its parent, or before */
 void arena_free(Arena *a);
 void *arena_alloc(Arena *a, size_t bytes);
+/* Asks the system for large pages where a block of memory is large: a page fault for every 4 KiB
+ * would take a fifth of the time of a large graph. */
+void prefer_large_pages(void *at, size_t size);
 #define arena_new_of(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
