@@ -210,11 +210,11 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
         .flags = op->recomputed ? INSTR_RECOMPUTED : 0,
-        .flops = (uint64_t)op_flops(op->kind, &op->attr, n_in, in, n_out, out),
-        .bytes = (uint64_t)op_bytes(op->kind, &op->attr, n_in, in, n_out, out), .live_bytes = live,
-        .attr = op->attr);
+        .flops = (uint64_t)op_flops(op->kind, op->attr, n_in, in, n_out, out),
+        .bytes = (uint64_t)op_bytes(op->kind, op->attr, n_in, in, n_out, out), .live_bytes = live,
+        .attr = *op->attr);
     emit_links(e, op);
-    e->sent[kind] += traffic_sent(op->kind, mesh_extent(&g->policy.mesh, (AxisSet)op->attr.axes),
+    e->sent[kind] += traffic_sent(op->kind, mesh_extent(&g->policy.mesh, (AxisSet)op->attr->axes),
                                   n_in, in, n_out, out);
     e->instr_number[id] = e->n_instrs++;
 }

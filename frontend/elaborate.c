@@ -122,7 +122,7 @@ static bool loss_value(Elaboration *e, ValueId *value, ValueId *counted) {
     if (!metric_value(e, loss->key, loss->expression, value)) return false;
     *counted = counted_operand(e, *value);
     const Op *op = &e->graph->ops.at[e->graph->values.at[*value].def];
-    return add_aux_terms(e, value, *counted, op->attr.ignore);
+    return add_aux_terms(e, value, *counted, op->attr->ignore);
 }
 
 static void set_metric(Elaboration *e, const char *state, ValueId value, Span at) {

@@ -63,24 +63,6 @@ const char *level_name(OpLevel l) { return word_of(&words_OpLevel, l); }
 
 const char *state_role_name(StateRole r) { return word_of(&words_StateRole, r); }
 
-/* What of a belongs to the op: fields outside its mask are zero. */
-static Attrs attrs_of(OpKind kind, const Attrs *a) {
-    Attrs own = {0};
-#define ATTR(field, name, ...)                                                                     \
-    if (op_info[kind].attrs & A_##field) own.field = a->field;
-#include "attrs.def"
-    return own;
-}
-
-Attrs attrs_default(OpKind kind) {
-    static const Attrs standard = {
-#define ATTR(field, name, ...) .field = 0 __VA_ARGS__,
-#define DEFAULT(value) +(value)
-#include "attrs.def"
-    };
-    return attrs_of(kind, &standard);
-}
-
 enum { FEW_RESULTS = 8 };
 
 /* Result types of an op that is about to be made, in `out` where there is room for them. */
@@ -107,14 +89,14 @@ OpId op_emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
     CHECK(b->program < g->programs.n && (unsigned)kind < OP_COUNT);
     Op op = {.kind = kind,
              .n_in = n_in,
-             .attr = a ? attrs_of(kind, a) : attrs_default(kind),
+             .attr = graph_attrs(g, kind, a),
              .path = b->path ? b->path : "",
              .span = b->span,
              .unit = b->unit,
              .phase = b->phase,
              .out = g->values.n};
     Type few[FEW_RESULTS] = {0};
-    Type *out = emit_types(b, kind, &op.attr, n_in, in, given, &op.n_out, few);
+    Type *out = emit_types(b, kind, op.attr, n_in, in, given, &op.n_out, few);
     if (n_in) {
         op.in = arena_array(g->arena, ValueId, n_in);
         memcpy(op.in, in, n_in * sizeof *in);

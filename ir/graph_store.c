@@ -4,15 +4,21 @@
  * their place. Each table lies in an arena of its own. One that grows moves to another arena; the
  * old one is kept until the pass is over, since the pass may still read there. graph_settle gives
  * it back, and where more than a third of the ops are in no program's list it copies what is left.
+ *
+ * Attributes are many and most ops have none or few different ones: an op points at them, and equal
+ * ones are stored once.
  */
 #include <string.h>
 
-#include "ir.h"
+#include "verify.h"
 
 typedef struct GraphStore {
     Arena *ops, *values;
     Arena *lists; /* operands and edges, since ops were numbered anew */
     VEC(Arena *) outgrown;
+    Verified verified;
+    const Attrs **attrs; /* hash table; capacity is a power of two */
+    uint32_t n_attrs, attrs_capacity;
 } GraphStore;
 
 static GraphStore *store_of(Graph *g) {
@@ -121,6 +127,61 @@ static void drop_unused(Graph *g) {
     s->lists = lists;
     arena_free(scratch);
 }
+
+/* ---- attributes ---- */
+
+/* What of a belongs to the op; the rest is zero. Attribute k is word k of the struct and bit k of
+ * the mask in column ATTRS. */
+static Attrs attrs_of(OpKind kind, const Attrs *a) {
+    Attrs own = {0};
+    for (uint64_t rest = op_info[kind].attrs; rest; rest &= rest - 1) {
+        size_t at = sizeof(uint64_t) * (size_t)__builtin_ctzll(rest);
+        memcpy((char *)&own + at, (const char *)a + at, sizeof(uint64_t));
+    }
+    return own;
+}
+
+Attrs attrs_default(OpKind kind) {
+    static const Attrs standard = {
+#define ATTR(field, name, ...) .field = 0 __VA_ARGS__,
+#define DEFAULT(value) +(value)
+#include "attrs.def"
+    };
+    return attrs_of(kind, &standard);
+}
+
+static const Attrs **find_attrs(const GraphStore *s, const Attrs *a) {
+    uint32_t mask = s->attrs_capacity - 1, k = (uint32_t)hash_bytes(a, sizeof *a, 0) & mask;
+    while (s->attrs[k] && memcmp(s->attrs[k], a, sizeof *a)) k = (k + 1) & mask;
+    return &s->attrs[k];
+}
+
+static void grow_attrs(Graph *g, GraphStore *s) {
+    const Attrs **old = s->attrs;
+    uint32_t n = s->attrs_capacity;
+    s->attrs_capacity = twice(n);
+    s->attrs = arena_array(g->arena, const Attrs *, s->attrs_capacity);
+    for (uint32_t k = 0; k < n; k++)
+        if (old[k]) *find_attrs(s, old[k]) = old[k];
+}
+
+const Attrs *graph_attrs(Graph *g, OpKind kind, const Attrs *a) {
+    static const Attrs none;
+    if (!op_info[kind].attrs) return &none;
+    GraphStore *s = store_of(g);
+    if (2 * s->n_attrs >= s->attrs_capacity) grow_attrs(g, s);
+    Attrs own = a ? attrs_of(kind, a) : attrs_default(kind);
+    const Attrs **place = find_attrs(s, &own);
+    if (!*place) {
+        Attrs *kept = arena_new_of(g->arena, Attrs);
+        *kept = own;
+        *place = kept;
+        s->n_attrs++;
+    }
+    return *place;
+}
+
+Verified *graph_verified(const Graph *g) { return &store_of((Graph *)g)->verified; }
 
 void graph_settle(Graph *g) {
     GraphStore *s = store_of(g);

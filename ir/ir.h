@@ -36,10 +36,10 @@ typedef struct Value {
 typedef struct Op {
     OpKind kind;
     uint32_t n_in, n_out;
-    ValueId *in; /* operands */
-    ValueId out; /* results are out, out + 1, .. out + n_out - 1 */
-    Attrs attr;
-    const char *path; /* module path, "" = root; never NULL */
+    ValueId *in;       /* operands */
+    ValueId out;       /* results are out, out + 1, .. out + n_out - 1 */
+    const Attrs *attr; /* of graph_attrs: ops that have the same ones share them */
+    const char *path;  /* module path, "" = root; never NULL */
     Span span;
     int32_t unit;    /* from wrap on: the unit whose computation this is; NO_INDEX before */
     uint8_t phase;   /* Phase */
@@ -47,6 +47,7 @@ typedef struct Op {
     uint8_t stream;  /* level sched: StreamKind */
     uint32_t n_edge; /* level sched: ops of other streams that must have finished */
     OpId *edge;      /* earlier ops of the same program, ascending */
+    uint64_t sound;  /* the verifier's: a hash of attributes and types that it found to fit */
 } Op;
 
 typedef struct Program {
@@ -222,6 +223,8 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
 /* Attributes of an op before anyone sets them: index, unit and group are NO_INDEX where the op has
  * them, the rest zero. op_emit takes NULL for these. */
 Attrs attrs_default(OpKind kind);
+/* What of a (NULL: the default) belongs to the op, as the graph keeps it; graph_store.c. */
+const Attrs *graph_attrs(Graph *g, OpKind kind, const Attrs *a);
 const char *program_name(ProgramKind k); /* train, eval, first, micro, last */
 const char *level_name(OpLevel l);
 const char *state_role_name(StateRole r);

@@ -643,8 +643,10 @@ static bool parse_results(Parser *p, Op *op) {
 }
 
 static bool parse_attrs(Parser *p, Op *op) {
-    op->attr = attrs_default(op->kind);
-    if (!accept(p, '{')) return true;
+    Attrs attr = attrs_default(op->kind);
+    bool any = accept(p, '{');
+    op->attr = graph_attrs(p->g, op->kind, NULL);
+    if (!any) return true;
     char word[NAME_SIZE];
     do {
         if (!parse_word(p, "the name of an attribute", word)) return false;
@@ -652,8 +654,9 @@ static bool parse_attrs(Parser *p, Op *op) {
         while (i < ATTR_COUNT && strcmp(word, attr_fields[i].name)) i++;
         if (i == ATTR_COUNT || !(op_info[op->kind].attrs >> i & 1))
             return fail_token(p, "`%s` has no attribute `%s`", op_info[op->kind].name, word);
-        if (!expect(p, '=') || !parse_field(p, &attr_fields[i], &op->attr, true)) return false;
+        if (!expect(p, '=') || !parse_field(p, &attr_fields[i], &attr, true)) return false;
     } while (accept(p, ','));
+    op->attr = graph_attrs(p->g, op->kind, &attr);
     return expect(p, '}');
 }
 

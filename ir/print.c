@@ -383,7 +383,7 @@ static void print_attrs(Printer *p, const Op *op) {
     for (int i = 0; i < ATTR_COUNT; i++) {
         if (!(mask >> i & 1)) continue;
         put(p, between);
-        text_field_print(&attr_fields[i], &op->attr, &p->g->policy.mesh, p->out);
+        text_field_print(&attr_fields[i], op->attr, &p->g->policy.mesh, p->out);
         between = ", ";
     }
     put(p, "}");

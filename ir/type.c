@@ -35,8 +35,7 @@ bool type_sound(const Type *t) {
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
         uint64_t n = (uint64_t)(i + 1 < t->rank ? t->dim[i] : type_pitch(t));
-        if (bytes > ((uint64_t)1 << 50) / n) return false;
-        bytes *= n;
+        if (__builtin_mul_overflow(bytes, n, &bytes) || bytes > (uint64_t)1 << 50) return false;
     }
     return true;
 }

@@ -106,11 +106,11 @@ static void check_attrs(Verify *v, const Op *op) {
     for (uint64_t rest = op_info[op->kind].attrs; rest; rest &= rest - 1) {
         const TextField *f = &attr_fields[__builtin_ctzll(rest)];
         int64_t rows = rows_of(v, op->kind, f->rows);
-        bool fits = text_field_in_range(f, &op->attr);
-        if (fits && rows >= 0) fits = text_field_get(f, &op->attr) < rows;
+        bool fits = text_field_in_range(f, op->attr);
+        if (fits && rows >= 0) fits = text_field_get(f, op->attr) < rows;
         if (fits) continue;
         Buf text = {0};
-        text_field_print(f, &op->attr, &v->g->policy.mesh, &text);
+        text_field_print(f, op->attr, &v->g->policy.mesh, &text);
         verify_broken(v, RULE_GRAPH_4, op, "%.*s", (int)text.n, text.at);
         buf_free(&text);
     }
@@ -120,8 +120,71 @@ static void check_types(Verify *v, const Op *op) {
     for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
     for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
     const char *problem =
-        op_check_types(v->g, op->kind, &op->attr, op->n_in, v->in, op->n_out, v->out, v->arena);
+        op_check_types(v->g, op->kind, op->attr, op->n_in, v->in, op->n_out, v->out, v->arena);
     if (problem) verify_broken(v, RULE_GRAPH_3, op, "%s", problem);
+}
+
+static uint64_t hash_type(uint64_t h, const Type *t) {
+    h = hash_word(h, (uint64_t)t->dtype << 40 | (uint64_t)t->rank << 32 | t->pitch);
+    for (int i = 0; i < t->rank; i++) h = hash_word(h, (uint64_t)t->dim[i]);
+    return h;
+}
+
+/* What the op's rule reads of the table that attribute `index` is a row of; false: no such row. */
+static bool hash_row(const Graph *g, const Op *op, uint64_t *h) {
+    int64_t i = op->attr->index;
+    switch ((OpRows)op_info[op->kind].rows) {
+    case ROWS_PARAMS:
+        if (i < 0 || i >= g->params.n) return false;
+        *h = hash_type(hash_word(*h, (uint64_t)g->params.at[i].compute_dtype),
+                       &g->params.at[i].type);
+        return true;
+    case ROWS_STATES:
+        if (i < 0 || i >= g->states.n) return false;
+        *h = hash_type(*h, &g->states.at[i].type);
+        return true;
+    case ROWS_FIELDS:
+        if (i < 0 || i >= g->fields.n) return false;
+        *h = hash_type(hash_word(*h, g->fields.at[i].staging), &g->fields.at[i].type);
+        return true;
+    case ROWS_UNITS:
+    case ROWS_GROUPS:
+    case ROWS_OF_OP:
+    case ROWS_NONE: return true;
+    }
+    return false;
+}
+
+/* A hash of all that decides whether attributes and types fit; 0: of more than it can hold, since
+ * the rule reads units and groups (that of an update does not). */
+static uint64_t hash_op(const Verify *v, const Op *op) {
+    const Graph *g = v->g;
+    const OpInfo *info = &op_info[op->kind];
+    if ((info->attrs & (A_unit | A_group)) && info->role != ROLE_UPDATE) return 0;
+    uint64_t h = (uintptr_t)op->attr;
+    if (info->role == ROLE_UPDATE) h = hash_word(hash_word(h, g->params.n), g->groups.n);
+    h = hash_word(h, (uint64_t)op->kind << 48 | (uint64_t)op->n_in << 24 | op->n_out);
+    for (uint32_t i = 0; i < op->n_in; i++) h = hash_type(h, &g->values.at[op->in[i]].type);
+    for (uint32_t j = 0; j < op->n_out; j++) h = hash_type(h, &g->values.at[op->out + j].type);
+    return hash_row(g, op, &h) ? h : 0;
+}
+
+/* Attributes and types of most ops are what they were before the last pass, or those of the same
+ * op in another layer. These are looked at once. */
+static void check_alike(Verify *v, OpId id) {
+    Op *op = &v->g->ops.at[id];
+    NumberSet *known = &graph_verified(v->g)->ops;
+    uint64_t h = hash_op(v, op);
+    if (h && op->sound == h) return;
+    bool row = op_info[op->kind].attrs & (A_index | A_unit | A_group);
+    op->sound = h;
+    if (h && !row && !number_is_new(v->g->arena, known, h)) return;
+    int before = v->broken;
+    check_attrs(v, op);
+    check_types(v, op);
+    if (v->broken == before) return;
+    op->sound = 0;
+    *known = (NumberSet){0}; /* the next one like it is wrong, too */
 }
 
 /* Whether the ops of the program can be looked at more closely. */
@@ -130,8 +193,10 @@ static bool check_ops(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         check_level(v, op);
-        check_attrs(v, op);
-        if (check_operands(v, op)) check_types(v, op);
+        if (check_operands(v, op))
+            check_alike(v, v->program->ops.at[k]);
+        else
+            check_attrs(v, op);
     }
     return v->broken == before;
 }

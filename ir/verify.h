@@ -4,12 +4,20 @@
 
 #include "ir.h"
 
+enum { NAMED_TABLES = 5 };
+
 typedef enum Rule {
 #define RULE(name, id, claim) RULE_##name,
 #include "verify_rules.def"
 #undef RULE
     RULE_COUNT
 } Rule;
+
+/* Numbers that were met. 0 stands for a free place, and is met always. */
+typedef struct NumberSet {
+    uint64_t *at;
+    uint32_t n, capacity; /* a power of two */
+} NumberSet;
 
 typedef struct Verify {
     const Graph *g;
@@ -26,6 +34,24 @@ typedef struct Verify {
     Type *in, *out;            /* of the op in work */
     struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;
+
+/* What a graph remembers of its last verification, since most of it is the same after the next
+ * pass. Hashes stand for what was looked at. graph_store.c */
+typedef struct Verified {
+    NumberSet ops;                /* attributes and types that fit an op */
+    uint64_t names[NAMED_TABLES]; /* by table: names that are different */
+} Verified;
+Verified *graph_verified(const Graph *g);
+
+/* verify_report.c */
+/* Adds a number to a set in the arena, or says that it is there. */
+bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
+/* One more word of a hash; a good one, since what has equal hashes is taken for equal. */
+static inline uint64_t hash_word(uint64_t h, uint64_t word) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return h ^ h >> 29;
+}
 
 /* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)

@@ -105,7 +105,7 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
                       (unsigned long long)size, (long long)at);
     if (from < 0) return;
     uint64_t wanted = verify_value(v, op->in[from])->address;
-    if (op_info[op->kind].alias == ALIAS_VIEW) wanted += (uint64_t)op->attr.offset;
+    if (op_info[op->kind].alias == ALIAS_VIEW) wanted += (uint64_t)op->attr->offset;
     if (at != wanted)
         verify_broken(v, RULE_SCHED_3, op, "%%%u is at %lld, not at %lld", v->value_number[x],
                       (long long)at, (long long)wanted);
@@ -113,7 +113,7 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
 
 static void check_pack(Memory *m, const Op *op) {
     Verify *v = m->v;
-    const Group *q = &v->g->groups.at[op->attr.group];
+    const Group *q = &v->g->groups.at[op->attr->group];
     const Value *flat = verify_value(v, op->out);
     for (uint32_t i = 0; i < op->n_in; i++) {
         uint64_t wanted =
@@ -127,7 +127,7 @@ static void check_pack(Memory *m, const Op *op) {
 
 static void check_state_value(Memory *m, const Op *op) {
     Verify *v = m->v;
-    const State *s = &v->g->states.at[op->attr.index];
+    const State *s = &v->g->states.at[op->attr->index];
     ValueId x = op->kind == OP_state ? op->out : op->in[0];
     if (verify_value(v, x)->address != s->address)
         verify_broken(v, RULE_SCHED_3, op, "%%%u is not in the memory of state \"%s\"",

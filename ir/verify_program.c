@@ -35,62 +35,59 @@ void verify_program_set(Verify *v) {
 
 /* ---- graph-7, model-* ---- */
 
-static void check_state_sets(Verify *v) {
-    uint32_t *sets = arena_array(v->arena, uint32_t, v->g->states.n);
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op->kind != OP_set_state) continue;
-        const State *s = &v->g->states.at[op->attr.index];
-        const Type *t = &verify_value(v, op->in[0])->type;
-        if (sets[op->attr.index]++)
-            verify_broken(v, RULE_GRAPH_7, op, "sets state \"%s\" again", s->name);
-        if (!type_equal(t, &s->type))
-            verify_broken(v, RULE_GRAPH_7, op, "state \"%s\" is %s, not %s", s->name,
-                          type_text(v->arena, &s->type), type_text(v->arena, t));
-    }
+/* What a walk over a program has met. */
+typedef struct Seen {
+    uint32_t *sets;               /* by state */
+    uint32_t *reads;              /* by parameter: ops param */
+    uint32_t *grads, *param_sets; /* by parameter */
+    VEC(const Op *) random;       /* of the forward phase */
+    uint8_t phase;
+} Seen;
+
+static void check_state_set(Verify *v, Seen *seen, const Op *op) {
+    const State *s = &v->g->states.at[op->attr->index];
+    const Type *t = &verify_value(v, op->in[0])->type;
+    if (seen->sets[op->attr->index]++)
+        verify_broken(v, RULE_GRAPH_7, op, "sets state \"%s\" again", s->name);
+    if (!type_equal(t, &s->type))
+        verify_broken(v, RULE_GRAPH_7, op, "state \"%s\" is %s, not %s", s->name,
+                      type_text(v->arena, &s->type), type_text(v->arena, t));
 }
 
 static int compare_ops_by_salt(const void *a, const void *b) {
     const Op *const *x = a, *const *y = b;
-    if ((*x)->attr.salt != (*y)->attr.salt) return (*x)->attr.salt < (*y)->attr.salt ? -1 : 1;
+    if ((*x)->attr->salt != (*y)->attr->salt) return (*x)->attr->salt < (*y)->attr->salt ? -1 : 1;
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Backward repeats a forward op's salt; two of the forward phase would draw the same numbers. */
-static void check_salts(Verify *v) {
-    VEC(const Op *) random = {0};
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (!(op_info[op->kind].attrs & A_salt)) continue;
-        if (v->program->kind == PROGRAM_EVAL)
-            verify_broken(v, RULE_MODEL_5, op, "draws random numbers");
-        if (op->phase == PHASE_FORWARD) vec_push(v->arena, &random, op);
-    }
-    if (random.n > 1) qsort(random.at, random.n, sizeof *random.at, compare_ops_by_salt);
-    for (uint32_t i = 1; i < random.n; i++)
-        if (random.at[i]->attr.salt == random.at[i - 1]->attr.salt)
-            verify_broken(v, RULE_MODEL_4, random.at[i], "has salt %lld, like #%u",
-                          (long long)random.at[i]->attr.salt,
-                          v->op_number[random.at[i - 1] - v->g->ops.at]);
+static void see_random(Verify *v, Seen *seen, const Op *op) {
+    if (v->program->kind == PROGRAM_EVAL)
+        verify_broken(v, RULE_MODEL_5, op, "draws random numbers");
+    if (op->phase == PHASE_FORWARD) vec_push(v->arena, &seen->random, op);
 }
 
-static void check_param_reads(Verify *v) {
-    uint32_t *reads = arena_array(v->arena, uint32_t, v->g->params.n);
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op->kind == OP_param && reads[op->attr.index]++)
-            verify_broken(v, RULE_MODEL_3, op, "reads parameter \"%s\" again",
-                          v->g->params.at[op->attr.index].name.path);
-        if (v->g->level == LEVEL_MODEL && (op->phase != PHASE_FORWARD || op->unit != NO_INDEX))
-            verify_broken(v, RULE_MODEL_2, op, "is of phase %s and unit %d", phase_name(op->phase),
-                          op->unit);
-    }
+/* Backward repeats a forward op's salt; two of the forward phase would draw the same numbers. */
+static void check_salts(Verify *v, const Seen *seen) {
+    const Op **random = seen->random.at;
+    uint32_t n = seen->random.n;
+    if (n > 1) qsort(random, n, sizeof *random, compare_ops_by_salt);
+    for (uint32_t i = 1; i < n; i++)
+        if (random[i]->attr->salt == random[i - 1]->attr->salt)
+            verify_broken(v, RULE_MODEL_4, random[i], "has salt %lld, like #%u",
+                          (long long)random[i]->attr->salt,
+                          v->op_number[random[i - 1] - v->g->ops.at]);
+}
+
+static void check_param_read(Verify *v, Seen *seen, const Op *op) {
+    if (seen->reads[op->attr->index]++)
+        verify_broken(v, RULE_MODEL_3, op, "reads parameter \"%s\" again",
+                      v->g->params.at[op->attr->index].name.path);
 }
 
 /* ---- train-* ---- */
 
 static void check_gradient(Verify *v, const Op *op) {
-    const Param *p = &v->g->params.at[op->attr.index];
+    const Param *p = &v->g->params.at[op->attr->index];
     Type t = verify_value(v, op->in[0])->type, wanted = p->type;
     if (dtype_is_float(t.dtype)) wanted.dtype = t.dtype;
     if (!type_equal(&t, &wanted))
@@ -99,7 +96,7 @@ static void check_gradient(Verify *v, const Op *op) {
 }
 
 static void check_set_param(Verify *v, const Op *op) {
-    const Param *p = &v->g->params.at[op->attr.index];
+    const Param *p = &v->g->params.at[op->attr->index];
     const Type *t = &verify_value(v, op->in[0])->type;
     if (!type_equal(t, &p->type))
         verify_broken(v, RULE_TRAIN_3, op, "parameter \"%s\" is %s, not %s", p->name.path,
@@ -117,60 +114,59 @@ static void check_counts(Verify *v, Rule rule, const char *word, const uint32_t 
                           counts[i], word);
 }
 
-static void check_step(Verify *v) {
-    uint32_t *grads = arena_array(v->arena, uint32_t, v->g->params.n);
-    uint32_t *sets = arena_array(v->arena, uint32_t, v->g->params.n);
-    uint8_t phase = PHASE_FORWARD;
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op->phase < phase)
-            verify_broken(v, RULE_TRAIN_4, op, "is of phase %s after phase %s",
-                          phase_name(op->phase), phase_name(phase));
-        phase = op->phase;
-        if (op->kind == OP_set_grad) {
-            grads[op->attr.index]++;
-            check_gradient(v, op);
-        }
-        if (op->kind == OP_set_param) {
-            sets[op->attr.index]++;
-            check_set_param(v, op);
-        }
+static void check_step(Verify *v, Seen *seen, const Op *op) {
+    if (op->phase < seen->phase)
+        verify_broken(v, RULE_TRAIN_4, op, "is of phase %s after phase %s", phase_name(op->phase),
+                      phase_name(seen->phase));
+    seen->phase = op->phase;
+    if (op->kind == OP_set_grad) {
+        seen->grads[op->attr->index]++;
+        check_gradient(v, op);
     }
-    check_counts(v, RULE_TRAIN_1, "set_grad", grads);
-    check_counts(v, RULE_TRAIN_3, "set_param", sets);
-}
-
-static void check_eval(Verify *v) {
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op_info[op->kind].role != ROLE_FORWARD)
-            verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
+    if (op->kind == OP_set_param) {
+        seen->param_sets[op->attr->index]++;
+        check_set_param(v, op);
     }
 }
 
 static bool sets_metric(const Verify *v, const Op *op, ValueId value) {
     return op->kind == OP_set_state && op->in[0] == value &&
-           v->g->states.at[op->attr.index].role == STATE_METRIC;
+           v->g->states.at[op->attr->index].role == STATE_METRIC;
 }
 
 /* Until comm sums losses over calls and ranks, the update's loss is one that the program keeps. */
-static void check_loss_is_kept(Verify *v) {
-    for (uint32_t k = 0; k < v->program->ops.n; k++) {
-        const Op *op = verify_op(v, k);
-        if (op->kind != OP_step_scale) continue;
-        uint32_t set = 0;
-        while (set < k && !sets_metric(v, verify_op(v, set), op->in[0])) set++;
-        if (set == k) verify_broken(v, RULE_TRAIN_7, op, "its loss is kept in no metric before it");
-    }
+static void check_loss_is_kept(Verify *v, uint32_t k) {
+    const Op *op = verify_op(v, k);
+    uint32_t set = 0;
+    while (set < k && !sets_metric(v, verify_op(v, set), op->in[0])) set++;
+    if (set == k) verify_broken(v, RULE_TRAIN_7, op, "its loss is kept in no metric before it");
 }
 
 void verify_training(Verify *v) {
-    check_state_sets(v);
-    check_param_reads(v);
-    check_salts(v);
-    if (by_parameter(v) && v->program->kind == PROGRAM_TRAIN) check_step(v);
-    if (v->g->level <= LEVEL_SHARD) check_loss_is_kept(v);
-    if (v->program->kind == PROGRAM_EVAL) check_eval(v);
+    const Graph *g = v->g;
+    bool step = by_parameter(v) && v->program->kind == PROGRAM_TRAIN;
+    Seen seen = {.sets = arena_array(v->arena, uint32_t, g->states.n),
+                 .reads = arena_array(v->arena, uint32_t, g->params.n),
+                 .grads = arena_array(v->arena, uint32_t, g->params.n),
+                 .param_sets = arena_array(v->arena, uint32_t, g->params.n),
+                 .phase = PHASE_FORWARD};
+    for (uint32_t k = 0; k < v->program->ops.n; k++) {
+        const Op *op = verify_op(v, k);
+        if (op->kind == OP_set_state) check_state_set(v, &seen, op);
+        if (op->kind == OP_param) check_param_read(v, &seen, op);
+        if (g->level == LEVEL_MODEL && (op->phase != PHASE_FORWARD || op->unit != NO_INDEX))
+            verify_broken(v, RULE_MODEL_2, op, "is of phase %s and unit %d", phase_name(op->phase),
+                          op->unit);
+        if (op_info[op->kind].attrs & A_salt) see_random(v, &seen, op);
+        if (step) check_step(v, &seen, op);
+        if (op->kind == OP_step_scale && g->level <= LEVEL_SHARD) check_loss_is_kept(v, k);
+        if (v->program->kind == PROGRAM_EVAL && op_info[op->kind].role != ROLE_FORWARD)
+            verify_broken(v, RULE_TRAIN_5, op, "has no place in an evaluation");
+    }
+    check_salts(v, &seen);
+    if (!step) return;
+    check_counts(v, RULE_TRAIN_1, "set_grad", seen.grads);
+    check_counts(v, RULE_TRAIN_3, "set_param", seen.param_sets);
 }
 
 /* ---- shard-4, -6, -7 ---- */
@@ -180,9 +176,9 @@ static int32_t flat_group(const Verify *v, ValueId id) {
     const Op *def = &v->g->ops.at[verify_value(v, id)->def];
     for (; def->kind == OP_cast; def = &v->g->ops.at[verify_value(v, id)->def]) id = def->in[0];
     if (def->kind == OP_unshard)
-        return v->g->units.at[def->attr.unit].groups.at[verify_value(v, id)->result];
+        return v->g->units.at[def->attr->unit].groups.at[verify_value(v, id)->result];
     if (def->kind != OP_state) return NO_INDEX;
-    const State *s = &v->g->states.at[def->attr.index];
+    const State *s = &v->g->states.at[def->attr->index];
     return s->role == STATE_PARAM || s->role == STATE_GATHERED ? s->group : NO_INDEX;
 }
 
@@ -191,7 +187,7 @@ static void check_view(Verify *v, const Op *op) {
     if (row == NO_INDEX) return;
     const Group *q = &v->g->groups.at[row];
     const Type *t = &verify_value(v, op->out)->type;
-    int64_t at = op->attr.offset / dtype_bytes(t->dtype);
+    int64_t at = op->attr->offset / dtype_bytes(t->dtype);
     uint32_t low = 0, high = q->params.n; /* the last parameter that starts at `at` or before */
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
@@ -213,14 +209,14 @@ static void check_view(Verify *v, const Op *op) {
 
 static bool is_reduction(const Op *op) {
     return op->kind == OP_reduce_scatter ||
-           (op->kind == OP_all_reduce && op->attr.tag == TAG_GRADIENT);
+           (op->kind == OP_all_reduce && op->attr->tag == TAG_GRADIENT);
 }
 
 /* A gather spans what its groups are split over; sched-1 follows reductions. */
 static bool axes_fit(const Verify *v, const Op *op) {
-    int64_t axes = op->attr.axes;
+    int64_t axes = op->attr->axes;
     if (op->kind != OP_unshard) return axes >= 0 && axes <= mesh_all_axes(&v->g->policy.mesh);
-    const Unit *u = &v->g->units.at[op->attr.unit];
+    const Unit *u = &v->g->units.at[op->attr->unit];
     for (uint32_t k = 0; k < u->groups.n; k++)
         if (axes != (int64_t)v->g->groups.at[u->groups.at[k]].split) return false;
     return true;
@@ -228,16 +224,16 @@ static bool axes_fit(const Verify *v, const Op *op) {
 
 static void check_collective(Verify *v, const Op *op) {
     bool gather = op->kind == OP_unshard;
-    bool tag = gather ? op->attr.tag == TAG_PARAMETER
-                      : op->attr.tag == TAG_GRADIENT ||
-                            (op->kind == OP_all_reduce && op->attr.tag == TAG_METRIC);
+    bool tag = gather ? op->attr->tag == TAG_PARAMETER
+                      : op->attr->tag == TAG_GRADIENT ||
+                            (op->kind == OP_all_reduce && op->attr->tag == TAG_METRIC);
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
-    if (!axes_fit(v, op) || !tag || op->attr.comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
-        (is_reduction(op) && op->attr.group == NO_INDEX))
+    if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
+        (is_reduction(op) && op->attr->group == NO_INDEX))
         verify_broken(v, RULE_SHARD_7, op,
                       "axes %#llx of %#x, communicator %lld, tag %lld, group %lld",
-                      (unsigned long long)op->attr.axes, all, (long long)op->attr.comm,
-                      (long long)op->attr.tag, (long long)op->attr.group);
+                      (unsigned long long)op->attr->axes, all, (long long)op->attr->comm,
+                      (long long)op->attr->tag, (long long)op->attr->group);
     uint8_t stream = gather ? STREAM_GATHER : STREAM_REDUCE;
     if (v->g->level == LEVEL_SCHED && op->stream != stream)
         verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
@@ -248,27 +244,27 @@ typedef struct Counts {
 } Counts;
 
 static void count_once(Verify *v, const Op *op, const char *what, uint32_t *count) {
-    const Group *q = &v->g->groups.at[op->attr.group];
+    const Group *q = &v->g->groups.at[op->attr->group];
     if (++*count > 1)
-        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s again", (long long)op->attr.group,
+        verify_broken(v, RULE_SHARD_6, op, "group %lld is %s again", (long long)op->attr->group,
                       what);
     if (!q->trainable)
         verify_broken(v, RULE_SHARD_6, op, "group %lld is %s, but frozen",
-                      (long long)op->attr.group, what);
+                      (long long)op->attr->group, what);
 }
 
 static void count_op(Verify *v, const Op *op, Counts *counts) {
     bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
     if (op->kind == OP_pack || op->kind == OP_gradient)
-        count_once(v, op, "packed", &counts[op->attr.group].packs);
-    if (op->kind == OP_set_state && v->g->states.at[op->attr.index].role == STATE_GRADIENT)
-        counts[v->g->states.at[op->attr.index].group].keeps++;
+        count_once(v, op, "packed", &counts[op->attr->group].packs);
+    if (op->kind == OP_set_state && v->g->states.at[op->attr->index].role == STATE_GRADIENT)
+        counts[v->g->states.at[op->attr->index].group].keeps++;
     if (op_info[op->kind].role != ROLE_UPDATE) return;
-    if (op->attr.group == NO_INDEX || !ends_step)
+    if (op->attr->group == NO_INDEX || !ends_step)
         verify_broken(v, RULE_SHARD_6, op, "updates %s",
                       ends_step ? "no group" : "in the middle of a step");
     else
-        count_once(v, op, "updated", &counts[op->attr.group].updates);
+        count_once(v, op, "updated", &counts[op->attr->group].updates);
 }
 
 /* ---- sched-1, sched-4, sched-6, sched-7 ---- */
@@ -314,7 +310,7 @@ static void check_workspace(Verify *v, const Op *op) {
     for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
     for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
     for (int d = 0; d < DEVICE_KINDS; d++) {
-        int64_t need = op_workspace(op->kind, (DeviceKind)d, &op->attr, (int)op->n_in, v->in,
+        int64_t need = op_workspace(op->kind, (DeviceKind)d, op->attr, (int)op->n_in, v->in,
                                     (int)op->n_out, v->out);
         if ((uint64_t)need > v->g->workspace_bytes[d])
             verify_broken(v, RULE_SCHED_7, op, "may ask for %lld bytes on %s, of %llu",

@@ -35,3 +35,21 @@ void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...) 
     diag_help(&d, "%s", verify_rules[rule].claim);
     diag_emit(&d);
 }
+
+static void widen(Arena *a, NumberSet *set) {
+    NumberSet wider = {.capacity = MAX(2 * set->capacity, 64u)};
+    wider.at = arena_array(a, uint64_t, wider.capacity);
+    for (uint32_t k = 0; k < set->capacity; k++) number_is_new(a, &wider, set->at[k]);
+    *set = wider;
+}
+
+bool number_is_new(Arena *a, NumberSet *set, uint64_t number) {
+    if (!number) return false;
+    if (2 * set->n >= set->capacity) widen(a, set);
+    uint32_t mask = set->capacity - 1, k = (uint32_t)(number >> 32) & mask;
+    for (; set->at[k]; k = (k + 1) & mask)
+        if (set->at[k] == number) return false;
+    set->at[k] = number;
+    set->n++;
+    return true;
+}

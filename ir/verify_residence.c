@@ -26,7 +26,7 @@ static const char *axes_text(const Verify *v, AxisSet set) {
 }
 
 static void see_reduction(Verify *v, const Op *op) {
-    AxisSet axes = (AxisSet)op->attr.axes;
+    AxisSet axes = (AxisSet)op->attr->axes;
     for (uint32_t k = 0; k < op->n_in && k < op->n_out; k++) {
         Gradient g = v->gradient[op->in[k]];
         if (!g.group) continue;
@@ -60,14 +60,14 @@ static void want(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet spl
 
 /* A norm or an update takes the group's gradient as operand k. */
 static void want_complete(Verify *v, const Op *op, uint32_t k) {
-    if (op->attr.group == NO_INDEX) return; /* shard-6 says so */
-    want(v, op, op->in[k], op->attr.group, v->g->groups.at[op->attr.group].split, 0);
+    if (op->attr->group == NO_INDEX) return; /* shard-6 says so */
+    want(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].split, 0);
 }
 
 static void see_op(Verify *v, const Op *op) {
     const Graph *g = v->g;
     const State *s =
-        op->kind == OP_state || op->kind == OP_set_state ? &g->states.at[op->attr.index] : NULL;
+        op->kind == OP_state || op->kind == OP_set_state ? &g->states.at[op->attr->index] : NULL;
     if (s && s->role != STATE_GRADIENT) return;
     if (op_info[op->kind].role == ROLE_UPDATE) {
         want_complete(v, op, op->n_out);
@@ -76,7 +76,7 @@ static void see_op(Verify *v, const Op *op) {
     switch (op->kind) { /* what else there is has nothing to do with gradients of groups */
     case OP_pack:
         v->gradient[op->out] =
-            (Gradient){(int32_t)op->attr.group + 1, 0, mesh_sample_axes(&g->policy.mesh), false};
+            (Gradient){(int32_t)op->attr->group + 1, 0, mesh_sample_axes(&g->policy.mesh), false};
         break;
     case OP_state:
         v->gradient[op->out] = (Gradient){s->group + 1, s->split, s->partial, false};

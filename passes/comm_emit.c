@@ -163,7 +163,7 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     const Place *place = &e->c->place[p];
     bool direct = def.kind == OP_param;
     ValueId in = direct ? e->flat[place->group] : view_of(e, def.in[0], p);
-    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype)} : def.attr;
+    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype)} : *def.attr;
     e->view_gather[old] = (uint32_t)gather + 1;
     return e->became[old] = emit(&e->b, direct ? OP_view : def.kind, &a, 1, &in, &t);
 }
@@ -291,7 +291,7 @@ static void end_segment(Emit *e, uint32_t segment) {
 /* ---- metrics ---- */
 
 static void see_metric(Emit *e, const Op *op) {
-    Metric m = {(int32_t)op->attr.index, op->in[0], e->became[op->in[0]]};
+    Metric m = {(int32_t)op->attr->index, op->in[0], e->became[op->in[0]]};
     builder_like(&e->b, op);
     if (e->several && !e->first) {
         ValueId both[2] = {emit_state(&e->b, m.state), m.value};
@@ -364,7 +364,7 @@ static void emit_item(Emit *e, uint32_t item) {
     Graph *g = e->c->g;
     Op op = g->ops.at[e->parts->items.at[item]];
     if (op.phase == PHASE_UPDATE && !e->update) return;
-    bool metric = op.kind == OP_set_state && g->states.at[op.attr.index].role == STATE_METRIC;
+    bool metric = op.kind == OP_set_state && g->states.at[op.attr->index].role == STATE_METRIC;
     if (metric) {
         see_metric(e, &op);
         return;
@@ -375,7 +375,8 @@ static void emit_item(Emit *e, uint32_t item) {
     }
     if (op.kind == OP_balance_loss) reduce_stats(e, &op);
     builder_like(&e->b, &op);
-    if (op.kind == OP_grad_norm && op.attr.group != NO_INDEX) complete(e, (uint32_t)op.attr.group);
+    if (op.kind == OP_grad_norm && op.attr->group != NO_INDEX)
+        complete(e, (uint32_t)op.attr->group);
     ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
     for (uint32_t j = 0; j < op.n_in; j++) {
         int32_t p = e->parts->view[op.in[j]];
@@ -398,7 +399,7 @@ static void read_shards(Emit *e) {
     }
     for (uint32_t i = 0; i < parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[parts->items.at[i]];
-        if (op_info[op->kind].role == ROLE_UPDATE) read[op->attr.group] = true;
+        if (op_info[op->kind].role == ROLE_UPDATE) read[op->attr->group] = true;
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
         if (!read[k]) continue;

@@ -30,7 +30,7 @@ typedef VEC(Use) Uses;
 /* ---- taking apart ---- */
 
 static void see_gradient(const Comm *c, Parts *parts, const Op *op) {
-    Reduction r = {.group = (uint32_t)op->attr.group, .gradient = op->in, .reduced = op->out};
+    Reduction r = {.group = (uint32_t)op->attr->group, .gradient = op->in, .reduced = op->out};
     vec_push(c->g->arena, &parts->reductions, r);
 }
 
@@ -39,10 +39,10 @@ static bool is_item(const Comm *c, Parts *parts, const Op *op) {
     const Graph *g = c->g;
     switch (op->kind) {
     case OP_state:
-        if (g->states.at[op->attr.index].role != STATE_PARAM) return true;
-        parts->shard[op->out] = g->states.at[op->attr.index].group;
+        if (g->states.at[op->attr->index].role != STATE_PARAM) return true;
+        parts->shard[op->out] = g->states.at[op->attr->index].group;
         return false;
-    case OP_param: parts->view[op->out] = (int32_t)op->attr.index; return false;
+    case OP_param: parts->view[op->out] = (int32_t)op->attr->index; return false;
     case OP_reshape: /* of a parameter: it shows the gathered memory, as the parameter does */
         parts->view[op->out] = parts->view[op->in[0]];
         return parts->view[op->out] == NO_INDEX;

@@ -67,7 +67,7 @@ static void name_results(Edges *e, const Op *op) {
     for (uint32_t k = 0; k < op->n_out; k++) {
         e->occupant[op->out + k] = op->out + k;
         if (op->kind == OP_state)
-            e->occupant[op->out + k] = e->g->values.n + (uint32_t)op->attr.index;
+            e->occupant[op->out + k] = e->g->values.n + (uint32_t)op->attr->index;
         if (op_info[op->kind].alias == ALIAS_VIEW)
             e->occupant[op->out + k] = e->occupant[op->in[0]];
     }

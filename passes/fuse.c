@@ -31,7 +31,7 @@ static void count_readers(Fuse *f, const Program *p) {
 }
 
 static bool is_packed_split(const Fuse *f, const Op *op) {
-    if (op->kind != OP_split || op->attr.axis != 2 || op->n_out != 3) return false;
+    if (op->kind != OP_split || op->attr->axis != 2 || op->n_out != 3) return false;
     for (uint32_t j = 0; j < 3; j++)
         if (f->readers[op->out + j] != 1) return false;
     return true;
@@ -50,7 +50,7 @@ static OpId packed_source(const Fuse *f, const Op *op) {
 
 static void emit_packed(Fuse *f, uint32_t program, Op attention, ValueId qkv) {
     Builder b = {f->g, program, attention.path, attention.span, attention.phase, attention.unit};
-    OpId id = op_emit(&b, OP_attention_packed, &attention.attr, 1, &qkv, NULL);
+    OpId id = op_emit(&b, OP_attention_packed, attention.attr, 1, &qkv, NULL);
     for (uint32_t j = 0; j < 2; j++) f->became[attention.out + j] = f->g->ops.at[id].out + j;
 }
 

@@ -22,7 +22,7 @@ typedef struct FuseGelu {
 static void emit_fused(FuseGelu *f, uint32_t program, OpId linear) {
     Op product = f->g->ops.at[linear], gelu = f->g->ops.at[f->gelu[product.out]];
     Builder b = {f->g, program, product.path, product.span, product.phase, product.unit};
-    OpId id = op_emit(&b, OP_linear_gelu, &gelu.attr, product.n_in, product.in, NULL);
+    OpId id = op_emit(&b, OP_linear_gelu, gelu.attr, product.n_in, product.in, NULL);
     f->became[gelu.out] = f->g->ops.at[id].out;
 }
 

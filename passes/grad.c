@@ -29,7 +29,7 @@ static uint32_t carriers(const Op *op) {
 }
 
 static bool is_loss(const Graph *g, const Op *op) {
-    return op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
+    return op->kind == OP_set_state && g->states.at[op->attr->index].role == STATE_METRIC &&
            op_info[g->ops.at[g->values.at[op->in[0]].def].kind].term == TERM_LOSS;
 }
 
@@ -39,7 +39,7 @@ static bool *trainable_values(const Graph *g, const Program *p) {
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind == OP_param) {
-            needs[op->out] = !g->params.at[op->attr.index].frozen;
+            needs[op->out] = !g->params.at[op->attr->index].frozen;
             continue;
         }
         if (grad_rules[op->kind] == grad_none) continue;
@@ -97,8 +97,8 @@ static bool check_params(const Grad *c, const Program *p) {
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind != OP_param) continue;
-        use[op->attr.index] = op;
-        trained[op->attr.index] |= c->sums[op->out].missing > 0;
+        use[op->attr->index] = op;
+        trained[op->attr->index] |= c->sums[op->out].missing > 0;
     }
     bool good = true, any = false;
     for (uint32_t k = 0; k < g->params.n; k++) {

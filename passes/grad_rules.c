@@ -59,12 +59,12 @@ static void grad_split(Grad *c, const Op *op, const ValueId *dy) {
         Type t = *type_of_value(c, op->out + j);
         parts[j] = dy[j] != NO_VALUE ? dy[j] : emit(&c->b, OP_fill, &(Attrs){0}, 0, NULL, &t);
     }
-    grad_give(c, op, 0, emit(&c->b, OP_stack, &op->attr, op->n_out, parts, NULL));
+    grad_give(c, op, 0, emit(&c->b, OP_stack, op->attr, op->n_out, parts, NULL));
 }
 
 /* A part has the dtype of the whole, which need not be that of a parameter's gradient. */
 static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
-    OpId split = op_emit(&c->b, OP_split, &op->attr, 1, dy, NULL);
+    OpId split = op_emit(&c->b, OP_split, op->attr, 1, dy, NULL);
     ValueId part = c->g->ops.at[split].out;
     for (uint32_t j = 0; j < op->n_in; j++)
         if (grad_wanted(c, op, j)) grad_share(c, op, j, part + j);
@@ -142,7 +142,7 @@ static void grad_extreme(Grad *c, const Op *op, const ValueId *dy) {
 }
 
 static void grad_scale(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit1(c, OP_scale, &op->attr, dy[0]));
+    grad_give(c, op, 0, emit1(c, OP_scale, op->attr, dy[0]));
 }
 
 /* The op x_grad of an activation x. */
@@ -155,26 +155,26 @@ static OpKind slope_of(const Op *op) {
 }
 
 static void grad_slope_of_operand(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->in[0]));
+    grad_give(c, op, 0, emit2(c, slope_of(op), op->attr, dy[0], op->in[0]));
 }
 
 static void grad_slope_of_result(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, slope_of(op), &op->attr, dy[0], op->out));
+    grad_give(c, op, 0, emit2(c, slope_of(op), op->attr, dy[0], op->out));
 }
 
 static void grad_slope_alone(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit1(c, slope_of(op), &op->attr, dy[0]));
+    grad_give(c, op, 0, emit1(c, slope_of(op), op->attr, dy[0]));
 }
 
 /* dy alone, brought to the type of the operand. */
 static void grad_spread(Grad *c, const Op *op, const ValueId *dy) {
     Type to = *type_of_value(c, op->in[0]);
-    grad_give(c, op, 0, emit(&c->b, slope_of(op), &op->attr, 1, dy, &to));
+    grad_give(c, op, 0, emit(&c->b, slope_of(op), op->attr, 1, dy, &to));
 }
 
 /* The mask is drawn again from the same salt: dropout is its own gradient. */
 static void grad_dropout(Grad *c, const Op *op, const ValueId *dy) {
-    grad_give(c, op, 0, emit2(c, OP_dropout, &op->attr, dy[0], op->in[1]));
+    grad_give(c, op, 0, emit2(c, OP_dropout, op->attr, dy[0], op->in[1]));
 }
 
 /* ---- products ---- */
@@ -198,7 +198,7 @@ static void grad_linear(Grad *c, const Op *op, const ValueId *dy) {
 }
 
 static void grad_linear_gelu(Grad *c, const Op *op, const ValueId *dy) {
-    linear_gradients(c, op, emit2(c, OP_gelu_grad, &op->attr, dy[0], op->out + 1));
+    linear_gradients(c, op, emit2(c, OP_gelu_grad, op->attr, dy[0], op->out + 1));
 }
 
 static void grad_embedding(Grad *c, const Op *op, const ValueId *dy) {
@@ -279,7 +279,7 @@ static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
     ValueId in[6] = {dy[0], op->in[0], op->in[1], op->in[2], op->out, op->out + 1};
-    OpId id = op_emit(&c->b, OP_attention_grad, &op->attr, 6, in, NULL);
+    OpId id = op_emit(&c->b, OP_attention_grad, op->attr, 6, in, NULL);
     ValueId dq = c->g->ops.at[id].out;
     for (uint32_t j = 0; j < 3; j++)
         if (grad_wanted(c, op, j)) grad_give(c, op, j, dq + j);
@@ -287,7 +287,7 @@ static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
     ValueId in[4] = {dy[0], op->in[0], op->out, op->out + 1};
-    grad_give(c, op, 0, emit(&c->b, OP_attention_packed_grad, &op->attr, 4, in, NULL));
+    grad_give(c, op, 0, emit(&c->b, OP_attention_packed_grad, op->attr, 4, in, NULL));
 }
 
 /* ---- loss ---- */
@@ -297,7 +297,7 @@ static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
  * under the names that they have in the signature of x. */
 static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;
-    Attrs a = op->attr;
+    Attrs a = *op->attr;
     a.exponent = c->g->policy.loss_exponent;
     OpKind kind = slope_of(op);
     const Signature *loss = op_signature(op->kind), *slope = op_signature(kind);
@@ -320,7 +320,7 @@ static void grad_balance_loss(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_balance(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;
-    Attrs a = {.alpha = op->attr.alpha, .exponent = c->g->policy.loss_exponent};
+    Attrs a = {.alpha = op->attr->alpha, .exponent = c->g->policy.loss_exponent};
     grad_give(c, op, 0, emit2(c, OP_balance_grad, &a, op->in[0], op->out));
 }
 

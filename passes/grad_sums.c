@@ -23,7 +23,7 @@ static void finish_param(Grad *c, const Op *param, GradSum *s) {
     at.path = param->path;
     at.span = param->span;
     at.unit = param->unit;
-    Attrs which = {.index = param->attr.index};
+    Attrs which = {.index = param->attr->index};
     op_emit(&at, OP_set_grad, &which, 1, &s->sum, NULL);
 }
 

@@ -88,7 +88,7 @@ static void touch(Build *u, ValueId v, uint32_t i) {
 }
 
 static int64_t pack_offset(const Graph *g, const Op *op, uint32_t k) {
-    const Group *group = &g->groups.at[op->attr.group];
+    const Group *group = &g->groups.at[op->attr->group];
     return group->params.at[k].offset * dtype_bytes(g->values.at[op->out].type.dtype);
 }
 
@@ -96,8 +96,8 @@ static int64_t pack_offset(const Graph *g, const Op *op, uint32_t k) {
 static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
     const Graph *g = b->g;
     *bad = 0;
-    if (op->kind == OP_state) return pin(b, op->out, g->states.at[op->attr.index].address);
-    if (op->kind == OP_set_state) return pin(b, op->in[0], g->states.at[op->attr.index].address);
+    if (op->kind == OP_state) return pin(b, op->out, g->states.at[op->attr->index].address);
+    if (op->kind == OP_set_state) return pin(b, op->in[0], g->states.at[op->attr->index].address);
     if (op_info[op->kind].alias == ALIAS_PACK)
         for (uint32_t k = 0; k < op->n_in; k++) {
             *bad = k;
@@ -107,7 +107,7 @@ static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
         int k = op_alias_must(op, j);
         if (k < 0) continue;
         *bad = (uint32_t)k;
-        if (!join(b, op->in[k], op->out + j, op->kind == OP_view ? op->attr.offset : 0))
+        if (!join(b, op->in[k], op->out + j, op->kind == OP_view ? op->attr->offset : 0))
             return false;
     }
     return true;
@@ -236,7 +236,7 @@ static void find_reads(Copies *c, const Graph *g, const Program *p) {
             const Op *def = &g->ops.at[g->values.at[base].def];
             c->last_read[base] = i;
             if (def->kind == OP_state && op->kind != OP_set_state)
-                c->state_read[def->attr.index] = i;
+                c->state_read[def->attr->index] = i;
         }
     }
 }
@@ -247,9 +247,9 @@ static bool needs_copy(const Copies *c, const Graph *g, const Op *op, uint32_t i
     ValueId base = c->base[op->in[k]];
     if (op->kind == OP_set_state) {
         const Op *def = &g->ops.at[g->values.at[base].def];
-        bool own = def->kind == OP_state && def->attr.index == op->attr.index;
+        bool own = def->kind == OP_state && def->attr->index == op->attr->index;
         /* the state's old contents are still read when the new ones are written */
-        return !own && c->state_read[op->attr.index] > c->position[g->values.at[base].def];
+        return !own && c->state_read[op->attr->index] > c->position[g->values.at[base].def];
     }
     bool replaced = o->alias == ALIAS_PACK;
     for (uint32_t j = 0; j < op->n_out && o->alias != ALIAS_VIEW; j++)
@@ -268,7 +268,7 @@ static ValueId copy_of(Graph *g, Copies *c, OpId user, ValueId v) {
                .n_out = 1,
                .in = arena_array(g->arena, ValueId, 1),
                .out = g->values.n,
-               .attr = {.alpha = 1},
+               .attr = graph_attrs(g, OP_scale, &(Attrs){.alpha = 1}),
                .path = op->path,
                .span = op->span,
                .unit = op->unit,

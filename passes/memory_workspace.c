@@ -9,6 +9,6 @@ uint64_t memory_workspace(const Graph *g, const Op *op, DeviceKind device) {
     Type *out = in + op->n_in;
     for (uint32_t k = 0; k < op->n_in; k++) in[k] = g->values.at[op->in[k]].type;
     for (uint32_t k = 0; k < op->n_out; k++) out[k] = g->values.at[op->out + k].type;
-    return (uint64_t)op_workspace(op->kind, device, &op->attr, (int)op->n_in, in, (int)op->n_out,
+    return (uint64_t)op_workspace(op->kind, device, op->attr, (int)op->n_in, in, (int)op->n_out,
                                   out);
 }

@@ -27,10 +27,10 @@ static ValueId find_inputs(Update *u, const Program *p) {
     u->step = NO_VALUE;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind == OP_set_grad) u->gradient[op->attr.index] = op->in[0];
-        if (op->kind == OP_state && g->states.at[op->attr.index].role == STATE_STEP)
+        if (op->kind == OP_set_grad) u->gradient[op->attr->index] = op->in[0];
+        if (op->kind == OP_state && g->states.at[op->attr->index].role == STATE_STEP)
             u->step = op->out;
-        if (op->kind == OP_set_state && g->states.at[op->attr.index].role == STATE_METRIC &&
+        if (op->kind == OP_set_state && g->states.at[op->attr->index].role == STATE_METRIC &&
             op_info[g->ops.at[g->values.at[op->in[0]].def].kind].term == TERM_LOSS)
             loss = op->in[0];
     }

@@ -53,7 +53,7 @@ static void mark_gradients(Precision *c, const Program *p) {
     }
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
-        if (op->kind == OP_set_grad) want(c, op->in[0], g->params.at[op->attr.index].reduce_dtype);
+        if (op->kind == OP_set_grad) want(c, op->in[0], g->params.at[op->attr->index].reduce_dtype);
         for (uint32_t j = 0; j < op->n_out; j++)
             if (signature_result(op_signature(op->kind), j)->dtype == WANT_GRAD)
                 want(c, op->out + j, g->policy.reduce_dtype);
@@ -64,7 +64,7 @@ static void mark_gradients(Precision *c, const Program *p) {
 
 static bool is_kept(const Precision *c, ValueId v) {
     const Op *def = &c->g->ops.at[c->g->values.at[v].def];
-    return c->kept[v] || (def->kind == OP_param && c->g->params.at[def->attr.index].keep_f32);
+    return c->kept[v] || (def->kind == OP_param && c->g->params.at[def->attr->index].keep_f32);
 }
 
 /* Does the op compute in f32 because of what it reads? */
@@ -82,7 +82,7 @@ static bool keeps_f32(const Precision *c, const Op *op) {
 /* What result j of the op gets; DT_NONE: this pass leaves its dtype alone. */
 static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     const Graph *g = c->g;
-    if (op->kind == OP_param) return g->params.at[op->attr.index].compute_dtype;
+    if (op->kind == OP_param) return g->params.at[op->attr->index].compute_dtype;
     const Slot *slot = signature_result(op_signature(op->kind), j);
     switch (slot->dtype) {
     case WANT_DEFAULT:

@@ -109,8 +109,8 @@ static void see_gradient_reader(Recompute *r, const Op *op) {
         const Op *def = &g->ops.at[def_of(r, op->in[k])];
         r->needed[op->in[k]] = true;
         if (def->kind != OP_param) continue;
-        const Param *p = &g->params.at[def->attr.index];
-        r->read_param[def->attr.index] = true;
+        const Param *p = &g->params.at[def->attr->index];
+        r->read_param[def->attr->index] = true;
         if (!p->aliases.n) r->read_module[p->name.module] = true;
     }
 }
@@ -134,7 +134,7 @@ static bool is_gathered(const Recompute *r, int64_t param) {
 
 static bool is_there(const Recompute *r, ValueId v, uint32_t run) {
     const Op *def = &r->g->ops.at[def_of(r, v)];
-    if (def->kind == OP_param) return is_gathered(r, def->attr.index);
+    if (def->kind == OP_param) return is_gathered(r, def->attr->index);
     return run_of(r, v) != run || r->kept[v] || r->repeated[def_of(r, v)];
 }
 

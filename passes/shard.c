@@ -161,7 +161,7 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
 }
 
 static void see_gradient(Shard *s, Op op) {
-    uint32_t p = (uint32_t)op.attr.index, k = (uint32_t)s->group[p];
+    uint32_t p = (uint32_t)op.attr->index, k = (uint32_t)s->group[p];
     builder_like(&s->b, &op);
     s->gradient[p] = own_gradient(s, s->became[op.in[0]], s->g->groups.at[k].reduce_dtype);
     CHECK(s->waiting[k] > 0);
@@ -200,10 +200,11 @@ static void emit_update(Shard *s, uint32_t k) {
     in[n++] = s->reduced[k];
     in[n++] = s->became[like.in[like.n_in - 2]];
     in[n++] = s->became[like.in[like.n_in - 1]];
-    like.attr.group = k;
-    like.attr.index = NO_INDEX;
-    like.attr.weight_decay = g->policy.weight_decay;
-    OpId update = op_emit(&s->b, like.kind, &like.attr, n, in, NULL);
+    Attrs attr = *like.attr;
+    attr.group = k;
+    attr.index = NO_INDEX;
+    attr.weight_decay = g->policy.weight_decay;
+    OpId update = op_emit(&s->b, like.kind, &attr, n, in, NULL);
     ValueId out = g->ops.at[update].out;
     emit_set_state(&s->b, s->param_state[k], out);
     for (uint32_t j = 0; j < moments; j++)
@@ -215,7 +216,7 @@ static void emit_update(Shard *s, uint32_t k) {
 /* Does the op only serve single parameters, so that its group's ops stand for it? */
 static bool is_replaced(Shard *s, const Op *op) {
     if (op_info[op->kind].role == ROLE_UPDATE) {
-        uint32_t k = (uint32_t)s->group[op->attr.index];
+        uint32_t k = (uint32_t)s->group[op->attr->index];
         if (!s->update[k].n_in) s->update[k] = *op;
         return true;
     }
@@ -223,7 +224,7 @@ static bool is_replaced(Shard *s, const Op *op) {
     case OP_master:
     case OP_set_param: return true;
     case OP_state:
-    case OP_set_state: return s->state[op->attr.index] == NO_INDEX;
+    case OP_set_state: return s->state[op->attr->index] == NO_INDEX;
     case OP_grad_norm: return s->norm[op->out] = true;
     case OP_metric_add: return s->norm[op->out] = s->norm[op->in[0]] && s->norm[op->in[1]];
     default: return false;
@@ -241,7 +242,7 @@ static void see_op(Shard *s, OpId id) {
     if (op.kind == OP_step_scale && s->norm[op.in[1]]) s->became[op.in[1]] = total_norm(s);
     for (uint32_t j = 0; j < op.n_in; j++) op.in[j] = s->became[op.in[j]];
     if (op.kind == OP_state || op.kind == OP_set_state)
-        g->ops.at[id].attr.index = s->state[op.attr.index];
+        g->ops.at[id].attr = graph_attrs(g, op.kind, &(Attrs){.index = s->state[op.attr->index]});
     vec_push(g->arena, &g->programs.at[s->b.program].ops, id);
 }
 

@@ -102,9 +102,10 @@ static void add_values(Graph *g, Op *op, uint32_t n, int64_t *seed) {
 
 static void add_op(Graph *g, Program *p, OpKind kind, int64_t *seed) {
     const Signature *info = op_signature(kind);
+    Attrs attr = any_attrs(kind, seed);
     Op op = {.kind = kind,
              .n_in = info->in_max == MANY ? 3 : info->in_max,
-             .attr = any_attrs(kind, seed),
+             .attr = graph_attrs(g, kind, &attr),
              .path = kind % 3 ? "h.0.attn" : "",
              .span = any_span(seed),
              .unit = (int32_t)(next_number(seed) % 5) - 1,
@@ -250,7 +251,7 @@ static Graph *build(Fixture *f, OpLevel level, UnitPolicy unit) {
 
 static bool same_op(const Op *a, const Op *b) {
     return a->kind == b->kind && a->n_in == b->n_in && a->n_out == b->n_out && a->out == b->out &&
-           !memcmp(&a->attr, &b->attr, sizeof a->attr) && !strcmp(a->path, b->path) &&
+           !memcmp(a->attr, b->attr, sizeof *a->attr) && !strcmp(a->path, b->path) &&
            a->unit == b->unit && a->phase == b->phase && a->stream == b->stream &&
            a->n_edge == b->n_edge && (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
            (!a->n_edge || !memcmp(a->edge, b->edge, a->n_edge * sizeof *a->edge));

@@ -173,7 +173,7 @@ static void types_of(const Fixture *f, const Op *op, Type *in, Type *out) {
 
 static const char *check(const Fixture *f, const Op *op, uint32_t n_in, const Type *in,
                          uint32_t n_out, const Type *out) {
-    return op_check_types(f->g, op->kind, &op->attr, n_in, in, n_out, out, f->arena);
+    return op_check_types(f->g, op->kind, op->attr, n_in, in, n_out, out, f->arena);
 }
 
 static void every_op_takes_what_fits(void **state) {
