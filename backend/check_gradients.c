@@ -223,7 +223,7 @@ static int follow_reduction(Step *s, uint64_t i) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
             bool fits = scatter ? axes == g->split : !(axes & g->split);
-            if (in->attr.group != v->group || !fits)
+            if (in->attr.unit != g->unit || !fits)
                 return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
                                   v->group);
         }

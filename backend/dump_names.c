@@ -49,7 +49,7 @@ static struct Count *count_of(Names *n, uint64_t program, const PlanInstr *in, b
 /* The gradient of a unit's flat parameter: packed, reduced, summed up. */
 static bool is_flat_gradient(const PlanInstr *in) {
     return in->op == OP_pack || in->op == OP_reduce_scatter || in->op == OP_accumulate ||
-           (in->op == OP_all_reduce && in->attr.group >= 0);
+           (in->op == OP_all_reduce && in->attr.tag == TAG_GRADIENT);
 }
 
 /* Whether the first result of the instruction takes its name from the module path. */

@@ -67,7 +67,7 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
     if ((mask & A_unit) && in->op == OP_unshard && a->unit == NO_INDEX) return "unit";
     if ((mask & A_group) && outside(a->group, p->n_groups) && a->group != NO_INDEX) return "group";
     /* An all_reduce of metrics is of no group. */
-    if ((mask & A_group) && in->op != OP_all_reduce && a->group == NO_INDEX) return "group";
+    if ((mask & A_group) && a->group == NO_INDEX) return "group";
     if ((mask & A_axes) && (a->axes < 1 || a->axes >= 1 << p->n_axes)) return "axes";
     return NULL;
 }

@@ -173,9 +173,14 @@ static const char *rule_pack(const Instr *s) {
     return NULL;
 }
 static const char *rule_reduce_scatter(const Instr *s) {
-    const PlanGroup *g = &s->p->groups[s->in->attr.group];
-    return FITS(is_vector(&s->x[0], g->padded) && is_vector(&s->y[0], g->shard) &&
-                s->x[0].dtype == s->y[0].dtype);
+    Mesh mesh = plan_mesh(s->p);
+    int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
+    WANT(s->n_in == s->n_out, misfit);
+    for (uint32_t k = 0; k < s->n_in; k++)
+        WANT(type_is_float(&s->x[k]) && s->x[k].rank == 1 && s->x[k].dim[0] % ranks == 0 &&
+                 is_vector(&s->y[k], s->x[k].dim[0] / ranks) && s->x[k].dtype == s->y[k].dtype,
+             "a result is not this rank's share of its operand");
+    return NULL;
 }
 static const char *rule_all_reduce(const Instr *s) {
     WANT(s->n_in == s->n_out, misfit);

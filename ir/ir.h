@@ -107,7 +107,7 @@ typedef struct Field {
     uint64_t staging; /* offset in a staging slot, multiple of 64 */
 } Field;
 
-/* A unit: what one unshard and one reduction move. From wrap on. Order: as wrap.json, inner before
+/* A unit: what is gathered together. From wrap on. Order: as wrap.json, inner before
  * outer, the root last. A unit without parameters does not exist. */
 typedef struct Unit {
     const char *name;       /* module paths joined by "+"; "" = root */
@@ -124,7 +124,8 @@ typedef struct GroupParam {
     int64_t offset; /* elements from the start of the flat parameter */
 } GroupParam;
 
-/* A flat parameter: the parameters of a unit that agree in compute dtype and in being trainable.
+/* A flat parameter: the parameters of a unit that agree in dtypes and in being trainable. What one
+ * reduction carries, a bucket, is made of those of a unit that are reduced in one dtype.
  * Rank r holds elements [r * shard, (r + 1) * shard) of it. */
 typedef struct Group {
     int32_t unit;

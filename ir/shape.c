@@ -296,11 +296,14 @@ static const char *shape_unshard(Infer *s) {
 }
 
 static const char *shape_reduce_scatter(Infer *s) {
-    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
-    const Group *group = &s->g->groups.at[s->a->group];
-    Type padded = vector(DT_F32, group->padded);
-    TRY(want_floats(s, 0, &padded));
-    s->out[0] = vector(s->in[0].dtype, group->shard);
+    int64_t ranks = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes);
+    for (uint32_t i = 0; i < s->n_in; i++) {
+        if (s->in[i].rank != 1 || !type_is_float(&s->in[i]) || s->in[i].dim[0] % ranks)
+            return arena_printf(s->arena, "operand %u is %s, which %lld ranks cannot share evenly",
+                                i, text_of(s, &s->in[i]), (long long)ranks);
+        s->out[i] = vector(s->in[i].dtype, s->in[i].dim[0] / ranks);
+    }
+    s->n_out = s->n_in;
     return NULL;
 }
 

@@ -207,11 +207,6 @@ static void check_view(Verify *v, const Op *op) {
                       type_text(v->arena, t), (long long)at);
 }
 
-static bool is_reduction(const Op *op) {
-    return op->kind == OP_reduce_scatter ||
-           (op->kind == OP_all_reduce && op->attr->tag == TAG_GRADIENT);
-}
-
 /* A gather spans what its groups are split over; sched-1 follows reductions. */
 static bool axes_fit(const Verify *v, const Op *op) {
     int64_t axes = op->attr->axes;
@@ -229,11 +224,11 @@ static void check_collective(Verify *v, const Op *op) {
                             (op->kind == OP_all_reduce && op->attr->tag == TAG_METRIC);
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
     if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
-        (is_reduction(op) && op->attr->group == NO_INDEX))
+        (op->attr->unit == NO_INDEX) != (op->attr->tag == TAG_METRIC))
         verify_broken(v, RULE_SHARD_7, op,
-                      "axes %#llx of %#x, communicator %lld, tag %lld, group %lld",
+                      "axes %#llx of %#x, communicator %lld, tag %lld, unit %lld",
                       (unsigned long long)op->attr->axes, all, (long long)op->attr->comm,
-                      (long long)op->attr->tag, (long long)op->attr->group);
+                      (long long)op->attr->tag, (long long)op->attr->unit);
     uint8_t stream = gather ? STREAM_GATHER : STREAM_REDUCE;
     if (v->g->level == LEVEL_SCHED && op->stream != stream)
         verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));

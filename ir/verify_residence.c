@@ -30,6 +30,9 @@ static void see_reduction(Verify *v, const Op *op) {
     for (uint32_t k = 0; k < op->n_in && k < op->n_out; k++) {
         Gradient g = v->gradient[op->in[k]];
         if (!g.group) continue;
+        if (v->g->groups.at[g.group - 1].unit != op->attr->unit)
+            verify_broken(v, RULE_SCHED_1, op, "reduces the gradient of group %d of another unit",
+                          g.group - 1);
         if (axes & ~g.partial)
             verify_broken(v, RULE_SCHED_1, op,
                           "reduces the gradient of group %d over %s, but it is partial over %s",

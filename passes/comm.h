@@ -20,12 +20,20 @@ typedef struct Gather {
     uint32_t first, last; /* items that read it first and last */
 } Gather;
 
-/* One `gradient` of the old program and the segment after which it is complete. */
+/* One `gradient` of the old program. */
 typedef struct Reduction {
-    uint32_t segment, group;
+    uint32_t group;
     ValueId *gradient; /* of each parameter, old values */
     ValueId reduced;   /* the old reduced value */
 } Reduction;
+
+/* What one reduction carries: the gradients of a unit that are reduced in one dtype. (What one
+ * gather carries is all of the unit.) */
+typedef struct Bucket {
+    int32_t unit;
+    uint32_t segment; /* after which all of it is complete */
+    VEC(Reduction) of;
+} Bucket;
 
 /* Where a parameter is in its group. */
 typedef struct Place {
@@ -39,12 +47,13 @@ typedef struct Parts {
     uint32_t n_values; /* of the graph when it was taken apart: the old values */
     VEC(OpId) items;
     VEC(Segment) segments;
-    VEC(Gather) gathers;       /* by home, then first reader */
-    VEC(Reduction) reductions; /* by segment, then group */
-    int32_t *view;             /* by old value: the parameter that it shows, as it is or reshaped,
-                                  or NO_INDEX */
-    int32_t *shard;            /* by old value: the group whose master shard it is, or NO_INDEX */
-    bool *kept;                /* by unit: stays gathered while others run between its uses */
+    VEC(Gather) gathers; /* by home, then first reader */
+    VEC(Bucket) buckets; /* by segment, then group */
+    int32_t *bucket;     /* by group: its bucket while they are collected, or NO_INDEX */
+    int32_t *view;       /* by old value: the parameter that it shows, as it is or reshaped,
+                            or NO_INDEX */
+    int32_t *shard;      /* by old value: the group whose master shard it is, or NO_INDEX */
+    bool *kept;          /* by unit: stays gathered while others run between its uses */
 } Parts;
 
 typedef struct Comm {

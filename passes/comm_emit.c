@@ -29,8 +29,8 @@ typedef struct Metric {
 } Metric;
 
 typedef struct Pending {
-    uint32_t reduction; /* row of parts->reductions */
-    ValueId pack;       /* to be freed, or NO_VALUE */
+    const Reduction *of;
+    ValueId pack;  /* to be freed, or NO_VALUE */
     ValueId value; /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
     bool summed;   /* value holds all micro-batches already */
 } Pending;
@@ -44,7 +44,7 @@ typedef struct Emit {
     bool several; /* gradients and metrics of several calls add up */
     Border entry, exit;
     Builder b;
-    uint32_t next_gather, next_reduction;
+    uint32_t next_gather, next_bucket;
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
     ValueId *flat;          /* by group, of the current gather */
@@ -175,7 +175,6 @@ static void complete(Emit *e, uint32_t group) {
     if (e->pending_of[group] == NO_INDEX) return;
     Pending *p = &e->pending.at[e->pending_of[group]];
     if (p->value == NO_VALUE) return;
-    const Reduction *r = &e->parts->reductions.at[p->reduction];
     int32_t state = e->c->gradient_state[group];
     ValueId sum = p->value;
     if (!e->first && !p->summed) {
@@ -183,13 +182,12 @@ static void complete(Emit *e, uint32_t group) {
         sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
     }
     emit_set_state(&e->b, state, sum);
-    e->became[r->reduced] = sum;
+    e->became[p->of->reduced] = sum;
     p->value = NO_VALUE;
 }
 
 static int32_t pending_unit(const Emit *e, uint32_t row) {
-    uint32_t group = e->parts->reductions.at[e->pending.at[row].reduction].group;
-    return e->c->g->groups.at[group].unit;
+    return e->c->g->groups.at[e->pending.at[row].of->group].unit;
 }
 
 /* Everything that waits for reductions issued so far; one free for each unit. */
@@ -202,7 +200,7 @@ static void complete_all(Emit *e, uint8_t phase) {
         uint32_t n = 0;
         builder_at_unit(&e->b, unit, phase);
         for (uint32_t row = k; row < end; row++) {
-            uint32_t group = e->parts->reductions.at[e->pending.at[row].reduction].group;
+            uint32_t group = e->pending.at[row].of->group;
             complete(e, group);
             if (e->pending.at[row].pack != NO_VALUE) packs[n++] = e->pending.at[row].pack;
             e->pending_of[group] = NO_INDEX;
@@ -213,18 +211,21 @@ static void complete_all(Emit *e, uint8_t phase) {
     e->pending.n = 0;
 }
 
-/* The collectives of a transition of the group's gradient. */
-static ValueId move(Emit *e, uint32_t group, Transition t, ValueId v) {
-    Attrs a = {.unit = e->c->g->groups.at[group].unit,
-               .group = group,
-               .comm = COMM_REDUCE,
-               .tag = TAG_GRADIENT};
+/* The collectives of a transition of the bucket's gradients, v: one for each of its groups. */
+static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
+    Graph *g = e->c->g;
+    Attrs a = {.unit = b->unit, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
+    const struct {
+        OpKind op;
+        AxisSet axes;
+    } steps[] = {{OP_reduce_scatter, t.scatter}, {OP_all_reduce, t.sum}};
     CHECK(!t.gather);
-    a.axes = t.scatter;
-    if (t.scatter) v = emit(&e->b, OP_reduce_scatter, &a, 1, &v, NULL);
-    a.axes = t.sum;
-    if (t.sum) v = emit(&e->b, OP_all_reduce, &a, 1, &v, NULL);
-    return v;
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        if (!steps[i].axes) continue;
+        a.axes = steps[i].axes;
+        OpId id = op_emit(&e->b, steps[i].op, &a, b->of.n, v, NULL);
+        for (uint32_t k = 0; k < b->of.n; k++) v[k] = g->ops.at[id].out + k;
+    }
 }
 
 /* Contributions that need no collective before they add up. If the sum is all-reduced afterwards,
@@ -251,41 +252,48 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
 
 /* From the contribution to where gradients are between micro-batches, and from there to where the
  * update reads them; with one micro-batch from the contribution to the update. */
-static void emit_reduction(Emit *e, uint32_t row, uint8_t phase) {
+static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     Comm *c = e->c;
-    const Reduction *r = &e->parts->reductions.at[row];
-    int32_t unit = c->g->groups.at[r->group].unit;
     Residence made = residence_of_contribution(&c->g->policy);
-    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, unit);
-    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, unit);
+    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, b->unit);
+    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, b->unit);
     Transition each = residence_transition(made, e->several ? kept : end);
     Transition last = residence_transition(e->several ? kept : end, end);
-    builder_at_unit(&e->b, unit, phase);
-    ValueId pack = emit_pack(e, r), value = pack;
     bool at_once = e->several && transition_is_none(each);
     bool in_place = at_once && e->update && last.sum && !last.scatter;
     CHECK(at_once || transition_is_none(last));
-    if (at_once) value = add_at_once(e, r->group, value, in_place);
+    builder_at_unit(&e->b, b->unit, phase);
+    ValueId *pack = arena_array(c->g->arena, ValueId, b->of.n);
+    ValueId *value = arena_array(c->g->arena, ValueId, b->of.n);
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        value[k] = pack[k] = emit_pack(e, &b->of.at[k]);
+        if (at_once) value[k] = add_at_once(e, b->of.at[k].group, pack[k], in_place);
+    }
     if (at_once && !e->update) return;
-    e->became[r->reduced] = value = move(e, r->group, at_once ? last : each, value);
-    Pending p = {row, NO_VALUE, NO_VALUE, in_place};
-    if (e->several && (!at_once || in_place)) p.value = value;
-    if (!at_once && each.scatter) p.pack = pack;
-    if (p.value == NO_VALUE && p.pack == NO_VALUE) return;
-    e->pending_of[r->group] = (int32_t)e->pending.n;
-    vec_push(c->g->arena, &e->pending, p);
+    move(e, b, at_once ? last : each, value);
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        const Reduction *r = &b->of.at[k];
+        Pending p = {r, NO_VALUE, NO_VALUE, in_place};
+        e->became[r->reduced] = value[k];
+        if (e->several && (!at_once || in_place)) p.value = value[k];
+        if (!at_once && each.scatter) p.pack = pack[k];
+        if (p.value == NO_VALUE && p.pack == NO_VALUE) continue;
+        e->pending_of[r->group] = (int32_t)e->pending.n;
+        vec_push(c->g->arena, &e->pending, p);
+    }
+}
+
+static bool ends_bucket(const Emit *e, uint32_t segment) {
+    const Parts *parts = e->parts;
+    return e->next_bucket < parts->buckets.n &&
+           parts->buckets.at[e->next_bucket].segment == segment;
 }
 
 static void end_segment(Emit *e, uint32_t segment) {
-    const Parts *parts = e->parts;
-    uint8_t phase = parts->segments.at[segment].phase;
-    if (e->next_reduction < parts->reductions.n &&
-        parts->reductions.at[e->next_reduction].segment == segment)
-        complete_all(e, phase);
-    for (; e->next_reduction < parts->reductions.n &&
-           parts->reductions.at[e->next_reduction].segment == segment;
-         e->next_reduction++)
-        emit_reduction(e, e->next_reduction, phase);
+    uint8_t phase = e->parts->segments.at[segment].phase;
+    if (ends_bucket(e, segment)) complete_all(e, phase);
+    for (; ends_bucket(e, segment); e->next_bucket++)
+        emit_bucket(e, &e->parts->buckets.at[e->next_bucket], phase);
 }
 
 /* ---- metrics ---- */
@@ -312,11 +320,7 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     ValueId *in = arena_array(g->arena, ValueId, n + 1);
     for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;
     if (norm) in[n] = *norm;
-    Attrs a = {.unit = NO_INDEX,
-               .group = NO_INDEX,
-               .axes = samples,
-               .comm = COMM_REDUCE,
-               .tag = TAG_METRIC};
+    Attrs a = {.unit = NO_INDEX, .axes = samples, .comm = COMM_REDUCE, .tag = TAG_METRIC};
     OpId id = op_emit(&e->b, OP_all_reduce, &a, n + (norm != NULL), in, NULL);
     ValueId out = g->ops.at[id].out;
     if (norm) *norm = out + n;
@@ -335,7 +339,6 @@ static void reduce_stats(Emit *e, const Op *reader) {
     ValueId *in = arena_array(g->arena, ValueId, n);
     for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->stats.at[k]];
     Attrs a = {.unit = NO_INDEX,
-               .group = NO_INDEX,
                .axes = mesh_sample_axes(&g->policy.mesh),
                .comm = COMM_REDUCE,
                .tag = TAG_METRIC};

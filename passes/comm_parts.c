@@ -29,9 +29,27 @@ typedef VEC(Use) Uses;
 
 /* ---- taking apart ---- */
 
+/* The bucket of another group of the unit that is reduced in the same dtype, or a new one. */
+static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
+    const Graph *g = c->g;
+    const Group *q = &g->groups.at[group];
+    const Unit *u = &g->units.at[q->unit];
+    int32_t k = NO_INDEX;
+    for (uint32_t j = 0; j < u->groups.n && k == NO_INDEX; j++)
+        if (g->groups.at[u->groups.at[j]].reduce_dtype == q->reduce_dtype)
+            k = parts->bucket[u->groups.at[j]];
+    if (k == NO_INDEX) {
+        Bucket b = {.unit = q->unit};
+        k = (int32_t)parts->buckets.n;
+        vec_push(g->arena, &parts->buckets, b);
+    }
+    parts->bucket[group] = k;
+    return &parts->buckets.at[k];
+}
+
 static void see_gradient(const Comm *c, Parts *parts, const Op *op) {
     Reduction r = {.group = (uint32_t)op->attr->group, .gradient = op->in, .reduced = op->out};
-    vec_push(c->g->arena, &parts->reductions, r);
+    vec_push(c->g->arena, &bucket_of(c, parts, r.group)->of, r);
 }
 
 /* Sorts an op into the parts. True if it is an item. */
@@ -63,10 +81,28 @@ static void add_item(const Comm *c, Parts *parts, OpId id) {
     parts->segments.at[parts->segments.n - 1].end = parts->items.n;
 }
 
-static int compare_reductions(const void *a, const void *b) {
+static int compare_groups(const void *a, const void *b) {
     const Reduction *x = a, *y = b;
-    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
     return x->group < y->group ? -1 : x->group > y->group;
+}
+
+static int compare_buckets(const void *a, const void *b) {
+    const Bucket *x = a, *y = b;
+    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
+    return compare_groups(x->of.at, y->of.at);
+}
+
+/* segment: by old value, that of the op that makes it. */
+static void sort_buckets(const Comm *c, Parts *parts, const uint32_t *segment) {
+    for (uint32_t k = 0; k < parts->buckets.n; k++) {
+        Bucket *b = &parts->buckets.at[k];
+        qsort(b->of.at, b->of.n, sizeof(Reduction), compare_groups);
+        for (uint32_t i = 0; i < b->of.n; i++)
+            for (uint32_t j = 0; j < c->g->groups.at[b->of.at[i].group].params.n; j++)
+                b->segment = MAX(b->segment, segment[b->of.at[i].gradient[j]]);
+    }
+    if (parts->buckets.n)
+        qsort(parts->buckets.at, parts->buckets.n, sizeof(Bucket), compare_buckets);
 }
 
 static void take_apart(const Comm *c, Parts *parts, const Program *p) {
@@ -79,13 +115,7 @@ static void take_apart(const Comm *c, Parts *parts, const Program *p) {
         add_item(c, parts, p->ops.at[i]);
         for (uint32_t j = 0; j < op->n_out; j++) segment[op->out + j] = parts->segments.n - 1;
     }
-    for (uint32_t k = 0; k < parts->reductions.n; k++) {
-        Reduction *r = &parts->reductions.at[k];
-        for (uint32_t j = 0; j < g->groups.at[r->group].params.n; j++)
-            r->segment = MAX(r->segment, segment[r->gradient[j]]);
-    }
-    if (parts->reductions.n)
-        qsort(parts->reductions.at, parts->reductions.n, sizeof(Reduction), compare_reductions);
+    sort_buckets(c, parts, segment);
 }
 
 /* ---- uses and gathers ---- */
@@ -194,7 +224,9 @@ Parts comm_parts(Comm *c, const Program *p) {
                    .n_values = c->g->values.n,
                    .kept = arena_array(c->g->arena, bool, c->g->units.n),
                    .view = arena_array(c->g->arena, int32_t, c->g->values.n),
-                   .shard = arena_array(c->g->arena, int32_t, c->g->values.n)};
+                   .shard = arena_array(c->g->arena, int32_t, c->g->values.n),
+                   .bucket = arena_array(c->g->arena, int32_t, c->g->groups.n)};
+    for (uint32_t k = 0; k < c->g->groups.n; k++) parts.bucket[k] = NO_INDEX;
     take_apart(c, &parts, p);
     find_gathers(c, &parts);
     return parts;

@@ -103,15 +103,17 @@ static bool reads_values(const Edit *e, uint32_t i) {
     return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_pack &&
            op != OP_accumulate && op != OP_fill && op != OP_metric_add;
 }
-/* Two views of one parameter, from different gathers, are the same value. */
+/* Two views of one parameter, from different gathers, are the same value; so is what backward
+ * computes again. */
 static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     const EditInstr *x = &e->instr[edit_def(e, a)], *y = &e->instr[edit_def(e, b)];
-    return a == b ||
-           (x->row.op == OP_view && y->row.op == OP_view &&
-            x->row.attr.offset == y->row.attr.offset) ||
-           (x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
-            !memcmp(&x->row.attr, &y->row.attr, sizeof(Attrs)) &&
-            !memcmp(x->in, y->in, x->n_in * sizeof *x->in));
+    if (a == b) return true;
+    if (x->row.op == OP_view && y->row.op == OP_view)
+        return x->row.attr.offset == y->row.attr.offset;
+    bool same = x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
+                !memcmp(&x->row.attr, &y->row.attr, sizeof(Attrs));
+    for (uint32_t k = 0; same && k < x->n_in; k++) same = same_value(e, x->in[k], y->in[k]);
+    return same;
 }
 static bool read_another(Edit *e, Random *r) {
     Place at;
@@ -252,25 +254,25 @@ static uint32_t only_user(const Edit *e, uint32_t v, uint16_t op) {
 }
 static bool reduces_gradient(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    return in->row.op == OP_all_reduce && in->row.attr.group >= 0 &&
+    return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
            e->instr[edit_def(e, in->in[0])].row.op == OP_pack;
 }
 static bool reduce_again(Edit *e, Random *r) {
     (void)r;
     bool found = false;
-    int64_t group = -1;
+    int64_t unit = -1;
     for (uint32_t k = 0; k < e->n_program; k++) {
         EditProgram *p = &e->program[k];
         if (p->kind == PROGRAM_LAST) continue;
         for (uint32_t i = 0; i < p->n; i++) {
             EditInstr *in = &e->instr[p->list[i]];
-            if (!reduces_gradient(e, p->list[i]) || (group >= 0 && in->row.attr.group != group))
+            if (!reduces_gradient(e, p->list[i]) || (unit >= 0 && in->row.attr.unit != unit))
                 continue;
             uint32_t sum = only_user(e, in->out[0], OP_accumulate);
             uint32_t set =
                 only_user(e, sum == UINT32_MAX ? in->out[0] : e->instr[sum].out[0], OP_set_state);
             if (set == UINT32_MAX) break;
-            group = in->row.attr.group;
+            unit = in->row.attr.unit;
             if (sum == UINT32_MAX) { /* the first: kept as this rank has it */
                 edit_replace_value(e, in->out[0], in->in[0]);
                 edit_remove(e, k, i);
@@ -345,7 +347,7 @@ static bool gather_replicas(Edit *e, Random *r) {
 
 static bool sums_shard(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    return in->row.op == OP_all_reduce && in->row.attr.group >= 0 &&
+    return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
            e->instr[edit_def(e, in->in[0])].row.op == OP_reduce_scatter;
 }
 static bool leave_out_replicas(Edit *e, Random *r) {

@@ -95,7 +95,7 @@ static const char *const every_op[] = {
     "#54 %68: f32[5, 3], %69: f32[5, 3] = sgd_momentum(%1, %35, %36, %66, %4) !forward -",
     "#55 %70: f32[5, 3], %71: f32[5, 3], %72: f32[5, 3] = adam(%1, %35, %35, %36, %66, %4) "
     "!forward -",
-    "#90 %290: f32[5, 3], %291: f32[5, 3] = lion(%1, %35, %36, %66, %4) !forward -",
+    "#190 %390: f32[5, 3], %392: f32[5, 3] = lion(%1, %35, %36, %66, %4) !forward -",
     "#56 %73: f32[11] = fill {alpha = 0} !forward -",
     "#57 %74: bf16[11] = cast(%73) !forward -",
     "#58 %75: f32[3] = fill {alpha = 0} !forward -",
@@ -105,7 +105,7 @@ static const char *const every_op[] = {
     "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0} !forward -",
     "#63 %82: f32[22] = pack(%36, %21) {group = 0} !forward -",
     "#191 %391: f32[11] = gradient(%36, %21) {group = 0} !forward -",
-    "#64 %83: f32[11] = reduce_scatter(%82) {group = 0} !forward -",
+    "#64 %83: f32[11] = reduce_scatter(%82) {axes = (dp)} !forward -",
     "#65 %84: f32[11], %85: i64[24] = all_reduce(%83, %65) !forward -",
     "#66 %86: f32[11] = accumulate(%84, %83) !forward -",
     "#67 %87: token = free(%82) {unit = 0} !forward -",

@@ -13,15 +13,15 @@ group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0 unpadded 8
 program first
   #0 %0: f32[8] = fill {alpha = 1} !backward -
   #1 %1: f32[8] = pack(%0) {group = 0} !backward -
-  #2 [reduce] wait(#1) %2: f32[4] = reduce_scatter(%1) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
+  #2 [reduce] wait(#1) %2: f32[4] = reduce_scatter(%1) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
   #3 wait(#2) set_state(%2) {index = 1} !backward -
 end
 program last
   #4 %3: f32[4] = state {index = 1} !backward -
   #5 %4: f32[8] = fill {alpha = 1} !backward -
   #6 %5: f32[8] = pack(%4) {group = 0} !backward -
-  #7 [reduce] wait(#6) %6: f32[4] = reduce_scatter(%5) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
-  #8 [reduce] %7: f32[4] = all_reduce(%6) {unit = 0, group = 0, axes = (rep, dp), comm = reduce, tag = gradient} !backward -
+  #7 [reduce] wait(#6) %6: f32[4] = reduce_scatter(%5) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
+  #8 [reduce] %7: f32[4] = all_reduce(%6) {unit = 0, axes = (rep, dp), comm = reduce, tag = gradient} !backward -
 end
 ==== err
 error[E0521]: sched-1: program first, #3 set_state: wants the gradient of group 0 split over (dp) and partial over (), but it is split over (dp) and partial over (rep)

@@ -16,7 +16,7 @@ program last
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %2: f32[8] = pack(%0, %1) {group = 0} !backward -
-  #3 [reduce] wait(#2) %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
+  #3 [reduce] wait(#2) %3: f32[4] = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward -
 end
 ==== err
 error[E0521]: sched-1: program first: the gradient of group 0 is lost

@@ -16,10 +16,10 @@ program train
   #2 %2: f32[8] = all_reduce(%1) {axes = (dp), comm = reduce, tag = gradient} !backward -
 end
 ==== err
-error[E0521]: shard-7: program train, #1 unshard: axes 0x9 of 0x1, communicator 0, tag 0, group 0
-  = help: a collective has its mesh axis, communicator and tag
+error[E0521]: shard-7: program train, #1 unshard: axes 0x9 of 0x1, communicator 0, tag 0, unit 0
+  = help: a collective has its mesh axes, communicator, tag and unit
 
-error[E0521]: shard-7: program train, #2 all_reduce: axes 0x1 of 0x1, communicator 1, tag 1, group -1
-  = help: a collective has its mesh axis, communicator and tag
+error[E0521]: shard-7: program train, #2 all_reduce: axes 0x1 of 0x1, communicator 1, tag 1, unit -1
+  = help: a collective has its mesh axes, communicator, tag and unit
 
 ==== exit 1

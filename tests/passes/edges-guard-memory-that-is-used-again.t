@@ -17,7 +17,7 @@ program train peak 1280
   #0 %0: f32[3] @768 = fill {alpha = 1} !backward -
   #1 %1: f32[5] @780 = fill {alpha = 1} !backward -
   #2 %9: f32[8] @768 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #20 [reduce] %20: f32[4] @1024 = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] @1024 = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #30 %30: f32[4] @768 = fill {alpha = 1} !update -
   #21 %21: f64[16] @0 = state {index = 0} !update -
   #22 %22: f64[8] @256 = state {index = 1} !update -
@@ -29,7 +29,7 @@ end
   #0 %0: f32[3] @768 = fill {alpha = 1} !backward -
   #1 %1: f32[5] @780 = fill {alpha = 1} !backward -
   #2 %2: f32[8] @768 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] wait(#2) %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] wait(#2) %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 wait(#3) %4: f32[4] @768 = fill {alpha = 1} !update -
   #5 %5: f64[16] @0 = state {index = 0} !update -
   #6 %6: f64[8] @256 = state {index = 1} !update -

@@ -16,7 +16,7 @@ program train
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %9: f32[8] = pack(%0, %1) {group = 0} !backward unit 0 -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #30 %30: f32[64] = fill {alpha = 1} !backward -
   #31 %31: token = free(%9) {unit = 0} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
@@ -29,7 +29,7 @@ end
   #0 %0: f32[3] @1024 = fill {alpha = 1} !backward -
   #1 %1: f32[5] @1036 = fill {alpha = 1} !backward -
   #2 %2: f32[8] @1024 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 %4: f32[64] @1280 = fill {alpha = 1} !backward -
   #5 wait(#3) %5: token = free(%2) {unit = 0} !backward unit 0 -
   #6 %6: f64[16] @0 = state {index = 0} !update -

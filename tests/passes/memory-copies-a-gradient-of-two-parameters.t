@@ -15,7 +15,7 @@ group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@4 unpad
 program train
   #0 %0: f32[4] = fill {alpha = 1} !backward -
   #1 %9: f32[8] = pack(%0, %0) {group = 0} !backward unit 0 -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
@@ -26,4 +26,4 @@ end
   #0 %0: f32[4] @768 = fill {alpha = 1} !backward -
   #1 %1: f32[4] @784 = scale(%0) {alpha = 1} !backward unit 0 -
   #2 %2: f32[8] @768 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -

@@ -17,7 +17,7 @@ program train
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %9: f32[8] = pack(%0, %1) {group = 0} !backward unit 0 -
   #4 %4: f32[3] = relu(%0) !backward -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
@@ -30,4 +30,4 @@ end
   #2 %2: f32[3] @768 = scale(%0) {alpha = 1} !backward unit 0 -
   #3 %3: f32[8] @768 = pack(%2, %1) {group = 0} !backward unit 0 -
   #4 %4: f32[3] @1280 = relu(%0) !backward -
-  #5 [reduce] %5: f32[4] @1024 = reduce_scatter(%3) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #5 [reduce] %5: f32[4] @1024 = reduce_scatter(%3) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -

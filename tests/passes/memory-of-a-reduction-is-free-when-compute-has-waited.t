@@ -16,7 +16,7 @@ program train
   #0 %0: f32[3] = fill {alpha = 1} !backward -
   #1 %1: f32[5] = fill {alpha = 1} !backward -
   #2 %2: f32[8] = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] %3: f32[4] = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] %3: f32[4] = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 %4: bf16[4] = cast(%3) !backward -
   #5 %5: f64[16] = state {index = 0} !update -
   #6 %6: f64[8] = state {index = 1} !update -
@@ -28,7 +28,7 @@ end
   #0 %0: f32[3] @1024 = fill {alpha = 1} !backward -
   #1 %1: f32[5] @1036 = fill {alpha = 1} !backward -
   #2 %2: f32[8] @1024 = pack(%0, %1) {group = 0} !backward unit 0 -
-  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] wait(#2) %3: f32[4] @768 = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 wait(#3) %4: bf16[4] @1024 = cast(%3) !backward -
   #5 %5: f64[16] @0 = state {index = 0} !update -
   #6 %6: f64[8] @256 = state {index = 1} !update -

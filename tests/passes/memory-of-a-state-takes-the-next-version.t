@@ -16,7 +16,7 @@ program train
   #0 %0: f32[5] = fill {alpha = 1} !backward -
   #1 %1: f32[3] = fill {alpha = 3} !backward -
   #2 %9: f32[8] = pack(%1, %0) {group = 0} !backward unit 0 -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
@@ -31,7 +31,7 @@ arena persistent 768 bytes 1040 workspace cpu 0 cuda 0
   #0 %0: f32[5] @780 = fill {alpha = 1} !backward -
   #1 %1: f32[3] @768 = fill {alpha = 3} !backward -
   #2 %2: f32[8] @768 = pack(%1, %0) {group = 0} !backward unit 0 -
-  #3 [reduce] %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #3 [reduce] %3: f32[4] @1024 = reduce_scatter(%2) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #4 %4: f64[16] @0 = state {index = 0} !update -
   #5 %5: f64[8] @256 = state {index = 1} !update -
   #6 %6: f32[4] @512 = state {index = 2} !update -

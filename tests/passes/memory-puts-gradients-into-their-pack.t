@@ -18,7 +18,7 @@ program train
   #2 %2: f32[3] = fill {alpha = 3} !backward -
   #3 %9: f32[8] = pack(%2, %0) {group = 0} !backward unit 0 -
   #4 %4: f32[64] = relu(%1) !backward -
-  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #20 [reduce] %20: f32[4] = reduce_scatter(%9) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
   #21 %21: f64[16] = state {index = 0} !update -
   #22 %22: f64[8] = state {index = 1} !update -
   #23 %23: f32[4] = state {index = 2} !update -
@@ -31,4 +31,4 @@ end
   #2 %2: f32[3] @768 = fill {alpha = 3} !backward -
   #3 %3: f32[8] @768 = pack(%2, %0) {group = 0} !backward unit 0 -
   #4 %4: f32[64] @1280 = relu(%1) !backward -
-  #5 [reduce] %5: f32[4] @1024 = reduce_scatter(%3) {unit = 0, group = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -
+  #5 [reduce] %5: f32[4] @1024 = reduce_scatter(%3) {unit = 0, axes = (dp), comm = reduce, tag = gradient} !backward unit 0 -

@@ -102,6 +102,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
     assert_text(&f.printed, "fuse: graph model\n"
                             "fuse_gelu: graph model\n"
                             "grad: graph train\n"
+                            "recompute: graph train\n"
                             "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
@@ -135,7 +136,8 @@ static void the_pipeline_starts_at_the_level_of_the_graph(void **state) {
     assert_true(pipeline_run_pass(f.graph, pass_by_name("grad"), NULL));
     PipelineOptions o = {.print_after_all = true, .print = keep_print, .print_context = &f.printed};
     assert_true(pipeline_run(f.graph, LEVEL_TRAIN, &o));
-    assert_text(&f.printed, "fuse_backward: graph train\n"
+    assert_text(&f.printed, "recompute: graph train\n"
+                            "fuse_backward: graph train\n"
                             "precision: graph train\n"
                             "pad: graph train\n"
                             "optimizer: graph train\n"

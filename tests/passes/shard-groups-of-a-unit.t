@@ -34,6 +34,6 @@ group 0 unit 0 trainable master f32 compute bf16 reduce f32 params 1@0 unpadded 
 group 1 unit 0 trainable master f32 compute f32 reduce f32 params 2@0 unpadded 2 padded 2 shard 1 split (dp)
 group 2 unit 0 frozen master f32 compute bf16 reduce f32 params 3@0 unpadded 4 padded 4 shard 2 split (dp)
 group 3 unit 1 trainable master f32 compute bf16 reduce f32 params 0@0 unpadded 10 padded 10 shard 5 split (dp)
-  #56 %62: f32[3], %63: f32[3], %64: f32[3] = adam(%0, %60, %61, %44, %59, %6) {index = -1, group = 0, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update "m" 1:9:3-9:4
-  #62 %67: f32[1], %68: f32[1], %69: f32[1] = adam(%1, %65, %66, %46, %59, %6) {index = -1, group = 1, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update "m" 1:9:3-9:4
-  #68 %72: f32[5], %73: f32[5], %74: f32[5] = adam(%3, %70, %71, %50, %59, %6) {index = -1, group = 3, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update - 1:12:9-12:12
+  #55 %62: f32[3], %63: f32[3], %64: f32[3] = adam(%0, %60, %61, %45, %59, %6) {index = -1, group = 0, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update "m" 1:9:3-9:4
+  #61 %67: f32[1], %68: f32[1], %69: f32[1] = adam(%1, %65, %66, %46, %59, %6) {index = -1, group = 1, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update "m" 1:9:3-9:4
+  #67 %72: f32[5], %73: f32[5], %74: f32[5] = adam(%3, %70, %71, %50, %59, %6) {index = -1, group = 3, decoupled = true, eps = 1e-08, beta1 = 0.9, beta2 = 0.999, weight_decay = 0.01, clip_value = 0} !update - 1:12:9-12:12
