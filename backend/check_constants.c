@@ -28,6 +28,7 @@ static bool is_update_of(uint16_t op, uint32_t optimizer) {
     case OPTIMIZER_ADAM:
     case OPTIMIZER_ADAMW: return op == OP_adam;
     case OPTIMIZER_LION: return op == OP_lion;
+    case OPTIMIZER_ADAFACTOR: return op == OP_adafactor;
     case OPTIMIZER_KINDS: break;
     }
     return false;

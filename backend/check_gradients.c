@@ -24,15 +24,17 @@
 #include <string.h>
 
 typedef unsigned long long Llu;
-enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS };
+enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_FACTORED };
 
 typedef struct Sym {
     uint8_t kind, entry, current;
     AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
     AxisSet split;       /* axes over which it was cut: a rank has one shard */
-    int32_t group;       /* SYM_GRADIENT: its group; SYM_TERM, SYM_STATS: minus the op that made it */
+    int32_t group;       /* SYM_GRADIENT, SYM_FACTORED: its group; SYM_TERM, SYM_STATS: minus the
+                            op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
-    uint32_t value;      /* SYM_TERM: the value that the sum began with */
+    uint32_t value;      /* SYM_TERM: the value that the sum began with; SYM_FACTORED: the
+                            instruction that made it, or its part of each rank */
     uint32_t head, tail; /* SYM_NORM: groups + 1, linked through Step.next */
     uint32_t taken;      /* SYM_NORM: instruction + 1 that added it to another */
 } Sym;
@@ -131,6 +133,8 @@ static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
     const PlanInstr *in = &c->p->instrs[def];
     if (st->role == STATE_SCALE) return in->op == OP_step_scale;
     uint32_t k = v - in->first_out;
+    if (st->role == STATE_FACTORS)
+        return in->op == OP_factored_means && in->attr.group == st->group;
     return check_is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
            update_roles[k] == st->role;
 }
@@ -148,6 +152,7 @@ static int follow_set_state(Step *s, uint64_t i) {
     case STATE_PARAM:
     case STATE_MOMENT1:
     case STATE_MOMENT2:
+    case STATE_FACTORS:
     case STATE_SCALE:
         if (kept || (!s->evaluation && belongs(s->c, v, st))) return 0;
         return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
@@ -310,6 +315,57 @@ static bool is_set(const Check *c, uint32_t v, int64_t index) {
     return false;
 }
 
+static int check_scale(Step *s, uint64_t i, uint32_t k) {
+    if (s->c->p->instrs[s->c->p->values[check_in(s->c, i, k)].def].op == OP_step_scale) return 0;
+    return check_fail(s->c, "4e", i, "its scale is not this step's");
+}
+
+/* Is operand k what op `of` makes of all ranks' parts for this group? */
+static int check_factored(Step *s, uint64_t i, uint32_t k, uint16_t of) {
+    const Sym *v = sym_in(s, i, k);
+    const PlanInstr *in = &s->c->p->instrs[i], *def = &s->c->p->instrs[v->value];
+    bool clips = op_info[in->op].attrs & op_info[of].attrs & A_clip_value;
+    bool same_eps =
+        !(op_info[in->op].attrs & op_info[of].attrs & A_eps) || def->attr.eps == in->attr.eps;
+    if (v->kind == SYM_FACTORED && v->group == in->attr.group && def->op == of && same_eps &&
+        (!clips || def->attr.clip_value == in->attr.clip_value) &&
+        (of == OP_factored_means || v->summed == sample_axes(s)))
+        return 0;
+    return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
+                      op_info[of].name, (long long)in->attr.group);
+}
+
+/* The state of the operand, which must be that of the op's group and role. */
+static int check_state_of(Step *s, uint64_t i, uint32_t k, uint32_t role) {
+    const Plan *p = s->c->p;
+    int64_t group = p->instrs[i].attr.group, index = check_entry_state(s->c, check_in(s->c, i, k));
+    if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return 0;
+    return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
+                      (long long)group);
+}
+
+/* factored_sums, factored_means, factored_rms: what adafactor reads besides the gradient. */
+static int follow_factored(Step *s, uint64_t i) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    int64_t group = in->attr.group;
+    int status = check_scale(s, i, 2);
+    if (!status && in->op == OP_factored_sums) status = check_state_of(s, i, 0, STATE_PARAM);
+    if (!status && in->op == OP_factored_rms) status = check_factored(s, i, 0, OP_factored_means);
+    if (!status && in->op == OP_factored_means) {
+        status = check_state_of(s, i, 0, STATE_FACTORS);
+        if (!status) status = check_factored(s, i, 1, OP_factored_sums);
+        if (!status && !is_step(s->c, check_in(s->c, i, 3)))
+            status = check_fail(s->c, "4e", i, "its last operand is not the state of the step");
+        int64_t index = status ? -1 : check_entry_state(s->c, check_in(s->c, i, 0));
+        if (!status && !is_set(s->c, check_out(s->c, i, 0), index))
+            status = check_fail(s->c, "4e", i, "its result does not become the group's state");
+    } else if (!status) {
+        status = check_complete(s, i, 1, group);
+    }
+    *sym_out(s, i, 0) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
+    return status;
+}
+
 static int follow_update(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
@@ -330,10 +386,14 @@ static int follow_update(Step *s, uint64_t i) {
     }
     int status = check_complete(s, i, in->n_out, group);
     if (status) return status;
-    if (p->instrs[p->values[check_in(s->c, i, in->n_out + 1)].def].op != OP_step_scale)
-        return check_fail(s->c, "4e", i, "its scale is not this step's");
+    status = check_scale(s, i, in->n_out + 1);
+    if (status) return status;
     if (!is_step(s->c, check_in(s->c, i, in->n_out + 2)))
-        return check_fail(s->c, "4e", i, "its last operand is not the state of the step");
+        return check_fail(s->c, "4e", i, "operand %u is not the state of the step", in->n_out + 2);
+    static const uint16_t of[] = {OP_factored_means, OP_factored_sums, OP_factored_rms};
+    for (uint32_t k = 0; !status && in->op == OP_adafactor && k < 3; k++)
+        status = check_factored(s, i, 4 + k, of[k]);
+    if (status) return status;
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
     return 0;
@@ -402,6 +462,9 @@ static int follow(Step *s, uint64_t i) {
         return 0;
     case OP_balance_loss: return follow_balance_loss(s, i);
     case OP_balance_grad: return follow_stats_reader(s, i);
+    case OP_factored_sums:
+    case OP_factored_means:
+    case OP_factored_rms: return follow_factored(s, i);
     default: return check_is_update(in->op) ? follow_update(s, i) : follow_term(s, i);
     }
 }

@@ -148,7 +148,8 @@ static int check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
     uint16_t op = p->instrs[i].op;
     if (op == OP_view || op == OP_set_state || op == OP_reshard) return 0;
-    bool takes_shards = op == OP_unshard || op == OP_cast || check_is_update(op);
+    bool takes_shards =
+        op == OP_unshard || op == OP_cast || op == OP_factored_sums || check_is_update(op);
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;

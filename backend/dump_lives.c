@@ -24,7 +24,8 @@ Category lives_state(StateRole role) {
     switch (role) {
     case STATE_PARAM: return HOLDS_PARAMETERS;
     case STATE_MOMENT1:
-    case STATE_MOMENT2: return HOLDS_OPTIMIZER;
+    case STATE_MOMENT2:
+    case STATE_FACTORS: return HOLDS_OPTIMIZER;
     case STATE_GRADIENT: return HOLDS_GRADIENTS;
     case STATE_GATHERED: return HOLDS_GATHERED;
     case STATE_STAGING: return HOLDS_BATCH;

@@ -37,6 +37,10 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     put_real(out, s->beta1);
     buf_printf(out, " beta2 ");
     put_real(out, s->beta2);
+    if (s->optimizer == OPTIMIZER_ADAFACTOR) {
+        buf_printf(out, " beta2_decay ");
+        put_real(out, s->beta2_decay);
+    }
     buf_printf(out, " schedule %s warmup ", word_of(&words_ScheduleKind, s->schedule));
     put_real(out, s->warmup);
     if (s->schedule == SCHEDULE_WSD) {

@@ -86,9 +86,10 @@ typedef struct PlanSettings {
     uint64_t workspace_bytes[DEVICE_KINDS]; /* the whole allocation: offset + scratch bytes */
     uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
     int64_t parameters;                     /* distinct elements */
+    double beta2_decay;                     /* of Adafactor */
     PlanString hf_config; /* text of config.json beside weights in a folder; "" = none */
     uint32_t pad;
-    uint64_t reserved[6];
+    uint64_t reserved[5];
 } PlanSettings;
 
 typedef struct PlanAxis {

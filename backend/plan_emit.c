@@ -270,7 +270,7 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
         .eval_steps = s->eval_steps, .seed = s->seed, .order = (uint32_t)s->order,
         .on_nan = (uint32_t)p->on_nan, .optimizer = (uint32_t)p->optimizer,
         .schedule = (uint32_t)s->schedule, .lr = s->lr, .beta1 = p->beta1, .beta2 = p->beta2,
-        .warmup = s->warmup, .decay = s->decay, .final = s->final,
+        .warmup = s->warmup, .decay = s->decay, .final = s->final, .beta2_decay = s->beta2_decay,
         .loss_exponent = p->loss_exponent, .persistent_bytes = e->g->persistent_bytes,
         .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),

@@ -94,6 +94,7 @@ static int read_settings(Reading *r) {
             "settings: an unknown order, optimizer, schedule or on_nan");
     FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
                 bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
+                bad_real(s->beta2_decay, -1e30, 0) ||
                 bad_real(s->final, -1e30, 1e30),
             "settings: the optimizer's numbers are out of range");
     FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
@@ -265,6 +266,13 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
     case STATE_PARAM: right = g && has_shape(&s->type, g->master_dtype, g->shard); break;
     case STATE_MOMENT1:
     case STATE_MOMENT2: right = g && s->type.rank == 1 && s->type.dim[0] == g->shard; break;
+    case STATE_FACTORS: {
+        int64_t n = 0;
+        for (uint32_t k = 0; g && k < g->n_param; k++)
+            n += factor_numbers(&p->params[p->group_params[g->first_param + k].param].type);
+        right = g && has_shape(&s->type, DT_F32, n);
+        break;
+    }
     case STATE_GRADIENT:
         right =
             g && s->type.rank == 1 && (s->type.dim[0] == g->shard || s->type.dim[0] == g->padded);

@@ -146,6 +146,32 @@ static const char *rule_update(const Instr *s) {
     return NULL;
 }
 
+static const char *rule_factored(const Instr *s) {
+    static const char *const names[] = {"m", "sums", "rms"};
+    const Signature *sig = op_signature((OpKind)s->in->op);
+    int64_t length[3] = {0};
+    WANT(s->in->attr.group >= 0, "it is about no group");
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const Type *t = &s->p->params[s->p->group_params[g->first_param + k].param].type;
+        length[0] += factor_numbers(t);
+        length[1] += factor_words(t);
+        length[2] += EXACT_WORDS;
+    }
+    for (int k = 0; k < 3; k++) {
+        int in = signature_find(sig, names[k]), out = signature_find_result(sig, names[k]);
+        WANT((in < 0 || is_vector(&s->x[in], length[k])) &&
+                 (out < 0 || is_vector(&s->y[out], length[k])),
+             "its sums or moments are not those of the group");
+    }
+    int g_at = signature_find(sig, "g");
+    return FITS(g_at < 0 || is_vector(&s->x[g_at], g->shard));
+}
+static const char *rule_adafactor(const Instr *s) {
+    const char *problem = rule_factored(s);
+    return problem ? problem : rule_update(s);
+}
+
 /* ---- shards */
 
 static const char *rule_unshard(const Instr *s) {

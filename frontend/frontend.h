@@ -54,6 +54,7 @@ typedef struct Settings {
     int64_t eval_every;    /* 0 = never */
     int64_t eval_steps;
     uint64_t seed;
+    double beta2_decay; /* of Adafactor: 1 - beta2 is the step's number to this power */
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
     int64_t parameters; /* distinct elements */

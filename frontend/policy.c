@@ -348,6 +348,14 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
             setting_error(m, setting, "nesterov needs a momentum above 0");
         return;
     }
+    if (p->optimizer == OPTIMIZER_ADAFACTOR) {
+        const ConstValue *eps = call_argument(o, "eps");
+        p->eps = value_number(eps->items[0].value);
+        p->eps2 = value_number(eps->items[1].value);
+        p->limit = value_number(call_argument(o, "d"));
+        s->beta2_decay = value_number(call_argument(o, "beta2_decay"));
+        return;
+    }
     if (p->optimizer != OPTIMIZER_LION) p->eps = value_number(call_argument(o, "eps"));
     const ConstValue *betas = call_argument(o, "betas");
     p->beta1 = value_number(betas->items[0].value);

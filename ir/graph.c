@@ -52,7 +52,8 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
                .param = param,
                .group = group,
                .address = NO_ADDRESS};
-    if (group >= 0 && group < (int64_t)g->groups.n) s.split = g->groups.at[group].split;
+    bool known = group >= 0 && group < (int64_t)g->groups.n;
+    if (known && role != STATE_FACTORS) s.split = g->groups.at[group].split;
     vec_push(g->arena, &g->states, s);
     return (int32_t)g->states.n - 1;
 }
@@ -140,6 +141,7 @@ OpKind update_op(const Policy *p) {
     switch (p->optimizer) {
     case OPTIMIZER_SGD: return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
     case OPTIMIZER_LION: return OP_lion;
+    case OPTIMIZER_ADAFACTOR: return OP_adafactor;
     default: return OP_adam;
     }
 }

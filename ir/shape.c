@@ -265,6 +265,41 @@ static const char *shape_update(Infer *s) {
     return NULL;
 }
 
+/* What each parameter that the op is about adds to the lengths of m, sums and rms. */
+static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, int64_t *exact) {
+    uint32_t n = 1;
+    if (s->a->group != NO_INDEX) {
+        TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+        n = s->g->groups.at[s->a->group].params.n;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t p =
+            s->a->group == NO_INDEX ? s->a->index : s->g->groups.at[s->a->group].params.at[i].param;
+        TRY(table_row(s, "parameters", p, s->g->params.n));
+        *numbers += factor_numbers(&s->g->params.at[p].type);
+        *words += factor_words(&s->g->params.at[p].type);
+        *exact += EXACT_WORDS;
+    }
+    return NULL;
+}
+
+static const char *shape_factored(Infer *s) {
+    int64_t length[3] = {0};
+    static const char *const names[] = {"m", "sums", "rms"};
+    const Signature *sig = op_signature(s->kind);
+    TRY(factor_lengths(s, &length[0], &length[1], &length[2]));
+    for (int k = 0; k < 3; k++) {
+        int in = signature_find(sig, names[k]), out = signature_find_result(sig, names[k]);
+        const Type *t = in >= 0 ? &s->in[in] : out >= 0 ? &s->out[out] : NULL;
+        if (t && t->dim[0] != length[k])
+            return arena_printf(s->arena, "%s has %lld numbers, not %s", names[k],
+                                (long long)length[k], text_of(s, t));
+    }
+    return NULL;
+}
+
+static const char *shape_adafactor(Infer *s) { return shape_factored(s); }
+
 static const char *shape_all_reduce(Infer *s) {
     for (uint32_t i = 0; i < s->n_in; i++) {
         if (!type_is_float(&s->in[i]) && s->in[i].dtype != DT_I64)

@@ -85,6 +85,32 @@ enum {
 enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
 static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
 
+/* How Adafactor sees a parameter: matrices[rows, columns], one after the other; with fewer than two
+ * axes one matrix of rows of one element, without columns. */
+typedef struct FactorShape {
+    int64_t matrices, rows, columns;
+} FactorShape;
+
+static inline FactorShape factor_shape(const Type *t) {
+    if (t->rank < 2) return (FactorShape){1, t->rank ? t->dim[0] : 1, 0};
+    FactorShape s = {1, t->dim[t->rank - 2], t->dim[t->rank - 1]};
+    for (int i = 0; i < t->rank - 2; i++) s.matrices *= t->dim[i];
+    return s;
+}
+
+/* Its second moments: of each row, of each column, and where there are columns the mean over the
+ * rows of each matrix. */
+static inline int64_t factor_numbers(const Type *t) {
+    FactorShape s = factor_shape(t);
+    return s.matrices * (s.rows + s.columns + (s.columns != 0));
+}
+
+/* The words of its sums: two for each row and column, and an exact sum. */
+static inline int64_t factor_words(const Type *t) {
+    FactorShape s = factor_shape(t);
+    return 2 * s.matrices * (s.rows + s.columns) + EXACT_WORDS;
+}
+
 /* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
  * before each program call. Integers up to 2^53 are exact in it. */
 enum {
@@ -97,6 +123,7 @@ enum {
     STEP_SEED_HIGH,
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
+    STEP_FACTORED,     /* (step + 1)^beta2_decay: Adafactor's 1 - beta2 */
     STEP_SLOTS = 16
 };
 

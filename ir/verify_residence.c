@@ -97,6 +97,8 @@ static void see_op(Verify *v, const Op *op) {
         break;
     }
     case OP_grad_norm: want_complete(v, op, 0); break;
+    case OP_factored_sums:
+    case OP_factored_rms: want_complete(v, op, 1); break;
     default: break;
     }
 }

@@ -177,7 +177,7 @@ static void check_names(Verify *v) {
 static bool resides(const Verify *v, const State *s, const Group *group) {
     const Mesh *mesh = &v->g->policy.mesh;
     const Type *t = &s->type;
-    if (!group) return !s->split && !s->partial;
+    if (!group || s->role == STATE_FACTORS) return !s->split && !s->partial;
     if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~mesh_sample_axes(mesh)) return false;
     if (s->partial && (s->role != STATE_GRADIENT || s->partial & s->split)) return false;
     return t->rank == 1 && t->dim[0] == group->padded / mesh_extent(mesh, s->split);
@@ -204,6 +204,13 @@ static bool role_fits(const Verify *v, const State *s) {
         }
         return group && dtype_is_float(t->dtype) && s->split == group->split;
     case STATE_PARAM: return group && t->dtype == group->master_dtype && s->split == group->split;
+    case STATE_FACTORS: {
+        int64_t n = 0;
+        for (uint32_t k = 0; group && k < group->params.n; k++)
+            n += factor_numbers(&g->params.at[group->params.at[k].param].type);
+        if (!group && s->param != NO_INDEX) n = factor_numbers(&g->params.at[s->param].type);
+        return (group || !v->grouped) && t->dtype == DT_F32 && vector && t->dim[0] == n;
+    }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
     case STATE_GATHERED: return group && dtype_is_float(t->dtype) && !s->split;
     default: return false;

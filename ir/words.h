@@ -86,6 +86,7 @@
     W(STATE_PARAM, "param", "master weights of a group")                                           \
     W(STATE_MOMENT1, "moment1", "Adam's m, Lion's m, SGD's momentum")                              \
     W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
+    W(STATE_FACTORS, "factors", "Adafactor's moments of rows and columns, on every rank")          \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")
 
@@ -104,7 +105,8 @@
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
     W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
     W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")                                 \
-    W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")
+    W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")                                   \
+    W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")
 
 #define WORDS_ScheduleKind(W)                                                                      \
     W(SCHEDULE_CONSTANT, "constant", "warm-up, then lr")                                           \

@@ -55,6 +55,7 @@ typedef struct Emit {
     VEC(Pending) pending;
     VEC(Metric) metrics;
     VEC(ValueId) stats; /* old values: of routing, whose sum over ranks is not issued yet */
+    VEC(ValueId) parts_of_sums; /* old values: what this rank adds to sums that nothing has read */
 } Emit;
 
 /* ---- small things ---- */
@@ -361,6 +362,26 @@ static void see_step_scale(Emit *e, const Op *op) {
     clone(e, op, in);
 }
 
+/* One collective for the sums so far, when an op reads one of them. */
+static void reduce_sums(Emit *e, const Op *reader) {
+    bool needed = false;
+    uint32_t n = e->parts_of_sums.n;
+    for (uint32_t j = 0; j < reader->n_in; j++)
+        for (uint32_t k = 0; k < n; k++) needed |= e->parts_of_sums.at[k] == reader->in[j];
+    if (!needed) return;
+    ValueId *in = arena_array(e->c->g->arena, ValueId, n);
+    for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->parts_of_sums.at[k]];
+    Attrs a = {.unit = NO_INDEX,
+               .group = NO_INDEX,
+               .axes = mesh_sample_axes(&e->c->g->policy.mesh),
+               .comm = COMM_REDUCE,
+               .tag = TAG_METRIC};
+    OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
+    for (uint32_t k = 0; k < n; k++)
+        e->became[e->parts_of_sums.at[k]] = e->c->g->ops.at[id].out + k;
+    e->parts_of_sums.n = 0;
+}
+
 /* ---- programs ---- */
 
 static void emit_item(Emit *e, uint32_t item) {
@@ -378,6 +399,9 @@ static void emit_item(Emit *e, uint32_t item) {
     }
     if (op.kind == OP_balance_loss) reduce_stats(e, &op);
     builder_like(&e->b, &op);
+    reduce_sums(e, &op);
+    bool partial = op.kind == OP_factored_sums || op.kind == OP_factored_rms;
+    if (partial && mesh_sample_axes(&g->policy.mesh)) vec_push(g->arena, &e->parts_of_sums, op.out);
     if (op.kind == OP_grad_norm && op.attr->group != NO_INDEX)
         complete(e, (uint32_t)op.attr->group);
     ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));

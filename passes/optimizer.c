@@ -91,14 +91,48 @@ static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t index) {
     if (has & A_beta1) a.beta1 = p->beta1;
     if (has & A_beta2) a.beta2 = p->beta2;
     if (has & A_eps) a.eps = p->eps;
+    if (has & A_eps2) a.eps2 = p->eps2;
+    if (has & A_limit) a.limit = p->limit;
     if (has & A_decoupled) a.decoupled = p->optimizer == OPTIMIZER_ADAMW;
     return a;
+}
+
+/* Adafactor of one parameter: in pass shard the same ops are about a group. */
+static void emit_factored(Update *u, uint32_t param) {
+    Graph *g = u->g;
+    const Param *of = &g->params.at[param];
+    Attrs a = update_attrs(g, OP_adafactor, param), which = {.index = param};
+    Attrs other = {.group = NO_INDEX, .index = param, .clip_value = a.clip_value};
+    int64_t numbers = factor_numbers(&of->type), words = factor_words(&of->type);
+    int64_t exact = EXACT_WORDS;
+    Type numbers_type = type_of(DT_F32, 1, &numbers), words_type = type_of(DT_I64, 1, &words);
+    Type exact_type = type_of(DT_I64, 1, &exact);
+    ValueId p = emit(&u->b, OP_master, &which, 0, NULL, NULL), grad = u->gradient[param];
+    int32_t state =
+        graph_add_state(g, STATE_FACTORS, arena_printf(g->arena, "%s.factors", of->name.path),
+                        numbers_type, (int32_t)param, NO_INDEX);
+    ValueId sums =
+        emit(&u->b, OP_factored_sums, &other, 3, (ValueId[]){p, grad, u->scale}, &words_type);
+    Attrs means = {.group = NO_INDEX, .index = param};
+    ValueId m = emit(&u->b, OP_factored_means, &means, 4,
+                     (ValueId[]){emit_state(&u->b, state), sums, u->scale, u->step}, NULL);
+    other.eps = a.eps;
+    ValueId rms =
+        emit(&u->b, OP_factored_rms, &other, 3, (ValueId[]){m, grad, u->scale}, &exact_type);
+    p = emit(&u->b, OP_adafactor, &a, 7, (ValueId[]){p, grad, u->scale, u->step, m, sums, rms},
+             NULL);
+    op_emit(&u->b, OP_set_param, &which, 1, &p, NULL);
+    emit_set_state(&u->b, state, m);
 }
 
 static void emit_update(Update *u, uint32_t param) {
     Graph *g = u->g;
     place_at(u, &g->params.at[param]);
     OpKind kind = update_op(&g->policy);
+    if (kind == OP_adafactor) {
+        emit_factored(u, param);
+        return;
+    }
     uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */
     Attrs a = update_attrs(g, kind, param);
     Attrs which = {.index = param};

@@ -35,7 +35,7 @@ typedef struct Shard {
     /* by old state: its new number, or NO_INDEX when it belonged to a parameter */
     int32_t *state;
     /* by group */
-    int32_t *param_state, *moment_state[2];
+    int32_t *param_state, *moment_state[2], *factor_state;
     uint32_t *waiting; /* parameters that still lack a gradient */
     ValueId *shard_value, *reduced;
     Op *update; /* that of its first parameter; n_in = 0: none */
@@ -99,6 +99,15 @@ static void make_groups(Shard *s) {
 
 /* ---- states ---- */
 
+static Type vector_type(int dtype, int64_t n) { return type_of(dtype, 1, &n); }
+
+static Type factors_type(const Graph *g, uint32_t k) {
+    int64_t n = 0;
+    for (uint32_t i = 0; i < g->groups.at[k].params.n; i++)
+        n += factor_numbers(&g->params.at[g->groups.at[k].params.at[i].param].type);
+    return vector_type(DT_F32, n);
+}
+
 /* "param.h.0", for the root "param"; further groups of a unit end in ".1", ".2", .. */
 static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint32_t k) {
     Graph *g = s->g;
@@ -108,6 +117,7 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
     uint32_t number = k - (uint32_t)u->groups.at[0];
     if (number) name = arena_printf(g->arena, "%s.%u", name, number);
     Type t = type_of(group->master_dtype, 1, &group->shard);
+    if (role == STATE_FACTORS) t = factors_type(g, k);
     return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
 }
 
@@ -127,6 +137,8 @@ static void make_states(Shard *s) {
             s->moment_state[0][k] = add_group_state(s, STATE_MOMENT1, "m", k);
         if (g->groups.at[k].trainable && moments > 1)
             s->moment_state[1][k] = add_group_state(s, STATE_MOMENT2, "v", k);
+        if (g->groups.at[k].trainable && update_op(&g->policy) == OP_adafactor)
+            s->factor_state[k] = add_group_state(s, STATE_FACTORS, "factors", k);
     }
 }
 
@@ -211,6 +223,52 @@ static void emit_update(Shard *s, uint32_t k) {
         emit_set_state(&s->b, s->moment_state[j][k], out + 1 + j);
 }
 
+/* Adafactor. All groups' sums come first and all their sizes next, so that each are one collective
+ * (pass comm). */
+static void emit_factored(Shard *s, uint32_t k, OpKind kind, ValueId sums[], ValueId means[],
+                          ValueId sizes[]) {
+    Graph *g = s->g;
+    const Op *like = &s->update[k];
+    const Group *group = &g->groups.at[k];
+    ValueId p = shard_of(s, k), grad = s->reduced[k];
+    ValueId scale = s->became[like->in[2]], step = s->became[like->in[3]];
+    Attrs a = {.group = k, .index = NO_INDEX, .clip_value = like->attr->clip_value};
+    builder_at_unit(&s->b, group->unit, PHASE_UPDATE);
+    if (kind == OP_factored_sums) {
+        int64_t words = 0;
+        for (uint32_t i = 0; i < group->params.n; i++)
+            words += factor_words(&g->params.at[group->params.at[i].param].type);
+        Type t = vector_type(DT_I64, words);
+        sums[k] = emit(&s->b, kind, &a, 3, (ValueId[]){p, grad, scale}, &t);
+    } else if (kind == OP_factored_rms) {
+        Attrs none = {.group = k, .index = NO_INDEX};
+        Type t = vector_type(DT_I64, (int64_t)group->params.n * EXACT_WORDS);
+        ValueId m = emit_state(&s->b, s->factor_state[k]);
+        m = emit(&s->b, OP_factored_means, &none, 4, (ValueId[]){m, sums[k], scale, step}, NULL);
+        emit_set_state(&s->b, s->factor_state[k], m);
+        a.eps = like->attr->eps;
+        means[k] = m;
+        sizes[k] = emit(&s->b, kind, &a, 3, (ValueId[]){m, grad, scale}, &t);
+    } else {
+        a = *like->attr;
+        a.group = k;
+        a.index = NO_INDEX;
+        a.weight_decay = g->policy.weight_decay;
+        p = emit(&s->b, kind, &a, 7, (ValueId[]){p, grad, scale, step, means[k], sums[k], sizes[k]},
+                 NULL);
+        emit_set_state(&s->b, s->param_state[k], p);
+    }
+}
+
+static void emit_all_factored(Shard *s) {
+    static const OpKind kinds[] = {OP_factored_sums, OP_factored_rms, OP_adafactor};
+    ValueId *value[3];
+    for (int j = 0; j < 3; j++) value[j] = arena_array(s->g->arena, ValueId, s->g->groups.n);
+    for (int j = 0; j < 3; j++)
+        for (uint32_t k = 0; k < s->g->groups.n; k++)
+            if (s->update[k].n_in) emit_factored(s, k, kinds[j], value[0], value[1], value[2]);
+}
+
 /* ---- programs ---- */
 
 /* Does the op only serve single parameters, so that its group's ops stand for it? */
@@ -221,6 +279,9 @@ static bool is_replaced(Shard *s, const Op *op) {
         return true;
     }
     switch (op->kind) {
+    case OP_factored_sums:
+    case OP_factored_means:
+    case OP_factored_rms:
     case OP_master:
     case OP_set_param: return true;
     case OP_state:
@@ -260,6 +321,10 @@ static void shard_program(Shard *s, uint32_t program) {
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;
     for (uint32_t i = 0; i < n; i++) see_op(s, old[i]);
+    if (update_op(&g->policy) == OP_adafactor) {
+        emit_all_factored(s);
+        return;
+    }
     for (uint32_t k = 0; k < g->groups.n; k++)
         if (s->update[k].n_in) emit_update(s, k);
 }
@@ -282,6 +347,7 @@ bool pass_shard(Graph *g) {
     uint32_t n = g->groups.n;
     s.param_state = arena_array(a, int32_t, n);
     for (int j = 0; j < 2; j++) s.moment_state[j] = arena_array(a, int32_t, n);
+    s.factor_state = arena_array(a, int32_t, n);
     s.waiting = arena_array(a, uint32_t, n);
     s.shard_value = arena_array(a, ValueId, n);
     s.reduced = arena_array(a, ValueId, n);

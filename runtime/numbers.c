@@ -28,6 +28,7 @@ void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t
     out[STEP_LR] = schedule_lr(s, steps, step);
     out[STEP_BIAS1] = 1.0 - pow(s->beta1, (double)(step + 1));
     out[STEP_BIAS2] = 1.0 - pow(s->beta2, (double)(step + 1));
+    out[STEP_FACTORED] = pow((double)(step + 1), s->beta2_decay);
     out[STEP_SEED_LOW] = (double)(uint32_t)s->seed;
     out[STEP_SEED_HIGH] = (double)(uint32_t)(s->seed >> 32);
     out[STEP_FIRST_SAMPLE] = (double)first_sample;

@@ -154,4 +154,12 @@ static inline Range part_of(int64_t n, int64_t unit, int64_t index, int64_t part
     return (Range){MIN(r.from, n), MIN(r.to, n)};
 }
 
+/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
+static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
+    int64_t index = l->call->attr->group;
+    const Plan *plan = l->call->rank->plan;
+    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
+    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
+}
+
 #endif

@@ -12,14 +12,6 @@
 #include "exact.h"
 #include "kernel.h"
 
-/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
-static const PlanGroup *group_of(const Launch *l, bool *bad) {
-    int64_t index = l->call->attr->group;
-    const Plan *plan = l->call->rank->plan;
-    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
-    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
-}
-
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);

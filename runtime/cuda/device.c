@@ -141,6 +141,22 @@ static cudaError_t open_events(DeviceContext *c, const Plan *p) {
     return e;
 }
 
+static void fill_segments(const Plan *p, const PlanGroup *group, SegmentStart *table) {
+    int64_t numbers = 0, words = 0;
+    for (uint32_t k = group->first_param; k < group->first_param + group->n_param; k++) {
+        const PlanParam *param = &p->params[p->group_params[k].param];
+        table[k] = (SegmentStart){.offset = p->group_params[k].offset,
+                                  .lr_factor = plan_lr_factor(param),
+                                  .weight_decay = plan_decay(param, STANDARD_DECAY),
+                                  .elements = type_elements(&param->type),
+                                  .shape = factor_shape(&param->type),
+                                  .numbers = numbers,
+                                  .words = words};
+        numbers += factor_numbers(&param->type);
+        words += factor_words(&param->type);
+    }
+}
+
 /* The groups' parameters in device memory, for the updates. */
 static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
     if (c->segment) cudaFree(c->segment);
@@ -150,12 +166,7 @@ static cudaError_t open_segments(DeviceContext *c, const Plan *p) {
     if (bytes == 0) return cudaSuccess;
     SegmentStart *table = malloc(bytes);
     if (!table) return cudaErrorMemoryAllocation;
-    for (uint64_t i = 0; i < p->n_group_params; i++) {
-        const PlanGroupParam *g = &p->group_params[i];
-        const PlanParam *param = &p->params[g->param];
-        table[i] =
-            (SegmentStart){g->offset, plan_lr_factor(param), plan_decay(param, STANDARD_DECAY)};
-    }
+    for (uint64_t i = 0; i < p->n_groups; i++) fill_segments(p, &p->groups[i], table);
     cudaError_t e = cudaMalloc((void **)&c->segment, bytes);
     if (!e) e = cudaMemcpy(c->segment, table, bytes, cudaMemcpyHostToDevice);
     /* our streams do not wait for the stream of such a copy, which may still be on its way */

@@ -42,6 +42,9 @@ enum { STANDARD_DECAY = -1 };
 typedef struct SegmentStart {
     int64_t offset;
     double lr_factor, weight_decay;
+    int64_t elements;
+    FactorShape shape;      /* of Adafactor, and .. */
+    int64_t numbers, words; /* .. where its moments and sums begin in those of the group */
 } SegmentStart;
 
 typedef struct Launch {
@@ -117,6 +120,14 @@ enum { MAX_BLOCKS = 1 << 20 };
 static inline unsigned blocks_for(int64_t n, int64_t each) {
     int64_t blocks = (n + each - 1) / each;
     return (unsigned)MAX(MIN(blocks, (int64_t)MAX_BLOCKS), (int64_t)1);
+}
+
+/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
+static inline const PlanGroup *group_of(const Launch *l, bool *bad) {
+    int64_t index = l->call->attr->group;
+    const Plan *plan = l->call->rank->plan;
+    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
+    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
 }
 
 #endif

@@ -11,14 +11,6 @@
 
 enum { UPDATE_THREADS = 256, UPDATE_BLOCKS = 132 * 8, NORM_NUMBERS = 16 };
 
-/* The group of attribute `group`; NULL when that is -1 or (with *bad set) no group. */
-static const PlanGroup *group_of(const Launch *l, bool *bad) {
-    int64_t index = l->call->attr->group;
-    const Plan *plan = l->call->rank->plan;
-    *bad = index >= 0 && (!plan || (uint64_t)index >= plan->n_groups);
-    return index >= 0 && !*bad ? &plan->groups[index] : NULL;
-}
-
 /* ---- grad_norm */
 
 __global__ void __launch_bounds__(UPDATE_THREADS)

@@ -9,4 +9,5 @@ optimizers: update rules
   lion                  the sign of a mean of gradients, decay beside it
   muon                  orthogonal steps; reads whole matrices, which flat shards cut (not in this
                         version)
-  adafactor             Adam with factored second moments (not in this version)
+  adafactor             second moments of rows and columns; steps in proportion to the size of
+                        weights

@@ -290,6 +290,7 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_sgd:
     case OP_sgd_momentum:
     case OP_lion:
+    case OP_adafactor:
     case OP_adam: of_update(t, out); return;
     default:
         for (int j = 0; j < c->n_out; j++) EACH(i, out_n(c, j)) out[j][i] = fabs(t->want[j][i]);

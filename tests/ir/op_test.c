@@ -96,6 +96,12 @@ static const char *const every_op[] = {
     "#55 %70: f32[5, 3], %71: f32[5, 3], %72: f32[5, 3] = adam(%1, %35, %35, %36, %66, %4) "
     "!forward -",
     "#190 %390: f32[5, 3], %392: f32[5, 3] = lion(%1, %35, %36, %66, %4) !forward -",
+    "#90 %290: f32[5, 3], %291: f32[5, 3] = lion(%1, %35, %36, %66, %4) !forward -",
+    "#91 %292: i64[40] = factored_sums(%1, %36, %66) {index = 0} !forward -",
+    "#92 %293: f32[9] = fill {alpha = 0} !forward -",
+    "#93 %294: f32[9] = factored_means(%293, %292, %66, %4) {index = 0} !forward -",
+    "#94 %295: i64[24] = factored_rms(%294, %36, %66) {index = 0} !forward -",
+    "#95 %296: f32[5, 3] = adafactor(%1, %36, %66, %4, %294, %292, %295) {index = 0} !forward -",
     "#56 %73: f32[11] = fill {alpha = 0} !forward -",
     "#57 %74: bf16[11] = cast(%73) !forward -",
     "#58 %75: f32[3] = fill {alpha = 0} !forward -",

@@ -24,11 +24,17 @@
 
 /* Two groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
 static const PlanParam params[] = {
-    {.flags = 0},
-    {.flags = PARAM_NO_DECAY},
-    {.flags = PARAM_GROUPED, .lr_factor = 0.3, .weight_decay = 0.7},
-    {.flags = PARAM_NO_DECAY | PARAM_GROUPED, .lr_factor = 2, .weight_decay = 0.7},
-    {.flags = 0}};
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {5, 6}}},
+    {.flags = PARAM_NO_DECAY, .type = {.dtype = DT_F32, .rank = 1, .dim = {1}}},
+    {.flags = PARAM_GROUPED,
+     .lr_factor = 0.3,
+     .weight_decay = 0.7,
+     .type = {.dtype = DT_F32, .rank = 3, .dim = {3, 3, 5}}},
+    {.flags = PARAM_NO_DECAY | PARAM_GROUPED,
+     .lr_factor = 2,
+     .weight_decay = 0.7,
+     .type = {.dtype = DT_F32, .rank = 1, .dim = {7}}},
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {4, 25}}}};
 static const PlanGroupParam group_params[] = {{0, 0, 0},  {1, 0, 32}, {2, 0, 36}, {3, 0, 84},
                                               {4, 0, 92}, {0, 0, 0},  {2, 0, 32}};
 static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
@@ -680,6 +686,64 @@ static const Plan plan = {.params = params,
         .out = {F32(n), F32(n), F32(n)}, .reference = ref_adam, .tolerance = 1e-6, .plan = &plan,  \
         .rank = rank_number, .ranks = 2                                                            \
     }
+/* numbers, words, exact: lengths of the group's moments, sums and exact sums. */
+#define FACTORED(n, g, rank_number, numbers, words, exact)                                         \
+    {.op = OP_factored_sums,                                                                       \
+     .title = "factored_sums " #n,                                                                 \
+     .attr = {.group = g, .clip_value = 0.6},                                                      \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(n), NORMAL(n), SCALE},                                                          \
+     .out = {OUT(DT_I64, words)},                                                                  \
+     .reference = ref_factored_sums,                                                               \
+     .tolerance = 3e-7,                                                                            \
+     .plan = &plan,                                                                                \
+     .rank = rank_number,                                                                          \
+     .ranks = 2},                                                                                  \
+        {.op = OP_factored_means,                                                                  \
+         .title = "factored_means " #n,                                                            \
+         .attr = {.group = g},                                                                     \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {IN(DT_F32, POSITIVE, numbers), IN(DT_I64, DERIVED, words), SCALE, STEP},           \
+         .out = {F32(numbers)},                                                                    \
+         .reference = ref_factored_means,                                                          \
+         .derive = derive_factored,                                                                \
+         .tolerance = 3e-7,                                                                        \
+         .plan = &plan,                                                                            \
+         .rank = rank_number,                                                                      \
+         .ranks = 2},                                                                              \
+        {.op = OP_factored_rms,                                                                    \
+         .title = "factored_rms " #n,                                                              \
+         .attr = {.group = g, .eps = 0.3},                                                         \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {IN(DT_F32, POSITIVE, numbers), NORMAL(n), SCALE},                                  \
+         .out = {OUT(DT_I64, exact)},                                                              \
+         .reference = ref_factored_rms,                                                            \
+         .tolerance = 3e-7,                                                                        \
+         .plan = &plan,                                                                            \
+         .rank = rank_number,                                                                      \
+         .ranks = 2},                                                                              \
+    {                                                                                              \
+        .op = OP_adafactor, .title = "adafactor " #n,                                              \
+        .attr = {.group = g,                                                                       \
+                 .weight_decay = 3,                                                                \
+                 .eps = 0.3,                                                                       \
+                 .eps2 = 0.5,                                                                      \
+                 .limit = 0.8,                                                                     \
+                 .clip_value = 0.5},                                                               \
+        .n_in = 7, .n_out = 1,                                                                     \
+        .in = {IN(DT_F32, NORMAL, n),                                                              \
+               NORMAL(n),                                                                          \
+               SCALE,                                                                              \
+               STEP,                                                                               \
+               IN(DT_F32, POSITIVE, numbers),                                                      \
+               IN(DT_I64, DERIVED, words),                                                         \
+               IN(DT_I64, DERIVED, exact)},                                                        \
+        .out = {F32(n)}, .reference = ref_adafactor, .derive = derive_factored,                    \
+        .tolerance = 5e-7, .plan = &plan, .rank = rank_number, .ranks = 2                          \
+    }
 #define NORM_OF(n, g, rank_number)                                                                 \
     {                                                                                              \
         .op = OP_grad_norm, .title = "grad_norm " #n, .attr = {.group = g}, .n_in = 1, .n_out = 1, \
@@ -1037,6 +1101,9 @@ const Case cases[] = {
     UPDATES(96, 0, 0),
     UPDATES(96, 0, 1),
     UPDATES(77, 1, 1),
+    FACTORED(96, 0, 0, 77, 264, 120),
+    FACTORED(96, 0, 1, 77, 264, 120),
+    FACTORED(77, 1, 1, 39, 118, 48),
     {.op = OP_pack,
      .title = "pack",
      .attr = {.group = 0},

@@ -192,6 +192,7 @@ static void compare(Trial *t, const Run *r, const char *what) {
             double allowed = t->c->tolerance * largest;
             if (rounds_between(t)) allowed += ldexp(largest, -8);
             if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
+            if (isnan(want) && out_type(t, j)->dtype == DT_I64) continue; /* any word */
             if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= allowed))
                 fail_msg("%s: output %d, element %lld is %.9g, not %.9g (+- %.2g)", what, j,
                          (long long)i, got, want, allowed);

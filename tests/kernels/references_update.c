@@ -157,3 +157,150 @@ REF(lion) {
         out[1][i] = c->attr.beta2 * m + (1 - c->attr.beta2) * g;
     }
 }
+
+/* ---- Adafactor. Elements of this rank, one after the other: which parameter's, and which. */
+
+typedef struct Element {
+    const PlanParam *param; /* NULL: padding */
+    FactorShape shape;
+    int64_t e, row, column; /* of it; row counts through its matrices, column too */
+    int64_t numbers, words; /* where its moments and sums begin */
+    int p;                  /* its row in the group */
+} Element;
+
+static Element element_of(const Case *c, int64_t i) {
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    if (g->split) i += g->shard * c->rank;
+    Element x = {0};
+    for (uint32_t p = 0; p < g->n_param; p++) {
+        const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
+        const PlanParam *param = &c->plan->params[at->param];
+        if (i >= at->offset && i < at->offset + type_elements(&param->type)) {
+            x.param = param;
+            x.shape = factor_shape(&param->type);
+            x.e = i - at->offset;
+            x.row = x.shape.columns ? x.e / x.shape.columns : x.e;
+            x.column = x.shape.columns
+                           ? x.row / x.shape.rows * x.shape.columns + x.e % x.shape.columns
+                           : 0;
+            x.p = (int)p;
+            return x;
+        }
+        x.numbers += factor_numbers(&param->type);
+        x.words += factor_words(&param->type);
+    }
+    return x;
+}
+
+/* Of a gradient that both ranks hold whole, this rank sums its half. */
+static bool is_summed(const Case *c, int64_t i, int64_t n) {
+    if (c->plan->groups[c->attr.group].split) return true;
+    int64_t part = (n + c->ranks - 1) / c->ranks;
+    return i / part == c->rank;
+}
+
+static double unit_of(const double *scale) {
+    int exponent;
+    frexp(scale[SCALE_NORM] * scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED], &exponent);
+    return ldexp(1, 2 * exponent + 1 - 62);
+}
+
+/* Low words are rounding; of exact sums the value is compared elsewhere. */
+REF(factored_sums) {
+    EACH(i, out_n(c, 0)) out[0][i] = NAN;
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    for (uint32_t p = 0, at = 0; p < g->n_param; p++) {
+        const Type *t = &c->plan->params[c->plan->group_params[g->first_param + p].param].type;
+        for (int64_t k = 0; k < factor_words(t) - EXACT_WORDS; k += 2) out[0][at + k] = 0;
+        at += (uint32_t)factor_words(t);
+    }
+    EACH(i, in_n(c, 1)) {
+        Element x = element_of(c, i);
+        if (!x.param || !is_summed(c, i, in_n(c, 1))) continue;
+        double square = pow(scaled(c, in[1][i], in[2]), 2) / unit_of(in[2]);
+        out[0][x.words + 2 * x.row] += square;
+        int64_t columns = x.words + 2 * x.shape.matrices * x.shape.rows;
+        if (x.shape.columns) out[0][columns + 2 * x.column] += square;
+    }
+}
+
+/* A sum of squares of `size` in one bin or two. */
+static void put_exact(double *words, double size) {
+    int bin = 10;
+    double unit = ldexp(1, bin * EXACT_BIN_BITS + EXACT_LOWEST_EXPONENT);
+    for (int k = 0; k < EXACT_WORDS; k++) words[k] = 0;
+    words[bin] = floor(size / unit);
+    words[bin - 1] = floor((size / unit - words[bin]) * ldexp(1, EXACT_BIN_BITS));
+}
+
+void derive_factored(const Case *c, double *const *in, double *const *out) {
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    double *sums = in[c->op == OP_adafactor ? 5 : 1], *rms = c->op == OP_adafactor ? in[6] : NULL;
+    (void)out;
+    for (uint32_t p = 0; p < g->n_param; p++) {
+        const Type *t = &c->plan->params[c->plan->group_params[g->first_param + p].param].type;
+        int64_t n = factor_words(t) - EXACT_WORDS;
+        for (int64_t k = 0; k < n; k++) sums[k] = k % 2 ? 123456789 : ldexp(1 + (double)k, 45);
+        put_exact(sums + n, (0.1 + p) * (double)type_elements(t));
+        if (rms) put_exact(rms + p * EXACT_WORDS, (0.2 + 0.4 * p) * (double)type_elements(t));
+        sums += n + EXACT_WORDS;
+    }
+}
+
+REF(factored_means) {
+    const double *scale = in[2], *sums = in[1];
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    double *m = out[0], weight = in[3][STEP_FACTORED];
+    memcpy(m, in[0], sizeof(double) * (size_t)out_n(c, 0));
+    if (scale[SCALE_APPLY] == 0) return;
+    for (uint32_t p = 0; p < g->n_param; p++) {
+        const Type *t = &c->plan->params[c->plan->group_params[g->first_param + p].param].type;
+        FactorShape s = factor_shape(t);
+        int64_t rows = s.matrices * s.rows, n = rows + s.matrices * s.columns;
+        for (int64_t k = 0; k < n; k++) {
+            double count = k >= rows ? (double)s.rows : s.columns ? (double)s.columns : 1;
+            double mean = (sums[2 * k] + ldexp(sums[2 * k + 1], -32)) * unit_of(scale) / count;
+            m[k] += weight * (mean - m[k]);
+        }
+        for (int64_t k = 0; s.columns && k < s.matrices; k++) {
+            m[n + k] = 0;
+            for (int64_t r = 0; r < s.rows; r++) m[n + k] += m[k * s.rows + r] / (double)s.rows;
+        }
+        m += factor_numbers(t);
+        sums += factor_words(t);
+    }
+}
+
+static double factored_step(const Case *c, const Element *x, const double *m, double g) {
+    const FactorShape *s = &x->shape;
+    double eps = c->attr.eps, moment = m[x->numbers + x->row];
+    const double *columns = m + x->numbers + s->matrices * s->rows;
+    if (s->columns)
+        moment *=
+            columns[x->column] / fmax(eps, columns[s->matrices * s->columns + x->row / s->rows]);
+    return g / sqrt(fmax(moment, eps * eps));
+}
+
+/* The words themselves follow from rounding: their value is compared by the updates' replay. */
+REF(factored_rms) {
+    (void)in;
+    EACH(i, out_n(c, 0)) out[0][i] = i % EXACT_WORDS >= EXACT_COUNT ? 0 : NAN;
+}
+
+REF(adafactor) {
+    const double *scale = in[2], *step = in[3];
+    if (keep(c, in, out, scale)) return;
+    EACH(i, out_n(c, 0)) {
+        Element x = element_of(c, i);
+        out[0][i] = in[0][i];
+        if (!x.param) continue;
+        double n = (double)type_elements(&x.param->type), lr = lr_of(c, i, step);
+        const double *square = in[5] + x.words + factor_words(&x.param->type) - EXACT_WORDS;
+        double weight = sqrt(words_value(square) / n);
+        double size = sqrt(words_value(in[6] + x.p * EXACT_WORDS) / n);
+        double alpha = fmax(c->attr.eps2, weight) * fmin(lr, 1 / sqrt(step[STEP_INDEX] + 1));
+        double u = factored_step(c, &x, in[4], scaled(c, in[1][i], scale));
+        out[0][i] =
+            in[0][i] * (1 - lr * decay_of(c, i)) - alpha / fmax(1, size / c->attr.limit) * u;
+    }
+}

@@ -82,7 +82,41 @@ class Lion(Rule):
             m[i] = b2 * m[i] + (1 - b2) * x
 
 
-RULES = {"adamw": Adamw, "sgd": Sgd, "lion": Lion}
+class Adafactor(Rule):
+    """torch.optim.Adafactor, as its documentation states the algorithm"""
+
+    defaults = {"lr": 1e-2, "beta2_decay": -0.8, "eps": (2.0**-23, 1e-3), "d": 1.0, "weight_decay": 0.0}
+
+    def moments(self, name, shape, g, weight):
+        rows, columns = shape[-2:]
+        size, out = rows * columns, []
+        for k in range(len(g) // size):
+            x = [[v * v for v in g[k * size + r * columns :][:columns]] for r in range(rows)]
+            r_now = [sum(row) / columns for row in x]
+            c_now = [sum(row[j] for row in x) / rows for j in range(columns)]
+            r, c = self.state.setdefault((name, k), ([0.0] * rows, [0.0] * columns))
+            r[:] = [old + weight * (new - old) for old, new in zip(r, r_now)]
+            c[:] = [old + weight * (new - old) for old, new in zip(c, c_now)]
+            mean = max(sum(r) / rows, self.get("eps")[0])
+            out += [a * b / mean for a in r for b in c]
+        return out
+
+    def update(self, name, shape, p, g, lr, decay, step):
+        eps1, eps2 = self.get("eps")
+        weight = (step + 1) ** self.get("beta2_decay")
+        if len(shape) > 1:
+            v = self.moments(name, shape, g, weight)
+        else:
+            v = self.state.setdefault(name, [0.0] * len(p))
+            v[:] = [old + weight * (x * x - old) for old, x in zip(v, g)]
+        u = [x / math.sqrt(max(m, eps1**2)) for x, m in zip(g, v)]
+        rms = [math.sqrt(sum(x * x for x in of) / len(of)) for of in (p, u)]
+        alpha = max(eps2, rms[0]) * min(lr, 1 / math.sqrt(step + 1))
+        for i, x in enumerate(u):
+            p[i] = p[i] * (1 - lr * decay) - alpha / max(1, rms[1] / self.get("d")) * x
+
+
+RULES = {"adamw": Adamw, "sgd": Sgd, "lion": Lion, "adafactor": Adafactor}
 
 
 def parse(call):

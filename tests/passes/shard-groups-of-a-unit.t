@@ -18,7 +18,7 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; optimizer = sgd(lr = 0.1) }
 shard { unit = M }
 ==== out
-policy micro_batches = 1, batch = 24, compute_dtype = bf16, reduce_dtype = f32, optimizer = adamw, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, weight_decay = 0.01, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -6
+policy micro_batches = 1, batch = 24, compute_dtype = bf16, reduce_dtype = f32, optimizer = adamw, beta1 = 0.9, beta2 = 0.999, eps = 1e-08, eps2 = 0, limit = 0, weight_decay = 0.01, momentum = 0, nesterov = false, clip = 0, clip_value = 0, on_nan = stop, loss_exponent = -6
 state 1 staging "staging" u8[2, 384]
 state 5 param "param.m" f32[3] group 0
 state 6 moment1 "m.m" f32[3] group 0

@@ -1,0 +1,331 @@
+/* Adafactor: factored_sums, factored_means, factored_rms, adafactor, as in torch.optim.Adafactor.
+ *
+ * A matrix has a second moment for each row and each column instead of one for each element; of a
+ * flat shard a rank holds some rows, some of them in part. So a rank sums the squares of its part
+ * of every row and column, an all_reduce adds the parts of all ranks, and every rank keeps the
+ * means of all of them. The sums are integers, multiples of 2^-94 of a power of two above the
+ * squared norm of all gradients, which bounds every one of them: they do not depend on the order
+ * of additions, so neither on threads nor on where shards begin. Layouts are those of FactorShape
+ * (type.h); what has fewer than two axes is a matrix of rows of one element without columns.
+ *
+ *   factored_sums    of each row, each column, and |p|^2
+ *   factored_means   m += (1 - beta2) (mean - m), and the mean over rows
+ *   factored_rms     the sum of squares of u = g / sqrt(row column / mean over rows)
+ *   adafactor        p -= lr' max(eps2, rms(p)) / max(1, rms(u) / limit) u
+ *
+ * Parameters are at hand one after the other, in the order of the group.
+ */
+#include <math.h>
+
+#include "exact.h"
+#include "kernel.h"
+
+/* The part of a parameter that this rank answers for. */
+typedef struct Part {
+    const PlanParam *param;
+    FactorShape shape;
+    int64_t at;             /* place of its element 0 in the operands, may be negative */
+    int64_t from, to;       /* elements of it */
+    int64_t numbers, words; /* where its own begin in m and in sums */
+    uint32_t row;           /* in the group */
+} Part;
+
+typedef struct Factored {
+    const Launch *l;
+    const PlanGroup *group;
+    Range mine; /* of the operands */
+    const double *scale;
+    float gradient_scale, clip_value;
+} Factored;
+
+/* all: every element that is held, not only those that no other rank counts. */
+static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bool all) {
+    bool bad;
+    *f = (Factored){.l = l, .group = group_of(l, &bad), .mine = {0, n}};
+    Operand factors = input(l, scale);
+    if (bad || !f->group || f->group->n_param == 0 || factors.n < SCALE_SLOTS) return false;
+    f->scale = factors.at;
+    f->gradient_scale = (float)f->scale[SCALE_GRADIENT];
+    f->clip_value = (float)l->call->attr->clip_value;
+    if (all) return true;
+    int64_t parts, index = rank_norm_part(l->call->rank, f->group, &parts);
+    int64_t part = (n + parts - 1) / parts;
+    f->mine.from = MIN(part * index, n);
+    f->mine.to = MIN(f->mine.from + part, n);
+    return true;
+}
+
+/* The next part after *part, beginning with a zeroed one. */
+static bool next_part(const Factored *f, Part *part) {
+    const Plan *plan = f->l->call->rank->plan;
+    if (part->param) {
+        part->row++;
+        part->numbers += factor_numbers(&part->param->type);
+        part->words += factor_words(&part->param->type);
+    }
+    if (part->row >= f->group->n_param) return false;
+    const PlanGroupParam *place = plan->group_params + f->group->first_param + part->row;
+    part->param = &plan->params[place->param];
+    part->shape = factor_shape(&part->param->type);
+    part->at = place->offset - rank_first(f->l->call->rank, f->group);
+    part->from = MAX(f->mine.from - part->at, 0);
+    part->to = MIN(f->mine.to - part->at, type_elements(&part->param->type));
+    return true;
+}
+
+static int64_t all_numbers(const Factored *f, int64_t *words) {
+    Part part = {0};
+    while (next_part(f, &part)) {
+    }
+    *words = part.words;
+    return part.numbers;
+}
+
+static int64_t row_length(const FactorShape *s) { return MAX(s->columns, 1); }
+
+VECTOR_INLINE V16 gradient(const Factored *f, const Operand *g, int64_t at, int64_t n) {
+    V16 x = v_get(g->at, g->dtype, at, n) * f->gradient_scale;
+    if (f->clip_value > 0.0f) {
+        x = v_select(x > f->clip_value, v_all(f->clip_value), x);
+        x = v_select(x < -f->clip_value, v_all(-f->clip_value), x);
+    }
+    return x;
+}
+
+/* ---- factored_sums */
+
+enum { HIGH_BITS = 62, LOW_BITS = 32 };
+
+/* Squares are cut into words of 2^(that - 62), and below into ones of 2^(that - 94). */
+static int top_exponent(const double *scale) {
+    double clipped =
+        scale[SCALE_UNCLIPPED] != 0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1;
+    int exponent;
+    frexp(scale[SCALE_NORM] * clipped, &exponent);
+    return MAX(MIN(2 * exponent + 1, 900), -900);
+}
+
+/* The part's elements of columns [from, to), or with no columns of that share of them. */
+static void sum_squares(const Factored *f, const Operand *g, const Part *p, Range columns,
+                        int64_t *rows) {
+    int64_t length = row_length(&p->shape);
+    int64_t *column = rows + 2 * p->shape.matrices * p->shape.rows;
+    double unit = ldexp(1.0, HIGH_BITS - top_exponent(f->scale));
+    for (int64_t r = p->from / length; r * length < p->to; r++) {
+        int64_t from = MAX(p->from - r * length, columns.from);
+        int64_t to = MIN(p->to - r * length, columns.to), high = 0, low = 0;
+        int64_t *of_column = column + 2 * (r / MAX(p->shape.rows, 1)) * p->shape.columns;
+        for (int64_t c = from; c < to; c += LANES) {
+            V16 x = gradient(f, g, p->at + r * length + c, to - c);
+            for (int64_t j = 0; j < MIN(to - c, LANES); j++) {
+                double square = (double)x[j] * (double)x[j] * unit;
+                int64_t above = (int64_t)square;
+                int64_t below = (int64_t)((square - (double)above) * 0x1p32);
+                high += above;
+                low += below;
+                if (!p->shape.columns) continue;
+                of_column[2 * (c + j)] += above;
+                of_column[2 * (c + j) + 1] += below;
+            }
+        }
+        if (from >= to) continue;
+#pragma omp atomic
+        rows[2 * r] += high;
+#pragma omp atomic
+        rows[2 * r + 1] += low;
+    }
+}
+
+static void sum_weights(const Operand *w, const Part *p, Range mine, int64_t *words) {
+    ExactSum sum = {0};
+    for (int64_t i = mine.from; i < mine.to; i += LANES)
+        exact_push(&sum, v_get(w->at, w->dtype, p->at + p->from + i, mine.to - i), true);
+    exact_finish(&sum, words);
+}
+
+/* (p, g, scale) -> sums. A gradient that is not finite is said by the scale. */
+KERNEL(factored_sums) {
+    Operand w = input(l, 0), g = input(l, 1);
+    Result out = output(l, 0);
+    Factored f;
+    int64_t words;
+    if (!open_factored(&f, l, 2, g.n, false) || w.n != g.n) return bad_operands(l);
+    all_numbers(&f, &words);
+    if (out.n != words || out.dtype != DT_I64) return bad_operands(l);
+    memset(out.at, 0, (size_t)words * sizeof(int64_t));
+    bool squares = f.scale[SCALE_NORM] > 0.0; /* false too where it is not a number */
+#pragma omp parallel num_threads(threads_for(l, g.n))
+    for (Part p = {0}; next_part(&f, &p);) {
+        if (p.from >= p.to) continue;
+        int64_t *own = (int64_t *)out.at + p.words;
+        if (squares && isfinite(f.scale[SCALE_NORM]) && p.shape.columns) {
+            sum_squares(&f, &g, &p, my_range(p.shape.columns, LANES), own);
+        } else if (squares && isfinite(f.scale[SCALE_NORM])) {
+            Range mine = my_range(p.to - p.from, LANES);
+            Part share = p;
+            share.from = p.from + mine.from;
+            share.to = p.from + mine.to;
+            sum_squares(&f, &g, &share, (Range){0, 1}, own);
+        }
+        sum_weights(&w, &p, my_range(p.to - p.from, 512),
+                    own + factor_words(&p.param->type) - EXACT_WORDS);
+    }
+    return 0;
+}
+
+/* ---- factored_means */
+
+typedef struct Means {
+    double unit;  /* of a word */
+    float weight; /* 1 - beta2 */
+    bool not_finite;
+} Means;
+
+/* torch.lerp of a mean towards the sum of two words over `count` squares. */
+static float toward(const Means *u, float old, const int64_t *words, int64_t count) {
+    if (u->not_finite) return __builtin_nanf("");
+    double sum = ((double)words[0] + (double)words[1] * 0x1p-32) * u->unit;
+    float mean = (float)(sum / (double)count);
+    return u->weight < 0.5f ? old + u->weight * (mean - old)
+                            : mean - (mean - old) * (1.0f - u->weight);
+}
+
+static void mean_of_matrix(const Part *p, int64_t matrix, float *m, Range rows) {
+    const FactorShape *s = &p->shape;
+    double sum = 0;
+    for (int64_t r = rows.from; r < rows.to; r++) sum += m[matrix * s->rows + r];
+    m[s->matrices * (s->rows + s->columns) + matrix] = (float)(sum / (double)s->rows);
+}
+
+/* (m, sums, scale, step) -> m */
+KERNEL(factored_means) {
+    Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
+    Result out = output(l, 0);
+    Factored f;
+    int64_t words;
+    if (!open_factored(&f, l, 2, 0, true) || step.n < STEP_SLOTS ||
+        all_numbers(&f, &words) != old.n || out.n != old.n || sums.n != words)
+        return bad_operands(l);
+    if (out.at != old.at) memcpy(out.at, old.at, (size_t)old.n * sizeof(float));
+    if (f.scale[SCALE_APPLY] == 0.0) return 0;
+    Means u = {.unit = ldexp(1.0, top_exponent(f.scale) - HIGH_BITS),
+               .weight = (float)((const double *)step.at)[STEP_FACTORED],
+               .not_finite = f.scale[SCALE_FINITE] == 0.0};
+    for (Part p = {0}; next_part(&f, &p);) {
+        const FactorShape *s = &p.shape;
+        float *m = (float *)out.at + p.numbers;
+        const int64_t *w = (const int64_t *)sums.at + p.words;
+        int64_t rows = s->matrices * s->rows, columns = s->matrices * s->columns;
+#pragma omp parallel for num_threads(threads_for(l, rows + columns))
+        for (int64_t i = 0; i < rows + columns; i++)
+            m[i] = toward(&u, m[i], w + 2 * i, i < rows ? row_length(s) : s->rows);
+        if (!s->columns) continue;
+#pragma omp parallel for num_threads(threads_for(l, rows))
+        for (int64_t i = 0; i < s->matrices; i++) mean_of_matrix(&p, i, m, (Range){0, s->rows});
+    }
+    return 0;
+}
+
+/* ---- factored_rms and adafactor */
+
+/* Steps of elements e .. of the parameter, which lie in one row (or have none): n of them. */
+VECTOR_INLINE V16 step_of(const Factored *f, const Operand *g, const Part *p, const float *m,
+                          float eps, int64_t e, int64_t n) {
+    const FactorShape *s = &p->shape;
+    V16 moment, lowest = v_all(eps * eps);
+    if (s->columns) {
+        int64_t r = e / s->columns, matrix = r / s->rows;
+        const float *columns = m + s->matrices * s->rows;
+        float mean = m[s->matrices * (s->rows + s->columns) + matrix];
+        if (mean < eps) mean = eps;
+        moment = v_get(columns, DT_F32, matrix * s->columns + e % s->columns, n) * m[r] / mean;
+    } else {
+        moment = v_get(m, DT_F32, e, n);
+    }
+    moment = v_select(moment < lowest, lowest, moment);
+    return gradient(f, g, p->at + e, n) / v_sqrt(moment);
+}
+
+/* Elements from e on that are in one vector and one row. */
+static int64_t together(const Part *p, int64_t e, int64_t to) {
+    int64_t row = p->shape.columns ? p->shape.columns - e % p->shape.columns : to - e;
+    return MIN(MIN(row, to - e), LANES);
+}
+
+/* (m, g, scale) -> rms: an exact sum for each parameter */
+KERNEL(factored_rms) {
+    Operand m = input(l, 0), g = input(l, 1);
+    Result out = output(l, 0);
+    Factored f;
+    int64_t words;
+    if (!open_factored(&f, l, 2, g.n, false) || all_numbers(&f, &words) != m.n ||
+        out.dtype != DT_I64 || out.n != (int64_t)f.group->n_param * EXACT_WORDS)
+        return bad_operands(l);
+    float eps = (float)l->call->attr->eps;
+    memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
+#pragma omp parallel num_threads(threads_for(l, g.n))
+    for (Part p = {0}; next_part(&f, &p);) {
+        if (p.from >= p.to) continue;
+        Range mine = my_range(p.to - p.from, 512);
+        const float *own = (const float *)m.at + p.numbers;
+        ExactSum sum = {0};
+        for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
+            n = together(&p, e, p.from + mine.to);
+            exact_push(&sum, step_of(&f, &g, &p, own, eps, e, n), true);
+        }
+        exact_finish(&sum, (int64_t *)out.at + p.row * EXACT_WORDS);
+    }
+    return 0;
+}
+
+typedef struct Rate {
+    float keep, step;
+} Rate;
+
+static double exact_rms(const int64_t *words, int64_t n) {
+    if (words[EXACT_NONFINITE]) return __builtin_nan("");
+    return __builtin_sqrt(exact_value(words) / (double)n);
+}
+
+static Rate rate_of(const Factored *f, const Part *p, const double *step, const int64_t *sums,
+                    const int64_t *rms) {
+    const Attrs *a = f->l->call->attr;
+    int64_t n = type_elements(&p->param->type);
+    double lr = step[STEP_LR] * plan_lr_factor(p->param);
+    double most = 1.0 / __builtin_sqrt(step[STEP_INDEX] + 1.0);
+    double weight = exact_rms(sums + p->words + factor_words(&p->param->type) - EXACT_WORDS, n);
+    double size = exact_rms(rms + p->row * EXACT_WORDS, n) / a->limit;
+    double alpha = (weight < a->eps2 ? a->eps2 : weight) * (lr < most ? lr : most);
+    return (Rate){(float)(1.0 - lr * plan_decay(p->param, a->weight_decay)),
+                  (float)(alpha / (size < 1.0 ? 1.0 : size))};
+}
+
+/* (p, g, scale, step, m, sums, rms) -> p */
+KERNEL(adafactor) {
+    Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
+    Operand sums = input(l, 5), rms = input(l, 6);
+    Result out = output(l, 0);
+    Factored f;
+    int64_t words;
+    if (!open_factored(&f, l, 2, g.n, true) || step.n < STEP_SLOTS ||
+        all_numbers(&f, &words) != m.n || sums.n != words ||
+        rms.n != (int64_t)f.group->n_param * EXACT_WORDS || w.n != g.n || out.n != g.n)
+        return bad_operands(l);
+    if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(l->call->out_type[0]));
+    if (f.scale[SCALE_APPLY] == 0.0) return 0;
+    float eps = (float)l->call->attr->eps;
+#pragma omp parallel num_threads(threads_for(l, g.n))
+    for (Part p = {0}; next_part(&f, &p);) {
+        if (p.from >= p.to) continue;
+        Range mine = my_range(p.to - p.from, 1024);
+        Rate rate = rate_of(&f, &p, step.at, sums.at, rms.at);
+        const float *own = (const float *)m.at + p.numbers;
+        for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
+            n = together(&p, e, p.from + mine.to);
+            V16 u = step_of(&f, &g, &p, own, eps, e, n);
+            V16 x = v_get(w.at, w.dtype, p.at + e, n);
+            v_put(out.at, out.dtype, p.at + e, n, x * rate.keep - rate.step * u);
+        }
+    }
+    return 0;
+}
