@@ -67,16 +67,18 @@ const CallInfo *call_find(CallGroup group, const char *name) {
     return NULL;
 }
 
+/* Rows of a call stand together. They are found once: models call the same functions often. */
 const ArgumentInfo *call_arguments(const CallInfo *c, uint32_t *n) {
-    CallId id = (CallId)(c - call_table);
-    const ArgumentInfo *first = NULL;
-    *n = 0;
-    for (int i = 0; i < n_arguments; i++) {
-        if (argument_table[i].call != id) continue;
-        if (!first) first = &argument_table[i];
-        ++*n;
+    static int first[CALL_COUNT + 1], count[CALL_COUNT + 1];
+    if (!count[CALL_COUNT]) {
+        for (int i = n_arguments; i-- > 0;) {
+            first[argument_table[i].call] = i;
+            count[argument_table[i].call]++;
+        }
+        count[CALL_COUNT] = 1;
     }
-    return first;
+    *n = (uint32_t)count[c - call_table];
+    return *n ? &argument_table[first[c - call_table]] : NULL;
 }
 
 void call_names(CallGroup group, const char **names, size_t *n, size_t max) {

@@ -94,11 +94,14 @@ static const char *rename_path(Arena *a, const NamesRule *rule, const char *path
     const char **captures = arena_array(a, const char *, (size_t)stars + 1);
     glob_match(rule->pattern, path, a, captures, stars);
     Buf out = {0};
-    for (const char *c = rule->replacement; *c; c++) {
-        if (*c == '*')
-            buf_printf(&out, "%s", captures[used++]);
-        else
-            buf_write(&out, c, 1);
+    for (const char *c = rule->replacement; *c;) {
+        size_t n = strcspn(c, "*");
+        buf_write(&out, c, n);
+        c += n;
+        if (!*c) break;
+        buf_write(&out, captures[used], strlen(captures[used]));
+        used++;
+        c++;
     }
     const char *name = arena_strndup(a, out.at ? out.at : "", out.n);
     buf_free(&out);
@@ -115,6 +118,13 @@ static const char *table_name(Arena *a, const NamesTable *t, const char *path,
     }
     *rule = NULL;
     return path;
+}
+
+/* The rule that names the path, or NULL. */
+static const NamesRule *table_rule(const NamesTable *t, const char *path) {
+    for (uint32_t i = 0; i < t->rules.n; i++)
+        if (glob_match(t->rules.at[i].pattern, path, NULL, NULL, 0)) return &t->rules.at[i];
+    return NULL;
 }
 
 uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
@@ -157,8 +167,7 @@ static void check_matches(Elaboration *e, NamesTable *t) {
 
 /* ^T is for matrices, and a parameter is stored alike under all its names. */
 static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
-    const NamesRule *rule, *other;
-    table_name(e->model->arena, t, p->key, &rule);
+    const NamesRule *rule = table_rule(t, p->key);
     bool transposed = rule && rule->transposed;
     if (transposed && p->type.rank != 2) {
         Diag d = diag_at(e->model->ds, E_names_table, rule->span,
@@ -167,7 +176,7 @@ static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p
         diag_emit(&d);
     }
     for (uint32_t k = 0; k < p->aliases.n; k++) {
-        table_name(e->model->arena, t, p->aliases.at[k].path, &other);
+        const NamesRule *other = table_rule(t, p->aliases.at[k].path);
         if ((other && other->transposed) == transposed) continue;
         Diag d = diag_at(e->model->ds, E_names_table, transposed ? rule->span : other->span,
                          "`%s` is the parameter `%s`, but only one of them has ^T",

@@ -151,7 +151,12 @@ Attrs attrs_default(OpKind kind) {
 }
 
 static const Attrs **find_attrs(const GraphStore *s, const Attrs *a) {
-    uint32_t mask = s->attrs_capacity - 1, k = (uint32_t)hash_bytes(a, sizeof *a, 0) & mask;
+    uint64_t h = 0, word;
+    for (size_t at = 0; at < sizeof *a; at += sizeof word) {
+        memcpy(&word, (const char *)a + at, sizeof word);
+        if (word) h = hash_word(h + at, word);
+    }
+    uint32_t mask = s->attrs_capacity - 1, k = (uint32_t)h & mask;
     while (s->attrs[k] && memcmp(s->attrs[k], a, sizeof *a)) k = (k + 1) & mask;
     return &s->attrs[k];
 }

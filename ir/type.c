@@ -31,11 +31,14 @@ bool type_sound(const Type *t) {
     if (t->dtype <= DT_NONE || t->dtype >= DT_COUNT || t->rank > MAX_RANK) return false;
     if (t->dtype == DT_TOKEN) return t->rank == 0 && t->pitch == 0;
     if (t->pitch && (!t->rank || t->pitch <= last_dim(t))) return false;
-    uint64_t bytes = 8; /* of an element: the limit is one of elements, whatever their dtype */
+    /* 8 bytes an element: the limit is one of elements, whatever their dtype. */
+    const uint64_t most = (uint64_t)1 << 50, most_dim = (uint64_t)1 << 48;
+    uint64_t bytes = 8;
     for (int i = 0; i < t->rank; i++) {
-        if (t->dim[i] < 1 || t->dim[i] >= (int64_t)1 << 48) return false;
-        uint64_t n = (uint64_t)(i + 1 < t->rank ? t->dim[i] : type_pitch(t));
-        if (__builtin_mul_overflow(bytes, n, &bytes) || bytes > (uint64_t)1 << 50) return false;
+        uint64_t n = (uint64_t)t->dim[i];
+        if (n - 1 >= most_dim - 1) return false;
+        if (t->pitch && i + 1 == t->rank) n = t->pitch;
+        if (__builtin_mul_overflow(bytes, n, &bytes) || bytes > most) return false;
     }
     return true;
 }

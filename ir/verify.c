@@ -125,9 +125,9 @@ static void check_types(Verify *v, const Op *op) {
 }
 
 static uint64_t hash_type(uint64_t h, const Type *t) {
-    h = hash_word(h, (uint64_t)t->dtype << 40 | (uint64_t)t->rank << 32 | t->pitch);
-    for (int i = 0; i < t->rank; i++) h = hash_word(h, (uint64_t)t->dim[i]);
-    return h;
+    uint64_t sum = (uint64_t)t->dtype << 40 | (uint64_t)t->rank << 32 | t->pitch;
+    for (int i = 0; i < t->rank; i++) sum = sum * 0x9e3779b97f4a7c15u + (uint64_t)t->dim[i];
+    return hash_word(h, sum);
 }
 
 /* What the op's rule reads of the table that attribute `index` is a row of; false: no such row. */
