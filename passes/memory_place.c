@@ -4,8 +4,8 @@
  * ones that overlap it in time. Large blocks pack without waste, small ones fill the gaps. Which of
  * several blocks of one size comes first matters little but not nothing, so a few orders are tried:
  * the longest-lived or the earliest first, and the same with the blocks that are live at the worst
- * time before all others. The lowest result is kept; one that is within 1/2000 of the bound, the
- * bytes live at the worst time, ends the search.
+ * time before all others; then by size times life instead of size. The lowest result is kept; one
+ * that is within 1/2000 of the bound, the bytes live at the worst time, ends the search.
  *
  * A tree over time holds what is where. Each node knows the addresses that blocks take over all of
  * its time (`whole`) and at any time in it (`any`), each as runs: sorted ranges, joined where they
@@ -151,6 +151,7 @@ static uint64_t lowest_gap(Place *p, uint64_t size) {
 typedef struct Order {
     bool worst_first; /* what is live at the worst time before all others */
     bool by_start;    /* of equal sizes the earliest first, else the longest-lived */
+    bool by_area;     /* size times life counts instead of size */
 } Order;
 
 typedef struct Sorting {
@@ -167,6 +168,8 @@ static int compare(const void *a, const void *b, void *context) {
     uint32_t x_span = x->end - x->start, y_span = y->end - y->start;
     bool x_worst = lives_at(x, s->p->worst_time), y_worst = lives_at(y, s->p->worst_time);
     if (s->order->worst_first && x_worst != y_worst) return x_worst ? -1 : 1;
+    double x_area = (double)x->size * (x_span + 1.0), y_area = (double)y->size * (y_span + 1.0);
+    if (s->order->by_area && x_area != y_area) return x_area > y_area ? -1 : 1;
     if (x->size != y->size) return x->size > y->size ? -1 : 1;
     if (!s->order->by_start && x_span != y_span) return x_span > y_span ? -1 : 1;
     if (x->start != y->start) return x->start < y->start ? -1 : 1;
@@ -227,7 +230,9 @@ static void find_times(Place *p, Arena *a) {
 }
 
 uint64_t memory_place(Arena *a, Block *blocks, uint32_t n, uint32_t n_time) {
-    static const Order orders[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+    static const Order orders[] = {{false, false, false}, {false, true, false},
+                                   {true, false, false},  {true, true, false},
+                                   {false, false, true},  {true, false, true}};
     if (n == 0) return 0;
     Place p = {.blocks = blocks, .n = n, .n_time = n_time};
     find_bound(&p, a);

@@ -96,6 +96,23 @@ static void a_chain_takes_two_places(void **unused) {
     arena_free(a);
 }
 
+/* The largest first leaves a gap here; what is large and lives long, before it, leaves none. */
+static void long_lives_come_before_large_ones(void **unused) {
+    (void)unused;
+    static const uint32_t shape[][3] = {{1, 1, 4}, {4, 4, 2}, {0, 1, 2},
+                                        {2, 3, 3}, {1, 3, 3}, {3, 5, 3}};
+    enum { N = ARRAY_LEN(shape), TIME = 6 };
+    Arena *a = arena_new();
+    Block b[N];
+    memset(b, 0, sizeof b);
+    for (uint32_t i = 0; i < N; i++)
+        b[i] = (Block){.size = 4096 * shape[i][2], .start = shape[i][0], .end = shape[i][1]};
+    uint64_t height = memory_place(a, b, N, TIME);
+    assert_apart(b, N, height);
+    assert_int_equal(height, bound_of(b, N, TIME));
+    arena_free(a);
+}
+
 static void nothing_takes_no_place(void **unused) {
     (void)unused;
     Arena *a = arena_new();
@@ -108,6 +125,7 @@ int main(void) {
         cmocka_unit_test(random_blocks_stay_apart),
         cmocka_unit_test(training_packs_without_waste),
         cmocka_unit_test(a_chain_takes_two_places),
+        cmocka_unit_test(long_lives_come_before_large_ones),
         cmocka_unit_test(nothing_takes_no_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
