@@ -113,6 +113,7 @@ static int run(Driver *d) {
     case COMMAND_EXPLAIN: return driver_explain(d);
     case COMMAND_HELP: return driver_help(d);
     case COMMAND_COMPLETION: return driver_completion(d);
+    case COMMAND_EDITOR: return driver_editor(d);
     }
     BUG("command %d", (int)d->command->id);
 }

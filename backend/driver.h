@@ -74,7 +74,8 @@ typedef enum Command {
     COMMAND_CHECK,
     COMMAND_EXPLAIN,
     COMMAND_HELP,
-    COMMAND_COMPLETION
+    COMMAND_COMPLETION,
+    COMMAND_EDITOR
 } Command;
 /* What the argument of a command is, for completion. */
 typedef enum CommandWords {
@@ -133,6 +134,9 @@ int driver_help(Driver *d);
 /* driver_completion.c */
 extern const char *const completion_shells[];
 int driver_completion(Driver *d);
+/* driver_help.c */
+extern const char *const editor_names[];
+int driver_editor(Driver *d);
 
 /* driver_commands.c */
 extern const CommandInfo command_table[];

@@ -46,6 +46,9 @@ const CommandInfo command_table[] = {
      "or to ~/.zshrc, after compinit:\n"
      "    source <(fsdpc completion zsh)\n",
      0, 1, 1, WORDS_CHOICES, completion_shells},
+    {COMMAND_EDITOR, "editor", "editor textmate|vim", "a syntax file for an editor",
+     "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0, 1,
+     1, WORDS_CHOICES, editor_names},
 };
 const int n_commands = ARRAY_LEN(command_table);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "editors.h"
 
 static int list_codes(void) {
     Buf out = {0};
@@ -67,6 +68,7 @@ static void add_commands(HelpBook *b) {
         {"check", "fsdpc check plan.bin"},
         {"explain", "fsdpc explain E0204"},
         {"help", "fsdpc help attention"},
+        {"editor", "fsdpc editor vim >fsd.vim"},
         {"completion", "fsdpc completion bash | bash -n"},
     };
     HelpChapter *c = help_chapter(b, "commands", "what fsdpc does");
@@ -176,4 +178,18 @@ int driver_help(Driver *d) {
     const char *help =
         nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest) : "`fsdpc help` lists them";
     return driver_mistake(d, E_unknown_topic, help, "there is no help about `%s`", topic);
+}
+
+const char *const editor_names[] = {"textmate", "vim", NULL};
+
+int driver_editor(Driver *d) {
+    static void (*const print[])(Arena *, Buf *) = {editor_textmate, editor_vim};
+    const char *editor = driver_choice(d);
+    if (!editor) return EXIT_USER;
+    Buf out = {0};
+    for (int i = 0; editor_names[i]; i++)
+        if (editor == editor_names[i]) print[i](d->arena, &out);
+    driver_print(out.at, out.n);
+    buf_free(&out);
+    return EXIT_DONE;
 }

@@ -96,5 +96,7 @@ Node *parse_source(DiagSet *ds, uint32_t file, ParseStart start, size_t offset);
 /* The same for a text that need not be in the file table; file 0 is no place. */
 Node *parse_text(DiagSet *ds, uint32_t file, const char *text, size_t size, ParseStart start,
                  size_t offset);
+/* fsd.y: the i-th keyword of the language; NULL after the last. */
+const char *parse_keyword(Arena *a, int i);
 
 #endif

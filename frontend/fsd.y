@@ -357,3 +357,13 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
     buf_free(&text);
     return 0;
 }
+
+const char *parse_keyword(Arena *a, int i)
+{
+    for (int k = 0; k < YYNTOKENS; k++) {
+        const char *name = yysymbol_name((yysymbol_kind_t)k);
+        if (name[0] == '`' && name[1] >= 'a' && name[1] <= 'z' && !i--)
+            return arena_strndup(a, name + 1, strlen(name) - 2);
+    }
+    return NULL;
+}

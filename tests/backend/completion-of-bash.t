@@ -5,7 +5,7 @@
 config { L = 2; D = L }
 preset "big" { L = 3 }
 ==== lines
-fsdpc 
+fsdpc expl
 fsdpc co
 fsdpc dump --stage=sc
 fsdpc dump --stage=sh
@@ -22,7 +22,7 @@ fsdp-run --tran
 fsdp-run --load m
 fsdpc no-command --
 ==== out
-fsdpc |compile dump opt check explain help completion --help --version
+fsdpc expl|explain
 fsdpc co|compile completion
 fsdpc dump --stage=sc|sched schedule
 fsdpc dump --stage=sh|shard

@@ -1,0 +1,1 @@
+setlocal comments=:# commentstring=#\ %s shiftwidth=2 expandtab

@@ -1,0 +1,73 @@
+" Vim syntax file: model files of fsdpc (*.fsd), printed by `fsdpc editor vim`
+if exists("b:current_syntax") | finish | endif
+
+syntax keyword fsdDeclaration module config preset use model tie
+syntax keyword fsdControl require for in if else return
+syntax keyword fsdWordOperator as and or not
+syntax keyword fsdConstant true false none
+syntax keyword fsdModule Linear Embedding LayerNorm RMSNorm
+syntax match fsdFunction "\<\%(linear\|gather\|layer_norm\|rms_norm\|relu\|silu\|gelu\|tanh\|sigmoid\|dropout\|attention\|rope\|iota\|split\|mean\|sum\|max\|min\|clamp\|where\|exp\|log\|sqrt\|rsqrt\|abs\|sin\|cos\|stop_gradient\|softmax\|topk\|dispatch\|combine\|load_balance\|aux\|cross_entropy\|mse\|accuracy\|floor\|ceil\|round\)\ze\s*("
+syntax match fsdInitial "\<\%(zeros\|ones\|normal\)\>\%(\s*=\)\@!"
+syntax match fsdAttribute "@\%(no_decay\|frozen\|f32\)\>"
+syntax match fsdOperator "+=\|[=!<>]=\|//\|\*\*\|[-+*/%<>=^]"
+syntax match fsdNumber "\<\d\+\%(\.\d\+\)\?\%([eE][-+]\?\d\+\)\?\%(\%([kMGT]\|[KMG]i\)\?B\|[kMGT]\|[KMG]i\)\?\>"
+syntax match fsdParam "\<param\ze\s*\["
+syntax match fsdName "\%(\<module\s\+\)\@<=\h\w*"
+syntax match fsdType "\%(:\s*\)\@<=\u\w*\>"
+syntax keyword fsdTodo contained TODO FIXME XXX
+syntax match fsdComment "#.*$" contains=fsdTodo,@Spell
+syntax region fsdString start=+"+ end=+"+ oneline
+syntax cluster fsdCommon contains=fsdOperator,fsdNumber,fsdParam,fsdType,fsdComment,fsdString,fsdDeclaration,fsdControl,fsdWordOperator,fsdConstant,fsdModule,fsdFunction,fsdInitial,fsdAttribute
+syntax region fsdBraces start="{" end="}" contained transparent contains=@fsdCommon,fsdBraces
+
+syntax region fsdSectionData matchgroup=fsdSection start="\<data\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyData,fsdCallData,fsdWordData
+syntax match fsdWordData "\<\%(shuffle\|sequential\)\>" contained
+syntax match fsdCallData "\<\%(text\|tokens\|npy\|synthetic\|synthetic_tokens\)\>" contained
+syntax match fsdKeyData "\<\%(train\|val\|length\|order\)\>\ze\s*=[^=]" contained
+highlight default link fsdWordData fsdWord
+highlight default link fsdCallData fsdCall
+highlight default link fsdKeyData fsdKey
+
+syntax region fsdSectionTrain matchgroup=fsdSection start="\<train\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyTrain,fsdCallTrain,fsdWordTrain
+syntax match fsdWordTrain "\<\%(stop\|skip\|continue\)\>" contained
+syntax match fsdCallTrain "\<\%(sgd\|adam\|adamw\|lion\|adafactor\|constant\|cosine\|linear\|rsqrt\|wsd\|group\|frozen\|f32\|bf16\)\>" contained
+syntax match fsdKeyTrain "\<\%(loss\|metric\|batch\|accumulate\|steps\|epochs\|optimizer\|schedule\|clip\|clip_value\|clip_norm\|precision\|loss_scale\|eval_every\|eval_steps\|seed\|on_nan\)\>\ze\s*=[^=]" contained
+highlight default link fsdWordTrain fsdWord
+highlight default link fsdCallTrain fsdCall
+highlight default link fsdKeyTrain fsdKey
+
+syntax region fsdSectionShard matchgroup=fsdSection start="\<shard\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyShard,fsdCallShard,fsdWordShard
+syntax match fsdWordShard "\<\%(full\|grads\|none\|sharded\|local\|pre\|post\|flat\)\>" contained
+syntax match fsdCallShard "\<\%(size\)\>" contained
+syntax match fsdKeyShard "\<\%(mesh\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
+highlight default link fsdWordShard fsdWord
+highlight default link fsdCallShard fsdCall
+highlight default link fsdKeyShard fsdKey
+
+syntax region fsdSectionCheckpoint matchgroup=fsdSection start="\<checkpoint\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyCheckpoint,fsdCallCheckpoint,fsdWordCheckpoint
+highlight default link fsdWordCheckpoint fsdWord
+highlight default link fsdCallCheckpoint fsdCall
+highlight default link fsdKeyCheckpoint fsdKey
+
+highlight default link fsdDeclaration Structure
+highlight default link fsdControl Statement
+highlight default link fsdWordOperator Operator
+highlight default link fsdConstant Boolean
+highlight default link fsdModule Type
+highlight default link fsdFunction Function
+highlight default link fsdInitial Function
+highlight default link fsdAttribute PreProc
+highlight default link fsdOperator Operator
+highlight default link fsdNumber Number
+highlight default link fsdParam StorageClass
+highlight default link fsdName Typedef
+highlight default link fsdType Type
+highlight default link fsdTodo Todo
+highlight default link fsdComment Comment
+highlight default link fsdString String
+highlight default link fsdSection Structure
+highlight default link fsdKey Identifier
+highlight default link fsdCall Function
+highlight default link fsdWord Constant
+
+let b:current_syntax = "fsd"
