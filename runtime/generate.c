@@ -76,45 +76,64 @@ static int64_t vocabulary(const PlanValue *logits) {
 }
 
 /* Ids that can be chosen, and that can stand in a text. */
-static int64_t tokens(const Plan *p, const PlanValue *logits) {
+static int64_t tokens(const Run *run, const PlanValue *logits) {
+    const Plan *p = run->plan;
     FieldRange range[64];
     CHECK(p->n_fields <= ARRAY_LEN(range));
     field_ranges(p, range);
     int64_t n = MIN(vocabulary(logits), range[find_field(p, "inputs") - p->fields].below);
+    if (run->tokenizer) n = MIN(n, tokenizer_ids(run->tokenizer));
     return reads_bytes(p) ? MIN(n, 256) : n;
 }
 
-/* The prompt as ids: bytes, or numbers with spaces or commas between them. ids: room for as many as
- * it has characters. */
-static int read_prompt(const Plan *p, const PlanValue *logits, const char *text, int32_t *ids,
-                       int64_t *n, char *error) {
-    int64_t below = tokens(p, logits);
-    *n = 0;
-    while (*text) {
-        long long id = (unsigned char)*text;
-        char *end = (char *)(uintptr_t)text + 1;
-        if (!reads_bytes(p)) {
-            if (*text == ',' || isspace((unsigned char)*text)) {
-                text++;
-                continue;
-            }
-            id = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
-            if (id < 0)
-                return mistake(error, "the model reads token ids: give them as numbers, such as "
-                                      "--generate \"464 3290\"");
+/* Numbers with spaces or commas between them. */
+static int read_numbers(const char *text, int32_t *ids, int64_t *n, char *error) {
+    for (*n = 0; *text;) {
+        char *end;
+        if (*text == ',' || isspace((unsigned char)*text)) {
+            text++;
+            continue;
         }
-        if (id >= below) {
-            snprintf(error, ERROR_BYTES, "--generate: token %lld; the model has ids 0 to %lld", id,
-                     (long long)below - 1);
-            return EXIT_USER;
-        }
-        ids[(*n)++] = (int32_t)id;
+        long long id = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : -1;
+        if (id < 0)
+            return mistake(error, "the model reads token ids: give them as numbers, such as "
+                                  "--generate \"464 3290\", or with --tokenizer FILE as text");
+        ids[(*n)++] = (int32_t)MIN(id, INT32_MAX);
         text = end;
     }
-    return *n ? 0 : mistake(error, "a prompt of at least one token is needed");
+    return 0;
 }
 
-int generate_check(const Run *run, char *error) {
+/* The prompt as ids; room for as many as it has bytes. */
+static int read_prompt(const Run *run, const PlanValue *logits, int32_t *ids, int64_t *n,
+                       char *error) {
+    const char *text = run->options->generate;
+    int64_t below = tokens(run, logits);
+    int code = 0;
+    *n = 0;
+    if (run->tokenizer)
+        code = tokenizer_encode(run->tokenizer, text, ids, n, error);
+    else if (reads_bytes(run->plan))
+        for (; text[*n]; ++*n) ids[*n] = (unsigned char)text[*n];
+    else
+        code = read_numbers(text, ids, n, error);
+    for (int64_t i = 0; i < *n && !code; i++) {
+        if (ids[i] < below) continue;
+        snprintf(error, ERROR_BYTES, "--generate: token %d; the model has ids 0 to %lld", ids[i],
+                 (long long)below - 1);
+        code = EXIT_USER;
+    }
+    if (code || *n) return code;
+    return mistake(error, "a prompt of at least one token is needed");
+}
+
+static int open_tokenizer(Run *run, char *error) {
+    if (!run->options->tokenizer) return 0;
+    if (reads_bytes(run->plan)) return mistake(error, "the model reads bytes: no --tokenizer");
+    return tokenizer_open(&run->tokenizer, run->options->tokenizer, error);
+}
+
+int generate_check(Run *run, char *error) {
     const Plan *p = run->plan;
     const PlanSource *s = source_of(p);
     uint32_t program, instr;
@@ -134,7 +153,8 @@ int generate_check(const Run *run, char *error) {
     int64_t n;
     int32_t *ids = calloc(strlen(run->options->generate) + 1, sizeof *ids);
     if (!ids) fail_environment("no memory for the prompt");
-    int code = read_prompt(p, logits, run->options->generate, ids, &n, error);
+    int code = open_tokenizer(run, error);
+    if (!code) code = read_prompt(run, logits, ids, &n, error);
     free(ids);
     return code;
 }
@@ -158,7 +178,7 @@ int generator_open(Rank *r) {
         g->chance = calloc((size_t)vocabulary(g->logits), sizeof *g->chance);
     }
     if (g && g->slot && g->text && g->raw && g->logit && g->chance)
-        return read_prompt(p, g->logits, o->generate, g->text, &g->prompt, r->error);
+        return read_prompt(r->run, g->logits, g->text, &g->prompt, r->error);
     snprintf(r->error, ERROR_BYTES, "no memory for --generate");
     return EXIT_ENVIRONMENT;
 }
@@ -233,7 +253,7 @@ int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_
 static int64_t choose(Generator *g) {
     const Run *run = g->rank->run;
     const Options *o = run->options;
-    int64_t n = tokens(run->plan, g->logits);
+    int64_t n = tokens(run, g->logits);
     FileType type = file_type_of(g->logits->type.dtype);
     for (int64_t i = 0; i < n; i++)
         g->logit[i] = load_real((char *)g->raw + i * file_type_bytes(type), type);
@@ -242,9 +262,13 @@ static int64_t choose(Generator *g) {
 }
 
 static int print_token(Generator *g, int32_t id) {
-    bool bytes = reads_bytes(g->rank->run->plan);
-    int put = bytes ? putchar(id) : printf(g->n ? " %d" : "%d", id);
-    if (put >= 0 && !fflush(stdout)) return 0;
+    const Run *run = g->rank->run;
+    size_t n = 0;
+    const char *bytes = run->tokenizer ? tokenizer_bytes(run->tokenizer, id, &n) : "";
+    bool good = run->tokenizer           ? fwrite(bytes, 1, n, stdout) == n
+                : reads_bytes(run->plan) ? putchar(id) != EOF
+                                         : printf(g->n ? " %d" : "%d", id) > 0;
+    if (good && !fflush(stdout)) return 0;
     snprintf(g->rank->error, ERROR_BYTES, "cannot write the text to the standard output");
     return EXIT_ENVIRONMENT;
 }

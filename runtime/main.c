@@ -508,6 +508,7 @@ static int train(Run *run) {
     dataset_close(run->train);
     dataset_close(run->val);
     free(run->match);
+    tokenizer_close(run->tokenizer);
     if (weights.arena) tensor_set_close(&weights);
     return code;
 }

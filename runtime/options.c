@@ -194,8 +194,8 @@ static int check_mode(const Options *o, const char *mode) {
 }
 
 static int complete(Options *o) {
-    if (!o->generate && (o->tokens || o->sampling))
-        return mistake("%s goes with --generate", o->tokens ? "--tokens" : o->sampling);
+    const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
+    if (!o->generate && sampling) return mistake("%s goes with --generate", sampling);
     if (o->generate && o->eval_only) return mistake("--eval-only and --generate: one at a time");
     if (o->generate && o->log && !strcmp(o->log, "-"))
         return mistake("--log - and --generate both write to the standard output");
@@ -230,6 +230,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_LOAD: o->load = value; return -1;
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
     case OPT_GENERATE: o->generate = value; return -1;
+    case OPT_TOKENIZER: o->tokenizer = value; return -1;
     case OPT_TOKENS: return count_option("--tokens", value, 1, INT32_MAX, &o->tokens);
     case OPT_TEMPERATURE: return temperature_option(o, value);
     case OPT_SEED:

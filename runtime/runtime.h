@@ -19,6 +19,7 @@
 #include "device.h"
 #include "plan.h"
 #include "tensors.h"
+#include "tokenizer.h"
 #include "transport.h"
 #include "util.h"
 
@@ -38,7 +39,7 @@ typedef struct Options {
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
     bool quiet, eval_only;
-    const char *generate; /* --generate, and what goes with it */
+    const char *generate, *tokenizer; /* --generate, and what goes with it */
     int64_t tokens;
     double temperature;
     uint64_t sample_seed;
@@ -108,6 +109,7 @@ struct Run {
     Dataset *train, *val;     /* val may be NULL */
     const TensorSet *weights; /* --load, or NULL */
     TensorMatch *match;       /* by parameter */
+    Tokenizer *tokenizer;     /* --tokenizer, or NULL */
     Metrics *metrics;
     Rank *rank; /* [local ranks] */
     int32_t n_rank;
@@ -265,7 +267,8 @@ int gradient_dump_before(GradientDump *d, uint32_t instr, char *error);
 int gradient_dump_write(GradientDump *d);
 
 /* generate.c: --generate. */
-int generate_check(const Run *run, char *error); /* can the plan do it, and is the prompt right? */
+/* Opens the tokenizer; can the plan do it, and is the prompt right? */
+int generate_check(Run *run, char *error);
 int generator_open(Rank *r);
 void generator_close(Generator *g);
 int generator_before(Generator *g, uint32_t instr, char *error); /* inside the evaluation */

@@ -1,7 +1,7 @@
-/* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1, does
- * not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails with
- * that number. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls with
- * the word CRASH_IN in their path count, and those on files that such a call opened. */
+/* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1,
+ * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
+ * with that number. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls
+ * with the word CRASH_IN in their path count, and those on files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

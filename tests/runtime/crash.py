@@ -19,7 +19,8 @@ FORMS = {"file": [], "one": [], "parts": ["--max-file", "2KB"]}
 
 def run(*arguments, **environment):
     command = [RUN, "-q", "--threads", "1", "--steps", "0", *arguments, PLAN]
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
+    environment = {**os.environ, **environment}
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
 def clear(*paths):

@@ -47,9 +47,9 @@ error: --generate: token 195; the model has ids 0 to 127
 error: --tokens goes with --generate
 error: --seed goes with --generate
 ==== err
-error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290"
+error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or with --tokenizer FILE as text
 error: --generate: token 128; the model has ids 0 to 127
 error: --generate: a prompt of at least one token is needed
-error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290"
+error: --generate: the model reads token ids: give them as numbers, such as --generate "464 3290", or with --tokenizer FILE as text
 error: --generate: the model does not read rows of tokens (data.train = text or tokens)
 ==== exit 1

@@ -1,4 +1,4 @@
-"""greedy.py FOLDER PROMPT N: what transformers makes follow the prompt's bytes, the likeliest first."""
+"""greedy.py FOLDER PROMPT N: what transformers makes follow the prompt, the likeliest first."""
 import sys
 
 import torch

@@ -1,5 +1,5 @@
-"""with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class, what it
-missed or did not expect, the type of its numbers, and whether the weights are those of the files.
+"""with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class, what
+it missed or did not expect, the type of its numbers, and whether it has the bytes of the files.
 With FOLDER=LOG of an --eval-only run over val.txt (4 samples of 32 bytes), whether the loss is that
 of the log, too."""
 import json

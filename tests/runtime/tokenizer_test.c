@@ -1,0 +1,118 @@
+/* Text and ids: as the library that made tests/runtime/tokenizer.json has them (make_tokenizer.py),
+ * and files that are something else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "runtime.h"
+#include "scratch.h"
+
+static char error[ERROR_BYTES];
+
+/* In the source tree. */
+static const char *file(const char *name) {
+    static char path[4096];
+    const char *root = getenv("FSDP_ROOT");
+    snprintf(path, sizeof path, "%s/tests/runtime/%s", root ? root : ".", name);
+    return path;
+}
+
+static void texts_have_the_ids_of_the_library(void **state) {
+    (void)state;
+    Tokenizer *t;
+    assert_int_equal(tokenizer_open(&t, file("tokenizer.json"), error), 0);
+    json_t *cases = json_load_file(file("tokenizer-cases.json"), 0, NULL), *row;
+    assert_true(json_array_size(cases) > 300);
+    size_t i;
+    json_array_foreach(cases, i, row) {
+        const char *text = json_string_value(json_array_get(row, 0));
+        const json_t *want = json_array_get(row, 1);
+        int32_t ids[1000];
+        int64_t n;
+        assert_int_equal(tokenizer_encode(t, text, ids, &n, error), 0);
+        assert_int_equal(n, json_array_size(want));
+        Buf back = {0};
+        for (int64_t k = 0; k < n; k++) {
+            size_t length;
+            assert_int_equal(ids[k], json_integer_value(json_array_get(want, (size_t)k)));
+            const char *bytes = tokenizer_bytes(t, ids[k], &length);
+            buf_write(&back, bytes, length);
+        }
+        char *whole = buf_take(&back);
+        assert_string_equal(whole ? whole : "", text);
+        free(whole);
+    }
+    json_decref(cases);
+    tokenizer_close(t);
+}
+
+static void unknown_characters_are_refused(void **state) {
+    (void)state;
+    Tokenizer *t;
+    int32_t ids[100];
+    int64_t n;
+    assert_int_equal(tokenizer_open(&t, file("tokenizer.json"), error), 0);
+    static const char *const text[] = {"a \u0939", "a\u0301", "\xff"};
+    for (size_t i = 0; i < ARRAY_LEN(text); i++)
+        assert_int_equal(tokenizer_encode(t, text[i], ids, &n, error), EXIT_USER);
+    tokenizer_close(t);
+}
+
+/* The file with one text in it replaced by another. */
+static int open_changed(const char *from, const char *to) {
+    size_t size;
+    char *text = read_file(file("tokenizer.json"), &size), *at = strstr(text, from);
+    assert_non_null(at);
+    char path[512];
+    snprintf(path, sizeof path, "%s/changed.json", scratch);
+    FILE *f = fopen(path, "w");
+    fprintf(f, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    fclose(f);
+    free(text);
+    Tokenizer *t = NULL;
+    int code = tokenizer_open(&t, path, error);
+    tokenizer_close(t);
+    return code;
+}
+
+static void other_files_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *from, *to, *says;
+        int code;
+    } change[] = {
+        {"\"BPE\"", "\"Unigram\"", "not BPE", EXIT_USER},
+        {"\"normalizer\":null", "\"normalizer\":{\"type\":\"NFC\"}", "normalizer", EXIT_USER},
+        {"\"post_processor\":{\"type\":\"ByteLevel\"", "\"post_processor\":{\"type\":\"Other\"",
+         "post_processor", EXIT_USER},
+        {"\"use_regex\":true", "\"use_regex\":false", "pre_tokenizer", EXIT_USER},
+        {"\"add_prefix_space\":false", "\"add_prefix_space\":true", "pre_tokenizer", EXIT_USER},
+        {"\"byte_fallback\":false", "\"byte_fallback\":true", "byte_fallback", EXIT_USER},
+        {"\"vocab\"", "\"words\"", "no `vocab`", EXIT_CORRUPT},
+        {"\"a\":", "\"aa\":", "some bytes", EXIT_CORRUPT},
+        {"\"a\":", "\"\u4e00\":", "not made of bytes", EXIT_CORRUPT},
+        {"\"merges\":[[\"", "\"merges\":[[\"\u4e00", "`vocab` lacks", EXIT_CORRUPT},
+        {"\"merges\":[[", "\"merges\":[[\"x\"],[", "no pair", EXIT_CORRUPT},
+        {"{", "[", "not a tokenizer", EXIT_CORRUPT},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(change); i++) {
+        assert_int_equal(open_changed(change[i].from, change[i].to), change[i].code);
+        assert_non_null(strstr(error, change[i].says));
+    }
+    Tokenizer *t;
+    assert_int_equal(tokenizer_open(&t, file("none.json"), error), EXIT_ENVIRONMENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_have_the_ids_of_the_library),
+        cmocka_unit_test(unknown_characters_are_refused),
+        cmocka_unit_test(other_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
