@@ -107,7 +107,7 @@ void check_number(Check *c, uint32_t program); /* all values of the program */
 /* check_contributions.c */
 typedef struct GradientForm {   /* a row of check_backward.def */
     uint16_t forward, gradient; /* OP_COUNT: the gradient of the result itself */
-    uint8_t operand, broadcast, result, n_arg, arg[6];
+    uint8_t operand, broadcast, result, n_arg, arg[8];
     double alpha;
 } GradientForm;
 typedef struct Backward {

@@ -175,14 +175,14 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 static void put_attrs(Buf *out, const PlanInstr *in) {
     const char *between = " {";
     Mesh mesh = plan_mesh(plan_at);
-    if (!op_info[in->op].attrs) return;
     for (int i = 0; i < ATTR_COUNT; i++) {
-        if (!(op_info[in->op].attrs >> i & 1)) continue;
+        const TextField *f = &attr_fields[i];
+        if (!(op_info[in->op].attrs >> i & 1) || !text_field_shown(f, &in->attr)) continue;
         buf_printf(out, "%s", between);
-        text_field_print(&attr_fields[i], &in->attr, &mesh, out);
+        text_field_print(f, &in->attr, &mesh, out);
         between = ", ";
     }
-    buf_printf(out, "}");
+    if (*between == ',') buf_printf(out, "}");
 }
 
 static void put_instr(Buf *out, const Plan *p, uint64_t i) {

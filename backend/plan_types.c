@@ -134,6 +134,16 @@ static const char *rule_rope(const Instr *s) {
          "a head does not have these pairs");
     return NULL;
 }
+static const char *buckets_fit(const Instr *s, const Type *w) {
+    const Attrs *a = &s->in->attr;
+    int64_t n = w->dim[0] / (a->bidirectional ? 2 : 1);
+    WANT(n >= 2 && w->dim[0] <= MOST_BUCKETS && (!a->bidirectional || w->dim[0] % 2 == 0) &&
+             a->max_distance > n / 2 && a->max_distance <= INT32_MAX,
+         "the rows are no buckets of distance");
+    return NULL;
+}
+static const char *rule_relative_bias(const Instr *s) { return buckets_fit(s, &s->x[0]); }
+static const char *rule_relative_bias_grad(const Instr *s) { return buckets_fit(s, &s->y[0]); }
 static const char *rule_attention(const Instr *s) {
     int q = signature_find(op_signature((OpKind)s->in->op), "q");
     WANT(s->x[q].dim[2] % s->x[q + 1].dim[2] == 0, "heads do not share keys evenly");

@@ -133,8 +133,9 @@ static ConstValue run_dropout(const Call *c) {
     Attrs a = {.p = value_number(call_operand(c, "p"))};
     OpId op;
     if (e->applied.experts) {
-        Diag d = method_error(c->s, E_arguments, c->at,
-                              "`dropout` inside of experts would depend on the order of their rows");
+        Diag d =
+            method_error(c->s, E_arguments, c->at,
+                         "`dropout` inside of experts would depend on the order of their rows");
         diag_help(&d, "apply it before `dispatch` or after `combine`");
         method_emit(c->s, &d);
         return call_failed(c);
@@ -142,7 +143,8 @@ static ConstValue run_dropout(const Call *c) {
     if (a.p == 0 || !e->training) return *x;
     a.salt = e->next_salt++;
     ConstValue operands[2] = {*x, tensor_of(e, e->step, c->at)};
-    if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op)) return call_failed(c);
+    if (!emit_op(c->s, OP_dropout, &a, c->info->name, c->at, operands, 2, &op))
+        return call_failed(c);
     ConstValue v = call_result(c, op, 0);
     memcpy(v.dims, x->dims, sizeof v.dims);
     return v;
@@ -153,9 +155,26 @@ static ConstValue run_attention(const Call *c) {
     int64_t head = q->type.rank ? q->type.dim[q->type.rank - 1] : 1;
     Attrs a = {.causal = call_operand(c, "causal")->boolean,
                .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
+    bool biased = value_is_tensor(call_operand(c, "bias"));
     OpId op;
-    if (!make(c, OP_attention, &a, &op)) return call_failed(c);
+    if (!make(c, biased ? OP_attention_biased : OP_attention, &a, &op)) return call_failed(c);
     return named_result(c, op);
+}
+
+static ConstValue run_relative_bias(const Call *c) {
+    ConstValue *w = call_operand(c, "weight"), *t = call_operand(c, "T"), *s = call_operand(c, "S");
+    Attrs a = {.max_distance = call_operand(c, "max_distance")->integer,
+               .bidirectional = call_operand(c, "bidirectional")->boolean};
+    Type bias = type_of(w->type.dtype, 3, (int64_t[]){1, t->integer, s->integer});
+    if (w->type.rank == 2) bias.dim[0] = w->type.dim[1];
+    OpId op;
+    if (!emit_given(c->s, OP_relative_bias, &a, c->info->name, c->at, w, 1, &bias, &op))
+        return call_failed(c);
+    ConstValue v = call_result(c, op, 0);
+    v.dims[0] = w->dims[1];
+    v.dims[1] = t->symbol;
+    v.dims[2] = s->symbol;
+    return v;
 }
 
 static ConstValue run_iota(const Call *c) {
@@ -263,6 +282,7 @@ ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, S
         [CALL_FUNCTION_combine] = run_combine,
         [CALL_FUNCTION_aux] = run_aux,
         [CALL_FUNCTION_load_balance] = run_load_balance,
+        [CALL_FUNCTION_relative_bias] = run_relative_bias,
     };
     Call c = {.s = s, .info = info, .at = at};
     if (info->support == LATER) {

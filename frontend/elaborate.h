@@ -180,6 +180,9 @@ void place_builder(Scope *s, Span at);
 /* Infers, reports what does not fit, emits. false after an error. */
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ConstValue *operands, uint32_t n, OpId *out);
+/* The same of an op whose result type is stated. */
+bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                ConstValue *operands, uint32_t n, const Type *given, OpId *out);
 
 /* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
 ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ConstValue *args,

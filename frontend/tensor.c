@@ -42,6 +42,11 @@ ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
 
 bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
              ConstValue *operands, uint32_t n, OpId *out) {
+    return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
+}
+
+bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                ConstValue *operands, uint32_t n, const Type *given, OpId *out) {
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     Type *types = arena_array(arena, Type, n + 1);
@@ -49,6 +54,7 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     for (uint32_t i = 0; i < n; i++) types[i] = operands[i].type;
     uint32_t n_out = op_results_max(kind, attr, n, types);
     Type *results = arena_array(arena, Type, n_out + 1);
+    if (given) results[0] = *given;
     const char *problem =
         op_infer(e->graph, kind, attr, n, types, &n_out, results, s->model->arena);
     if (problem) {
@@ -70,7 +76,7 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     }
     for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
     place_builder(s, at);
-    *out = op_emit(&e->build, kind, attr, n, ids, NULL);
+    *out = op_emit(&e->build, kind, attr, n, ids, given);
     return true;
 }
 

@@ -167,7 +167,8 @@ enum { ATTENTION_LIMIT = 256 << 20, ATTENTION_SLACK = 1024, QUERY_TILE = 64, KEY
 static int64_t attention_scratch(const Work *w, int first, bool backward) {
     const Type *q = &w->in[first], *k = q->rank == 5 ? q : &w->in[first + 1];
     int64_t h = last_dim(q), heads = q->dim[0] * q->dim[q->rank - 2];
-    if (q->dtype != DT_BF16 || k->dtype != DT_BF16 || h % 8 != 0 || h > 128 ||
+    bool plain = w->n_in <= (backward ? 6 : 3); /* neither mask nor bias */
+    if (!plain || q->dtype != DT_BF16 || k->dtype != DT_BF16 || h % 8 != 0 || h > 128 ||
         MAX(q->dim[1], k->dim[1]) > ATTENTION_LIMIT)
         return 0;
     if (!backward) return ATTENTION_SLACK;
@@ -182,10 +183,10 @@ static int64_t attention_scratch(const Work *w, int first, bool backward) {
 /* Tiles are on the stack (cpu) or in shared memory (cuda). */
 static int64_t ws_cuda_attention(const Work *w) { return attention_scratch(w, 0, false); }
 
-/* f32[B, H, T]: for each row the dot product of o and its gradient. lse, the last operand, has that
- * shape. */
+/* f32[B, H, T]: for each row the dot product of o and its gradient, operand 0. */
 static int64_t row_products(const Work *w) {
-    return (int64_t)align_up((uint64_t)type_elements(&w->in[w->n_in - 1]) * 4, 64);
+    int64_t rows = type_elements(&w->in[0]) / MAX(last_dim(&w->in[0]), 1);
+    return (int64_t)align_up((uint64_t)rows * 4, 64);
 }
 static int64_t ws_cuda_attention_grad(const Work *w) {
     return row_products(w) + attention_scratch(w, 1, true);

@@ -378,15 +378,15 @@ static void print_results(Printer *p, const Op *op) {
 
 static void print_attrs(Printer *p, const Op *op) {
     uint64_t mask = op_info[op->kind].attrs;
-    if (!mask) return;
     const char *between = " {";
     for (int i = 0; i < ATTR_COUNT; i++) {
-        if (!(mask >> i & 1)) continue;
+        const TextField *f = &attr_fields[i];
+        if (!(mask >> i & 1) || !text_field_shown(f, op->attr)) continue;
         put(p, between);
-        text_field_print(&attr_fields[i], op->attr, &p->g->policy.mesh, p->out);
+        text_field_print(f, op->attr, &p->g->policy.mesh, p->out);
         between = ", ";
     }
-    put(p, "}");
+    if (*between == ',') put(p, "}");
 }
 
 static void print_op(Printer *p, OpId id) {

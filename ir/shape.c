@@ -257,6 +257,22 @@ static const char *shape_balance(Infer *s) {
                         text_of(s, &s->in[0]));
 }
 
+/* A side has n buckets; the first half of them hold one distance each. */
+static const char *check_buckets(Infer *s, const Type *w) {
+    int64_t n = w->dim[0] / (s->a->bidirectional ? 2 : 1);
+    if (n < 2 || w->dim[0] > MOST_BUCKETS || (s->a->bidirectional && w->dim[0] % 2))
+        return arena_printf(s->arena, "w has %s number of rows from %d to %d, not %lld",
+                            s->a->bidirectional ? "an even" : "a", s->a->bidirectional ? 4 : 2,
+                            MOST_BUCKETS, (long long)w->dim[0]);
+    if (s->a->max_distance > n / 2 && s->a->max_distance <= INT32_MAX) return NULL;
+    return arena_printf(s->arena,
+                        "max_distance must be more than %lld, half of the %lld rows for one side",
+                        (long long)n / 2, (long long)n);
+}
+
+static const char *shape_relative_bias(Infer *s) { return check_buckets(s, &s->in[0]); }
+static const char *shape_relative_bias_grad(Infer *s) { return check_buckets(s, &s->out[0]); }
+
 /* ---- shards ---- */
 
 /* Which group the operands belong to is known from pass shard on, and checked there. */

@@ -24,6 +24,7 @@ const TextField attr_fields[ATTR_COUNT] = {
 #define AXES() .kind = TEXT_AXES, .most = (1 << MESH_AXES) - 1,
 #define DEFAULT(value) .standard = value,
 #define TABLE(name) .rows = ROWS_##name,
+#define QUIET() .quiet = true,
 #define LINE(text) .line = text,
 #include "attrs.def"
 };
@@ -34,7 +35,8 @@ const TextField policy_fields[] = {
      sizeof(type), TEXT_##kind,                                                                    \
      words,        least,                                                                          \
      most,         standard,                                                                       \
-     ROWS_NONE,    line},
+     ROWS_NONE,    false,                                                                          \
+     line},
 #include "policy.def"
 #undef POLICY
 };
@@ -46,6 +48,11 @@ const uint32_t n_shard_policies = 0
 #include "policy.def"
 #undef POLICY
     ;
+
+bool text_field_shown(const TextField *f, const void *record) {
+    static const char zero[sizeof(int64_t)];
+    return !f->quiet || memcmp((const char *)record + f->offset, zero, f->size) != 0;
+}
 
 int64_t text_field_get(const TextField *f, const void *record) {
     const char *at = (const char *)record + f->offset;

@@ -20,6 +20,8 @@ enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
 #define MOST_COUNT ((int64_t)1 << 50)
 /* Elements of a head that rope can turn. */
 #define MOST_TURNED 512
+/* Rows of relative_bias: buckets of both sides together. */
+#define MOST_BUCKETS 512
 
 /* The type of a value. dim[0] is the slowest axis; layouts are row-major. rank 0 is a scalar of one
  * element. Layouts are dense but for rows with a pitch: row r, a run of the last axis, begins at

@@ -11,7 +11,7 @@
  * what training does.
  *
  * Not fused: a split along another axis or into another number of parts, outputs in another order
- * (k, q, v), a part with a second reader, attention over parts of different splits.
+ * (k, q, v), a part with a second reader, attention over parts of different splits or with a mask.
  */
 #include "passes.h"
 
@@ -39,7 +39,7 @@ static bool is_packed_split(const Fuse *f, const Op *op) {
 
 /* The split whose three outputs are this attention's q, k and v, or NO_OP. */
 static OpId packed_source(const Fuse *f, const Op *op) {
-    if (op->kind != OP_attention) return NO_OP;
+    if (op->kind != OP_attention || op->n_in != 3) return NO_OP;
     OpId source = f->g->values.at[op->in[0]].def;
     const Op *split = &f->g->ops.at[source];
     if (!is_packed_split(f, split)) return NO_OP;

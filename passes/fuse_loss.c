@@ -32,7 +32,8 @@ static void fuse(Rewrite *r, uint32_t i) {
     uint32_t at = r->reader[lse];
     const Op *slope = op_at(r, at);
     if (slope->kind != OP_cross_entropy_grad || slope->in[0] != loss->in[0] ||
-        slope->in[1] != loss->in[1] || slope->attr->ignore != loss->attr->ignore)
+        slope->in[1] != loss->in[1] || slope->attr->ignore != loss->attr->ignore ||
+        slope->attr->z != loss->attr->z)
         return;
     for (uint32_t k = i + 1; k < at; k++)
         if (!may_stand_between(op_at(r, k)->kind)) return;

@@ -277,12 +277,27 @@ static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
 
 /* ---- attention ---- */
 
-static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
-    ValueId in[6] = {dy[0], op->in[0], op->in[1], op->in[2], op->out, op->out + 1};
-    OpId id = op_emit(&c->b, OP_attention_grad, op->attr, 6, in, NULL);
+/* q, k, v and `more` operands that attention adds up, then an optional mask. */
+static void attention_gradients(Grad *c, const Op *op, ValueId dy, OpKind kind, uint32_t more) {
+    uint32_t n = 0, sums = 3 + more;
+    ValueId in[8];
+    in[n++] = dy;
+    for (uint32_t j = 0; j < sums; j++) in[n++] = op->in[j];
+    in[n++] = op->out;
+    in[n++] = op->out + 1;
+    if (op->n_in > sums) in[n++] = op->in[sums];
+    OpId id = op_emit(&c->b, kind, op->attr, n, in, NULL);
     ValueId dq = c->g->ops.at[id].out;
-    for (uint32_t j = 0; j < 3; j++)
+    for (uint32_t j = 0; j < sums; j++)
         if (grad_wanted(c, op, j)) grad_give(c, op, j, dq + j);
+}
+
+static void grad_attention(Grad *c, const Op *op, const ValueId *dy) {
+    attention_gradients(c, op, dy[0], OP_attention_grad, 0);
+}
+
+static void grad_attention_biased(Grad *c, const Op *op, const ValueId *dy) {
+    attention_gradients(c, op, dy[0], OP_attention_biased_grad, 1);
 }
 
 static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {

@@ -16,6 +16,8 @@
 
 #include <math.h>
 
+#include "type.h"
+
 #ifndef ROTARY_FUNCTION
 #define ROTARY_FUNCTION static inline
 #define ROTARY_TIMES(a, b) ((a) * (b))

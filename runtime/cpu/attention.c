@@ -1,7 +1,9 @@
-/* attention and attention_packed, forward and backward, in tiles of 64 x 64 scores.
+/* attention, attention_biased and attention_packed, forward and backward, in tiles of 64 x 64
+ * scores.
  *
  * Letters: B batch, T query positions, S key positions, H query heads, K key heads (H / K query
- * heads read one), h head width <= 256. scores = alpha q k^T, causal: t sees s <= t.
+ * heads read one), h head width <= 256. scores = alpha q k^T + bias [H, T, S]; causal: t sees s <=
+ * t; mask [B, S]: a key with 0 is not seen. A query that sees no key has o = 0 and lse = 0.
  *
  * Forward, for one tile of queries: over the tiles of keys, row by row, the running largest score
  * m, sum l of e^(score - m), and o = sum of e^(score - m) v, rescaled when m grows; then o / l and
@@ -12,6 +14,8 @@
  * It runs twice over the pairs of tiles: once a thread owns a tile of keys (dk, dv; over all query
  * heads of its key head), once a tile of queries (dq). So every sum is formed by one thread in a
  * fixed order and rounded once, without memory for scores, at the price of forming p and dp twice.
+ * The gradient of a bias is p (dp - delta) summed over the batch, so that a thread owns a pair of
+ * tiles of one head and forms p and dp for one sample after the other.
  */
 #include "attention_tile.h"
 #include "vector_math.h"
@@ -19,11 +23,14 @@
 typedef struct Attention {
     Heads q, k, v, o;
     int64_t b, t, s, heads, key_heads, h;
-    float *lse; /* [B, H, T] */
+    float *lse;          /* [B, H, T] */
+    const int32_t *mask; /* [B, S], or NULL */
+    Operand bias;        /* [H, T, S], or nowhere */
     float alpha;
     bool causal;
     /* backward */
     Heads d_o, d_q, d_k, d_v;
+    Result d_bias;
 } Attention;
 
 static bool sizes_fit(const Attention *a, const Type *lse) {
@@ -39,13 +46,29 @@ static int64_t first_query_tile(const Attention *a, int64_t first_key) {
     return a->causal ? first_key / TILE * TILE : 0;
 }
 
-/* alpha * scores of one row, -inf where s > t or past the tile's keys. */
-VECTOR_INLINE void mask_row(const Attention *a, float *row, int64_t t, int64_t first_key,
-                            int64_t keys) {
-    int64_t seen = a->causal ? MIN(keys, t - first_key + 1) : keys;
+/* A tile of queries of one head, and the keys that it meets. */
+typedef struct Place {
+    int64_t b, head, first, first_key, keys;
+} Place;
+
+VECTOR_INLINE I16 mask_load(const int32_t *mask, int64_t n) {
+    I16 m = {0};
+    memcpy(&m, mask, (size_t)MIN(n, (int64_t)LANES) * sizeof *mask);
+    return m;
+}
+
+/* Scores of row r from products; -inf where they are not seen, and past the tile's keys. */
+VECTOR_INLINE void mask_row(const Attention *a, float *row, const Place *p, int64_t r) {
+    int64_t t = p->first + r, seen = p->keys;
+    if (a->causal) seen = MAX(MIN(seen, t - p->first_key + 1), (int64_t)0);
     for (int64_t j = 0; j < TILE; j += LANES) {
         V16 x = v_load(row, DT_F32, j) * a->alpha;
-        I16 open = v_count((int32_t)j) < (int32_t)MAX(seen, (int64_t)0);
+        I16 open = v_count((int32_t)j) < (int32_t)seen;
+        if (a->bias.at && j < p->keys)
+            x += v_get(a->bias.at, a->bias.dtype, (p->head * a->t + t) * a->s + p->first_key + j,
+                       p->keys - j);
+        if (a->mask && j < p->keys)
+            open &= mask_load(a->mask + p->b * a->s + p->first_key + j, p->keys - j) != 0;
         v_store(row, DT_F32, j, v_select(open, x, v_all(-__builtin_inff())));
     }
 }
@@ -94,8 +117,9 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_tile(v, a->v, b, key_head, s, keys);
         tile_product(scores, q, width, 1, kt, rows, TILE, a->h, false);
+        Place place = {b, head, first, s, keys};
         for (int64_t r = 0; r < rows; r++) {
-            mask_row(a, scores + r * TILE, first + r, s, keys);
+            mask_row(a, scores + r * TILE, &place, r);
             float factor = soften_row(scores + r * TILE, &m[r], &l[r]);
             for (int64_t i = 0; i < width; i += LANES)
                 v_store(o, DT_F32, r * width + i, v_load(o, DT_F32, r * width + i) * factor);
@@ -103,9 +127,12 @@ static void forward_tile(const Attention *a, ForwardScratch *x, int64_t b, int64
         tile_product(o, scores, TILE, 1, v, rows, width, keys, true);
     }
     for (int64_t r = 0; r < rows; r++) {
+        bool blind = l[r] == 0.0f;
+        float sum = blind ? 1.0f : l[r];
         for (int64_t i = 0; i < width; i += LANES)
-            v_store(o, DT_F32, r * width + i, v_load(o, DT_F32, r * width + i) / l[r]);
-        a->lse[(b * a->heads + head) * a->t + first + r] = (float)((double)m[r] + log_f64(l[r]));
+            v_store(o, DT_F32, r * width + i, v_load(o, DT_F32, r * width + i) / sum);
+        a->lse[(b * a->heads + head) * a->t + first + r] =
+            blind ? 0.0f : (float)((double)m[r] + log_f64(sum));
     }
     store_tile(a->o, o, b, head, first, rows);
 }
@@ -119,28 +146,61 @@ static void forward(const Launch *l, const Attention *a) {
                      i / tiles % a->heads, i % tiles * TILE);
 }
 
-KERNEL(attention) {
-    Operand q = input(l, 0), k = input(l, 1), v = input(l, 2);
+static bool are_heads(const Launch *l, uint32_t first, uint32_t count) {
+    for (uint32_t i = first; i < first + count; i++)
+        if (!is_real(l->call->in_type[i]->dtype) || l->call->in_type[i]->rank != 4) return false;
+    return true;
+}
+
+/* q, k, v from operand `first` on; `after`: where a mask would stand. */
+static bool separate(const Launch *l, uint32_t first, uint32_t after, Attention *a) {
+    if (!are_heads(l, first, 3)) return false;
+    Operand q = input(l, first), k = input(l, first + 1), v = input(l, first + 2);
+    *a = (Attention){.q = heads_of(q.at, q.type),
+                     .k = heads_of(k.at, k.type),
+                     .v = heads_of(v.at, v.type),
+                     .b = q.type->dim[0],
+                     .t = q.type->dim[1],
+                     .s = k.type->dim[1],
+                     .heads = q.type->dim[2],
+                     .key_heads = k.type->dim[2],
+                     .h = q.type->dim[3],
+                     .alpha = (float)l->call->attr->alpha,
+                     .causal = l->call->attr->causal != 0};
+    if (l->call->n_in > after) {
+        Operand mask = input(l, after);
+        if (mask.dtype != DT_I32 || mask.n != a->b * a->s) return false;
+        a->mask = mask.at;
+    }
+    return v.n == k.n && k.n == a->b * a->s * a->key_heads * a->h;
+}
+
+/* Operand `at` is a bias. */
+static bool biased(const Launch *l, uint32_t at, Attention *a) {
+    a->bias = input(l, at);
+    return is_real(a->bias.dtype) && a->bias.n == a->heads * a->t * a->s;
+}
+
+/* o and lse are the results. */
+static int forward_call(const Launch *l, Attention *a) {
     Result o = output(l, 0), lse = output(l, 1);
-    if (q.type->rank != 4 || k.type->rank != 4 || v.n != k.n || o.n != q.n || !is_real(q.dtype) ||
-        !is_real(k.dtype) || !is_real(v.dtype) || !is_real(o.dtype))
+    a->o = heads_of(o.at, o.type);
+    a->lse = lse.at;
+    if (o.type->rank != 4 || o.n != a->b * a->t * a->heads * a->h || !is_real(o.dtype) ||
+        !sizes_fit(a, lse.type))
         return bad_operands(l);
-    Attention a = {.q = heads_of(q.at, q.type),
-                   .k = heads_of(k.at, k.type),
-                   .v = heads_of(v.at, v.type),
-                   .o = heads_of(o.at, o.type),
-                   .lse = lse.at,
-                   .b = q.type->dim[0],
-                   .t = q.type->dim[1],
-                   .s = k.type->dim[1],
-                   .heads = q.type->dim[2],
-                   .key_heads = k.type->dim[2],
-                   .h = q.type->dim[3],
-                   .alpha = (float)l->call->attr->alpha,
-                   .causal = l->call->attr->causal != 0};
-    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
-    forward(l, &a);
+    forward(l, a);
     return 0;
+}
+
+KERNEL(attention) {
+    Attention a;
+    return separate(l, 0, 3, &a) ? forward_call(l, &a) : bad_operands(l);
+}
+
+KERNEL(attention_biased) {
+    Attention a;
+    return separate(l, 0, 4, &a) && biased(l, 3, &a) ? forward_call(l, &a) : bad_operands(l);
 }
 
 static Attention packed(const Launch *l, Operand qkv) {
@@ -198,21 +258,23 @@ static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t he
     }
 }
 
-/* p and ds of a pair of tiles; kt and vt are transposed tiles of keys and values. */
+/* p and ds = p (dp - delta) factor of a pair of tiles; kt and vt are transposed tiles of keys and
+ * values. */
 static void pair_gradients(const Attention *a, const QueryTile *x, const float *kt, const float *vt,
-                           int64_t first_key, int64_t keys, float *p, float *ds) {
+                           int64_t first_key, int64_t keys, float factor, float *p, float *ds) {
     int64_t width = round_lanes(a->h);
+    Place place = {x->b, x->head, x->first, first_key, keys};
     tile_product(p, x->q, width, 1, kt, x->rows, TILE, a->h, false);
     tile_product(ds, x->d_o, width, 1, vt, x->rows, TILE, a->h, false);
     const float *lse = a->lse + (x->b * a->heads + x->head) * a->t + x->first;
     for (int64_t r = 0; r < x->rows; r++) {
-        mask_row(a, p + r * TILE, x->first + r, first_key, keys);
+        mask_row(a, p + r * TILE, &place, r);
         for (int64_t j = 0; j < TILE; j += LANES) {
             V16 score = v_load(p, DT_F32, r * TILE + j);
             V16 e = v_select(score == -__builtin_inff(), v_all(0.0f), v_exp(score - lse[r]));
             V16 d = v_load(ds, DT_F32, r * TILE + j) - x->delta[r];
             v_store(p, DT_F32, r * TILE + j, e);
-            v_store(ds, DT_F32, r * TILE + j, e * d * a->alpha);
+            v_store(ds, DT_F32, r * TILE + j, e * d * factor);
         }
     }
 }
@@ -222,6 +284,7 @@ typedef struct BackwardScratch {
     float kt[MAX_HEAD * TILE], vt[MAX_HEAD * TILE], p[TILE * TILE], ds[TILE * TILE];
     float dk[TILE * MAX_HEAD], dv[TILE * MAX_HEAD]; /* a tile of keys */
     float k[TILE * MAX_HEAD], dq[TILE * MAX_HEAD];  /* a tile of queries */
+    float sum[TILE * TILE];                         /* a pair of tiles */
 } BackwardScratch;
 _Static_assert(sizeof(ForwardScratch) <= SCRATCH_FLOATS * sizeof(float) &&
                    sizeof(BackwardScratch) <= SCRATCH_FLOATS * sizeof(float),
@@ -240,7 +303,7 @@ static void backward_keys(const Attention *a, BackwardScratch *z, int64_t b, int
     for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
         for (int64_t t = first_query_tile(a, first); t < a->t; t += TILE) {
             load_queries(a, x, b, head, t);
-            pair_gradients(a, x, kt, vt, first, keys, p, ds);
+            pair_gradients(a, x, kt, vt, first, keys, a->alpha, p, ds);
             tile_product(dv, p, 1, TILE, x->d_o, keys, width, x->rows, true);
             tile_product(dk, ds, 1, TILE, x->q, keys, width, x->rows, true);
         }
@@ -261,59 +324,85 @@ static void backward_queries(const Attention *a, BackwardScratch *z, int64_t b, 
         load_transposed(kt, a->k, b, key_head, s, keys);
         load_transposed(vt, a->v, b, key_head, s, keys);
         load_tile(k, a->k, b, key_head, s, keys);
-        pair_gradients(a, x, kt, vt, s, keys, p, ds);
+        pair_gradients(a, x, kt, vt, s, keys, a->alpha, p, ds);
         tile_product(dq, ds, TILE, 1, k, x->rows, width, keys, true);
     }
     store_tile(a->d_q, dq, b, head, first, x->rows);
 }
 
+/* The gradient of a bias, for queries first .. and keys first_key .. of a head. */
+static void backward_bias(const Attention *a, BackwardScratch *z, int64_t head, int64_t first,
+                          int64_t first_key) {
+    QueryTile *x = &z->x;
+    int64_t keys = MIN((int64_t)TILE, a->s - first_key), rows = MIN((int64_t)TILE, a->t - first);
+    int64_t key_head = head / (a->heads / a->key_heads);
+    memset(z->sum, 0, sizeof z->sum);
+    for (int64_t b = 0; b < a->b && first_key < key_end(a, first + rows); b++) {
+        load_queries(a, x, b, head, first);
+        load_transposed(z->kt, a->k, b, key_head, first_key, keys);
+        load_transposed(z->vt, a->v, b, key_head, first_key, keys);
+        pair_gradients(a, x, z->kt, z->vt, first_key, keys, 1.0f, z->p, z->ds);
+        for (int64_t i = 0; i < rows * TILE; i += LANES)
+            v_store(z->sum, DT_F32, i, v_load(z->sum, DT_F32, i) + v_load(z->ds, DT_F32, i));
+    }
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < keys; j += LANES)
+            v_put(a->d_bias.at, a->d_bias.dtype, (head * a->t + first + r) * a->s + first_key + j,
+                  keys - j, v_load(z->sum, DT_F32, r * TILE + j));
+}
+
 static void backward(const Launch *l, const Attention *a) {
     int64_t key_tiles = (a->s + TILE - 1) / TILE, query_tiles = (a->t + TILE - 1) / TILE;
     int64_t key_work = a->b * a->key_heads * key_tiles;
-    int64_t all = key_work + a->b * a->heads * query_tiles;
+    int64_t query_work = a->b * a->heads * query_tiles, all = key_work + query_work;
+    if (a->d_bias.at) all += a->heads * query_tiles * key_tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
     for (int64_t i = 0; i < all; i++) {
         BackwardScratch *z = (BackwardScratch *)thread_scratch(l->cpu);
-        if (i < key_work) {
+        int64_t j = i - key_work, k = j - query_work;
+        if (j < 0) {
             int64_t row = i / key_tiles;
             backward_keys(a, z, row / a->key_heads, row % a->key_heads, i % key_tiles * TILE);
-        } else {
-            int64_t j = i - key_work, row = j / query_tiles;
+        } else if (k < 0) {
+            int64_t row = j / query_tiles;
             backward_queries(a, z, row / a->heads, row % a->heads, j % query_tiles * TILE);
+        } else {
+            backward_bias(a, z, k / key_tiles / query_tiles, k / key_tiles % query_tiles * TILE,
+                          k % key_tiles * TILE);
         }
     }
 }
 
-KERNEL(attention_grad) {
-    Operand d_o = input(l, 0), q = input(l, 1), k = input(l, 2), v = input(l, 3), o = input(l, 4);
-    Operand lse = input(l, 5);
+/* do is operand 0; o and lse are operands `at` and at + 1; dq, dk and dv are the first results. */
+static int backward_call(const Launch *l, uint32_t at, Attention *a) {
+    Operand d_o = input(l, 0), o = input(l, at), lse = input(l, at + 1);
     Result dq = output(l, 0), dk = output(l, 1), dv = output(l, 2);
-    for (uint32_t i = 0; i < 5; i++)
-        if (!is_real(l->call->in_type[i]->dtype) || l->call->in_type[i]->rank != 4)
-            return bad_operands(l);
-    if (d_o.n != q.n || o.n != q.n || v.n != k.n || dq.n != q.n || dk.n != k.n || dv.n != k.n ||
-        !is_real(dq.dtype) || !is_real(dk.dtype) || !is_real(dv.dtype))
+    int64_t queries = a->b * a->t * a->heads * a->h, keys = a->b * a->s * a->key_heads * a->h;
+    if (!are_heads(l, 0, 1) || !are_heads(l, at, 1) || d_o.n != queries || o.n != queries ||
+        dq.n != queries || dk.n != keys || dv.n != keys || !is_real(dq.dtype) ||
+        !is_real(dk.dtype) || !is_real(dv.dtype) || !sizes_fit(a, lse.type))
         return bad_operands(l);
-    Attention a = {.q = heads_of(q.at, q.type),
-                   .k = heads_of(k.at, k.type),
-                   .v = heads_of(v.at, v.type),
-                   .o = heads_of(o.at, o.type),
-                   .d_o = heads_of(d_o.at, d_o.type),
-                   .d_q = heads_of(dq.at, dq.type),
-                   .d_k = heads_of(dk.at, dk.type),
-                   .d_v = heads_of(dv.at, dv.type),
-                   .lse = (float *)(uintptr_t)lse.at,
-                   .b = q.type->dim[0],
-                   .t = q.type->dim[1],
-                   .s = k.type->dim[1],
-                   .heads = q.type->dim[2],
-                   .key_heads = k.type->dim[2],
-                   .h = q.type->dim[3],
-                   .alpha = (float)l->call->attr->alpha,
-                   .causal = l->call->attr->causal != 0};
-    if (!sizes_fit(&a, lse.type) || k.n != a.b * a.s * a.key_heads * a.h) return bad_operands(l);
-    backward(l, &a);
+    a->o = heads_of(o.at, o.type);
+    a->d_o = heads_of(d_o.at, d_o.type);
+    a->d_q = heads_of(dq.at, dq.type);
+    a->d_k = heads_of(dk.at, dk.type);
+    a->d_v = heads_of(dv.at, dv.type);
+    a->lse = (float *)(uintptr_t)lse.at;
+    backward(l, a);
     return 0;
+}
+
+KERNEL(attention_grad) {
+    Attention a;
+    return separate(l, 1, 6, &a) ? backward_call(l, 4, &a) : bad_operands(l);
+}
+
+KERNEL(attention_biased_grad) {
+    Attention a;
+    if (!separate(l, 1, 7, &a) || !biased(l, 4, &a)) return bad_operands(l);
+    a.d_bias = output(l, 3);
+    if (!is_real(a.d_bias.dtype) || a.d_bias.n != a.bias.n) return bad_operands(l);
+    return backward_call(l, 5, &a);
 }
 
 KERNEL(attention_packed_grad) {

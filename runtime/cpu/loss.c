@@ -1,9 +1,9 @@
 /* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R].
  *
- * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). lse is
- * the largest logit plus the logarithm of the sum of exponentials; that sum is taken in blocks of
- * 64 vectors in f32, the blocks in f64. The gradient needs lse only, so no second copy of the
- * logits exists and it may be written over them.
+ * loss of a row = lse - logit[target] + z lse^2, rounded to f32; the sum over rows is exact
+ * (exact.h). lse is the largest logit plus the logarithm of the sum of exponentials; that sum is
+ * taken in blocks of 64 vectors in f32, the blocks in f64. The gradient needs lse only, so no
+ * second copy of the logits exists and it may be written over them.
  */
 #include "exact.h"
 #include "kernel.h"
@@ -13,12 +13,14 @@ typedef struct Targets {
     const int32_t *at;
     int64_t ignore, width, rows;
     int64_t pitch; /* of the logits */
+    double z;
 } Targets;
 
 static bool get_targets(const Launch *l, Targets *t) {
     Operand logits = input(l, 0), targets = input(l, 1);
     t->at = targets.at;
     t->ignore = l->call->attr->ignore;
+    t->z = l->call->attr->z;
     t->width = last_dim(logits.type);
     t->pitch = type_pitch(logits.type);
     t->rows = targets.n;
@@ -62,7 +64,8 @@ static double log_sum_exp(const Operand *x, int64_t from, int64_t width) {
 }
 
 VECTOR_INLINE float loss_of_row(const Operand *x, const Targets *t, int64_t row, double log_sum) {
-    return (float)(log_sum - element_load(x->at, x->dtype, row * t->pitch + t->at[row]));
+    double loss = log_sum - element_load(x->at, x->dtype, row * t->pitch + t->at[row]);
+    return (float)(t->z != 0.0 ? loss + t->z * log_sum * log_sum : loss);
 }
 
 KERNEL(cross_entropy) {
@@ -94,17 +97,18 @@ KERNEL(cross_entropy) {
     return 0;
 }
 
-/* seed * (softmax - onehot) of one row */
+/* seed * (softmax * (1 + 2 z lse) - onehot) of one row */
 VECTOR_INLINE void slope_of_row(const Operand *logits, const Targets *t, Result out, int64_t row,
                                 float lse, float seed) {
     bool counts = t->at[row] != t->ignore;
     V16 log_sum = v_all(lse);
+    float share = t->z != 0.0 ? (float)(1.0 + 2.0 * t->z * (double)lse) : 1.0f;
     int64_t from = row * t->pitch, to = row * type_pitch(out.type);
     int64_t target = counts ? t->at[row] / LANES * LANES : -1;
     for (int64_t i = 0; i < t->width; i += LANES) {
         int64_t n = t->width - i;
         V16 g = v_all(0.0f);
-        if (counts) g = v_exp(v_get(logits->at, logits->dtype, from + i, n) - log_sum);
+        if (counts) g = v_exp(v_get(logits->at, logits->dtype, from + i, n) - log_sum) * share;
         if (i == target) g[t->at[row] - i] -= 1.0f;
         v_put(out.at, out.dtype, to + i, n, g * seed);
     }

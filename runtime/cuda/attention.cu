@@ -1,10 +1,10 @@
-/* attention and attention_packed, forward and backward, for all dtypes and widths up to 256: tiles
- * of 32 x 32 scores in f32, with ordinary multiplications. attention_bf16.cu does the common bf16
- * cases with matrix instructions; the letters are in attention.h.
+/* attention, attention_biased and attention_packed, forward and backward, for all dtypes and widths
+ * up to 256: tiles of 32 x 32 scores in f32, with ordinary multiplications. attention_bf16.cu does
+ * the common bf16 cases with matrix instructions; the letters are in attention_call.h.
  *
- * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T; the running largest
- * score m, sum l of e^(score - m) and o = sum of e^(score - m) v, rescaled when m grows; then o / l
- * and lse = m + ln l.
+ * Forward, for a tile of queries over the tiles of keys: scores = alpha q k^T + bias; the running
+ * largest score m, sum l of e^(score - m) and o = sum of e^(score - m) v, rescaled when m grows;
+ * then o / l and lse = m + ln l. A query that sees no key has o = 0 and lse = 0.
  *
  * Backward, with p = e^(score - lse), dp = do v^T, delta = sum over i of do_i o_i:
  *   ds = alpha p (dp - delta),  dv = p^T do,  dk = ds^T q,  dq = ds k.
@@ -13,6 +13,8 @@
  * formed in a fixed order without atomics, at the price of forming p and dp twice. With x the owned
  * and y the passing operands both roles read
  *   score = x1 y1^T, dp = x2 y2^T, out1 += ds y1, out2 += p y2 (keys only).
+ * The gradient of a bias has a kernel of its own: a block owns a pair of tiles of one head and adds
+ * p (dp - delta) of one sample after the other.
  */
 #include "attention.h"
 #include "op.h"
@@ -45,6 +47,12 @@ DEVICE void dot_rows(float out[EACH_LANE], const float *row, const float *column
     }
 }
 
+/* The score of a pair that see each other, from q k^T. */
+DEVICE float score_of(const Attention &a, float product, int64_t head, int64_t query, int64_t key) {
+    if (!a.bias) return product * a.alpha;
+    return product * a.alpha + element_load(a.bias, a.bias_dtype, (head * a.t + query) * a.s + key);
+}
+
 /* ---- forward: 8 threads a query; thread `lane` has keys and columns lane + 8 j */
 
 template <int width>
@@ -66,8 +74,9 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int6
         float score[EACH_LANE], top = m;
         dot_rows<width>(score, q + r * (width + 1), k, lane);
         for (int j = 0; j < EACH_LANE; j++) {
-            bool open = sees(a, first + r, s + lane + LANES * j);
-            score[j] = open ? score[j] * a.alpha : -INFINITY;
+            int64_t query = first + r, key = s + lane + LANES * j;
+            bool open = sees(a, b, query, key);
+            score[j] = open ? score_of(a, score[j], head, query, key) : -INFINITY;
             top = fmaxf(top, score[j]);
         }
         for (int d = LANES / 2; d > 0; d /= 2) top = fmaxf(top, __shfl_xor_sync(FULL_WARP, top, d));
@@ -92,7 +101,11 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) forward_f32(Attention a, int6
     for (int d = LANES / 2; d > 0; d /= 2) sum += __shfl_xor_sync(FULL_WARP, sum, d);
     int64_t t = first + r;
     if (t >= a.t) return;
-    if (lane == 0) a.lse[(b * a.heads + head) * a.t + t] = (float)((double)m + log((double)sum));
+    bool blind = sum == 0.0f;
+    if (blind) sum = 1.0f;
+    if (lane == 0)
+        a.lse[(b * a.heads + head) * a.t + t] =
+            blind ? 0.0f : (float)((double)m + log((double)sum));
 #pragma unroll
     for (int i = 0; i < width / LANES; i++)
         if (lane + LANES * i < a.h)
@@ -160,8 +173,9 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
                 int64_t other = at + lane + LANES * j;
                 int64_t query = keys ? other : own, key = keys ? own : other;
                 float e = 0.0f, d = 0.0f;
-                if (sees(a, query, key)) {
-                    e = expf(score[j] * a.alpha - a.lse[statistics + query]);
+                if (sees(a, b, query, key)) {
+                    e = expf(score_of(a, score[j], query_head, query, key) -
+                             a.lse[statistics + query]);
                     d = e * (dp[j] - a.delta[statistics + query]) * a.alpha;
                 }
                 p[r * (TILE + 1) + lane + LANES * j] = e;
@@ -183,6 +197,53 @@ __global__ void __launch_bounds__(TILE_THREADS, 1) backward_f32(Attention a, int
     if (keys) store_sums<width>(a.d_v, sum2, b, own, own_head, a.h, lane);
 }
 
+/* d_bias of queries first .. and keys at .. of a head */
+template <int width>
+__global__ void __launch_bounds__(TILE_THREADS, 1)
+    bias_f32(Attention a, int64_t query_tiles, int64_t key_tiles) {
+    DYNAMIC_SHARED(shared);
+    enum { SIZE = TILE * (width + 1) };
+    float *q = (float *)shared, *d_o = q + SIZE, *k = d_o + SIZE, *v = k + SIZE;
+    int r = threadIdx.x / LANES, lane = threadIdx.x % LANES;
+    int64_t at = blockIdx.x % key_tiles * TILE, first = blockIdx.x / key_tiles % query_tiles * TILE;
+    int64_t head = blockIdx.x / key_tiles / query_tiles, key_head = head / (a.heads / a.key_heads);
+    int64_t query = first + r;
+    float sum[EACH_LANE] = {};
+    for (int64_t b = 0; b < a.b; b++) {
+        __syncthreads();
+        load_tile<width>(q, a.q, b, head, first, a.t, a.h);
+        load_tile<width>(d_o, a.d_o, b, head, first, a.t, a.h);
+        load_tile<width>(k, a.k, b, key_head, at, a.s, a.h);
+        load_tile<width>(v, a.v, b, key_head, at, a.s, a.h);
+        __syncthreads();
+        float score[EACH_LANE], dp[EACH_LANE];
+        dot_rows<width>(score, q + r * (width + 1), k, lane);
+        dot_rows<width>(dp, d_o + r * (width + 1), v, lane);
+        int64_t row = (b * a.heads + head) * a.t + query;
+        for (int j = 0; j < EACH_LANE; j++) {
+            int64_t key = at + lane + LANES * j;
+            if (sees(a, b, query, key))
+                sum[j] += expf(score_of(a, score[j], head, query, key) - a.lse[row]) *
+                          (dp[j] - a.delta[row]);
+        }
+    }
+    for (int j = 0; j < EACH_LANE; j++) {
+        int64_t key = at + lane + LANES * j;
+        if (query < a.t && key < a.s)
+            element_store(a.d_bias, a.d_bias_dtype, (head * a.t + query) * a.s + key, sum[j]);
+    }
+}
+
+template <int width> static int bias_width(const Launch *l, const Attention *a) {
+    int64_t query_tiles = (a->t + TILE - 1) / TILE, key_tiles = (a->s + TILE - 1) / TILE;
+    size_t bytes = (size_t)(4 * TILE * (width + 1)) * sizeof(float);
+    auto kernel = bias_f32<width>;
+    int code = allow_shared(l, kernel, bytes);
+    if (code) return code;
+    return LAUNCH(l, kernel, (unsigned)(a->heads * query_tiles * key_tiles), TILE_THREADS, bytes,
+                  *a, query_tiles, key_tiles);
+}
+
 template <int width> static int forward_width(const Launch *l, const Attention *a) {
     int64_t tiles = (a->t + TILE - 1) / TILE;
     size_t bytes = (size_t)(3 * TILE * (width + 1) + TILE * (TILE + 1)) * sizeof(float);
@@ -202,9 +263,10 @@ template <int width> static int backward_width(const Launch *l, const Attention 
     if (!code)
         code = LAUNCH(l, of_keys, (unsigned)(a->b * a->key_heads * key_tiles), TILE_THREADS, bytes,
                       *a, key_tiles);
-    if (code) return code;
-    return LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles), TILE_THREADS, bytes, *a,
-                  query_tiles);
+    if (!code)
+        code = LAUNCH(l, of_queries, (unsigned)(a->b * a->heads * query_tiles), TILE_THREADS, bytes,
+                      *a, query_tiles);
+    return code || !a->d_bias ? code : bias_width<width>(l, a);
 }
 
 /* ---- the ops */
@@ -293,13 +355,37 @@ static bool backward_call(const KernelCall *c, bool is_packed, uint32_t o, Atten
     return true;
 }
 
+/* [H, T, S] */
+static bool is_bias(const Attention *a, const Type *t) {
+    return is_real(t->dtype) && type_elements(t) == a->heads * a->t * a->s;
+}
+static bool biased(const KernelCall *c, uint32_t at, Attention *a) {
+    a->bias = c->in[at];
+    a->bias_dtype = c->in_type[at]->dtype;
+    if (!is_bias(a, c->in_type[at]) || (a->backward && !is_bias(a, c->out_type[3]))) return false;
+    if (!a->backward) return true;
+    a->d_bias = c->out[3];
+    a->d_bias_dtype = c->out_type[3]->dtype;
+    return true;
+}
+
+static bool masked(const KernelCall *c, uint32_t at, Attention *a) {
+    a->mask = (const int32_t *)c->in[at];
+    return c->in_type[at]->dtype == DT_I32 && type_elements(c->in_type[at]) == a->b * a->s;
+}
+
 bool attention_of_call(const KernelCall *c, Attention *a) {
     bool is_packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
-    bool backward = c->op == OP_attention_grad || c->op == OP_attention_packed_grad;
-    uint32_t o = is_packed ? 2 : 4, first = backward ? 1 : 0;
+    bool is_biased = c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
+    bool backward = c->op == OP_attention_grad || c->op == OP_attention_packed_grad ||
+                    c->op == OP_attention_biased_grad;
+    uint32_t o = is_packed ? 2 : is_biased ? 5 : 4, first = backward ? 1 : 0;
+    uint32_t after = backward ? o + 2 : is_packed ? 1 : is_biased ? 4 : 3;
     *a = Attention();
     if (is_packed ? !packed(c, first, a) : !separate(c, first, a)) return false;
     if (backward ? !backward_call(c, is_packed, o, a) : !forward_call(c, a)) return false;
+    if (is_biased && !biased(c, first + 3, a)) return false;
+    if (c->n_in > after && !masked(c, after, a)) return false;
     const Type *lse = backward ? c->in_type[o + 1] : c->out_type[1];
     a->alpha = (float)c->attr->alpha;
     a->causal = c->attr->causal != 0;
@@ -335,6 +421,8 @@ static int attention_any(const Launch *l) {
 }
 
 KERNEL(attention) { return attention_any(l); }
+KERNEL(attention_biased) { return attention_any(l); }
 KERNEL(attention_packed) { return attention_any(l); }
 KERNEL(attention_grad) { return attention_any(l); }
+KERNEL(attention_biased_grad) { return attention_any(l); }
 KERNEL(attention_packed_grad) { return attention_any(l); }

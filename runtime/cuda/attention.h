@@ -5,8 +5,9 @@
 #include "attention_call.h"
 #include "intrinsics.h"
 
-DEVICE bool sees(const Attention &a, int64_t query, int64_t key) {
-    return query < a.t && key < a.s && (!a.causal || key <= query);
+DEVICE bool sees(const Attention &a, int64_t b, int64_t query, int64_t key) {
+    if (query >= a.t || key >= a.s || (a.causal && key > query)) return false;
+    return !a.mask || a.mask[b * a.s + key] != 0;
 }
 
 /* attention_bf16.cu: where attention_fits_bf16. */

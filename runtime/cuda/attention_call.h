@@ -21,17 +21,22 @@ typedef struct Heads {
 typedef struct Attention {
     Heads q, k, v, o, d_o, d_q, d_k, d_v; /* the last four backward only */
     int64_t b, t, s, heads, key_heads, h;
-    float *lse, *delta; /* [B, H, T] */
+    float *lse, *delta;  /* [B, H, T] */
+    const int32_t *mask; /* [B, S]: keys with 0 are not seen; or NULL */
+    const void *bias;    /* [H, T, S], added to alpha q k^T; or NULL */
+    void *d_bias;        /* [H, T, S]; backward of attention_biased only */
+    int bias_dtype, d_bias_dtype;
     float alpha;
     bool causal, backward;
 } Attention;
 
-/* attention.cu: describes a call of one of the four ops; false when operands do not fit. delta is
- * the start of the workspace. */
+/* attention.cu: describes a call of one of the attention ops; false when operands do not fit. delta
+ * is the start of the workspace. */
 CUDA_C bool attention_of_call(const KernelCall *call, Attention *out);
 /* attention.cu: issues the own kernels; every sum has an order that the sizes alone decide. */
 CUDA_C int attention_own(const Launch *l, const Attention *a);
-/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0)? */
+/* attention_bf16.cu: can its kernels do this (bf16, h a multiple of 8, at most 128, alpha > 0,
+ * neither mask nor bias)? */
 CUDA_C bool attention_fits_bf16(const Attention *a);
 
 /* attention_choose.c. Every rank of the process opens and closes; what is chosen is the same for

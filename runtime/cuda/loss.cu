@@ -1,10 +1,10 @@
 /* Losses and metrics: mse, cross_entropy, accuracy. R rows of V logits, targets i32[R]; a block
  * owns a row.
  *
- * loss of a row = lse - logit[target], rounded to f32; the sum over rows is exact (exact.h). One
- * pass over the logits: each thread keeps the largest that it saw and the sum of exponentials
- * relative to it; the threads' sums are added in f64. The gradient needs lse only and may be
- * written over the logits. A target out of range is left in the fault and does not count.
+ * loss of a row = lse - logit[target] + z lse^2, rounded to f32; the sum over rows is exact
+ * (exact.h). One pass over the logits: each thread keeps the largest that it saw and the sum of
+ * exponentials relative to it; the threads' sums are added in f64. The gradient needs lse only and
+ * may be written over the logits. A target out of range is left in the fault and does not count.
  *
  * cross_entropy_both keeps the row in shared memory between the two, where it fits (50257 numbers
  * in bf16 are 100 KB, so two blocks are on a multiprocessor and one loads while the other stores);
@@ -21,8 +21,18 @@ struct Rows {
     const int32_t *targets;
     int64_t ignore, width, n;
     int64_t pitch; /* of the logits */
+    double z;
     DeviceFault *fault;
 };
+
+DEVICE float loss_of(const Rows &r, double log_sum, float wanted) {
+    double loss = log_sum - (double)wanted;
+    return (float)(r.z != 0.0 ? loss + r.z * log_sum * log_sum : loss);
+}
+/* The slope by a logit is the softmax times this. */
+DEVICE float share_of(const Rows &r, float lse) {
+    return r.z != 0.0 ? (float)(1.0 + 2.0 * r.z * (double)lse) : 1.0f;
+}
 
 /* The row's target, or -1 when it does not count. */
 DEVICE int64_t counted_target(const Rows &r, int64_t row, int64_t target, bool report) {
@@ -111,7 +121,7 @@ __global__ void __launch_bounds__(LOSS_THREADS) loss_of_rows(int64_t *words, flo
     if (threadIdx.x == 0) {
         lse[row] = (float)log_sum;
         if (target >= 0)
-            loss = (float)(log_sum - (double)element_load(r.logits, r.dtype, start + target));
+            loss = loss_of(r, log_sum, element_load(r.logits, r.dtype, start + target));
     }
     add_loss(words, loss, target >= 0);
 }
@@ -123,6 +133,7 @@ static bool get_rows(const Launch *l, Rows *r) {
     r->op = (int)l->call->op;
     r->targets = (const int32_t *)targets.at;
     r->ignore = l->call->attr->ignore;
+    r->z = l->call->attr->z;
     r->width = last_dim(logits.type);
     r->pitch = type_pitch(logits.type);
     r->n = targets.n;
@@ -146,17 +157,17 @@ KERNEL(cross_entropy) {
                   (float *)lse.at, r);
 }
 
-/* ---- gradient: seed * (softmax - onehot) */
+/* ---- gradient: seed * (softmax * (1 + 2 z lse) - onehot) */
 
 __global__ void __launch_bounds__(LOSS_THREADS)
     loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r, float seed) {
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
-    float log_sum = lse[row];
+    float log_sum = lse[row], share = share_of(r, log_sum);
     EACH_EIGHT_OF_ROW(i, r.width) {
         Eight v = load8(r.logits, r.dtype, start + i, r.width - i);
         EACH(j) {
-            float g = target < 0 ? 0.0f : expf(v.x[j] - log_sum);
+            float g = target < 0 ? 0.0f : expf(v.x[j] - log_sum) * share;
             if (i + j == target) g -= 1.0f;
             v.x[j] = g * seed;
         }
@@ -189,11 +200,11 @@ struct Slopes {
     float seed;
 };
 
-/* seed * (e^(x - lse) - onehot) of eight logits from column i on. */
+/* factor * e^(x - lse) - seed * onehot of eight logits from column i on. */
 template <int form>
 DEVICE void put_slope(const Slopes &s, int64_t row, int i, int64_t n, Eight v, int target,
-                      float lse) {
-    EACH(j) v.x[j] = power<form>(v.x[j], lse) * s.seed;
+                      float lse, float factor) {
+    EACH(j) v.x[j] = power<form>(v.x[j], lse) * factor;
     if (target / EIGHT == i / EIGHT) EACH(j) if (i + j == target) v.x[j] -= s.seed;
     put8<form>(s.out, s.dtype, row * s.pitch + i, n, v);
 }
@@ -272,9 +283,9 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
     /* before anything is written over it */
     if (threadIdx.x == 0 && target >= 0) wanted = element_load(r.logits, r.dtype, start + target);
     double log_sum = log_sum_of(top, sum);
-    float lse = (float)log_sum;
+    float lse = (float)log_sum, factor = s.seed * share_of(r, lse);
     float loss = 0.0f;
-    if (threadIdx.x == 0 && target >= 0) loss = (float)(log_sum - (double)wanted);
+    if (threadIdx.x == 0 && target >= 0) loss = loss_of(r, log_sum, wanted);
     if (threadIdx.x < WARP) add_loss(words, loss, target >= 0);
     if (target < 0) { /* this row does not count, whatever is in it */
         for (int k = (int)threadIdx.x; k < whole; k += step)
@@ -288,9 +299,9 @@ __global__ void __launch_bounds__(KEPT_THREADS, 2)
             v = row_kept[k];
         else
             v = fetch8<form>(r.logits, r.dtype, start + k * EIGHT, EIGHT);
-        put_slope<form>(s, row, k * EIGHT, EIGHT, numbers(v), target, lse);
+        put_slope<form>(s, row, k * EIGHT, EIGHT, numbers(v), target, lse, factor);
     }
-    if (last) put_slope<FORM_ANY>(s, row, rest, r.width - rest, end, target, lse);
+    if (last) put_slope<FORM_ANY>(s, row, rest, r.width - rest, end, target, lse, factor);
 }
 
 template <int form, bool kept>

@@ -3,9 +3,9 @@
 ==== out
 attention (function of tensors)
 
-    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real = auto)
+    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real = auto, bias: tensor?, mask: tensor?)
 
-  softmax(q k^T * scale) v of each head, in the layout [B, T, heads, head size]
+  softmax(q k^T * scale + bias) v of each head, in the layout [B, T, heads, head size]
 
   arguments
     q: tensor                       queries [B, T, H, h]
@@ -13,8 +13,10 @@ attention (function of tensors)
     v: tensor                       values [B, S, K, h]
     causal: bool = false            position t sees positions up to t only
     scale: real = auto              factor of the products; auto is 1 / sqrt(h)
-    mask: tensor = none             which positions are seen (not in this version)
-    bias: tensor = none             added to the products (not in this version)
+    bias: tensor = none             [H, T, S], added to the scaled products, the same for all
+                                    samples
+    mask: tensor = none             [B, S], integers; a key whose mask is 0 is not seen; with no key
+                                    at all the result is 0
 
   example
     o = attention(q, k, v, causal = true)

@@ -275,7 +275,8 @@ static void check_between(const Trial *t, const Placing *p, const char *what) {
 
 static bool is_attention(OpKind op) {
     return op == OP_attention || op == OP_attention_grad || op == OP_attention_packed ||
-           op == OP_attention_packed_grad;
+           op == OP_attention_packed_grad || op == OP_attention_biased ||
+           op == OP_attention_biased_grad;
 }
 
 static void compare(const Trial *t, const Placing *p, const char *what) {

@@ -48,8 +48,9 @@ error[E0311]: `p` of `dropout` is below 1, this is 1
   --> m.fsd:12:20
 error[E0310]: `x` of `floor` takes a number, this is a tensor
   --> m.fsd:13:15
-error[E0390]: `mask` of `attention` is known but not in this version
-  --> m.fsd:14:35
+error[E0204]: `attention` cannot take [B, T, 3], [B, T, 3], [B, T, 3] and [B, T, 3]
+  --> m.fsd:14:9
+   = help: q must be [B, T, H, h], not f32[1, 3, 3]
 error[E0310]: `weight` of `rms_norm` takes a tensor, this is none
   --> m.fsd:15:30
 ==== exit 1

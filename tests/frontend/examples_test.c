@@ -64,7 +64,8 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
                     "forward(x) = linear(x, e) }\n"
                     "module Net {\n  head : Head\n  inner : Linear(D, D)\n"
                     "  table : param[V, D] = normal(0.02)\n"
-                    "  w : param[D, D] = normal(0.02)\n  scale : param[D] = ones\n");
+                    "  w : param[D, D] = normal(0.02)\n  scale : param[D] = ones\n"
+                    "  near : param[8, H] = zeros\n");
     put(out, where, EXAMPLE_MEMBER, text);
     buf_printf(out, "  forward(ids: [B, T]) {\n"
                     "    x = inner(layer_norm(linear(gather(table, ids), w), scale))\n"

@@ -9,11 +9,12 @@ levels: model train shard comm sched
 attributes:
   salt          integer, at least 0: number of this random op in the model
   p             real from 0 to below 1: probability of dropping an element
-cross_entropy: sum and count of -log softmax(logits)[target] over the targets that are not ignored
+cross_entropy: sum and count of -log softmax(logits)[target] + z lse^2 over targets that are not ignored
 
   logits[..., V:] targets:i32(V)[...] -> loss:exact lse:f32[...]
 
 levels: model train shard comm sched
 attributes:
   ignore        integer: the target that does not count
+  z             real, at least 0: weight of the squared log-sum-exp in the loss
 linear                   x[..., D] w[O, D] b[O]? -> y[..., O:]

@@ -143,6 +143,24 @@ static const char *const every_op[] = {
     "#108 %218: bf16[2, 7, 5] = expand(%200) !forward -",
     "#109 %219: f32[7, 1] = sum_to(%22) !forward -",
     "#110 %220: bf16[2, 1, 5] = sum(%22) !forward -",
+    "#400 %500: bf16[2, 7, 6, 4] = rope(%49) {base = 10000, factor = 1} !forward -",
+    "#401 %501: bf16[2, 7, 6, 4] = rope_grad(%500) {base = 10000, dims = 2, factor = 1} !forward -",
+    "#410 %517: i32[18] = iota !forward -",
+    "#402 %502: i32[2, 9] = reshape(%517) !forward -",
+    "#403 %503: bf16[2, 7, 6, 4], %504: f32[2, 6, 7] = attention(%49, %50, %50, %502) {alpha = "
+    "0.5} !forward -",
+    "#404 %505: bf16[2, 7, 6, 4], %506: bf16[2, 9, 3, 4], %507: bf16[2, 9, 3, 4] = "
+    "attention_grad(%51, %49, %50, %50, %503, %504, %502) {alpha = 0.5} !forward -",
+    "#405 %508: bf16[8, 6] = fill {alpha = 0} !forward -",
+    "#406 %509: bf16[6, 7, 9] = relative_bias(%508) {bidirectional = true, max_distance = 9} "
+    "!forward -",
+    "#407 %510: f32[8, 6] = relative_bias_grad(%509) {bidirectional = true, max_distance = 9} "
+    "!forward -",
+    "#408 %511: bf16[2, 7, 6, 4], %512: f32[2, 6, 7] = attention_biased(%49, %50, %50, %509, "
+    "%502) {alpha = 0.5} !forward -",
+    "#409 %513: bf16[2, 7, 6, 4], %514: bf16[2, 9, 3, 4], %515: bf16[2, 9, 3, 4], %516: bf16[6, "
+    "7, 9] = attention_biased_grad(%51, %49, %50, %50, %509, %511, %512, %502) {alpha = 0.5} "
+    "!forward -",
     "end"};
 
 typedef struct Fixture {
@@ -213,7 +231,7 @@ static bool takes_anything(OpKind kind) {
 static void every_op_refuses_wrong_operands(void **state) {
     const Fixture *f = *state;
     const Type bytes = type_of(DT_U8, 1, (int64_t[]){7}), token = type_of(DT_TOKEN, 0, NULL);
-    Type in[8], out[8];
+    Type in[9], out[8];
     for (uint32_t k = 0; k < f->g->ops.n; k++) {
         const Op *op = &f->g->ops.at[k];
         types_of(f, op, in, out);

@@ -488,6 +488,74 @@ static const Plan plan = {.params = params,
         .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
         .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5             \
     }
+/* `mask`: a last operand, MASK(b, s), or nothing; n: how many that is. */
+#define MASK(b, s) IN(DT_I32, IDS, b, s)
+#define MASKED(b, t, s, heads, keys, h, c)                                                         \
+    {.op = OP_attention,                                                                           \
+     .title = "attention, mask " #t " " #s " " #h,                                                 \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 4,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h), MASK(b, s)},     \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_attention_grad, .title = "attention_grad, mask " #t " " #s " " #h,                \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7, .n_out = 3,                 \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t),                                                   \
+               MASK(b, s)},                                                                        \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define BIASED(b, t, s, heads, keys, h, c, n, ...)                                                 \
+    {.op = OP_attention_biased,                                                                    \
+     .title = "attention_biased " #n " " #t " " #s " " #h,                                         \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 4 + n,                                                                                \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h),                  \
+            NORMAL(heads, t, s), __VA_ARGS__},                                                     \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_attention_biased_grad, .title = "attention_biased_grad " #n " " #t " " #s " " #h, \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7 + n, .n_out = 4,             \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(heads, t, s),                                                                \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t),                                                   \
+               __VA_ARGS__},                                                                       \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h),                    \
+                REAL(heads, t, s)},                                                                \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define RELATIVE(name, rows, heads, t, s, far, both)                                               \
+    {.op = OP_relative_bias,                                                                       \
+     .title = "relative_bias " name,                                                               \
+     .attr = {.max_distance = far, .bidirectional = both},                                         \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(rows, heads)},                                                                  \
+     .out = {REAL(heads, t, s)},                                                                   \
+     .reference = ref_relative_bias},                                                              \
+    {                                                                                              \
+        .op = OP_relative_bias_grad, .title = "relative_bias_grad " name,                          \
+        .attr = {.max_distance = far, .bidirectional = both}, .n_in = 1, .n_out = 1,               \
+        .in = {NORMAL(heads, t, s)}, .out = {REAL(rows, heads)},                                   \
+        .reference = ref_relative_bias_grad, .tolerance = 2e-7                                     \
+    }
 #define ATTENTION_PACKED(b, t, heads, h, c)                                                        \
     {.op = OP_attention_packed,                                                                    \
      .title = "attention_packed " #t " " #h,                                                       \
@@ -544,6 +612,36 @@ static const Plan plan = {.params = params,
         .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100}, .n_in = 2,    \
         .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)}, .out = {WORDS},          \
         .reference = ref_accuracy, .limit = v                                                      \
+    }
+/* With a z-loss; softmax and the sum of exponentials are as exact as without. */
+#define Z_LOSS(r, v)                                                                               \
+    {.op = OP_cross_entropy,                                                                       \
+     .title = "cross_entropy, z " #r " " #v,                                                       \
+     .attr = {.ignore = -100, .z = 0.01},                                                          \
+     .n_in = 2,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                                 \
+     .out = {WORDS, F32(r)},                                                                       \
+     .reference = ref_cross_entropy,                                                               \
+     .tolerance = 1e-6,                                                                            \
+     .limit = v,                                                                                   \
+     .exact = true},                                                                               \
+        {.op = OP_cross_entropy_grad,                                                              \
+         .title = "cross_entropy_grad, z " #r " " #v,                                              \
+         .attr = {.ignore = -100, .exponent = -7, .z = 0.01},                                      \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                     \
+         .out = {REAL(r, v)},                                                                      \
+         .reference = ref_cross_entropy_grad,                                                      \
+         .derive = derive_lse,                                                                     \
+         .tolerance = 2e-6,                                                                        \
+         .limit = v},                                                                              \
+    {                                                                                              \
+        .op = OP_cross_entropy_both, .title = "cross_entropy_both, z " #r " " #v,                  \
+        .attr = {.ignore = -100, .exponent = -7, .z = 0.01}, .n_in = 2, .n_out = 2,                \
+        .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)}, .out = {REAL(r, v), WORDS},                  \
+        .reference = ref_cross_entropy_both, .tolerance = 2e-6, .limit = v, .exact = true          \
     }
 /* The head of a model and its loss, with logits whose rows are p elements apart. */
 #define PITCHED_HEAD(r, d, o, p)                                                                   \
@@ -1059,11 +1157,24 @@ const Case cases[] = {
     ATTENTION(1, 150, 150, 4, 2, 128, 1),
     ATTENTION(2, 70, 97, 4, 2, 72, 0),
     ATTENTION(1, 40, 150, 2, 1, 24, 1),
+    MASKED(3, 5, 5, 4, 2, 3, 1),
+    MASKED(2, 70, 130, 2, 1, 16, 0),
+    MASKED(2, 130, 70, 2, 2, 40, 1),
+    MASKED(9, 2, 3, 1, 1, 200, 0), /* some queries see no key */
+    BIASED(3, 5, 7, 4, 2, 3, 0, 0, {{0}}),
+    BIASED(2, 70, 130, 2, 1, 16, 0, 1, MASK(2, 130)),
+    BIASED(2, 130, 70, 2, 2, 40, 1, 0, {{0}}),
+    BIASED(5, 3, 9, 1, 1, 24, 1, 1, MASK(5, 9)),
+    RELATIVE("both ways", 32, 3, 150, 170, 128, 1),
+    RELATIVE("back", 32, 3, 150, 170, 128, 0),
+    RELATIVE("few", 4, 2, 9, 5, 3, 1),
+    RELATIVE("odd", 7, 1, 40, 40, 20, 0),
     ATTENTION_PACKED(2, 5, 3, 7, 0),
     ATTENTION_PACKED(1, 140, 2, 64, 1),
     LOSS(5, 3),
     LOSS(40, 500),
     LOSS(7, 3001),
+    Z_LOSS(9, 83),
     PITCHED_HEAD(5, 4, 3, 8),
     PITCHED_HEAD(37, 70, 1001, 1024),
     {.op = OP_metric_add,

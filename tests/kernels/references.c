@@ -265,16 +265,32 @@ static int64_t place(const Sizes *z, int which, int64_t b, int64_t t, int64_t he
     if (which == 0) return ((b * z->t + t) * z->heads + head) * z->h;
     return ((b * z->s + t) * z->key_heads + head) * z->h;
 }
+/* What is added to scores, and which keys are seen; NULL where the op has none. */
+typedef struct Extra {
+    const double *bias, *mask;
+} Extra;
+static Extra extra_of(const Case *c, int first, double *const *in) {
+    bool packed = c->op == OP_attention_packed || c->op == OP_attention_packed_grad;
+    bool biased = c->op == OP_attention_biased || c->op == OP_attention_biased_grad;
+    int plain = (packed ? 1 : 3) + biased + (first ? 3 : 0);
+    return (Extra){biased ? in[first + 3] : NULL, c->n_in > plain ? in[c->n_in - 1] : NULL};
+}
 /* Probabilities of one row; returns lse. */
-static double probabilities(const Case *c, const Sizes *z, const double *q, const double *k,
-                            int64_t b, int64_t t, int64_t head, double *p) {
+static double probabilities(const Case *c, const Sizes *z, const Extra *e, const double *q,
+                            const double *k, int64_t b, int64_t t, int64_t head, double *p) {
     int64_t key_head = head / (z->heads / z->key_heads);
     double sum = 0, top = -INFINITY;
     EACH(s, z->s) {
         p[s] = 0;
         EACH(i, z->h) p[s] += q[place(z, 0, b, t, head) + i] * k[place(z, 1, b, s, key_head) + i];
-        p[s] = c->attr.causal && s > t ? -INFINITY : p[s] * c->attr.alpha;
+        p[s] *= c->attr.alpha;
+        if (e->bias) p[s] += e->bias[(head * z->t + t) * z->s + s];
+        if ((c->attr.causal && s > t) || (e->mask && e->mask[b * z->s + s] == 0)) p[s] = -INFINITY;
         top = fmax(top, p[s]);
+    }
+    if (top == -INFINITY) {
+        EACH(s, z->s) p[s] = 0;
+        return 0;
     }
     EACH(s, z->s) sum += exp(p[s] - top);
     EACH(s, z->s) p[s] = exp(p[s] - top) / sum;
@@ -284,11 +300,12 @@ static void attend(const Case *c, int first, double *const *in, double *o, doubl
     Sizes z = sizes_of(c, first);
     const double *q = in[first], *k = in[z.packed ? first : first + 1];
     const double *v = in[z.packed ? first : first + 2];
+    Extra e = extra_of(c, first, in);
     double *p = malloc(sizeof *p * (size_t)z.s);
     EACH(row, z.b * z.heads * z.t) {
         int64_t t = row % z.t, head = row / z.t % z.heads, b = row / z.t / z.heads;
         int64_t key_head = head / (z.heads / z.key_heads);
-        lse[row] = probabilities(c, &z, q, k, b, t, head, p);
+        lse[row] = probabilities(c, &z, &e, q, k, b, t, head, p);
         double *to = o + ((b * z.t + t) * z.heads + head) * z.h;
         EACH(i, z.h) {
             to[i] = 0;
@@ -298,15 +315,18 @@ static void attend(const Case *c, int first, double *const *in, double *o, doubl
     free(p);
 }
 REF(attention) { attend(c, 0, in, out[0], out[1]); }
-/* o and lse are the last two inputs. */
+/* o and lse are the last two inputs but a mask. */
 void derive_attention(const Case *c, double *const *in, double *const *out) {
     (void)out;
-    attend(c, 1, in, in[c->n_in - 2], in[c->n_in - 1]);
+    int end = c->n_in - (extra_of(c, 1, in).mask != NULL);
+    attend(c, 1, in, in[end - 2], in[end - 1]);
 }
 REF(attention_grad) {
     Sizes z = sizes_of(c, 1);
     const double *q = in[1], *k = in[z.packed ? 1 : 2], *v = in[z.packed ? 1 : 3];
     double *dq = out[0], *dk = out[z.packed ? 0 : 1], *dv = out[z.packed ? 0 : 2];
+    double *dbias = c->op == OP_attention_biased_grad ? out[3] : NULL;
+    Extra e = extra_of(c, 1, in);
     for (int j = 0; j < c->n_out; j++) memset(out[j], 0, sizeof(double) * (size_t)out_n(c, j));
     double *p = malloc(sizeof *p * (size_t)z.s);
     EACH(row, z.b * z.heads * z.t) {
@@ -315,13 +335,14 @@ REF(attention_grad) {
         const double *d_o = in[0] + ((b * z.t + t) * z.heads + head) * z.h;
         int64_t at = place(&z, 0, b, t, head);
         double mean = 0;
-        probabilities(c, &z, q, k, b, t, head, p);
+        probabilities(c, &z, &e, q, k, b, t, head, p);
         for (int pass = 0; pass < 2; pass++) EACH(s, z.s) {
                 int64_t key = place(&z, 1, b, s, key_head), value = place(&z, 2, b, s, key_head);
                 double dp = 0;
                 EACH(i, z.h) dp += d_o[i] * v[value + i];
                 if (pass == 0) mean += p[s] * dp;
                 double ds = p[s] * (dp - mean) * c->attr.alpha;
+                if (pass == 1 && dbias) dbias[(head * z.t + t) * z.s + s] += p[s] * (dp - mean);
                 if (pass == 1) EACH(i, z.h) {
                         dv[value + i] += p[s] * d_o[i];
                         dq[at + i] += ds * k[key + i];
@@ -330,6 +351,30 @@ REF(attention_grad) {
             }
     }
     free(p);
+}
+
+/* T5's own formula; the margin puts distances on an edge into the upper bucket. */
+static int64_t bucket_of(const Attrs *a, int64_t rows, int64_t distance) {
+    int64_t n = a->bidirectional ? rows / 2 : rows, exact = n / 2;
+    int64_t first = a->bidirectional && distance > 0 ? n : 0;
+    int64_t far = a->bidirectional ? llabs(distance) : MAX(-distance, (int64_t)0);
+    if (far < exact) return first + far;
+    double place = log((double)far / (double)exact) / log((double)a->max_distance / (double)exact);
+    int64_t large = exact + (int64_t)floor(place * (double)(n - exact) + 1e-9);
+    return first + MIN(large, n - 1);
+}
+REF(relative_bias) {
+    int64_t rows = c->in[0].type.dim[0], heads = c->out[0].dim[0], T = c->out[0].dim[1],
+            S = c->out[0].dim[2];
+    EACH(i, out_n(c, 0))
+    out[0][i] = in[0][bucket_of(&c->attr, rows, i % S - i / S % T) * heads + i / S / T];
+}
+REF(relative_bias_grad) {
+    int64_t rows = c->out[0].dim[0], heads = c->out[0].dim[1], T = c->in[0].type.dim[1],
+            S = c->in[0].type.dim[2];
+    EACH(i, out_n(c, 0)) out[0][i] = 0;
+    EACH(i, in_n(c, 0))
+    out[0][bucket_of(&c->attr, rows, i % S - i / S % T) * heads + i / S / T] += in[0][i];
 }
 
 /* ---- loss */
@@ -355,7 +400,8 @@ REF(cross_entropy_grad) {
     int64_t v = last(&c->in[0].type);
     EACH(i, in_n(c, 0)) {
         double target = in[1][i / v];
-        double p = exp(in[0][i] - in[2][i / v]) - (target == (double)(i % v));
+        double share = 1 + 2 * c->attr.z * in[2][i / v];
+        double p = exp(in[0][i] - in[2][i / v]) * share - (target == (double)(i % v));
         out[0][i] = target == (double)c->attr.ignore ? 0 : ldexp(p, (int)c->attr.exponent);
     }
 }

@@ -114,12 +114,16 @@ static ValueId reshape(Model *m, ValueId x, int rank, const int64_t *dim) {
     return emit(&m->b, OP_reshape, &(Attrs){0}, 1, &x, &t);
 }
 
-static void cross_entropy(Model *m, ValueId logits, int ignored) {
+static void cross_entropy_of(Model *m, ValueId logits, int ignored, Attrs a) {
     Type t = type_of_value(m, logits);
     ValueId targets = ids(m, t.dim[t.rank - 1], ignored, t.rank - 1, t.dim);
-    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    ValueId l = apply(m, OP_cross_entropy, a, OPERANDS(logits, targets));
     Attrs state = {.index = graph_find_state(m->g, "loss")};
     op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+
+static void cross_entropy(Model *m, ValueId logits, int ignored) {
+    cross_entropy_of(m, logits, ignored, (Attrs){.ignore = IGNORED});
 }
 
 /* A loss that depends on every element of y in another way. */
@@ -349,6 +353,41 @@ static void case_attention_same(Model *m) {
     loss(m, apply(m, OP_attention, (Attrs){.causal = 1, .alpha = 0.5}, OPERANDS(x, x, x)));
 }
 
+static void case_attention_masked(Model *m) {
+    ValueId q = input(m, DIMS(2, 3, 4, 3)), k = input(m, DIMS(2, 5, 2, 3)),
+            v = input(m, DIMS(2, 5, 2, 3));
+    Attrs a = {.alpha = 0.5};
+    loss(m, apply(m, OP_attention, a, OPERANDS(q, k, v, ids(m, 2, 0, DIMS(2, 5)))));
+}
+static void biased(Model *m, int64_t T, int64_t S, int64_t H, int64_t K, bool causal, bool masked) {
+    ValueId q = input(m, DIMS(3, T, H, 3)), k = input(m, DIMS(3, S, K, 3)),
+            v = input(m, DIMS(3, S, K, 3)), bias = input(m, DIMS(H, T, S));
+    Attrs a = {.causal = causal, .alpha = 0.5};
+    if (masked)
+        loss(m,
+             apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias, ids(m, 2, 0, DIMS(3, S)))));
+    else
+        loss(m, apply(m, OP_attention_biased, a, OPERANDS(q, k, v, bias)));
+}
+static void case_biased(Model *m) { biased(m, 3, 5, 2, 1, false, false); }
+static void case_biased_causal(Model *m) { biased(m, 5, 5, 2, 2, true, false); }
+static void case_biased_masked(Model *m) { biased(m, 3, 7, 2, 2, false, true); }
+static void case_biased_long(Model *m) { biased(m, 2, 67, 1, 1, false, true); }
+
+/* The bias of two layers that share a table. */
+static void relative(Model *m, int64_t rows, int64_t T, int64_t S, Attrs a) {
+    ValueId w = input(m, DIMS(rows, 3)), y[2];
+    Type t = type_of(DT_F32, DIMS(3, T, S));
+    m->used[OP_relative_bias] = true;
+    for (int k = 0; k < 2; k++) y[k] = emit(&m->b, OP_relative_bias, &a, 1, &w, &t);
+    loss(m, y[0]);
+    loss(m, y[1]);
+}
+static void case_relative(Model *m) {
+    relative(m, 8, 7, 6, (Attrs){.max_distance = 6, .bidirectional = 1});
+}
+static void case_relative_back(Model *m) { relative(m, 5, 9, 7, (Attrs){.max_distance = 7}); }
+
 static void packed(Model *m, int64_t B, int64_t T, int64_t H, int64_t h, bool causal) {
     Attrs a = {.causal = causal, .alpha = 0.5};
     loss(m, apply(m, OP_attention_packed, a, OPERANDS(input(m, DIMS(B, T, 3, H, h)))));
@@ -360,6 +399,9 @@ static void case_packed_long(Model *m) { packed(m, 1, 67, 1, 3, true); }
 static void case_cross_entropy(Model *m) { cross_entropy(m, input(m, DIMS(5, 7)), 0); }
 static void case_cross_entropy_ignored(Model *m) {
     cross_entropy(m, input(m, DIMS(2, 5, 33)), IGNORED);
+}
+static void case_cross_entropy_z(Model *m) {
+    cross_entropy_of(m, input(m, DIMS(7, 9)), IGNORED, (Attrs){.ignore = IGNORED, .z = 0.3});
 }
 static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
@@ -640,12 +682,20 @@ static const Case cases[] = {
     {OP_attention, case_attention_far},
     {OP_attention, case_attention_same},
     {OP_attention, case_block},
+    {OP_attention, case_attention_masked},
+    {OP_attention_biased, case_biased},
+    {OP_attention_biased, case_biased_causal},
+    {OP_attention_biased, case_biased_masked},
+    {OP_attention_biased, case_biased_long},
+    {OP_relative_bias, case_relative},
+    {OP_relative_bias, case_relative_back},
     {OP_attention_packed, case_packed},
     {OP_attention_packed, case_packed_causal},
     {OP_attention_packed, case_packed_long},
     {OP_cross_entropy, case_cross_entropy},
     {OP_cross_entropy, case_cross_entropy_ignored},
     {OP_cross_entropy, case_cross_entropy_wide},
+    {OP_cross_entropy, case_cross_entropy_z},
     {OP_linear_gelu, case_linear_gelu},
     {OP_linear_gelu, case_linear_gelu_erf},
     {OP_linear_gelu, case_linear_gelu_without_bias},

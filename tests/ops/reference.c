@@ -21,12 +21,12 @@ static double *in(const Run *r, const Op *op, uint32_t j) { return r->value[op->
 static double *out(const Run *r, const Op *op, uint32_t j) { return r->value[op->out + j]; }
 
 static void run_param(Run *r, const Op *op) {
-    memcpy(out(r, op, 0), r->data->params[op->attr.index],
+    memcpy(out(r, op, 0), r->data->params[op->attr->index],
            sizeof(double) * (size_t)elements(r, op->out));
 }
 
 static void run_field(Run *r, const Op *op) {
-    memcpy(out(r, op, 0), r->data->fields[op->attr.index],
+    memcpy(out(r, op, 0), r->data->fields[op->attr->index],
            sizeof(double) * (size_t)elements(r, op->out));
 }
 
@@ -37,7 +37,7 @@ static void run_iota(Run *r, const Op *op) {
 static void run_nothing(Run *r, const Op *op) { (void)r, (void)op; }
 
 static void run_set_state(Run *r, const Op *op) {
-    if (r->g->states.at[op->attr.index].role == STATE_METRIC) r->loss += in(r, op, 0)[0];
+    if (r->g->states.at[op->attr->index].role == STATE_METRIC) r->loss += in(r, op, 0)[0];
 }
 
 static void run_reshape(Run *r, const Op *op) {
@@ -53,7 +53,7 @@ static void axis_extent(const Type *t, int64_t axis, int64_t *outer, int64_t *in
 
 static void run_split(Run *r, const Op *op) {
     int64_t outer, inner;
-    axis_extent(type_at(r, op->in[0]), op->attr.axis, &outer, &inner);
+    axis_extent(type_at(r, op->in[0]), op->attr->axis, &outer, &inner);
     for (int64_t o = 0; o < outer; o++)
         for (int64_t j = 0; j < op->n_out; j++)
             for (int64_t i = 0; i < inner; i++)
@@ -63,7 +63,7 @@ static void run_split(Run *r, const Op *op) {
 
 static void run_stack(Run *r, const Op *op) {
     int64_t outer, inner;
-    axis_extent(type_at(r, op->out), op->attr.axis, &outer, &inner);
+    axis_extent(type_at(r, op->out), op->attr->axis, &outer, &inner);
     for (int64_t o = 0; o < outer; o++)
         for (int64_t j = 0; j < op->n_in; j++)
             for (int64_t i = 0; i < inner; i++)
@@ -79,9 +79,9 @@ static double gelu_of(double x, GeluForm form) {
 static void run_unary(Run *r, const Op *op) {
     for (int64_t i = 0; i < elements(r, op->out); i++) {
         double x = in(r, op, 0)[i], y = 0;
-        if (op->kind == OP_scale) y = x * op->attr.alpha;
+        if (op->kind == OP_scale) y = x * op->attr->alpha;
         if (op->kind == OP_relu) y = x > 0 ? x : 0;
-        if (op->kind == OP_gelu) y = gelu_of(x, (GeluForm)op->attr.approx);
+        if (op->kind == OP_gelu) y = gelu_of(x, (GeluForm)op->attr->approx);
         if (op->kind == OP_tanh) y = tanh(x);
         if (op->kind == OP_sigmoid) y = 1 / (1 + exp(-x));
         if (op->kind == OP_silu) y = x / (1 + exp(-x));
@@ -112,7 +112,7 @@ static void run_linear_gelu(Run *r, const Op *op) {
     linear.out = op->out + 1;
     run_linear(r, &linear);
     for (int64_t i = 0; i < elements(r, op->out); i++)
-        out(r, op, 0)[i] = gelu_of(out(r, op, 1)[i], (GeluForm)op->attr.approx);
+        out(r, op, 0)[i] = gelu_of(out(r, op, 1)[i], (GeluForm)op->attr->approx);
 }
 
 static void run_embedding(Run *r, const Op *op) {
@@ -129,7 +129,7 @@ static void run_layer_norm(Run *r, const Op *op) {
         double mean = 0, variance = 0;
         for (int64_t d = 0; d < D; d++) mean += x[d] / (double)D;
         for (int64_t d = 0; d < D; d++) variance += (x[d] - mean) * (x[d] - mean) / (double)D;
-        double rstd = 1 / sqrt(variance + op->attr.eps);
+        double rstd = 1 / sqrt(variance + op->attr->eps);
         for (int64_t d = 0; d < D; d++)
             out(r, op, 0)[i * D + d] =
                 (x[d] - mean) * rstd * in(r, op, 1)[d] + (op->n_in > 2 ? in(r, op, 2)[d] : 0);
@@ -144,7 +144,7 @@ static void run_rms_norm(Run *r, const Op *op) {
         const double *x = in(r, op, 0) + i * D;
         double square = 0;
         for (int64_t d = 0; d < D; d++) square += x[d] * x[d] / (double)D;
-        double rstd = 1 / sqrt(square + op->attr.eps);
+        double rstd = 1 / sqrt(square + op->attr->eps);
         for (int64_t d = 0; d < D; d++) out(r, op, 0)[i * D + d] = x[d] * rstd * in(r, op, 1)[d];
         out(r, op, 1)[i] = rstd;
     }
@@ -161,15 +161,15 @@ static double angle_of(const Attrs *a, int64_t t, int64_t i, int64_t half) {
 static void run_rope(Run *r, const Op *op) {
     const Type *x = type_at(r, op->in[0]);
     int64_t T = x->dim[1], H = x->dim[2], h = x->dim[3];
-    int64_t half = (op->attr.dims ? op->attr.dims : h) / 2;
+    int64_t half = (op->attr->dims ? op->attr->dims : h) / 2;
     for (int64_t row = 0; row < x->dim[0] * T * H; row++) {
         const double *from = in(r, op, 0) + row * h;
         double *to = out(r, op, 0) + row * h;
         memcpy(to, from, sizeof(double) * (size_t)h);
         for (int64_t i = 0; i < half; i++) {
-            int64_t a = op->attr.interleaved ? 2 * i : i,
-                    b = op->attr.interleaved ? a + 1 : i + half;
-            double angle = angle_of(&op->attr, row / H % T, i, half);
+            int64_t a = op->attr->interleaved ? 2 * i : i,
+                    b = op->attr->interleaved ? a + 1 : i + half;
+            double angle = angle_of(op->attr, row / H % T, i, half);
             to[a] = from[a] * cos(angle) - from[b] * sin(angle);
             to[b] = from[b] * cos(angle) + from[a] * sin(angle);
         }
@@ -178,20 +178,27 @@ static void run_rope(Run *r, const Op *op) {
 
 enum { MAX_POSITIONS = 128 };
 
-/* One row of attention: q [h] against S keys whose rows are `stride` apart. */
-static double attend(const double *q, const double *k, const double *v, double *o, int64_t h,
-                     int64_t S, int64_t stride, double alpha) {
+/* Keys of one row of attention: `stride` apart. bias, mask: of the keys, or NULL. */
+typedef struct Keys {
+    const double *k, *v, *bias, *mask;
+    int64_t n, stride;
+} Keys;
+
+/* One row: q [h] against its keys. */
+static double attend(const double *q, const Keys *x, double *o, int64_t h, double alpha) {
     double p[MAX_POSITIONS], top = -INFINITY, sum = 0;
-    CHECK(S <= MAX_POSITIONS);
-    for (int64_t s = 0; s < S; s++) {
-        p[s] = 0;
-        for (int64_t i = 0; i < h; i++) p[s] += q[i] * k[s * stride + i] * alpha;
+    CHECK(x->n <= MAX_POSITIONS);
+    for (int64_t i = 0; i < h; i++) o[i] = 0;
+    for (int64_t s = 0; s < x->n; s++) {
+        p[s] = x->bias ? x->bias[s] : 0;
+        for (int64_t i = 0; i < h; i++) p[s] += q[i] * x->k[s * x->stride + i] * alpha;
+        if (x->mask && x->mask[s] == 0) p[s] = -INFINITY;
         top = fmax(top, p[s]);
     }
-    for (int64_t s = 0; s < S; s++) sum += p[s] = exp(p[s] - top);
-    for (int64_t i = 0; i < h; i++) o[i] = 0;
-    for (int64_t s = 0; s < S; s++)
-        for (int64_t i = 0; i < h; i++) o[i] += p[s] / sum * v[s * stride + i];
+    if (top == -INFINITY) return 0;
+    for (int64_t s = 0; s < x->n; s++) sum += p[s] = exp(p[s] - top);
+    for (int64_t s = 0; s < x->n; s++)
+        for (int64_t i = 0; i < h; i++) o[i] += p[s] / sum * x->v[s * x->stride + i];
     return top + log(sum);
 }
 
@@ -199,13 +206,19 @@ static void run_attention(Run *r, const Op *op) {
     const Type *q = type_at(r, op->in[0]), *k = type_at(r, op->in[1]);
     int64_t B = q->dim[0], T = q->dim[1], H = q->dim[2], h = q->dim[3], S = k->dim[1],
             K = k->dim[2];
+    uint32_t biased = op->kind == OP_attention_biased;
     for (int64_t b = 0; b < B; b++)
         for (int64_t t = 0; t < T; t++)
             for (int64_t i = 0; i < H; i++) {
                 int64_t row = ((b * T + t) * H + i) * h, other = (b * S * K + i / (H / K)) * h;
-                out(r, op, 1)[(b * H + i) * T + t] = attend(
-                    in(r, op, 0) + row, in(r, op, 1) + other, in(r, op, 2) + other,
-                    out(r, op, 0) + row, h, op->attr.causal ? t + 1 : S, K * h, op->attr.alpha);
+                Keys x = {in(r, op, 1) + other,
+                          in(r, op, 2) + other,
+                          biased ? in(r, op, 3) + (i * T + t) * S : NULL,
+                          op->n_in > 3 + biased ? in(r, op, 3 + biased) + b * S : NULL,
+                          op->attr->causal ? MIN(t + 1, S) : S,
+                          K * h};
+                out(r, op, 1)[(b * H + i) * T + t] =
+                    attend(in(r, op, 0) + row, &x, out(r, op, 0) + row, h, op->attr->alpha);
             }
 }
 
@@ -216,11 +229,25 @@ static void run_attention_packed(Run *r, const Op *op) {
         for (int64_t t = 0; t < T; t++)
             for (int64_t i = 0; i < H; i++) {
                 const double *base = in(r, op, 0) + b * T * 3 * third + i * h;
+                Keys x = {base + third, base + 2 * third, NULL, NULL, op->attr->causal ? t + 1 : T,
+                          3 * third};
                 out(r, op, 1)[(b * H + i) * T + t] =
-                    attend(base + t * 3 * third, base + third, base + 2 * third,
-                           out(r, op, 0) + ((b * T + t) * H + i) * h, h,
-                           op->attr.causal ? t + 1 : T, 3 * third, op->attr.alpha);
+                    attend(base + t * 3 * third, &x, out(r, op, 0) + ((b * T + t) * H + i) * h, h,
+                           op->attr->alpha);
             }
+}
+
+static void run_relative_bias(Run *r, const Op *op) {
+    const Type *w = type_at(r, op->in[0]), *y = type_at(r, op->out);
+    int64_t H = w->dim[1], T = y->dim[1], S = y->dim[2], both = op->attr->bidirectional;
+    int64_t n = both ? w->dim[0] / 2 : w->dim[0], half = n / 2;
+    for (int64_t i = 0; i < H * T * S; i++) {
+        int64_t d = i % S - i / S % T, far = d > 0 ? (both ? d : 0) : -d, row = far;
+        double place = log((double)far / (double)half) /
+                       log((double)op->attr->max_distance / (double)half) * (double)(n - half);
+        if (far >= half) row = MIN(half + (int64_t)(place + 1e-9), n - 1);
+        out(r, op, 0)[i] = in(r, op, 0)[(row + (both && d > 0 ? n : 0)) * H + i / S / T];
+    }
 }
 
 static void run_cross_entropy(Run *r, const Op *op) {
@@ -232,7 +259,8 @@ static void run_cross_entropy(Run *r, const Op *op) {
         for (int64_t v = 1; v < V; v++) top = fmax(top, x[v]);
         for (int64_t v = 0; v < V; v++) sum += exp(x[v] - top);
         int64_t target = (int64_t)in(r, op, 1)[i];
-        if (target != op->attr.ignore) loss += top + log(sum) - x[target];
+        double lse = top + log(sum);
+        if (target != op->attr->ignore) loss += lse - x[target] + op->attr->z * lse * lse;
         out(r, op, 1)[i] = top + log(sum);
     }
     out(r, op, 0)[0] = loss;
@@ -291,7 +319,7 @@ static void run_map(Run *r, const Op *op) {
     }
 }
 
-static void run_constant(Run *r, const Op *op) { out(r, op, 0)[0] = op->attr.alpha; }
+static void run_constant(Run *r, const Op *op) { out(r, op, 0)[0] = op->attr->alpha; }
 
 static void run_sum(Run *r, const Op *op) {
     const Type *x = type_at(r, op->in[0]), *y = type_at(r, op->out);
@@ -334,7 +362,7 @@ static void run_softmax(Run *r, const Op *op) {
 }
 
 static void run_topk(Run *r, const Op *op) {
-    int64_t E = last_dim(type_at(r, op->in[0])), K = op->attr.count;
+    int64_t E = last_dim(type_at(r, op->in[0])), K = op->attr->count;
     for (int64_t row = 0; row < elements(r, op->in[0]) / E; row++) {
         const double *x = in(r, op, 0) + row * E;
         for (int64_t e = 0; e < E; e++) {
@@ -350,7 +378,7 @@ static void run_topk(Run *r, const Op *op) {
 /* Row by row: the choices of expert 0 in their order, then those of expert 1, .. */
 static void run_route(Run *r, const Op *op) {
     int64_t n = elements(r, op->in[0]), row = 0;
-    for (int64_t e = 0; e < op->attr.count; e++) {
+    for (int64_t e = 0; e < op->attr->count; e++) {
         for (int64_t c = 0; c < n; c++) {
             if ((int64_t)in(r, op, 0)[c] != e) continue;
             out(r, op, 0)[row] = (double)c;
@@ -400,7 +428,7 @@ static void run_balance(Run *r, const Op *op) {
     }
     stats[2 * E] = (double)tokens;
     for (int64_t i = 0; i < elements(r, op->in[2]); i++)
-        stats[2 * E + 1] += (int64_t)in(r, op, 2)[i] != op->attr.ignore;
+        stats[2 * E + 1] += (int64_t)in(r, op, 2)[i] != op->attr->ignore;
     free(p);
 }
 
@@ -409,7 +437,7 @@ static void run_balance_loss(Run *r, const Op *op) {
     int64_t E = (elements(r, op->in[1]) - 2) / 2;
     double sum = 0, tokens = stats[2 * E];
     for (int64_t e = 0; e < E; e++) sum += stats[e] / tokens * stats[E + e] / tokens;
-    out(r, op, 0)[0] = in(r, op, 0)[0] + op->attr.alpha * (double)E * sum * stats[2 * E + 1];
+    out(r, op, 0)[0] = in(r, op, 0)[0] + op->attr->alpha * (double)E * sum * stats[2 * E + 1];
 }
 
 static const Forward forward[OP_COUNT] = {
@@ -446,6 +474,8 @@ static const Forward forward[OP_COUNT] = {
     [OP_balance] = run_balance,
     [OP_balance_loss] = run_balance_loss,
     [OP_attention] = run_attention,
+    [OP_attention_biased] = run_attention,
+    [OP_relative_bias] = run_relative_bias,
     [OP_attention_packed] = run_attention_packed,
     [OP_cross_entropy] = run_cross_entropy,
     [OP_mse] = run_mse,
