@@ -150,23 +150,33 @@ static bool hash_row(const Graph *g, const Op *op, uint64_t *h) {
     case ROWS_UNITS:
     case ROWS_GROUPS:
     case ROWS_OF_OP:
-    case ROWS_NONE: return true;
+    case ROWS_NONE: return i < (int64_t)g->params.n;
     }
     return false;
 }
 
-/* A hash of all that decides whether attributes and types fit; 0: of more than it can hold, since
- * the rule reads units and groups (that of an update does not). */
+/* Attributes but for rows; false: the op's rule reads a unit or a group (an update's does not). */
+static bool hash_attrs(const Graph *g, const Op *op, uint64_t *h) {
+    const Attrs *a = op->attr;
+    uint64_t mask = op_info[op->kind].attrs;
+    bool of_group = (mask & A_group) && a->group != NO_INDEX;
+    if (mask & A_unit || (of_group && op_info[op->kind].role != ROLE_UPDATE)) return false;
+    if (of_group && (a->group < 0 || a->group >= (int64_t)g->groups.n)) return false;
+    for (uint64_t rest = mask & ~(A_index | A_group); rest; rest &= rest - 1) {
+        uint64_t word;
+        memcpy(&word, (const char *)a + sizeof word * (size_t)__builtin_ctzll(rest), sizeof word);
+        *h = hash_word(*h, word);
+    }
+    return true;
+}
+
+/* A hash of all that decides whether attributes and types fit; 0: of more than it holds. */
 static uint64_t hash_op(const Verify *v, const Op *op) {
     const Graph *g = v->g;
-    const OpInfo *info = &op_info[op->kind];
-    if ((info->attrs & (A_unit | A_group)) && info->role != ROLE_UPDATE) return 0;
-    uint64_t h = (uintptr_t)op->attr;
-    if (info->role == ROLE_UPDATE) h = hash_word(hash_word(h, g->params.n), g->groups.n);
-    h = hash_word(h, (uint64_t)op->kind << 48 | (uint64_t)op->n_in << 24 | op->n_out);
+    uint64_t h = hash_word(op->kind, (uint64_t)op->n_in << 32 | op->n_out);
     for (uint32_t i = 0; i < op->n_in; i++) h = hash_type(h, &g->values.at[op->in[i]].type);
     for (uint32_t j = 0; j < op->n_out; j++) h = hash_type(h, &g->values.at[op->out + j].type);
-    return hash_row(g, op, &h) ? h : 0;
+    return hash_attrs(g, op, &h) && hash_row(g, op, &h) ? h : 0;
 }
 
 /* Attributes and types of most ops are what they were before the last pass, or those of the same
@@ -176,9 +186,8 @@ static void check_alike(Verify *v, OpId id) {
     NumberSet *known = &graph_verified(v->g)->ops;
     uint64_t h = hash_op(v, op);
     if (h && op->sound == h) return;
-    bool row = op_info[op->kind].attrs & (A_index | A_unit | A_group);
     op->sound = h;
-    if (h && !row && !number_is_new(v->g->arena, known, h)) return;
+    if (h && !number_is_new(v->g->arena, known, h)) return;
     int before = v->broken;
     check_attrs(v, op);
     check_types(v, op);
