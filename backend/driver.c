@@ -114,6 +114,7 @@ static int run(Driver *d) {
     case COMMAND_HELP: return driver_help(d);
     case COMMAND_COMPLETION: return driver_completion(d);
     case COMMAND_EDITOR: return driver_editor(d);
+    case COMMAND_PLOT: return driver_plot(d);
     }
     BUG("command %d", (int)d->command->id);
 }

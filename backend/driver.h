@@ -35,6 +35,7 @@ enum {
     OPTION_ALL = 1 << 18,
     OPTION_ONLY = 1 << 19,
     OPTION_VERBOSE = 1 << 20,
+    OPTION_RATE = 1 << 21,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
     OPTIONS_PRINT =
@@ -75,7 +76,8 @@ typedef enum Command {
     COMMAND_EXPLAIN,
     COMMAND_HELP,
     COMMAND_COMPLETION,
-    COMMAND_EDITOR
+    COMMAND_EDITOR,
+    COMMAND_PLOT
 } Command;
 /* What the argument of a command is, for completion. */
 typedef enum CommandWords {
@@ -131,6 +133,8 @@ extern const int n_run_options;
 void driver_book(HelpBook *b);
 int driver_explain(Driver *d);
 int driver_help(Driver *d);
+/* driver_plot.c */
+int driver_plot(Driver *d);
 /* driver_completion.c */
 extern const char *const completion_shells[];
 int driver_completion(Driver *d);
@@ -149,6 +153,7 @@ int driver_mistake(Driver *d, DiagCode code, const char *help, const char *forma
 const char *driver_choice(Driver *d);
 /* The contents of a file, or of standard input when the name is `-`. Fails with exit code 2. */
 char *driver_read(Driver *d, const char *name, size_t *size);
+bool driver_same_file(const char *a, const char *b);
 /* Writes results to stdout; fails with exit code 2 when they cannot be written (a full disk). */
 void driver_print(const void *text, size_t n);
 

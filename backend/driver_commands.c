@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "curve.h"
 #include "driver.h"
 
 const CommandInfo command_table[] = {
@@ -49,6 +51,11 @@ const CommandInfo command_table[] = {
     {COMMAND_EDITOR, "editor", "editor textmate|vim", "a syntax file for an editor",
      "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0, 1,
      1, WORDS_CHOICES, editor_names},
+    {COMMAND_PLOT, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
+     "Draws what `fsdp-run --log LOG` wrote, one curve a log: the loss of each step as a line, that of\n"
+     "evaluations as circles. Logs of more than 1500 steps are drawn by means of several steps, which\n"
+     "the legend says. A last line that is still being written is left out.\n",
+     OPTION_OUTPUT | OPTION_RATE | OPTION_ERROR_FORMAT, 1, MOST_CURVES, WORDS_FILES, NULL},
 };
 const int n_commands = ARRAY_LEN(command_table);
 
@@ -75,6 +82,11 @@ const char *driver_choice(Driver *d) {
     driver_mistake(d, E_option_value, help, "`fsdpc %s` does not know `%s`", d->command->name,
                    given);
     return NULL;
+}
+
+bool driver_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static char *read_standard_input(Driver *d, size_t *size) {

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "driver.h"
 #include "dump.h"
@@ -139,11 +138,6 @@ static void print_summary(const Driver *d, const Plan *plan) {
     fprintf(stderr, "\n");
 }
 
-static bool is_same_file(const char *a, const char *b) {
-    struct stat x, y;
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 int driver_compile(Driver *d) {
     const char *output = d->options.output;
     int status;
@@ -151,7 +145,7 @@ int driver_compile(Driver *d) {
         return driver_mistake(d, E_missing_argument, "`-o -` writes the plan to standard output",
                               "`fsdpc compile` needs -o FILE for the plan");
     const char *file = d->options.files.at[0];
-    if (is_same_file(file, output))
+    if (driver_same_file(file, output))
         return driver_mistake(d, E_option_value, NULL, "the plan would replace the model file %s",
                               file);
     Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);

@@ -12,7 +12,7 @@
 #include "driver.h"
 
 const OptionInfo option_table[] = {
-    {OPTION_OUTPUT, 'o', "output", "FILE", "write the plan to FILE; `-` is standard output",
+    {OPTION_OUTPUT, 'o', "output", "FILE", "write the result to FILE; `-` is standard output",
      "fsdpc compile model.fsd -o plan.bin"},
     {OPTION_RANKS, 'n', "ranks", "N", "total number of ranks; axis dp is N / the other axes",
      "fsdpc compile -n 2 model.fsd -o plan.bin"},
@@ -52,6 +52,8 @@ const OptionInfo option_table[] = {
      "fsdpc compile -q model.fsd -o plan.bin"},
     {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much",
      "fsdpc check -v plan.bin"},
+    {OPTION_RATE, 0, "lr", NULL, "draw the learning rate too",
+     "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot --lr run.jsonl -o run.svg"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 const int n_options = ARRAY_LEN(option_table);

@@ -6,7 +6,7 @@ usage: fsdpc compile model.fsd -o plan.bin [options]
 Writes the plan that fsdp-run executes. The same file and options give the same bytes.
 
 options:
-  -o, --output FILE          write the plan to FILE; `-` is standard output
+  -o, --output FILE          write the result to FILE; `-` is standard output
   -n, --ranks N              total number of ranks; axis dp is N / the other axes
       --mesh A=N,..          the mesh, outermost axis first: dp=4, or rep=2,dp=4
       --preset NAME          a preset of the model file
