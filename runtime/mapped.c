@@ -70,6 +70,11 @@ void mapped_expect(const uint8_t *from, uint64_t bytes) {
         madvise((void *)at, MIN(end - at, (uintptr_t)PART), MADV_WILLNEED);
 }
 
+void mapped_release(const uint8_t *from, uint64_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)from / page * page;
+    if (bytes) madvise((void *)start, (uintptr_t)from + bytes - start, MADV_DONTNEED);
+}
+
 static bool find(const MappedFile *f, struct stat *st) {
     return !stat(f->path, st) && st->st_dev == f->device && st->st_ino == f->inode;
 }

@@ -22,6 +22,8 @@ void mapped_close(MappedFile *f);
 void mapped_in_parts(const MappedFile *f);
 /* These bytes of a mapping will be read soon: the system may begin. */
 void mapped_expect(const uint8_t *from, uint64_t bytes);
+/* They were read: they need not stay in this process. */
+void mapped_release(const uint8_t *from, uint64_t bytes);
 /* Is the file that was opened shorter now? What it has lost may have been read as zeros. */
 bool mapped_shorter(const MappedFile *f);
 /* The message of a file that was not read to its end: EXIT_CORRUPT. */

@@ -48,13 +48,13 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
 }
 
 /* Elements [first, first + n) will be read; of a tensor that is stored transposed, columns, which
- * lie in nearly all of its pages. */
+ * lie in nearly all of its pages where rows are short. */
 static void expect(const TensorMatch *m, int64_t first, int64_t n) {
     const Tensor *t = m->tensor;
     uint32_t width = file_type_bytes(t->type);
     if (m->transposed)
         mapped_expect(t->data, t->bytes);
-    else if (n > 0)
+    else
         mapped_expect(t->data + first * width, (uint64_t)n * width);
 }
 
@@ -69,8 +69,8 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
         const PlanGroupParam *q = &p->group_params[g->first_param + i];
         int64_t from = MAX(q->offset, begin);
         int64_t to = MIN(q->offset + type_elements(&p->params[q->param].type), end);
-        if (r->run->weights && w->index == 0)
-            expect(&r->run->match[q->param], from - q->offset, to - from);
+        const TensorMatch *m = r->run->weights && from < to ? &r->run->match[q->param] : NULL;
+        if (m && w->index == 0) expect(m, from - q->offset, to - from);
         for (int64_t at = from; at < to; at += PIECE) {
             int64_t n = MIN(to - at, (int64_t)PIECE);
             if (w->piece++ % w->workers != w->index) continue;
@@ -79,6 +79,7 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
                 fill_piece(w, q->param, at - q->offset, n, shard + (uint64_t)(at - begin) * width);
             if (code) return code;
         }
+        if (m && m->transposed) mapped_release(m->tensor->data, m->tensor->bytes);
     }
     return 0;
 }
