@@ -1,11 +1,13 @@
 """with_transformers.py FOLDER..: loads each folder as transformers does, and prints the class, what
 it missed or did not expect, the type of its numbers, and whether it has the bytes of the files.
-With FOLDER=LOG of an --eval-only run over val.txt (4 samples of 32 bytes), whether the loss is that
-of the log, too."""
+With FOLDER=LOG of an --eval-only run over val.txt (4 samples of 32 bytes), or over the val_*.npy
+beside the log, whether the loss is that of the log, too."""
 import json
+import pathlib
 import sys
 import warnings
 
+import numpy
 import torch
 import transformers
 import weights
@@ -24,12 +26,25 @@ def same_bytes(model, folder):
     return same
 
 
+def logits_and_targets(model, folder):
+    def array(name):
+        return torch.tensor(numpy.load(folder / f"val_{name}.npy")).long()
+
+    if model.config.model_type == "bert":
+        ids, mask, kind = array("inputs"), array("mask"), array("segments")
+        return model(ids, attention_mask=mask, token_type_ids=kind).logits, array("labels"), -100
+    if model.config.model_type == "t5":
+        return model(array("source"), decoder_input_ids=array("target")).logits, array("labels"), 0
+    text = torch.tensor(list(open("val.txt", "rb").read(129)))
+    return model(text[:128].view(4, 32)).logits, text[1:], -100
+
+
 def same_loss(model, log):
     ours = [e["loss"] for e in map(json.loads, open(log)) if e["event"] == "eval"][0]
-    text = torch.tensor(list(open("val.txt", "rb").read(129)))
     with torch.no_grad():
-        logits = model(text[:128].view(4, 32)).logits.view(128, -1)
-    theirs = torch.nn.functional.cross_entropy(logits, text[1:]).item()
+        logits, targets, ignored = logits_and_targets(model, pathlib.Path(log).parent)
+    theirs = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1), targets.flatten(), ignore_index=ignored).item()
     return f"loss {abs(ours / theirs - 1) < 2e-6 or (ours, theirs)}"
 
 
