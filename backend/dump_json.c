@@ -61,44 +61,38 @@ static json_t *units_json(const Plan *p) {
     return all;
 }
 
-/* First element of the flat parameter that rank r holds. */
-static int64_t first_held(const Plan *p, const PlanGroup *g, int64_t r) {
-    Mesh mesh = plan_mesh(p);
-    return mesh_index(&mesh, r, g->split) * g->shard;
-}
-
 /* [parameter, first element, count, offset in the shard] of what rank r holds. */
 static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
     json_t *all = sound(json_array());
-    int64_t low = first_held(p, g, r), high = low + g->shard;
+    Mesh mesh = plan_mesh(p);
+    Layout layout = plan_layout(g);
+    int64_t first = layout_first(&layout, &mesh, r);
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
-        int64_t end = a->offset + type_elements(&p->params[a->param].type);
-        int64_t from = MAX(low, a->offset), to = MIN(high, end);
-        if (from >= to) continue;
+        LayoutPiece held =
+            layout_piece(&layout, first, a->offset, type_elements(&p->params[a->param].type));
+        if (!held.count) continue;
         json_t *piece = sound(json_array());
         push(piece, integer(k));
-        push(piece, integer((uint64_t)(from - a->offset)));
-        push(piece, integer((uint64_t)(to - from)));
-        push(piece, integer((uint64_t)(from - low)));
+        push(piece, integer((uint64_t)held.first));
+        push(piece, integer((uint64_t)held.count));
+        push(piece, integer((uint64_t)held.at));
         push(all, piece);
     }
     return all;
 }
 
-static int64_t padding_of(const PlanGroup *g, int64_t first) {
-    return g->shard - MIN(MAX(g->unpadded - first, 0), g->shard);
-}
-
 /* Padding at the end of each rank's shard; of many ranks, how many have how much. */
 static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *all = sound(json_array());
+    Mesh mesh = plan_mesh(p);
+    Layout layout = plan_layout(g);
     int64_t ranks = p->settings->ranks, shards = g->padded / g->shard;
     bool list = ranks <= SHORT || rank == JSON_ALL_RANKS;
     for (int64_t r = 0; list && r < ranks; r++)
-        push(all, integer((uint64_t)padding_of(g, first_held(p, g, r))));
+        push(all, integer((uint64_t)layout_padding(&layout, layout_first(&layout, &mesh, r))));
     for (int64_t k = 0, same; !list && k < shards; k += same) {
-        int64_t padding = padding_of(g, k * g->shard);
+        int64_t padding = layout_padding(&layout, k * g->shard);
         same = 1; /* full shards come first, then at most one in part, then empty ones */
         if (padding == 0) same = MAX(g->unpadded / g->shard - k, 1);
         if (padding == g->shard) same = shards - k;

@@ -14,7 +14,7 @@
 #ifndef FSDPC_PLAN_H
 #define FSDPC_PLAN_H
 
-#include "mesh.h"
+#include "shards.h"
 #include "type.h"
 #include "util.h"
 
@@ -157,6 +157,10 @@ typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     int64_t unpadded, padded, shard;
 } PlanGroup;
 enum { GROUP_TRAINABLE = 1 };
+static inline Layout plan_layout(const PlanGroup *g) {
+    Layout l = {g->split, g->unpadded, g->padded, g->shard};
+    return l;
+}
 
 typedef struct PlanGroupParam {
     uint32_t param, pad;

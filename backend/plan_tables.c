@@ -209,7 +209,8 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
                 g->padded < g->unpadded,
             "group %llu: a size is wrong", (Llu)i);
-    FAIL_IF(g->padded / g->shard != mesh_extent(&mesh, g->split) || g->padded % g->shard,
+    Layout layout = plan_layout(g);
+    FAIL_IF(!layout_is_sound(&layout, &mesh),
             "group %llu: the shards of %lld elements do not make %lld", (Llu)i, (long long)g->shard,
             (long long)g->padded);
     FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,

@@ -12,7 +12,7 @@
 #define FSDPC_IR_H
 
 #include "diag.h"
-#include "mesh.h"
+#include "shards.h"
 #include "op.h"
 #include "util.h"
 
@@ -125,18 +125,13 @@ typedef struct GroupParam {
 } GroupParam;
 
 /* A flat parameter: the parameters of a unit that agree in dtypes and in being trainable. What one
- * reduction carries, a bucket, is made of those of a unit that are reduced in one dtype.
- * Rank r holds elements [r * shard, (r + 1) * shard) of it. */
+ * reduction carries, a bucket, is made of those of a unit that are reduced in one dtype. */
 typedef struct Group {
     int32_t unit;
     bool trainable;
     int master_dtype, compute_dtype, reduce_dtype;
     VEC(GroupParam) params;
-    int64_t unpadded; /* end of the last parameter; in an aligned layout filling the end up counts
-                         as inner padding, so that it is = padded */
-    int64_t padded;   /* ranks * shard */
-    int64_t shard;
-    AxisSet split; /* axes over which master and moments are split; none: every rank holds all */
+    Layout layout;
 } Group;
 
 typedef struct StringList {

@@ -570,10 +570,11 @@ static bool parse_group(Parser *p) {
             return false;
         vec_push(p->g->arena, &q.params, one);
     }
-    if (!expect_word(p, "unpadded") || !parse_int(p, &q.unpadded) || !expect_word(p, "padded") ||
-        !parse_int(p, &q.padded) || !expect_word(p, "shard") || !parse_int(p, &q.shard))
+    if (!expect_word(p, "unpadded") || !parse_int(p, &q.layout.unpadded) ||
+        !expect_word(p, "padded") || !parse_int(p, &q.layout.padded) || !expect_word(p, "shard") ||
+        !parse_int(p, &q.layout.shard))
         return false;
-    if (accept_word(p, "split") && !parse_axis_set(p, &q.split)) return false;
+    if (accept_word(p, "split") && !parse_axis_set(p, &q.layout.split)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }
@@ -743,7 +744,7 @@ static void resolve_states(Parser *p) {
     for (uint32_t i = 0; i < g->states.n; i++) {
         State *s = &g->states.at[i];
         bool known = s->group >= 0 && s->group < (int64_t)g->groups.n;
-        if (s->split == AS_GROUP) s->split = known ? g->groups.at[s->group].split : 0;
+        if (s->split == AS_GROUP) s->split = known ? g->groups.at[s->group].layout.split : 0;
     }
 }
 

@@ -272,7 +272,7 @@ static void put_address(Printer *p, uint64_t address) {
 /* Where the state is, as far as it is not where its group's shards are. */
 static void put_residence(Printer *p, const State *s) {
     if (s->group < 0 || s->group >= (int64_t)p->g->groups.n) return;
-    if (s->split != p->g->groups.at[s->group].split) {
+    if (s->split != p->g->groups.at[s->group].layout.split) {
         put(p, " split ");
         text_axes_print(&p->g->policy.mesh, s->split, p->out);
     }
@@ -335,12 +335,12 @@ static void print_groups(Printer *p) {
         for (uint32_t k = 0; k < q->params.n; k++)
             buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
                        (long long)q->params.at[k].offset);
-        put_labelled(p, "unpadded", q->unpadded);
-        put_labelled(p, "padded", q->padded);
-        put_labelled(p, "shard", q->shard);
-        if (q->split) {
+        put_labelled(p, "unpadded", q->layout.unpadded);
+        put_labelled(p, "padded", q->layout.padded);
+        put_labelled(p, "shard", q->layout.shard);
+        if (q->layout.split) {
             put(p, " split ");
-            text_axes_print(&p->g->policy.mesh, q->split, p->out);
+            text_axes_print(&p->g->policy.mesh, q->layout.split, p->out);
         }
         put(p, "\n");
     }

@@ -224,8 +224,8 @@ static const char *shape_routed(Infer *s) {
     int dy = signature_find(signature, "dy"), choices = place >= 0 ? place : p;
     int rows = order >= 0 ? order : y >= 0 ? y : dy;
     if (s->in[rows].dim[0] == type_elements(&s->in[choices])) return NULL;
-    return arena_printf(s->arena, "%s are not the rows of the choices %s",
-                        text_of(s, &s->in[rows]), text_of(s, &s->in[choices]));
+    return arena_printf(s->arena, "%s are not the rows of the choices %s", text_of(s, &s->in[rows]),
+                        text_of(s, &s->in[choices]));
 }
 
 static const char *shape_experts(Infer *s) {
@@ -338,9 +338,9 @@ static const char *shape_unshard(Infer *s) {
     for (uint32_t i = 0; i < shards; i++) {
         TRY(table_row(s, "groups", u->groups.at[i], s->g->groups.n));
         const Group *group = &s->g->groups.at[u->groups.at[i]];
-        Type shard = vector(DT_F32, group->shard);
+        Type shard = vector(DT_F32, group->layout.shard);
         TRY(want_floats(s, i, &shard));
-        s->out[i] = vector(s->in[i].dtype, group->padded);
+        s->out[i] = vector(s->in[i].dtype, group->layout.padded);
     }
     s->n_out = shards;
     return NULL;
@@ -381,13 +381,13 @@ static const char *flat_gradient(Infer *s, const Group *group, int64_t elements)
 static const char *shape_pack(Infer *s) {
     TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
     const Group *group = &s->g->groups.at[s->a->group];
-    return flat_gradient(s, group, group->padded);
+    return flat_gradient(s, group, group->layout.padded);
 }
 
 static const char *shape_gradient(Infer *s) {
     TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
     const Group *group = &s->g->groups.at[s->a->group];
-    return flat_gradient(s, group, group->shard);
+    return flat_gradient(s, group, group->layout.shard);
 }
 
 /* ---- the column ---- */

@@ -64,7 +64,7 @@ static void want(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet spl
 /* A norm or an update takes the group's gradient as operand k. */
 static void want_complete(Verify *v, const Op *op, uint32_t k) {
     if (op->attr->group == NO_INDEX) return; /* shard-6 says so */
-    want(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].split, 0);
+    want(v, op, op->in[k], op->attr->group, v->g->groups.at[op->attr->group].layout.split, 0);
 }
 
 static void see_op(Verify *v, const Op *op) {

@@ -96,10 +96,10 @@ static void check_rows_of_units(Verify *v) {
         for (uint32_t k = 0; k < q->params.n; k++)
             NEED(is_row(q->params.at[k].param, g->params.n), "group %u: there is no param %d", i,
                  q->params.at[k].param);
-        Type flat = {.dtype = DT_F64, .rank = 1, .dim = {q->padded}};
-        Type shard = {.dtype = DT_F64, .rank = 1, .dim = {q->shard}};
+        Type flat = {.dtype = DT_F64, .rank = 1, .dim = {q->layout.padded}};
+        Type shard = {.dtype = DT_F64, .rank = 1, .dim = {q->layout.shard}};
         NEED(type_sound(&flat) && type_sound(&shard), "group %u: %lld elements, shards of %lld", i,
-             (long long)q->padded, (long long)q->shard);
+             (long long)q->layout.padded, (long long)q->layout.shard);
     }
 }
 
@@ -180,7 +180,7 @@ static bool resides(const Verify *v, const State *s, const Group *group) {
     if (!group || s->role == STATE_FACTORS) return !s->split && !s->partial;
     if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~mesh_sample_axes(mesh)) return false;
     if (s->partial && (s->role != STATE_GRADIENT || s->partial & s->split)) return false;
-    return t->rank == 1 && t->dim[0] == group->padded / mesh_extent(mesh, s->split);
+    return t->rank == 1 && t->dim[0] == group->layout.padded / mesh_extent(mesh, s->split);
 }
 
 /* What belongs to a parameter before pass shard belongs to a group from there on. */
@@ -202,8 +202,9 @@ static bool role_fits(const Verify *v, const State *s) {
             p.dtype = t->dtype;
             return !v->grouped && dtype_is_float(t->dtype) && type_equal(&p, t);
         }
-        return group && dtype_is_float(t->dtype) && s->split == group->split;
-    case STATE_PARAM: return group && t->dtype == group->master_dtype && s->split == group->split;
+        return group && dtype_is_float(t->dtype) && s->split == group->layout.split;
+    case STATE_PARAM:
+        return group && t->dtype == group->master_dtype && s->split == group->layout.split;
     case STATE_FACTORS: {
         int64_t n = 0;
         for (uint32_t k = 0; group && k < group->params.n; k++)
@@ -276,11 +277,11 @@ static void check_members(Verify *v) {
 
 static void check_layout(Verify *v, uint32_t row) {
     const Group *q = &v->g->groups.at[row];
-    int64_t ranks = mesh_extent(&v->g->policy.mesh, q->split), end = 0;
+    int64_t ranks = mesh_extent(&v->g->policy.mesh, q->layout.split), end = 0;
     int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->compute_dtype), 1);
     for (uint32_t k = 0; k < q->params.n; k++) {
         int64_t at = q->params.at[k].offset;
-        if (at < end || at % grain || at > q->padded) {
+        if (at < end || at % grain || at > q->layout.padded) {
             verify_broken(v, RULE_SHARD_3, NULL,
                           "group %u: parameter %d at %lld, after %lld and in steps of %lld", row,
                           q->params.at[k].param, (long long)at, (long long)end, (long long)grain);
@@ -288,12 +289,13 @@ static void check_layout(Verify *v, uint32_t row) {
         }
         end = at + type_elements(&v->g->params.at[q->params.at[k].param].type);
     }
-    if (q->split & ~mesh_parameter_axes(&v->g->policy.mesh) || !q->params.n || q->unpadded < end ||
-        q->padded < q->unpadded || q->padded % ranks || q->shard != q->padded / ranks)
+    if (q->layout.split & ~mesh_parameter_axes(&v->g->policy.mesh) || !q->params.n ||
+        q->layout.unpadded < end || q->layout.padded < q->layout.unpadded ||
+        q->layout.padded % ranks || q->layout.shard != q->layout.padded / ranks)
         verify_broken(v, RULE_SHARD_3, NULL,
                       "group %u: ends at %lld, unpadded %lld, padded %lld, shard %lld of %lld", row,
-                      (long long)end, (long long)q->unpadded, (long long)q->padded,
-                      (long long)q->shard, (long long)ranks);
+                      (long long)end, (long long)q->layout.unpadded, (long long)q->layout.padded,
+                      (long long)q->layout.shard, (long long)ranks);
 }
 
 bool verify_tables(Verify *v) {

@@ -59,7 +59,7 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
     Graph *g = c->g;
     const char *of = g->states.at[c->param_state[k]].name + strlen("param");
     const char *name = arena_printf(g->arena, "%s%s", word, of);
-    int64_t elements = g->groups.at[k].padded / mesh_extent(&g->policy.mesh, where.split);
+    int64_t elements = g->groups.at[k].layout.padded / mesh_extent(&g->policy.mesh, where.split);
     int32_t row =
         graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
     g->states.at[row].split = where.split;
@@ -98,8 +98,8 @@ static void tell_price(const Comm *c) {
     for (uint32_t k = 0; k < g->groups.n; k++) {
         const Group *group = &g->groups.at[k];
         if (!group->trainable) continue;
-        whole += group->padded * dtype_bytes(group->reduce_dtype);
-        part += group->shard * dtype_bytes(group->reduce_dtype);
+        whole += group->layout.padded * dtype_bytes(group->reduce_dtype);
+        part += group->layout.shard * dtype_bytes(group->reduce_dtype);
     }
     Diag d = diag_at(g->diags, W_unsharded_gradients, (Span){0},
                      "accumulate = local keeps %s of unsharded gradients on every rank; "

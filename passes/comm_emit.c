@@ -87,7 +87,7 @@ static bool is_gathered(const Emit *e, int32_t unit, Border border) {
 static ValueId compute_shard(Emit *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
     if (group->compute_dtype == group->master_dtype) return e->shard[k];
-    Type t = type_of(group->compute_dtype, 1, &group->shard);
+    Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
     return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
 }
 
@@ -247,7 +247,7 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
     ValueId *in = arena_array(g->arena, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
     Attrs a = {.group = r->group};
-    Type t = type_of(group->reduce_dtype, 1, &group->padded);
+    Type t = type_of(group->reduce_dtype, 1, &group->layout.padded);
     return emit(&e->b, OP_pack, &a, group->params.n, in, &t);
 }
 
@@ -372,7 +372,6 @@ static void reduce_sums(Emit *e, const Op *reader) {
     ValueId *in = arena_array(e->c->g->arena, ValueId, n);
     for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->parts_of_sums.at[k]];
     Attrs a = {.unit = NO_INDEX,
-               .group = NO_INDEX,
                .axes = mesh_sample_axes(&e->c->g->policy.mesh),
                .comm = COMM_REDUCE,
                .tag = TAG_METRIC};
@@ -410,7 +409,8 @@ static void emit_item(Emit *e, uint32_t item) {
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
     }
     clone(e, &op, in);
-    if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh)) vec_push(g->arena, &e->stats, op.out);
+    if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
+        vec_push(g->arena, &e->stats, op.out);
     end_gathers(e, &op, item);
 }
 

@@ -27,8 +27,6 @@ typedef struct Shard {
     Graph *g;
     UnitMap map;
     Builder b;
-    AxisSet split; /* axes over which master and moments are split */
-    int64_t ranks; /* over them */
     /* by parameter */
     int32_t *group;
     ValueId *gradient;
@@ -63,17 +61,16 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
                        .trainable = !param->frozen,
                        .master_dtype = param->type.dtype,
                        .compute_dtype = param->compute_dtype,
-                       .reduce_dtype = param->reduce_dtype,
-                       .split = s->split};
+                       .reduce_dtype = param->reduce_dtype};
         vec_push(g->arena, &u->groups, (int32_t)g->groups.n);
         vec_push(g->arena, &g->groups, group);
     }
     s->group[p] = u->groups.at[k];
     Group *group = &g->groups.at[s->group[p]];
-    uint64_t unit_of_place = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype));
-    GroupParam place = {(int32_t)p, (int64_t)align_up((uint64_t)group->unpadded, unit_of_place)};
+    int64_t grain = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype));
+    GroupParam place = {(int32_t)p, layout_place(group->layout.unpadded, grain)};
     vec_push(g->arena, &group->params, place);
-    group->unpadded = place.offset + type_elements(&param->type);
+    group->layout.unpadded = place.offset + type_elements(&param->type);
 }
 
 static void make_groups(Shard *s) {
@@ -90,10 +87,8 @@ static void make_groups(Shard *s) {
         for (uint32_t k = 0; k < owned[u].n; k++) add_to_group(s, (int32_t)u, owned[u].at[k]);
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
-        Group *group = &g->groups.at[k];
-        group->shard = (group->unpadded + s->ranks - 1) / s->ranks;
-        group->padded = group->shard * s->ranks;
-        if (g->policy.align) group->unpadded = group->padded;
+        Layout *l = &g->groups.at[k].layout;
+        *l = layout_of(&g->policy.mesh, split_axes(&g->policy), l->unpadded, g->policy.align > 0);
     }
 }
 
@@ -116,7 +111,7 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
     const char *name = u->name[0] ? arena_printf(g->arena, "%s.%s", word, u->name) : word;
     uint32_t number = k - (uint32_t)u->groups.at[0];
     if (number) name = arena_printf(g->arena, "%s.%u", name, number);
-    Type t = type_of(group->master_dtype, 1, &group->shard);
+    Type t = type_of(group->master_dtype, 1, &group->layout.shard);
     if (role == STATE_FACTORS) t = factors_type(g, k);
     return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
 }
@@ -168,7 +163,7 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = s->gradient[group->params.at[j].param];
     builder_at_unit(&s->b, group->unit, phase);
     Attrs a = {.group = k};
-    Type t = type_of(group->reduce_dtype, 1, &group->shard);
+    Type t = type_of(group->reduce_dtype, 1, &group->layout.shard);
     s->reduced[k] = emit(&s->b, OP_gradient, &a, group->params.n, in, &t);
 }
 
@@ -338,9 +333,6 @@ bool pass_shard(Graph *g) {
     }
     Arena *a = g->arena;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
-    const Mesh *mesh = &g->policy.mesh;
-    s.split = split_axes(&g->policy);
-    s.ranks = mesh_extent(mesh, s.split);
     s.group = arena_array(a, int32_t, g->params.n);
     s.gradient = arena_array(a, ValueId, g->params.n);
     make_groups(&s);

@@ -34,7 +34,8 @@ static inline int64_t rank_norm_part(const RankInfo *r, const PlanGroup *g, int6
 
 /* The first element of the group that this rank holds. */
 static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
-    return mesh_index(&r->mesh, r->rank, g->split) * g->shard;
+    Layout l = plan_layout(g);
+    return layout_first(&l, &r->mesh, r->rank);
 }
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is

@@ -102,11 +102,12 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
     const PlanGroup *q = &p->groups[group];
     int dtype = source_dtype(g, q);
     uint64_t bytes = (uint64_t)n * dtype_bytes(dtype);
-    bool mine = mesh_index(&r->info.mesh, r->rank, q->split) == owner;
+    Layout layout = plan_layout(q);
+    bool mine = layout_number(&layout, &r->info.mesh, r->rank) == owner;
     const char *from = g->bounce;
     if (mine) {
         from = (const char *)g->source->shard(g->source->user, group) +
-               (uint64_t)(at - owner * q->shard) * dtype_bytes(dtype);
+               (uint64_t)layout_at(&layout, at) * dtype_bytes(dtype);
         if (g->source->host) {
             int code = rank_copy_in(r, g->bounce, from, bytes);
             if (!code) code = rank_synchronize(r, r->error);
@@ -140,14 +141,14 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
     const PlanParam *q = &p->params[param];
     uint32_t group = g->group[param];
     const PlanGroup *f = &p->groups[group];
-    bool replicated = !f->split;
+    Layout layout = plan_layout(f);
+    bool replicated = !layout.split;
     uint32_t width = dtype_bytes(source_dtype(g, f));
     int64_t elements = type_elements(&q->type), step = (int64_t)(g->bounce_bytes / width);
     for (int64_t done = 0; done < elements;) {
         int64_t at = g->offset[param] + done;
-        int32_t owner = replicated ? 0 : (int32_t)(at / f->shard);
-        int64_t n = MIN(step, elements - done);
-        if (!replicated) n = MIN(n, (owner + 1) * f->shard - at);
+        int32_t owner = (int32_t)layout_shard_of(&layout, at);
+        int64_t n = MIN(MIN(step, elements - done), layout.shard - layout_at(&layout, at));
         int code = 0;
         const char *from = g->bounce;
         if (replicated) {

@@ -63,20 +63,20 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
     const Plan *p = r->run->plan;
     const PlanGroup *g = &p->groups[group];
     uint32_t width = dtype_bytes((int)g->master_dtype);
+    Layout layout = plan_layout(g);
     int64_t begin = rank_first(&r->info, g);
-    int64_t end = begin + g->shard;
     for (uint32_t i = 0; i < g->n_param; i++) {
         const PlanGroupParam *q = &p->group_params[g->first_param + i];
-        int64_t from = MAX(q->offset, begin);
-        int64_t to = MIN(q->offset + type_elements(&p->params[q->param].type), end);
-        const TensorMatch *m = r->run->weights && from < to ? &r->run->match[q->param] : NULL;
-        if (m && w->index == 0) expect(m, from - q->offset, to - from);
-        for (int64_t at = from; at < to; at += PIECE) {
-            int64_t n = MIN(to - at, (int64_t)PIECE);
+        LayoutPiece held =
+            layout_piece(&layout, begin, q->offset, type_elements(&p->params[q->param].type));
+        const TensorMatch *m = r->run->weights && held.count ? &r->run->match[q->param] : NULL;
+        if (m && w->index == 0) expect(m, held.first, held.count);
+        for (int64_t done = 0; done < held.count; done += PIECE) {
+            int64_t n = MIN(held.count - done, (int64_t)PIECE);
             if (w->piece++ % w->workers != w->index) continue;
             rank_beat(r);
-            int code =
-                fill_piece(w, q->param, at - q->offset, n, shard + (uint64_t)(at - begin) * width);
+            char *to = shard + (uint64_t)(held.at + done) * width;
+            int code = fill_piece(w, q->param, held.first + done, n, to);
             if (code) return code;
         }
         if (m && m->transposed) mapped_release(m->tensor->data, m->tensor->bytes);
@@ -129,15 +129,15 @@ static int compare_rank(const Run *run, int32_t rank, char *error) {
     int code = 0;
     for (uint64_t i = 0; i < p->n_groups && !code; i++) {
         const PlanGroup *g = &p->groups[i];
+        Layout layout = plan_layout(g);
         int64_t begin = rank_first(&info, g);
         for (uint32_t k = 0; k < g->n_param && !code; k++) {
             const PlanGroupParam *q = &p->group_params[g->first_param + k];
             const PlanParam *param = &p->params[q->param];
             const TensorMatch *m = &run->match[q->param];
             if (!m->n_same) continue;
-            int64_t end = MIN(q->offset + type_elements(&param->type), begin + g->shard);
-            code = compare_param(run, param, m, MAX(q->offset, begin) - q->offset, end - q->offset,
-                                 error);
+            LayoutPiece held = layout_piece(&layout, begin, q->offset, type_elements(&param->type));
+            code = compare_param(run, param, m, held.first, held.first + held.count, error);
         }
     }
     return code;

@@ -1,4 +1,4 @@
-/* Coordinates, groups and members on meshes of two and more axes. */
+/* Coordinates, groups and members on meshes of two and more axes; layouts of groups on them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "mesh.h"
+#include "shards.h"
 
 enum { OUTER = 1, INNER = 2 };
 
@@ -77,12 +77,53 @@ static void groups_share_out_the_ranks(void **state) {
     }
 }
 
+/* Two parameters, of 5 and n elements, the second one at a multiple of 4. */
+static void every_element_is_in_one_shard(void **state) {
+    (void)state;
+    for (int64_t n = 1; n < 10; n++)
+        for (int64_t ranks = 1; ranks < 9; ranks++) {
+            const Mesh m = {2, {{AXIS_rep, 2}, {AXIS_dp, ranks}}};
+            int64_t offset[2] = {0, layout_place(5, 4)}, elements[2] = {5, n}, padding = 0;
+            Layout l = layout_of(&m, mesh_parameter_axes(&m), offset[1] + n, n % 2);
+            int held[2][9] = {{0}};
+            assert_true(layout_is_sound(&l, &m));
+            assert_int_equal(l.unpadded, n % 2 ? l.padded : offset[1] + n);
+            for (int64_t rank = 0; rank < 2 * ranks; rank++) {
+                int64_t first = layout_first(&l, &m, rank);
+                assert_int_equal(first, rank % ranks * l.shard);
+                padding += layout_padding(&l, first);
+                for (int k = 0; k < 2; k++) {
+                    LayoutPiece p = layout_piece(&l, first, offset[k], elements[k]);
+                    for (int64_t j = 0; j < p.count; j++) {
+                        int64_t element = offset[k] + p.first + j;
+                        assert_int_equal(layout_shard_of(&l, element), rank % ranks);
+                        assert_int_equal(layout_at(&l, element), p.at + j);
+                        held[k][p.first + j]++;
+                    }
+                }
+            }
+            for (int k = 0; k < 2; k++) /* one on each replica */
+                for (int64_t j = 0; j < elements[k]; j++) assert_int_equal(held[k][j], 2);
+            assert_int_equal(padding, 2 * (l.padded - l.unpadded));
+        }
+}
+
+static void without_axes_every_rank_holds_all(void **state) {
+    (void)state;
+    Layout l = layout_of(&two_by_two, 0, 7, false);
+    assert_int_equal(l.shard, 7);
+    for (int64_t rank = 0; rank < 4; rank++)
+        assert_int_equal(layout_first(&l, &two_by_two, rank), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_count_row_major),
         cmocka_unit_test(axes_split_by_their_roles),
         cmocka_unit_test(groups_of_a_square),
         cmocka_unit_test(groups_share_out_the_ranks),
+        cmocka_unit_test(every_element_is_in_one_shard),
+        cmocka_unit_test(without_axes_every_rank_holds_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
