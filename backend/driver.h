@@ -36,6 +36,7 @@ enum {
     OPTION_ONLY = 1 << 19,
     OPTION_VERBOSE = 1 << 20,
     OPTION_RATE = 1 << 21,
+    OPTION_WARN = 1 << 22,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
     OPTIONS_PRINT =
@@ -109,7 +110,7 @@ bool driver_options(Driver *d, int argc, char **argv);
 extern const OptionInfo option_table[];
 extern const int n_options;
 /* The words that an option takes, up to max; 0: it takes something else. */
-size_t driver_option_words(const OptionInfo *o, OptionWord *words, size_t max);
+size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max);
 void driver_option_help(uint32_t options, Buf *out);
 /* A page for each option. */
 void driver_option_pages(HelpBook *b, HelpChapter *c);

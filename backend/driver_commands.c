@@ -11,8 +11,9 @@
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
-     OPTION_OUTPUT | OPTIONS_MODEL | OPTIONS_PRINT | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 1,
-     WORDS_MODELS, NULL},
+     OPTION_OUTPUT | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
+         OPTION_QUIET,
+     1, 1, WORDS_MODELS, NULL},
     {COMMAND_DUMP, "dump", "dump [--stage=STAGE] [options] FILE",
      "any stage of a model, or a plan, as text",
      "FILE is a model or a plan; of a plan there is only the stage `plan`, the default.\n"
@@ -24,7 +25,7 @@ const CommandInfo command_table[] = {
      "bytes that are live while it runs. x' is the gradient of x, x:y a further result y of x,\n"
      ".weight a parameter of the same module. Layers that repeat are folded into one line.\n",
      OPTION_STAGE | OPTIONS_VIEW | OPTION_RAW | OPTION_FORMAT | OPTION_RANK | OPTIONS_MODEL |
-         OPTION_ERROR_FORMAT,
+         OPTION_WARN | OPTION_ERROR_FORMAT,
      1, 1, WORDS_FILES, NULL},
     {COMMAND_OPT, "opt", "opt --pass=NAME[,NAME]... [FILE]", "run passes on a graph in text form",
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
@@ -49,11 +50,13 @@ const CommandInfo command_table[] = {
      "    source <(fsdpc completion zsh)\n",
      0, 1, 1, WORDS_CHOICES, completion_shells},
     {COMMAND_EDITOR, "editor", "editor textmate|vim", "a syntax file for an editor",
-     "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0, 1,
-     1, WORDS_CHOICES, editor_names},
+     "Prints what colours model files. The folder editors/ has it where editors look for it.\n", 0,
+     1, 1, WORDS_CHOICES, editor_names},
     {COMMAND_PLOT, "plot", "plot LOG.. -o FILE.svg", "the loss over the steps as a picture",
-     "Draws what `fsdp-run --log LOG` wrote, one curve a log: the loss of each step as a line, that of\n"
-     "evaluations as circles. Logs of more than 1500 steps are drawn by means of several steps, which\n"
+     "Draws what `fsdp-run --log LOG` wrote, one curve a log: the loss of each step as a line, "
+     "that of\n"
+     "evaluations as circles. Logs of more than 1500 steps are drawn by means of several steps, "
+     "which\n"
      "the legend says. A last line that is still being written is left out.\n",
      OPTION_OUTPUT | OPTION_RATE | OPTION_ERROR_FORMAT, 1, MOST_CURVES, WORDS_FILES, NULL},
 };

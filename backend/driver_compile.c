@@ -52,7 +52,7 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
                                 .last = last};
     bool done = pipeline_run(f->graph, last->out, &pipeline);
     *status = diag_exit_code(&d->diags);
-    return done ? f : NULL;
+    return done && !*status ? f : NULL; /* a warning may have been made an error */
 }
 
 /* Source texts, then the options as given: the plan of the same fingerprint is the same plan. */

@@ -78,7 +78,7 @@ static void put_options(Printer *p, const CommandInfo *command) {
 
 static void put_option_words(Printer *p, const OptionInfo *o) {
     OptionWord words[64];
-    size_t n = driver_option_words(o, words, ARRAY_LEN(words));
+    size_t n = driver_option_words(p->arena, o, words, ARRAY_LEN(words));
     if (!n) return;
     begin_list(p, arena_printf(p->arena, "fsdpc --%s", o->name));
     for (size_t i = 0; i < n; i++) put_word(p, words[i].word, words[i].doc);
@@ -198,14 +198,14 @@ static void put_words(Printer *p, const HelpBook *b) {
 
 /* ---- kinds ---- */
 
-static const char *kind_of_option(const OptionInfo *o) {
+static const char *kind_of_option(Printer *p, const OptionInfo *o) {
     OptionWord words[64];
     switch (o->bit) {
     case OPTION_OUTPUT: return "files";
     case OPTION_SET: return "set";
     case OPTION_PRESET: return "preset";
     case OPTION_PASS: return "list";
-    default: return driver_option_words(o, words, ARRAY_LEN(words)) ? "words" : "text";
+    default: return driver_option_words(p->arena, o, words, ARRAY_LEN(words)) ? "words" : "text";
     }
 }
 
@@ -227,9 +227,10 @@ static void put_kinds(Printer *p) {
         const OptionInfo *o = &option_table[i];
         if (!o->argument) continue;
         const char *word = arena_printf(p->arena, "--%s", o->name);
-        put_kind(p, "fsdpc", word, word, kind_of_option(o));
+        put_kind(p, "fsdpc", word, word, kind_of_option(p, o));
         if (o->letter)
-            put_kind(p, "fsdpc", arena_printf(p->arena, "-%c", o->letter), word, kind_of_option(o));
+            put_kind(p, "fsdpc", arena_printf(p->arena, "-%c", o->letter), word,
+                     kind_of_option(p, o));
     }
     for (int i = 0; i < n_run_options; i++) {
         const RunOption *o = &run_option_table[i];

@@ -51,6 +51,7 @@ int driver_explain(Driver *d) {
     }
     Buf out = {0};
     buf_printf(&out, "%s: %s\n\n%s", code, info->title, long_text(d->arena, info));
+    if (info->name) buf_printf(&out, "\n-W no-%s silences it.\n", info->name);
     driver_print(out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;
@@ -135,6 +136,20 @@ static void add_exit_codes(HelpBook *b) {
 #undef EXIT
 }
 
+static void add_warnings(HelpBook *b) {
+    HelpChapter *c = help_chapter(b, "warnings", "warnings and notes by the names that -W takes");
+    for (int i = 0; i < DIAG_COUNT; i++)
+        if (diag_info[i].name)
+            help_page(b, c,
+                      (HelpPage){.name = diag_info[i].name,
+                                 .kind = arena_printf(
+                                     b->arena, "%s %s",
+                                     diag_info[i].severity == DIAG_NOTE ? "note" : "warning",
+                                     diag_info[i].code),
+                                 .form = arena_printf(b->arena, "-W no-%s", diag_info[i].name),
+                                 .doc = diag_info[i].title});
+}
+
 static void add_diagnostics(HelpBook *b) {
     static const char *const kinds[] = {"error", "warning", "note"};
     HelpChapter *c = help_chapter(b, "diagnostics", "what fsdpc can report");
@@ -157,6 +172,7 @@ void driver_book(HelpBook *b) {
     driver_option_pages(b, help_chapter(b, "options", "options of fsdpc"));
     add_run(b);
     add_exit_codes(b);
+    add_warnings(b);
     add_diagnostics(b);
 }
 

@@ -54,6 +54,9 @@ const OptionInfo option_table[] = {
      "fsdpc check -v plan.bin"},
     {OPTION_RATE, 0, "lr", NULL, "draw the learning rate too",
      "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot --lr run.jsonl -o run.svg"},
+    {OPTION_WARN, 'W', "warn", "NAME",
+     "no-NAME silences a warning, error makes all of them errors, error=NAME one; repeatable",
+     "fsdpc compile -W error -W no-one-unit model.fsd -o plan.bin"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 const int n_options = ARRAY_LEN(option_table);
@@ -72,7 +75,17 @@ static size_t stage_words(OptionWord *words) {
     return n;
 }
 
-size_t driver_option_words(const OptionInfo *o, OptionWord *words, size_t max) {
+static size_t warning_words(Arena *a, OptionWord *words, size_t max) {
+    size_t n = 0;
+    words[n++] = (OptionWord){"error", "every warning is an error"};
+    for (int i = 0; i < DIAG_COUNT; i++)
+        if (diag_info[i].name && n < max)
+            words[n++] =
+                (OptionWord){arena_printf(a, "no-%s", diag_info[i].name), diag_info[i].title};
+    return n;
+}
+
+size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, size_t max) {
     size_t n = 0;
     CHECK((size_t)n_passes + LEVEL_COUNT + 2 <= max);
     switch (o->bit) {
@@ -87,6 +100,7 @@ size_t driver_option_words(const OptionInfo *o, OptionWord *words, size_t max) {
         words[n++] = (OptionWord){"text", "for people"};
         words[n++] = (OptionWord){"json", "for tools"};
         return n;
+    case OPTION_WARN: return warning_words(a, words, max);
     case OPTION_RANK: words[n++] = (OptionWord){"all", "the pieces of every rank"}; return n;
     default: return 0;
     }
@@ -165,7 +179,7 @@ static bool whole_number(const char *value, int64_t lowest, int64_t highest, int
 static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
     OptionWord words[64];
     const char *names[ARRAY_LEN(words)];
-    size_t n = driver_option_words(o, words, ARRAY_LEN(words));
+    size_t n = driver_option_words(d->arena, o, words, ARRAY_LEN(words));
     Buf list = {0};
     for (size_t i = 0; i < n; i++) {
         names[i] = words[i].word;
@@ -183,6 +197,19 @@ static bool set_stage(Driver *d, const OptionInfo *o, const char *value) {
     return false;
 }
 
+static bool set_warning(Driver *d, const char *value) {
+    OptionWord words[64];
+    const char *names[ARRAY_LEN(words)];
+    size_t n = warning_words(d->arena, words, ARRAY_LEN(words));
+    if (diag_choose(&d->diags, value)) return true;
+    for (size_t i = 0; i < n; i++) names[i] = words[i].word;
+    const char *nearest = nearest_name(value, names, n);
+    const char *help = nearest ? arena_printf(d->arena, "did you mean `%s`?", nearest)
+                               : "`fsdpc help warnings` lists them";
+    driver_mistake(d, E_option_value, help, "`-W` knows no warning `%s`", value);
+    return false;
+}
+
 static bool set_word(Driver *d, const OptionInfo *o, const char *value, bool *json) {
     *json = !strcmp(value, "json");
     return *json || !strcmp(value, "text") || wrong_value(d, o, value, "`text` or `json`");
@@ -197,6 +224,7 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_MESH: p->mesh = value; break;
     case OPTION_PRESET: p->preset = value; break;
     case OPTION_PASS: p->passes = value; break;
+    case OPTION_WARN: return set_warning(d, value);
     case OPTION_SET: vec_push(d->arena, &p->sets, value); break;
     case OPTION_STAGE: return set_stage(d, o, value);
     case OPTION_FORMAT: return set_word(d, o, value, &p->json);

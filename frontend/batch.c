@@ -141,7 +141,7 @@ static bool declare_arrays(Elaboration *e, uint64_t *staging) {
     if (!open_arrays(e, train, &s->train, types)) return false;
     s->length = 0;
     if (s->train.fields.n && types[0].dim[0] < s->batch) {
-        Diag d = diag_at(e->model->ds, W_unusual, train->value.span,
+        Diag d = diag_at(e->model->ds, W_few_samples, train->value.span,
                          "a batch of %lld from %lld samples: some repeat within a step",
                          (long long)s->batch, (long long)types[0].dim[0]);
         diag_emit(&d);

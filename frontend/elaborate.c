@@ -141,7 +141,7 @@ static bool train_program(Elaboration *e) {
     for (uint32_t i = 0; e->root_call.valid && i < e->root_call.arguments.at.n; i++) {
         const ConstValue *input = &e->root_call.arguments.at.at[i].value;
         if (input->kind != VALUE_TENSOR || input->tensor != counted) continue;
-        Diag d = diag_at(e->model->ds, W_unusual, loss->expression->span,
+        Diag d = diag_at(e->model->ds, W_copied_targets, loss->expression->span,
                          "the targets are what the model is given: it learns to copy");
         diag_emit(&d);
     }

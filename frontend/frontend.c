@@ -60,7 +60,7 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
         policy_resolve(m, &m->policy, &f->settings);
         directives_resolve(m, &m->policy, &f->settings);
         f->settings.hf_config = hf_config_text(m);
-        if (!ds->errors) warn_unused(m);
+        if (ds->errors == ds->raised) warn_unused(m);
     }
     f->exit_code = diag_exit_code(ds);
     return f;

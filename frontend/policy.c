@@ -475,16 +475,15 @@ static void warn_idle(Model *m, const char *section, const char *key, const char
     diag_emit(&d);
 }
 
-static void warn_unusual(Model *m, const char *key, const char *what) {
-    const Setting *s = model_setting(m, "train", key);
-    Diag d = diag_at(m->ds, W_unusual, s->value.span.file ? s->value.span : s->span, "%s", what);
+static void warn_zero_rate(Model *m, const Setting *s) {
+    Diag d = diag_at(m->ds, W_zero_rate, s->value.span.file ? s->value.span : s->span,
+                     "lr = 0: the weights never change");
     diag_emit(&d);
 }
 
 static void warn_of_unusual_settings(Model *m, const Settings *s) {
     const Setting *optimizer = model_setting(m, "train", "optimizer");
-    if (optimizer->value.kind == VALUE_CALL && s->lr == 0)
-        warn_unusual(m, "optimizer", "lr = 0: the weights never change");
+    if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
 }
 
 static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {

@@ -101,7 +101,7 @@ static void render_json(const Diag *d, Buf *out) {
     json_t *object = json_object(), *notes = json_array();
     if (!object || !notes) fail_environment("out of memory");
     json_put(object, "code", json_text(diag_info[d->code].code));
-    json_put(object, "severity", json_text(severities[diag_info[d->code].severity]));
+    json_put(object, "severity", json_text(severities[diag_severity(d->set, d->code)]));
     json_put(object, "message", json_text(d->message));
     json_put_span(d->set, object, d->span);
     for (int i = 0; i < MIN(d->n_notes, (int)ARRAY_LEN(d->notes)); i++) {
@@ -119,15 +119,38 @@ static void render_json(const Diag *d, Buf *out) {
     json_decref(object);
 }
 
+DiagSeverity diag_severity(const DiagSet *ds, DiagCode code) {
+    DiagSeverity s = diag_info[code].severity;
+    bool raised = ds->as_error[code] || (ds->all_as_errors && s == DIAG_WARNING);
+    return raised ? DIAG_ERROR : s;
+}
+
+bool diag_choose(DiagSet *ds, const char *choice) {
+    bool silent = !strncmp(choice, "no-", 3), error = !strncmp(choice, "error=", 6);
+    const char *name = choice + (silent ? 3 : error ? 6 : 0);
+    if (!strcmp(choice, "error")) return ds->all_as_errors = true;
+    for (int i = 0; i < DIAG_COUNT; i++) {
+        const DiagInfo *info = &diag_info[i];
+        if (!info->name || (strcmp(info->name, name) && strcmp(info->code, name))) continue;
+        ds->silent[i] = silent;
+        if (error) ds->as_error[i] = true;
+        return true;
+    }
+    return false;
+}
+
 void diag_emit(Diag *d) {
     DiagSet *ds = d->set;
     const DiagInfo *info = &diag_info[d->code];
-    if (info->severity == DIAG_ERROR) {
+    DiagSeverity severity = diag_severity(ds, d->code);
+    if (ds->silent[d->code]) return;
+    if (severity == DIAG_ERROR) {
         ds->errors++;
-        ds->ends_with[info->exit_code] = true;
+        ds->raised += info->severity != DIAG_ERROR;
+        ds->ends_with[info->severity == DIAG_ERROR ? info->exit_code : EXIT_USER] = true;
     }
-    if (info->severity == DIAG_WARNING) ds->warnings++;
-    if (info->severity == DIAG_WARNING && ds->quiet) return;
+    if (severity == DIAG_WARNING) ds->warnings++;
+    if (severity == DIAG_WARNING && ds->quiet) return;
     Buf out = {0};
     if (ds->format == DIAG_JSON)
         render_json(d, &out);

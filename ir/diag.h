@@ -43,6 +43,7 @@ typedef struct DiagInfo {
     const char *code; /* as it is printed: E0204 */
     DiagSeverity severity;
     int exit_code; /* EXIT_* of a program that ends because of it */
+    const char *name; /* for -W, NULL of errors */
     const char *title, *text;
 } DiagInfo;
 
@@ -54,7 +55,11 @@ typedef struct DiagSet {
     DiagFormat format;
     bool color;
     bool quiet; /* warnings are counted, not written */
+    bool silent[DIAG_COUNT];   /* -W no-NAME */
+    bool as_error[DIAG_COUNT]; /* -W error=NAME */
+    bool all_as_errors;        /* -W error: every warning, not notes */
     int errors, warnings;
+    int raised;                       /* of the errors those that are warnings by nature */
     bool ends_with[EXIT_CORRUPT + 1]; /* an error with this exit code was reported */
     /* Where rendered text goes; default writes to stderr. */
     void (*write)(void *context, const char *text, size_t n);
@@ -87,6 +92,11 @@ void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_emit(Diag *d); /* renders now and counts */
+/* What a code is under the set's choices. */
+DiagSeverity diag_severity(const DiagSet *ds, DiagCode code);
+/* -W: `no-NAME`, `NAME`, `error`, `error=NAME`, where NAME is that of a warning or its code. false:
+ * there is no such warning. */
+bool diag_choose(DiagSet *ds, const char *choice);
 /* How the program ends after what was reported: the user's own mistakes come first, then input that
  * is not what it claims to be, then what the machine or this version lacks. EXIT_DONE: no errors.
  */

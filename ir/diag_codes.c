@@ -5,7 +5,9 @@
 
 const DiagInfo diag_info[DIAG_COUNT] = {
 #define DIAG(code, id, severity, exit, title, text)                                                \
-    [id] = {#code, DIAG_##severity, EXIT_##exit, title, text},
+    [id] = {#code, DIAG_##severity, EXIT_##exit, NULL, title, text},
+#define WARN(code, id, severity, name, title, text)                                                \
+    [id] = {#code, DIAG_##severity, EXIT_DONE, name, title, text},
 #include "diag_codes.def"
 #undef DIAG
 };

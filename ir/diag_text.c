@@ -311,6 +311,7 @@ void diag_render_text(const Diag *d, Buf *out) {
     static const char *const kinds[] = {"error", "warning", "note"};
     static const char *const colors[] = {RED, YELLOW, GREEN};
     const DiagInfo *info = &diag_info[d->code];
+    DiagSeverity severity = diag_severity(d->set, d->code);
     Renderer r = {.out = out, .set = d->set, .gutter = 1};
     Span place = clamp_span(d->set, d->span), places[ARRAY_LEN(d->notes)];
     int n_notes = MIN(d->n_notes, (int)ARRAY_LEN(d->notes));
@@ -320,8 +321,8 @@ void diag_render_text(const Diag *d, Buf *out) {
         r.gutter = MAX(r.gutter, digits(places[i].end_line));
     }
 
-    put_title(&r, kinds[info->severity], info->code, colors[info->severity], d->message);
-    if (place.file) show_place(&r, place, colors[info->severity]);
+    put_title(&r, kinds[severity], info->code, colors[severity], d->message);
+    if (place.file) show_place(&r, place, colors[severity]);
     bool remarks = d->help || d->n_notes > n_notes;
     for (int i = 0; i < n_notes; i++) remarks |= !places[i].file;
     if (place.file && remarks) {

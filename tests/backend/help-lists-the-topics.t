@@ -23,5 +23,6 @@ options: options of fsdpc
 fsdp-run: options of fsdp-run, which trains a plan
 environment: environment variables of fsdp-run
 exit-codes: how fsdpc and fsdp-run end
+warnings: warnings and notes by the names that -W takes
 diagnostics: what fsdpc can report
 1

@@ -17,4 +17,5 @@ options:
       --pass-timing          print the time of every pass, on stderr
       --error-format FORMAT  text (default) or json: one object a line
   -q, --quiet                print errors only
+  -W, --warn NAME            no-NAME silences a warning, error makes all of them errors, error=NAME one; repeatable
   -h, --help                 this text

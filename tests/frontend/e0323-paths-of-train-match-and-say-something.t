@@ -15,7 +15,7 @@ error[E0304]: path `a.*` is given twice
  --> m.fsd:9:64
 note: it is given here too
  --> m.fsd:8:3
-warning[W0304]: lr = 0: the weights never change
+warning[W0305]: lr = 0: the weights never change
  --> m.fsd:7:67
 error[E0318]: a group has a learning rate, and the optimizer's is 0
  --> m.fsd:9:22

@@ -22,10 +22,10 @@ model = Net
 data { train = npy(x = "x.npy", y = "y.npy"); length = 8 }
 train { loss = cross_entropy(model(x), y); batch = 8 }
 ==== out
-warning[W0304]: lr = 0: the weights never change
+warning[W0305]: lr = 0: the weights never change
  --> m.fsd:7:66
 --
-warning[W0304]: the targets are what the model is given: it learns to copy
+warning[W0306]: the targets are what the model is given: it learns to copy
  --> m.fsd:7:16
 warning[W0302]: data.train = npy: length has no effect
  --> n.fsd:6:56
