@@ -161,6 +161,12 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
         buf_printf(out, " to ");
         put_real(out, s->to);
     }
+    if (s->corruption)
+        buf_printf(out,
+                   " %s raw %lld noise %lld spans %lld mask %lld end %lld words %lld draw %llu",
+                   word_of(&words_Corruption, s->corruption), (long long)s->raw,
+                   (long long)s->noise, (long long)s->spans, (long long)s->mask, (long long)s->end,
+                   (long long)s->words, (Llu)s->draw);
     for (uint32_t k = 0; k < s->n_field; k++) {
         const PlanSourceField *f = &plan_at->source_fields[s->first_field + k];
         buf_printf(out, " %s", text(f->name));

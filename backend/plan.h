@@ -186,10 +186,14 @@ typedef struct PlanSource {
     uint32_t kind;                 /* SourceKind */
     PlanString path;               /* text: file; tokens: glob; as written in the .fsd */
     uint32_t first_field, n_field; /* npy, synthetic */
-    uint32_t pad;
-    double from, to;        /* text */
-    int64_t samples, vocab; /* synthetic, synthetic tokens */
-    uint64_t seed;          /* of both */
+    uint32_t corruption;           /* Corruption; what follows is 0 where it is none: */
+    int64_t raw, noise, spans; /* tokens of a sample; those that are masked or taken out; spans */
+    int64_t mask, end;         /* ids: the mask, or the first of the spans' marks; the end */
+    int64_t words;             /* random tokens are below; 0: all that the model takes */
+    uint64_t draw;             /* seed of what is masked or taken out */
+    double from, to;           /* text */
+    int64_t samples, vocab;    /* synthetic, synthetic tokens */
+    uint64_t seed;             /* of both */
 } PlanSource;
 typedef struct PlanSourceField {
     PlanString name, path; /* path: npy */

@@ -94,8 +94,7 @@ static int read_settings(Reading *r) {
             "settings: an unknown order, optimizer, schedule or on_nan");
     FAIL_IF(bad_real(s->lr, 0, 1e30) || bad_real(s->beta1, 0, 1) || bad_real(s->beta2, 0, 1) ||
                 bad_real(s->warmup, 0, 1e15) || bad_real(s->decay, 0, 1e15) ||
-                bad_real(s->beta2_decay, -1e30, 0) ||
-                bad_real(s->final, -1e30, 1e30),
+                bad_real(s->beta2_decay, -1e30, 0) || bad_real(s->final, -1e30, 1e30),
             "settings: the optimizer's numbers are out of range");
     FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
             (long long)s->loss_exponent);
@@ -348,12 +347,24 @@ static int read_fields(Reading *r) {
     return 0;
 }
 
+static bool bad_corruption(const PlanSource *s, bool rows) {
+    if (s->corruption == CORRUPTION_NONE)
+        return s->raw || s->noise || s->spans || s->mask || s->end || s->words || s->draw;
+    bool spans = s->corruption == CORRUPTION_SPANS;
+    int64_t rest = s->raw - s->noise;
+    return !rows || s->corruption >= CORRUPTIONS || s->raw < 1 || s->raw > INT32_MAX ||
+           s->noise < 1 || rest < 0 || s->mask < 0 || s->mask > INT32_MAX || s->end < 0 ||
+           s->end > INT32_MAX || s->words < 0 || s->words > INT32_MAX ||
+           (spans ? s->spans < 1 || s->spans > MIN(s->noise, rest) || s->spans > s->mask + 1
+                  : s->spans != 0);
+}
+
 static int read_sources(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_sources; i++) {
         const PlanSource *s = &p->sources[i];
-        FAIL_IF(bad_string(p, s->name) || bad_string(p, s->path) || s->pad,
-                "data source %llu has no name", (Llu)i);
+        FAIL_IF(bad_string(p, s->name) || bad_string(p, s->path), "data source %llu has no name",
+                (Llu)i);
         FAIL_IF(s->kind >= SOURCE_KINDS, "data source %s has an unknown kind",
                 plan_string(p, s->name));
         FAIL_IF(bad_range(s->first_field, s->n_field, p->n_source_fields),
@@ -367,8 +378,11 @@ static int read_sources(Reading *r) {
                                                    : s->vocab != 0,
                 "data source %s: a vocabulary of %lld", plan_string(p, s->name),
                 (long long)s->vocab);
-        FAIL_IF(s->kind != SOURCE_NPY && s->kind != SOURCE_SYNTHETIC && p->settings->length < 1,
-                "data source %s: a sample has no tokens", plan_string(p, s->name));
+        bool rows = s->kind != SOURCE_NPY && s->kind != SOURCE_SYNTHETIC;
+        FAIL_IF(rows && p->settings->length < 1, "data source %s: a sample has no tokens",
+                plan_string(p, s->name));
+        FAIL_IF(bad_corruption(s, rows), "data source %s: tokens cannot be corrupted in this way",
+                plan_string(p, s->name));
     }
     for (uint64_t i = 0; i < p->n_source_fields; i++)
         FAIL_IF(bad_string(p, p->source_fields[i].name) || bad_string(p, p->source_fields[i].path),

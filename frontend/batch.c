@@ -3,13 +3,17 @@
  * Token sources give inputs and targets, i32[B, T]. NumPy sources give the fields that they name;
  * their headers are opened for dtype and shape. Synthetic sources say both. B is the local batch of
  * one program call.
+ *
+ * mlm and span_corruption wrap a token source. How many tokens a sample has, how many of them are
+ * masked or taken out, and in how many spans, is the same for all samples, so that shapes are known
+ * here: the lengths are those of T5's data (the most raw tokens whose source is `length` long).
  */
+#include <math.h>
 #include <string.h>
 
 #include "elaborate.h"
 
-static bool read_text(Elaboration *e, const Setting *s, DataSource *out) {
-    const ConstValue *v = &s->value;
+static bool read_text(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
     if (out->from < out->to) return true;
@@ -19,8 +23,7 @@ static bool read_text(Elaboration *e, const Setting *s, DataSource *out) {
 }
 
 /* x = [784] is a field of real numbers, y = 10 one of classes. */
-static bool read_synthetic(Elaboration *e, const Setting *s, DataSource *out) {
-    const ConstValue *v = &s->value;
+static bool read_synthetic(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
     for (uint32_t i = 0; i + 2 < v->n_items; i++) { /* the last two are samples and seed */
         const ConstValue *shape = v->items[i].value;
         DataFieldFile f = {.name = v->items[i].name, .path = ""};
@@ -39,17 +42,12 @@ static bool read_synthetic(Elaboration *e, const Setting *s, DataSource *out) {
     return true;
 }
 
-static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
-    const ConstValue *v = &s->value;
-    if (v->kind != VALUE_CALL) return false;
-    out->present = true;
-    out->span = v->span;
-    out->to = 1;
+static bool read_plain(Elaboration *e, const Setting *s, const ConstValue *v, DataSource *out) {
     int kind = word_find(&words_SourceKind, v->text);
     CHECK(kind >= 0);
     out->kind = (SourceKind)kind;
     switch (out->kind) {
-    case SOURCE_TEXT: out->path = call_argument(v, "path")->text; return read_text(e, s, out);
+    case SOURCE_TEXT: out->path = call_argument(v, "path")->text; return read_text(e, s, v, out);
     case SOURCE_TOKENS: out->path = call_argument(v, "path")->text; return true;
     case SOURCE_NPY:
         for (uint32_t i = 0; i < v->n_items; i++) {
@@ -63,16 +61,99 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
     case SOURCE_SYNTHETIC:
         out->samples = call_argument(v, "samples")->integer;
         out->seed = (uint64_t)call_argument(v, "seed")->integer;
-        return out->kind == SOURCE_SYNTHETIC_TOKENS || read_synthetic(e, s, out);
+        return out->kind == SOURCE_SYNTHETIC_TOKENS || read_synthetic(e, s, v, out);
     case SOURCE_KINDS: break;
     }
     BUG("data source %s", v->text);
+}
+
+/* mlm(tokens(..), ..) and span_corruption(tokens(..), ..) */
+static bool read_corrupted(Elaboration *e, const Setting *s, DataSource *out) {
+    const ConstValue *v = &s->value, *inner = call_argument(v, "source");
+    int kind = word_find(&words_SourceKind, inner->text);
+    out->corruption = (Corruption)word_find(&words_Corruption, v->text);
+    if (kind < 0 || source_has_fields((SourceKind)kind)) {
+        setting_error(e->model, s, "`%s` takes a source of tokens: text, tokens, synthetic_tokens",
+                      v->text);
+        return false;
+    }
+    out->rate = value_number(call_argument(v, "rate"));
+    out->draw = (uint64_t)call_argument(v, "seed")->integer;
+    if (out->corruption == CORRUPTION_SPANS) {
+        out->mean_span = value_number(call_argument(v, "span"));
+        out->mask = call_argument(v, "mark")->integer;
+        out->end = call_argument(v, "end")->integer;
+    } else {
+        out->mask = call_argument(v, "mask")->integer;
+        out->words = call_argument(v, "vocab")->integer; /* none: 0 */
+    }
+    return read_plain(e, s, inner, out);
+}
+
+static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
+    const ConstValue *v = &s->value;
+    if (v->kind != VALUE_CALL) return false;
+    out->present = true;
+    out->span = v->span;
+    out->to = 1;
+    return word_find(&words_Corruption, v->text) > CORRUPTION_NONE ? read_corrupted(e, s, out)
+                                                                   : read_plain(e, s, v, out);
 }
 
 static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging) {
     Field f = {.name = name, .type = *type, .staging = *staging};
     *staging = align_up(*staging + (uint64_t)type_bytes(type), 64);
     vec_push(e->model->arena, &e->graph->fields, f);
+}
+
+/* What a sample of `raw` tokens becomes. */
+typedef struct SpanLengths {
+    int64_t noise, spans, source, target;
+} SpanLengths;
+static SpanLengths span_lengths(const DataSource *d, int64_t raw) {
+    SpanLengths n;
+    n.noise = (int64_t)floor((double)raw * d->rate + 0.5);
+    n.noise = MAX(MIN(n.noise, raw - 1), (int64_t)1);
+    n.spans = (int64_t)floor((double)n.noise / d->mean_span + 0.5);
+    n.spans = MAX(MIN(n.spans, MIN(n.noise, raw - n.noise)), (int64_t)1);
+    n.source = raw - n.noise + n.spans + 1; /* a mark for each span, and the end */
+    n.target = n.noise + n.spans + 1;
+    return n;
+}
+
+/* Fills raw, noise and spans for samples of `length` tokens; *target: the other fields' length. */
+static bool size_corruption(Elaboration *e, const Setting *setting, int64_t length, DataSource *d,
+                            int64_t *target) {
+    *target = d->raw = length;
+    d->noise = MAX((int64_t)floor((double)length * d->rate + 0.5), (int64_t)1);
+    if (d->corruption == CORRUPTION_MLM) return true;
+    d->raw = 2; /* the source of one token more is as long or one longer */
+    for (int64_t more = length; more > 0; more /= 2)
+        while (span_lengths(d, d->raw + more).source <= length) d->raw += more;
+    SpanLengths n = span_lengths(d, d->raw);
+    d->noise = n.noise;
+    d->spans = n.spans;
+    *target = n.target;
+    if (n.source != length)
+        setting_error(e->model, setting, "spans need samples of more than %lld tokens",
+                      (long long)length);
+    else if (n.spans > d->mask + 1)
+        setting_error(e->model, setting, "mark = %lld leaves no ids for %lld spans",
+                      (long long)d->mask, (long long)n.spans);
+    return n.source == length && n.spans <= d->mask + 1;
+}
+
+static bool declare_corrupted(Elaboration *e, const Type *type, uint64_t *staging) {
+    static const char *const masked[] = {"inputs", "segments", "mask", "labels"};
+    static const char *const spans[] = {"source", "target", "labels"};
+    Settings *s = &e->frontend->settings;
+    bool mlm = s->train.corruption == CORRUPTION_MLM;
+    const Setting *setting = model_setting(e->model, "data", "train");
+    Type rest = *type;
+    if (!size_corruption(e, setting, s->length, &s->train, &rest.dim[1])) return false;
+    for (size_t k = 0; k < (mlm ? ARRAY_LEN(masked) : ARRAY_LEN(spans)); k++)
+        add_field(e, mlm ? masked[k] : spans[k], k ? &rest : type, staging);
+    return true;
 }
 
 static bool declare_tokens(Elaboration *e, uint64_t *staging) {
@@ -93,6 +174,7 @@ static bool declare_tokens(Elaboration *e, uint64_t *staging) {
         return false;
     }
     Type type = type_of(DT_I32, 2, dims);
+    if (s->train.corruption) return declare_corrupted(e, &type, staging);
     add_field(e, "inputs", &type, staging);
     add_field(e, "targets", &type, staging);
     return true;
@@ -164,7 +246,14 @@ static bool check_validation(Elaboration *e) {
     const Setting *setting = model_setting(e->model, "data", "val");
     DataSource given = s->val;
     if (!given.present) return true;
-    if (source_has_fields(given.kind) != source_has_fields(s->train.kind)) {
+    int64_t target = 0, wanted = 0;
+    bool alike = source_has_fields(given.kind) == source_has_fields(s->train.kind) &&
+                 given.corruption == s->train.corruption;
+    if (alike && given.corruption) {
+        if (!size_corruption(e, setting, s->length, &s->val, &target)) return false;
+        wanted = e->graph->fields.at[e->graph->fields.n - 1].type.dim[1];
+    }
+    if (!alike || target != wanted) {
         setting_error(e->model, setting, "data.val must give the same fields as data.train");
         return false;
     }

@@ -38,6 +38,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2
 #define BOOL .kinds = K_BOOL
 #define TEXT .kinds = K_TEXT
+#define SOURCE_CALL .kinds = K_CALL
 #define NAMES .kinds = K_LIST, .items = K_WORD
 #define NAMED_TEXTS .kinds = K_TEXT | K_NAMED
 #define NAMED_SHAPES .kinds = K_INT | K_LIST | K_NAMED, .items = K_INT
@@ -138,6 +139,7 @@ static const char *short_name(int kinds) {
            : kinds & K_BOOL ? "bool"
            : kinds & K_TEXT ? "text"
            : kinds & K_WORD ? "name"
+           : kinds & K_CALL ? "call"
                             : "value";
 }
 

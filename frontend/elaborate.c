@@ -61,13 +61,14 @@ static Scope batch_scope(Elaboration *e, const KeyInfo *key) {
     Scope s = {.model = e->model, .elaboration = e, .key = key, .path = ""};
     const Graph *g = e->graph;
     bool tokens = !source_has_fields(e->frontend->settings.train.kind);
+    bool spans = e->frontend->settings.train.corruption == CORRUPTION_SPANS;
     ConstValue root = {.kind = VALUE_MODULE, .module = e->root};
     scope_bind(&s, "model", root);
     for (uint32_t i = 0; i < g->fields.n; i++) {
         ConstValue v = {.kind = VALUE_TENSOR, .tensor = e->field_value[i]};
         v.type = g->fields.at[i].type;
         v.dims[0] = "B";
-        if (tokens) v.dims[1] = "T";
+        if (tokens) v.dims[1] = spans && i == 0 ? "S" : "T";
         scope_bind(&s, g->fields.at[i].name, v);
     }
     return s;

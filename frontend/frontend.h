@@ -35,6 +35,10 @@ typedef struct DataSource {
     int64_t samples, vocab;    /* synthetic; synthetic tokens */
     uint64_t seed;             /* of both */
     VEC(DataFieldFile) fields; /* npy, synthetic; in the order of Graph.fields */
+    Corruption corruption;     /* of tokens; the rest as PlanSource has it */
+    int64_t raw, noise, spans, mask, end, words;
+    uint64_t draw;
+    double rate, mean_span; /* share of noise, tokens of a span */
     Span span;
 } DataSource;
 
@@ -57,7 +61,7 @@ typedef struct Settings {
     double beta2_decay; /* of Adafactor: 1 - beta2 is the step's number to this power */
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
-    int64_t parameters; /* distinct elements */
+    int64_t parameters;    /* distinct elements */
     const char *hf_config; /* text of config.json, or "" */
 } Settings;
 

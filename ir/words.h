@@ -126,6 +126,12 @@
     W(SOURCE_SYNTHETIC, "synthetic", "made-up fields that can be learnt")                          \
     W(SOURCE_SYNTHETIC_TOKENS, "synthetic_tokens", "made-up tokens that can be learnt")
 
+/* What is done to the tokens of a sample. */
+#define WORDS_Corruption(W)                                                                        \
+    W(CORRUPTION_NONE, "none", "inputs, and targets one further")                                  \
+    W(CORRUPTION_MLM, "mlm", "some tokens are masked; the model says which they were")             \
+    W(CORRUPTION_SPANS, "span_corruption", "spans are taken out; the model says them")
+
 #define WORD_TABLES(TABLE)                                                                         \
     TABLE(DType, DT_COUNT)                                                                         \
     TABLE(OpLevel, LEVEL_COUNT)                                                                    \
@@ -144,7 +150,8 @@
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \
     TABLE(DataOrder, ORDER_KINDS)                                                                  \
-    TABLE(SourceKind, SOURCE_KINDS)
+    TABLE(SourceKind, SOURCE_KINDS)                                                                \
+    TABLE(Corruption, CORRUPTIONS)
 
 /* The enums: typedef enum Phase { PHASE_FORWARD, .., PHASE_COUNT } Phase. */
 #define WORD_CONSTANT(constant, word, meaning) constant,

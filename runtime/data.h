@@ -28,6 +28,8 @@ typedef struct DataFile {
     FileType type;
 } DataFile;
 
+enum { CORRUPTED_FIELDS = 4 };
+
 typedef struct Dataset {
     const Plan *plan;
     const PlanSource *source;
@@ -39,8 +41,17 @@ typedef struct Dataset {
     FieldRange *range;  /* [plan fields] */
     uint32_t *of_field; /* npy: file of each plan field; tokens: 0 inputs, 1 targets */
     uint32_t *width;    /* [plan fields] elements a sample */
+    int64_t corrupted[CORRUPTED_FIELDS]; /* corruption.c: the plan's fields, or -1 */
     Arena *arena;
 } Dataset;
+
+/* A sample that is being made of its tokens, in order. */
+typedef struct Corrupted {
+    const Dataset *d;
+    int64_t k, taken, kept, noise, span, source, labels;
+    bool inside;                   /* a span */
+    int32_t *to[CORRUPTED_FIELDS]; /* rows of the fields, or NULL */
+} Corrupted;
 
 /* dataset.c. options: the --data of the command line. */
 int dataset_open(const Plan *p, const char *name, const DataOption *option, uint32_t n_option,
@@ -54,6 +65,10 @@ const char *dataset_place(const Dataset *d);
 /* synthetic.c: samples that are made up. */
 int synthetic_open(Dataset *d, char *error);
 void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot);
+/* corruption.c: mlm and span_corruption; d->range and d->width are there. */
+int corrupted_open(Dataset *d, char *error);
+void corrupted_begin(Corrupted *c, const Dataset *d, int64_t k, int64_t row, uint8_t *slot);
+void corrupted_take(Corrupted *c, int32_t token); /* more than there are: ignored */
 /* field_range.c */
 void field_ranges(const Plan *p, FieldRange *range);
 

@@ -3,7 +3,7 @@
  * text: every byte is a token, a share [from, to) of the file. tokens: llm.c shards, globbed and
  * sorted by bytes. npy: an array a field, first axis = sample. A sample of text and tokens is T + 1
  * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
- * starts at token k * T.
+ * starts at token k * T. With mlm and span_corruption (corruption.c) T is what such a sample takes.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -99,14 +99,16 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         globfree(&found);
     }
     d->length = p->settings->length;
+    int code = d->source->corruption ? corrupted_open(d, error) : 0;
+    if (code) return code;
     for (uint32_t i = 0; i < d->n_file; i++) {
-        int code = open_file(&d->file[i], d->file[i].map.path, error);
+        code = open_file(&d->file[i], d->file[i].map.path, error);
         if (!code)
             code = d->source->kind == SOURCE_TEXT ? open_text(d, error)
                                                   : open_tokens(&d->file[i], error);
         if (code) return code;
     }
-    for (uint64_t k = 0; k < p->n_fields; k++) {
+    for (uint64_t k = 0; k < p->n_fields && !d->source->corruption; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         d->of_field[k] = !strcmp(name, "targets");
         if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
@@ -288,9 +290,33 @@ static uint32_t file_of(const Dataset *d, int64_t k) {
     return low;
 }
 
+/* Ids are those that the first field takes. */
+static void read_corrupted(Sample *s) {
+    const Dataset *d = s->d;
+    const DataFile *f = s->f = &d->file[file_of(d, s->k)];
+    uint64_t field = d->corrupted[0] < 0 ? 0 : (uint64_t)d->corrupted[0];
+    uint32_t width = file_type_bytes(f->type);
+    int64_t below = d->range[field].below ? d->range[field].below : (int64_t)INT32_MAX + 1;
+    uint64_t first = f->first_byte + (uint64_t)((s->k - f->first_sample) * d->length) * width;
+    Corrupted c;
+    corrupted_begin(&c, d, s->k, s->row, s->slot);
+    for (int64_t i = 0; i < d->length && !s->code; i++) {
+        uint64_t offset = first + (uint64_t)i * width;
+        int64_t id = load_integer(f->map.bytes + offset, f->type);
+        if (id < 0 || id >= below)
+            s->code = bad_id(f, offset, id, below,
+                             plan_string(d->plan, d->plan->fields[field].name), s->error);
+        corrupted_take(&c, (int32_t)id);
+    }
+}
+
 static void read_fields(void *user) {
     Sample *s = user;
     const Dataset *d = s->d;
+    if (d->source->corruption) {
+        read_corrupted(s);
+        return;
+    }
     bool arrays = d->source->kind == SOURCE_NPY;
     uint32_t file = arrays ? 0 : file_of(d, s->k);
     for (uint64_t i = 0; i < d->plan->n_fields && !s->code; i++) {

@@ -60,6 +60,12 @@ int synthetic_open(Dataset *d, char *error) {
     bool tokens = d->source->kind == SOURCE_SYNTHETIC_TOKENS;
     d->samples = d->source->samples;
     d->length = tokens ? p->settings->length : 0;
+    if (d->source->corruption) {
+        int code = corrupted_open(d, error);
+        bool first = d->corrupted[0] >= 0;
+        return code || !first ? code
+                              : check_ids(d, (uint64_t)d->corrupted[0], d->source->vocab, error);
+    }
     for (uint64_t k = 0; k < p->n_fields; k++) {
         const char *name = plan_string(p, p->fields[k].name);
         const PlanSourceField *f = tokens ? NULL : field_at(d, k);
@@ -84,16 +90,27 @@ int synthetic_open(Dataset *d, char *error) {
 
 /* ---- reading ---- */
 
-static void read_tokens(const Dataset *d, int64_t k, uint64_t field, int32_t *to) {
+typedef struct Walk { /* over the tokens of a sample */
     uint32_t key[2];
-    int64_t vocab = d->source->vocab;
-    key_of("tokens", d->source->seed, key);
-    int64_t token = below(word_at(key, (uint64_t)k, 0), vocab);
-    for (int64_t i = 0; i <= d->length; i++) {
-        int64_t place = i - d->of_field[field]; /* targets are one further */
-        if (place >= 0 && place < d->length) to[place] = (int32_t)token;
-        uint32_t word = word_at(key, (uint64_t)k, (uint64_t)i + 1);
-        token = word % NOISY ? (5 * token + 3) % vocab : below(word, vocab);
+    int64_t k, i, vocab, token;
+} Walk;
+
+static Walk walk_begin(const Dataset *d, int64_t k) {
+    Walk w = {.k = k, .vocab = d->source->vocab};
+    key_of("tokens", d->source->seed, w.key);
+    w.token = below(word_at(w.key, (uint64_t)k, 0), w.vocab);
+    return w;
+}
+
+static void walk_on(Walk *w) {
+    uint32_t word = word_at(w->key, (uint64_t)w->k, (uint64_t)++w->i);
+    w->token = word % NOISY ? (5 * w->token + 3) % w->vocab : below(word, w->vocab);
+}
+
+static void read_tokens(const Dataset *d, int64_t k, uint64_t field, int32_t *to) {
+    for (Walk w = walk_begin(d, k); w.i <= d->length; walk_on(&w)) {
+        int64_t place = w.i - d->of_field[field]; /* targets are one further */
+        if (place >= 0 && place < d->length) to[place] = (int32_t)w.token;
     }
 }
 
@@ -124,6 +141,13 @@ static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t cla
 void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot) {
     const Plan *p = d->plan;
     uint32_t key[2];
+    if (d->source->corruption) {
+        Corrupted c;
+        corrupted_begin(&c, d, k, row, slot);
+        for (Walk w = walk_begin(d, k); w.i < d->length; walk_on(&w))
+            corrupted_take(&c, (int32_t)w.token);
+        return;
+    }
     key_of("class", d->source->seed, key);
     uint32_t class_word = word_at(key, (uint64_t)k, 0);
     for (uint64_t i = 0; i < p->n_fields; i++) {

@@ -3,12 +3,10 @@
 ==== m.fsd
 train { optimizer = muon(); precision = f16() }
 shard { strategy = states; layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
-data { train = mlm(tokens("a.bin"), rate = 0.1, mask = 3) }
+data { train = text("a.bin") }
 ==== out
 error[E0390]: the directive "h.*" = replicate is known but not in this version
  --> m.fsd:2:108
-error[E0390]: data.train = mlm is known but not in this version
- --> m.fsd:3:16
 error[E0390]: train.optimizer = muon is known but not in this version
  --> m.fsd:1:21
 error[E0390]: train.precision = f16 is known but not in this version

@@ -1,0 +1,158 @@
+/* mlm and span_corruption: what samples are made of, against the tokens that they were made from.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "data.h"
+#include "ir.h"
+#include "runtime.h"
+
+enum { VOCAB = 50, SAMPLES = 300, MOST = 128, IGNORED = -100, MASK = 7 };
+
+/* A plan with one source of made-up tokens and its fields; up to four of up to 128 tokens. */
+typedef struct Source {
+    char strings[256];
+    PlanSource source;
+    PlanField fields[4];
+    PlanSettings settings;
+    Plan plan;
+    Dataset *d;
+    int32_t slot[4 * MOST];
+} Source;
+
+static PlanString add_string(Source *s, size_t *end, const char *text) {
+    PlanString at = (PlanString)*end;
+    strcpy(s->strings + at, text);
+    *end += strlen(text) + 1;
+    return at;
+}
+
+static void open_source(Source *s, PlanSource source, const char *const *names,
+                        const int64_t *width) {
+    size_t end = 1;
+    char error[ERROR_BYTES];
+    memset(s, 0, sizeof *s);
+    s->source = source;
+    s->source.name = add_string(s, &end, "train");
+    s->source.kind = SOURCE_SYNTHETIC_TOKENS;
+    s->source.samples = SAMPLES;
+    s->source.vocab = VOCAB;
+    s->plan = (Plan){.strings = s->strings,
+                     .settings = &s->settings,
+                     .sources = &s->source,
+                     .n_sources = 1,
+                     .fields = s->fields};
+    s->settings.length = width[0];
+    for (; names[s->plan.n_fields]; s->plan.n_fields++) {
+        uint64_t k = s->plan.n_fields;
+        s->fields[k].name = add_string(s, &end, names[k]);
+        s->fields[k].type = type_of(DT_I32, 2, (int64_t[]){1, width[k]});
+        s->fields[k].staging = k * MOST * 4;
+    }
+    s->plan.n_strings = sizeof s->strings;
+    if (dataset_open(&s->plan, "train", NULL, 0, &s->d, error)) fail_msg("%s", error);
+}
+
+static const int32_t *read_field(Source *s, int64_t k, int field) {
+    char error[ERROR_BYTES];
+    assert_int_equal(dataset_read(s->d, k, 0, (uint8_t *)s->slot, error), 0);
+    return s->slot + field * MOST;
+}
+
+/* The tokens that a sample is made of. */
+static void raw_tokens(int64_t n, int64_t k, int32_t *to) {
+    Source plain;
+    open_source(&plain, (PlanSource){0}, (const char *const[]){"inputs", NULL}, &n);
+    memcpy(to, read_field(&plain, k, 0), sizeof *to * (size_t)n);
+    dataset_close(plain.d);
+}
+
+static void masked_tokens_are_the_labels(void **state) {
+    (void)state;
+    enum { T = 40, CHOSEN = 6 };
+    Source s;
+    int32_t raw[T];
+    int masked = 0, same = 0, places[T] = {0};
+    open_source(&s,
+                (PlanSource){.corruption = CORRUPTION_MLM, .raw = T, .noise = CHOSEN, .mask = MASK},
+                (const char *const[]){"labels", "inputs", "mask", "segments", NULL},
+                (const int64_t[]){T, T, T, T});
+    for (int64_t k = 0; k < SAMPLES; k++) {
+        raw_tokens(T, k, raw);
+        const int32_t *labels = read_field(&s, k, 0), *inputs = labels + MOST;
+        int chosen = 0;
+        for (int i = 0; i < T; i++) {
+            assert_true(labels[2 * MOST + i] == 1 && labels[3 * MOST + i] == 0);
+            assert_true(labels[i] == raw[i] || (labels[i] == IGNORED && inputs[i] == raw[i]));
+            assert_true(inputs[i] >= 0 && inputs[i] < VOCAB);
+            if (labels[i] == IGNORED) continue;
+            chosen++;
+            places[i]++;
+            masked += inputs[i] == MASK;
+            same += inputs[i] == raw[i];
+        }
+        assert_int_equal(chosen, CHOSEN);
+    }
+    /* of 1800: 80 %, and 10 % and 1 in 50 of another 10 %, within five standard deviations */
+    assert_true(abs(masked - 1440) < 90 + 36 && abs(same - 184) < 65);
+    for (int i = 0; i < T; i++) assert_true(abs(places[i] - SAMPLES * CHOSEN / T) < 32);
+    dataset_close(s.d);
+}
+
+/* Writes the sample's tokens again from source and labels; the number of spans. */
+static int restore(const int32_t *source, const int32_t *labels, int32_t mark, int32_t *to) {
+    int spans = 0, at = 0, label = 0;
+    for (int i = 0; source[i] != 1 + VOCAB; i++) {
+        if (source[i] != mark - spans) {
+            to[at++] = source[i];
+            continue;
+        }
+        assert_int_equal(labels[label++], mark - spans);
+        spans++;
+        while (labels[label] != mark - spans && labels[label] != 1 + VOCAB)
+            to[at++] = labels[label++];
+    }
+    assert_int_equal(labels[label], 1 + VOCAB);
+    return spans;
+}
+
+static void spans_and_the_rest_are_the_sample(void **state) {
+    (void)state;
+    enum { RAW = 70, NOISE = 11, SPANS = 4, S = RAW - NOISE + SPANS + 1, T = NOISE + SPANS + 1 };
+    Source s;
+    int32_t raw[RAW], again[RAW + SPANS];
+    open_source(&s,
+                (PlanSource){.corruption = CORRUPTION_SPANS,
+                             .raw = RAW,
+                             .noise = NOISE,
+                             .spans = SPANS,
+                             .mask = 2 * VOCAB,
+                             .end = VOCAB + 1},
+                (const char *const[]){"source", "target", "labels", NULL},
+                (const int64_t[]){S, T, T});
+    int different = 0;
+    for (int64_t k = 0; k < SAMPLES; k++) {
+        raw_tokens(RAW, k, raw);
+        const int32_t *source = read_field(&s, k, 0), *target = source + MOST,
+                      *labels = target + MOST;
+        assert_int_equal(restore(source, labels, 2 * VOCAB, again), SPANS);
+        assert_memory_equal(raw, again, sizeof raw);
+        assert_true(target[0] == 0 && source[0] < VOCAB);
+        assert_memory_equal(target + 1, labels, sizeof *labels * (T - 1));
+        different += source[5] == 2 * VOCAB;
+    }
+    assert_true(different > 0 && different < SAMPLES / 2); /* spans begin at other places */
+    dataset_close(s.d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(masked_tokens_are_the_labels),
+        cmocka_unit_test(spans_and_the_rest_are_the_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
