@@ -28,7 +28,7 @@ extern const uint32_t n_shard_policies; /* they come first, on a line of their o
 int64_t text_field_get(const TextField *f, const void *record); /* all but TEXT_REAL */
 void text_field_set(const TextField *f, void *record, int64_t value);
 double text_field_real(const TextField *f, const void *record); /* TEXT_REAL */
-bool text_field_shown(const TextField *f, const void *record); /* false: quiet and 0 */
+bool text_field_shown(const TextField *f, const void *record);  /* false: quiet and 0 */
 bool text_field_in_range(const TextField *f, const void *record);
 /* (rep, dp) */
 void text_axes_print(const Mesh *mesh, AxisSet set, Buf *out);

@@ -137,8 +137,9 @@ int generate_check(Run *run, char *error) {
     const Plan *p = run->plan;
     const PlanSource *s = source_of(p);
     uint32_t program, instr;
-    bool rows = s && !s->corruption && (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS ||
-                      s->kind == SOURCE_SYNTHETIC_TOKENS);
+    bool rows =
+        s && !s->corruption &&
+        (s->kind == SOURCE_TEXT || s->kind == SOURCE_TOKENS || s->kind == SOURCE_SYNTHETIC_TOKENS);
     const PlanField *inputs = find_field(p, "inputs");
     if (!rows || !inputs || inputs->type.rank != 2 || inputs->type.dtype != DT_I32)
         return mistake(error, "the model does not read rows of tokens (data.train = text or "

@@ -7,11 +7,12 @@ against expected.json: the loss and the gradient norm of every step and the eval
 times the measured tolerance (bf16: 4 times the spread between PyTorch's own implementations), the
 gradients of step 0 within 4 times the case's grads0_abs, and the final weights of each parameter
 within 4 times its own after_tol. Only the key third of c_attn.bias is exempt, and only in the
-weights: its gradient is rounding noise, which Adam blows up. Adam's first step is lr g / (|g| + eps),
-so an error d of a gradient that is not 0 moves the weight by d lr eps / (|g| + eps)^2; where that is
-more than after_tol (a gradient near 1e-7), it is allowed, with the parameter's own grad0_tol as d.
-Never tighter than a unit in the last place of the number compared. Prints `CASE on N ranks: as PyTorch` or what differs (exit 1). --table
-prints the largest share of the tolerance used.
+weights: its gradient is rounding noise, which Adam blows up. Adam's first step is lr g / (|g| +
+eps), so an error d of a gradient that is not 0 moves the weight by d lr eps / (|g| + eps)^2; where
+that is more than after_tol (a gradient near 1e-7), it is allowed, with the parameter's own
+grad0_tol as d. Never tighter than a unit in the last place of the number compared. Prints `CASE on
+N ranks: as PyTorch` or what differs (exit 1). --table prints the largest share of the tolerance
+used.
 """
 
 import argparse
