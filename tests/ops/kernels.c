@@ -104,11 +104,11 @@ static void launch(Kernels *k, const Op *op, const void *const *in, void *const 
     const Type *in_types[MAX_OPERANDS], *out_types[MAX_OPERANDS];
     for (uint32_t j = 0; j < op->n_in; j++) in_types[j] = &in_type[j];
     for (uint32_t j = 0; j < op->n_out; j++) out_types[j] = &out_type[j];
-    int64_t bytes = op_workspace(op->kind, DEVICE_CPU, &op->attr, (int)op->n_in, in_type,
+    int64_t bytes = op_workspace(op->kind, DEVICE_CPU, op->attr, (int)op->n_in, in_type,
                                  (int)op->n_out, out_type);
     KernelCall call = {&rank,
                        op->kind,
-                       &op->attr,
+                       op->attr,
                        op->n_in,
                        op->n_out,
                        in,
@@ -131,8 +131,8 @@ void kernels_dropout(void *kernels, const Op *op, int64_t n, double *factor) {
     void *out[1] = {y};
     launch(kernels, op, in, out, t, t);
     for (int64_t i = 0; i < n; i++) {
-        CHECK(y[i] == 0 || fabs(y[i] * (1 - op->attr.p) - 1) < 1e-6);
-        factor[i] = y[i] == 0 ? 0 : 1 / (1 - op->attr.p);
+        CHECK(y[i] == 0 || fabs(y[i] * (1 - op->attr->p) - 1) < 1e-6);
+        factor[i] = y[i] == 0 ? 0 : 1 / (1 - op->attr->p);
     }
     free(ones);
     free(y);
@@ -173,14 +173,14 @@ static void fill_result(const Run *r, const Op *op, const double *x) {
 static void read_gradient(const Run *r, const Op *op) {
     const Type *t = &r->g->values.at[op->in[0]].type;
     for (int64_t i = 0; i < type_elements(t); i++)
-        r->data->gradients[op->attr.index][i] = load(r->memory[op->in[0]], t->dtype, i);
+        r->data->gradients[op->attr->index][i] = load(r->memory[op->in[0]], t->dtype, i);
 }
 
 static void run_op(Run *r, const Op *op) {
     place_results(r, op);
     switch (op->kind) {
-    case OP_param: fill_result(r, op, r->data->params[op->attr.index]); return;
-    case OP_field: fill_result(r, op, r->data->fields[op->attr.index]); return;
+    case OP_param: fill_result(r, op, r->data->params[op->attr->index]); return;
+    case OP_field: fill_result(r, op, r->data->fields[op->attr->index]); return;
     case OP_state:
         memset(r->memory[op->out], 0, (size_t)type_bytes(&r->g->values.at[op->out].type));
         return;
