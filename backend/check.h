@@ -140,7 +140,7 @@ uint16_t check_sum_op(const Backward *s, const Contribution *u); /* if it is: by
 bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uint32_t *value);
 uint32_t check_gradient_result(const Contribution *u);
 uint32_t check_gradient_args(const Part *part, const GradientForm *f);
-Attrs check_gradient_attrs(const Check *c, uint64_t instr, const GradientForm *f);
+Attrs check_gradient_attrs(const Check *c, const Contribution *u);
 /* check_recomputed.c: rule 4 of one program: what is repeated is what forward computes */
 int check_recomputed(Check *c, uint32_t program);
 /* check_backward.c: rule 4 of one program: gradients are those of the loss */

@@ -201,7 +201,7 @@ static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *exp
 static int compare(Blame *b, const Use *u, uint64_t i, const Part *part) {
     Check *c = b->s->c;
     const GradientForm *f = u->u.form;
-    Attrs expected = check_gradient_attrs(c, u->u.instr, f);
+    Attrs expected = check_gradient_attrs(c, &u->u);
     uint32_t bit = other_attr(part->op, &expected, &c->p->instrs[i].attr), v;
     if (bit < ATTR_COUNT) return blame_attr(b, i, u, &expected, bit);
     uint32_t n = MIN(part->n_in, check_gradient_args(&u->u.part, f));

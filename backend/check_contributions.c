@@ -55,8 +55,13 @@ bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uin
     return arg < I0;
 }
 
-Attrs check_gradient_attrs(const Check *c, uint64_t i, const GradientForm *f) {
-    Attrs a = c->p->instrs[i].attr;
+Attrs check_gradient_attrs(const Check *c, const Contribution *u) {
+    const GradientForm *f = u->form;
+    Attrs a = c->p->instrs[u->instr].attr;
+    for (uint32_t k = 0; f->forward == OP_concat && k <= u->operand; k++) {
+        a.start += a.count;
+        a.count = check_type(c, check_part_in(&u->part, k))->dim[a.axis];
+    }
     a.exponent = c->p->settings->loss_exponent;
     if (f->alpha != 0) a.alpha = f->alpha;
     return a;
@@ -95,7 +100,7 @@ uint64_t check_contribution(const Backward *s, const Contribution *u) {
     bool summed = check_is_summed(s, u);
     uint64_t number = s->gradient[check_part_out(&u->part, 0)];
     if (f->gradient != OP_COUNT) {
-        Attrs a = check_gradient_attrs(c, u->instr, f);
+        Attrs a = check_gradient_attrs(c, u);
         uint32_t n = check_gradient_args(&u->part, f), v;
         for (uint32_t k = 0; k < n; k++)
             c->terms[k] = check_gradient_arg(&u->part, f, k, &v) ? s->gradient[v] : c->number[v];

@@ -73,6 +73,46 @@ static const char *rule_split(const Instr *s) {
 static const char *rule_stack(const Instr *s) {
     return check_parts(s->x, s->n_in, &s->y[0], s->in->attr.axis);
 }
+static const char *rule_transpose(const Instr *s) {
+    const Type *x = &s->x[0], *y = &s->y[0];
+    int axis[MAX_RANK];
+    WANT(x->rank == y->rank && axes_of_order(s->in->attr.order, x->rank, axis), misfit);
+    WANT(x->dtype == y->dtype || (type_is_float(x) && type_is_float(y)), misfit);
+    for (int i = 0; i < x->rank; i++)
+        WANT(s->in->op == OP_transpose ? y->dim[i] == x->dim[axis[i]]
+                                       : x->dim[i] == y->dim[axis[i]],
+             misfit);
+    return NULL;
+}
+/* part is `count` entries of an axis of whole, from `start` on. */
+static const char *check_slice(const Type *part, const Type *whole, const Attrs *a) {
+    WANT(part->rank == whole->rank && a->axis < part->rank, misfit);
+    WANT(part->dtype == whole->dtype || (type_is_float(part) && type_is_float(whole)), misfit);
+    WANT(part->dim[a->axis] == a->count && a->count <= whole->dim[a->axis] &&
+             a->start <= whole->dim[a->axis] - a->count,
+         misfit);
+    for (int i = 0; i < part->rank; i++)
+        WANT(i == a->axis || part->dim[i] == whole->dim[i], misfit);
+    return NULL;
+}
+static const char *rule_slice(const Instr *s) {
+    return check_slice(&s->y[0], &s->x[0], &s->in->attr);
+}
+static const char *rule_slice_grad(const Instr *s) {
+    return check_slice(&s->x[0], &s->y[0], &s->in->attr);
+}
+static const char *rule_concat(const Instr *s) {
+    Attrs a = {.axis = s->in->attr.axis};
+    WANT(a.axis < s->y[0].rank, misfit);
+    for (uint32_t k = 0; k < s->n_in; k++) {
+        WANT(a.axis < s->x[k].rank, misfit);
+        a.count = s->x[k].dim[a.axis];
+        const char *fault = check_slice(&s->x[k], &s->y[0], &a);
+        if (fault) return fault;
+        a.start += a.count;
+    }
+    return FITS(a.start == s->y[0].dim[a.axis]);
+}
 static const char *rule_view(const Instr *s) {
     int64_t bytes = type_bytes(&s->x[0]), need = type_bytes(&s->y[0]), at = s->in->attr.offset;
     return FITS(need <= bytes && at <= bytes - need && at % dtype_bytes(s->y[0].dtype) == 0);

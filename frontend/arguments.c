@@ -205,6 +205,7 @@ static bool is_named(const Arguments *args, const char *name) {
  * these arguments than must be given. */
 static uint32_t first_position(const Bind *b, const Arguments *args) {
     uint32_t leading = 0, needed = 0;
+    if (b->n && (b->row[b->n - 1].type.kinds & K_MANY)) return b->n - 1;
     while (leading < b->n && b->row[leading].standard) leading++;
     for (uint32_t i = leading; i < b->n; i++)
         needed += !b->row[i].standard && !is_named(args, b->row[i].name);
@@ -252,14 +253,15 @@ static void place(Bind *b, const Arguments *args) {
     }
 }
 
-/* All arguments, which have no name, as one list. */
+/* All arguments that have no name as one list. */
 static ConstValue list_of(Bind *b, const Arguments *args) {
     Arena *arena = b->s->model->arena;
     ConstValue v = {.kind = VALUE_LIST, .span = b->at};
     v.items = arena_array(arena, ConstItem, args->at.n + 1);
-    for (; v.n_items < args->at.n; v.n_items++) {
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        if (args->at.at[i].name) continue;
         v.items[v.n_items].value = arena_new_of(arena, ConstValue);
-        *v.items[v.n_items].value = args->at.at[v.n_items].value;
+        *v.items[v.n_items++].value = args->at.at[i].value;
     }
     return v;
 }

@@ -58,6 +58,11 @@ static void write_expression(Buf *out, const Node *e) {
         write_expression(out, e->kids[0]);
         write_expression(out, e->kids[1]);
         break;
+    case NODE_RANGE:
+        if (e->kids[0]) write_expression(out, e->kids[0]);
+        buf_printf(out, ":");
+        if (e->kids[1]) write_expression(out, e->kids[1]);
+        break;
     case NODE_MEMBER:
         write_expression(out, e->kids[0]);
         buf_printf(out, ".%s", e->text);

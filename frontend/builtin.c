@@ -12,7 +12,7 @@
 #include "elaborate.h"
 #include "signature.h"
 
-enum { MAX_OPERANDS = 8, MAX_PARTS = 64 };
+enum { MAX_OPERANDS = 8 };
 
 ConstValue call_failed(const Call *c) { return value_error(c->at); }
 
@@ -222,40 +222,6 @@ static ConstValue run_clamp(const Call *c) {
     return tensor_map(c->s, OP_minimum, "clamp", c->at, high, 2);
 }
 
-static bool split_axis(const Call *c, const ConstValue *x, int64_t *axis) {
-    const ConstValue *given = call_operand(c, "axis");
-    int rank = x->type.rank;
-    *axis = given->integer < 0 ? given->integer + rank : given->integer;
-    bool inside = *axis >= 0 && *axis < rank;
-    if (inside && x->type.dim[*axis] <= MAX_PARTS) return true;
-    Diag d = inside ? method_error(c->s, E_arguments, c->at, "`split` would make %lld tensors",
-                                   (long long)x->type.dim[*axis])
-                    : method_error(c->s, E_arguments, given->span, "%s has axes 0 to %d",
-                                   value_shape(c->s->model->arena, x), rank - 1);
-    if (inside) diag_help(&d, "at most %d", MAX_PARTS);
-    method_emit(c->s, &d);
-    return false;
-}
-
-static ConstValue run_split(const Call *c) {
-    Attrs a = {0};
-    OpId op;
-    const ConstValue *x = call_operand(c, "x");
-    if (!split_axis(c, x, &a.axis) || !make(c, OP_split, &a, &op)) return call_failed(c);
-    int64_t parts = x->type.dim[a.axis];
-    Arena *arena = c->s->model->arena;
-    ConstValue list = {.kind = VALUE_LIST, .span = c->at, .tuple = true};
-    list.items = arena_array(arena, ConstItem, parts);
-    for (int64_t j = 0; j < parts; j++) {
-        ConstValue *part = arena_new_of(arena, ConstValue);
-        *part = call_result(c, op, (uint32_t)j);
-        for (int i = 0, k = 0; i < x->type.rank; i++)
-            if (i != a.axis) part->dims[k++] = x->dims[i];
-        list.items[list.n_items++] = (ConstItem){NULL, part};
-    }
-    return list;
-}
-
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at) {
     static ConstValue (*const by_hand[CALL_COUNT])(const Call *) = {
         [CALL_FUNCTION_gather] = run_gather,
@@ -276,6 +242,10 @@ ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, S
         [CALL_FUNCTION_cos] = run_map,
         [CALL_FUNCTION_attention] = run_attention,
         [CALL_FUNCTION_split] = run_split,
+        [CALL_FUNCTION_transpose] = run_transpose,
+        [CALL_FUNCTION_concat] = run_concat,
+        [CALL_FUNCTION_stack] = run_stack,
+        [CALL_FUNCTION_matmul] = run_matmul,
         [CALL_FUNCTION_linear] = run_linear,
         [CALL_FUNCTION_topk] = run_topk,
         [CALL_FUNCTION_dispatch] = run_dispatch,

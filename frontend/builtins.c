@@ -27,6 +27,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TENSOR_OR_NONE .kinds = K_TENSOR | K_NONE
 #define TENSOR_OR_REAL .kinds = K_TENSOR | K_REAL
 #define TENSOR_OR_REAL_OR_NONE .kinds = K_TENSOR | K_REAL | K_NONE
+#define TENSORS .kinds = K_LIST | K_MANY, .items = K_TENSOR
 #define TERM .kinds = K_CALL
 #define INT_OR_NONE .kinds = K_INT | K_NONE
 #define INTS_OR_NONE .kinds = K_INT | K_LIST | K_NONE, .items = K_INT

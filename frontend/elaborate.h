@@ -207,6 +207,19 @@ ConstValue *call_operand(const Call *c, const char *name);
 ConstValue call_failed(const Call *c);
 ConstValue call_result(const Call *c, OpId op, uint32_t j);
 
+/* reduction.c: does a value depend on a field of the batch, so that its first axis holds samples? */
+bool has_samples(const Graph *g, const Program *p, ValueId value);
+
+/* shapes.c: axes in another order, parts of axes, joined parts, products of matrices. */
+ConstValue tensor_index(Scope *s, const Node *e, ConstValue x);
+/* x with its axes in another order: axis i is x's axis[i]. */
+ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, const int *axis);
+ConstValue run_transpose(const Call *c);
+ConstValue run_concat(const Call *c);
+ConstValue run_stack(const Call *c);
+ConstValue run_split(const Call *c);
+ConstValue run_matmul(const Call *c);
+
 /* routing.c: mixtures of experts. */
 ConstValue run_topk(const Call *c);
 ConstValue run_dispatch(const Call *c);

@@ -120,15 +120,15 @@ static NOINLINE ConstValue evaluate_list(Scope *s, const Node *e) {
 
 static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     ConstValue what = evaluate(s, e->kids[0]);
-    ConstValue index = evaluate(s, e->kids[1]->kids[0]);
+    if (value_is_tensor(&what) && s->elaboration) return tensor_index(s, e, what);
+    bool range = e->kids[1]->kids[0]->kind == NODE_RANGE;
+    ConstValue index = range ? value_none(e->kids[1]->span) : evaluate(s, e->kids[1]->kids[0]);
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
     int64_t i = index.integer;
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
     if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
-        Diag d = value_is_tensor(&what)
-                     ? model_lacks(s->model, e->span, "indexing a tensor")
-                     : method_error(s, E_unknown_field, e->span, "%s has no elements",
-                                    value_kind_name(&what));
+        Diag d =
+            method_error(s, E_unknown_field, e->span, "%s has no elements", value_kind_name(&what));
         method_emit(s, &d);
         return value_error(e->span);
     }

@@ -64,7 +64,7 @@ static void recovered(Parser *p);
 %token IDIV "`//`" POW "`**`"
 %type <node> items item entries entry params paramlist param shape members member fields idlist
 %type <node> type opt_args opt_dims opt_init attrs attr block stmts stmt args arglist arg
-%type <node> exprlist expr opt_else
+%type <node> exprlist expr opt_else indices index limit
 %type <text> opt_doc opt_label
 
 %left OR
@@ -226,6 +226,16 @@ arg: expr                                  { $$ = $1; }
      | ID '=' expr
            { $$ = make(p, NODE_NAMED, @$, $1); $$->text_span = @1; ADD($$, $3); }
      ;
+indices: index                            { $$ = make(p, NODE_LIST, @$, NULL); ADD($$, $1); }
+     | indices ',' index                   { $$ = ADD($1, $3); $$->span = @$; }
+     ;
+index: expr                                { $$ = $1; }
+     | limit ':' limit                     { $$ = make(p, NODE_RANGE, @$, NULL); ADD($$, $1);
+             ADD($$, $3); }
+     ;
+limit: %empty                              { $$ = NULL; }
+     | expr                                { $$ = $1; }
+     ;
 exprlist: expr                             { $$ = make(p, NODE_LIST, @$, NULL); ADD($$, $1); }
      | exprlist ',' expr                   { $$ = ADD($1, $3); $$->span = @$; }
      ;
@@ -241,7 +251,7 @@ expr: NUM                                  { $$ = make(p, NODE_NUMBER, @$, $1); 
      | '[' ']'                             { $$ = make(p, NODE_LIST, @$, NULL); }
      | expr '(' args ')'
            { $$ = make(p, NODE_CALL, @$, NULL); ADD($$, $1); ADD($$, $3); }
-     | expr '[' exprlist ']'
+     | expr '[' indices ']'
            { $$ = make(p, NODE_INDEX, @$, NULL); ADD($$, $1); ADD($$, $3); }
      | expr '.' ID
            { $$ = make(p, NODE_MEMBER, @$, $3); $$->text_span = @3; ADD($$, $1); }

@@ -11,7 +11,7 @@
 #include "elaborate.h"
 
 /* Whether a value depends on a field of the batch, so that its first axis holds samples. */
-static bool has_samples(const Graph *g, const Program *p, ValueId value) {
+bool has_samples(const Graph *g, const Program *p, ValueId value) {
     bool *depends = arena_array(g->arena, bool, g->values.n + 1);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];

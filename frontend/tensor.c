@@ -186,6 +186,24 @@ static bool keeps_order(const ConstValue *from, const ConstValue *to) {
     return true;
 }
 
+/* Are the names of `to` those of `from` in another order, each once? Then which axis is which. */
+static bool reorders(const ConstValue *from, const ConstValue *to, int *axis) {
+    unsigned seen = 0;
+    if (from->type.rank != to->type.rank) return false;
+    for (int i = 0; i < to->type.rank; i++) {
+        const char *name = to->dims[i];
+        int found = -1, n = 0;
+        for (int k = 0; name && k < from->type.rank; k++)
+            if (from->dims[k] && !strcmp(from->dims[k], name)) found = k, n++;
+        if (n != 1 || isdigit((unsigned char)*name) || seen >> found & 1 ||
+            from->type.dim[found] != to->type.dim[i])
+            return false;
+        seen |= 1u << found;
+        axis[i] = found;
+    }
+    return true;
+}
+
 ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes) {
     const Node *shape = e->kids[1];
     ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
@@ -216,6 +234,9 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
     }
     out.type = type_of(v.type.dtype, (int)shape->n, dims);
     bool fits = elements == type_elements(&v.type);
+    int axis[MAX_RANK];
+    if (fits && !keeps_order(&v, &out) && reorders(&v, &out, axis))
+        return tensor_transpose(s, e->span, "as", v, axis);
     if (!fits || !keeps_order(&v, &out)) {
         const char *wanted = node_text(s->model->arena, shape);
         const char *got = value_shape(s->model->arena, &v);
@@ -223,8 +244,8 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
                               fits ? "" : names_suffix(s, wanted, got));
         if (fits)
             diag_help(&d,
-                      "`as` regroups axes and leaves every element where it is, so axes keep their "
-                      "order; this version has no op that transposes");
+                      "`as` either regroups axes, which keep their order, or gives all of them in "
+                      "another order by their names: take two steps, as [..] as [..]");
         else
             diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
                       (long long)type_elements(&v.type));

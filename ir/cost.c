@@ -75,6 +75,14 @@ static int64_t flops_linear_grad_weight_bias(const Work *w) {
     return flops_linear_grad_weight(w) + type_elements(&w->in[0]);
 }
 
+/* a [.., M, K], b [.., K, N], or dy [.., M, N], b [.., K, N] */
+static int64_t flops_matmul(const Work *w) {
+    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
+}
+static int64_t flops_matmul_grad_b(const Work *w) {
+    return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
+}
+
 /* Every row once, with the weights of its expert. */
 static int64_t flops_experts(const Work *w) {
     return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));

@@ -128,6 +128,66 @@ static const char *shape_stack(Infer *s) {
     return NULL;
 }
 
+static const char *shape_transpose(Infer *s) {
+    const Type x = s->in[0];
+    int axis[MAX_RANK];
+    if (!axes_of_order(s->a->order, x.rank, axis))
+        return arena_printf(s->arena, "order %lld is none of the axes of %s",
+                            (long long)s->a->order, text_of(s, &x));
+    Type y = x;
+    y.pitch = 0;
+    for (int i = 0; i < x.rank; i++)
+        if (s->kind == OP_transpose)
+            y.dim[i] = x.dim[axis[i]];
+        else
+            y.dim[axis[i]] = x.dim[i];
+    s->out[0] = y;
+    return NULL;
+}
+
+static const char *shape_slice(Infer *s) {
+    Type t = s->in[0];
+    int64_t axis = s->a->axis, start = s->a->start, count = s->a->count;
+    if (axis < 0 || axis >= t.rank || count < 1 || start < 0 || start > t.dim[axis] - count)
+        return arena_printf(s->arena, "axis %lld of %s has no %lld entries from %lld on",
+                            (long long)axis, text_of(s, &t), (long long)count, (long long)start);
+    t.dim[axis] = count;
+    t.pitch = 0;
+    s->out[0] = t;
+    return NULL;
+}
+
+static const char *shape_slice_grad(Infer *s) {
+    const Type *dy = &s->in[0], *dx = &s->out[0];
+    int64_t axis = s->a->axis, start = s->a->start;
+    bool fits = axis < dy->rank && dx->rank == dy->rank && dy->dim[axis] == s->a->count &&
+                start <= dx->dim[axis] - dy->dim[axis] && type_is_float(dy) && type_is_float(dx);
+    for (int i = 0; fits && i < dy->rank; i++) fits = i == axis || dx->dim[i] == dy->dim[i];
+    if (fits) return NULL;
+    return arena_printf(s->arena, "%s is no part of %s", text_of(s, dy), text_of(s, dx));
+}
+
+static const char *shape_concat(Infer *s) {
+    Type t = s->in[0];
+    int64_t axis = s->a->axis;
+    if (axis < 0 || axis >= t.rank)
+        return arena_printf(s->arena, "%s has no axis %lld", text_of(s, &t), (long long)axis);
+    t.dim[axis] = 0;
+    for (uint32_t k = 0; k < s->n_in; k++) {
+        const Type *x = &s->in[k];
+        bool same =
+            x->rank == t.rank && (x->dtype == t.dtype || (type_is_float(x) && type_is_float(&t)));
+        for (int i = 0; same && i < t.rank; i++) same = i == axis || x->dim[i] == t.dim[i];
+        if (!same)
+            return arena_printf(s->arena, "%s and %s differ in more than axis %lld",
+                                text_of(s, &s->in[0]), text_of(s, x), (long long)axis);
+        t.dim[axis] += x->dim[axis];
+    }
+    t.pitch = 0;
+    s->out[0] = t;
+    return NULL;
+}
+
 static const char *shape_view(Infer *s) {
     const Type *x = &s->in[0], *y = &s->out[0];
     int64_t size = type_bytes(x), need = type_bytes(y), at = s->a->offset;

@@ -81,6 +81,18 @@ enum {
     EXACT_WORDS = 24
 };
 
+/* The axes that attribute `order` names, from 0: digit i of n, the first one leading. false: they
+ * are not all of n axes. */
+static inline bool axes_of_order(int64_t order, int n, int *axis) {
+    unsigned seen = 0;
+    for (int i = n; i-- > 0; order /= 10) {
+        axis[i] = (int)(order % 10) - 1;
+        if (axis[i] < 0 || axis[i] >= n || seen >> axis[i] & 1) return false;
+        seen |= 1u << axis[i];
+    }
+    return order == 0;
+}
+
 /* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each of
  * E experts the choices that fall on it, then for each the sum of its probability in units of
  * 2^-BALANCE_BITS, then tokens and targets. */

@@ -70,6 +70,21 @@ static void grad_stack(Grad *c, const Op *op, const ValueId *dy) {
         if (grad_wanted(c, op, j)) grad_share(c, op, j, part + j);
 }
 
+static void grad_slice(Grad *c, const Op *op, const ValueId *dy) {
+    Type to = *type_of_value(c, op->in[0]);
+    grad_give(c, op, 0, emit(&c->b, OP_slice_grad, op->attr, 1, dy, &to));
+}
+
+/* A part has the dtype of the whole, as in grad_stack. */
+static void grad_concat(Grad *c, const Op *op, const ValueId *dy) {
+    Attrs a = {.axis = op->attr->axis};
+    for (uint32_t j = 0; j < op->n_in; j++) {
+        a.count = type_of_value(c, op->in[j])->dim[a.axis];
+        if (grad_wanted(c, op, j)) grad_share(c, op, j, emit1(c, OP_slice, &a, dy[0]));
+        a.start += a.count;
+    }
+}
+
 /* ---- elementwise ---- */
 
 static void grad_add(Grad *c, const Op *op, const ValueId *dy) {
@@ -199,6 +214,13 @@ static void grad_linear(Grad *c, const Op *op, const ValueId *dy) {
 
 static void grad_linear_gelu(Grad *c, const Op *op, const ValueId *dy) {
     linear_gradients(c, op, emit2(c, OP_gelu_grad, op->attr, dy[0], op->out + 1));
+}
+
+static void grad_matmul(Grad *c, const Op *op, const ValueId *dy) {
+    if (grad_wanted(c, op, 1))
+        grad_give(c, op, 1, emit2(c, OP_matmul_grad_b, &(Attrs){0}, op->in[0], dy[0]));
+    if (grad_wanted(c, op, 0))
+        grad_give(c, op, 0, emit2(c, OP_matmul_grad_a, &(Attrs){0}, dy[0], op->in[1]));
 }
 
 static void grad_embedding(Grad *c, const Op *op, const ValueId *dy) {

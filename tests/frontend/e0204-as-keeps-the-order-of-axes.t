@@ -14,12 +14,12 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== err
-error[E0204]: `as` cannot make [T, B, D] from [B, T, D]
+error[E0208]: the samples of a batch stay the first axis
  --> m.fsd:6:9
   |
 6 |     x = wte(ids) as [T, B, D]
   |         ^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: `as` regroups axes and leaves every element where it is, so axes keep their order; this version has no op that transposes
+  = help: keep the first axis where it is
 
 ==== exit 1

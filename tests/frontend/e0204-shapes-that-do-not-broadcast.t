@@ -23,9 +23,9 @@ model = Net
 data { train = text("t.txt"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
-error[E0204]: `as` cannot make [B, D, T] from [B, T, D]
- --> m.fsd:8:14
-  = help: `as` regroups axes and leaves every element where it is, so axes keep their order; this version has no op that transposes
+error[E0204]: `+` cannot take [B, T, D] and [B, D, T]
+ --> m.fsd:8:9
+  = help: the last axis is D = 6 in the one and T = 3 in the other; axes agree from the last one back, or one of them has size 1
 error[E0204]: `*` cannot take [B, T, 2, 3] and [B, T, D]: D = 6 (line 1)
  --> m.fsd:9:9
   = help: the last axis is 3 in the one and D = 6 in the other; axes agree from the last one back, or one of them has size 1

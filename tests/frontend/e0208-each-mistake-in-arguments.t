@@ -25,11 +25,11 @@ train { loss = cross_entropy(model(inputs), targets) }
 ==== out
 error[E0208]: `axis` of `split` is given twice
  --> m.fsd:5:21
-  = help: split(x: tensor, axis: int)
+  = help: split(x: tensor, axis: int, sizes: int or list of ints?)
  --> m.fsd:5:18
 error[E0208]: an argument without a name cannot follow `axis = ..`
  --> m.fsd:6:25
-  = help: split(x: tensor, axis: int)
+  = help: split(x: tensor, axis: int, sizes: int or list of ints?)
 error[E0208]: `relu` takes 1 argument, 3 are given
  --> m.fsd:7:17
   = help: relu(x: tensor)

@@ -177,6 +177,58 @@ static const Plan plan = {.params = params,
         .out = {REAL(o, d)}, .reference = ref_linear_grad_weight, .tolerance = 2e-6,               \
         .product = true                                                                            \
     }
+#define TRANSPOSE(digits, from, to)                                                                \
+    {.op = OP_transpose,                                                                           \
+     .title = "transpose " #digits " " #from,                                                      \
+     .attr = {.order = digits},                                                                    \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL from},                                                                          \
+     .out = {REAL to},                                                                             \
+     .reference = ref_transpose},                                                                  \
+    {                                                                                              \
+        .op = OP_transpose_grad, .title = "transpose_grad " #digits " " #from,                     \
+        .attr = {.order = digits}, .n_in = 1, .n_out = 1, .in = {NORMAL to}, .out = {REAL from},   \
+        .reference = ref_transpose_grad                                                            \
+    }
+#define SLICE(dimension, first, n, from, to)                                                       \
+    {.op = OP_slice,                                                                               \
+     .title = "slice " #dimension " " #from,                                                       \
+     .attr = {.axis = dimension, .start = first, .count = n},                                      \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL from},                                                                          \
+     .out = {REAL to},                                                                             \
+     .reference = ref_slice},                                                                      \
+    {                                                                                              \
+        .op = OP_slice_grad, .title = "slice_grad " #dimension " " #from,                          \
+        .attr = {.axis = dimension, .start = first, .count = n}, .n_in = 1, .n_out = 1,            \
+        .in = {NORMAL to}, .out = {REAL from}, .reference = ref_slice_grad                         \
+    }
+#define MATMUL(batch, m, k, n)                                                                     \
+    {.op = OP_matmul,                                                                              \
+     .title = "matmul " #batch " " #m " " #k " " #n,                                               \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(batch, m, k), NORMAL(batch, k, n)},                                             \
+     .out = {REAL(batch, m, n)},                                                                   \
+     .reference = ref_matmul,                                                                      \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_matmul_grad_a,                                                                   \
+         .title = "matmul_grad_a " #batch " " #m " " #k " " #n,                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(batch, m, n), NORMAL(batch, k, n)},                                         \
+         .out = {REAL(batch, m, k)},                                                               \
+         .reference = ref_matmul_grad_a,                                                           \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_matmul_grad_b, .title = "matmul_grad_b " #batch " " #m " " #k " " #n, .n_in = 2,  \
+        .n_out = 1, .in = {NORMAL(batch, m, k), NORMAL(batch, m, n)}, .out = {REAL(batch, k, n)},  \
+        .reference = ref_matmul_grad_b, .tolerance = 2e-6, .product = true                         \
+    }
 #define SOFTMAX(r, d)                                                                              \
     {.op = OP_softmax,                                                                             \
      .title = "softmax " #r " " #d,                                                                \
@@ -1024,6 +1076,52 @@ const Case cases[] = {
      .out = {REAL(3, 70, 37)},
      .reference = ref_mean_grad,
      .tolerance = 2e-7},
+    TRANSPOSE(21, (35, 70), (70, 35)),
+    TRANSPOSE(132, (3, 17, 33), (3, 33, 17)),
+    TRANSPOSE(1324, (2, 5, 7, 19), (2, 7, 5, 19)),
+    TRANSPOSE(312, (5, 33, 40), (40, 5, 33)),
+    TRANSPOSE(654321, (2, 3, 2, 3, 2, 5), (5, 2, 3, 2, 3, 2)),
+    SLICE(0, 2, 3, (7, 9), (3, 9)),
+    SLICE(1, 0, 4, (3, 5, 37), (3, 4, 37)),
+    SLICE(2, 20, 17, (2, 3, 37), (2, 3, 17)),
+    {.op = OP_slice,
+     .title = "slice of ids",
+     .attr = {.axis = 1, .start = 1, .count = 2},
+     .n_in = 1,
+     .n_out = 1,
+     .in = {IN(DT_I32, IDS, 3, 5)},
+     .out = {OUT(DT_I32, 3, 2)},
+     .reference = ref_slice,
+     .limit = 9},
+    {.op = OP_transpose,
+     .title = "transpose of ids",
+     .attr = {.order = 21},
+     .n_in = 1,
+     .n_out = 1,
+     .in = {IN(DT_I32, IDS, 37, 5)},
+     .out = {OUT(DT_I32, 5, 37)},
+     .reference = ref_transpose,
+     .limit = 9},
+    {.op = OP_concat,
+     .title = "concat in the middle",
+     .attr = {.axis = 1},
+     .n_in = 3,
+     .n_out = 1,
+     .in = {NORMAL(3, 2, 17), NORMAL(3, 5, 17), NORMAL(3, 1, 17)},
+     .out = {REAL(3, 8, 17)},
+     .reference = ref_concat},
+    {.op = OP_concat,
+     .title = "concat of ids",
+     .attr = {.axis = 1},
+     .n_in = 2,
+     .n_out = 1,
+     .in = {IN(DT_I32, IDS, 4, 3), IN(DT_I32, IDS, 4, 2)},
+     .out = {OUT(DT_I32, 4, 5)},
+     .reference = ref_concat,
+     .limit = 9},
+    MATMUL(1, 7, 5, 9),
+    MATMUL(6, 16, 33, 8),
+    MATMUL(2, 70, 64, 40),
     SOFTMAX(5, 1),
     SOFTMAX(7, 8),
     SOFTMAX(3, 37),

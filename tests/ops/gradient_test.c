@@ -483,6 +483,51 @@ static ValueId norm(Model *m, ValueId x, int64_t D) {
     return apply(m, OP_layer_norm, (Attrs){.eps = 1e-5}, OPERANDS(x, w, b));
 }
 
+static void case_transpose(Model *m) {
+    loss(m, apply(m, OP_transpose, (Attrs){.order = 21}, OPERANDS(input(m, DIMS(3, 5)))));
+}
+static void case_transpose_middle(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 2, 5));
+    loss(m, apply(m, OP_transpose, (Attrs){.order = 1324}, OPERANDS(x)));
+}
+static void case_transpose_round(Model *m) {
+    ValueId x = input(m, DIMS(2, 3, 5));
+    loss(m, apply(m, OP_transpose, (Attrs){.order = 312}, OPERANDS(x)));
+}
+
+static void case_slice(Model *m) {
+    Attrs a = {.axis = 1, .start = 2, .count = 3};
+    loss(m, apply(m, OP_slice, a, OPERANDS(input(m, DIMS(2, 6, 3)))));
+}
+static void case_slice_twice(Model *m) {
+    ValueId x = input(m, DIMS(3, 7));
+    ValueId a = apply(m, OP_slice, (Attrs){.axis = 1, .start = 0, .count = 4}, OPERANDS(x));
+    ValueId b = apply(m, OP_slice, (Attrs){.axis = 1, .start = 3, .count = 4}, OPERANDS(x));
+    loss(m, apply(m, OP_mul, (Attrs){0}, OPERANDS(a, b)));
+}
+
+static void case_concat(Model *m) {
+    ValueId a = input(m, DIMS(2, 3, 2)), b = input(m, DIMS(2, 1, 2)), c = input(m, DIMS(2, 2, 2));
+    loss(m, apply(m, OP_concat, (Attrs){.axis = 1}, OPERANDS(a, b, c)));
+}
+static void case_concat_same(Model *m) {
+    ValueId a = input(m, DIMS(2, 3)), b = input(m, DIMS(2, 2));
+    loss(m, apply(m, OP_concat, (Attrs){.axis = 1}, OPERANDS(a, b, a)));
+}
+
+static void case_matmul(Model *m) {
+    ValueId a = input(m, DIMS(3, 4)), b = input(m, DIMS(4, 5));
+    loss(m, apply(m, OP_matmul, (Attrs){0}, OPERANDS(a, b)));
+}
+static void case_matmul_batch(Model *m) {
+    ValueId a = input(m, DIMS(2, 3, 2, 4)), b = input(m, DIMS(2, 3, 4, 3));
+    loss(m, apply(m, OP_matmul, (Attrs){0}, OPERANDS(a, b)));
+}
+static void case_matmul_square(Model *m) {
+    ValueId a = input(m, DIMS(2, 3, 3));
+    loss(m, apply(m, OP_matmul, (Attrs){0}, OPERANDS(a, a)));
+}
+
 static void case_softmax(Model *m) {
     loss(m, apply(m, OP_softmax, (Attrs){0}, OPERANDS(input(m, DIMS(3, 7)))));
 }
@@ -664,6 +709,16 @@ static const Case cases[] = {
     {OP_rope, case_rope_part},
     {OP_rope, case_rope_neighbours},
     {OP_rope, case_rope_scaled},
+    {OP_transpose, case_transpose},
+    {OP_transpose, case_transpose_middle},
+    {OP_transpose, case_transpose_round},
+    {OP_slice, case_slice},
+    {OP_slice, case_slice_twice},
+    {OP_concat, case_concat},
+    {OP_concat, case_concat_same},
+    {OP_matmul, case_matmul},
+    {OP_matmul, case_matmul_batch},
+    {OP_matmul, case_matmul_square},
     {OP_softmax, case_softmax},
     {OP_softmax, case_softmax_wide},
     {OP_topk, case_topk},

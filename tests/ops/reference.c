@@ -348,6 +348,57 @@ static void run_mse(Run *r, const Op *op) {
     out(r, op, 0)[0] = loss;
 }
 
+static void run_transpose(Run *r, const Op *op) {
+    const Type *x = type_at(r, op->in[0]), *y = type_at(r, op->out);
+    int axis[MAX_RANK];
+    CHECK(axes_of_order(op->attr.order, x->rank, axis));
+    for (int64_t i = 0; i < elements(r, op->out); i++) {
+        int64_t index[MAX_RANK], rest = i, from = 0;
+        for (int k = y->rank; k-- > 0; rest /= y->dim[k]) index[axis[k]] = rest % y->dim[k];
+        for (int k = 0; k < x->rank; k++) from = from * x->dim[k] + index[k];
+        out(r, op, 0)[i] = in(r, op, 0)[from];
+    }
+}
+
+/* Entries from `start` on of an axis of `whole` are those of `part`. */
+static void run_part(Run *r, ValueId part, ValueId whole, int64_t axis, int64_t start, bool out_of) {
+    const Type *p = type_at(r, part), *w = type_at(r, whole);
+    int64_t outer, inner, width, n = p->dim[axis];
+    axis_extent(p, axis, &outer, &inner);
+    width = w->dim[axis];
+    for (int64_t i = 0; i < elements(r, part); i++) {
+        int64_t at = (i / inner / n * width + start + i / inner % n) * inner + i % inner;
+        if (out_of)
+            r->value[part][i] = r->value[whole][at];
+        else
+            r->value[whole][at] = r->value[part][i];
+    }
+}
+
+static void run_slice(Run *r, const Op *op) {
+    run_part(r, op->out, op->in[0], op->attr.axis, op->attr.start, true);
+}
+
+static void run_concat(Run *r, const Op *op) {
+    int64_t start = 0;
+    for (uint32_t j = 0; j < op->n_in; j++) {
+        run_part(r, op->in[j], op->out, op->attr.axis, start, false);
+        start += type_at(r, op->in[j])->dim[op->attr.axis];
+    }
+}
+
+static void run_matmul(Run *r, const Op *op) {
+    const Type *b = type_at(r, op->in[1]);
+    int64_t K = b->dim[b->rank - 2], N = last_dim(b), M = type_at(r, op->in[0])->dim[b->rank - 2];
+    for (int64_t i = 0; i < elements(r, op->out); i++) {
+        int64_t row = i / N, batch = row / M;
+        double sum = 0;
+        for (int64_t k = 0; k < K; k++)
+            sum += in(r, op, 0)[row * K + k] * in(r, op, 1)[(batch * K + k) * N + i % N];
+        out(r, op, 0)[i] = sum;
+    }
+}
+
 static void softmax_of(const double *x, int64_t n, double *y) {
     double top = x[0], sum = 0;
     for (int64_t i = 1; i < n; i++) top = fmax(top, x[i]);
@@ -465,6 +516,10 @@ static const Forward forward[OP_COUNT] = {
     [OP_layer_norm] = run_layer_norm,
     [OP_rms_norm] = run_rms_norm,
     [OP_rope] = run_rope,
+    [OP_transpose] = run_transpose,
+    [OP_slice] = run_slice,
+    [OP_concat] = run_concat,
+    [OP_matmul] = run_matmul,
     [OP_softmax] = run_softmax,
     [OP_topk] = run_topk,
     [OP_route] = run_route,

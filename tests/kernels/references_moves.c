@@ -1,0 +1,75 @@
+/* References of transpose, slice, concat and matmul in f64, from the definitions in ops.def. */
+#include "kernels/cases.h"
+#include "util.h"
+
+static int64_t in_n(const Case *c, int i) { return type_elements(&c->in[i].type); }
+static int64_t out_n(const Case *c, int i) { return type_elements(&c->out[i]); }
+static int64_t last(const Type *t) { return t->dim[t->rank - 1]; }
+static int64_t rows(const Type *t) { return t->dim[t->rank - 2]; }
+
+#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
+#define REF(name) void ref_##name(const Case *c, double *const *in, double *const *out)
+
+/* The element of x from which element i of transpose(x) comes. */
+static int64_t turned(const Type *x, const Type *y, int64_t order, int64_t i) {
+    int axis[MAX_RANK];
+    int64_t index[MAX_RANK] = {0}, from = 0;
+    CHECK(axes_of_order(order, x->rank, axis));
+    for (int k = y->rank; k-- > 0; i /= y->dim[k]) index[axis[k]] = i % y->dim[k];
+    for (int k = 0; k < x->rank; k++) from = from * x->dim[k] + index[k];
+    return from;
+}
+REF(transpose) {
+    EACH(i, out_n(c, 0)) out[0][i] = in[0][turned(&c->in[0].type, &c->out[0], c->attr.order, i)];
+}
+REF(transpose_grad) {
+    EACH(i, in_n(c, 0)) out[0][turned(&c->out[0], &c->in[0].type, c->attr.order, i)] = in[0][i];
+}
+
+/* Where element i of a part lies in the whole. */
+static int64_t place(const Type *part, const Type *whole, int64_t axis, int64_t start, int64_t i) {
+    int64_t inner = 1, n = part->dim[axis];
+    for (int k = (int)axis + 1; k < part->rank; k++) inner *= part->dim[k];
+    return (i / inner / n * whole->dim[axis] + start + i / inner % n) * inner + i % inner;
+}
+REF(slice) {
+    EACH(i, out_n(c, 0))
+    out[0][i] = in[0][place(&c->out[0], &c->in[0].type, c->attr.axis, c->attr.start, i)];
+}
+REF(slice_grad) {
+    EACH(i, out_n(c, 0)) out[0][i] = 0;
+    EACH(i, in_n(c, 0))
+    out[0][place(&c->in[0].type, &c->out[0], c->attr.axis, c->attr.start, i)] = in[0][i];
+}
+REF(concat) {
+    int64_t start = 0;
+    EACH(k, c->n_in) {
+        const Type *x = &c->in[k].type;
+        EACH(i, in_n(c, (int)k)) out[0][place(x, &c->out[0], c->attr.axis, start, i)] = in[k][i];
+        start += x->dim[c->attr.axis];
+    }
+}
+
+REF(matmul) {
+    int64_t k = last(&c->in[0].type), n = last(&c->out[0]), m = rows(&c->out[0]);
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = 0;
+        EACH(j, k) out[0][i] += in[0][i / n * k + j] * in[1][(i / n / m * k + j) * n + i % n];
+    }
+}
+REF(matmul_grad_a) {
+    int64_t n = last(&c->in[0].type), k = last(&c->out[0]), m = rows(&c->out[0]);
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = 0;
+        EACH(j, n) out[0][i] += in[0][i / k * n + j] * in[1][(i / k / m * k + i % k) * n + j];
+    }
+}
+REF(matmul_grad_b) {
+    int64_t k = last(&c->in[0].type), m = rows(&c->in[0].type), n = last(&c->out[0]);
+    EACH(i, out_n(c, 0)) {
+        int64_t batch = i / n / k;
+        out[0][i] = 0;
+        EACH(j, m)
+        out[0][i] += in[0][(batch * m + j) * k + i / n % k] * in[1][(batch * m + j) * n + i % n];
+    }
+}
