@@ -351,7 +351,7 @@ static void run_mse(Run *r, const Op *op) {
 static void run_transpose(Run *r, const Op *op) {
     const Type *x = type_at(r, op->in[0]), *y = type_at(r, op->out);
     int axis[MAX_RANK];
-    CHECK(axes_of_order(op->attr.order, x->rank, axis));
+    CHECK(axes_of_order(op->attr->order, x->rank, axis));
     for (int64_t i = 0; i < elements(r, op->out); i++) {
         int64_t index[MAX_RANK], rest = i, from = 0;
         for (int k = y->rank; k-- > 0; rest /= y->dim[k]) index[axis[k]] = rest % y->dim[k];
@@ -376,14 +376,14 @@ static void run_part(Run *r, ValueId part, ValueId whole, int64_t axis, int64_t 
 }
 
 static void run_slice(Run *r, const Op *op) {
-    run_part(r, op->out, op->in[0], op->attr.axis, op->attr.start, true);
+    run_part(r, op->out, op->in[0], op->attr->axis, op->attr->start, true);
 }
 
 static void run_concat(Run *r, const Op *op) {
     int64_t start = 0;
     for (uint32_t j = 0; j < op->n_in; j++) {
-        run_part(r, op->in[j], op->out, op->attr.axis, start, false);
-        start += type_at(r, op->in[j])->dim[op->attr.axis];
+        run_part(r, op->in[j], op->out, op->attr->axis, start, false);
+        start += type_at(r, op->in[j])->dim[op->attr->axis];
     }
 }
 

@@ -6,7 +6,7 @@ syntax keyword fsdControl require for in if else return
 syntax keyword fsdWordOperator as and or not
 syntax keyword fsdConstant true false none
 syntax keyword fsdModule Linear Embedding LayerNorm RMSNorm
-syntax match fsdFunction "\<\%(linear\|gather\|layer_norm\|rms_norm\|relu\|silu\|gelu\|tanh\|sigmoid\|dropout\|attention\|rope\|relative_bias\|iota\|split\|mean\|sum\|max\|min\|clamp\|where\|exp\|log\|sqrt\|rsqrt\|abs\|sin\|cos\|stop_gradient\|softmax\|topk\|dispatch\|combine\|load_balance\|aux\|cross_entropy\|mse\|accuracy\|floor\|ceil\|round\)\ze\s*("
+syntax match fsdFunction "\<\%(linear\|gather\|layer_norm\|rms_norm\|relu\|silu\|gelu\|tanh\|sigmoid\|dropout\|attention\|rope\|relative_bias\|iota\|split\|transpose\|concat\|stack\|matmul\|mean\|sum\|max\|min\|clamp\|where\|exp\|log\|sqrt\|rsqrt\|abs\|sin\|cos\|stop_gradient\|softmax\|topk\|dispatch\|combine\|load_balance\|aux\|cross_entropy\|mse\|accuracy\|floor\|ceil\|round\)\ze\s*("
 syntax match fsdInitial "\<\%(zeros\|ones\|normal\)\>\%(\s*=\)\@!"
 syntax match fsdAttribute "@\%(no_decay\|frozen\|f32\)\>"
 syntax match fsdOperator "+=\|[=!<>]=\|//\|\*\*\|[-+*/%<>=^]"
@@ -22,7 +22,7 @@ syntax region fsdBraces start="{" end="}" contained transparent contains=@fsdCom
 
 syntax region fsdSectionData matchgroup=fsdSection start="\<data\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyData,fsdCallData,fsdWordData
 syntax match fsdWordData "\<\%(shuffle\|sequential\)\>" contained
-syntax match fsdCallData "\<\%(text\|tokens\|npy\|synthetic\|synthetic_tokens\)\>" contained
+syntax match fsdCallData "\<\%(text\|tokens\|npy\|synthetic\|synthetic_tokens\|mlm\|span_corruption\)\>" contained
 syntax match fsdKeyData "\<\%(train\|val\|length\|order\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordData fsdWord
 highlight default link fsdCallData fsdCall
