@@ -120,7 +120,7 @@ void *arena_alloc(Arena *a, size_t bytes) {
         }
         return own + 1;
     }
-    size_t size = MIN(MAX(ARENA_BLOCK, a->filled / 4), 32 * ARENA_BLOCK);
+    size_t least = ARENA_BLOCK, size = MIN(MAX(least, a->filled / 4), 32 * least);
     Block *b = block_new(size);
     b->next = a->blocks;
     a->blocks = b;
