@@ -153,16 +153,23 @@ static bool train_program(Elaboration *e) {
     return true;
 }
 
+/* "accuracy", "mse", "top5_accuracy" */
+static const char *metric_name(Arena *a, const Op *op) {
+    const char *name = op_info[op->kind].name;
+    bool ranked = op_info[op->kind].attrs & A_k && op->attr->k > 1;
+    return ranked ? arena_printf(a, "top%lld_%s", (long long)op->attr->k, name) : name;
+}
+
 static bool add_metric(Elaboration *e, const Node *expression) {
     const Setting *metric = model_setting(e->model, "train", "metric");
     ValueId value;
     if (!metric_value(e, metric->key, expression, &value)) return false;
     int64_t words = EXACT_WORDS;
     const Op *op = &e->graph->ops.at[e->graph->values.at[value].def];
-    const char *name = arena_printf(e->model->arena, "eval.%s", op_info[op->kind].name);
+    const char *of = metric_name(e->model->arena, op);
+    const char *name = arena_printf(e->model->arena, "eval.%s", of);
     if (graph_find_state(e->graph, name) != NO_INDEX) {
-        Diag d = diag_at(e->model->ds, E_loss, expression->span, "metric `%s` is given twice",
-                         op_info[op->kind].name);
+        Diag d = diag_at(e->model->ds, E_loss, expression->span, "metric `%s` is given twice", of);
         diag_emit(&d);
         return false;
     }

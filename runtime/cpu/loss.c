@@ -209,17 +209,26 @@ KERNEL(mse_grad) {
     return 0;
 }
 
-/* First index of the largest logit; rows that hold a nan count as wrong. */
-static int64_t first_largest(const Operand *x, int64_t row, int64_t width) {
-    int64_t from = row * width;
-    float top = v_largest(row_maxima(x, from, width));
-    int64_t found = -1;
-    for (int64_t i = width - 1; i >= 0; i--) {
-        float value = element_load(x->at, x->dtype, from + i);
-        if (value != value) return -1;
-        if (value == top) found = i;
+/* Are fewer than k logits above the target's, or equal to it and before it? Rows that hold a nan
+ * count as wrong. */
+static bool is_among(const Operand *x, int64_t row, int64_t width, int64_t target, int64_t k) {
+    int64_t from = row * width, above = 0;
+    float of_target = element_load(x->at, x->dtype, from + target);
+    V16 wanted = v_all(of_target);
+    I16 better = {0}, unknown = {0};
+    for (int64_t i = 0; i < width; i += LANES) {
+        V16 v = v_get(x->at, x->dtype, from + i, width - i);
+        I16 inside = v_count(0) < (int32_t)MIN(width - i, LANES);
+        I16 before = v_count((int32_t)i) < (int32_t)target;
+        better -= inside & ((v > wanted) | ((v == wanted) & before));
+        unknown |= inside & (v != v);
     }
-    return found;
+    bool lost = false;
+    for (int j = 0; j < LANES; j++) {
+        above += better[j];
+        lost |= unknown[j] != 0;
+    }
+    return !lost && above < k;
 }
 
 KERNEL(accuracy) {
@@ -236,7 +245,7 @@ KERNEL(accuracy) {
         for (int64_t row = r.from; row < r.to; row++) {
             if (t.at[row] == t.ignore) continue;
             count++;
-            right += first_largest(&logits, row, t.width) == t.at[row];
+            right += is_among(&logits, row, t.width, t.at[row], l->call->attr->k);
         }
     }
     int64_t *words = out.at;

@@ -410,23 +410,26 @@ KERNEL(mse_grad) {
                   out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed);
 }
 
-/* ---- accuracy: rows whose first largest logit is the target; a row with a nan counts as wrong */
+/* ---- accuracy: rows with fewer than k logits above the target's, or equal to it and before it; a
+ * row with a nan counts as wrong */
 
-__global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Rows r) {
-    __shared__ float scratch[WARP];
+__global__ void __launch_bounds__(LOSS_THREADS) count_right(int64_t *words, Rows r, int64_t k) {
+    __shared__ double scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     if (target < 0) return;
-    float wanted = element_load(r.logits, r.dtype, start + target), wrong = 0.0f;
+    float wanted = element_load(r.logits, r.dtype, start + target);
+    double above = 0.0;
     for (int64_t i = threadIdx.x; i < r.width; i += blockDim.x) {
         float v = element_load(r.logits, r.dtype, start + i);
-        if (v != v || v > wanted || (v == wanted && i < target)) wrong = 1.0f;
+        if (v != v) above += (double)k; /* no rank: wrong */
+        if (v > wanted || (v == wanted && i < target)) above += 1.0;
     }
-    wrong = block_max(wrong, scratch);
+    above = block_sum_f64(above, scratch);
     if (threadIdx.x != 0) return;
     add_word(&words[EXACT_COUNT], 1);
     int bin = (1 - EXACT_LOWEST_EXPONENT) / EXACT_BIN_BITS; /* where exact_add puts 1.0 */
-    if (wrong == 0.0f) add_word(&words[bin], (int64_t)1 << -bin_exponent(bin));
+    if (above < (double)k) add_word(&words[bin], (int64_t)1 << -bin_exponent(bin));
 }
 
 KERNEL(accuracy) {
@@ -435,5 +438,6 @@ KERNEL(accuracy) {
     if (!get_rows(l, &r) || out.n != EXACT_WORDS || out.dtype != DT_I64) return bad_operands(l);
     int code = zero_words(l, out.at);
     if (code || r.n == 0) return code;
-    return LAUNCH(l, count_right, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)out.at, r);
+    return LAUNCH(l, count_right, (unsigned)r.n, LOSS_THREADS, 0, (int64_t *)out.at, r,
+                  l->call->attr->k);
 }

@@ -24,6 +24,6 @@ program eval
   #17 %17: f32[1, 8, 11] = linear(%15, %16) !forward "head" 1:6:12-6:26
   #18 %18: i64[24], %19: f32[1, 8] = cross_entropy(%17, %13) {ignore = -100} !forward - 1:11:16-11:53
   #19 set_state(%18) {index = 3} !forward - 1:11:16-11:53
-  #20 %20: i64[24] = accuracy(%17, %13) {ignore = -100} !forward - 1:11:64-11:96
+  #20 %20: i64[24] = accuracy(%17, %13) {ignore = -100, k = 1} !forward - 1:11:64-11:96
   #21 set_state(%20) {index = 4} !forward - 1:11:64-11:96
 end

@@ -251,7 +251,7 @@ static const Plan plan = {.params = params,
      .n_out = 2,                                                                                   \
      .in = {NORMAL(r, e)},                                                                         \
      .out = {REAL(r, k), OUT(DT_I32, r, k)},                                                       \
-     .reference = ref_topk},                                                                              \
+     .reference = ref_topk},                                                                       \
         {.op = OP_topk,                                                                            \
          .title = "topk of equal ones " #r " " #e " " #k,                                          \
          .attr = {.count = k},                                                                     \
@@ -263,15 +263,14 @@ static const Plan plan = {.params = params,
     {                                                                                              \
         .op = OP_topk_grad, .title = "topk_grad " #r " " #e " " #k, .n_in = 2, .n_out = 1,         \
         .in = {NORMAL(r, 1), IN(DT_I32, IDS, r, 1)}, .out = {REAL(r, e)},                          \
-        .reference = ref_topk_grad,                                                                \
-        .limit = e                                                                                 \
+        .reference = ref_topk_grad, .limit = e                                                     \
     }
 #define ROUTE(n, e, k)                                                                             \
     {                                                                                              \
         .op = OP_route, .title = "route " #n " " #e " " #k, .attr = {.count = e}, .n_in = 1,       \
         .n_out = 3, .in = {IN(DT_I32, IDS, n, k)},                                                 \
-        .out = {OUT(DT_I32, n *k), OUT(DT_I32, n, k), OUT(DT_I32, e + 1)}, .reference = ref_route, \
-        .limit = e                                                                                 \
+        .out = {OUT(DT_I32, n * k), OUT(DT_I32, n, k), OUT(DT_I32, e + 1)},                        \
+        .reference = ref_route, .limit = e                                                         \
     }
 #define ORDER(n, k) IN(DT_I32, DERIVED, n *k)
 #define PLACE(n, k) IN(DT_I32, DERIVED, n, k)
@@ -281,14 +280,14 @@ static const Plan plan = {.params = params,
      .n_in = 3,                                                                                    \
      .n_out = 1,                                                                                   \
      .in = {NORMAL(n, d), ORDER(n, k), PLACE(n, k)},                                               \
-     .out = {REAL(n *k, d)},                                                                       \
+     .out = {REAL(n * k, d)},                                                                      \
      .reference = ref_dispatch,                                                                    \
      .derive = derive_routing},                                                                    \
         {.op = OP_dispatch_grad,                                                                   \
          .title = "dispatch_grad " #n " " #d " " #k,                                               \
          .n_in = 2,                                                                                \
          .n_out = 1,                                                                               \
-         .in = {NORMAL(n *k, d), PLACE(n, k)},                                                     \
+         .in = {NORMAL(n * k, d), PLACE(n, k)},                                                    \
          .out = {REAL(n, d)},                                                                      \
          .reference = ref_dispatch_grad,                                                           \
          .derive = derive_routing,                                                                 \
@@ -297,7 +296,7 @@ static const Plan plan = {.params = params,
          .title = "combine " #n " " #d " " #k,                                                     \
          .n_in = 4,                                                                                \
          .n_out = 1,                                                                               \
-         .in = {NORMAL(n *k, d), NORMAL(n, k), ORDER(n, k), PLACE(n, k)},                          \
+         .in = {NORMAL(n * k, d), NORMAL(n, k), ORDER(n, k), PLACE(n, k)},                         \
          .out = {REAL(n, d)},                                                                      \
          .reference = ref_combine,                                                                 \
          .derive = derive_routing,                                                                 \
@@ -307,13 +306,13 @@ static const Plan plan = {.params = params,
          .n_in = 3,                                                                                \
          .n_out = 1,                                                                               \
          .in = {NORMAL(n, d), NORMAL(n, k), ORDER(n, k)},                                          \
-         .out = {REAL(n *k, d)},                                                                   \
+         .out = {REAL(n * k, d)},                                                                  \
          .reference = ref_combine_grad_rows,                                                       \
          .derive = derive_routing,                                                                 \
          .tolerance = 2e-7},                                                                       \
     {                                                                                              \
         .op = OP_combine_grad_weights, .title = "combine_grad_weights " #n " " #d " " #k,          \
-        .n_in = 3, .n_out = 1, .in = {NORMAL(n, d), NORMAL(n *k, d), PLACE(n, k)},                 \
+        .n_in = 3, .n_out = 1, .in = {NORMAL(n, d), NORMAL(n * k, d), PLACE(n, k)},                \
         .out = {F32(n, k)}, .reference = ref_combine_grad_weights, .derive = derive_routing,       \
         .tolerance = 1e-6                                                                          \
     }
@@ -340,11 +339,12 @@ static const Plan plan = {.params = params,
          .tolerance = 2e-6,                                                                        \
          .product = true},                                                                         \
     {                                                                                              \
-        .op = OP_experts_linear_grad_weight, .title = "experts_linear_grad_weight " #r " " #d " " #o, \
-        .n_in = 3, .n_out = 4, .in = {NORMAL(r, o), NORMAL(r, d), STARTS(4)},                      \
+        .op = OP_experts_linear_grad_weight,                                                       \
+        .title = "experts_linear_grad_weight " #r " " #d " " #o, .n_in = 3, .n_out = 4,            \
+        .in = {NORMAL(r, o), NORMAL(r, d), STARTS(4)},                                             \
         .out = {REAL(o, d), REAL(o, d), REAL(o, d), REAL(o, d)},                                   \
-        .reference = ref_experts_linear_grad_weight, .derive = derive_routing,                     \
-        .tolerance = 2e-6, .product = true                                                         \
+        .reference = ref_experts_linear_grad_weight, .derive = derive_routing, .tolerance = 2e-6,  \
+        .product = true                                                                            \
     }
 #define BALANCE(n, e, k)                                                                           \
     {.op = OP_balance,                                                                             \
@@ -660,10 +660,19 @@ static const Plan plan = {.params = params,
          .tolerance = 2e-6,                                                                        \
          .limit = v,                                                                               \
          .exact = true},                                                                           \
+        {.op = OP_accuracy,                                                                        \
+         .title = "accuracy of 3 " #r " " #v,                                                      \
+         .attr = {.ignore = -100, .k = 3},                                                         \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)},                                     \
+         .out = {WORDS},                                                                           \
+         .reference = ref_accuracy,                                                                \
+         .limit = v},                                                                              \
     {                                                                                              \
-        .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100}, .n_in = 2,    \
-        .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)}, .out = {WORDS},          \
-        .reference = ref_accuracy, .limit = v                                                      \
+        .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100, .k = 1},       \
+        .n_in = 2, .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)},               \
+        .out = {WORDS}, .reference = ref_accuracy, .limit = v                                      \
     }
 /* With a z-loss; softmax and the sum of exponentials are as exact as without. */
 #define Z_LOSS(r, v)                                                                               \
@@ -891,8 +900,8 @@ static const Plan plan = {.params = params,
                IN(DT_F32, POSITIVE, numbers),                                                      \
                IN(DT_I64, DERIVED, words),                                                         \
                IN(DT_I64, DERIVED, exact)},                                                        \
-        .out = {F32(n)}, .reference = ref_adafactor, .derive = derive_factored,                    \
-        .tolerance = 5e-7, .plan = &plan, .rank = rank_number, .ranks = 2                          \
+        .out = {F32(n)}, .reference = ref_adafactor, .derive = derive_factored, .tolerance = 5e-7, \
+        .plan = &plan, .rank = rank_number, .ranks = 2                                             \
     }
 #define NORM_OF(n, g, rank_number)                                                                 \
     {                                                                                              \

@@ -516,11 +516,12 @@ REF(accuracy) {
     int64_t v = last(&c->in[0].type), bin = -EXACT_LOWEST_EXPONENT / EXACT_BIN_BITS;
     memset(out[0], 0, sizeof(double) * EXACT_WORDS);
     EACH(r, in_n(c, 1)) {
-        int64_t best = 0;
-        EACH(i, v) if (in[0][r * v + i] > in[0][r * v + best]) best = i;
-        if (in[1][r] == (double)c->attr.ignore) continue;
+        const double *x = in[0] + r * v;
+        int64_t target = (int64_t)in[1][r], above = 0;
+        if (target == c->attr.ignore) continue;
+        EACH(i, v) above += x[i] > x[target] || (x[i] == x[target] && i < target);
         out[0][EXACT_COUNT] += 1;
-        out[0][bin] += in[1][r] == (double)best ? ldexp(1, 20) : 0;
+        out[0][bin] += above < c->attr.k ? ldexp(1, 20) : 0;
     }
 }
 REF(metric_add) {
