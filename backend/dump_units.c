@@ -105,7 +105,7 @@ static const char *reason(const Units *u, const Gathered *g) {
     if (!both) return "";
     if (!others_between(u, g)) return " (its backward follows at once)";
     if (!*plan_string(u->v->p, u->v->p->units[g->unit].name)) return " (reshard_root = false)";
-    return " (kept: reshard = false, or strategy = grads)";
+    return " (kept: reshard = false, or strategy = grads or states)";
 }
 
 static void put_range(Buf *out, uint64_t from, uint64_t to, bool numbers) {

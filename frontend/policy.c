@@ -500,7 +500,10 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
         warn_idle(m, "shard", "prefetch_at", why);
         warn_idle(m, "shard", "inflight", why);
     }
-    if (p->accumulate_local && p->micro_batches == 1)
+    if (!strategy_accumulates(p->strategy))
+        warn_idle(m, "shard", "accumulate",
+                  arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
+    else if (p->accumulate_local && p->micro_batches == 1)
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
 }

@@ -93,6 +93,8 @@
 #define WORDS_Strategy(W)                                                                          \
     W(STRATEGY_FULL, "full", "parameters, gradients and optimizer states")                         \
     W(STRATEGY_GRADS, "grads", "parameters stay gathered from forward to backward")                \
+    W(STRATEGY_STATES, "states",                                                                   \
+      "optimizer states; one gather and one reduction of a unit a step")                           \
     W(STRATEGY_NONE, "none", "nothing is sharded; gradients are all-reduced")
 
 #define WORDS_UnitPolicy(W)                                                                        \

@@ -94,7 +94,8 @@ static void tell_price(const Comm *c) {
     int64_t whole = 0, part = 0;
     Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, false);
     Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, false);
-    if (!kept.kept || !(end.split & ~kept.split)) return;
+    bool chosen = strategy_accumulates(g->policy.strategy);
+    if (!chosen || !kept.kept || !(end.split & ~kept.split)) return;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         const Group *group = &g->groups.at[k];
         if (!group->trainable) continue;

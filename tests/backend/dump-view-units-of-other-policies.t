@@ -3,8 +3,8 @@
 ==== out
 -s shard.reshard=false
 units               params  (numbers are those of the first unit of a line)
-  h.0 .. h.5  Block    256  gathered #8..#116 for forward and backward (kept: reshard = false, or strategy = grads);
-                            reduced #120
+  h.0 .. h.5  Block    256  gathered #8..#116 for forward and backward (kept: reshard = false,
+                            or strategy = grads or states); reduced #120
   (root)  M            512  gathered #7..#61 for forward and backward (its backward follows at once); reduced #124
 -s shard.reshard_root=true
 units               params  (numbers are those of the first unit of a line)

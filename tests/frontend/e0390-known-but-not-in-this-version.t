@@ -2,25 +2,23 @@
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
 train { optimizer = muon(); precision = f16() }
-shard { strategy = states; layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
+shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = replicate }
 data { train = text("a.bin") }
 ==== out
 error[E0390]: the directive "h.*" = replicate is known but not in this version
- --> m.fsd:2:108
+ --> m.fsd:2:89
 error[E0390]: train.optimizer = muon is known but not in this version
  --> m.fsd:1:21
 error[E0390]: train.precision = f16 is known but not in this version
  --> m.fsd:1:41
-error[E0390]: shard.strategy = states is known but not in this version
- --> m.fsd:2:20
 error[E0390]: shard.layout = param is known but not in this version
- --> m.fsd:2:37
+ --> m.fsd:2:18
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
- --> m.fsd:2:54
+ --> m.fsd:2:35
   = help: this version has shard.offload = none
 error[E0390]: mesh axis tp = 2 is known but not in this version
- --> m.fsd:2:91
+ --> m.fsd:2:72
 error[E0390]: shard.reshard = 4 is known but not in this version
- --> m.fsd:2:105
+ --> m.fsd:2:86
   = help: this version has true (all ranks) and false
 ==== exit 2

@@ -168,7 +168,7 @@ def meshes(tools, tmp):
         ("rep=3,dp=1", 4),
         ("rep=4", 2),
     ):
-        for strategy in ("full", "grads", "none"):
+        for strategy in ("full", "grads", "states", "none"):
             for accumulate in ("", "sharded", "local"):
                 args = ["-s", f"shard.strategy={strategy}"]
                 if accumulate:
@@ -184,6 +184,10 @@ def meshes(tools, tmp):
             sys.exit(f"rep=2,dp=2: {b[0]} {b[1]} has loss {b[2]}, dp=4 {a[2]}")
     grads = train(tools, tmp, gpt, GPT + ["-s", "shard.strategy=grads"], "rep=2,dp=2")
     same("rep=2,dp=2: full and grads", square, grads)
+    states = ["-s", "shard.strategy=states", "-s", "train.accumulate=2"]
+    local = ["-s", "shard.strategy=grads", "-s", "shard.accumulate=local", *states[2:]]
+    runs = [train(tools, tmp, gpt, GPT + v, "rep=2,dp=2") for v in (states, local)]
+    same("states and grads with accumulate = local", *runs)
     none = train(tools, tmp, gpt, GPT + ["-s", "shard.strategy=none"], 4)
     same("rep=4,dp=1 and strategy none", train(tools, tmp, gpt, GPT, "rep=4,dp=1"), none)
 
