@@ -133,6 +133,20 @@ static void set_metric(Elaboration *e, const char *state, ValueId value, Span at
     op_emit(&e->build, OP_set_state, &a, 1, &value, NULL);
 }
 
+/* Of a source of tokens the second field is the first one, shifted. A mask may hide what follows.
+ */
+static void warn_not_causal(Elaboration *e) {
+    for (uint32_t i = 0; i < e->graph->ops.n; i++) {
+        const Op *op = &e->graph->ops.at[i];
+        if (op->kind != OP_attention || op->attr->causal || op->n_in > 3) continue;
+        Diag d = diag_at(e->model->ds, W_not_causal, op->span,
+                         "the targets are the next tokens, and this attention sees them");
+        diag_help(&d, "write attention(.., causal = true)");
+        diag_emit(&d);
+        return;
+    }
+}
+
 static bool train_program(Elaboration *e) {
     const Setting *loss = model_setting(e->model, "train", "loss");
     ValueId value, counted;
@@ -146,6 +160,8 @@ static bool train_program(Elaboration *e) {
                          "the targets are what the model is given: it learns to copy");
         diag_emit(&d);
     }
+    if (!source_has_fields(e->frontend->settings.train.kind) && counted == e->field_value[1])
+        warn_not_causal(e);
     int64_t targets = type_elements(&e->graph->values.at[counted].type);
     const Settings *s = &e->frontend->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
@@ -243,6 +259,7 @@ bool frontend_elaborate(Frontend *f) {
     e.graph->level = LEVEL_MODEL;
     e.graph->policy = m->policy;
     bool right = elaborate(&e) && f->exit_code == EXIT_DONE;
+    if (right) model_lint(m); /* where something is wrong, that comes first */
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;
 }

@@ -97,6 +97,9 @@ typedef struct Model {
     VEC(Default) defaults;
 } Model;
 
+/* lint.c: warnings about the methods of the user's modules. */
+void model_lint(Model *m);
+
 /* A name that a method, a module or the batch binds. */
 typedef struct Local {
     const char *name;

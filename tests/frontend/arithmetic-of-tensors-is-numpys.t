@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s | sed '/^program eval/,$d' | grep -oE '%[0-9]+: f32[^!]* ' | grep -vE 'param|embedding'
+# RUN: %fsdpc dump -W no-unread-value --stage=model %s | sed '/^program eval/,$d' | grep -oE '%[0-9]+: f32[^!]* ' | grep -vE 'param|embedding'
 # Numbers become constants, factors stay numbers, and the names of axes follow the shapes.
 ==== m.fsd
 config { D = 6; V = 11 }

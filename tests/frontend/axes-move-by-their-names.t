@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s | sed -n '/program train/,/program eval/p' | grep -E 'reshape|transpose|slice|concat|stack' | sed 's/ !.*//'
+# RUN: %fsdpc dump -W no-unused-local -W no-unread-value --stage=model %s | sed -n '/program train/,/program eval/p' | grep -E 'reshape|transpose|slice|concat|stack' | sed 's/ !.*//'
 # Names in another order transpose; ranges are slices, a number drops its axis.
 ==== m.fsd
 config { D = 6; V = 11; H = 2; h = 3 }

@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=model %s | sed -n '/^program train/,/^end/p' | sed 1,7d
+# RUN: %fsdpc dump -W no-unused-local --stage=model %s | sed -n '/^program train/,/^end/p' | sed 1,7d
 # A loop over an array and a split leave plain ops with module paths.
 ==== m.fsd
 config { D = 6; V = 11; B2 = 1 }

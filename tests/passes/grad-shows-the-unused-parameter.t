@@ -1,4 +1,4 @@
-# RUN: %fsdpc dump --stage=train net.fsd
+# RUN: %fsdpc dump -W no-unused-local --stage=train net.fsd
 # The error about a parameter without gradient shows where it is declared and where it is read.
 ==== net.fsd
 module Net {

@@ -1,0 +1,121 @@
+/* Warnings about methods that compute what nothing reads, or hide a name: what the text alone says,
+ * whether the method is called or not. A name that starts with `_` is meant to be unread.
+ *
+ * Reads are names in expressions; `x += y` alone reads nothing. In a block a value is unread if the
+ * name gets another one before a statement that reads it. */
+#include <string.h>
+
+#include "model.h"
+
+typedef struct Reads {
+    const char *name;
+    const Node *also; /* not NULL: `name += ..` counts too */
+    bool found;
+} Reads;
+
+static void note_read(void *context, const Node *e) {
+    Reads *r = context;
+    r->found |=
+        (e->kind == NODE_REF || (r->also && e->kind == NODE_ADD_TO)) && !strcmp(e->text, r->name);
+}
+
+/* add_to: `name += ..` is a read too. */
+static bool reads(const Node *e, const char *name, bool add_to) {
+    Reads r = {name, add_to ? e : NULL, false};
+    node_walk(e, note_read, &r);
+    return r.found;
+}
+
+static bool assigns(const Node *statement, const char *name) {
+    if (statement->kind != NODE_LET) return false;
+    for (uint32_t i = 0; i < statement->kids[0]->n; i++)
+        if (!strcmp(statement->kids[0]->kids[i]->text, name)) return true;
+    return false;
+}
+
+static void warn_unread(Model *m, const Node *block, uint32_t i, const Node *name) {
+    for (uint32_t k = i + 1; k < block->n; k++) {
+        const Node *next = block->kids[k];
+        if (reads(next, name->text, true)) return;
+        if (!assigns(next, name->text)) continue;
+        Diag d = diag_at(m->ds, W_unread_value, name->span, "nothing reads this value of `%s`",
+                         name->text);
+        diag_note(&d, next->span, "it is replaced here");
+        diag_emit(&d);
+        return;
+    }
+}
+
+/* What a local of this name hides: a field or an argument of the module, or a config name. */
+static const Node *hidden_member(const Node *members, const char *name) {
+    for (uint32_t i = 0; i < members->n; i++) {
+        const Node *member = members->kids[i];
+        const Node *below =
+            member->kind == NODE_MEMBER_IF ? hidden_member(member->kids[1], name) : NULL;
+        if (below) return below;
+        for (uint32_t k = 0; member->kind == NODE_FIELD && k < member->kids[0]->n; k++)
+            if (!strcmp(member->kids[0]->kids[k]->text, name)) return member->kids[0]->kids[k];
+    }
+    return NULL;
+}
+
+static void warn_shadowing(Model *m, const Node *module, const char *name, Span at) {
+    const Node *field = hidden_member(module->kids[1], name), *argument = NULL;
+    const ConfigEntry *c = model_config(m, name);
+    for (uint32_t i = 0; i < module->kids[0]->n; i++)
+        if (!strcmp(module->kids[0]->kids[i]->text, name)) argument = module->kids[0]->kids[i];
+    if (!field && !argument && !c) return;
+    Diag d = diag_at(m->ds, W_shadowing, at, "`%s` hides %s of the same name", name,
+                     field      ? "a field"
+                     : argument ? "an argument of the module"
+                                : "a config value");
+    diag_note(&d, field ? field->span : argument ? argument->span : c->span, "it is declared here");
+    diag_emit(&d);
+}
+
+static void warn_local(Model *m, const Node *module, const Node *method, const char *name,
+                       Span at) {
+    if (name[0] == '_') return;
+    warn_shadowing(m, module, name, at);
+    if (reads(method->kids[1], name, false)) return;
+    Diag d = diag_at(m->ds, W_unused_local, at, "nothing reads `%s`", name);
+    diag_help(&d, "a name that starts with `_` is meant to be unread");
+    diag_emit(&d);
+}
+
+static bool assigned_before(const Node *block, uint32_t i, const char *name) {
+    while (i-- > 0)
+        if (assigns(block->kids[i], name)) return true;
+    return false;
+}
+
+static void lint_block(Model *m, const Node *module, const Node *method, const Node *block) {
+    for (uint32_t i = 0; block && i < block->n; i++) {
+        const Node *s = block->kids[i];
+        if (s->kind == NODE_IF) {
+            lint_block(m, module, method, s->kids[1]);
+            lint_block(m, module, method, s->kids[2]);
+        } else if (s->kind == NODE_FOR) {
+            warn_shadowing(m, module, s->text, s->text_span);
+            lint_block(m, module, method, s->kids[1]);
+        }
+        for (uint32_t k = 0; s->kind == NODE_LET && k < s->kids[0]->n; k++) {
+            const Node *name = s->kids[0]->kids[k];
+            if (reads(method->kids[1], name->text, false)) warn_unread(m, block, i, name);
+            if (!assigned_before(block, i, name->text))
+                warn_local(m, module, method, name->text, name->span);
+        }
+    }
+}
+
+static void lint_module(Model *m, const Node *module) {
+    const Node *members = module->kids[1];
+    for (uint32_t i = 0; i < members->n; i++)
+        if (members->kids[i]->kind == NODE_METHOD && members->kids[i]->kids[1]->kind == NODE_BLOCK)
+            lint_block(m, module, members->kids[i], members->kids[i]->kids[1]);
+}
+
+void model_lint(Model *m) {
+    for (uint32_t i = 0; i < m->modules.n; i++)
+        if (!m->modules.at[i].prelude) lint_module(m, m->modules.at[i].node);
+}
