@@ -36,6 +36,7 @@ typedef struct Check {
     /* check_terms.c, by value of a Part */
     uint64_t *number, *plain; /* equal numbers are equal values; plain: without dropout */
     uint64_t *terms;          /* room for the numbers of the operands of one instruction */
+    uint32_t *inner; /* by instruction, and one more: the first value that exists only inside of it */
     uint32_t *term;           /* by state: the loss or metric that its sum began with + 1 */
 } Check;
 
@@ -76,11 +77,12 @@ int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trai
 /* check_constants.c: rule 4 of the plan: optimizer and settings agree */
 int check_constants(Check *c);
 /* check_terms.c: what values stand for. A Part is an instruction, or one of the ops that a fused
- * instruction stands for. Its values are those of the plan; after them, n_values + i is what
- * exists only inside of instruction i. */
-enum { CHECK_PARTS = 4, CHECK_PART_IN = 6 };
+ * instruction stands for. Its values are those of the plan; after them, from Check.inner[i] on, is
+ * what exists only inside of instruction i. */
+enum { CHECK_PARTS = FORMULA_STEPS, CHECK_PART_IN = 6 };
 typedef struct Part {
     uint16_t op;
+    const FormulaStep *step; /* that it is; NULL: it has the attributes of the instruction */
     uint32_t n_in, n_out;
     const uint32_t *in; /* operands; NULL: own */
     uint32_t own[CHECK_PART_IN];
@@ -94,6 +96,10 @@ static inline uint32_t check_part_out(const Part *part, uint32_t k) {
 }
 /* In the order in which they compute; the number of parts. */
 uint32_t check_parts(const Check *c, uint64_t instr, Part part[CHECK_PARTS]);
+Attrs check_part_attrs(const Check *c, uint64_t instr, const Part *part);
+/* Room for values of parts: those of the plan and those that exist only inside of instructions. */
+uint64_t check_room(const Check *c);
+uint64_t check_instr_of(const Check *c, uint32_t value); /* the one that makes it */
 const Type *check_type(const Check *c, uint32_t value);
 bool check_same_shape(const Type *a, const Type *b);
 bool check_is_copy(uint16_t op, const Attrs *a);
@@ -103,6 +109,7 @@ uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *sh
                     const uint64_t *in);
 uint64_t check_param_term(uint32_t param);
 void check_number(Check *c, uint32_t program); /* all values of the program */
+void check_index_inner(Check *c);              /* before the others */
 
 /* check_contributions.c */
 typedef struct GradientForm {   /* a row of check_backward.def */

@@ -84,7 +84,7 @@ int check_backward(Check *c, uint32_t program) {
     const PlanProgram *pr = &p->programs[program];
     if (!has_backward(p, pr)) return 0;
     Backward s = {.c = c, .program = pr};
-    uint64_t values = p->n_values + p->n_instrs + 1;
+    uint64_t values = check_room(c);
     s.param = calloc(p->n_instrs + 1, sizeof *s.param);
     s.wanted = calloc(values, 1);
     s.reached = calloc(values, 1);

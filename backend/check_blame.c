@@ -40,13 +40,9 @@ typedef struct Blame {
     bool shared; /* first of two visits */
 } Blame;
 
-static uint64_t instr_of(const Check *c, uint32_t v) {
-    return v < c->p->n_values ? c->p->values[v].def : v - c->p->n_values;
-}
-
 /* The part that makes a value of a Part, and the result that it is. */
 static uint64_t made_by(const Check *c, uint32_t v, Part *out, uint32_t *result) {
-    uint64_t i = instr_of(c, v);
+    uint64_t i = check_instr_of(c, v);
     Part part[CHECK_PARTS];
     uint32_t n = check_parts(c, i, part);
     *out = part[0];
@@ -72,7 +68,7 @@ static void note_use(Backward *s, void *context, const Contribution *u) {
 static void find_uses(Blame *b) {
     Check *c = b->s->c;
     const PlanProgram *pr = b->s->program;
-    memset(b->times, 0, (c->p->n_values + c->p->n_instrs) * sizeof *b->times);
+    memset(b->times, 0, check_room(c) * sizeof *b->times);
     if (b->param < 0) b->times[b->target] = 1;
     b->n_use = 0;
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
@@ -95,11 +91,11 @@ static void find_leaves(Blame *b) {
         Part part;
         uint32_t result, v = b->leaf[b->n_leaf].value;
         uint64_t i = made_by(c, v, &part, &result);
-        const Attrs *a = &c->p->instrs[i].attr;
+        Attrs own = check_part_attrs(c, i, &part), *a = &own;
         bool sum = part.op == OP_add && check_same_shape(check_type(c, check_part_in(&part, 0)),
                                                          check_type(c, check_part_in(&part, 1)));
-        bool earlier = part.n_in && instr_of(c, check_part_in(&part, 0)) <= i &&
-                       instr_of(c, check_part_in(&part, part.n_in - 1)) <= i;
+        bool earlier = part.n_in && check_instr_of(c, check_part_in(&part, 0)) <= i &&
+                       check_instr_of(c, check_part_in(&part, part.n_in - 1)) <= i;
         if (part.op == OP_fill && a->alpha == 0) {
             b->leaf[b->n_leaf] = b->leaf[--n];
         } else if (earlier && (sum || check_is_copy(part.op, a))) {
@@ -139,7 +135,7 @@ static bool stands_for(const Blame *b, uint32_t k, uint32_t j) {
     if (part.op != last_op(b->s, u)) return false;
     if (part.op == u->form->gradient && result != check_gradient_result(u)) return false;
     return same_place(c, i, u->instr) ||
-           (part.n_in && check_part_in(&part, 0) == c->p->n_values + i);
+           (part.n_in && check_part_in(&part, 0) >= c->p->n_values && check_instr_of(c, check_part_in(&part, 0)) == i);
 }
 
 static const char *target_name(const Blame *b, char *room, size_t size) {
@@ -185,11 +181,11 @@ static void attr_text(const Check *c, const Attrs *a, uint32_t bit, char *room, 
     buf_free(&text);
 }
 
-static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *expected,
-                      uint32_t bit) {
+static int blame_attr(const Blame *b, uint64_t i, const Attrs *found, const Use *u,
+                      const Attrs *expected, uint32_t bit) {
     const Check *c = b->s->c;
     char room[2][64];
-    attr_text(c, &c->p->instrs[i].attr, bit, room[0], sizeof room[0]);
+    attr_text(c, found, bit, room[0], sizeof room[0]);
     attr_text(c, expected, bit, room[1], sizeof room[1]);
     return check_fail(b->s->c, "4n", i,
                       "has %s, where the gradient of instruction %llu (%s) needs %s", room[0],
@@ -201,9 +197,9 @@ static int blame_attr(const Blame *b, uint64_t i, const Use *u, const Attrs *exp
 static int compare(Blame *b, const Use *u, uint64_t i, const Part *part) {
     Check *c = b->s->c;
     const GradientForm *f = u->u.form;
-    Attrs expected = check_gradient_attrs(c, &u->u);
-    uint32_t bit = other_attr(part->op, &expected, &c->p->instrs[i].attr), v;
-    if (bit < ATTR_COUNT) return blame_attr(b, i, u, &expected, bit);
+    Attrs expected = check_gradient_attrs(c, &u->u), found = check_part_attrs(c, i, part);
+    uint32_t bit = other_attr(part->op, &expected, &found), v;
+    if (bit < ATTR_COUNT) return blame_attr(b, i, &found, u, &expected, bit);
     uint32_t n = MIN(part->n_in, check_gradient_args(&u->u.part, f));
     for (uint32_t k = 0; k < n; k++) {
         if (!check_gradient_arg(&u->u.part, f, k, &v) &&
@@ -273,7 +269,7 @@ int check_blame(Backward *s, uint64_t pack, uint32_t param, uint32_t value) {
     const Plan *p = s->c->p;
     Blame b = {.s = s, .at = pack, .sum = value, .param = param};
     b.room = (uint32_t)p->n_operands + 8;
-    b.times = calloc(p->n_values + p->n_instrs + 1, sizeof *b.times);
+    b.times = calloc(check_room(s->c), sizeof *b.times);
     b.use = calloc(b.room, sizeof *b.use);
     b.leaf = calloc(b.room, sizeof *b.leaf);
     int status = EXIT_ENVIRONMENT;

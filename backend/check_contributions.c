@@ -57,13 +57,13 @@ bool check_gradient_arg(const Part *part, const GradientForm *f, uint32_t k, uin
 
 Attrs check_gradient_attrs(const Check *c, const Contribution *u) {
     const GradientForm *f = u->form;
-    Attrs a = c->p->instrs[u->instr].attr;
+    Attrs a = check_part_attrs(c, u->instr, &u->part);
     for (uint32_t k = 0; f->forward == OP_concat && k <= u->operand; k++) {
         a.start += a.count;
         a.count = check_type(c, check_part_in(&u->part, k))->dim[a.axis];
     }
     a.exponent = c->p->settings->loss_exponent;
-    if (f->alpha != 0) a.alpha = f->alpha;
+    if (u->form->alpha != 0) a.alpha = u->form->alpha;
     return a;
 }
 

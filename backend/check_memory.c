@@ -41,12 +41,19 @@ typedef struct Sweep {
     uint64_t user[DEVICE_KINDS][MAX_STREAMS]; /* last one that uses the workspace, + 1; 0 = none */
 } Sweep;
 
+/* An operand of fewer elements is read again and again. */
+static bool same_count(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
+    return type_elements(&c->p->values[check_in(c, i, k)].type) ==
+           type_elements(&c->p->values[check_out(c, i, j)].type);
+}
+
 /* May instruction i write result j over its operand k? */
 static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
     switch (o->alias) {
-    case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1);
+    case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1) && same_count(c, i, k, j);
+    case ALIAS_EACH: return same_count(c, i, k, j);
     case ALIAS_MUST: return j == k && (k >= 32 || (o->alias_mask >> k & 1));
     case ALIAS_ACC: return j == 0 && k == op_signature((OpKind)in->op)->in_max - 1u;
     case ALIAS_PACK: return true;

@@ -7,7 +7,7 @@
  *
  * Ops that compute what several others do are taken apart first (check_parts), into parts that are
  * ops of the table: a fused op has the numbers of what it replaces. A result that exists between
- * two parts only has a number too; as a value it is n_values + the instruction's number.
+ * two parts only has a number too; Check.inner says which value it is. A formula's steps are parts.
  * Sums are sums of numbers, so order and grouping do not matter; zeros are 0, copies are no op. An
  * all_reduce is none either: what is summed over ranks is check_gradients.c's to prove.
  *
@@ -45,12 +45,54 @@ static uint32_t norm_gradients(Part *part, const PlanInstr *in, const uint32_t *
     return n;
 }
 
+/* Values that exist only inside of an instruction: one, or the steps of its formula. */
+static uint32_t count_inner(const Plan *p, const PlanInstr *in) {
+    return in->op == OP_fused ? p->formulas[in->attr.index].n_step : 1;
+}
+
+void check_index_inner(Check *c) {
+    c->inner[0] = (uint32_t)c->p->n_values;
+    for (uint64_t i = 0; i < c->p->n_instrs; i++)
+        c->inner[i + 1] = c->inner[i] + count_inner(c->p, &c->p->instrs[i]);
+}
+
+uint64_t check_room(const Check *c) { return c->inner[c->p->n_instrs] + 1; }
+
+uint64_t check_instr_of(const Check *c, uint32_t v) {
+    if (v < c->p->n_values) return c->p->values[v].def;
+    uint64_t low = 0, high = c->p->n_instrs; /* inner[low] <= v < inner[high] */
+    while (low + 1 < high) {
+        uint64_t middle = (low + high) / 2;
+        *(c->inner[middle] <= v ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
+    const PlanInstr *in = &c->p->instrs[i];
+    const PlanFormula *f = &c->p->formulas[in->attr.index];
+    const FormulaStep *step = &c->p->steps[f->first_step];
+    uint32_t value[FORMULA_OPERANDS + FORMULA_STEPS];
+    for (uint32_t k = 0; k < f->n_in; k++) value[k] = c->p->operands[in->first_in + k];
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        uint32_t own[FORMULA_ARGS], n = (uint32_t)scalar_arity(step[k].function);
+        Attrs a;
+        value[f->n_in + k] =
+            step[k].result ? in->first_out + step[k].result - 1 : c->inner[i] + k;
+        for (uint32_t j = 0; j < n; j++) own[j] = value[step[k].arg[j]];
+        set_part(&part[k], (uint16_t)formula_step_op(&step[k], &a), n, own, 1, value[f->n_in + k]);
+        part[k].step = &step[k];
+    }
+    return f->n_step;
+}
+
 uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
     const uint32_t *v = &c->p->operands[in->first_in];
-    uint32_t out = in->first_out, temp = (uint32_t)(c->p->n_values + i);
+    uint32_t out = in->first_out, temp = c->inner[i];
     switch (in->op) {
+    case OP_fused: return formula_parts(c, i, part);
     case OP_linear_gelu:
         set_part(&part[0], OP_linear, in->n_in, v, 1, out + 1);
         set_part(&part[1], OP_gelu, 1, (uint32_t[]){out + 1}, 1, out);
@@ -89,7 +131,14 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
 
 const Type *check_type(const Check *c, uint32_t v) {
     const Plan *p = c->p;
-    return &p->values[v < p->n_values ? v : p->instrs[v - p->n_values].first_out].type;
+    if (v < p->n_values) return &p->values[v].type;
+    static const Type number = {.dtype = DT_F32, .rank = 1, .dim = {1}};
+    uint64_t i = check_instr_of(c, v);
+    const PlanInstr *in = &p->instrs[i];
+    bool constant = in->op == OP_fused &&
+                    p->steps[p->formulas[in->attr.index].first_step + v - c->inner[i]].function ==
+                        SCALAR_constant;
+    return constant ? &number : &p->values[in->first_out].type;
 }
 
 bool check_same_shape(const Type *a, const Type *b) {
@@ -126,6 +175,13 @@ uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *sh
 
 uint64_t check_param_term(uint32_t param) { return mix(OP_view, param); }
 
+Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
+    Attrs a;
+    if (!part->step) return c->p->instrs[i].attr;
+    formula_step_op(part->step, &a);
+    return a;
+}
+
 static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) {
     uint64_t *number = plain ? c->plain : c->number, *in = c->terms;
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = number[check_part_in(part, k)];
@@ -157,8 +213,11 @@ void check_number(Check *c, uint32_t program) {
         Part part[CHECK_PARTS];
         uint32_t n = check_parts(c, i, part);
         for (uint32_t k = 0; k < n; k++) {
-            number_part(c, &part[k], &in->attr, false);
-            number_part(c, &part[k], &in->attr, true);
+            Attrs own;
+            const Attrs *a = part[k].step ? &own : &in->attr;
+            if (part[k].step) own = check_part_attrs(c, i, &part[k]);
+            number_part(c, &part[k], a, false);
+            number_part(c, &part[k], a, true);
         }
     }
 }

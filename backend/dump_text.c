@@ -142,6 +142,12 @@ static void put_states(Buf *out, const PlanState *s, uint64_t i) {
     buf_printf(out, " @%llu\n", (Llu)s->address);
 }
 
+static void put_formulas(Buf *out, const PlanFormula *f, uint64_t i) {
+    buf_printf(out, "formula %llu operands %u: ", (Llu)i, f->n_in);
+    formula_print(f->n_in, f->n_step, plan_at->steps + f->first_step, out);
+    buf_printf(out, "\n");
+}
+
 static void put_fields(Buf *out, const PlanField *f, uint64_t i) {
     buf_printf(out, "field %llu \"%s\" ", (Llu)i, text(f->name));
     type_print(&f->type, out);
@@ -252,6 +258,7 @@ INSIDE_OTHERS(skips, PlanString)
 INSIDE_OTHERS(group_params, PlanGroupParam)
 INSIDE_OTHERS(source_fields, PlanSourceField)
 INSIDE_OTHERS(values, PlanValue)
+INSIDE_OTHERS(steps, FormulaStep)
 INSIDE_OTHERS(instrs, PlanInstr)
 INSIDE_OTHERS(operands, uint32_t)
 INSIDE_OTHERS(edges, uint32_t)

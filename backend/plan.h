@@ -14,6 +14,7 @@
 #ifndef FSDPC_PLAN_H
 #define FSDPC_PLAN_H
 
+#include "formula.h"
 #include "shards.h"
 #include "type.h"
 #include "util.h"
@@ -55,6 +56,8 @@ typedef uint32_t PlanString;
     SECTION(group_params, PlanGroupParam, "group parameters")                                      \
     SECTION(states, PlanState, "states")                                                           \
     SECTION(fields, PlanField, "fields")                                                           \
+    SECTION(formulas, PlanFormula, "formulas")                                                     \
+    SECTION(steps, FormulaStep, "steps of formulas")                                               \
     SECTION(sources, PlanSource, "data sources")                                                   \
     SECTION(source_fields, PlanSourceField, "source fields")                                       \
     SECTION(programs, PlanProgram, "programs")                                                     \
@@ -180,6 +183,11 @@ typedef struct PlanField {
     uint64_t staging; /* offset in a staging slot */
     Type type;        /* of one call on one rank */
 } PlanField;
+
+typedef struct PlanFormula { /* of instructions fused: see formula.h */
+    uint32_t first_step, n_step;
+    uint32_t n_in, n_out;
+} PlanFormula;
 
 typedef struct PlanSource {
     PlanString name;               /* "train" or "val" */

@@ -113,13 +113,15 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.first_use = calloc(values, sizeof *c.first_use);
     c.last = calloc(values, sizeof *c.last);
     c.use = calloc(operands, sizeof *c.use);
-    c.number = calloc(values + instrs, sizeof *c.number);
-    c.plain = calloc(values + instrs, sizeof *c.plain);
+    c.inner = calloc(instrs + 1, sizeof *c.inner);
+    if (c.inner) check_index_inner(&c);
+    c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
+    c.plain = calloc(c.inner ? check_room(&c) : 1, sizeof *c.plain);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.term = calloc(p->n_states + 1, sizeof *c.term);
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use &&
-        c.number && c.plain && c.terms && c.term)
+        c.inner && c.number && c.plain && c.terms && c.term)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -131,6 +133,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.first_use);
     free(c.last);
     free(c.use);
+    free(c.inner);
     free(c.number);
     free(c.plain);
     free(c.terms);

@@ -159,6 +159,15 @@ static void emit_states(Emit *e) {
     }
 }
 
+static void emit_formulas(Emit *e) {
+    for (uint32_t i = 0; i < e->g->formulas.n; i++) {
+        const Formula *f = &e->g->formulas.at[i];
+        PUT(e, formulas, .first_step = ROWS(e, steps), .n_step = f->n_step, .n_in = f->n_in,
+            .n_out = f->n_out);
+        put(e, S_steps, f->step, f->n_step * sizeof *f->step);
+    }
+}
+
 static void emit_source(Emit *e, const char *name, const DataSource *s) {
     if (!s->present) return;
     bool text = s->kind == SOURCE_TEXT;
@@ -334,6 +343,7 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, uin
     emit_names(e);
     emit_units(e);
     emit_states(e);
+    emit_formulas(e);
     emit_source(e, "train", &s->train);
     emit_source(e, "val", &s->val);
     emit_programs(e);

@@ -60,6 +60,7 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
         int rows = op_info[in->op].rows;
         if (rows == ROWS_STATES   ? outside(a->index, p->n_states)
             : rows == ROWS_FIELDS ? outside(a->index, p->n_fields)
+            : rows == ROWS_FORMULAS ? outside(a->index, p->n_formulas)
                                   : a->index != NO_INDEX)
             return "index";
     }

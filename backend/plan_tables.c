@@ -359,6 +359,21 @@ static bool bad_corruption(const PlanSource *s, bool rows) {
                   : s->spans != 0);
 }
 
+static int read_formulas(Reading *r) {
+    const Plan *p = r->p;
+    uint64_t next = 0;
+    for (uint64_t i = 0; i < p->n_formulas; i++) {
+        const PlanFormula *f = &p->formulas[i];
+        FAIL_IF(f->first_step != next || bad_range(next, f->n_step, p->n_steps),
+                "formula %llu does not follow the one before it", (Llu)i);
+        next += f->n_step;
+        const char *fault = formula_fault(f->n_in, f->n_step, f->n_out, p->steps + f->first_step);
+        FAIL_IF(fault, "formula %llu: %s", (Llu)i, fault);
+    }
+    FAIL_IF(next != p->n_steps, "%llu steps belong to no formula", (Llu)(p->n_steps - next));
+    return 0;
+}
+
 static int read_sources(Reading *r) {
     const Plan *p = r->p;
     for (uint64_t i = 0; i < p->n_sources; i++) {
@@ -436,6 +451,7 @@ int plan_read_tables(Reading *r) {
     if (!status) status = read_units(r);
     if (!status) status = read_groups(r);
     if (!status) status = read_states(r);
+    if (!status) status = read_formulas(r);
     if (!status) status = read_shards(r);
     if (!status) status = read_fields(r);
     if (!status) status = read_sources(r);

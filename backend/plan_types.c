@@ -125,6 +125,18 @@ static const char *rule_broadcast(const Instr *s) {
     for (uint32_t k = 1; k < s->n_in; k++) WANT(type_broadcast(&y, &s->x[k]), misfit);
     return FITS(type_same_dims(&y, &s->y[0]));
 }
+static const char *rule_fused(const Instr *s) {
+    const PlanFormula *f = &s->p->formulas[s->in->attr.index];
+    const FormulaStep *step = &s->p->steps[f->first_step];
+    WANT(f->n_in == s->n_in && f->n_out == s->n_out, "its formula has other operands or results");
+    WANT(!rule_broadcast(s), misfit);
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        if (!step[k].result) continue;
+        const Type *y = &s->y[step[k].result - 1];
+        WANT(y->dtype == step[k].dtype && type_same_dims(y, &s->y[0]), misfit);
+    }
+    return NULL;
+}
 static bool spreads(const Type *narrow, const Type *wide) {
     Type t = *wide;
     return type_broadcast(&t, narrow) && type_same_dims(&t, wide);

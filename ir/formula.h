@@ -11,7 +11,7 @@
 
 #include "type.h"
 
-enum { FORMULA_OPERANDS = 8, FORMULA_STEPS = 24, FORMULA_RESULTS = 4, FORMULA_ARGS = 3 };
+enum { FORMULA_OPERANDS = 12, FORMULA_STEPS = 24, FORMULA_RESULTS = 8, FORMULA_ARGS = 3 };
 
 typedef enum Scalar {
 #define SCALAR(op, arity, ...) SCALAR_##op,
@@ -28,6 +28,28 @@ typedef struct FormulaStep {
     uint8_t result; /* 1 + the number of the result that it is; 0: none */
     double number;
 } FormulaStep;
+
+/* A row of a graph's table of formulas. */
+typedef struct Formula {
+    uint32_t n_in, n_step, n_out;
+    FormulaStep step[FORMULA_STEPS];
+} Formula;
+
+struct Buf;
+
+/* formula.c */
+const char *scalar_name(int function); /* "gelu_tanh" */
+int scalar_by_name(const char *name);  /* SCALAR_COUNT when unknown */
+bool scalar_has_number(int function);
+/* The function that op computes with these attributes; SCALAR_COUNT: it is not elementwise. */
+int scalar_of(int op, const Attrs *a);
+/* The op that a step stands for, and its attributes. */
+int formula_step_op(const FormulaStep *s, Attrs *a);
+/* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
+ * y0`; x are operands, t steps, y results. */
+void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);
+/* What is wrong with a formula from outside, or NULL. */
+const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const FormulaStep *step);
 
 static inline int scalar_arity(int function) {
     static const uint8_t arity[SCALAR_COUNT] = {
@@ -48,15 +70,16 @@ static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const F
     uint32_t last[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
     FormulaRooms r;
     r.n = n_in;
-    for (uint32_t k = 0; k < n_step; k++) {
+    for (uint32_t k = 0; k < n_step; k++)
         for (int a = 0; a < scalar_arity(step[k].function); a++) last[step[k].arg[a]] = k;
+    for (uint32_t k = 0; k < n_step; k++)
         if (step[k].result) last[n_in + k] = n_step;
-    }
     for (uint32_t i = 0; i < n_in; i++) r.of[i] = (uint8_t)i;
     for (uint32_t k = 0; k < n_step; k++) {
-        uint32_t taken = (1u << n_in) - 1, room = n_in;
+        uint64_t taken = ((uint64_t)1 << n_in) - 1;
+        uint32_t room = n_in;
         for (uint32_t v = n_in; v < n_in + k; v++)
-            if (last[v] >= k) taken |= 1u << r.of[v];
+            if (last[v] >= k) taken |= (uint64_t)1 << r.of[v];
         while (taken >> room & 1) room++;
         r.of[n_in + k] = (uint8_t)room;
         if (room >= r.n) r.n = room + 1;

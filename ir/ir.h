@@ -12,8 +12,9 @@
 #define FSDPC_IR_H
 
 #include "diag.h"
-#include "shards.h"
+#include "formula.h"
 #include "op.h"
+#include "shards.h"
 #include "util.h"
 
 typedef uint32_t ValueId;
@@ -166,6 +167,7 @@ typedef struct Graph {
     VEC(Field) fields;
     VEC(Unit) units;
     VEC(Group) groups;
+    VEC(Formula) formulas; /* of ops fused */
     VEC(Op) ops; /* also such as are in use no more; programs say which are */
     VEC(Value) values;
     struct GraphStore *store; /* where ops and values lie */

@@ -33,6 +33,7 @@ typedef enum OpAlias {
     ALIAS_PACK, /* inputs live inside output 0, at their group's offsets; see op pack */
     ALIAS_MAY,  /* output 0 may take the memory of one input of the mask if that ends here and has
                    the same size; the kernel is correct either way */
+    ALIAS_EACH, /* so may each output, another input than the others */
     ALIAS_MUST, /* output j is input j's memory, for each j of the mask that exists */
     ALIAS_ACC   /* if the last optional input is there, output 0 must be its memory */
 } OpAlias;
@@ -56,6 +57,7 @@ typedef enum OpRows {
     ROWS_FIELDS,
     ROWS_UNITS,
     ROWS_GROUPS,
+    ROWS_FORMULAS,
     ROWS_OF_OP
 } OpRows;
 

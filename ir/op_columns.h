@@ -13,7 +13,7 @@
  *
  * May be left out:
  *   ATTRS(mask)       its attributes (attrs.def); default none
- *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS
+ *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS, FORMULAS
  *   EFFECT(effect)    see OpEffect; default PURE
  *   ROLE(role)        see OpRole; default FORWARD
  *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,

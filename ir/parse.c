@@ -579,6 +579,62 @@ static bool parse_group(Parser *p) {
     return true;
 }
 
+/* x0, t1, y2: the number after the letter. */
+static bool parse_lettered(Parser *p, char letter, uint32_t most, uint32_t *out) {
+    char word[NAME_SIZE];
+    if (!parse_word(p, "a name of a value", word)) return false;
+    char *rest;
+    unsigned long n = strtoul(word + 1, &rest, 10);
+    if (word[0] != letter || !is_digit(word[1]) || *rest || n >= most)
+        return fail_token(p, "there is no `%s` here", word);
+    *out = (uint32_t)n;
+    return true;
+}
+
+/* f32 add(x0, t1) -> y0 */
+static bool parse_step(Parser *p, const Formula *f, FormulaStep *s) {
+    char word[NAME_SIZE];
+    int dtype;
+    uint32_t n;
+    if (!parse_dtype(p, &dtype) || !parse_word(p, "a function", word)) return false;
+    s->dtype = (uint8_t)dtype;
+    s->function = (uint16_t)scalar_by_name(word);
+    if (s->function == SCALAR_COUNT) return fail_token(p, "there is no function `%s`", word);
+    if (!expect(p, '(')) return false;
+    int arity = scalar_arity(s->function);
+    for (int a = 0; a < arity; a++) {
+        if (a && !expect(p, ',')) return false;
+        bool of_step = peek(p) == 't';
+        if (!parse_lettered(p, of_step ? 't' : 'x', of_step ? f->n_step : f->n_in, &n))
+            return false;
+        s->arg[a] = (uint8_t)(of_step ? f->n_in + n : n);
+    }
+    bool number = scalar_has_number(s->function);
+    if (number && ((arity && !expect(p, ',')) || !parse_real(p, &s->number))) return false;
+    if (!expect(p, ')')) return false;
+    if (!accept(p, '-')) return true;
+    if (!expect(p, '>') || !parse_lettered(p, 'y', FORMULA_RESULTS, &n)) return false;
+    s->result = (uint8_t)(n + 1);
+    return true;
+}
+
+static bool parse_formula(Parser *p) {
+    Formula f = {0};
+    if (!parse_row(p, p->g->formulas.n) || !expect_word(p, "operands") || !parse_u32(p, &f.n_in))
+        return false;
+    if (f.n_in > FORMULA_OPERANDS) return fail_token(p, "at most %d operands", FORMULA_OPERANDS);
+    if (!expect(p, ':')) return false;
+    do {
+        if (f.n_step == FORMULA_STEPS) return fail(p, "at most %d steps", FORMULA_STEPS);
+        FormulaStep *s = &f.step[f.n_step];
+        if (!parse_step(p, &f, s)) return false;
+        f.n_out = MAX(f.n_out, s->result);
+        f.n_step++;
+    } while (accept(p, ';'));
+    vec_push(p->g->arena, &p->g->formulas, f);
+    return true;
+}
+
 static bool parse_arena(Parser *p) {
     Graph *g = p->g;
     return expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
@@ -713,7 +769,7 @@ static bool parse_record(Parser *p, bool first) {
         {"file", parse_file},         {"mesh", parse_mesh},       {"policy", parse_policy},
         {"module", parse_module},     {"param", parse_param},     {"state", parse_state},
         {"field", parse_batch_field}, {"unit", parse_unit},       {"group", parse_group},
-        {"arena", parse_arena},       {"program", parse_program},
+        {"arena", parse_arena},       {"formula", parse_formula}, {"program", parse_program},
     };
     if (first) {
         int level;

@@ -346,6 +346,15 @@ static void print_groups(Printer *p) {
     }
 }
 
+static void print_formulas(Printer *p) {
+    for (uint32_t i = 0; i < p->g->formulas.n; i++) {
+        const Formula *f = &p->g->formulas.at[i];
+        buf_printf(p->out, "formula %u operands %u: ", i, f->n_in);
+        formula_print(f->n_in, f->n_step, f->step, p->out);
+        put(p, "\n");
+    }
+}
+
 /* ---- programs ---- */
 
 static void put_value(Printer *p, ValueId v) {
@@ -449,6 +458,7 @@ void graph_print(const Graph *g, Buf *out) {
     print_states(&p);
     print_units(&p);
     print_groups(&p);
+    print_formulas(&p);
     if (g->level >= LEVEL_SCHED)
         buf_printf(out, "arena persistent %llu bytes %llu workspace cpu %llu cuda %llu\n",
                    (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes,

@@ -213,6 +213,23 @@ static const char *shape_broadcast(Infer *s) {
     return NULL;
 }
 
+static const char *shape_fused(Infer *s) {
+    TRY(table_row(s, "formulas", s->a->index, s->g->formulas.n));
+    const Formula *f = &s->g->formulas.at[s->a->index];
+    if (f->n_in != s->n_in)
+        return arena_printf(s->arena, "formula %lld has %u operands, not %u",
+                            (long long)s->a->index, f->n_in, s->n_in);
+    TRY(shape_broadcast(s));
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        if (!f->step[k].result) continue;
+        s->out[f->step[k].result - 1] = s->out[0];
+    }
+    for (uint32_t k = 0; k < f->n_step; k++)
+        if (f->step[k].result) s->out[f->step[k].result - 1].dtype = f->step[k].dtype;
+    s->n_out = f->n_out;
+    return NULL;
+}
+
 static const char *check_spread(Infer *s, const Type *narrow, const Type *wide) {
     Type t = *wide;
     if (type_broadcast(&t, narrow) && type_same_dims(&t, wide)) return NULL;
@@ -465,6 +482,7 @@ uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *
     enum { MOST_PARTS = 1 << 16 };
     uint32_t most = op_signature(kind)->out_max;
     if (most != MANY) return most;
+    if (kind == OP_fused) return FORMULA_RESULTS;
     if (kind == OP_experts_linear_grad_weight)
         return n_in > 2 && in[2].rank == 1 && in[2].dim[0] <= MOST_EXPERTS + 1
                    ? (uint32_t)in[2].dim[0]
@@ -550,7 +568,8 @@ int op_alias_must(const Op *op, uint32_t j) {
     case ALIAS_ACC: return j == 0 && op->n_in == most ? (int)most - 1 : -1;
     case ALIAS_NONE:
     case ALIAS_PACK:
-    case ALIAS_MAY: return -1;
+    case ALIAS_MAY:
+    case ALIAS_EACH: return -1;
     }
     return -1;
 }

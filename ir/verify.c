@@ -91,6 +91,7 @@ static int64_t rows_of(const Verify *v, OpKind kind, int rows) {
     switch ((OpRows)rows) {
     case ROWS_UNITS: return v->g->units.n;
     case ROWS_GROUPS: return v->g->groups.n;
+    case ROWS_FORMULAS: return v->g->formulas.n;
     case ROWS_OF_OP:
         if (op_info[kind].role == ROLE_UPDATE) return v->g->params.n;
         return -1;
@@ -147,6 +148,7 @@ static bool hash_row(const Graph *g, const Op *op, uint64_t *h) {
         if (i < 0 || i >= g->fields.n) return false;
         *h = hash_type(hash_word(*h, g->fields.at[i].staging), &g->fields.at[i].type);
         return true;
+    case ROWS_FORMULAS: return i >= 0 && i < g->formulas.n; /* rows stay what they are */
     case ROWS_UNITS:
     case ROWS_GROUPS:
     case ROWS_OF_OP:

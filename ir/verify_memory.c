@@ -85,10 +85,11 @@ static void find_inside(Memory *m) {
             int from = op_alias_must(op, j);
             if (from >= 0 && m->inside[op->out + j]) m->inside[op->in[from]] = true;
         }
-        if (alias != ALIAS_MAY || !op->n_out || !m->inside[op->out]) continue;
-        for (uint32_t i = 0; i < op->n_in; i++)
-            if (verify_value(v, op->in[i])->address == verify_value(v, op->out)->address)
-                m->inside[op->in[i]] = true;
+        uint32_t n = alias == ALIAS_EACH ? op->n_out : alias == ALIAS_MAY && op->n_out;
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t i = 0; m->inside[op->out + j] && i < op->n_in; i++)
+                if (verify_value(v, op->in[i])->address == verify_value(v, op->out + j)->address)
+                    m->inside[op->in[i]] = true;
     }
 }
 

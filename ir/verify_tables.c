@@ -103,6 +103,15 @@ static void check_rows_of_units(Verify *v) {
     }
 }
 
+static void check_formulas(Verify *v) {
+    const Graph *g = v->g;
+    for (uint32_t i = 0; i < g->formulas.n; i++) {
+        const Formula *f = &g->formulas.at[i];
+        const char *fault = formula_fault(f->n_in, f->n_step, f->n_out, f->step);
+        NEED(!fault, "formula %u: %s", i, fault);
+    }
+}
+
 /* ---- graph-6 ---- */
 
 typedef struct Names {
@@ -304,6 +313,7 @@ bool verify_tables(Verify *v) {
     check_params(v);
     check_states(v);
     check_rows_of_units(v);
+    check_formulas(v);
     if (v->broken != before) return false;
     check_names(v);
     if (v->g->programs.n > PROGRAM_KINDS) return false;

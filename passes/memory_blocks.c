@@ -129,17 +129,18 @@ static void touch_all(Build *u) {
     }
 }
 
-/* May result 0 of op i take the memory of operand k? */
-static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k) {
+/* May value `out`, a result of op i, take the memory of operand k? */
+static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId out) {
     Blocks *b = u->b;
     int64_t at_in, at_out;
-    uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, op->out, &at_out);
-    int64_t bytes = value_bytes(b, op->out);
+    uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, out, &at_out);
+    int64_t bytes = value_bytes(b, out);
+    const Type *from = &b->g->values.at[op->in[k]].type, *to = &b->g->values.at[out].type;
     if (r == s || value_bytes(b, op->in[k]) != bytes) return false;
-    if (b->g->values.at[op->in[k]].type.pitch != b->g->values.at[op->out].type.pitch) return false;
+    if (from->pitch != to->pitch || type_elements(from) != type_elements(to)) return false;
     if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
     if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
-    if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[op->out].address;
+    if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[out].address;
     return b->end[r] == u->spans.to[i] && b->start[s] == u->spans.from[i];
 }
 
@@ -147,12 +148,15 @@ static void join_reuse(Build *u) {
     Blocks *b = u->b;
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
         const Op *op = &b->g->ops.at[b->p->ops.at[i]];
-        if (op_info[op->kind].alias != ALIAS_MAY || op->stream != STREAM_COMPUTE) continue;
-        for (uint32_t k = 0; k < op->n_in; k++)
-            if (op_info[op->kind].alias_mask >> k & 1 && can_reuse(u, op, i, k)) {
-                join(b, op->in[k], op->out, 0);
-                break;
-            }
+        const OpInfo *o = &op_info[op->kind];
+        uint32_t n = o->alias == ALIAS_MAY ? 1 : o->alias == ALIAS_EACH ? op->n_out : 0;
+        if (op->stream != STREAM_COMPUTE) continue;
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t k = 0; k < op->n_in; k++)
+                if (o->alias_mask >> k & 1 && can_reuse(u, op, i, k, op->out + j)) {
+                    join(b, op->in[k], op->out + j, 0);
+                    break;
+                }
     }
 }
 

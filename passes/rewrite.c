@@ -49,7 +49,8 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
     Builder b = {g, r->program, source.path, source.span, g->ops.at[f->place].phase, source.unit};
     ValueId in[MOST_FUSED];
     for (uint32_t k = 0; k < f->n_in; k++) in[k] = became[f->in[k]];
-    OpId id = op_emit(&b, f->kind, source.attr, f->n_in, in, NULL);
+    Attrs formula = {.index = f->formula};
+    OpId id = op_emit(&b, f->kind, f->kind == OP_fused ? &formula : source.attr, f->n_in, in, NULL);
     CHECK(g->ops.at[id].n_out == f->n_out);
     g->ops.at[id].recomputed = source.recomputed;
     for (uint32_t j = 0; j < f->n_out; j++) {

@@ -8,7 +8,7 @@
 
 #include "ir.h"
 
-enum { MOST_FUSED = 6 };
+enum { MOST_FUSED = 12 };
 
 /* One op instead of several: its place, and what its operands and results were. It takes the place
  * and phase of op `place`, the rest from `source`. */
@@ -16,6 +16,7 @@ typedef struct Fused {
     OpKind kind;
     OpId place,
         source; /* it takes the place of op `place`; attributes, path and span of `source` */
+    int64_t formula; /* of an op fused: its row of formulas */
     uint32_t n_in, n_out;
     ValueId in[MOST_FUSED];  /* values of the old list */
     ValueId out[MOST_FUSED]; /* the same: what each result stands for, type included */

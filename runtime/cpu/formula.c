@@ -152,3 +152,9 @@ int CPU_NAME(step)(const Launch *l, Scalar function) {
     KERNEL(op) { return CPU_NAME(step)(l, SCALAR_##op); }
 #define SPECIAL(name, op, form, arity, ...)
 #include "scalar.def"
+
+KERNEL(fused) {
+    const Plan *p = l->call->rank->plan;
+    const PlanFormula *f = &p->formulas[l->call->attr->index];
+    return CPU_NAME(evaluate)(l, f->n_step, p->steps + f->first_step);
+}

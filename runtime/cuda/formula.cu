@@ -165,3 +165,9 @@ int cuda_step(const Launch *l, Scalar function) {
     KERNEL(op) { return cuda_step(l, SCALAR_##op); }
 #define SPECIAL(name, op, form, arity, ...)
 #include "scalar.def"
+
+KERNEL(fused) {
+    const Plan *p = l->call->rank->plan;
+    const PlanFormula *f = &p->formulas[l->call->attr->index];
+    return cuda_evaluate(l, f->n_step, p->steps + f->first_step);
+}

@@ -177,6 +177,7 @@ static bool works_in_place(const Plan *p, uint32_t i, uint32_t k, uint32_t j) {
     const OpInfo *o = &op_info[p->instrs[i].op];
     bool masked = k >= 32 ? o->alias_mask == UINT32_MAX : o->alias_mask >> k & 1;
     if (o->alias == ALIAS_MAY || o->alias == ALIAS_ACC) return masked && j == 0;
+    if (o->alias == ALIAS_EACH) return true;
     return o->alias == ALIAS_MUST && masked && j == k;
 }
 

@@ -21,6 +21,7 @@ optimizer ms
 fuse_norm ms
 fuse_loss ms
 wrap ms
+fuse_map ms
 shard ms
 comm ms
 schedule ms

@@ -357,7 +357,7 @@ static bool sharing(const Trial *t, int number, int *shared) {
         shared[0] = c->n_in - 1;
         return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
     }
-    if (info->alias != ALIAS_MAY) return false;
+    if (info->alias != ALIAS_MAY && info->alias != ALIAS_EACH) return false;
     int found = 0;
     for (int i = 0; i < c->n_in; i++) {
         bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == t->types[c->n_in].dtype &&

@@ -480,6 +480,31 @@ REF(map) {
         out[0][k] = of_three(c->op, x[0], x[1], x[2]);
     }
 }
+/* Of these functions of a formula; the others are ops of their own in cases. */
+static double of_step(const FormulaStep *s, double a, double b, double c) {
+    Attrs attr;
+    int op = formula_step_op(s, &attr);
+    switch (op) {
+    case OP_scale: return a * attr.alpha;
+    case OP_constant: return attr.alpha;
+    case OP_silu: return a / (1 + exp(-a));
+    case OP_sigmoid_grad: return a * b * (1 - b);
+    default: return of_three((OpKind)op, a, b, c);
+    }
+}
+REF(fused) {
+    const PlanFormula *f = &c->plan->formulas[c->attr.index];
+    const FormulaStep *step = c->plan->steps + f->first_step;
+    EACH(k, out_n(c, 0)) {
+        double x[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
+        EACH(i, c->n_in) x[i] = in[i][under(&c->in[i].type, &c->out[0], k)];
+        EACH(j, f->n_step) {
+            const uint8_t *arg = step[j].arg;
+            x[c->n_in + j] = of_step(&step[j], x[arg[0]], x[arg[1]], x[arg[2]]);
+            if (step[j].result) out[step[j].result - 1][k] = x[c->n_in + j];
+        }
+    }
+}
 REF(constant) {
     (void)in;
     out[0][0] = c->attr.alpha;

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-PASSES = ["fuse", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss"]
+PASSES = ["fuse", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss", "fuse_map"]
 FEW = [("f32", "none", 1, 1), ("bf16(master = f32)", "0.01", 3, 1), ("f32", "0.01", 3, 2),
        ("bf16(master = f32)", "none", 1, 2)]
 ALL = list(itertools.product(("f32", "bf16(master = f32)"), ("none", "0.01"), (1, 3), (1, 2)))
@@ -27,6 +27,7 @@ MODELS = {
                  'data.train=text("t.txt")', 'data.val=text("t.txt")'],
     "gpt2": ["L=2", "D=20", "H=2", "seq=6", "vocab=257", "drop=0.1", "train.batch=12",
              'data.train=tokens("t.bin")', "data.val=none"],
+    "formulas": ["D=13", "train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
     "mlp": ["hidden=19", "pixels=13", "train.epochs=none"] + NPY,
     "linear": ["features=13"] + NPY,
     "six-layers": ["D=13"] + NPY,
@@ -71,6 +72,8 @@ def main():
         write_data(folder)
         for name in sys.argv[4].split(","):
             model = os.path.join(root, "models", name + ".fsd")
+            if not os.path.exists(model):
+                model = os.path.join(root, "tests", "parity", name + ".fsd")
             for precision, clip, accumulate, ranks in ALL if "all" in sys.argv[5:] else FEW:
                 sets = MODELS[name] + ["train.steps=3", f"train.precision={precision}",
                                        f"train.clip={clip}", f"train.accumulate={accumulate}",

@@ -29,13 +29,13 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4 }
   #34 %39: i64[24] = balance_loss(%38, %37) {alpha = 1}
   #35 %40: f32[2, 8, 3] = balance_grad(%15, %37) {exponent = -5, alpha = 1}
   #36 %41: f32[2, 8, 3] = balance_grad(%13, %36) {exponent = -5, alpha = 0.5}
-  #65 %74: i64[24], %75: i64[24] = all_reduce(%39, %72) {unit = -1, axes = (dp), comm = reduce, tag = metric}
-  #106 %117: i64[8] = balance(%95, %94, %87) {ignore = -100, alpha = 0.5}
-  #107 %118: i64[8] = balance(%97, %94, %87) {ignore = -100, alpha = 1}
-  #108 %119: i64[8], %120: i64[8] = all_reduce(%117, %118) {unit = -1, axes = (dp), comm = reduce, tag = metric}
-  #109 %121: i64[24] = balance_loss(%115, %119) {alpha = 0.5}
-  #110 %122: i64[24] = balance_loss(%121, %120) {alpha = 1}
-  #111 %123: i64[24] = all_reduce(%122) {unit = -1, axes = (dp), comm = reduce, tag = metric}
+  #63 %72: i64[24], %73: i64[24] = all_reduce(%39, %70) {unit = -1, axes = (dp), comm = reduce, tag = metric}
+  #104 %115: i64[8] = balance(%93, %92, %85) {ignore = -100, alpha = 0.5}
+  #105 %116: i64[8] = balance(%95, %92, %85) {ignore = -100, alpha = 1}
+  #106 %117: i64[8], %118: i64[8] = all_reduce(%115, %116) {unit = -1, axes = (dp), comm = reduce, tag = metric}
+  #107 %119: i64[24] = balance_loss(%113, %117) {alpha = 0.5}
+  #108 %120: i64[24] = balance_loss(%119, %118) {alpha = 1}
+  #109 %121: i64[24] = all_reduce(%120) {unit = -1, axes = (dp), comm = reduce, tag = metric}
 ==== err
 warning[W0401]: one unit of 366 parameters is gathered at once; write unit = Expert
   = help: that is 1.5 kB on every rank, as much as without sharding

@@ -1,0 +1,93 @@
+/* Formulas: names of their functions, the ops that their steps stand for, and what is wrong with one
+ * that comes from outside. */
+#include "formula.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "op.h"
+#include "util.h"
+
+static const struct {
+    const char *name;
+    int op, form;
+} functions[SCALAR_COUNT] = {
+#define SCALAR(id, n, ...) [SCALAR_##id] = {#id, OP_##id, 0},
+#define SPECIAL(id, kind, approx, n, ...) [SCALAR_##id] = {#id, OP_##kind, approx},
+#include "scalar.def"
+};
+
+const char *scalar_name(int function) { return functions[function].name; }
+
+int scalar_by_name(const char *name) {
+    int f = 0;
+    while (f < SCALAR_COUNT && strcmp(functions[f].name, name)) f++;
+    return f;
+}
+
+bool scalar_has_number(int function) {
+    return op_info[functions[function].op].attrs & A_alpha;
+}
+
+int scalar_of(int op, const Attrs *a) {
+    int f = 0;
+    while (f < SCALAR_COUNT && (functions[f].op != op || functions[f].form != a->approx)) f++;
+    return f;
+}
+
+int formula_step_op(const FormulaStep *s, Attrs *a) {
+    *a = (Attrs){.alpha = s->number, .approx = functions[s->function].form};
+    return functions[s->function].op;
+}
+
+static const char *step_fault(uint32_t n_in, uint32_t k, uint32_t n_out, const FormulaStep *s) {
+    if (s->function >= SCALAR_COUNT || s->pad) return "a step has no function";
+    if (!dtype_is_float(s->dtype)) return "the value of a step is no float";
+    for (int a = 0; a < FORMULA_ARGS; a++)
+        if (a < scalar_arity(s->function) ? s->arg[a] >= n_in + k : s->arg[a] != 0)
+            return "an argument of a step is not there";
+    if (!isfinite(s->number) || (s->number != 0 && !scalar_has_number(s->function)))
+        return "the number of a step is out of range";
+    return s->result > n_out ? "a step is a result that does not exist" : NULL;
+}
+
+const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const FormulaStep *step) {
+    uint32_t made = 0;
+    if (!n_in || n_in > FORMULA_OPERANDS || !n_step || n_step > FORMULA_STEPS || !n_out ||
+        n_out > FORMULA_RESULTS)
+        return "too many operands, steps or results, or none";
+    for (uint32_t k = 0; k < n_step; k++) {
+        const char *fault = step_fault(n_in, k, n_out, &step[k]);
+        if (fault) return fault;
+        if (!step[k].result) continue;
+        if (made >> step[k].result & 1) return "two steps are the same result";
+        made |= 1u << step[k].result;
+    }
+    return made == (2u << n_out) - 2 ? NULL : "a result is no step";
+}
+
+/* ---- as text ---- */
+
+static void put_argument(uint32_t n_in, uint32_t arg, Buf *out) {
+    if (arg < n_in)
+        buf_printf(out, "x%u", arg);
+    else
+        buf_printf(out, "t%u", arg - n_in);
+}
+
+void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Buf *out) {
+    char number[40];
+    for (uint32_t k = 0; k < n_step; k++) {
+        const FormulaStep *s = &step[k];
+        int n = scalar_arity(s->function);
+        buf_printf(out, "%s%s %s(", k ? "; " : "", dtype_name(s->dtype), scalar_name(s->function));
+        for (int a = 0; a < n; a++) {
+            if (a) buf_printf(out, ", ");
+            put_argument(n_in, s->arg[a], out);
+        }
+        if (scalar_has_number(s->function))
+            buf_printf(out, "%s%s", n ? ", " : "", double_text(s->number, number));
+        buf_printf(out, ")");
+        if (s->result) buf_printf(out, " -> y%u", s->result - 1u);
+    }
+}
