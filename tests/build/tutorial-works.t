@@ -1,0 +1,14 @@
+# RUN: mkdir build && ln -s %build/* build/ && ln -s %root/models %root/data . && sed -n '/^    config { D = 64; F/,/^    shard/s/^    //p' %root/docs/tutorial.md >build/net.fsd
+# RUN: sed -n 's/^    [$] //p' %root/docs/tutorial.md >commands; while read -r line; do bash -c "$line" >out 2>err </dev/null || { echo "$line: $?"; cat err; }; done <commands; wc -l <commands; ls build/text-model; tail -1 out
+# The commands of the tutorial work as printed, in its order.
+# TIME: 200
+# NEEDS: sanitizer:none build:device_cpu.so
+==== out
+build/fsdpc plot build/text.jsonl -o build/text.svg: 1
+error[E0501]: there is no command `plot`
+  = help: commands: compile, dump, opt, check, explain, help
+
+13
+config.json
+model.safetensors
+#9809                                      after cross_entropy ->                     all_reduce metrics        12.0 GiB
