@@ -69,7 +69,8 @@ static void add_commands(HelpBook *b) {
         {"check", "fsdpc check plan.bin"},
         {"explain", "fsdpc explain E0204"},
         {"help", "fsdpc help attention"},
-        {"plot", "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg"},
+        {"plot",
+         "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg"},
         {"editor", "fsdpc editor vim >fsd.vim"},
         {"completion", "fsdpc completion bash | bash -n"},
     };

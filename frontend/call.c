@@ -81,8 +81,8 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
         return call_module(s, callee->module, "forward", args, e->span);
     if (callee->kind == VALUE_ARRAY && s->elaboration)
         return call_experts(s, callee, args, e->span);
-    Diag d = method_error(s, E_not_callable, e->span, "%s cannot be called",
-                          value_kind_name(callee));
+    Diag d =
+        method_error(s, E_not_callable, e->span, "%s cannot be called", value_kind_name(callee));
     method_emit(s, &d);
     return value_error(e->span);
 }

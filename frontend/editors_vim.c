@@ -26,8 +26,7 @@ static const char common_text[] =
     "syntax match fsdParam \"\\<param\\ze\\s*\\[\"\n"
     "syntax match fsdName \"\\%(\\<module\\s\\+\\)\\@<=\\h\\w*\"\n"
     "syntax match fsdType \"\\%(:\\s*\\)\\@<=\\u\\w*\\>\"\n"
-    "syntax keyword fsdTodo contained TODO FIXME XXX\n"
-    "syntax match fsdComment \"#.*$\" contains=fsdTodo,@Spell\n"
+    "syntax match fsdComment \"#.*$\" contains=@Spell\n"
     "syntax region fsdString start=+\"+ end=+\"+ oneline\n";
 
 static const char links_text[] = "highlight default link fsdOperator Operator\n"
@@ -35,7 +34,6 @@ static const char links_text[] = "highlight default link fsdOperator Operator\n"
                                  "highlight default link fsdParam StorageClass\n"
                                  "highlight default link fsdName Typedef\n"
                                  "highlight default link fsdType Type\n"
-                                 "highlight default link fsdTodo Todo\n"
                                  "highlight default link fsdComment Comment\n"
                                  "highlight default link fsdString String\n"
                                  "highlight default link fsdSection Structure\n"
@@ -69,11 +67,10 @@ static void put_contained(Buf *out, const char *group, const char *section, cons
 static void put_section(Arena *a, Buf *out, const char *name) {
     char *title = arena_strdup(a, name);
     title[0] = (char)toupper((unsigned char)title[0]);
-    buf_printf(
-        out,
-        "\nsyntax region fsdSection%s matchgroup=fsdSection start=\"\\<%s\\s*{\" "
-        "end=\"}\" contains=@fsdCommon,fsdBraces,fsdKey%s,fsdCall%s,fsdWord%s\n",
-        title, name, title, title, title);
+    buf_printf(out,
+               "\nsyntax region fsdSection%s matchgroup=fsdSection start=\"\\<%s\\s*{\" "
+               "end=\"}\" contains=@fsdCommon,fsdBraces,fsdKey%s,fsdCall%s,fsdWord%s\n",
+               title, name, title, title, title);
     put_contained(out, "fsdWord", title, editor_values(a, name, "\\|"), "");
     put_contained(out, "fsdCall", title, editor_calls(a, name, "\\|"), "");
     put_contained(out, "fsdKey", title, editor_keys(a, name, "\\|"), "\\ze\\s*=[^=]");

@@ -207,7 +207,8 @@ ConstValue *call_operand(const Call *c, const char *name);
 ConstValue call_failed(const Call *c);
 ConstValue call_result(const Call *c, OpId op, uint32_t j);
 
-/* reduction.c: does a value depend on a field of the batch, so that its first axis holds samples? */
+/* reduction.c: does a value depend on a field of the batch, so that its first axis holds samples?
+ */
 bool has_samples(const Graph *g, const Program *p, ValueId value);
 
 /* shapes.c: axes in another order, parts of axes, joined parts, products of matrices. */

@@ -42,7 +42,7 @@ typedef enum DiagCode {
 typedef struct DiagInfo {
     const char *code; /* as it is printed: E0204 */
     DiagSeverity severity;
-    int exit_code; /* EXIT_* of a program that ends because of it */
+    int exit_code;    /* EXIT_* of a program that ends because of it */
     const char *name; /* for -W, NULL of errors */
     const char *title, *text;
 } DiagInfo;
@@ -54,7 +54,7 @@ typedef struct DiagSet {
     VEC(SourceFile) files; /* [0] is the empty "no place" file */
     DiagFormat format;
     bool color;
-    bool quiet; /* warnings are counted, not written */
+    bool quiet;                /* warnings are counted, not written */
     bool silent[DIAG_COUNT];   /* -W no-NAME */
     bool as_error[DIAG_COUNT]; /* -W error=NAME */
     bool all_as_errors;        /* -W error: every warning, not notes */

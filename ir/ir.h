@@ -168,7 +168,7 @@ typedef struct Graph {
     VEC(Unit) units;
     VEC(Group) groups;
     VEC(Formula) formulas; /* of ops fused */
-    VEC(Op) ops; /* also such as are in use no more; programs say which are */
+    VEC(Op) ops;           /* also such as are in use no more; programs say which are */
     VEC(Value) values;
     struct GraphStore *store; /* where ops and values lie */
     VEC(Program) programs;

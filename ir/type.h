@@ -93,8 +93,8 @@ static inline bool axes_of_order(int64_t order, int n, int *axis) {
     return order == 0;
 }
 
-/* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each of
- * E experts the choices that fall on it, then for each the sum of its probability in units of
+/* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each
+ * of E experts the choices that fall on it, then for each the sum of its probability in units of
  * 2^-BALANCE_BITS, then tokens and targets. */
 enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
 static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }

@@ -54,7 +54,7 @@ typedef struct Emit {
     int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
-    VEC(ValueId) stats; /* old values: of routing, whose sum over ranks is not issued yet */
+    VEC(ValueId) stats;         /* old values: of routing, whose sum over ranks is not issued yet */
     VEC(ValueId) parts_of_sums; /* old values: what this rank adds to sums that nothing has read */
 } Emit;
 

@@ -10,8 +10,8 @@
  * the forward phase. The numbers are those of the two, to the bit.
  *
  * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
- * but losses, terms of routing and their set_state, since the gradient would be kept beside it. Program eval has no
- * gradient and keeps its losses.
+ * but losses, terms of routing and their set_state, since the gradient would be kept beside it.
+ * Program eval has no gradient and keeps its losses.
  */
 #include "passes.h"
 #include "rewrite.h"

@@ -37,7 +37,8 @@ void grad_give(Grad *c, const Op *op, uint32_t j, ValueId dx);
 /* A contribution that others read too, or whose dtype is bound to another value's: dy itself, a
  * view of it, a part. */
 void grad_share(Grad *c, const Op *op, uint32_t j, ValueId dx);
-/* Backward reaches operand j, an exact accumulator or statistics, of which no value is the gradient.
+/* Backward reaches operand j, an exact accumulator or statistics, of which no value is the
+ * gradient.
  */
 void grad_reach(Grad *c, const Op *op, uint32_t j);
 /* Emits a contribution to operand j whose op can take the sum so far as a last operand and add to

@@ -77,7 +77,8 @@ void world_listen(World *w);
  * time is up. missing: a rank that has not come, or -1. */
 int world_slice(Wait *w, int32_t missing, char *error);
 bool world_fail(World *w, int32_t rank, int code, const char *text);
-/* The same for TransportModule.fail: *code becomes that of the run, whose launcher is made to end. */
+/* The same for TransportModule.fail: *code becomes that of the run, whose launcher is made to end.
+ */
 bool world_end(World *w, int32_t rank, int *code, const char *text);
 /* peer: the rank at the other end of each request, or NULL. */
 int world_finish(Wait *w, int n, MPI_Request *request, const int32_t *peer, char *error);

@@ -225,9 +225,9 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)");
-    set[n++] = ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
-                      "train.optimizer=lion(lr = 0.1)",
-                      "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    set[n++] =
+        ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
+               "train.optimizer=lion(lr = 0.1)", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
     Buf name = {0};
     buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
     for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);

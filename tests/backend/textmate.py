@@ -1,4 +1,5 @@
-"""Applies a TextMate grammar as editors do: in each line the leftmost match wins, then the first rule.
+"""Applies a TextMate grammar as editors do: in each line the leftmost match wins, then the first
+rule.
 
     textmate.py GRAMMAR FILE             prints each piece of FILE that has a scope: scope, text
     textmate.py GRAMMAR FILE SCOPE       prints the pieces of one scope

@@ -1,8 +1,8 @@
 /* The cuda device's table of kernels, each of which tells race.cu its operands first; and the same
  * for the reductions of collectives. runtime/cuda/table.c is compiled with its own table named
  * race_kernels. */
-#include "op.h"
 #include "race_table.h"
+#include "op.h"
 #include "table.h"
 
 extern const Kernel race_kernels[OP_COUNT];

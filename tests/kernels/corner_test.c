@@ -23,8 +23,8 @@ static void the_first_of_equal_logits_is_the_answer(void **state) {
     static const float logits[] = {1, 1, 0, 0, 2, 2, NAN, 5, 0, -INFINITY, -INFINITY, -INFINITY};
     static const int32_t targets[] = {0, 2, 1, 0}; /* right, wrong, a nan is wrong, right */
     Tensor found = words();
-    run(OP_accuracy, (Attrs){.ignore = -100, .k = 1}, 2, LIST(tensor_of(4, 3, logits), ids_of(4, targets)),
-        1, &found);
+    run(OP_accuracy, (Attrs){.ignore = -100, .k = 1}, 2,
+        LIST(tensor_of(4, 3, logits), ids_of(4, targets)), 1, &found);
     assert_true(words_value(found) == 2);
     assert_int_equal(((int64_t *)found.at)[EXACT_COUNT], 4);
 }

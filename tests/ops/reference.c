@@ -361,7 +361,8 @@ static void run_transpose(Run *r, const Op *op) {
 }
 
 /* Entries from `start` on of an axis of `whole` are those of `part`. */
-static void run_part(Run *r, ValueId part, ValueId whole, int64_t axis, int64_t start, bool out_of) {
+static void run_part(Run *r, ValueId part, ValueId whole, int64_t axis, int64_t start,
+                     bool out_of) {
     const Type *p = type_at(r, part), *w = type_at(r, whole);
     int64_t outer, inner, width, n = p->dim[axis];
     axis_extent(p, axis, &outer, &inner);

@@ -85,7 +85,8 @@ class Lion(Rule):
 class Adafactor(Rule):
     """torch.optim.Adafactor, as its documentation states the algorithm"""
 
-    defaults = {"lr": 1e-2, "beta2_decay": -0.8, "eps": (2.0**-23, 1e-3), "d": 1.0, "weight_decay": 0.0}
+    defaults = {"lr": 1e-2, "beta2_decay": -0.8, "eps": (2.0**-23, 1e-3), "d": 1.0,
+                "weight_decay": 0.0}
 
     def moments(self, name, shape, g, weight):
         rows, columns = shape[-2:]
@@ -149,7 +150,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         t = pathlib.Path(folder)
         sets = [x for s in a.settings for x in ("-s", s)]
-        command = [a.fsdpc, "compile", "-q", "-n", a.n, a.model, "-s", f"train.optimizer={a.optimizer}"]
+        command = [a.fsdpc, "compile", "-q", "-n", a.n, a.model,
+                   "-s", f"train.optimizer={a.optimizer}"]
         subprocess.run([*command, *sets, "-o", t / "plan"], check=True)
         run = [a.fsdp_run, "--quiet", "--threads", "1"]
         subprocess.run([*run, "--log", t / "log", "--save", t / "end", t / "plan"], check=True)
