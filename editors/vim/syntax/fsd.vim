@@ -14,8 +14,7 @@ syntax match fsdNumber "\<\d\+\%(\.\d\+\)\?\%([eE][-+]\?\d\+\)\?\%(\%([kMGT]\|[K
 syntax match fsdParam "\<param\ze\s*\["
 syntax match fsdName "\%(\<module\s\+\)\@<=\h\w*"
 syntax match fsdType "\%(:\s*\)\@<=\u\w*\>"
-syntax keyword fsdTodo contained TODO FIXME XXX
-syntax match fsdComment "#.*$" contains=fsdTodo,@Spell
+syntax match fsdComment "#.*$" contains=@Spell
 syntax region fsdString start=+"+ end=+"+ oneline
 syntax cluster fsdCommon contains=fsdOperator,fsdNumber,fsdParam,fsdType,fsdComment,fsdString,fsdDeclaration,fsdControl,fsdWordOperator,fsdConstant,fsdModule,fsdFunction,fsdInitial,fsdAttribute
 syntax region fsdBraces start="{" end="}" contained transparent contains=@fsdCommon,fsdBraces
@@ -62,7 +61,6 @@ highlight default link fsdNumber Number
 highlight default link fsdParam StorageClass
 highlight default link fsdName Typedef
 highlight default link fsdType Type
-highlight default link fsdTodo Todo
 highlight default link fsdComment Comment
 highlight default link fsdString String
 highlight default link fsdSection Structure

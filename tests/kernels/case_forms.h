@@ -1,0 +1,574 @@
+/* How cases of one kind are written: a macro for each, with sizes as arguments. For cases.c, which
+ * defines what operands and results are made of. */
+#ifndef FSDPC_CASE_FORMS_H
+#define FSDPC_CASE_FORMS_H
+
+#define ELEMENT(o, shape, ...)                                                                     \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.alpha = 0.7}, .n_in = 2, .n_out = 1, \
+        .in = {NORMAL(__VA_ARGS__), NORMAL shape}, .out = {REAL(__VA_ARGS__)},                     \
+        .reference = ref_##o, .tolerance = 5e-7                                                    \
+    }
+#define ELEMENT1(o, form, ...)                                                                     \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.alpha = 0.7, .approx = form},        \
+        .n_in = 1, .n_out = 1, .in = {NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},            \
+        .reference = ref_##o, .tolerance = 5e-7                                                    \
+    }
+#define FILLED(fill, ...) IN(MIX, fill, __VA_ARGS__)
+#define OPENED(...) __VA_ARGS__
+#define FILLED_(fill, ...) FILLED(fill, __VA_ARGS__)
+#define MAP(o, n, filling, error, ...)                                                             \
+    .op = OP_##o, .title = #o " " #filling " " #__VA_ARGS__, .n_in = n, .n_out = 1,                \
+    .out = {REAL(__VA_ARGS__)}, .reference = ref_map, .tolerance = error
+#define MAP1(o, fill, error, ...)                                                                  \
+    {                                                                                              \
+        MAP(o, 1, fill, error, __VA_ARGS__), .in = { FILLED(fill, __VA_ARGS__) }                   \
+    }
+#define MAP2(o, fill, error, a, b, ...)                                                            \
+    {                                                                                              \
+        MAP(o, 2, fill, error, __VA_ARGS__), .in = {                                               \
+            FILLED_(fill, OPENED a),                                                               \
+            FILLED_(fill, OPENED b)                                                                \
+        }                                                                                          \
+    }
+#define MAP3(o, fill, error, a, b, c, ...)                                                         \
+    {                                                                                              \
+        MAP(o, 3, fill, error, __VA_ARGS__), .in = {                                               \
+            FILLED_(fill, OPENED a),                                                               \
+            FILLED_(fill, OPENED b),                                                               \
+            FILLED_(fill, OPENED c)                                                                \
+        }                                                                                          \
+    }
+#define SHAPED(o, by, error, shape, ...)                                                           \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #shape " " #__VA_ARGS__, .n_in = 1, .n_out = 1,              \
+        .in = {NORMAL shape}, .out = {REAL(__VA_ARGS__)}, .reference = ref_##by,                   \
+        .tolerance = error                                                                         \
+    }
+#define ELEMENT_GRAD(o, form, ...)                                                                 \
+    {                                                                                              \
+        .op = OP_##o, .title = #o " " #__VA_ARGS__, .attr = {.approx = form}, .n_in = 2,           \
+        .n_out = 1, .in = {NORMAL(__VA_ARGS__), NORMAL(__VA_ARGS__)}, .out = {REAL(__VA_ARGS__)},  \
+        .reference = ref_##o, .tolerance = 1e-6                                                    \
+    }
+/* Far from zero, where slopes end and exponentials overflow; the errors of slopes that vanish as
+ * s (1 - s) grow with x. */
+#define FAR(o, form, n)                                                                            \
+    {.op = OP_##o,                                                                                 \
+     .title = #o " far",                                                                           \
+     .attr = {.approx = form},                                                                     \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(MIX, WIDE, n)},                                                                     \
+     .out = {REAL(n)},                                                                             \
+     .reference = ref_##o,                                                                         \
+     .tolerance = 5e-7},                                                                           \
+        {.op = OP_##o##_grad,                                                                      \
+         .title = #o "_grad far",                                                                  \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n), IN(MIX, WIDE, n)},                                                      \
+         .out = {REAL(n)},                                                                         \
+         .reference = ref_##o##_grad,                                                              \
+         .tolerance = 5e-6},                                                                       \
+    {                                                                                              \
+        .op = OP_##o##_grad, .title = #o "_grad -8 .. 8", .attr = {.approx = form}, .n_in = 2,     \
+        .n_out = 1, .in = {NORMAL(n), IN(MIX, SMALL, n)}, .out = {REAL(n)},                        \
+        .reference = ref_##o##_grad, .tolerance = 5e-6                                             \
+    }
+#define LINEAR(r, d, o)                                                                            \
+    {.op = OP_linear,                                                                              \
+     .title = "linear " #r " " #d " " #o,                                                          \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(o, d)},                                                           \
+     .out = {REAL(r, o)},                                                                          \
+     .reference = ref_linear,                                                                      \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_linear,                                                                          \
+         .title = "linear with bias " #r " " #d " " #o,                                            \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(o, d), NORMAL(o)},                                            \
+         .out = {REAL(r, o)},                                                                      \
+         .reference = ref_linear,                                                                  \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_input,                                                               \
+         .title = "linear_grad_input " #r " " #d " " #o,                                           \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(o, d)},                                                       \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_linear_grad_input,                                                       \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+        {.op = OP_linear_grad_weight,                                                              \
+         .title = "linear_grad_weight " #r " " #d " " #o,                                          \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(r, d)},                                                       \
+         .out = {REAL(o, d)},                                                                      \
+         .reference = ref_linear_grad_weight,                                                      \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_linear_grad_weight, .title = "linear_grad_weight acc " #r " " #d " " #o,          \
+        .n_in = 3, .n_out = 1, .in = {NORMAL(r, o), NORMAL(r, d), NORMAL(o, d)},                   \
+        .out = {REAL(o, d)}, .reference = ref_linear_grad_weight, .tolerance = 2e-6,               \
+        .product = true                                                                            \
+    }
+#define TRANSPOSE(digits, from, to)                                                                \
+    {.op = OP_transpose,                                                                           \
+     .title = "transpose " #digits " " #from,                                                      \
+     .attr = {.order = digits},                                                                    \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL from},                                                                          \
+     .out = {REAL to},                                                                             \
+     .reference = ref_transpose},                                                                  \
+    {                                                                                              \
+        .op = OP_transpose_grad, .title = "transpose_grad " #digits " " #from,                     \
+        .attr = {.order = digits}, .n_in = 1, .n_out = 1, .in = {NORMAL to}, .out = {REAL from},   \
+        .reference = ref_transpose_grad                                                            \
+    }
+#define SLICE(dimension, first, n, from, to)                                                       \
+    {.op = OP_slice,                                                                               \
+     .title = "slice " #dimension " " #from,                                                       \
+     .attr = {.axis = dimension, .start = first, .count = n},                                      \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL from},                                                                          \
+     .out = {REAL to},                                                                             \
+     .reference = ref_slice},                                                                      \
+    {                                                                                              \
+        .op = OP_slice_grad, .title = "slice_grad " #dimension " " #from,                          \
+        .attr = {.axis = dimension, .start = first, .count = n}, .n_in = 1, .n_out = 1,            \
+        .in = {NORMAL to}, .out = {REAL from}, .reference = ref_slice_grad                         \
+    }
+#define MATMUL(batch, m, k, n)                                                                     \
+    {.op = OP_matmul,                                                                              \
+     .title = "matmul " #batch " " #m " " #k " " #n,                                               \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(batch, m, k), NORMAL(batch, k, n)},                                             \
+     .out = {REAL(batch, m, n)},                                                                   \
+     .reference = ref_matmul,                                                                      \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_matmul_grad_a,                                                                   \
+         .title = "matmul_grad_a " #batch " " #m " " #k " " #n,                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(batch, m, n), NORMAL(batch, k, n)},                                         \
+         .out = {REAL(batch, m, k)},                                                               \
+         .reference = ref_matmul_grad_a,                                                           \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_matmul_grad_b, .title = "matmul_grad_b " #batch " " #m " " #k " " #n, .n_in = 2,  \
+        .n_out = 1, .in = {NORMAL(batch, m, k), NORMAL(batch, m, n)}, .out = {REAL(batch, k, n)},  \
+        .reference = ref_matmul_grad_b, .tolerance = 2e-6, .product = true                         \
+    }
+#define SOFTMAX(r, d)                                                                              \
+    {.op = OP_softmax,                                                                             \
+     .title = "softmax " #r " " #d,                                                                \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d)},                                                                         \
+     .out = {REAL(r, d)},                                                                          \
+     .reference = ref_softmax,                                                                     \
+     .tolerance = 1e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_softmax_grad, .title = "softmax_grad " #r " " #d, .n_in = 2, .n_out = 1,          \
+        .in = {NORMAL(r, d), NORMAL(r, d)}, .out = {REAL(r, d)}, .reference = ref_softmax_grad,    \
+        .tolerance = 2e-6                                                                          \
+    }
+#define TOPK(r, e, k)                                                                              \
+    {.op = OP_topk,                                                                                \
+     .title = "topk " #r " " #e " " #k,                                                            \
+     .attr = {.count = k},                                                                         \
+     .n_in = 1,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, e)},                                                                         \
+     .out = {REAL(r, k), OUT(DT_I32, r, k)},                                                       \
+     .reference = ref_topk},                                                                       \
+        {.op = OP_topk,                                                                            \
+         .title = "topk of equal ones " #r " " #e " " #k,                                          \
+         .attr = {.count = k},                                                                     \
+         .n_in = 1,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {IN(MIX, SMALL, r, e)},                                                             \
+         .out = {REAL(r, k), OUT(DT_I32, r, k)},                                                   \
+         .reference = ref_topk},                                                                   \
+    {                                                                                              \
+        .op = OP_topk_grad, .title = "topk_grad " #r " " #e " " #k, .n_in = 2, .n_out = 1,         \
+        .in = {NORMAL(r, 1), IN(DT_I32, IDS, r, 1)}, .out = {REAL(r, e)},                          \
+        .reference = ref_topk_grad, .limit = e                                                     \
+    }
+#define ROUTE(n, e, k)                                                                             \
+    {                                                                                              \
+        .op = OP_route, .title = "route " #n " " #e " " #k, .attr = {.count = e}, .n_in = 1,       \
+        .n_out = 3, .in = {IN(DT_I32, IDS, n, k)},                                                 \
+        .out = {OUT(DT_I32, n * k), OUT(DT_I32, n, k), OUT(DT_I32, e + 1)},                        \
+        .reference = ref_route, .limit = e                                                         \
+    }
+#define ORDER(n, k) IN(DT_I32, DERIVED, n *k)
+#define PLACE(n, k) IN(DT_I32, DERIVED, n, k)
+#define ROUTED(n, d, k)                                                                            \
+    {.op = OP_dispatch,                                                                            \
+     .title = "dispatch " #n " " #d " " #k,                                                        \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(n, d), ORDER(n, k), PLACE(n, k)},                                               \
+     .out = {REAL(n * k, d)},                                                                      \
+     .reference = ref_dispatch,                                                                    \
+     .derive = derive_routing},                                                                    \
+        {.op = OP_dispatch_grad,                                                                   \
+         .title = "dispatch_grad " #n " " #d " " #k,                                               \
+         .n_in = 2,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n * k, d), PLACE(n, k)},                                                    \
+         .out = {REAL(n, d)},                                                                      \
+         .reference = ref_dispatch_grad,                                                           \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 5e-7},                                                                       \
+        {.op = OP_combine,                                                                         \
+         .title = "combine " #n " " #d " " #k,                                                     \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n * k, d), NORMAL(n, k), ORDER(n, k), PLACE(n, k)},                         \
+         .out = {REAL(n, d)},                                                                      \
+         .reference = ref_combine,                                                                 \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 5e-7},                                                                       \
+        {.op = OP_combine_grad_rows,                                                               \
+         .title = "combine_grad_rows " #n " " #d " " #k,                                           \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(n, d), NORMAL(n, k), ORDER(n, k)},                                          \
+         .out = {REAL(n * k, d)},                                                                  \
+         .reference = ref_combine_grad_rows,                                                       \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 2e-7},                                                                       \
+    {                                                                                              \
+        .op = OP_combine_grad_weights, .title = "combine_grad_weights " #n " " #d " " #k,          \
+        .n_in = 3, .n_out = 1, .in = {NORMAL(n, d), NORMAL(n * k, d), PLACE(n, k)},                \
+        .out = {F32(n, k)}, .reference = ref_combine_grad_weights, .derive = derive_routing,       \
+        .tolerance = 1e-6                                                                          \
+    }
+#define STARTS(e) IN(DT_I32, DERIVED, e + 1)
+#define EXPERTS(r, d, o)                                                                           \
+    {.op = OP_experts_linear,                                                                      \
+     .title = "experts_linear " #r " " #d " " #o,                                                  \
+     .n_in = 6,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(r, d), STARTS(4), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d)},      \
+     .out = {REAL(r, o)},                                                                          \
+     .reference = ref_experts_linear,                                                              \
+     .derive = derive_routing,                                                                     \
+     .tolerance = 2e-6,                                                                            \
+     .product = true},                                                                             \
+        {.op = OP_experts_linear_grad_input,                                                       \
+         .title = "experts_linear_grad_input " #r " " #d " " #o,                                   \
+         .n_in = 6,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), STARTS(4), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d), NORMAL(o, d)},  \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_experts_linear_grad_input,                                               \
+         .derive = derive_routing,                                                                 \
+         .tolerance = 2e-6,                                                                        \
+         .product = true},                                                                         \
+    {                                                                                              \
+        .op = OP_experts_linear_grad_weight,                                                       \
+        .title = "experts_linear_grad_weight " #r " " #d " " #o, .n_in = 3, .n_out = 4,            \
+        .in = {NORMAL(r, o), NORMAL(r, d), STARTS(4)},                                             \
+        .out = {REAL(o, d), REAL(o, d), REAL(o, d), REAL(o, d)},                                   \
+        .reference = ref_experts_linear_grad_weight, .derive = derive_routing, .tolerance = 2e-6,  \
+        .product = true                                                                            \
+    }
+#define BALANCE(n, e, k)                                                                           \
+    {.op = OP_balance,                                                                             \
+     .title = "balance " #n " " #e " " #k,                                                         \
+     .attr = {.ignore = -100},                                                                     \
+     .n_in = 3,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(n, e), IN(DT_I32, IDS, n, k), IN(DT_I32, TARGETS, n)},                          \
+     .out = {OUT(DT_I64, 2 * e + 2)},                                                              \
+     .reference = ref_balance,                                                                     \
+     .tolerance = 1e-6,                                                                            \
+     .limit = e},                                                                                  \
+    {                                                                                              \
+        .op = OP_balance_grad, .title = "balance_grad " #n " " #e " " #k,                          \
+        .attr = {.alpha = 0.01, .exponent = -7}, .n_in = 2, .n_out = 1,                            \
+        .in = {NORMAL(n, e), IN(DT_I64, DERIVED, 2 * e + 2)}, .out = {REAL(n, e)},                 \
+        .reference = ref_balance_grad, .derive = derive_stats, .tolerance = 2e-6                   \
+    }
+#define FUSED_LINEAR(form, r, d, o)                                                                \
+    {.op = OP_linear_gelu,                                                                         \
+     .title = "linear_gelu with bias " #form " " #r " " #d " " #o,                                 \
+     .attr = {.approx = form},                                                                     \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(o, d), NORMAL(o)},                                                \
+     .out = {REAL(r, o), REAL(r, o)},                                                              \
+     .reference = ref_linear_gelu,                                                                 \
+     .tolerance = 3e-6,                                                                            \
+     .product = true,                                                                              \
+     .chain = true},                                                                               \
+        {.op = OP_linear_gelu,                                                                     \
+         .title = "linear_gelu " #form " " #r " " #d " " #o,                                       \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(o, d)},                                                       \
+         .out = {REAL(r, o), REAL(r, o)},                                                          \
+         .reference = ref_linear_gelu,                                                             \
+         .tolerance = 3e-6,                                                                        \
+         .product = true,                                                                          \
+         .chain = true},                                                                           \
+        {.op = OP_linear_grad_input_gelu,                                                          \
+         .title = "linear_grad_input_gelu " #form " " #r " " #d " " #o,                            \
+         .attr = {.approx = form},                                                                 \
+         .n_in = 3,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, o), NORMAL(o, d), NORMAL(r, d)},                                         \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_linear_grad_input_gelu,                                                  \
+         .tolerance = 3e-6,                                                                        \
+         .product = true,                                                                          \
+         .chain = true},                                                                           \
+    {                                                                                              \
+        .op = OP_linear_grad_weight_bias, .title = "linear_grad_weight_bias " #r " " #d " " #o,    \
+        .n_in = 2, .n_out = 2, .in = {NORMAL(r, o), NORMAL(r, d)}, .out = {REAL(o, d), REAL(o)},   \
+        .reference = ref_linear_grad_weight_bias, .tolerance = 2e-6, .product = true               \
+    }
+#define NORMS(r, d)                                                                                \
+    {.op = OP_layer_norm,                                                                          \
+     .title = "layer_norm " #r " " #d,                                                             \
+     .attr = {.eps = 1e-5},                                                                        \
+     .n_in = 3,                                                                                    \
+     .n_out = 3,                                                                                   \
+     .in = {NORMAL(r, d), NORMAL(d), NORMAL(d)},                                                   \
+     .out = {REAL(r, d), F32(r), F32(r)},                                                          \
+     .reference = ref_norm,                                                                        \
+     .tolerance = 2e-6},                                                                           \
+        {.op = OP_layer_norm,                                                                      \
+         .title = "layer_norm without bias " #r " " #d,                                            \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(d)},                                                          \
+         .out = {REAL(r, d), F32(r), F32(r)},                                                      \
+         .reference = ref_norm,                                                                    \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_add_layer_norm,                                                                  \
+         .title = "add_layer_norm " #r " " #d,                                                     \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 4,                                                                                \
+         .n_out = 4,                                                                               \
+         .in = {IN(MIX, SMALL, r, d), IN(MIX, SMALL, r, d), NORMAL(d), NORMAL(d)},                 \
+         .out = {REAL(r, d), REAL(r, d), F32(r), F32(r)},                                          \
+         .reference = ref_add_layer_norm,                                                          \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_add_layer_norm,                                                                  \
+         .title = "add_layer_norm without bias " #r " " #d,                                        \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 3,                                                                                \
+         .n_out = 4,                                                                               \
+         .in = {IN(MIX, SMALL, r, d), IN(MIX, SMALL, r, d), NORMAL(d)},                            \
+         .out = {REAL(r, d), REAL(r, d), F32(r), F32(r)},                                          \
+         .reference = ref_add_layer_norm,                                                          \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_layer_norm_grad,                                                                 \
+         .title = "layer_norm_grad " #r " " #d,                                                    \
+         .n_in = 5,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r)},                                                           \
+         .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
+         .reference = ref_layer_norm_grad,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_layer_norm_grad,                                                                 \
+         .title = "layer_norm_grad with residual " #r " " #d,                                      \
+         .n_in = 6,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r), NORMAL(r, d)},                                             \
+         .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
+         .reference = ref_layer_norm_grad,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6,                                                                        \
+         .chain = true},                                                                           \
+        {.op = OP_rms_norm,                                                                        \
+         .title = "rms_norm " #r " " #d,                                                           \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 2,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(d)},                                                          \
+         .out = {REAL(r, d), F32(r)},                                                              \
+         .reference = ref_norm,                                                                    \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_layer_norm_grad_input,                                                           \
+         .title = "layer_norm_grad_input " #r " " #d,                                              \
+         .n_in = 5,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
+                IN(DT_F32, DERIVED, r)},                                                           \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_norm_grad_input,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_rms_norm_grad_input,                                                             \
+         .title = "rms_norm_grad_input " #r " " #d,                                                \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r)},                    \
+         .out = {REAL(r, d)},                                                                      \
+         .reference = ref_norm_grad_input,                                                         \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_layer_norm_grad_weight,                                                          \
+         .title = "layer_norm_grad_weight " #r " " #d,                                             \
+         .n_in = 4,                                                                                \
+         .n_out = 1,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r), IN(DT_F32, DERIVED, r)},       \
+         .out = {REAL(d)},                                                                         \
+         .reference = ref_norm_grad_weight,                                                        \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+    {                                                                                              \
+        .op = OP_rms_norm_grad_weight, .title = "rms_norm_grad_weight " #r " " #d, .n_in = 3,      \
+        .n_out = 1, .in = {NORMAL(r, d), NORMAL(r, d), IN(DT_F32, DERIVED, r)}, .out = {REAL(d)},  \
+        .reference = ref_norm_grad_weight, .derive = derive_statistics, .tolerance = 3e-6          \
+    }
+/* settings: those of the angles */
+#define ROPE(name, b, t, heads, h, ...)                                                            \
+    {.op = OP_rope,                                                                                \
+     .title = "rope " name,                                                                        \
+     .attr = {__VA_ARGS__},                                                                        \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(b, t, heads, h)},                                                               \
+     .out = {REAL(b, t, heads, h)},                                                                \
+     .reference = ref_rope,                                                                        \
+     .tolerance = 3e-7},                                                                           \
+    {                                                                                              \
+        .op = OP_rope_grad, .title = "rope_grad " name, .attr = {__VA_ARGS__}, .n_in = 1,          \
+        .n_out = 1, .in = {NORMAL(b, t, heads, h)}, .out = {REAL(b, t, heads, h)},                 \
+        .reference = ref_rope_grad, .tolerance = 3e-7                                              \
+    }
+#define ATTENTION(b, t, s, heads, keys, h, c)                                                      \
+    {.op = OP_attention,                                                                           \
+     .title = "attention " #t " " #s " " #h,                                                       \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h)},                 \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_attention_grad, .title = "attention_grad " #t " " #s " " #h,                      \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 6, .n_out = 3,                 \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t)},                                                  \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5             \
+    }
+/* `mask`: a last operand, MASK(b, s), or nothing; n: how many that is. */
+#define MASK(b, s) IN(DT_I32, IDS, b, s)
+#define MASKED(b, t, s, heads, keys, h, c)                                                         \
+    {.op = OP_attention,                                                                           \
+     .title = "attention, mask " #t " " #s " " #h,                                                 \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 4,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h), MASK(b, s)},     \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_attention_grad, .title = "attention_grad, mask " #t " " #s " " #h,                \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7, .n_out = 3,                 \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t),                                                   \
+               MASK(b, s)},                                                                        \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h)},                   \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define BIASED(b, t, s, heads, keys, h, c, n, ...)                                                 \
+    {.op = OP_attention_biased,                                                                    \
+     .title = "attention_biased " #n " " #t " " #s " " #h,                                         \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 4 + n,                                                                                \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, heads, h), NORMAL(b, s, keys, h), NORMAL(b, s, keys, h),                  \
+            NORMAL(heads, t, s), __VA_ARGS__},                                                     \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6,                                                                            \
+     .limit = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_attention_biased_grad, .title = "attention_biased_grad " #n " " #t " " #s " " #h, \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 7 + n, .n_out = 4,             \
+        .in = {NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, t, heads, h),                                                             \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(b, s, keys, h),                                                              \
+               NORMAL(heads, t, s),                                                                \
+               IN(DT_F32, DERIVED, b, t, heads, h),                                                \
+               IN(DT_F32, DERIVED, b, heads, t),                                                   \
+               __VA_ARGS__},                                                                       \
+        .out = {REAL(b, t, heads, h), REAL(b, s, keys, h), REAL(b, s, keys, h),                    \
+                REAL(heads, t, s)},                                                                \
+        .reference = ref_attention_grad, .derive = derive_attention, .tolerance = 1e-5, .limit = 2 \
+    }
+#define RELATIVE(name, rows, heads, t, s, far, both)                                               \
+    {.op = OP_relative_bias,                                                                       \
+     .title = "relative_bias " name,                                                               \
+     .attr = {.max_distance = far, .bidirectional = both},                                         \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(rows, heads)},                                                                  \
+     .out = {REAL(heads, t, s)},                                                                   \
+     .reference = ref_relative_bias},                                                              \
+    {                                                                                              \
+        .op = OP_relative_bias_grad, .title = "relative_bias_grad " name,                          \
+        .attr = {.max_distance = far, .bidirectional = both}, .n_in = 1, .n_out = 1,               \
+        .in = {NORMAL(heads, t, s)}, .out = {REAL(rows, heads)},                                   \
+        .reference = ref_relative_bias_grad, .tolerance = 2e-7                                     \
+    }
+#define ATTENTION_PACKED(b, t, heads, h, c)                                                        \
+    {.op = OP_attention_packed,                                                                    \
+     .title = "attention_packed " #t " " #h,                                                       \
+     .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c},                                           \
+     .n_in = 1,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {NORMAL(b, t, 3, heads, h)},                                                            \
+     .out = {REAL(b, t, heads, h), F32(b, heads, t)},                                              \
+     .reference = ref_attention,                                                                   \
+     .tolerance = 5e-6},                                                                           \
+    {                                                                                              \
+        .op = OP_attention_packed_grad, .title = "attention_packed_grad " #t " " #h,               \
+        .attr = {.alpha = 1.0 / (3 + h / 16), .causal = c}, .n_in = 4, .n_out = 1,                 \
+        .in = {NORMAL(b, t, heads, h), NORMAL(b, t, 3, heads, h),                                  \
+               IN(DT_F32, DERIVED, b, t, heads, h), IN(DT_F32, DERIVED, b, heads, t)},             \
+        .out = {REAL(b, t, 3, heads, h)}, .reference = ref_attention_grad,                         \
+        .derive = derive_attention, .tolerance = 1e-5                                              \
+    }
+
+#endif
