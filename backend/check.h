@@ -36,8 +36,9 @@ typedef struct Check {
     /* check_terms.c, by value of a Part */
     uint64_t *number, *plain; /* equal numbers are equal values; plain: without dropout */
     uint64_t *terms;          /* room for the numbers of the operands of one instruction */
-    uint32_t *inner; /* by instruction, and one more: the first value that exists only inside of it */
-    uint32_t *term;           /* by state: the loss or metric that its sum began with + 1 */
+    uint32_t
+        *inner; /* by instruction, and one more: the first value that exists only inside of it */
+    uint32_t *term; /* by state: the loss or metric that its sum began with + 1 */
 } Check;
 
 /* check_common.c */

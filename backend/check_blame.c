@@ -134,8 +134,8 @@ static bool stands_for(const Blame *b, uint32_t k, uint32_t j) {
     const Contribution *u = &b->use[k].u;
     if (part.op != last_op(b->s, u)) return false;
     if (part.op == u->form->gradient && result != check_gradient_result(u)) return false;
-    return same_place(c, i, u->instr) ||
-           (part.n_in && check_part_in(&part, 0) >= c->p->n_values && check_instr_of(c, check_part_in(&part, 0)) == i);
+    return same_place(c, i, u->instr) || (part.n_in && check_part_in(&part, 0) >= c->p->n_values &&
+                                          check_instr_of(c, check_part_in(&part, 0)) == i);
 }
 
 static const char *target_name(const Blame *b, char *room, size_t size) {

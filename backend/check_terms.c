@@ -77,8 +77,7 @@ static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
     for (uint32_t k = 0; k < f->n_step; k++) {
         uint32_t own[FORMULA_ARGS], n = (uint32_t)scalar_arity(step[k].function);
         Attrs a;
-        value[f->n_in + k] =
-            step[k].result ? in->first_out + step[k].result - 1 : c->inner[i] + k;
+        value[f->n_in + k] = step[k].result ? in->first_out + step[k].result - 1 : c->inner[i] + k;
         for (uint32_t j = 0; j < n; j++) own[j] = value[step[k].arg[j]];
         set_part(&part[k], (uint16_t)formula_step_op(&step[k], &a), n, own, 1, value[f->n_in + k]);
         part[k].step = &step[k];

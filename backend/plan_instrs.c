@@ -58,10 +58,10 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
     const Attrs *a = &in->attr;
     if (mask & A_index) {
         int rows = op_info[in->op].rows;
-        if (rows == ROWS_STATES   ? outside(a->index, p->n_states)
-            : rows == ROWS_FIELDS ? outside(a->index, p->n_fields)
+        if (rows == ROWS_STATES     ? outside(a->index, p->n_states)
+            : rows == ROWS_FIELDS   ? outside(a->index, p->n_fields)
             : rows == ROWS_FORMULAS ? outside(a->index, p->n_formulas)
-                                  : a->index != NO_INDEX)
+                                    : a->index != NO_INDEX)
             return "index";
     }
     if ((mask & A_unit) && outside(a->unit, p->n_units) && a->unit != NO_INDEX) return "unit";

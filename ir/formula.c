@@ -1,5 +1,5 @@
-/* Formulas: names of their functions, the ops that their steps stand for, and what is wrong with one
- * that comes from outside. */
+/* Formulas: names of their functions, the ops that their steps stand for, and what is wrong with
+ * one that comes from outside. */
 #include "formula.h"
 
 #include <math.h>
@@ -25,9 +25,7 @@ int scalar_by_name(const char *name) {
     return f;
 }
 
-bool scalar_has_number(int function) {
-    return op_info[functions[function].op].attrs & A_alpha;
-}
+bool scalar_has_number(int function) { return op_info[functions[function].op].attrs & A_alpha; }
 
 int scalar_of(int op, const Attrs *a) {
     int f = 0;

@@ -13,21 +13,17 @@
  *
  * May be left out:
  *   ATTRS(mask)       its attributes (attrs.def); default none
- *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS, FORMULAS
- *   EFFECT(effect)    see OpEffect; default PURE
- *   ROLE(role)        see OpRole; default FORWARD
- *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,
- *                     rule_<rule> of backend/plan_types.c for plans
- *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
- *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
- *                     ALL_RESULTS = every result
- *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or
- *                     nothing where the executor runs it
- *   WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of cost.c
- *   ALIAS(kind, mask) see OpAlias; default NONE
- *   LOSS(operand)     result `loss` is a sum that training can make small, one term for each
- *                     element of that operand that counts
- *   METRIC(operand)   the same for a number that is only reported
+ *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS,
+ * FORMULAS EFFECT(effect)    see OpEffect; default PURE ROLE(role)        see OpRole; default
+ * FORWARD RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for
+ * graphs, rule_<rule> of backend/plan_types.c for plans RESULTS(GIVEN)    result types do not
+ * follow from the operands: the op's maker states them CARRIES(n)        results 0 .. n-1 carry
+ * gradients, further ones are by-products; default 1, ALL_RESULTS = every result BYTES(rule)
+ * function bytes_<rule> of cost.c; default: every operand and result once, or nothing where the
+ * executor runs it WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of
+ * cost.c ALIAS(kind, mask) see OpAlias; default NONE LOSS(operand)     result `loss` is a sum that
+ * training can make small, one term for each element of that operand that counts METRIC(operand)
+ * the same for a number that is only reported
  */
 #ifndef OP_COLUMNS
 #define OP_COLUMNS

@@ -2,7 +2,8 @@
  *
  * In: a graph with units, before its parameters are in groups. Out: the same numbers, bit for bit,
  * from fewer ops: each step of a formula is rounded as the op that it stands for. Values that
- * nothing else reads are never in memory, operands are read once, constants are part of the formula.
+ * nothing else reads are never in memory, operands are read once, constants are part of the
+ * formula.
  *
  * One walk gathers clusters: an op that computes a function of scalar.def joins the clusters of its
  * operands, which become one by that, or else the last cluster that reads an operand of its shape.
@@ -29,8 +30,9 @@ typedef struct Cluster {
 typedef struct Map {
     Rewrite r;
     Graph *g;
-    uint32_t *first_read, *read; /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
-    uint32_t *member;            /* by op: row of clusters + 1 */
+    uint32_t *first_read,
+        *read;        /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
+    uint32_t *member; /* by op: row of clusters + 1 */
     VEC(Cluster) clusters;
 } Map;
 
@@ -94,8 +96,8 @@ static bool take_argument(const Map *m, const Cluster *c, Draft *d, const uint8_
         }
     if (f->n_step == FORMULA_STEPS) return false;
     *arg = (uint8_t)(f->n_in + f->n_step);
-    f->step[f->n_step++] = (FormulaStep){
-        .function = SCALAR_constant, .dtype = DT_F32, .number = def->attr->alpha};
+    f->step[f->n_step++] =
+        (FormulaStep){.function = SCALAR_constant, .dtype = DT_F32, .number = def->attr->alpha};
     return true;
 }
 
@@ -170,8 +172,7 @@ static bool merge(const Map *m, const Cluster *a, const Cluster *b, Cluster *out
     uint32_t i = 0, j = 0;
     out->n = 0;
     while (i < a->n || j < b->n) {
-        bool first = j == b->n ||
-                     (i < a->n && m->r.position[a->op[i]] < m->r.position[b->op[j]]);
+        bool first = j == b->n || (i < a->n && m->r.position[a->op[i]] < m->r.position[b->op[j]]);
         out->op[out->n++] = first ? a->op[i++] : b->op[j++];
     }
     return true;

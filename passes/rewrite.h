@@ -15,7 +15,7 @@ enum { MOST_FUSED = 12 };
 typedef struct Fused {
     OpKind kind;
     OpId place,
-        source; /* it takes the place of op `place`; attributes, path and span of `source` */
+        source;      /* it takes the place of op `place`; attributes, path and span of `source` */
     int64_t formula; /* of an op fused: its row of formulas */
     uint32_t n_in, n_out;
     ValueId in[MOST_FUSED];  /* values of the old list */

@@ -28,8 +28,10 @@ __global__ void __launch_bounds__(BALANCE_THREADS)
     for (; row < rows; row += (int64_t)gridDim.x * BALANCE_WARPS) {
         float top, sum;
         row_statistics(x, row, experts, top, sum);
+        float part = reciprocal(sum);
+#pragma unroll 1 /* unrolled, it needs local memory */
         for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP) {
-            float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) / sum;
+            float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) * part;
             double units = (double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5;
             if (p == p) add_word(&sums[e], (int64_t)units);
         }
@@ -132,11 +134,12 @@ __global__ void __launch_bounds__(BALANCE_THREADS)
     double scale = factor * (double)experts / (all * all) * targets;
     float top, sum, mean = 0.0f;
     row_statistics(x, row, experts, top, sum);
+    float part = reciprocal(sum);
     for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP)
-        mean += expf(element_load(x.at, x.dtype, row * experts + e) - top) / sum * (float)stats[e];
+        mean += expf(element_load(x.at, x.dtype, row * experts + e) - top) * part * (float)stats[e];
     mean = warp_sum(mean);
     for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP) {
-        float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) / sum;
+        float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) * part;
         float slope = (float)(scale * ((double)stats[e] - (double)mean) * (double)p);
         element_store(out, dtype, row * experts + e, slope);
     }

@@ -28,6 +28,7 @@ struct Task {
     Source in[FORMULA_OPERANDS];
     Target out[FORMULA_RESULTS];
     FormulaStep step[FORMULA_STEPS];
+    bool reads[FORMULA_STEPS]; /* has operands */
     FormulaRooms rooms;
 };
 
@@ -101,9 +102,12 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
         }
         for (int k = 0; k < task.n_step; k++) {
             const FormulaStep &step = task.step[k];
-            Eight u = read_room(shared, task.rooms.of[step.arg[0]]);
-            Eight v = read_room(shared, task.rooms.of[step.arg[1]]);
-            Eight w = read_room(shared, task.rooms.of[step.arg[2]]);
+            Eight u = {}, v = {}, w = {};
+            if (task.reads[k]) {
+                u = read_room(shared, task.rooms.of[step.arg[0]]);
+                v = read_room(shared, task.rooms.of[step.arg[1]]);
+                w = read_room(shared, task.rooms.of[step.arg[2]]);
+            }
             Eight r = apply_step(step, u, v, w);
             EACH(j) room_at(shared, task.rooms.of[task.n_in + k], j) = r.x[j];
         }
@@ -140,9 +144,11 @@ int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     }
     task.rooms = formula_rooms(l->call->n_in, n_step, step);
     for (uint32_t k = 0; k < n_step; k++) {
+        int arity = scalar_arity(step[k].function);
         task.step[k] = step[k];
-        for (int a = scalar_arity(step[k].function); a < FORMULA_ARGS; a++) /* rooms to read */
-            task.step[k].arg[a] = a ? task.step[k].arg[0] : (uint8_t)(l->call->n_in + k);
+        task.reads[k] = arity > 0;
+        for (int a = arity; a < FORMULA_ARGS; a++) /* rooms to read all the same */
+            task.step[k].arg[a] = step[k].arg[0];
     }
     int threads = MOST_THREADS, each = (int)(task.rooms.n * EIGHT * sizeof(float));
     while (threads * each > SHARED_BYTES) threads /= 2;

@@ -5,6 +5,7 @@
 ==== out
 build/fsdpc compile net.fsd -o net.bin
 build/fsdp-run net.bin
+build/fsdp-run --log net.jsonl net.bin && build/fsdpc plot net.jsonl -o net.svg
 build/fsdpc dump net.bin
 build/fsdpc dump --only=fc.2 net.bin
 build/fsdpc dump --stage=comm net.fsd

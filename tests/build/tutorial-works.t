@@ -4,11 +4,7 @@
 # TIME: 200
 # NEEDS: sanitizer:none build:device_cpu.so
 ==== out
-build/fsdpc plot build/text.jsonl -o build/text.svg: 1
-error[E0501]: there is no command `plot`
-  = help: commands: compile, dump, opt, check, explain, help
-
 13
 config.json
 model.safetensors
-#9809                                      after cross_entropy ->                     all_reduce metrics        12.0 GiB
+#10849                                     after cross_entropy ->                     all_reduce metrics        12.0 GiB

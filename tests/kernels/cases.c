@@ -739,7 +739,7 @@ const Case cases[] = {
     BIASED(3, 5, 7, 4, 2, 3, 0, 0, {{0}}),
     BIASED(2, 70, 130, 2, 1, 16, 0, 1, MASK(2, 130)),
     BIASED(2, 130, 70, 2, 2, 40, 1, 0, {{0}}),
-    BIASED(5, 3, 9, 1, 1, 24, 1, 1, MASK(5, 9)),
+    BIASED(5, 3, 9, 1, 1, 24, 0, 1, MASK(5, 9)),
     RELATIVE("both ways", 32, 3, 150, 170, 128, 1),
     RELATIVE("back", 32, 3, 150, 170, 128, 0),
     RELATIVE("few", 4, 2, 9, 5, 3, 1),
