@@ -171,7 +171,9 @@ static const char *rule_experts_weights(const Instr *s) {
     return FITS(s->x[2].dim[0] == (int64_t)s->n_out + 1 && s->n_out <= MOST_EXPERTS);
 }
 static const char *rule_balance(const Instr *s) {
-    const Type *stats = s->in->op == OP_balance ? &s->y[0] : &s->x[1];
+    bool counts = s->in->op == OP_balance;
+    const Type *stats = counts ? &s->y[0] : &s->x[1];
+    if (counts && s->x[2].dtype != DT_I32 && !type_is_float(&s->x[2])) return FITS(false);
     return FITS(stats->dim[0] == balance_words(last_dim(&s->x[0])));
 }
 

@@ -327,7 +327,9 @@ static const char *shape_balance(Infer *s) {
     int64_t experts = last_dim(&s->in[0]), words = balance_words(experts);
     if (s->kind == OP_balance) {
         s->out[0] = vector(DT_I64, words);
-        return NULL;
+        if (s->in[2].dtype == DT_I32 || type_is_float(&s->in[2])) return NULL;
+        return arena_printf(s->arena, "targets must be i32 or a float, not %s",
+                            text_of(s, &s->in[2]));
     }
     if (s->in[1].dim[0] == words) return NULL;
     return arena_printf(s->arena, "%s are not statistics of %s", text_of(s, &s->in[1]),

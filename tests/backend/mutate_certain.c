@@ -131,12 +131,33 @@ static bool read_another(Edit *e, Random *r) {
     return n > 0;
 }
 
+/* Does a formula add or multiply operands k - 1 and k, so that it does not matter which is which?
+ */
+static bool formula_commutes(const Plan *p, const PlanFormula *f, uint32_t k) {
+    for (uint32_t s = 0; s < f->n_step; s++) {
+        const FormulaStep *step = &p->steps[f->first_step + s];
+        uint32_t reads = 0;
+        for (int a = 0; a < scalar_arity(step->function); a++)
+            reads += step->arg[a] == k || step->arg[a] == k - 1;
+        if (reads && step->function != SCALAR_add && (reads < 2 || step->function != SCALAR_mul))
+            return false;
+    }
+    return true;
+}
+
+static bool commutes(const Edit *e, const EditInstr *in, uint32_t k) {
+    if (in->row.op != OP_fused) return in->row.op == OP_add || in->row.op == OP_mul;
+    return formula_commutes(e->base, &e->base->formulas[in->row.attr.index], k);
+}
+
 /* Memory and types stay as they are. */
 static uint32_t second_operand(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    if (!reads_values(e, i) || in->row.op == OP_add || in->row.op == OP_mul) return 0;
+    if (!reads_values(e, i)) return 0;
     for (uint32_t k = in->n_in - 1; k > 0; k--)
-        if (edit_same_type(e, in->in[k], in->in[k - 1]) && in->in[k] != in->in[k - 1]) return k;
+        if (edit_same_type(e, in->in[k], in->in[k - 1]) && in->in[k] != in->in[k - 1] &&
+            !commutes(e, in, k))
+            return k;
     return 0;
 }
 static bool has_second_operand(const Edit *e, uint32_t i) { return second_operand(e, i) > 0; }

@@ -79,6 +79,11 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
                    : "val = text(\"book.txt\")");
     put(out, where, EXAMPLE_DATA, text);
     buf_printf(out, "}\ntrain {\n");
+    /* Sources with fields of their own. */
+    if (where == EXAMPLE_DATA && strstr(text, "span_corruption("))
+        buf_printf(out, "loss = cross_entropy(model(source), source)\n");
+    if (where == EXAMPLE_DATA && strstr(text, "mlm("))
+        buf_printf(out, "loss = cross_entropy(model(inputs), labels)\n");
     put(out, where, EXAMPLE_TRAIN, text);
     buf_printf(out, "}\nshard {\n");
     put(out, where, EXAMPLE_SHARD, text);

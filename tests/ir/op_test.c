@@ -27,6 +27,7 @@ static const char *const every_op[] = {
     "padded 22 shard 11",
     "group 1 unit 0 frozen master f32 compute f32 reduce f32 params 1@0 unpadded 5 padded 6 shard "
     "3",
+    "formula 0 operands 2: f32 mul(x0, x1); bf16 silu(t0) -> y0",
     "program train",
     "#0 %0: bf16[5, 3] = param {index = 0} !forward -",
     "#1 %1: f32[5, 3] = master {index = 0} !forward -",
@@ -160,6 +161,25 @@ static const char *const every_op[] = {
     "#409 %513: bf16[2, 7, 6, 4], %514: bf16[2, 9, 3, 4], %515: bf16[2, 9, 3, 4], %516: bf16[6, "
     "7, 9] = attention_biased_grad(%51, %49, %50, %50, %509, %511, %512, %502) {alpha = 0.5} "
     "!forward -",
+    "#800 %800: bf16[7, 2, 3] = transpose(%9) {order = 213} !forward -",
+    "#801 %801: bf16[2, 7, 3] = transpose_grad(%800) {order = 213} !forward -",
+    "#802 %802: bf16[2, 4, 3] = slice(%9) {axis = 1, start = 2, count = 4} !forward -",
+    "#803 %803: bf16[2, 7, 3] = slice_grad(%802) {axis = 1, start = 2, count = 4} !forward -",
+    "#804 %804: bf16[2, 11, 3] = concat(%9, %802) {axis = 1} !forward -",
+    "#805 %805: bf16[2, 7, 5] = fused(%22, %20) {index = 0} !forward -",
+    "#806 %806: bf16[2, 7, 2], %807: i32[2, 7, 2] = topk(%9) {count = 2} !forward -",
+    "#807 %808: i32[28], %809: i32[2, 7, 2], %810: i32[4] = route(%807) {count = 3} !forward -",
+    "#808 %811: bf16[28, 3] = dispatch(%9, %808, %809) !forward -",
+    "#809 %812: bf16[2, 7, 3] = dispatch_grad(%811, %809) !forward -",
+    "#810 %813: bf16[2, 7, 3] = combine(%811, %806, %808, %809) !forward -",
+    "#811 %814: bf16[28, 3] = combine_grad_rows(%9, %806, %808) !forward -",
+    "#812 %815: f32[2, 7, 2] = combine_grad_weights(%9, %811, %809) !forward -",
+    "#813 %816: bf16[28, 5] = experts_linear(%811, %810, %0, %0, %0) !forward -",
+    "#814 %817: bf16[28, 3] = experts_linear_grad_input(%816, %810, %0, %0, %0) !forward -",
+    "#815 %818: f32[5, 3], %819: f32[5, 3], %820: f32[5, 3] = experts_linear_grad_weight(%816, "
+    "%811, %810) !forward -",
+    "#816 %821: i64[8] = balance(%9, %807, %6) {ignore = -100, alpha = 0.5} !forward -",
+    "#817 %822: bf16[2, 7, 3] = balance_grad(%9, %821) {exponent = -5, alpha = 0.5} !forward -",
     "end"};
 
 typedef struct Fixture {

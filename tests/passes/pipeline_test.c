@@ -111,6 +111,7 @@ static void passes_run_in_the_order_of_the_table(void **state) {
                             "fuse_norm: graph train\n"
                             "fuse_loss: graph train\n"
                             "wrap: graph shard\n"
+                            "fuse_map: graph shard\n"
                             "shard: graph shard\n"
                             "comm: graph comm\n"
                             "schedule: graph sched\n"
