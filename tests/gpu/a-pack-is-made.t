@@ -6,7 +6,7 @@
 # TIME: 120
 ==== out
 tiny-whole-1: 10 steps on the cpu
-%t/pack: 61 plans
+%t/pack: 79 plans
 cases.json
 data
 exact.fsd

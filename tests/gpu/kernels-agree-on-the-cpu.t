@@ -4,7 +4,7 @@
 # NEEDS: build:device_cpu.so
 # TIME: 120
 ==== out
-59
+130
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults
 cpu against cpu: 0 faults

@@ -253,6 +253,15 @@ static void of_linear_grad_input_gelu(const Trial *t, double *const *out) {
     EACH(i, out_n(t->c, 0)) out[0][i] *= 1 + fabs(t->in[2][i]);
 }
 
+/* Where the terms of all elements are of like size: the largest element. */
+static void of_largest(const Trial *t, double *const *out) {
+    for (int j = 0; j < t->c->n_out; j++) {
+        double largest = 0;
+        EACH(i, out_n(t->c, j)) largest = fmax(largest, fabs(t->want[j][i]));
+        EACH(i, out_n(t->c, j)) out[j][i] = largest;
+    }
+}
+
 void absolute_terms(const Trial *t, double *const *out) {
     const Case *c = t->c;
     switch (c->op) {
@@ -267,6 +276,17 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_linear_grad_input:
     case OP_linear_grad_weight:
     case OP_linear_grad_weight_bias:
+    case OP_matmul:
+    case OP_matmul_grad_a:
+    case OP_matmul_grad_b:
+    case OP_sum_to:
+    case OP_dispatch_grad:
+    case OP_combine:
+    case OP_combine_grad_rows:
+    case OP_combine_grad_weights:
+    case OP_experts_linear:
+    case OP_experts_linear_grad_input:
+    case OP_experts_linear_grad_weight:
     case OP_embedding_grad: of_absolutes(t, c->reference, out); return;
     case OP_linear_gelu: of_linear_gelu(t, out); return;
     case OP_linear_grad_input_gelu: of_linear_grad_input_gelu(t, out); return;
@@ -284,6 +304,11 @@ void absolute_terms(const Trial *t, double *const *out) {
     case OP_attention_packed: of_attention(t, out); return;
     case OP_attention_grad:
     case OP_attention_packed_grad: of_attention_grad(t, out); return;
+    case OP_attention_biased:
+    case OP_attention_biased_grad:
+    case OP_relative_bias_grad:
+    case OP_softmax_grad:
+    case OP_balance_grad: of_largest(t, out); return;
     case OP_cross_entropy: of_cross_entropy(t, out); return;
     case OP_cross_entropy_both: of_cross_entropy_both(t, out); return;
     case OP_cross_entropy_grad: of_cross_entropy_grad(t, out); return;
