@@ -7,6 +7,8 @@ shapes = re.findall(r'^param .*? f32\[([\d, ]+)\]', text, re.M)
 print(f"{sum(math.prod(map(int, s.split(','))) for s in shapes):,}" if shapes else text)
 ==== models.txt
 gpt2
+gpt2 medium
+gpt2 large
 gpt2 xl
 gpt3-175b
 llama2
@@ -24,6 +26,8 @@ mixtral
 mlp
 ==== out
 gpt2 124,439,808
+gpt2 medium 354,823,168
+gpt2 large 774,030,080
 gpt2 xl 1,557,611,200
 gpt3-175b 174,604,259,328
 llama2 6,738,415,616
