@@ -1,7 +1,7 @@
 # RUN: seq 3000 > t.txt; bash each.sh %fsdpc %fsdp-run %t
 # On replicas of shards, groups of processes give the bytes of groups of threads.
 # TIME: 120
-# NEEDS: tool:mpirun build:transport_mpi.so
+# NEEDS: sanitizer:none tool:mpirun build:transport_mpi.so
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 12)
