@@ -4,12 +4,14 @@
 # NEEDS: build:device_cpu.so
 ==== transformers.txt
 cohere 4.77288622 0.598809445
+falcon 7.54743089 5.3225099
 gemma 7.49216611 4.55031728
 olmo 7.55015242 5.01797351
 phi2 6.84164333 5.05406082
 starcoder2 7.30346418 6.2039482
 ==== out
 cohere as Transformers
+falcon as Transformers
 gemma as Transformers
 olmo as Transformers
 phi2 as Transformers

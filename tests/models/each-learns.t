@@ -4,6 +4,7 @@
 # NEEDS: sanitizer:none build:device_cpu.so
 ==== out
 cohere.fsd learns, on one rank as on two
+falcon.fsd learns, on one rank as on two
 gemma.fsd learns, on one rank as on two
 olmo.fsd learns, on one rank as on two
 phi2.fsd learns, on one rank as on two

@@ -2,6 +2,7 @@
 # Architectures that models/ does not hold, written from their descriptions alone, have their published numbers of parameters.
 ==== out
 cohere.fsd: 34,980,831,232
+falcon.fsd: 6,921,720,704
 gemma.fsd: 2,506,172,416
 olmo.fsd: 1,176,764,416
 phi2.fsd: 2,779,683,840

@@ -1,4 +1,4 @@
-"""peer.py FSDPC FSDP_RUN: what Hugging Face Transformers computes for the models here.
+"""peer.py FSDPC FSDP_RUN [MODEL...]: what Hugging Face Transformers computes for the models here.
 
 Trains each model at a small size with trained.sh, loads the weights that fsdp-run saved into the
 class of Transformers, and prints its loss and gradient norm for the same bytes: the numbers that
@@ -65,9 +65,7 @@ def numbers(name, fsdpc, run, folder):
 
 def main():
     fsdpc, run = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
-    for name in sorted(MODELS):
-        if not (HERE / f"{name}.fsd").exists():
-            continue
+    for name in sys.argv[3:] or sorted(MODELS):
         with tempfile.TemporaryDirectory() as folder:
             ours, theirs = numbers(name, fsdpc, run, pathlib.Path(folder))
         print(name, "ours", *ours, "Transformers", *theirs)
