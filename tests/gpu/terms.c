@@ -267,7 +267,13 @@ void absolute_terms(const Trial *t, double *const *out) {
     switch (c->op) {
     case OP_add:
     case OP_accumulate:
-    case OP_sub: of_absolutes(t, ref_add, out); return;
+    case OP_sub:
+        /* Both may broadcast: ref_add repeats the second alone. */
+        if (in_n(c, 0) != out_n(c, 0) || out_n(c, 0) % in_n(c, 1))
+            of_largest(t, out);
+        else
+            of_absolutes(t, ref_add, out);
+        return;
     case OP_gelu:
     case OP_silu: of_absolutes(t, ref_copy, out); return;
     case OP_mul:
