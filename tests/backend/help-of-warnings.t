@@ -1,4 +1,4 @@
-# RUN: %fsdpc help warnings | head -n 5; %fsdpc help zero-lr; %fsdpc explain W0305 | tail -n 2; test $(%fsdpc help warnings | grep -c '^  [a-z]') = $(%fsdpc explain | grep -c '^W')
+# RUN: %fsdpc help warnings | sed -n 1,5p; %fsdpc help zero-lr; %fsdpc explain W0305 | tail -n 2; test $(%fsdpc help warnings | grep -c '^  [a-z]') = $(%fsdpc explain | grep -c '^W')
 # Each warning has a name, by which -W chooses it.
 ==== out
 warnings: warnings and notes by the names that -W takes
