@@ -409,20 +409,3 @@ int attention_own(const Launch *l, const Attention *a) {
     if (a->h <= 64) return backward_width<64>(l, a);
     return a->h <= 128 ? backward_width<128>(l, a) : backward_width<256>(l, a);
 }
-
-static int attention_any(const Launch *l) {
-    Attention a;
-    bool done = false;
-    if (!attention_of_call(l->call, &a)) return bad_operands(l);
-    if (a.backward && l->call->workspace_bytes < attention_delta_bytes(&a))
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    int code = attention_by_cudnn(l, &a, &done);
-    return code || done ? code : attention_own(l, &a);
-}
-
-KERNEL(attention) { return attention_any(l); }
-KERNEL(attention_biased) { return attention_any(l); }
-KERNEL(attention_packed) { return attention_any(l); }
-KERNEL(attention_grad) { return attention_any(l); }
-KERNEL(attention_biased_grad) { return attention_any(l); }
-KERNEL(attention_packed_grad) { return attention_any(l); }

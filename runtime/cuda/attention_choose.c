@@ -167,8 +167,8 @@ static int run_part(const Choice *c, int which, const Attention *a, int64_t batc
     return attention_plan_run(c->plans, which, operand, scratch, why, WHY_BYTES);
 }
 
-int attention_run(const Choice *c, int which, const KernelCall *call, const Attention *a,
-                  cudaStream_t stream, char *why) {
+static int run_parts(const Choice *c, int which, const KernelCall *call, const Attention *a,
+                     cudaStream_t stream, char *why) {
     uintptr_t behind = (uintptr_t)call->workspace;
     if (a->backward) behind += attention_delta_bytes(a);
     void *scratch = (void *)align_up(behind, SCRATCH_ALIGN);
@@ -238,7 +238,8 @@ static void decide(Choice *c, const Launch *l, const Attention *a, Look look) {
     bool timed = look == LOOK_FAST && !kept;
     int failed = attention_plans(c->plans, &shared.cudnn, shared.handle, NULL, &part, c->room,
                                  kept ? kept->plan : -1, t.why, sizeof t.why);
-    if (!failed && look != LOOK_NOT) failed = attention_trial(c, l->call, a, l->stream, timed, &t);
+    if (!failed && look != LOOK_NOT)
+        failed = attention_trial(c, run_parts, l->call, a, l->stream, timed, &t);
     cudaGetLastError(); /* a plan that does not run is reported below, or is not needed */
     bool good = false;
     for (int i = 0; !failed && i < c->plans->n; i++) good |= t.good[i];
@@ -273,7 +274,7 @@ int attention_by_cudnn(const Launch *l, const Attention *a, bool *done) {
     int code = 0;
     pthread_mutex_lock(&shared.lock);
     const Choice *c = choice_for(l, a, LOOK_NOT);
-    if (c && attention_run(c, c->which, l->call, a, l->stream, why))
+    if (c && run_parts(c, c->which, l->call, a, l->stream, why))
         code = launch_error(l, EXIT_ENVIRONMENT, "%s", why);
     *done = c && !code;
     pthread_mutex_unlock(&shared.lock);

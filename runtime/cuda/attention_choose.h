@@ -17,21 +17,21 @@ typedef struct Choice {
     int which;
 } Choice;
 
-/* attention_choose.c: all parts through plan `which`, issued on the stream. 0, or 1 with the
- * reason in why[WHY_BYTES]. */
-int attention_run(const Choice *c, int which, const KernelCall *call, const Attention *a,
-                  cudaStream_t stream, char *why);
+/* All parts of a call through plan `which`, issued on the stream. 0, or 1 with the reason in
+ * why[WHY_BYTES]. */
+typedef int AttentionRun(const Choice *c, int which, const KernelCall *call, const Attention *a,
+                         cudaStream_t stream, char *why);
 
-/* attention_trial.c: runs the own kernels and each plan of the choice on the call's own memory,
- * which it fills with random numbers. good[i]: plan i computes the same, and the same bits twice.
- * Microseconds of a call; those of plans that are not good mean nothing. 0, or 1 with the reason in
- * `why`. */
+/* attention_trial.c: runs the own kernels, and by `run` each plan of the choice, on the call's own
+ * memory, which it fills with random numbers. good[i]: plan i computes the same, and the same bits
+ * twice. Microseconds of a call; those of plans that are not good mean nothing. 0, or 1 with the
+ * reason in `why`. */
 typedef struct Trial {
     bool good[MAX_PLANS];
     float own, plan[MAX_PLANS];
     char why[WHY_BYTES]; /* of the last plan that was not good */
 } Trial;
-int attention_trial(const Choice *c, const KernelCall *call, const Attention *a,
+int attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
                     cudaStream_t stream, bool timed, Trial *out);
 #endif
 

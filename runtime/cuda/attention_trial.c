@@ -22,6 +22,7 @@
 enum { OUT = 3, RUNS = 8, ROUNDS = 5, WARM_UP_MS = 40, WARM_UP_RUNS = 400 };
 
 typedef struct Bench {
+    AttentionRun *run;
     const KernelCall *call;
     Attention a;
     cudaStream_t stream;
@@ -66,7 +67,7 @@ static int prepare(Bench *b) {
 
 static int issue(Bench *b, const Choice *c, int which) {
     char message[ERROR_BYTES] = "";
-    if (which >= 0) return attention_run(c, which, b->call, &b->a, b->stream, b->why);
+    if (which >= 0) return b->run(c, which, b->call, &b->a, b->stream, b->why);
     Launch l = {.call = b->call, .stream = b->stream, .error = message};
     int code = attention_own(&l, &b->a);
     if (code) snprintf(b->why, WHY_BYTES, "%.300s", message);
@@ -208,10 +209,10 @@ static int try_all(Bench *b, const Choice *c, bool timed, Trial *out) {
     return timed && any ? time_all(b, c, out) : 0;
 }
 
-int attention_trial(const Choice *c, const KernelCall *call, const Attention *a,
+int attention_trial(const Choice *c, AttentionRun *run, const KernelCall *call, const Attention *a,
                     cudaStream_t stream, bool timed, Trial *out) {
     *out = (Trial){.own = INFINITY};
-    Bench b = {.call = call, .a = *a, .stream = stream, .why = out->why};
+    Bench b = {.run = run, .call = call, .a = *a, .stream = stream, .why = out->why};
     int code = call->n_out > OUT || try_all(&b, c, timed, out);
     cudaError_t e = cudaStreamSynchronize(stream);
     for (int i = 0; i < OUT; i++) {
