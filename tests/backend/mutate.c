@@ -11,9 +11,13 @@
  * `mutate -s SEED` plants others; `mutate PLAN FAULT FILE` writes the first mutant of that kind,
  * for tests of what fsdpc says.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "mutate.h"
@@ -235,7 +239,18 @@ static int write_mutant(const char *plan, const char *fault, const char *file) {
     fail_environment("`%s` has no place for `%s`", plan, fault);
 }
 
+/* Run by hand, in the top folder: the data files are written into build/, not beside the sources.
+ */
+static void leave_the_top_folder(void) {
+    char root[PATH_MAX];
+    if (getenv("FSDP_ROOT")) return;
+    if (!getcwd(root, sizeof root) || setenv("FSDP_ROOT", root, 1) ||
+        (mkdir("build/mutate-data", 0777) && errno != EEXIST) || chdir("build/mutate-data"))
+        fail_environment("run this in the project's top folder, after ninja");
+}
+
 int main(int argc, char **argv) {
+    if (argc < 4) leave_the_top_folder();
     if (argc == 4) return write_mutant(argv[1], argv[2], argv[3]);
     Test t = {.random = {.state = 20261121}, .verbose = argc > 1 && !strcmp(argv[1], "-v")};
     if (argc == 3 && !strcmp(argv[1], "-s")) t.random.state = strtoull(argv[2], NULL, 0);
