@@ -225,12 +225,6 @@ ConstValue run_aux(const Call *c) {
     if (strcmp(term->text, wanted))
         return misuse(c, term->span, "`aux` takes load_balance(..)",
                       "for example aux(load_balance(scores, choices), weight = 0.01)");
-    if (e->frontend->settings.micro_batches > 1) {
-        Diag d = model_lacks(c->s->model, c->at,
-                             "`aux` with accumulate > 1, where no micro-batch knows the others,");
-        method_emit(c->s, &d);
-        return call_failed(c);
-    }
     AuxTerm t = {*call_argument(term, "scores"), *call_argument(term, "choices"),
                  value_number(call_operand(c, "weight")), c->at};
     uint32_t frame;
