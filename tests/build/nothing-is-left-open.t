@@ -1,2 +1,2 @@
-# RUN: cd %root && ! grep -rnwiE 'todo|fixme|xxx|not implemented|unimplemented|placeholder|for now|stub' ir frontend passes backend runtime models setup.sh build.ninja
+# RUN: cd %root && ! grep -rnwiE 'todo|fixme|xxx|not implemented|unimplemented|placeholder|for now|stub' ir frontend passes backend checkpoint runtime models setup.sh build.ninja
 # No source promises what it does not do.

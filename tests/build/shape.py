@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-ROOMS = ("ir", "frontend", "passes", "backend", "runtime", "tests")
+ROOMS = ("ir", "frontend", "passes", "backend", "checkpoint", "runtime", "tests")
 ENDINGS = (".c", ".h", ".l", ".y", ".cu", ".cuh", ".def", ".py")
 COLUMNS = {".def": 160, ".y": 120, ".l": 120}
 

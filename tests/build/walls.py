@@ -19,8 +19,9 @@ def compiles(room, header):
                           cwd=root, capture_output=True, check=False).returncode == 0
 
 
-HEADERS = ("util.h", "op.h", "diag.h", "ir.h", "ast.h", "passes.h", "plan.h", "device.h")
-print("         ", *HEADERS)
-for room in ("ir", "frontend", "passes", "backend", "runtime", "kernel", "device"):
+HEADERS = ("util.h", "op.h", "diag.h", "ir.h", "ast.h", "passes.h", "plan.h", "checkpoint.h",
+           "device.h")
+print("          ", *HEADERS)
+for room in ("ir", "frontend", "passes", "backend", "checkpoint", "runtime", "kernel", "device"):
     words = ("yes" if compiles(room, header) else "no" for header in HEADERS)
-    print(f"{room:9}", *(f"{word:{len(header)}}" for word, header in zip(words, HEADERS)), sep=" ")
+    print(f"{room:10}", *(f"{word:{len(header)}}" for word, header in zip(words, HEADERS)), sep=" ")

@@ -1,0 +1,166 @@
+/* Checkpoints: folders of .safetensors files and a manifest, from which a run goes on to the bit.
+ *
+ *   CK/lock                                    held by the run that writes here
+ *   CK/step-00000400/manifest.json             what is in it: layout, settings, hashes
+ *   CK/step-00000400/rank-00003-of-00008.safetensors, .head.safetensors, .tail.safetensors, ..
+ *
+ * The state is a list of flat vectors, each one laid over the ranks as ir/shards.h says, and each
+ * with tensors at offsets in it. Ranks that hold the same shard write a part of it each, so every
+ * element is written once, and what a rank writes of a vector is one range. Where that range cuts
+ * a tensor, the whole rows of it are in the main file, and what is left of the first and the last
+ * row in .head and .tail (.head2, .tail2 for further axes): each piece is a box, as other readers
+ * of safetensors know them, with its place in DCP_SHARDING_INFO of the header.
+ *
+ * Where a piece lies is a formula of the manifest's numbers; nothing is searched for. Each file is
+ * hashed in blocks of 8 MiB, so that a part of it can be read and verified. The manifest has a hash
+ * of its own.
+ *
+ * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
+ * (CK_ERROR_BYTES).
+ *
+ * Depends on the small headers of ir/ only: fsdpc and fsdp-run both use it.
+ */
+#ifndef FSDPC_CHECKPOINT_H
+#define FSDPC_CHECKPOINT_H
+
+#include "shards.h"
+#include "type.h"
+#include "util.h"
+
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 1, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
+
+/* ---- what is in a checkpoint */
+
+typedef struct CkTensor {
+    const char *name;     /* of the parameter; of a moment: optimizer.state.NAME.exp_avg */
+    const char *saved_as; /* what --save calls it; "" where that is no tensor of --save */
+    bool transposed;      /* ... and stores with its axes in reverse order */
+    int32_t rank;
+    int64_t dim[MAX_RANK], elements;
+    int64_t offset; /* in its vector, elements */
+    uint32_t vector;
+} CkTensor;
+
+typedef struct CkVector {
+    uint32_t role, dtype; /* StateRole; DType */
+    Layout layout;
+    uint32_t first, n; /* its tensors */
+} CkVector;
+
+/* Something that a run depends on, as text: "train.batch" = "32". */
+typedef struct CkSetting {
+    const char *key, *value;
+} CkSetting;
+
+typedef struct CkFile {
+    const char *name;
+    int32_t rank, class;   /* class: 0 main, 1 head, 2 tail, 3 head2, .. */
+    uint64_t size, header; /* bytes; of them before the data */
+    uint64_t *block;       /* hashes, [ck_blocks(size)] */
+} CkFile;
+
+typedef struct CkContents {
+    int64_t step, samples; /* updates done; samples that they read */
+    bool evaluation_due;   /* the evaluation after the last step is still to come */
+    bool has_evaluation;   /* `evaluation` is the loss of the one after this step */
+    double evaluation, best_evaluation;
+    uint64_t run, plan, rules; /* who wrote it, from which plan */
+    CkSetting *setting;
+    uint32_t n_setting;
+    const char *config; /* text of config.json, or "" */
+    Mesh mesh;
+    CkVector *vector;
+    CkTensor *tensor; /* in the order of their vectors */
+    uint32_t n_vector, n_tensor;
+    CkFile *file; /* in the order of ranks and classes; filled by ck_files */
+    uint32_t n_file;
+} CkContents;
+
+/* layout.c: where everything is. */
+typedef struct CkRange {
+    int64_t first, end; /* elements of a vector */
+} CkRange;
+/* What the rank writes of the vector. */
+CkRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
+typedef struct CkPiece { /* a box of a tensor in a file: contiguous in both */
+    uint32_t tensor;
+    int32_t class;
+    int64_t first, n;      /* elements of the tensor */
+    uint64_t at, bytes;    /* in the file, from the start of its data */
+    int64_t low[MAX_RANK]; /* corner of the box, and its extent */
+    int64_t extent[MAX_RANK];
+} CkPiece;
+/* The boxes of elements [first, first + n) in ascending order; at most CK_CLASSES. `at` is not set.
+ */
+uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
+/* All pieces that the rank writes, by tensor and element. */
+CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
+/* The list of all files with their sizes and room for hashes. 0, or EXIT_USER where a name cannot
+ * stand in a header. */
+int ck_files(CkContents *c, Arena *a, char *error);
+/* The header of a file with its length in front. */
+char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
+                uint64_t *bytes);
+static inline uint64_t ck_blocks(uint64_t size) { return (size + CK_BLOCK - 1) / CK_BLOCK; }
+uint64_t ck_bytes(const CkContents *c); /* of all files and the manifest, about */
+const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
+const CkTensor *ck_find(const CkContents *c, const char *name);
+
+/* ---- writing */
+
+/* Elements [first, first + n) of a vector, all of them in this rank's range, into `to`. */
+typedef int (*CkFetch)(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
+                       char *error);
+/* write.c: the rank's files in `folder`, written, hashed and synced; their hashes go into c->file.
+ */
+int ck_write_rank(CkContents *c, const char *folder, int32_t rank, CkFetch fetch, void *user,
+                  char *error);
+/* Without a checkpoint in `folder` yet: the manifest, synced under its name. */
+int ck_write_manifest(const CkContents *c, const char *folder, char *error);
+
+/* manifest.c */
+char *ck_manifest_text(const CkContents *c, size_t *bytes); /* malloc'ed */
+int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *text, size_t bytes,
+                      char *error);
+
+/* ---- reading */
+
+/* read.c: one step's folder, by one thread. */
+typedef struct Checkpoint Checkpoint;
+/* EXIT_CORRUPT where the manifest is not what was written; files are looked at when they are read.
+ */
+int checkpoint_open(Checkpoint **out, const char *folder, char *error);
+void checkpoint_close(Checkpoint *k);
+const CkContents *checkpoint_contents(const Checkpoint *k);
+const char *checkpoint_folder(const Checkpoint *k);
+/* Elements [first, first + n) of a tensor. Every block that they lie in is verified before; a fault
+ * names file and tensor. */
+int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, void *to,
+                    char *error);
+/* All files are there, have their sizes, and every block its hash. */
+int checkpoint_verify(Checkpoint *k, char *error);
+
+/* ---- folders of checkpoints: folder.c */
+
+enum { CK_PATH = 4096 };
+bool ck_is_step(const char *name, int64_t *step); /* step-00000400 */
+void ck_step_name(char out[32], int64_t step);
+/* The committed steps, ascending; NULL with n = 0 where there are none. malloc'ed. */
+int64_t *ck_steps(const char *folder, uint32_t *n);
+/* The step's folder that `path` means: the path itself, or the newest in it. EXIT_ENVIRONMENT where
+ * there is none. */
+int ck_resolve(const char *path, char out[CK_PATH], char *error);
+/* The newest step of the same folder before this one that is whole, or -1. Reads all of it. */
+int64_t ck_good_before(const char *step_folder);
+/* Makes the folder where it is missing, takes its lock, removes what a run that died left behind.
+ * EXIT_ENVIRONMENT where another run has it. */
+int ck_lock(const char *folder, uint64_t run, int *lock, char *error);
+int ck_begin(const char *folder, int64_t step, uint64_t run, char part[CK_PATH], char *error);
+int ck_commit(const char *folder, const char *part, int64_t step, char *error);
+void ck_remove(const char *path); /* a folder of ours with its files */
+/* Retention: the newest `keep`, multiples of `keep_every` (0 = none), and steps `best` and `spared`
+ * (-1 = none) stay. keep = 0 keeps all. */
+void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best, int64_t spared);
+
+#endif

@@ -1,0 +1,246 @@
+/* A folder of checkpoints: which steps are in it, who may write to it, how a step comes and goes.
+ *
+ * A step is made in step-N.part-RUN and renamed to step-N when all of it is on the disk: a name
+ * without more is a whole checkpoint. What goes is renamed away first, so that no name is ever that
+ * of half a checkpoint. One run at a time holds the lock, and removes what one that died left.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+
+#define PREFIX "step-"
+#define LEAVING ".gone-"
+
+static int cannot(const char *what, const char *path, char *error) {
+    snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, strerror(errno));
+    return EXIT_ENVIRONMENT;
+}
+
+/* ---- names */
+
+void ck_step_name(char out[32], int64_t step) { snprintf(out, 32, PREFIX "%08" PRId64, step); }
+
+bool ck_is_step(const char *name, int64_t *step) {
+    char *end, again[32];
+    if (strncmp(name, PREFIX, strlen(PREFIX)) || !isdigit((unsigned char)name[strlen(PREFIX)]))
+        return false;
+    errno = 0;
+    *step = strtoll(name + strlen(PREFIX), &end, 10);
+    if (errno || *end) return false;
+    ck_step_name(again, *step);
+    return !strcmp(name, again);
+}
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+int64_t *ck_steps(const char *folder, uint32_t *n) {
+    DIR *d = opendir(folder);
+    int64_t *step = NULL, x;
+    *n = 0;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!ck_is_step(e->d_name, &x)) continue;
+        int64_t *more = realloc(step, (*n + 1) * sizeof *step);
+        if (!more) break;
+        step = more;
+        step[(*n)++] = x;
+    }
+    if (d) closedir(d);
+    if (*n) qsort(step, *n, sizeof *step, ascending);
+    return step;
+}
+
+static const char *last_part(const char *path, size_t *n) {
+    *n = strlen(path);
+    while (*n && path[*n - 1] == '/') --*n;
+    const char *slash = memrchr(path, '/', *n);
+    const char *name = slash ? slash + 1 : path;
+    *n -= (size_t)(name - path);
+    return name;
+}
+
+int ck_resolve(const char *path, char out[CK_PATH], char *error) {
+    char manifest[CK_PATH], name[32] = "";
+    size_t n;
+    int64_t step;
+    const char *last = last_part(path, &n);
+    bool fits = strlen(path) + 64 < CK_PATH;
+    snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
+    snprintf(manifest, sizeof manifest, "%s/manifest.json", path);
+    bool is_step = ck_is_step(name, &step) || !access(manifest, F_OK);
+    if (fits && is_step && !access(path, F_OK)) {
+        snprintf(out, CK_PATH, "%.*s", (int)(last - path + (ptrdiff_t)n), path);
+        return 0;
+    }
+    uint32_t steps;
+    int64_t *list = fits ? ck_steps(path, &steps) : NULL;
+    if (list) {
+        ck_step_name(name, list[steps - 1]);
+        snprintf(out, CK_PATH, "%.*s/%s", (int)(last - path + (ptrdiff_t)n), path, name);
+    } else if (access(path, F_OK)) {
+        cannot("read", path, error);
+    } else {
+        snprintf(error, CK_ERROR_BYTES, "%.300s: there is no checkpoint in it", path);
+    }
+    free(list);
+    return list ? 0 : EXIT_ENVIRONMENT;
+}
+
+int64_t ck_good_before(const char *step_folder) {
+    char folder[CK_PATH], path[CK_PATH + 40], name[32], error[CK_ERROR_BYTES];
+    size_t n;
+    const char *last = last_part(step_folder, &n);
+    int64_t before, good = -1;
+    snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
+    if (!ck_is_step(name, &before)) return -1;
+    snprintf(folder, sizeof folder, "%.*s", last == step_folder ? 1 : (int)(last - step_folder),
+             last == step_folder ? "." : step_folder);
+    uint32_t steps;
+    int64_t *list = ck_steps(folder, &steps);
+    while (steps-- > 0 && good < 0) {
+        if (list[steps] >= before) continue;
+        Checkpoint *k;
+        ck_step_name(name, list[steps]);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (checkpoint_open(&k, path, error)) continue;
+        if (!checkpoint_verify(k, error)) good = list[steps];
+        checkpoint_close(k);
+    }
+    free(list);
+    return good;
+}
+
+/* ---- coming and going */
+
+static int sync_folder(const char *folder, char *error) {
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return cannot("write", folder, error);
+    /* Some file systems cannot: then their renames are as durable as they get. */
+    int code =
+        fsync(fd) && errno != EINVAL && errno != ENOTSUP ? cannot("write", folder, error) : 0;
+    close(fd);
+    return code;
+}
+
+void ck_remove(const char *path) {
+    DIR *d = opendir(path);
+    char file[CK_PATH + 300];
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+        snprintf(file, sizeof file, "%s/%s", path, e->d_name);
+        unlink(file);
+    }
+    if (d) closedir(d);
+    rmdir(path);
+}
+
+/* step-00000400.part-.. or .gone-..: of a run that ended in the middle. */
+static bool is_left_over(const char *name) {
+    char step[32];
+    int64_t x;
+    const char *dot = strchr(name, '.');
+    size_t n = dot ? (size_t)(dot - name) : 0;
+    if (!dot || n >= sizeof step) return false;
+    memcpy(step, name, n);
+    step[n] = 0;
+    return ck_is_step(step, &x) && (!strncmp(dot, ".part-", 6) || !strncmp(dot, LEAVING, 6));
+}
+
+static void remove_left_over(const char *folder) {
+    char path[CK_PATH + 300];
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!is_left_over(e->d_name)) continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        ck_remove(path);
+    }
+    if (d) closedir(d);
+}
+
+static int held(const char *folder, int fd, char *error) {
+    char who[160] = "";
+    ssize_t n = pread(fd, who, sizeof who - 1, 0);
+    who[n > 0 ? n : 0] = 0;
+    who[strcspn(who, "\n")] = 0;
+    snprintf(error, CK_ERROR_BYTES,
+             "another run writes checkpoints to %.200s%s%s\nhelp: one run at a time; name another "
+             "folder, or end that one",
+             folder, *who ? ": " : "", who);
+    return EXIT_ENVIRONMENT;
+}
+
+int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
+    char path[CK_PATH + 8], host[64] = "", who[160];
+    if (strlen(folder) + 64 >= CK_PATH) {
+        errno = ENAMETOOLONG;
+        return cannot("write to", folder, error);
+    }
+    if (mkdir(folder, 0777) && errno != EEXIST) return cannot("make", folder, error);
+    snprintf(path, sizeof path, "%s/lock", folder);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0) return cannot("write", path, error);
+    if (flock(fd, LOCK_EX | LOCK_NB)) {
+        int code = errno == EWOULDBLOCK ? held(folder, fd, error) : cannot("lock", path, error);
+        close(fd);
+        return code;
+    }
+    gethostname(host, sizeof host - 1);
+    int n = snprintf(who, sizeof who, "process %ld on %s, run %016" PRIx64 "\n", (long)getpid(),
+                     host, run);
+    if (ftruncate(fd, 0) || pwrite(fd, who, (size_t)n, 0) != n) {
+        int code = cannot("write", path, error);
+        close(fd);
+        return code;
+    }
+    *lock = fd;
+    remove_left_over(folder);
+    return 0;
+}
+
+int ck_begin(const char *folder, int64_t step, uint64_t run, char part[CK_PATH], char *error) {
+    char name[32];
+    ck_step_name(name, step);
+    snprintf(part, CK_PATH, "%.4000s/%s.part-%016" PRIx64, folder, name, run);
+    ck_remove(part); /* an earlier try of this run */
+    if (mkdir(part, 0777)) return cannot("make", part, error);
+    return sync_folder(folder, error);
+}
+
+int ck_commit(const char *folder, const char *part, int64_t step, char *error) {
+    char name[32], path[CK_PATH];
+    ck_step_name(name, step);
+    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+    int code = sync_folder(part, error);
+    if (!code && rename(part, path)) code = cannot("make", path, error);
+    return code ? code : sync_folder(folder, error);
+}
+
+static void leave(const char *folder, int64_t step) {
+    char name[32], path[CK_PATH], gone[CK_PATH];
+    ck_step_name(name, step);
+    snprintf(path, sizeof path, "%.4000s/%s", folder, name);
+    snprintf(gone, sizeof gone, "%.4000s/%s" LEAVING "%ld", folder, name, (long)getpid());
+    if (!rename(path, gone)) ck_remove(gone);
+}
+
+void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best, int64_t spared) {
+    uint32_t n;
+    int64_t *step = ck_steps(folder, &n);
+    for (uint32_t i = 0; keep && (int64_t)i + keep < (int64_t)n; i++) {
+        bool marked = keep_every && step[i] % keep_every == 0;
+        if (!marked && step[i] != best && step[i] != spared) leave(folder, step[i]);
+    }
+    free(step);
+}

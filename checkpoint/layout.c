@@ -1,0 +1,251 @@
+/* Where everything is in a checkpoint: what each rank writes, the boxes that its tensors are cut
+ * into, the files, and their headers. All of it is a formula of the contents: the writer and the
+ * reader, whatever number of ranks it has, compute the same.
+ *
+ * A rank that is number k in its group of the vector's axes has shard k; of the R ranks that have
+ * the same shard, number j writes elements [shard * j / R, shard * (j + 1) / R) of it. Padding is
+ * not written.
+ *
+ * A range of a tensor is cut at whole rows: rows of the first axis that are complete are one box.
+ * The rest before and after is less than a row: within it the same is done with the next axis, and
+ * its boxes go to the files of the next level, head and tail. A range inside of one row begins with
+ * the next axis at once. So each file has at most one box of a tensor, and the name of the tensor
+ * need not be changed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "checkpoint.h"
+
+CkRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
+    const Layout *l = &c->vector[vector].layout;
+    AxisSet others = mesh_all_axes(&c->mesh) & ~l->split;
+    int64_t copies = mesh_extent(&c->mesh, others), copy = mesh_index(&c->mesh, rank, others);
+    int64_t begin = layout_first(l, &c->mesh, rank);
+    /* In two steps, since shard * copy may be more than 63 bits. */
+    int64_t part = l->shard / copies, rest = l->shard % copies;
+    CkRange r = {begin + part * copy + rest * copy / copies,
+                 begin + part * (copy + 1) + rest * (copy + 1) / copies};
+    r.first = MIN(r.first, l->unpadded);
+    r.end = MIN(r.end, l->unpadded);
+    return r;
+}
+
+/* ---- boxes */
+
+typedef struct Cut {
+    const CkTensor *t;
+    CkPiece *out;
+    uint32_t n;
+} Cut;
+
+/* Elements [first, end) of the tensor, whose axes before `axis` are fixed, as one box: rows of
+ * `row` elements of that axis. */
+static void add_box(Cut *cut, int axis, int64_t row, int64_t first, int64_t end, int32_t class) {
+    const CkTensor *t = cut->t;
+    CkPiece *p = &cut->out[cut->n++];
+    *p = (CkPiece){.class = class, .first = first, .n = end - first};
+    int64_t below = 1;
+    for (int k = t->rank - 1; k >= 0; k--) {
+        p->low[k] = first / below % t->dim[k];
+        p->extent[k] = k < axis ? 1 : k > axis ? t->dim[k] : (end - first) / row;
+        below *= t->dim[k];
+    }
+}
+
+static int32_t next_class(int32_t class, int32_t side) { return class ? class + 2 : side; }
+
+/* side: the class of a first level, 1 = head, 2 = tail. */
+static void cut_range(Cut *cut, int axis, int64_t above, int64_t first, int64_t end,
+                      int32_t class) {
+    const CkTensor *t = cut->t;
+    if (first == end) return;
+    int64_t row = t->rank ? above / t->dim[axis] : 1;
+    if (axis + 1 >= t->rank) {
+        add_box(cut, axis, 1, first, end, class);
+        return;
+    }
+    if (first / row == (end - 1) / row && end - first < row) {
+        cut_range(cut, axis + 1, row, first, end, class);
+        return;
+    }
+    int64_t low = (first + row - 1) / row * row, high = end / row * row;
+    cut_range(cut, axis + 1, row, first, low, next_class(class, 1));
+    if (low < high) add_box(cut, axis, row, low, high, class);
+    cut_range(cut, axis + 1, row, high, end, next_class(class, 2));
+}
+
+uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out) {
+    Cut cut = {.t = t, .out = out};
+    cut_range(&cut, 0, t->elements, first, first + n, 0);
+    return cut.n;
+}
+
+/* ---- the pieces and files of a rank */
+
+static uint32_t rank_pieces(const CkContents *c, int32_t rank, CkPiece *out) {
+    uint64_t at[CK_CLASSES] = {0};
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < c->n_vector; v++) {
+        const CkVector *q = &c->vector[v];
+        CkRange r = ck_range(c, v, rank);
+        for (uint32_t i = q->first; i < q->first + q->n; i++) {
+            const CkTensor *t = &c->tensor[i];
+            int64_t first = MAX(r.first, t->offset), end = MIN(r.end, t->offset + t->elements);
+            CkPiece box[CK_CLASSES];
+            uint32_t boxes = first < end ? ck_boxes(t, first - t->offset, end - first, box) : 0;
+            for (uint32_t k = 0; k < boxes; k++) {
+                CkPiece *p = &box[k];
+                p->tensor = i;
+                p->bytes = (uint64_t)p->n * dtype_bytes((int)q->dtype);
+                p->at = at[p->class];
+                at[p->class] += p->bytes;
+                if (out) out[n] = *p;
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n) {
+    *n = rank_pieces(c, rank, NULL);
+    CkPiece *out = arena_array(a, CkPiece, *n + 1);
+    rank_pieces(c, rank, out);
+    return out;
+}
+
+static const char *file_name(const CkContents *c, int32_t rank, int32_t class, Arena *a) {
+    char part[16] = "";
+    int level = (class + 1) / 2;
+    if (class) snprintf(part, sizeof part, ".%s", class % 2 ? "head" : "tail");
+    if (level > 1) snprintf(part + 5, sizeof part - 5, "%d", level);
+    return arena_printf(a, "rank-%05d-of-%05d%s.safetensors", (int)rank, (int)mesh_ranks(&c->mesh),
+                        part);
+}
+
+/* A name that JSON cannot have, or that stands twice in a file. */
+static const char *impossible_name(const CkContents *c) {
+    json_t *seen = json_object();
+    const char *bad = NULL;
+    for (uint32_t i = 0; i < c->n_tensor && !bad; i++) {
+        const char *name = c->tensor[i].name;
+        if (!strcmp(name, "__metadata__") || json_object_get(seen, name) ||
+            json_object_set_new(seen, name, json_true()))
+            bad = name;
+    }
+    json_decref(seen);
+    return bad;
+}
+
+int ck_files(CkContents *c, Arena *a, char *error) {
+    const char *bad = impossible_name(c);
+    if (bad) {
+        snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint",
+                 bad);
+        return EXIT_USER;
+    }
+    int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
+    c->file = arena_array(a, CkFile, (size_t)ranks * CK_CLASSES);
+    c->n_file = 0;
+    for (int32_t r = 0; r < ranks; r++) {
+        Arena *own = arena_new();
+        uint32_t n;
+        CkPiece *piece = ck_pieces(c, r, own, &n);
+        for (int32_t k = 0; k < CK_CLASSES; k++) {
+            uint64_t bytes = 0, header = 0;
+            for (uint32_t i = 0; i < n; i++) bytes += piece[i].class == k ? piece[i].bytes : 0;
+            if (!bytes) continue;
+            ck_header(c, piece, n, k, own, &header);
+            CkFile *f = &c->file[c->n_file++];
+            *f = (CkFile){.name = file_name(c, r, k, a), .rank = r, .class = k};
+            f->header = header;
+            f->size = header + bytes;
+            f->block = arena_array(a, uint64_t, ck_blocks(f->size));
+        }
+        arena_free(own);
+    }
+    return 0;
+}
+
+uint64_t ck_bytes(const CkContents *c) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < c->n_file; i++)
+        bytes += align_up(c->file[i].size, CK_ALIGN) + 128 + 20 * ck_blocks(c->file[i].size);
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        bytes += 256 + strlen(c->tensor[i].name) + strlen(c->tensor[i].saved_as);
+    return bytes + strlen(c->config) + (64 << 10);
+}
+
+/* ---- headers */
+
+static const char *header_type(uint32_t dtype) {
+    switch ((DType)dtype) {
+    case DT_F32: return "F32";
+    case DT_BF16: return "BF16";
+    case DT_F64: return "F64";
+    case DT_I32: return "I32";
+    case DT_I64: return "I64";
+    case DT_U8: return "U8";
+    case DT_NONE:
+    case DT_TOKEN:
+    case DT_COUNT: break;
+    }
+    BUG("no tensor has elements of dtype %u", dtype);
+}
+
+static json_t *numbers(const int64_t *x, int n) {
+    json_t *list = json_array();
+    for (int i = 0; i < n; i++) json_array_append_new(list, json_integer(x[i]));
+    return list;
+}
+
+/* Padded with spaces, so that the data begin at a multiple of CK_ALIGN. */
+char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t class, Arena *a,
+                uint64_t *bytes) {
+    json_t *root = json_object(), *places = json_object(), *meta = json_object();
+    json_object_set_new(root, "__metadata__", meta);
+    for (uint32_t i = 0; i < n; i++) {
+        const CkPiece *p = &piece[i];
+        const CkTensor *t = &c->tensor[p->tensor];
+        if (p->class != class) continue;
+        json_object_set_new(places, t->name,
+                            json_pack("{s:o}", "saved_offsets", numbers(p->low, t->rank)));
+        json_object_set_new(root, t->name,
+                            json_pack("{s:s, s:o, s:[I, I]}", "dtype",
+                                      header_type(c->vector[t->vector].dtype), "shape",
+                                      numbers(p->extent, t->rank), "data_offsets",
+                                      (json_int_t)p->at, (json_int_t)(p->at + p->bytes)));
+    }
+    char *text = json_dumps(places, JSON_COMPACT);
+    json_object_set_new(meta, "format", json_string("pt"));
+    json_object_set_new(meta, "DCP_SHARDING_INFO", json_string(text ? text : ""));
+    free(text);
+    size_t need = json_dumpb(root, NULL, 0, JSON_COMPACT);
+    *bytes = align_up(need + 8, CK_ALIGN);
+    char *header = arena_alloc(a, *bytes);
+    uint64_t length = *bytes - 8;
+    memcpy(header, &length, sizeof length);
+    json_dumpb(root, header + 8, need, JSON_COMPACT);
+    memset(header + 8 + need, ' ', length - need);
+    json_decref(places);
+    json_decref(root);
+    return header;
+}
+
+/* ---- looking things up */
+
+const char *ck_setting(const CkContents *c, const char *key) {
+    for (uint32_t i = 0; i < c->n_setting; i++)
+        if (!strcmp(c->setting[i].key, key)) return c->setting[i].value;
+    return NULL;
+}
+
+const CkTensor *ck_find(const CkContents *c, const char *name) {
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        if (!strcmp(c->tensor[i].name, name)) return &c->tensor[i];
+    return NULL;
+}

@@ -1,0 +1,321 @@
+/* The manifest: what a checkpoint holds, as JSON that begins with a hash of all that follows:
+ *
+ *   {"xxh3":"0123456789abcdef",
+ *   "format":"fsdpc checkpoint",...}
+ *
+ * Hashes and seeds are hexadecimal text, since readers of JSON round large numbers. A manifest that
+ * has its hash was written by us, so what it says is checked for what a later format, or a mistake,
+ * could bring: sizes and ranges that code computes with.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "checkpoint.h"
+
+#define FORMAT "fsdpc checkpoint"
+#define FIRST_LINE "{\"xxh3\":\"0123456789abcdef\",\n"
+enum { FIRST_BYTES = sizeof FIRST_LINE - 1, MOST_RANKS = 1 << 20 };
+
+static void first_line(char out[FIRST_BYTES + 1], uint64_t hash) {
+    snprintf(out, FIRST_BYTES + 1, "{\"xxh3\":\"%016" PRIx64 "\",\n", hash);
+}
+
+/* ---- writing */
+
+static json_t *hex(uint64_t x) {
+    char text[20];
+    snprintf(text, sizeof text, "%016" PRIx64, x);
+    return json_string(text);
+}
+
+static json_t *tensor_entry(const CkTensor *t) {
+    json_t *shape = json_array();
+    for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
+    json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
+                          (json_int_t)t->offset);
+    if (*t->saved_as) json_object_set_new(o, "saved_as", json_string(t->saved_as));
+    if (t->transposed) json_object_set_new(o, "transposed", json_true());
+    return o;
+}
+
+static json_t *vector_entry(const CkContents *c, const CkVector *v) {
+    json_t *tensors = json_array();
+    for (uint32_t i = v->first; i < v->first + v->n; i++)
+        json_array_append_new(tensors, tensor_entry(&c->tensor[i]));
+    const Layout *l = &v->layout;
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "role",
+                     word_of(&words_StateRole, v->role), "dtype", word_of(&words_DType, v->dtype),
+                     "split", (json_int_t)l->split, "unpadded", (json_int_t)l->unpadded, "padded",
+                     (json_int_t)l->padded, "shard", (json_int_t)l->shard, "tensors", tensors);
+}
+
+static json_t *file_entry(const CkFile *f) {
+    json_t *blocks = json_array();
+    for (uint64_t k = 0; k < ck_blocks(f->size); k++)
+        json_array_append_new(blocks, hex(f->block[k]));
+    return json_pack("{s:s, s:I, s:o}", "name", f->name, "size", (json_int_t)f->size, "blocks",
+                     blocks);
+}
+
+static json_t *mesh_entry(const Mesh *m) {
+    json_t *axes = json_array();
+    for (int a = 0; a < m->n; a++)
+        json_array_append_new(
+            axes, json_pack("[I, I]", (json_int_t)m->axis[a].role, (json_int_t)m->axis[a].size));
+    return axes;
+}
+
+static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+static json_t *contents_entry(const CkContents *c) {
+    json_t *o = json_pack("{s:s, s:i, s:i, s:I, s:I, s:b}", "format", FORMAT, "version", CK_VERSION,
+                          "oldest_reader", 1, "step", (json_int_t)c->step, "samples",
+                          (json_int_t)c->samples, "evaluation_due", c->evaluation_due);
+    json_object_set_new(o, "evaluation", c->has_evaluation ? real(c->evaluation) : json_null());
+    json_object_set_new(o, "best_evaluation", real(c->best_evaluation));
+    json_object_set_new(o, "run", hex(c->run));
+    json_object_set_new(o, "plan", hex(c->plan));
+    json_object_set_new(o, "rules", hex(c->rules));
+    json_t *settings = json_object(), *vectors = json_array(), *files = json_array();
+    for (uint32_t i = 0; i < c->n_setting; i++)
+        json_object_set_new(settings, c->setting[i].key, json_string(c->setting[i].value));
+    for (uint32_t i = 0; i < c->n_vector; i++)
+        json_array_append_new(vectors, vector_entry(c, &c->vector[i]));
+    for (uint32_t i = 0; i < c->n_file; i++) json_array_append_new(files, file_entry(&c->file[i]));
+    json_object_set_new(o, "settings", settings);
+    json_object_set_new(o, "config", json_string(c->config));
+    json_object_set_new(o, "mesh", mesh_entry(&c->mesh));
+    json_object_set_new(o, "vectors", vectors);
+    json_object_set_new(o, "files", files);
+    return o;
+}
+
+char *ck_manifest_text(const CkContents *c, size_t *bytes) {
+    json_t *o = contents_entry(c);
+    char *rest = json_dumps(o, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+    json_decref(o);
+    if (!rest) return NULL;
+    size_t n = strlen(rest);
+    char *text = malloc(FIRST_BYTES + n + 1);
+    if (text) {
+        rest[n] = '\n'; /* over the NUL; the brace at the start is left out */
+        first_line(text, hash_bytes(rest + 1, n, 0));
+        memcpy(text + FIRST_BYTES, rest + 1, n);
+        text[FIRST_BYTES + n] = 0;
+        *bytes = FIRST_BYTES + n;
+    }
+    free(rest);
+    return text;
+}
+
+/* ---- reading */
+
+typedef struct Parse {
+    CkContents *c;
+    Arena *a;
+    const char *path;
+    char *error;
+    bool bad;
+} Parse;
+
+static int corrupt(Parse *p, const char *what) {
+    snprintf(p->error, CK_ERROR_BYTES, "%.300s: %s", p->path, what);
+    return EXIT_CORRUPT;
+}
+
+static int64_t integer(Parse *p, const json_t *o, const char *key, int64_t low, int64_t high) {
+    json_t *x = json_object_get(o, key);
+    int64_t value = json_integer_value(x);
+    if (json_is_integer(x) && value >= low && value <= high) return value;
+    p->bad = true;
+    return low;
+}
+
+static const char *string(Parse *p, const json_t *o, const char *key) {
+    const char *text = json_string_value(json_object_get(o, key));
+    if (!text) p->bad = true;
+    return arena_strdup(p->a, text ? text : "");
+}
+
+static uint64_t hash_of(Parse *p, const json_t *x) {
+    const char *text = json_string_value(x);
+    if (text && strlen(text) == 16 && strspn(text, "0123456789abcdef") == 16)
+        return strtoull(text, NULL, 16);
+    p->bad = true;
+    return 0;
+}
+
+static uint32_t word(Parse *p, const json_t *o, const char *key, const Words *words) {
+    int k = word_find(words, string(p, o, key));
+    if (k < 0) p->bad = true;
+    return k < 0 ? 0 : (uint32_t)k;
+}
+
+static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
+    const json_t *shape = json_object_get(o, "shape");
+    size_t rank = json_array_size(shape);
+    if (!json_is_array(shape) || rank > MAX_RANK) {
+        p->bad = true;
+        return;
+    }
+    t->name = string(p, o, "name");
+    const char *saved = json_string_value(json_object_get(o, "saved_as"));
+    t->saved_as = arena_strdup(p->a, saved ? saved : "");
+    t->transposed = json_is_true(json_object_get(o, "transposed"));
+    t->rank = (int32_t)rank;
+    t->elements = 1;
+    for (size_t k = 0; k < rank; k++) {
+        t->dim[k] = json_integer_value(json_array_get(shape, k));
+        if (t->dim[k] < 1 || t->dim[k] > MOST_COUNT / t->elements) {
+            p->bad = true;
+            return;
+        }
+        t->elements *= t->dim[k];
+    }
+    t->offset = integer(p, o, "offset", 0, MOST_COUNT);
+}
+
+/* Tensors lie in their vector in order, without overlap. */
+static void read_vector(Parse *p, const json_t *o, uint32_t index) {
+    CkContents *c = p->c;
+    CkVector *v = &c->vector[index];
+    v->role = word(p, o, "role", &words_StateRole);
+    v->dtype = word(p, o, "dtype", &words_DType);
+    v->layout =
+        (Layout){(AxisSet)integer(p, o, "split", 0, mesh_all_axes(&c->mesh)),
+                 integer(p, o, "unpadded", 1, MOST_COUNT), integer(p, o, "padded", 1, MOST_COUNT),
+                 integer(p, o, "shard", 1, MOST_COUNT)};
+    if (p->bad || !dtype_bytes((int)v->dtype) || !layout_is_sound(&v->layout, &c->mesh)) {
+        p->bad = true;
+        return;
+    }
+    const json_t *list = json_object_get(o, "tensors");
+    v->first = c->n_tensor;
+    v->n = (uint32_t)json_array_size(list);
+    int64_t end = 0;
+    for (uint32_t i = 0; i < v->n && !p->bad; i++) {
+        CkTensor *t = &c->tensor[c->n_tensor++];
+        read_tensor(p, json_array_get(list, i), t);
+        t->vector = index;
+        if (t->offset < end || t->elements > v->layout.unpadded - t->offset) p->bad = true;
+        end = t->offset + t->elements;
+    }
+}
+
+static void read_vectors(Parse *p, const json_t *list) {
+    CkContents *c = p->c;
+    size_t tensors = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        tensors += json_array_size(json_object_get(json_array_get(list, i), "tensors"));
+    c->n_vector = (uint32_t)json_array_size(list);
+    c->vector = arena_array(p->a, CkVector, c->n_vector + 1);
+    c->tensor = arena_array(p->a, CkTensor, tensors + 1);
+    for (uint32_t i = 0; i < c->n_vector && !p->bad; i++)
+        read_vector(p, json_array_get(list, i), i);
+}
+
+static void read_mesh(Parse *p, const json_t *list) {
+    Mesh *m = &p->c->mesh;
+    int64_t ranks = 1;
+    if (!json_is_array(list) || json_array_size(list) > MESH_AXES) {
+        p->bad = true;
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++, m->n++) {
+        const json_t *axis = json_array_get(list, i);
+        int64_t role = json_integer_value(json_array_get(axis, 0));
+        int64_t size = json_integer_value(json_array_get(axis, 1));
+        if (role < 0 || role >= AXIS_ROLES || size < 1 || size > MOST_RANKS / ranks) {
+            p->bad = true;
+            return;
+        }
+        m->axis[i].role = (AxisRole)role;
+        m->axis[i].size = size;
+        ranks *= size;
+    }
+}
+
+/* The list of files is what the layout says, with their hashes. */
+static int read_files(Parse *p, const json_t *list) {
+    CkContents *c = p->c;
+    int code = ck_files(c, p->a, p->error);
+    if (code) return EXIT_CORRUPT;
+    if (json_array_size(list) != c->n_file) return corrupt(p, "its list of files is incomplete");
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        CkFile *f = &c->file[i];
+        const json_t *o = json_array_get(list, i), *blocks = json_object_get(o, "blocks");
+        uint64_t size = (uint64_t)integer(p, o, "size", 0, INT64_MAX), bytes = f->size - f->header;
+        if (strcmp(f->name, string(p, o, "name")) || size < bytes || (size - bytes) % CK_ALIGN ||
+            size - bytes > f->size + CK_BLOCK || ck_blocks(size) != json_array_size(blocks))
+            return corrupt(p, "its files are not those of its layout");
+        if (ck_blocks(size) > ck_blocks(f->size))
+            f->block = arena_array(p->a, uint64_t, ck_blocks(size));
+        f->header = size - bytes;
+        f->size = size;
+        for (uint64_t k = 0; k < ck_blocks(f->size); k++)
+            f->block[k] = hash_of(p, json_array_get(blocks, k));
+    }
+    return p->bad ? corrupt(p, "a hash is not one") : 0;
+}
+
+static double number(const json_t *o, const char *key) {
+    const json_t *x = json_object_get(o, key);
+    return json_is_number(x) ? json_number_value(x) : (double)NAN;
+}
+
+static void read_settings(Parse *p, json_t *o) {
+    CkContents *c = p->c;
+    const char *key;
+    json_t *value;
+    c->setting = arena_array(p->a, CkSetting, json_object_size(o) + 1);
+    json_object_foreach(o, key, value) {
+        const char *text = json_string_value(value);
+        if (!text) p->bad = true;
+        c->setting[c->n_setting++] =
+            (CkSetting){arena_strdup(p->a, key), arena_strdup(p->a, text ? text : "")};
+    }
+}
+
+static int read_contents(Parse *p, const json_t *o) {
+    CkContents *c = p->c;
+    const char *format = json_string_value(json_object_get(o, "format"));
+    if (!format || strcmp(format, FORMAT)) return corrupt(p, "it is no manifest of a checkpoint");
+    if (integer(p, o, "oldest_reader", 1, INT32_MAX) > CK_VERSION)
+        return corrupt(p, "a newer version of fsdpc wrote it, which this one cannot read");
+    c->step = integer(p, o, "step", 0, MOST_COUNT);
+    c->samples = integer(p, o, "samples", 0, INT64_MAX);
+    c->evaluation_due = json_is_true(json_object_get(o, "evaluation_due"));
+    c->evaluation = number(o, "evaluation");
+    c->has_evaluation = json_is_number(json_object_get(o, "evaluation"));
+    c->best_evaluation = number(o, "best_evaluation");
+    c->run = hash_of(p, json_object_get(o, "run"));
+    c->plan = hash_of(p, json_object_get(o, "plan"));
+    c->rules = hash_of(p, json_object_get(o, "rules"));
+    c->config = string(p, o, "config");
+    read_settings(p, json_object_get(o, "settings"));
+    read_mesh(p, json_object_get(o, "mesh"));
+    if (!p->bad) read_vectors(p, json_object_get(o, "vectors"));
+    if (p->bad) return corrupt(p, "what it says does not fit together");
+    return read_files(p, json_object_get(o, "files"));
+}
+
+int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *text, size_t bytes,
+                      char *error) {
+    Parse p = {.c = c, .a = a, .path = path, .error = error};
+    *c = (CkContents){.config = ""};
+    char first[FIRST_BYTES + 1];
+    if (bytes >= FIRST_BYTES)
+        first_line(first, hash_bytes(text + FIRST_BYTES, bytes - FIRST_BYTES, 0));
+    if (bytes < FIRST_BYTES || memcmp(text, first, FIRST_BYTES))
+        return corrupt(&p, "it is damaged: its hash is another one");
+    json_error_t fault;
+    json_t *o = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
+    int code = json_is_object(o) ? read_contents(&p, o) : corrupt(&p, "it is no JSON object");
+    json_decref(o);
+    return code;
+}

@@ -1,0 +1,265 @@
+/* Reading one checkpoint: any elements of any tensor, each block verified before its bytes are
+ * used.
+ *
+ * A range of a tensor lies in the ranges of some of the ranks that wrote it, and there in boxes;
+ * the pieces of a rank are computed when the first of them is wanted, and kept. Blocks go through a
+ * few buffers: files are read in the order in which they were written, so that a block is read
+ * once.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+
+enum { BUFFERS = 6 };
+
+typedef struct Block {
+    uint32_t file;
+    uint64_t number, bytes, used; /* used: when */
+    uint8_t *at;                  /* NULL: nothing is in it */
+} Block;
+
+typedef struct Written { /* by a rank */
+    CkPiece *piece;      /* NULL: not yet computed */
+    uint32_t n;
+    uint32_t file[CK_CLASSES]; /* its files */
+} Written;
+
+struct Checkpoint {
+    Arena *arena;
+    char folder[CK_PATH];
+    CkContents c;
+    Written *rank;                  /* [ranks] */
+    int32_t *owner[1 << MESH_AXES]; /* by split: [shards * copies] the rank that wrote a part */
+    Block block[BUFFERS];
+    uint64_t clock;
+};
+
+const CkContents *checkpoint_contents(const Checkpoint *k) { return &k->c; }
+const char *checkpoint_folder(const Checkpoint *k) { return k->folder; }
+
+static int corrupt(const Checkpoint *k, const CkFile *f, const CkTensor *t, char *error,
+                   const char *what) {
+    snprintf(error, CK_ERROR_BYTES, "%.200s/%s: %s%.100s%s%s", k->folder, f->name,
+             t ? "tensor " : "", t ? t->name : "", t ? ": " : "", what);
+    return EXIT_CORRUPT;
+}
+
+int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
+    char path[CK_PATH];
+    *out = NULL;
+    if (snprintf(path, sizeof path, "%s/manifest.json", folder) >= (int)sizeof path) {
+        snprintf(error, CK_ERROR_BYTES, "%.200s..: the path is too long", folder);
+        return EXIT_USER;
+    }
+    size_t bytes;
+    char *text = read_file(path, &bytes);
+    if (!text) {
+        snprintf(error, CK_ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
+        return errno == ENOENT ? EXIT_CORRUPT : EXIT_ENVIRONMENT;
+    }
+    Arena *a = arena_new();
+    Checkpoint *k = arena_new_of(a, Checkpoint);
+    k->arena = a;
+    snprintf(k->folder, sizeof k->folder, "%s", folder);
+    int code = ck_manifest_parse(&k->c, a, path, text, bytes, error);
+    free(text);
+    if (code) {
+        arena_free(a);
+        return code;
+    }
+    k->rank = arena_array(a, Written, mesh_ranks(&k->c.mesh));
+    *out = k;
+    return 0;
+}
+
+void checkpoint_close(Checkpoint *k) {
+    if (!k) return;
+    for (int i = 0; i < BUFFERS; i++) free(k->block[i].at);
+    arena_free(k->arena);
+}
+
+/* ---- blocks */
+
+static int read_bytes(const Checkpoint *k, const CkFile *f, const CkTensor *t, uint64_t from,
+                      uint64_t bytes, uint8_t *to, char *error) {
+    char path[CK_PATH + 64];
+    snprintf(path, sizeof path, "%s/%s", k->folder, f->name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) return corrupt(k, f, t, error, "the file is missing");
+    if (fd < 0) {
+        snprintf(error, CK_ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    struct stat st;
+    int code = 0;
+    if (fstat(fd, &st) || (uint64_t)st.st_size != f->size) {
+        char what[96];
+        snprintf(what, sizeof what, "the file has %lld bytes, not the %llu that were written",
+                 (long long)st.st_size, (unsigned long long)f->size);
+        code = corrupt(k, f, t, error, what);
+    }
+    for (uint64_t done = 0; done < bytes && !code;) {
+        ssize_t n = pread(fd, to + done, bytes - done, (off_t)(from + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            code = corrupt(k, f, t, error, n ? strerror(errno) : "the file was cut off");
+            if (n) code = EXIT_ENVIRONMENT;
+        }
+        done += n > 0 ? (uint64_t)n : 0;
+    }
+    close(fd);
+    return code;
+}
+
+/* The verified block, in one of the buffers. */
+static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t, Block **out,
+                char *error) {
+    const CkFile *f = &k->c.file[file];
+    Block *oldest = k->block;
+    for (int i = 0; i < BUFFERS; i++) {
+        Block *b = &k->block[i];
+        b->used = b->at && b->file == file && b->number == number ? ++k->clock : b->used;
+        if (b->used == k->clock && b->at && b->file == file && b->number == number) {
+            *out = b;
+            return 0;
+        }
+        if (b->used < oldest->used) oldest = b;
+    }
+    Block *b = *out = oldest;
+    uint64_t from = number * CK_BLOCK, bytes = MIN(f->size - from, (uint64_t)CK_BLOCK);
+    free(b->at);
+    *b = (Block){.file = file, .number = number, .bytes = bytes, .at = malloc(bytes)};
+    if (!b->at) {
+        snprintf(error, CK_ERROR_BYTES, "no memory to read %.200s", k->folder);
+        return EXIT_ENVIRONMENT;
+    }
+    int code = read_bytes(k, f, t, from, bytes, b->at, error);
+    if (!code && hash_bytes(b->at, bytes, 0) != f->block[number]) {
+        char what[96];
+        snprintf(what, sizeof what, "bytes %llu to %llu are damaged: their hash is another one",
+                 (unsigned long long)from, (unsigned long long)(from + bytes - 1));
+        code = corrupt(k, f, t, error, what);
+    }
+    if (code) {
+        free(b->at);
+        b->at = NULL;
+        return code;
+    }
+    b->used = ++k->clock;
+    return 0;
+}
+
+/* Bytes of a file's data; its header is verified with its first block. */
+static int read_data(Checkpoint *k, uint32_t file, const CkTensor *t, uint64_t from, uint64_t bytes,
+                     char *to, char *error) {
+    from += k->c.file[file].header;
+    while (bytes) {
+        Block *b;
+        int code = load(k, file, from / CK_BLOCK, t, &b, error);
+        if (code) return code;
+        uint64_t at = from % CK_BLOCK, n = MIN(bytes, b->bytes - at);
+        memcpy(to, b->at + at, n);
+        to += n;
+        from += n;
+        bytes -= n;
+    }
+    return 0;
+}
+
+/* ---- who wrote it */
+
+static const Written *written(Checkpoint *k, int32_t rank) {
+    Written *w = &k->rank[rank];
+    if (w->piece) return w;
+    w->piece = ck_pieces(&k->c, rank, k->arena, &w->n);
+    for (uint32_t i = 0; i < k->c.n_file; i++)
+        if (k->c.file[i].rank == rank) w->file[k->c.file[i].class] = i;
+    return w;
+}
+
+/* The rank that wrote the element of the vector. */
+static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
+    const CkContents *c = &k->c;
+    const Layout *l = &c->vector[vector].layout;
+    AxisSet others = mesh_all_axes(&c->mesh) & ~l->split;
+    int64_t copies = mesh_extent(&c->mesh, others), ranks = mesh_ranks(&c->mesh);
+    int32_t *owner = k->owner[l->split];
+    if (!owner) {
+        owner = k->owner[l->split] = arena_array(k->arena, int32_t, ranks);
+        for (int32_t r = 0; r < ranks; r++)
+            owner[mesh_index(&c->mesh, r, l->split) * copies + mesh_index(&c->mesh, r, others)] = r;
+    }
+    const int32_t *part = owner + layout_shard_of(l, element) * copies;
+    int64_t low = 0, high = copies - 1; /* the first whose range ends after it */
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (ck_range(c, vector, part[middle]).end > element)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return part[low];
+}
+
+/* The piece of the rank that has the element. */
+static const CkPiece *piece_of(const Written *w, uint32_t tensor, int64_t element) {
+    uint32_t low = 0, high = w->n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        const CkPiece *p = &w->piece[middle];
+        bool before = p->tensor < tensor || (p->tensor == tensor && p->first + p->n <= element);
+        if (before)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    CHECK(low < w->n && w->piece[low].tensor == tensor && w->piece[low].first <= element);
+    return &w->piece[low];
+}
+
+int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, void *to,
+                    char *error) {
+    const CkTensor *t = &k->c.tensor[tensor];
+    CHECK(tensor < k->c.n_tensor && first >= 0 && n >= 0 && n <= t->elements - first);
+    uint64_t width = dtype_bytes((int)k->c.vector[t->vector].dtype);
+    for (int64_t done = 0; done < n;) {
+        int64_t e = first + done;
+        const Written *w = written(k, owner_of(k, t->vector, t->offset + e));
+        const CkPiece *p = piece_of(w, tensor, e);
+        int64_t count = MIN(n - done, p->first + p->n - e);
+        int code = read_data(k, w->file[p->class], t, p->at + (uint64_t)(e - p->first) * width,
+                             (uint64_t)count * width, (char *)to + (uint64_t)done * width, error);
+        if (code) return code;
+        done += count;
+    }
+    return 0;
+}
+
+/* The first tensor that has bytes of the block. */
+static const CkTensor *tensor_in(Checkpoint *k, uint32_t file, uint64_t number) {
+    const CkFile *f = &k->c.file[file];
+    const Written *w = written(k, f->rank);
+    uint64_t from = number * CK_BLOCK, end = from + CK_BLOCK;
+    for (uint32_t i = 0; i < w->n && from >= f->header; i++) {
+        const CkPiece *p = &w->piece[i];
+        if (p->class == f->class && f->header + p->at < end && f->header + p->at + p->bytes > from)
+            return &k->c.tensor[p->tensor];
+    }
+    return NULL;
+}
+
+int checkpoint_verify(Checkpoint *k, char *error) {
+    int code = 0;
+    for (uint32_t i = 0; i < k->c.n_file && !code; i++)
+        for (uint64_t b = 0; b < ck_blocks(k->c.file[i].size) && !code; b++) {
+            Block *block;
+            code = load(k, i, b, tensor_in(k, i, b), &block, error);
+        }
+    return code;
+}

@@ -1,0 +1,383 @@
+/* Checkpoints: what is read is what was written, whatever range and whoever wrote it; what was
+ * changed on the disk is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "checkpoint.h"
+#include "scratch.h"
+
+static char error[CK_ERROR_BYTES];
+
+/* ---- a state: element e of vector v is a number of both */
+
+enum { VECTORS = 3 };
+static CkVector vector[VECTORS];
+static CkTensor tensor[8];
+static CkSetting setting[] = {{"train.batch", "32"}, {"train.seed", "7"}};
+
+static float value_of(uint32_t v, int64_t e) { return (float)(v * 1000000 + (uint64_t)e); }
+
+static void add_tensor(CkContents *c, const char *name, int rank, const int64_t *dim,
+                       int64_t offset) {
+    CkTensor *t = &c->tensor[c->n_tensor++];
+    *t = (CkTensor){.name = name, .saved_as = "", .rank = rank, .elements = 1, .offset = offset};
+    t->vector = c->n_vector - 1;
+    for (int i = 0; i < rank; i++) t->elements *= t->dim[i] = dim[i];
+    c->vector[t->vector].n++;
+}
+
+static void add_vector(CkContents *c, AxisSet split, int64_t unpadded) {
+    CkVector *v = &c->vector[c->n_vector++];
+    *v = (CkVector){.role = STATE_PARAM,
+                    .dtype = DT_F32,
+                    .layout = layout_of(&c->mesh, split, unpadded, false),
+                    .first = c->n_tensor};
+}
+
+/* rep x dp ranks; two split vectors and one that all ranks have. */
+static CkContents state_of(int64_t rep, int64_t dp, Arena *a) {
+    CkContents c = {.step = 400,
+                    .samples = 12800,
+                    .run = 0xabcdef,
+                    .setting = setting,
+                    .n_setting = 2,
+                    .config = "",
+                    .best_evaluation = 2.5,
+                    .vector = vector,
+                    .tensor = tensor};
+    c.mesh.n = 2;
+    c.mesh.axis[0].role = (AxisRole)0;
+    c.mesh.axis[0].size = rep;
+    c.mesh.axis[1].role = (AxisRole)1;
+    c.mesh.axis[1].size = dp;
+    AxisSet split = 2;
+    add_vector(&c, split, 7 * 5 + 11 + 2 * 3 * 5 + 9);
+    add_tensor(&c, "a.weight", 2, (int64_t[]){7, 5}, 0);
+    add_tensor(&c, "a.bias", 1, (int64_t[]){11}, 36);
+    add_tensor(&c, "b\"\\\xc3\xa9", 3, (int64_t[]){2, 3, 5}, 48);
+    add_tensor(&c, "scalar", 0, NULL, 84);
+    add_vector(&c, split, 37);
+    add_tensor(&c, "optimizer.state.a.weight.exp_avg", 2, (int64_t[]){37, 1}, 0);
+    add_vector(&c, 0, 13);
+    add_tensor(&c, "optimizer.state.a.weight.factors", 1, (int64_t[]){13}, 0);
+    assert_int_equal(ck_files(&c, a, error), 0);
+    return c;
+}
+
+static int fetch(void *user, uint32_t v, int64_t first, int64_t n, void *to, char *why) {
+    (void)user;
+    (void)why;
+    for (int64_t i = 0; i < n; i++) ((float *)to)[i] = value_of(v, first + i);
+    return 0;
+}
+
+static void write_state(CkContents *c, const char *folder) {
+    char part[CK_PATH];
+    assert_int_equal(ck_begin(folder, c->step, c->run, part, error), 0);
+    for (int32_t r = 0; r < mesh_ranks(&c->mesh); r++)
+        assert_int_equal(ck_write_rank(c, part, r, fetch, NULL, error), 0);
+    assert_int_equal(ck_write_manifest(c, part, error), 0);
+    assert_int_equal(ck_commit(folder, part, c->step, error), 0);
+}
+
+static Arena *paths; /* of the test that runs */
+
+static const char *in_folder(const char *name) {
+    return arena_printf(paths, "%s/%s", scratch, name);
+}
+
+static int begin(void **state) {
+    (void)state;
+    paths = arena_new();
+    return 0;
+}
+
+/* Leaves the folder empty. */
+static int end(void **state) {
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s/*", scratch);
+    arena_free(paths);
+    return system(command);
+}
+
+/* ---- what is read */
+
+static void assert_reads(Checkpoint *k, uint32_t t, int64_t first, int64_t n) {
+    const CkTensor *of = &checkpoint_contents(k)->tensor[t];
+    float got[128];
+    assert_int_equal(checkpoint_read(k, t, first, n, got, error), 0);
+    for (int64_t i = 0; i < n; i++)
+        assert_true(got[i] == value_of(of->vector, of->offset + first + i));
+}
+
+static void every_range_of_every_tensor_reads_back(void **state) {
+    (void)state;
+    static const int64_t mesh[][2] = {{1, 1}, {1, 5}, {3, 2}};
+    for (size_t i = 0; i < ARRAY_LEN(mesh); i++) {
+        CkContents c = state_of(mesh[i][0], mesh[i][1], paths);
+        write_state(&c, scratch);
+        Checkpoint *k;
+        assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+        for (uint32_t t = 0; t < c.n_tensor; t++)
+            for (int64_t first = 0; first < c.tensor[t].elements; first++)
+                for (int64_t n = 0; n <= c.tensor[t].elements - first; n++)
+                    assert_reads(k, t, first, n);
+        assert_int_equal(checkpoint_verify(k, error), 0);
+        checkpoint_close(k);
+        ck_remove(in_folder("step-00000400"));
+    }
+}
+
+static void a_manifest_says_what_was_written(void **state) {
+    (void)state;
+    Arena *a = paths;
+    CkContents c = state_of(1, 2, a), back;
+    size_t n;
+    char *text = ck_manifest_text(&c, &n);
+    assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), 0);
+    assert_int_equal(back.step, 400);
+    assert_int_equal(back.samples, 12800);
+    assert_int_equal(back.run, 0xabcdef);
+    assert_true(back.best_evaluation == 2.5 && !back.has_evaluation);
+    assert_string_equal(ck_setting(&back, "train.seed"), "7");
+    assert_null(ck_setting(&back, "train"));
+    assert_int_equal(back.n_tensor, c.n_tensor);
+    assert_string_equal(back.tensor[2].name, c.tensor[2].name);
+    assert_int_equal(ck_find(&back, "scalar")->rank, 0);
+    free(text);
+}
+
+/* ---- boxes */
+
+/* Is the box that range of the tensor, as row-major order has it? */
+static void assert_box(const CkTensor *t, const CkPiece *p) {
+    int64_t n = 1, element = 0;
+    for (int k = 0; k < t->rank; k++) {
+        assert_true(p->low[k] >= 0 && p->extent[k] >= 1 && p->low[k] + p->extent[k] <= t->dim[k]);
+        n *= p->extent[k];
+        element = element * t->dim[k] + p->low[k];
+    }
+    assert_int_equal(n, p->n);
+    assert_int_equal(element, p->first);
+    int64_t last = 0;
+    for (int k = 0; k < t->rank; k++) last = last * t->dim[k] + p->low[k] + p->extent[k] - 1;
+    assert_int_equal(last, p->first + p->n - 1);
+}
+
+static void ranges_are_cut_into_boxes_of_different_files(void **state) {
+    (void)state;
+    CkTensor t = {.rank = 4, .dim = {3, 2, 4, 3}, .elements = 72};
+    for (int64_t first = 0; first < 72; first++)
+        for (int64_t n = 1; n <= 72 - first; n++) {
+            CkPiece box[CK_CLASSES];
+            uint32_t boxes = ck_boxes(&t, first, n, box), seen = 0;
+            int64_t at = first;
+            for (uint32_t i = 0; i < boxes; i++) {
+                assert_int_equal(box[i].first, at);
+                assert_box(&t, &box[i]);
+                assert_true(box[i].class >= 0 && box[i].class < CK_CLASSES);
+                assert_false(seen >> box[i].class & 1);
+                seen |= 1u << box[i].class;
+                at += box[i].n;
+            }
+            assert_int_equal(at, first + n);
+        }
+}
+
+/* ---- damage */
+
+static char *slurp(const char *path, size_t *n) {
+    char *bytes = read_file(path, n);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+static void put(const char *path, const char *bytes, size_t n) {
+    assert_int_equal(write_file_atomic(path, bytes, n), 0);
+}
+
+/* The exit code of reading all of it, in `error` what is said. */
+static int read_all(void) {
+    Checkpoint *k;
+    int code = checkpoint_open(&k, in_folder("step-00000400"), error);
+    if (!code) code = checkpoint_verify(k, error);
+    checkpoint_close(k);
+    return code;
+}
+
+static void flip(const char *path, size_t at, int bit) {
+    FILE *f = fopen(path, "r+b");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+    int c = fgetc(f);
+    fseek(f, (long)at, SEEK_SET);
+    fputc(c ^ 1 << bit, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void no_flipped_bit_goes_unseen(void **state) {
+    (void)state;
+    Arena *a = paths;
+    CkContents c = state_of(1, 3, a);
+    write_state(&c, scratch);
+    srand(1);
+    for (uint32_t i = 0; i < c.n_file; i++) {
+        char name[200];
+        snprintf(name, sizeof name, "step-00000400/%s", c.file[i].name);
+        const char *path = in_folder(name);
+        for (size_t at = 0; at < c.file[i].size; at++) {
+            int bit = rand() % 8;
+            flip(path, at, bit);
+            assert_int_equal(read_all(), EXIT_CORRUPT);
+            assert_non_null(strstr(error, c.file[i].name));
+            flip(path, at, bit);
+        }
+    }
+    assert_int_equal(read_all(), 0);
+}
+
+static void no_changed_byte_of_the_manifest_goes_unseen(void **state) {
+    (void)state;
+    Arena *a = paths;
+    CkContents c = state_of(1, 2, a), back;
+    size_t n;
+    char *text = ck_manifest_text(&c, &n);
+    for (size_t at = 0; at < n; at++) {
+        text[at] ^= (char)(1 << at % 8);
+        assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), EXIT_CORRUPT);
+        text[at] ^= (char)(1 << at % 8);
+        assert_int_equal(ck_manifest_parse(&back, a, "m", text, at, error), EXIT_CORRUPT);
+    }
+    free(text);
+}
+
+static void a_fault_names_file_and_tensor(void **state) {
+    (void)state;
+    Arena *a = paths;
+    CkContents c = state_of(1, 2, a);
+    write_state(&c, scratch);
+    const char *path = in_folder("step-00000400/rank-00001-of-00002.safetensors");
+    flip(path, c.file[c.n_file - 1].rank == 1 ? CK_ALIGN : 0, 3);
+    Checkpoint *k;
+    assert_int_equal(checkpoint_open(&k, in_folder("step-00000400"), error), 0);
+    float x[13];
+    assert_int_equal(checkpoint_read(k, 0, 0, 5, x, error), 0); /* rank 0's */
+    assert_int_equal(checkpoint_read(k, 5, 0, 13, x, error), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "step-00000400/rank-00001-of-00002.safetensors: tensor "
+                                  "optimizer.state.a.weight.factors: bytes 0 to "));
+    checkpoint_close(k);
+    unlink(path);
+    assert_int_equal(read_all(), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "rank-00001-of-00002.safetensors: the file is missing"));
+}
+
+static void files_of_another_step_or_rank_are_refused(void **state) {
+    (void)state;
+    Arena *a = paths;
+    CkContents c = state_of(1, 2, a);
+    write_state(&c, scratch);
+    const char *first = in_folder("step-00000400/rank-00000-of-00002.safetensors");
+    const char *second = in_folder("step-00000400/rank-00001-of-00002.safetensors");
+    size_t n, m;
+    char *x = slurp(first, &n), *y = slurp(second, &m);
+    put(first, y, m);
+    assert_int_equal(read_all(), EXIT_CORRUPT);
+    put(first, x, n - 1);
+    assert_int_equal(read_all(), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "not the"));
+    put(first, x, n);
+    assert_int_equal(read_all(), 0);
+    free(x);
+    free(y);
+}
+
+/* ---- folders */
+
+static void make_steps(int n) {
+    char name[32];
+    for (int i = 1; i <= n; i++) {
+        ck_step_name(name, i * 10);
+        assert_int_equal(mkdir(in_folder(name), 0777), 0);
+    }
+}
+
+static void what_is_kept(void **state) {
+    (void)state;
+    make_steps(9);
+    ck_retain(scratch, 2, 40, 50, 20);
+    uint32_t n;
+    int64_t *step = ck_steps(scratch, &n), left[] = {20, 40, 50, 80, 90};
+    assert_int_equal(n, 5);
+    assert_memory_equal(step, left, sizeof left);
+    free(step);
+    ck_retain(scratch, 0, 0, -1, -1);
+    free(ck_steps(scratch, &n));
+    assert_int_equal(n, 5);
+    ck_retain(scratch, 1, 0, -1, -1);
+    char path[CK_PATH];
+    assert_int_equal(ck_resolve(scratch, path, error), 0);
+    assert_string_equal(path, in_folder("step-00000090"));
+    assert_int_equal(ck_resolve(in_folder("step-00000090/"), path, error), 0);
+    assert_string_equal(path, in_folder("step-00000090"));
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(ck_resolve(scratch, path, error), EXIT_ENVIRONMENT);
+}
+
+static void one_run_at_a_time_and_no_litter(void **state) {
+    (void)state;
+    int lock, other;
+    assert_int_equal(ck_lock(scratch, 7, &lock, error), 0);
+    assert_int_equal(ck_lock(scratch, 8, &other, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, "run 0000000000000007"));
+    close(lock);
+    char part[CK_PATH];
+    assert_int_equal(ck_begin(scratch, 5, 7, part, error), 0);
+    assert_int_equal(mkdir(in_folder("step-00000003.gone-77"), 0777), 0);
+    assert_int_equal(mkdir(in_folder("step-3.part-of-mine"), 0777), 0);
+    assert_int_equal(ck_lock(scratch, 8, &lock, error), 0);
+    assert_int_equal(access(part, F_OK), -1);
+    assert_int_equal(access(in_folder("step-00000003.gone-77"), F_OK), -1);
+    assert_int_equal(rmdir(in_folder("step-3.part-of-mine")), 0);
+    close(lock);
+}
+
+static void the_next_good_step_is_a_whole_one(void **state) {
+    (void)state;
+    Arena *a = paths;
+    for (int64_t step = 100; step <= 400; step += 100) {
+        CkContents c = state_of(1, 2, a);
+        c.step = step;
+        write_state(&c, scratch);
+    }
+    assert_int_equal(ck_good_before(in_folder("step-00000400")), 300);
+    flip(in_folder("step-00000300/rank-00001-of-00002.safetensors"), 4200, 0);
+    assert_int_equal(ck_good_before(in_folder("step-00000400")), 200);
+    unlink(in_folder("step-00000200/manifest.json"));
+    assert_int_equal(ck_good_before(in_folder("step-00000400")), 100);
+    assert_int_equal(ck_good_before(in_folder("step-00000100")), -1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(every_range_of_every_tensor_reads_back),
+        TEST(a_manifest_says_what_was_written),
+        TEST(ranges_are_cut_into_boxes_of_different_files),
+        TEST(no_flipped_bit_goes_unseen),
+        TEST(no_changed_byte_of_the_manifest_goes_unseen),
+        TEST(a_fault_names_file_and_tensor),
+        TEST(files_of_another_step_or_rank_are_refused),
+        TEST(what_is_kept),
+        TEST(one_run_at_a_time_and_no_litter),
+        TEST(the_next_good_step_is_a_whole_one),
+    };
+    return cmocka_run_group_tests_name("checkpoint", tests, scratch_make, scratch_remove);
+}
