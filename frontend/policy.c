@@ -284,6 +284,21 @@ static void resolve_reshard(Model *m, Policy *p) {
     p->reshard = p->reshard_root = false;
 }
 
+/* Runs when the number of micro-batches is known. */
+static void resolve_hold(Model *m, Policy *p) {
+    const Setting *s = model_setting(m, "shard", "hold");
+    bool held = s->value.kind == VALUE_BOOL && s->value.boolean;
+    const char *name = word_of(&words_Strategy, p->strategy);
+    p->hold =
+        s->value.kind == VALUE_BOOL ? held : p->accumulate_local && !strategy_reshards(p->strategy);
+    if (held && !strategy_holds(p->strategy)) {
+        setting_error(m, s, "strategy = %s: hold has no effect", name);
+    } else if (held && p->micro_batches == 1) {
+        setting_error(m, s, "hold = true needs accumulate > 1");
+    }
+    p->hold = p->hold && strategy_holds(p->strategy) && p->micro_batches > 1;
+}
+
 static void resolve_prefetch(Model *m, Policy *p) {
     const Setting *s = model_setting(m, "shard", "prefetch");
     const ConstValue *v = &s->value;
@@ -323,6 +338,8 @@ static void resolve_shard(Model *m, Policy *p) {
     resolve_reshard(m, p);
     resolve_prefetch(m, p);
     p->accumulate_local = is_word(value_of(m, "shard", "accumulate"), "local");
+    p->all_reduce_last = is_word(value_of(m, "shard", "all_reduce"), "last");
+    p->reduce_buffers = MAX(count(m, "shard", "reduce_buffers"), 1);
     const Setting *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {
@@ -443,6 +460,7 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
 static void resolve_train(Model *m, Policy *p, Settings *s) {
     resolve_length(m, s);
     resolve_batch(m, p, s);
+    resolve_hold(m, p);
     resolve_optimizer(m, p, s);
     resolve_precision(m, p);
     resolve_schedule(m, s);
@@ -486,6 +504,22 @@ static void warn_of_unusual_settings(Model *m, const Settings *s) {
     if (optimizer->value.kind == VALUE_CALL && s->lr == 0) warn_zero_rate(m, optimizer);
 }
 
+/* all_reduce = last, where no sum over replicas comes after a sum over shards. */
+static void warn_of_idle_sums(Model *m, const Policy *p) {
+    const char *why = NULL;
+    AxisSet shards = split_axes(p);
+    if (!p->all_reduce_last) return;
+    if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
+        why = arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+    else if (!shards || shards == mesh_sample_axes(&p->mesh))
+        why = "no mesh axis of replicas beside one of shards";
+    else if (p->micro_batches == 1)
+        why = "train.accumulate = 1";
+    else if (p->accumulate_local)
+        why = "accumulate = local";
+    if (why) warn_idle(m, "shard", "all_reduce", why);
+}
+
 static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) {
     const Setting *source = model_setting(m, "data", "train");
     int kind =
@@ -505,6 +539,7 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
                   arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
     else if (p->accumulate_local && p->micro_batches == 1)
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
+    warn_of_idle_sums(m, p);
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
 }
 

@@ -1,7 +1,7 @@
 /* The residency table: strategies.def, read by border. */
 #include "residency.h"
 
-typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, LOCAL, PARTIAL, ACCUMULATE } Entry;
+typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, HELD, PARTIAL, ACCUMULATE } Entry;
 
 static const uint8_t table[STRATEGY_KINDS][RESIDENTS][BORDERS] = {
 #define RESIDES(strategy, what, ...) [strategy][RESIDENT_##what] = {__VA_ARGS__},
@@ -14,6 +14,8 @@ bool strategy_gathers(Strategy s) { return table[s][RESIDENT_MASTER][BORDER_STAR
 bool strategy_reshards(Strategy s) {
     return table[s][RESIDENT_GATHERED][BORDER_FORWARD] == RESHARD;
 }
+
+bool strategy_holds(Strategy s) { return table[s][RESIDENT_GATHERED][BORDER_BETWEEN] == HELD; }
 
 bool strategy_accumulates(Strategy s) {
     return table[s][RESIDENT_GRADIENT][BORDER_BETWEEN] == ACCUMULATE;
@@ -36,10 +38,14 @@ Residence residence_of(const Policy *p, Resident what, Border border, bool root)
     case SPLIT: return (Residence){.kept = true, .split = mesh_parameter_axes(&p->mesh)};
     case WHOLE: return whole;
     case RESHARD: return (root ? p->reshard_root : p->reshard) ? gone : whole;
-    case LOCAL: return local ? whole : gone;
+    case HELD: return p->hold ? whole : gone;
     case PARTIAL: return residence_of_contribution(p);
-    case ACCUMULATE:
-        return local ? residence_of_contribution(p) : residence_of(p, what, BORDER_UPDATE, root);
+    case ACCUMULATE: {
+        Residence end = residence_of(p, what, BORDER_UPDATE, root);
+        if (local) return residence_of_contribution(p);
+        if (p->all_reduce_last && several) end.partial = mesh_sample_axes(&p->mesh) & ~end.split;
+        return end;
+    }
     }
     return gone;
 }

@@ -52,6 +52,7 @@ Border program_exit(ProgramKind kind);
 /* What a strategy does whatever the mesh and the other keys are. */
 bool strategy_gathers(Strategy s);     /* there is something to gather */
 bool strategy_reshards(Strategy s);    /* shard.reshard and shard.reshard_root have an effect */
+bool strategy_holds(Strategy s);       /* shard.hold has an effect */
 bool strategy_accumulates(Strategy s); /* shard.accumulate has an effect */
 
 #endif

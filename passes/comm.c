@@ -8,11 +8,12 @@
  * comm_parts.c decides what is gathered from when to when, comm_emit.c writes the programs.
  *
  * Counts per step, with U units that own something: full M(2U - 1) gathers (one more with
- * reshard_root, one fewer for each unit whose backward reads no weight), M*U reductions, U with
- * accumulate = local, more where a unit reduces in two dtypes; grads M*U gathers, with accumulate =
- * local U; none no gather, as many all_reduces as full has reductions. With replicas each
- * reduce_scatter is followed by an all_reduce of the shard. One more all_reduce for loss and norm.
- * One rank: none of these.
+ * reshard_root, one fewer for each unit whose backward reads no weight; with hold only U - 1 in
+ * each micro-batch after the first), M*U reductions, U with accumulate = local, more where a unit
+ * reduces in two dtypes; grads M*U gathers, with hold U; none no gather, as many all_reduces as
+ * full has reductions. With replicas each reduce_scatter is followed by an all_reduce of the shard,
+ * with all_reduce = last once a step. One more all_reduce for loss and norm. One rank: none of
+ * these.
  *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
  */

@@ -18,6 +18,7 @@ typedef struct Gather {
     int32_t unit;
     uint32_t home;        /* segment before which it begins */
     uint32_t first, last; /* items that read it first and last */
+    bool opens, closes;   /* it is the unit's first one, its last one in the program */
 } Gather;
 
 /* One `gradient` of the old program. */

@@ -11,9 +11,10 @@
  * A segment that completes gradients is followed by, in this order: free of the flat gradients
  * whose reduction was issued after an earlier segment, and what had to wait for those reductions
  * (adding to or setting the state that keeps micro-batches); then pack and reduction. So at most
- * one unit's gradients are in flight while the next one's are made. What still waits then is done
- * before the norm of its group; the last free comes before the metrics or at the end of the
- * program.
+ * one unit's gradients (reduce_buffers = n: n units') are in flight while the next one's are made.
+ * With all_reduce = last, adding up in program `last` is followed by the all_reduce of the bucket,
+ * and what waits for that comes one segment later. What still waits then is done before the norm of
+ * its group; the last free comes before the metrics or at the end of the program.
  *
  * Kinds: first and micro leave out the update. Gradients of micro-batches add up after the
  * reduction (sharded) or before it (local; then only last reduces). With hold, first keeps the
@@ -30,9 +31,11 @@ typedef struct Metric {
 
 typedef struct Pending {
     const Reduction *of;
-    ValueId pack;  /* to be freed, or NO_VALUE */
-    ValueId value; /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
-    bool summed;   /* value holds all micro-batches already */
+    const Bucket *bucket;
+    ValueId pack;     /* to be freed, or NO_VALUE */
+    ValueId value;    /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
+    bool summed;      /* value holds all micro-batches already */
+    Transition later; /* once it does, what the bucket's groups still need */
 } Pending;
 
 typedef struct Emit {
@@ -79,9 +82,14 @@ static void clone(Emit *e, const Op *old, const ValueId *in) {
 
 /* ---- gathers ---- */
 
-/* Are the unit's parameters there in gathered form at this border? */
-static bool is_gathered(const Emit *e, int32_t unit, Border border) {
-    return comm_residence(e->c, RESIDENT_GATHERED, border, unit).kept;
+/* Does the gather begin with parameters that a program before this one gathered? */
+static bool is_there(const Emit *e, const Gather *gather) {
+    return gather->opens && comm_residence(e->c, RESIDENT_GATHERED, e->entry, gather->unit).kept;
+}
+
+/* Are its parameters kept for the next program? */
+static bool stays(const Emit *e, const Gather *gather) {
+    return gather->closes && comm_residence(e->c, RESIDENT_GATHERED, e->exit, gather->unit).kept;
 }
 
 static ValueId compute_shard(Emit *e, uint32_t k) {
@@ -114,7 +122,7 @@ static void begin_gather(Emit *e, uint32_t segment) {
     const Gather *gather = &e->parts->gathers.at[e->next_gather];
     const Unit *u = &g->units.at[gather->unit];
     builder_at_unit(&e->b, gather->unit, e->parts->segments.at[segment].phase);
-    bool there = is_gathered(e, gather->unit, e->entry);
+    bool there = is_there(e, gather);
     if (e->c->gather && !there) emit_unshard(e, gather);
     for (uint32_t j = 0; j < u->groups.n && (there || !e->c->gather); j++) {
         uint32_t k = (uint32_t)u->groups.at[j];
@@ -127,8 +135,8 @@ static void end_gather(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     if (!e->c->gather) return;
-    if (is_gathered(e, gather->unit, e->exit)) {
-        bool there = is_gathered(e, gather->unit, e->entry);
+    if (stays(e, gather)) {
+        bool there = is_there(e, gather);
         for (uint32_t j = 0; !there && j < u->groups.n; j++)
             emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
@@ -171,47 +179,6 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
 
 /* ---- reductions ---- */
 
-/* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
-static void complete(Emit *e, uint32_t group) {
-    if (e->pending_of[group] == NO_INDEX) return;
-    Pending *p = &e->pending.at[e->pending_of[group]];
-    if (p->value == NO_VALUE) return;
-    int32_t state = e->c->gradient_state[group];
-    ValueId sum = p->value;
-    if (!e->first && !p->summed) {
-        ValueId both[2] = {emit_state(&e->b, state), p->value};
-        sum = emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
-    }
-    emit_set_state(&e->b, state, sum);
-    e->became[p->of->reduced] = sum;
-    p->value = NO_VALUE;
-}
-
-static int32_t pending_unit(const Emit *e, uint32_t row) {
-    return e->c->g->groups.at[e->pending.at[row].of->group].unit;
-}
-
-/* Everything that waits for reductions issued so far; one free for each unit. */
-static void complete_all(Emit *e, uint8_t phase) {
-    Graph *g = e->c->g;
-    for (uint32_t k = 0, end; k < e->pending.n; k = end) {
-        int32_t unit = pending_unit(e, k);
-        for (end = k; end < e->pending.n && pending_unit(e, end) == unit;) end++;
-        ValueId *packs = arena_array(g->arena, ValueId, end - k);
-        uint32_t n = 0;
-        builder_at_unit(&e->b, unit, phase);
-        for (uint32_t row = k; row < end; row++) {
-            uint32_t group = e->pending.at[row].of->group;
-            complete(e, group);
-            if (e->pending.at[row].pack != NO_VALUE) packs[n++] = e->pending.at[row].pack;
-            e->pending_of[group] = NO_INDEX;
-        }
-        Attrs a = {.unit = unit};
-        if (n) op_emit(&e->b, OP_free, &a, n, packs, NULL);
-    }
-    e->pending.n = 0;
-}
-
 /* The collectives of a transition of the bucket's gradients, v: one for each of its groups. */
 static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
     Graph *g = e->c->g;
@@ -227,6 +194,94 @@ static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
         OpId id = op_emit(&e->b, steps[i].op, &a, b->of.n, v, NULL);
         for (uint32_t k = 0; k < b->of.n; k++) v[k] = g->ops.at[id].out + k;
     }
+}
+
+/* The group's micro-batches so far and what the reduction made of this one. */
+static ValueId add_kept(Emit *e, const Pending *p) {
+    ValueId both[2] = {NO_VALUE, p->value};
+    if (e->first || p->summed) return p->value;
+    both[0] = emit_state(&e->b, e->c->gradient_state[p->of->group]);
+    return emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
+}
+
+/* The micro-batches of a bucket's groups are added up in the shard: sums them over replicas. What
+ * has to wait for that, waits in the same rows. */
+static void sum_bucket(Emit *e, const Bucket *b) {
+    ValueId *v = arena_array(e->c->g->arena, ValueId, b->of.n);
+    Pending *p = NULL;
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        p = &e->pending.at[e->pending_of[b->of.at[k].group]];
+        v[k] = add_kept(e, p);
+    }
+    move(e, b, p->later, v);
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        p = &e->pending.at[e->pending_of[b->of.at[k].group]];
+        p->value = e->became[p->of->reduced] = v[k];
+        p->summed = true;
+        p->later = (Transition){0};
+    }
+}
+
+/* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
+static void store(Emit *e, Pending *p) {
+    ValueId sum = add_kept(e, p);
+    emit_set_state(&e->b, e->c->gradient_state[p->of->group], sum);
+    e->became[p->of->reduced] = sum;
+    p->value = NO_VALUE;
+}
+
+static void complete(Emit *e, uint32_t group) {
+    if (e->pending_of[group] == NO_INDEX) return;
+    Pending *p = &e->pending.at[e->pending_of[group]];
+    if (p->value == NO_VALUE) return;
+    if (!transition_is_none(p->later)) sum_bucket(e, p->bucket);
+    store(e, p);
+}
+
+static int32_t pending_unit(const Emit *e, uint32_t row) { return e->pending.at[row].bucket->unit; }
+
+/* The next thing that waits for the reductions of rows [from, to), all of a unit; one free for
+ * their packs. True if something still waits. */
+static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
+    ValueId *packs = arena_array(e->c->g->arena, ValueId, to - from);
+    uint32_t n = 0;
+    bool later = false;
+    Attrs a = {.unit = pending_unit(e, from)};
+    builder_at_unit(&e->b, a.unit, phase);
+    for (uint32_t row = from; row < to; row++) {
+        const Pending *p = &e->pending.at[row];
+        if (p->value == NO_VALUE || transition_is_none(p->later)) continue;
+        sum_bucket(e, p->bucket);
+        later = true;
+    }
+    for (uint32_t row = from; row < to; row++) {
+        Pending *p = &e->pending.at[row];
+        if (!later && p->value != NO_VALUE) store(e, p);
+        if (p->pack != NO_VALUE) packs[n++] = p->pack;
+        p->pack = NO_VALUE;
+    }
+    if (n) op_emit(&e->b, OP_free, &a, n, packs, NULL);
+    return later;
+}
+
+/* What waits for the reductions issued so far, but for those of the last `but` units. */
+static void complete_all(Emit *e, uint8_t phase, int64_t but) {
+    uint32_t n = e->pending.n, kept = 0;
+    int64_t units = 0;
+    for (uint32_t k = 0; k < n; k++) units += !k || pending_unit(e, k) != pending_unit(e, k - 1);
+    for (uint32_t k = 0, end; k < n; k = end) {
+        for (end = k; end < n && pending_unit(e, end) == pending_unit(e, k);) end++;
+        bool waits = units-- <= but || advance(e, k, end, phase);
+        for (uint32_t row = k; row < end; row++) {
+            e->pending_of[e->pending.at[row].of->group] = waits ? (int32_t)kept : NO_INDEX;
+            if (waits) e->pending.at[kept++] = e->pending.at[row];
+        }
+    }
+    e->pending.n = kept;
+}
+
+static void finish_all(Emit *e, uint8_t phase) {
+    while (e->pending.n) complete_all(e, phase, 0);
 }
 
 /* Contributions that need no collective before they add up. If the sum is all-reduced afterwards,
@@ -262,7 +317,6 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     Transition last = residence_transition(e->several ? kept : end, end);
     bool at_once = e->several && transition_is_none(each);
     bool in_place = at_once && e->update && last.sum && !last.scatter;
-    CHECK(at_once || transition_is_none(last));
     builder_at_unit(&e->b, b->unit, phase);
     ValueId *pack = arena_array(c->g->arena, ValueId, b->of.n);
     ValueId *value = arena_array(c->g->arena, ValueId, b->of.n);
@@ -272,9 +326,10 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     }
     if (at_once && !e->update) return;
     move(e, b, at_once ? last : each, value);
+    Transition later = at_once || !e->update ? (Transition){0} : last;
     for (uint32_t k = 0; k < b->of.n; k++) {
         const Reduction *r = &b->of.at[k];
-        Pending p = {r, NO_VALUE, NO_VALUE, in_place};
+        Pending p = {r, b, NO_VALUE, NO_VALUE, in_place, later};
         e->became[r->reduced] = value[k];
         if (e->several && (!at_once || in_place)) p.value = value[k];
         if (!at_once && each.scatter) p.pack = pack[k];
@@ -292,7 +347,8 @@ static bool ends_bucket(const Emit *e, uint32_t segment) {
 
 static void end_segment(Emit *e, uint32_t segment) {
     uint8_t phase = e->parts->segments.at[segment].phase;
-    if (ends_bucket(e, segment)) complete_all(e, phase);
+    int64_t others = e->c->g->policy.reduce_buffers - 1;
+    if (ends_bucket(e, segment)) complete_all(e, phase, others);
     for (; ends_bucket(e, segment); e->next_bucket++)
         emit_bucket(e, &e->parts->buckets.at[e->next_bucket], phase);
 }
@@ -351,7 +407,7 @@ static void reduce_stats(Emit *e, const Op *reader) {
 
 static void see_step_scale(Emit *e, const Op *op) {
     ValueId in[3] = {e->became[op->in[0]], e->became[op->in[1]], e->became[op->in[2]]};
-    complete_all(e, PHASE_UPDATE);
+    finish_all(e, PHASE_UPDATE);
     builder_like(&e->b, op);
     uint32_t k = 0;
     while (k < e->metrics.n && e->metrics.at[k].old != op->in[0]) k++;
@@ -420,7 +476,7 @@ static void read_shards(Emit *e) {
     const Parts *parts = e->parts;
     bool *read = arena_array(g->arena, bool, g->groups.n);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
-        if (is_gathered(e, parts->gathers.at[k].unit, e->entry)) continue;
+        if (is_there(e, &parts->gathers.at[k])) continue;
         const Unit *u = &g->units.at[parts->gathers.at[k].unit];
         for (uint32_t j = 0; j < u->groups.n; j++) read[u->groups.at[j]] = true;
     }
@@ -472,7 +528,7 @@ void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
             emit_item(&e, i);
         end_segment(&e, s);
     }
-    complete_all(&e, kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_BACKWARD);
+    finish_all(&e, kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_BACKWARD);
     e.b.path = "";
     e.b.span = (Span){0};
     e.b.unit = NO_INDEX;

@@ -205,16 +205,18 @@ static void find_gathers(const Comm *c, Parts *parts) {
     const Graph *g = c->g;
     Met met = {.by = arena_array(g->arena, uint32_t, g->units.n)};
     Uses *uses = find_uses(c, parts);
-    for (uint32_t u = 0; u < g->units.n; u++)
+    for (uint32_t u = 0; u < g->units.n; u++) {
         for (uint32_t k = 0; k < uses[u].n; k++) {
             const Use *use = &uses[u].at[k];
             if (k && is_shared(c, parts, (int32_t)u, use - 1, use, &met)) {
                 parts->gathers.at[parts->gathers.n - 1].last = use->last;
                 continue;
             }
-            Gather gather = {(int32_t)u, use->segment, use->first, use->last};
+            Gather gather = {(int32_t)u, use->segment, use->first, use->last, !k, false};
             vec_push(g->arena, &parts->gathers, gather);
         }
+        if (uses[u].n) parts->gathers.at[parts->gathers.n - 1].closes = true;
+    }
     if (parts->gathers.n)
         qsort(parts->gathers.at, parts->gathers.n, sizeof(Gather), compare_gathers);
 }

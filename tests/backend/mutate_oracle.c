@@ -25,7 +25,22 @@
 #include "op.h"
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
-enum { IS_OTHER, IS_SHARD, IS_FLAT, IS_GRADIENT, IS_TERM, IS_NORM, IS_SCALE, IS_MOMENT };
+/* What collectives reduce: from IS_GRADIENT to IS_SIZES. IS_SUMS, IS_SIZES: parts of what Adafactor
+ * reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router. */
+enum {
+    IS_OTHER,
+    IS_SHARD,
+    IS_FLAT,
+    IS_GRADIENT,
+    IS_TERM,
+    IS_NORM,
+    IS_STATS,
+    IS_SUMS,
+    IS_SIZES,
+    IS_SCALE,
+    IS_MOMENT,
+    IS_MEANS
+};
 
 typedef struct Data {
     uint8_t kind;
@@ -204,7 +219,8 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
 }
 
 static bool reads_parameters(uint16_t op) {
-    return op == OP_unshard || op == OP_cast || op_info[op].role == ROLE_UPDATE;
+    return op == OP_unshard || op == OP_cast || op == OP_factored_sums ||
+           op_info[op].role == ROLE_UPDATE;
 }
 
 static int32_t is_trained(const Plan *p, int32_t group) {
@@ -265,6 +281,50 @@ static bool is_gradient(const Oracle *o, const Data *d, int64_t group) {
            d->split == o->p->groups[group].split;
 }
 
+/* Is operand k of that kind, of the instruction's group, summed over `axes`? */
+static bool is_part(Oracle *o, Instance *r, uint32_t i, uint32_t k, int kind, AxisSet axes) {
+    const Data *d = data_of(o, r, in_of(o->p, i, k));
+    return d->kind == kind && d->group == (int32_t)o->p->instrs[i].attr.group && d->summed == axes;
+}
+
+/* adafactor, besides what it shares with other updates; what it reads of its group. */
+static bool follow_adafactor(Oracle *o, Instance *r, uint32_t i) {
+    if (!is_part(o, r, i, 4, IS_MEANS, 0) || data_of(o, r, in_of(o->p, i, 4))->version != 1 ||
+        !is_part(o, r, i, 5, IS_SUMS, o->samples) || !is_part(o, r, i, 6, IS_SIZES, o->samples))
+        return wrong(o, i, "updates with other sums than its group's");
+    return true;
+}
+
+static bool follow_factored(Oracle *o, Instance *r, uint32_t i) {
+    const Plan *p = o->p;
+    const PlanInstr *in = &p->instrs[i];
+    int32_t group = (int32_t)in->attr.group;
+    const Data *first = data_of(o, r, in_of(p, i, 0));
+    Data *out = &r->value[out_of(p, i, 0)];
+    bool right = first->group == group &&
+                 first->kind == (in->op == OP_factored_sums ? IS_SHARD : IS_MEANS) &&
+                 first->version == (in->op == OP_factored_rms);
+    right &= data_of(o, r, in_of(p, i, 2))->kind == IS_SCALE;
+    if (in->op == OP_factored_means)
+        right &= is_part(o, r, i, 1, IS_SUMS, o->samples);
+    else
+        right &= is_gradient(o, data_of(o, r, in_of(p, i, 1)), group);
+    if (!right) return wrong(o, i, "sums something else than its group");
+    *out = (Data){.kind = in->op == OP_factored_sums ? IS_SUMS : IS_SIZES, .group = group};
+    if (in->op == OP_factored_means) *out = (Data){.kind = IS_MEANS, .group = group, .version = 1};
+    return true;
+}
+
+/* What reads statistics of routing reads those of all samples. */
+static bool follow_stats(Oracle *o, Instance *r, uint32_t i) {
+    const Data *stats = data_of(o, r, in_of(o->p, i, 1));
+    if (stats->kind != IS_STATS || stats->summed != o->samples)
+        return wrong(o, i, "reads statistics of some ranks");
+    if (o->p->instrs[i].op == OP_balance_loss)
+        r->value[out_of(o->p, i, 0)] = *data_of(o, r, in_of(o->p, i, 0));
+    return true;
+}
+
 static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
@@ -282,6 +342,7 @@ static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
         return wrong(o, i, "updates with a wrong gradient");
     if (data_of(o, r, in_of(p, i, in->n_out + 1))->kind != IS_SCALE)
         return wrong(o, i, "updates with a wrong scale");
+    if (in->op == OP_adafactor) return follow_adafactor(o, r, i);
     return true;
 }
 
@@ -335,7 +396,7 @@ static bool follow_collective(Oracle *o, Instance *r, uint32_t i, const Meeting 
             d.kind = IS_FLAT;
         } else {
             AxisSet axes = (AxisSet)in->attr.axes;
-            if (d.summed & axes || d.split & axes || d.kind < IS_GRADIENT || d.kind > IS_NORM)
+            if (d.summed & axes || d.split & axes || d.kind < IS_GRADIENT || d.kind > IS_SIZES)
                 return wrong(o, i, "reduces what it must not");
             d.summed |= axes;
             if (in->op == OP_reduce_scatter) d.split |= axes;
@@ -376,6 +437,12 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_NORM, .groups = 1ull << in->attr.group};
         return true;
     case OP_step_scale: return follow_scale(o, r, i);
+    case OP_factored_sums:
+    case OP_factored_means:
+    case OP_factored_rms: return follow_factored(o, r, i);
+    case OP_balance: *out = (Data){.kind = IS_STATS}; return true;
+    case OP_balance_loss:
+    case OP_balance_grad: return follow_stats(o, r, i);
     default: return op_info[in->op].role == ROLE_UPDATE ? follow_update(o, r, i) : true;
     }
 }
@@ -599,6 +666,7 @@ static void first_states(Oracle *o, Instance *r) {
             d = (Data){.kind = IS_MOMENT, .group = st->group};
             d.count[0] = st->role == STATE_MOMENT1 ? 1 : 2;
             break;
+        case STATE_FACTORS: d.kind = IS_MEANS; break;
         case STATE_GRADIENT: d.kind = IS_GRADIENT; break;
         case STATE_METRIC:
             d.kind = IS_TERM;
@@ -626,6 +694,9 @@ static bool check_step(Oracle *o, const Instance *r) {
             (d->kind != IS_MOMENT || d->group != st->group || d->version != 1 ||
              d->count[0] != (st->role == STATE_MOMENT1 ? 1 : 2)))
             return wrong(o, UINT32_MAX, "a moment is not updated once");
+        if (st->role == STATE_FACTORS &&
+            (d->kind != IS_MEANS || d->group != st->group || !d->version))
+            return wrong(o, UINT32_MAX, "means are not kept");
         if (st->role == STATE_SCALE && d->kind != IS_SCALE)
             return wrong(o, UINT32_MAX, "the scale is not kept");
     }

@@ -108,6 +108,30 @@ static const Case cases[] = {
      GRADIENTS,
      0,
      {"shard.mesh=(dp = 2, rep = 3)", "train.accumulate=4", "train.batch=48"}},
+    {"gpt2 on 2 replicas of 2 shards, 3 micro-batches, replicas summed last, 2 reduce buffers",
+     "gpt2",
+     0,
+     {GPT2, "shard.mesh=(rep = 2, dp = 2)", "train.accumulate=3", "shard.all_reduce=last",
+      "shard.reduce_buffers=2"}},
+    {"gpt2 full, 3 micro-batches, units held",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=3", "shard.hold=true", "shard.reshard_root=true"}},
+    {"gpt2 states, 3 micro-batches, adafactor",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=3", "shard.strategy=states", "train.optimizer=adafactor(lr = 0.1)"}},
+    {"gradients grads, units gathered for each of 4 micro-batches, 3 reduce buffers",
+     GRADIENTS,
+     2,
+     {"train.accumulate=4", "train.batch=32", "shard.strategy=grads", "shard.accumulate=local",
+      "shard.hold=false", "shard.reduce_buffers=3"}},
+    {"mixtral full",
+     "mixtral",
+     2,
+     {"L=2", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", "seq=8",
+      "data.train=synthetic_tokens(vocab = 37)", "data.length=8", "train.batch=12", "train.steps=4",
+      "train.precision=f32", "train.schedule=constant(warmup = 0)"}},
     {"gradients none, 4 micro-batches added sharded",
      GRADIENTS,
      2,
@@ -198,10 +222,11 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
                                        "train.steps=4",
                                        "train.eval_every=2",
                                        "train.schedule=constant(warmup = 0)"};
-    const char *set[24];
+    const char *set[32];
     int n = 0;
     bool gpt = random_below(r, 4) > 0;
-    int64_t ranks = 1 + random_below(r, 4);
+    bool replicas = random_below(r, 3) == 0;
+    int64_t ranks = replicas ? 0 : 1 + random_below(r, 4);
     uint32_t forward = random_below(r, 4), backward = random_below(r, 4);
     for (size_t k = 0; gpt && k < ARRAY_LEN(gpt2); k++) set[n++] = gpt2[k];
     if (gpt)
@@ -214,7 +239,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "train.accumulate=1", "train.accumulate=2", "train.accumulate=3");
     set[n++] = ONE_OF(r, "shard.accumulate=local", "shard.accumulate=sharded");
     set[n++] = ONE_OF(r, "shard.strategy=full", "shard.strategy=full", "shard.strategy=grads",
-                      "shard.strategy=none");
+                      "shard.strategy=states", "shard.strategy=none");
     if (!strcmp(set[n - 1], "shard.strategy=full")) {
         set[n++] = ONE_OF(r, "shard.reshard=true", "shard.reshard=false");
         set[n++] = ONE_OF(r, "shard.reshard_root=true", "shard.reshard_root=false");
@@ -223,11 +248,14 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] =
         arena_printf(a, "shard.inflight=%u", MAX(forward, backward) + 1 + random_below(r, 3));
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
+    set[n++] = ONE_OF(r, "shard.reduce_buffers=1", "shard.reduce_buffers=2");
+    set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");
+    if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)");
-    set[n++] =
-        ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
-               "train.optimizer=lion(lr = 0.1)", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    set[n++] = ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
+                      "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
+                      "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
     Buf name = {0};
     buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
     for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);
