@@ -1,9 +1,9 @@
 /* What one execution of an op costs: operations, bytes moved, scratch memory.
  *
  * Every rule is a function of types and attributes alone, so that compiler, checker and runtime
- * agree by construction. The columns FLOPS, BYTES and WORKSPACE of ops.def name the functions below
- * by their second half: FLOPS(norm) is flops_norm. Types already fit the op's signature; nothing
- * else bounds a product, so the rules of products multiply with `times`.
+ * agree by construction. The columns FLOPS, PRODUCTS, BYTES and WORKSPACE of ops.def name the
+ * functions below by their second half: FLOPS(norm) is flops_norm. Types already fit the op's
+ * signature; nothing else bounds a product, so the rules of products multiply with `times`.
  */
 #include "op.h"
 #include "util.h"
@@ -48,15 +48,18 @@ static int64_t flops_rotation(const Work *w) { return 3 * flops_element(w); }
 static int64_t flops_norm(const Work *w) { return 8 * type_elements(&w->in[0]); }
 
 /* x [R, D], w [O, D], b [O]? */
+static int64_t products_linear(const Work *w) {
+    return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[1]));
+}
 static int64_t flops_linear(const Work *w) {
-    int64_t outputs = type_elements(&w->out[0]);
-    return 2 * times(outputs, last_dim(&w->in[1])) + (w->n_in > 2 ? outputs : 0);
+    return products_linear(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 /* dy [R, O], w [O, D] */
-static int64_t flops_linear_grad_input(const Work *w) {
+static int64_t products_linear_grad_input(const Work *w) {
     return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
 }
+static int64_t flops_linear_grad_input(const Work *w) { return products_linear_grad_input(w); }
 
 static int64_t flops_linear_gelu(const Work *w) {
     return flops_linear(w) + 8 * type_elements(&w->out[0]);
@@ -66,9 +69,12 @@ static int64_t flops_linear_grad_input_gelu(const Work *w) {
 }
 
 /* dy [R, O], x [R, D], acc [O, D]? */
+static int64_t products_linear_grad_weight(const Work *w) {
+    int64_t inner = MAX(last_dim(&w->in[0]), 1);
+    return 2 * times(type_elements(&w->in[0]) / inner, type_elements(&w->out[0]));
+}
 static int64_t flops_linear_grad_weight(const Work *w) {
-    int64_t outputs = type_elements(&w->out[0]), inner = MAX(last_dim(&w->in[0]), 1);
-    return 2 * times(type_elements(&w->in[0]) / inner, outputs) + (w->n_in > 2 ? outputs : 0);
+    return products_linear_grad_weight(w) + (w->n_in > 2 ? type_elements(&w->out[0]) : 0);
 }
 
 static int64_t flops_linear_grad_weight_bias(const Work *w) {
@@ -76,20 +82,24 @@ static int64_t flops_linear_grad_weight_bias(const Work *w) {
 }
 
 /* a [.., M, K], b [.., K, N], or dy [.., M, N], b [.., K, N] */
-static int64_t flops_matmul(const Work *w) {
+static int64_t products_matmul(const Work *w) {
     return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
 }
-static int64_t flops_matmul_grad_b(const Work *w) {
+static int64_t flops_matmul(const Work *w) { return products_matmul(w); }
+static int64_t products_matmul_grad_b(const Work *w) {
     return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
 }
+static int64_t flops_matmul_grad_b(const Work *w) { return products_matmul_grad_b(w); }
 
 /* Every row once, with the weights of its expert. */
-static int64_t flops_experts(const Work *w) {
+static int64_t products_experts(const Work *w) {
     return 2 * times(type_elements(&w->out[0]), last_dim(&w->in[0]));
 }
-static int64_t flops_experts_weights(const Work *w) {
+static int64_t flops_experts(const Work *w) { return products_experts(w); }
+static int64_t products_experts_weights(const Work *w) {
     return 2 * times(type_elements(&w->in[0]), last_dim(&w->in[1]));
 }
+static int64_t flops_experts_weights(const Work *w) { return products_experts_weights(w); }
 
 /* Multiply-adds of one product of attention, B * H * (pairs t, s that see each other) * h, and the
  * pairs alone. q is [B, T, H, h] with k [B, S, K, h], or packed [B, T, 3, H, h]. */
@@ -109,11 +119,20 @@ static int64_t flops_attention(const Work *w) {
     int64_t pairs, product = attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
     return 2 * 2 * product + 8 * pairs;
 }
+static int64_t products_attention(const Work *w) {
+    int64_t pairs;
+    return 2 * 2 * attention_pairs(w, &w->in[0], &w->in[w->n_in > 1], &pairs);
+}
 
 /* Operand 0 is the gradient of o; scores once more, then dv, dp, dq, dk. */
 static int64_t flops_attention_grad(const Work *w) {
     int64_t pairs, product = attention_pairs(w, &w->in[1], &w->in[2], &pairs);
     return 5 * 2 * product + 12 * pairs;
+}
+/* The scores were formed in forward already. */
+static int64_t products_attention_grad(const Work *w) {
+    int64_t pairs;
+    return 4 * 2 * attention_pairs(w, &w->in[1], &w->in[2], &pairs);
 }
 
 /* ---- bytes ---- */
@@ -255,10 +274,11 @@ static int64_t ws_cuda_route(const Work *w) {
 
 static const struct {
     OpKind op;
-    Rule *flops, *bytes, *workspace[DEVICE_KINDS];
+    Rule *flops, *products, *bytes, *workspace[DEVICE_KINDS];
 } rules[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = {.op = OP_##id, __VA_ARGS__},
 #define FLOPS(rule) .flops = flops_##rule,
+#define PRODUCTS(rule) .products = products_##rule,
 #define BYTES(rule) .bytes = bytes_##rule,
 #define WORKSPACE(cpu, cuda) .workspace = {ws_cpu_##cpu, ws_cuda_##cuda},
 #include "ops.def"
@@ -266,6 +286,12 @@ static const struct {
 
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {
     return rules[op].flops(&(Work){a, n_in, n_out, in, out});
+}
+
+int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                         const Type *out) {
+    Rule *rule = rules[op].products;
+    return rule ? rule(&(Work){a, n_in, n_out, in, out}) : 0;
 }
 
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out) {

@@ -102,6 +102,10 @@ const char *stream_name(int stream); /* word of a StreamKind */
 /* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and
  * an add count as two. bytes: read plus written. */
 int64_t op_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
+/* The part of it that counts as work of the model when its use of a machine is judged (MFU): matrix
+ * products and those of attention, without scores that backward forms once more. */
+int64_t op_product_flops(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out,
+                         const Type *out);
 int64_t op_bytes(OpKind op, const Attrs *a, int n_in, const Type *in, int n_out, const Type *out);
 /* Upper bound in bytes of the scratch memory that the op's kernel may ask for on that device. */
 int64_t op_workspace(OpKind op, DeviceKind device, const Attrs *a, int n_in, const Type *in,

@@ -1,3 +1,4 @@
+/* clang-format off */
 /* The columns of ops.def. ops.def includes this file before its rows and after them.
  *
  * A room defines OP and the columns that it wants, then includes ops.def; every column that it
@@ -14,17 +15,24 @@
  * May be left out:
  *   ATTRS(mask)       its attributes (attrs.def); default none
  *   ROWS(table)       the table that attribute `index` is a row of: PARAMS, STATES, FIELDS,
- * FORMULAS EFFECT(effect)    see OpEffect; default PURE ROLE(role)        see OpRole; default
- * FORWARD RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for
- * graphs, rule_<rule> of backend/plan_types.c for plans RESULTS(GIVEN)    result types do not
- * follow from the operands: the op's maker states them CARRIES(n)        results 0 .. n-1 carry
- * gradients, further ones are by-products; default 1, ALL_RESULTS = every result BYTES(rule)
- * function bytes_<rule> of cost.c; default: every operand and result once, or nothing where the
- * executor runs it WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of
- * cost.c ALIAS(kind, mask) see OpAlias; default NONE LOSS(operand)     result `loss` is a sum that
- * training can make small, one term for each element of that operand that counts METRIC(operand)
- * the same for a number that is only reported
+ *                     FORMULAS
+ *   EFFECT(effect)    see OpEffect; default PURE
+ *   ROLE(role)        see OpRole; default FORWARD
+ *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,
+ *                     rule_<rule> of backend/plan_types.c for plans
+ *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
+ *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
+ *                     ALL_RESULTS = every result
+ *   PRODUCTS(rule)    function products_<rule> of cost.c: its matrix products; default none
+ *   BYTES(rule)       function bytes_<rule> of cost.c; default: every operand and result once, or
+ *                     nothing where the executor runs it
+ *   WORKSPACE(c, g)   scratch on the CPU and on CUDA: ws_cpu_<c> and ws_cuda_<g> of cost.c
+ *   ALIAS(kind, mask) see OpAlias; default NONE
+ *   LOSS(operand)     result `loss` is a sum that training can make small, one term for each
+ *                     element of that operand that counts
+ *   METRIC(operand)   the same for a number that is only reported
  */
+/* clang-format on */
 #ifndef OP_COLUMNS
 #define OP_COLUMNS
 #ifndef SIGNATURE
@@ -66,6 +74,9 @@
 #ifndef CARRIES
 #define CARRIES(n)
 #endif
+#ifndef PRODUCTS
+#define PRODUCTS(rule)
+#endif
 #ifndef BYTES
 #define BYTES(rule)
 #endif
@@ -97,6 +108,7 @@
 #undef RULE
 #undef RESULTS
 #undef CARRIES
+#undef PRODUCTS
 #undef BYTES
 #undef WORKSPACE
 #undef ALIAS

@@ -108,6 +108,13 @@ void metrics_close(Metrics *m) {
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
+/* Seconds since the epoch, to the millisecond. */
+static double wall_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)(t.tv_sec * 1000 + t.tv_nsec / 1000000) / 1e3;
+}
+
 static json_t *event(const char *name) {
     pool_on = true;
     json_t *o = json_object();
@@ -115,8 +122,9 @@ static json_t *event(const char *name) {
     return o;
 }
 
-/* Writes the object as a line and gives its memory back. */
+/* Writes the object, with the time, as a line and gives its memory back. */
 static int write_line(Metrics *m, json_t *o, char *error) {
+    json_object_set_new(o, "time", json_real(wall_time()));
     size_t n = json_dumpb(o, m->line, LINE_BYTES - 1, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(o);
     pool_on = false;
@@ -150,6 +158,7 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
         o, "predicted_peak_bytes",
         json_integer((json_int_t)p->settings->workspace_bytes[m->run->device->kind]));
     json_object_set_new(o, "arena_bytes", json_integer((json_int_t)arena_bytes));
+    json_object_set_new(o, "model_flops", number(m->progress.work));
     return write_line(m, o, error);
 }
 
@@ -166,6 +175,10 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     json_object_set_new(o, "tokens", json_integer(tokens));
     json_object_set_new(o, "step_ms", number(n->seconds * 1e3));
     json_object_set_new(o, "tokens_per_s", number((double)tokens / n->seconds));
+    if (m->progress.work > 0)
+        json_object_set_new(o, "model_flops_per_s", number(m->progress.work / n->seconds));
+    if (m->progress.work > 0 && m->progress.peak > 0)
+        json_object_set_new(o, "mfu", number(m->progress.work / n->seconds / m->progress.peak));
     if (n->skipped) json_object_set_new(o, "skipped", json_true());
     return write_line(m, o, error);
 }
@@ -217,11 +230,19 @@ static void print_numbers(FILE *to, const Metrics *m) {
     fprintf(to, "steps           %" PRId64 "\n", p->steps);
     if (p->skipped)
         fprintf(to, "skipped         %" PRId64 " of them, which were not finite\n", p->skipped);
+    char history[HISTORY_BYTES];
+    if (history_text(&p->history, history, sizeof history))
+        fprintf(to, "loss            %s\n", history);
     fprintf(to, "last loss       %s\nbest eval loss  %s\n", loss, best);
     for (int i = 0; i < p->n_metric; i++)
         if (strcmp(p->metric[i], "loss"))
             fprintf(to, "eval %-10.40s %.6g\n", p->metric[i], p->value[i]);
     fprintf(to, "%-9s       %s\n", p->rate_unit, rate);
+    if (p->seconds <= 0 || p->work <= 0) return;
+    fprintf(to, "model FLOP/s    %.4g\n", progress_work_rate(p));
+    if (p->peak > 0)
+        fprintf(to, "MFU             %.1f %% of %.4g FLOP/s\n",
+                100 * progress_work_rate(p) / p->peak, p->peak);
 }
 
 void metrics_summary(Metrics *m, uint64_t high_water) {

@@ -156,6 +156,21 @@ static int size_option(const char *value, uint64_t *out) {
     return mistake("--max-file %s: a size such as 500MB, 5GB or 2GiB is needed", value);
 }
 
+/* 989e12, 989T, 340G */
+static int peak_option(const char *value, double *out) {
+    static const char units[] = "GTP";
+    char *end;
+    *out = strtod(value, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (unit && !end[1]) {
+        for (const char *u = units; u <= unit; u++) *out *= u == units ? 1e9 : 1e3;
+        end++;
+    }
+    if (end > value && !*end && *out >= 1e6 && *out <= 1e21) return -1;
+    return mistake("--peak-flops %s: operations a second are needed, such as 989T, 340G or 9.89e14",
+                   value);
+}
+
 /* A folder is one that is there, or is to be made. */
 static int complete_save(Options *o) {
     SaveForm *save = &o->save;
@@ -243,6 +258,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
     case OPT_DUMP_GRADS: return dump_option(o, value);
     case OPT_LOG: o->log = value; return -1;
+    case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);
     case OPT_QUIET: o->quiet = true; return -1;
     case OPT_VERSION: puts("fsdp-run " FSDPC_VERSION); return EXIT_DONE;
     case OPT_HELP: print_usage(); return EXIT_DONE;

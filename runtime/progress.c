@@ -44,13 +44,21 @@ void progress_open(Progress *p, const Run *run) {
     *p = (Progress){.run = run, .quiet = run->options->quiet, .terminal = is_terminal()};
     p->loss = NAN;
     p->tokens = tokens_per_step(run->plan);
+    p->work = model_flops(run->plan);
     p->rate_unit = sample_tokens(run->plan) > 1 ? "tokens/s" : "samples/s";
 }
 
-void progress_start(Progress *p) { p->shown = now(); }
+void progress_start(Progress *p) {
+    p->shown = now();
+    p->peak = machine_flops(p->run);
+}
 
 double progress_rate(const Progress *p) {
     return p->seconds > 0 ? (double)p->steps * (double)p->tokens / p->seconds : 0;
+}
+
+double progress_work_rate(const Progress *p) {
+    return p->seconds > 0 ? (double)p->steps * p->work / p->seconds : 0;
 }
 
 static int columns(void) {
@@ -93,6 +101,8 @@ static void show(Progress *p, int64_t done) {
         add(more, "  eval %.40s %.4f", p->metric[i], p->value[i]);
     if (p->skipped) add(sure, "  %" PRId64 " skipped", p->skipped);
     add(sure, "  %.0f %s", progress_rate(p), p->rate_unit);
+    if (p->peak > 0 && p->work > 0)
+        add(sure, "  MFU %.1f %%", 100 * progress_work_rate(p) / p->peak);
     int64_t left = (int64_t)((double)(steps - done) * p->seconds / (double)MAX(p->steps, 1));
     if (!p->terminal) {
         fprintf(stderr, "%s\n", sure);
@@ -108,6 +118,7 @@ void progress_step(Progress *p, const StepNumbers *n) {
     p->skipped += n->skipped;
     p->seconds += n->seconds;
     p->loss = n->loss;
+    history_add(&p->history, n->loss);
     bool last = n->step + 1 == p->run->steps;
     if (!p->quiet && (now() - p->shown >= (p->terminal ? BAR_PAUSE : LINE_PAUSE) || last))
         show(p, n->step + 1);

@@ -5,7 +5,15 @@
 
 #include "runtime.h"
 
-enum { SHOWN_METRICS = 8 };
+enum { SHOWN_METRICS = 8, HISTORY_COLUMNS = 40 };
+
+/* Losses of the steps so far; zeros are an empty one. */
+typedef struct History {
+    int n;               /* columns */
+    int64_t each, steps; /* of a column; of the last one */
+    double sum[HISTORY_COLUMNS];
+    int64_t finite[HISTORY_COLUMNS]; /* losses in the sum */
+} History;
 
 typedef struct Progress {
     const Run *run;
@@ -15,6 +23,8 @@ typedef struct Progress {
     double seconds;  /* in steps */
     int64_t steps, skipped;
     double loss;
+    double work, peak; /* model FLOPs a step; FLOP/s of the devices, 0 = not known */
+    History history;
     int64_t tokens;        /* a step; samples where a sample is no row of ids */
     const char *rate_unit; /* "tokens/s", "samples/s" */
     int n_metric;          /* of the last evaluation */
@@ -28,6 +38,16 @@ void progress_step(Progress *p, const StepNumbers *n);
 void progress_evaluation(Progress *p, int64_t step, int n, const char *const *name,
                          const double *value);
 void progress_end_bar(Progress *p);
-double progress_rate(const Progress *p); /* tokens or samples a second, in steps */
+double progress_rate(const Progress *p);      /* tokens or samples a second, in steps */
+double progress_work_rate(const Progress *p); /* model FLOP/s */
+
+/* history.c */
+void history_add(History *h, double loss);
+/* As one line of columns, high where the loss is; false: there is nothing to show. */
+enum { HISTORY_BYTES = 4 * HISTORY_COLUMNS + 64 };
+bool history_text(const History *h, char *out, size_t size);
+/* model_flops.c */
+double model_flops(const Plan *p);    /* of a step, over all ranks */
+double machine_flops(const Run *run); /* a second, of all devices, by --peak-flops; 0: not known */
 
 #endif

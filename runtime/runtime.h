@@ -43,6 +43,7 @@ typedef struct Options {
     int64_t tokens;
     double temperature;
     uint64_t sample_seed;
+    double peak_flops;    /* of one device; 0 = not given */
     const char *sampling; /* the last of --temperature and --seed that was given, or NULL */
 } Options;
 /* Returns -1 to go on, or the exit code to end with (0 after --help). */

@@ -416,6 +416,27 @@ static void flops_are_those_of_the_formulas(void **state) {
                      (10 * 4 + 12) * 2 * 6 * 15);
 }
 
+static void product_flops_are_those_of_the_model(void **state) {
+    (void)state;
+    Attrs a = {.causal = 1};
+    Type x = type_of(DT_F32, 2, (int64_t[]){10, 3}), w = type_of(DT_F32, 2, (int64_t[]){7, 3});
+    Type b = type_of(DT_F32, 1, (int64_t[]){7}), y = type_of(DT_F32, 2, (int64_t[]){10, 7});
+    assert_int_equal(op_product_flops(OP_linear_gelu, &a, 3, (Type[]){x, w, b}, 2, (Type[]){y, y}),
+                     420);
+    assert_int_equal(op_product_flops(OP_linear_grad_input_gelu, &a, 3, (Type[]){y, w, x}, 1, &x),
+                     420);
+    assert_int_equal(op_product_flops(OP_linear_grad_weight, &a, 3, (Type[]){y, x, w}, 1, &w), 420);
+    assert_int_equal(op_product_flops(OP_add, &a, 2, (Type[]){y, b}, 1, &y), 0);
+    Type q = type_of(DT_F32, 4, (int64_t[]){2, 5, 6, 4}),
+         k = type_of(DT_F32, 4, (int64_t[]){2, 8, 3, 4});
+    Type lse = type_of(DT_F32, 3, (int64_t[]){2, 6, 5});
+    Type in[3] = {q, k, k}, out[2] = {q, lse};
+    assert_int_equal(op_product_flops(OP_attention, &a, 3, in, 2, out), 4 * 4 * 2 * 6 * 15);
+    Type grad_in[6] = {q, q, k, k, q, lse}, grad_out[3] = {q, k, k};
+    assert_int_equal(op_product_flops(OP_attention_grad, &a, 6, grad_in, 3, grad_out),
+                     8 * 4 * 2 * 6 * 15);
+}
+
 static void bytes_are_read_and_written_once(void **state) {
     (void)state;
     Attrs a = {0};
@@ -493,6 +514,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(messages_speak_of_operands, set_up, tear_down),
         cmocka_unit_test(axes_have_an_origin),
         cmocka_unit_test(flops_are_those_of_the_formulas),
+        cmocka_unit_test(product_flops_are_those_of_the_model),
         cmocka_unit_test(bytes_are_read_and_written_once),
         cmocka_unit_test(workspaces_follow_shape_and_dtype),
         cmocka_unit_test_setup_teardown(rows_may_have_a_pitch, set_up, tear_down),

@@ -21,9 +21,11 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1) }
 ==== out
 steps
+loss
 last
 best
 tokens/s
+model
 arena
 interrupted after a whole step; the weights are in w
 rank 0: 130

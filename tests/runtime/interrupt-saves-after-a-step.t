@@ -15,25 +15,31 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== out
 went on
 steps
+loss
 last
 best
 tokens/s
+model
 arena
 interrupted after a whole step; the weights are in w
 "event":"end"
 w
 steps
+loss
 last
 best
 tokens/s
+model
 arena
 interrupted after a whole step; the weights are in w
 "event":"end"
 w
 steps
+loss
 last
 best
 tokens/s
+model
 arena
 interrupted after a whole step; the weights are in w
 "event":"end"
