@@ -203,6 +203,14 @@ static void emit_links(Emit *e, const Op *op) {
     }
 }
 
+/* Formulas are in a table of the graph, which the rules of ops.def do not see. */
+static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
+    int64_t flops = op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
+    if (op->kind != OP_fused) return flops;
+    const Formula *f = &g->formulas.at[op->attr->index];
+    return flops * formula_flops(f->n_step, f->step);
+}
+
 static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
     const Graph *g = e->g;
     const Op *op = &g->ops.at[id];
@@ -220,8 +228,7 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .line = op->span.file ? op->span.line : 0, .col = op->span.file ? op->span.col : 0,
         .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
-        .flags = op->recomputed ? INSTR_RECOMPUTED : 0,
-        .flops = (uint64_t)op_flops(op->kind, op->attr, n_in, in, n_out, out),
+        .flags = op->recomputed ? INSTR_RECOMPUTED : 0, .flops = (uint64_t)flops_of(g, op, in, out),
         .bytes = (uint64_t)op_bytes(op->kind, op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = *op->attr);
     emit_links(e, op);

@@ -38,6 +38,18 @@ int formula_step_op(const FormulaStep *s, Attrs *a) {
     return functions[s->function].op;
 }
 
+int64_t formula_flops(uint32_t n_step, const FormulaStep *step) {
+    int64_t sum = 0;
+    Type one[FORMULA_ARGS + 1];
+    for (int i = 0; i <= FORMULA_ARGS; i++) one[i] = (Type){.dtype = DT_F32, .rank = 1, .dim = {1}};
+    for (uint32_t k = 0; k < n_step; k++) {
+        Attrs a;
+        int op = formula_step_op(&step[k], &a);
+        sum += op_flops((OpKind)op, &a, scalar_arity(step[k].function), one, 1, &one[FORMULA_ARGS]);
+    }
+    return sum;
+}
+
 static const char *step_fault(uint32_t n_in, uint32_t k, uint32_t n_out, const FormulaStep *s) {
     if (s->function >= SCALAR_COUNT || s->pad) return "a step has no function";
     if (!dtype_is_float(s->dtype)) return "the value of a step is no float";

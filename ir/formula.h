@@ -45,6 +45,8 @@ bool scalar_has_number(int function);
 int scalar_of(int op, const Attrs *a);
 /* The op that a step stands for, and its attributes. */
 int formula_step_op(const FormulaStep *s, Attrs *a);
+/* Operations for one element of its results, as if each step were an op of its own. */
+int64_t formula_flops(uint32_t n_step, const FormulaStep *step);
 /* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
  * y0`; x are operands, t steps, y results. */
 void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);
