@@ -1,8 +1,8 @@
 """What run and bench find on a machine: the GPU, the pack, tools, and the programs built here.
 
-    --programs FOLDER   takes fsdp-run, its modules and the checking programs from there and builds
-                        nothing: `build`, behind an earlier call; tests/gpu/rehearse.py, with an
-                        emulated GPU
+    --programs FOLDER   takes fsdp-run, its modules and the checking programs from there: `build`,
+                        after an earlier call (what is not in `build` yet is built), or a folder of
+                        tests/gpu/rehearse.py, with an emulated GPU
     --pack FOLDER       another pack than build/gpu-pack
     --patience FACTOR   all limits are so many times as long: an emulated GPU on a busy machine
 """
@@ -23,6 +23,7 @@ from report import Clock, Late, run_group
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "build"
+PACK = BUILD / "gpu-pack"
 BUILD_SECONDS = 200
 TARGETS = ("fsdp-run", "device_cpu.so", "device_cuda.so", "gpu/compare", "gpu/watch.so",
            "gpu/attention")
@@ -66,7 +67,7 @@ def options(who, doc):
     )
     parser.add_argument("--packed", action="store_true")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER")
-    parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", default=BUILD / "gpu-pack")
+    parser.add_argument("--pack", type=pathlib.Path, metavar="FOLDER", default=PACK)
     parser.add_argument("--limit", type=float, default=460, metavar="SECONDS")
     parser.add_argument("--patience", type=float, default=1, metavar="FACTOR")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
@@ -137,6 +138,33 @@ def torch_version():
                "torch.backends.cudnn.version(), 'NCCL', torch.cuda.nccl.version())", seconds=120)
 
 
+# Prints LIBRARY's version: argv is the library and the function that tells it, which either returns
+# the number (cuBLASLt) or stores it where it is told to (NCCL).
+ASK_VERSION = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+number = ctypes.c_int(0)
+said = getattr(library, sys.argv[2])(ctypes.byref(number))
+print(number.value or said)
+"""
+VERSION_OF = {"libcublasLt": "cublasLtGetVersion", "libnccl": "ncclGetVersion"}
+
+
+def versions(found):
+    """Of the libraries that are loaded, and of the others of their name that this machine has: a
+    newer one beside them may be the faster one."""
+    said = []
+    for name, function in VERSION_OF.items():
+        loaded = [os.path.realpath(p) for n, p in found.items() if n.startswith(name + ".")]
+        others = [os.path.realpath(p) for folder in library_folders()
+                  for p in pathlib.Path(folder).glob(f"{name}.so*")]
+        for place in dict.fromkeys(loaded + others):
+            number = ask(python(), "-c", ASK_VERSION, place, function) or "?"
+            used = "loaded" if place in loaded else f"not loaded: {place}"
+            said.append(f"{name} {number} ({used})")
+    return "versions: " + ("; ".join(said) or "neither cuBLASLt nor NCCL tells its own")
+
+
 def describe(programs, torch, report):
     """The first lines of a table: what was measured where."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -158,6 +186,7 @@ def describe(programs, torch, report):
                                 re.M))
     for name, place in found.items():
         report.line(f"{name}: {os.path.realpath(place) if place.startswith('/') else place}")
+    report.line(versions(found))
     report.detail("nvidia-smi", nvidia_smi())
     for module in modules:
         report.detail(f"ldd {module.name}", ask("ldd", str(module)))
@@ -209,8 +238,8 @@ def build(pack):
 def place_of_programs(chosen):
     """Their folder, how each target is called in it, and where they come from."""
     names = {t: pathlib.Path(t).name for t in (*TARGETS, NCCL_TARGET)}
-    if chosen.programs:
-        folder = chosen.programs.resolve()
+    folder = chosen.programs.resolve() if chosen.programs else BUILD
+    if chosen.programs and (folder != BUILD or all((BUILD / t).exists() for t in TARGETS)):
         names = {t: t if (folder / t).exists() else name for t, name in names.items()}
         return folder, names, f"of {folder.name}"
     why, said = ("--packed", "") if chosen.packed else build(chosen.pack)

@@ -27,7 +27,8 @@ written in front of each as when our products are tuned.
 `losses` computes as our bf16(master = f32, reduce = f32) does: a bf16 copy of f32 weights, bf16
 activations, the loss in f32 from bf16 logits, AdamW in f32 over the f32 weights. WEIGHTS are a
 .safetensors of transformers' names (fsdp-run --save); KERNEL picks that of attention: math,
-efficient or flash.
+efficient, flash or cudnn; f64 computes with the same bf16 weights, but in f64, so that what is left
+of the difference is the rounding of activations and gradients.
 
 FSDP_PEER_DEVICE=cpu runs all of it without a GPU, for a test of this script.
 """
@@ -117,7 +118,9 @@ class GPT2(nn.Module):
         for block in self.h:
             x = block(x)
         logits = F.linear(self.ln_f(x), self.wte.weight)
-        return F.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        if logits.dtype != torch.float64:
+            logits = logits.float()
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 def optimizer_of(model, pure):
@@ -290,6 +293,8 @@ def losses(kernel, size, vocabulary, weights, tokens, batch, length, steps):
     model = model.to(DEVICE)
     master = [p.detach().clone() for p in model.parameters()]
     model = model.to(torch.bfloat16)
+    if kernel == "f64":
+        model = model.to(torch.float64)
     # as in the plan: everything decays but the norms
     names = [n for n, _ in model.named_parameters()]
     decay = [m for n, m in zip(names, master) if "ln_" not in n]
@@ -305,7 +310,7 @@ def losses(kernel, size, vocabulary, weights, tokens, batch, length, steps):
     for s in range(steps):
         at = [(s * batch + i) % samples * length for i in range(batch)]
         rows = torch.stack([stream[k : k + length + 1] for k in at]).long()
-        with sdpa_kernel(BACKENDS[kernel]):
+        with sdpa_kernel(BACKENDS["math" if kernel == "f64" else kernel]):
             loss = model(rows[:, :-1], rows[:, 1:])
             loss.backward()
         found.append(loss.item())
@@ -315,7 +320,7 @@ def losses(kernel, size, vocabulary, weights, tokens, batch, length, steps):
         optimizer.step()
         with torch.no_grad():
             for m, p in zip(master, model.parameters()):
-                p.copy_(m)
+                p.copy_(m.to(torch.bfloat16))
     return {"losses": found, "torch": torch.__version__}
 
 

@@ -1,12 +1,13 @@
-"""Runs tests/gpu/run or tests/gpu/bench as on a GPU machine, with an emulated GPU.
+"""Runs tests/gpu/run, bench or third as on a GPU machine, with an emulated GPU.
 
-    rehearse.py BUILD FOLDER run|bench [FAULT] [WORD]...
+    rehearse.py BUILD FOLDER run|bench|third [FAULT] [WORD]...
 
 Every row and part goes its way: programs of BUILD over the emulated CUDA runtime and the NCCL of
 tests/nccl (build/emulated/run), plans of `pack --small`, a driver and a compute-sanitizer that only
 answer, and, in place of PyTorch, a script with numbers of the right form (FSDP_GPU_PEER=... takes
-another: `python tests/gpu/peer.py` with FSDP_PEER_DEVICE=cpu). The table is printed without what
-differs from run to run; the words are those of the command.
+another: `python tests/gpu/peer.py` with FSDP_PEER_DEVICE=cpu). The table is printed without its
+head, which tells of the machine, and without what differs from run to run; the words are those of
+the command.
 
 FAULT plants a mistake that the table has to show: `kernel` (one wrong element), `wait` (a wait for
 an event that the device forgets), `arena` (a program that takes 256 bytes more than predicted),
@@ -20,6 +21,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = "20"
@@ -86,6 +88,30 @@ def steady(line):
     return re.sub(r" +", " ", line).rstrip()
 
 
+def without_heads(lines):
+    """A head is what stands before the versions of libraries."""
+    head, rows = True, []
+    for line in lines:
+        if line.startswith("== "):
+            rows.append(line)
+            head = True
+        elif not head:
+            rows.append(line)
+        head = head and not line.startswith("versions:")
+    return rows
+
+
+def check_archive(out, lines):
+    """Every part's table is in it, and nothing is left beside it."""
+    assert not out.exists()
+    with tarfile.open(out.with_name(out.name + ".tar.gz")) as tar:
+        tables = [m for m in tar.getmembers() if m.name.endswith("/table.txt")]
+        for table in tables:
+            text = tar.extractfile(table).read().decode().splitlines()
+            assert text[-1] in lines
+    assert len(tables) == sum(line.startswith("== ") for line in lines)
+
+
 def main():
     build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     what, *words = sys.argv[3:]
@@ -103,10 +129,13 @@ def main():
                "--patience", PATIENCE, *words]
     done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    rows = lines if env.get("FSDP_GPU_VERBOSE") else [steady(x) for x in lines]
+    said = [line for line in lines if str(out) not in line]
+    rows = said if env.get("FSDP_GPU_VERBOSE") else [steady(x) for x in without_heads(said)]
     print("\n".join(rows))
     print(done.stderr, end="", file=sys.stderr)
-    if done.stdout:
+    if what == "third":
+        check_archive(out, lines)
+    elif done.stdout:
         assert (out / "table.txt").read_text().splitlines() == lines
         json.loads((out / "report.json").read_text())
     sys.exit(done.returncode)

@@ -1,4 +1,4 @@
-# RUN: at() { %python %root/tests/gpu/rehearse.py %build %t run "$@" | sed '1,/^libnccl/d' && exit 7; }; at kernel --only kernels; at wait --only smoke; at arena --only exact,arena; at crash --only smoke,arena; at hang --only exact --patience 0.03; true
+# RUN: at() { %python %root/tests/gpu/rehearse.py %build %t run "$@" && exit 7; }; at kernel --only kernels; at wait --only smoke; at arena --only exact,arena; at crash --only smoke,arena; at hang --only exact --patience 0.03; true
 # A wrong kernel, a lost wait, an arena of another size, a crash and a hang each fail the check.
 # NEEDS: build:emulated/run/transport_nccl.so sanitizer:none
 # TIME: 600
