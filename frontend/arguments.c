@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "hints.h"
 
 typedef struct Bind {
     Scope *s;
@@ -91,6 +92,13 @@ static bool check_word(Scope *s, const ConstValue *v, const ValueType *t, const 
 static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const char *what) {
     Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
                           type_sentence(s->model->arena, t), value_kind_name(v));
+    const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
+    if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
+        diag_help(&d, "a module is called, name(x); one of its parameters is name.weight");
+    else if (hint)
+        diag_help(&d, "%s", hint);
+    else if (s->key && (t->kinds & (K_LIST | K_CALL)))
+        diag_help(&d, "`fsdpc help %s` has an example", s->key->key);
     method_emit(s, &d);
     return false;
 }

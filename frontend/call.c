@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "hints.h"
 
 /* model(inputs) in the loss and in a metric is one computation. */
 static bool known_root_call(const Elaboration *e, const Arguments *args) {
@@ -70,7 +71,13 @@ static void unknown_function(Scope *s, const Node *callee) {
     Diag d = method_error(s, E_unknown_name, callee->span,
                           "there is no function or module `%s` here", callee->text);
     const char *near = nearest_name(callee->text, names.at.at, names.at.n);
-    if (near) diag_help(&d, "did you mean `%s`?", near);
+    const char *hint = name_hint(callee->text);
+    if (hint)
+        diag_help(&d, "%s", hint);
+    else if (near)
+        diag_help(&d, "did you mean `%s`?", near);
+    else if (s->elaboration)
+        diag_help(&d, "`fsdpc help functions` lists the functions");
     method_emit(s, &d);
 }
 

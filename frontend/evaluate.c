@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "hints.h"
 
 /* Evaluation recurses, so each step keeps its frame to itself. */
 #define NOINLINE __attribute__((noinline))
@@ -53,6 +54,8 @@ static void unknown_name(Scope *s, const Node *e) {
     Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
     if (call_find(GROUP_FUNCTION, e->text) || call_find(GROUP_NUMBER, e->text))
         diag_help(&d, "`%s` is a function; call it with its arguments: %s(..)", e->text, e->text);
+    else if (name_hint(e->text))
+        diag_help(&d, "%s", name_hint(e->text));
     else
         help_nearest(&d, e->text, names.at.at, names.at.n);
     method_emit(s, &d);
@@ -129,6 +132,8 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
         Diag d =
             method_error(s, E_unknown_field, e->span, "%s has no elements", value_kind_name(&what));
+        if (what.kind == VALUE_MODULE)
+            diag_help(&d, "an array of modules is declared with its length: name : Module(..)[2]");
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -154,6 +159,12 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     if (what.kind != VALUE_MODULE) {
         Diag d = method_error(s, E_unknown_field, e->span, "%s has no field `%s`",
                               value_kind_name(&what), e->text);
+        if (value_is_tensor(&what) && call_find(GROUP_FUNCTION, e->text))
+            diag_help(&d, "`%s` is a function of the tensor: %s(..)", e->text, e->text);
+        else if (value_is_tensor(&what) && field_hint(e->text))
+            diag_help(&d, "%s", field_hint(e->text));
+        else if (what.kind == VALUE_WORD)
+            diag_help(&d, "the name of a file stands in double quotes");
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -162,6 +173,7 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
     StringList names = {0};
     Scope inside = {.model = s->model, .self = what.module};
     instance_names(&inside, &names);
+    method_names(&inside, &names);
     Diag d = method_error(s, E_unknown_field, e->text_span, "module %s has no field `%s`",
                           what.module->decl->name, e->text);
     help_nearest(&d, e->text, names.at.at, names.at.n);

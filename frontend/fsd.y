@@ -79,37 +79,39 @@ static void recovered(Parser *p);
 %precedence '(' '[' '.'
 
 %%
-start: START_FILE opt_nl items             { p->root = $3; }
+start: START_FILE items                    { p->root = $2; }
      | START_EXPRESSION opt_nl expr NL     { p->root = $3; }
      ;
 opt_nl: %empty
      | opt_nl NL
      ;
 items: %empty                              { $$ = make(p, NODE_FILE, @$, NULL); }
-     | items item opt_nl                   { $$ = ADD($1, $2); }
-     | items error NL opt_nl               { $$ = $1; yyerrok; recovered(p); }
+     | items item                          { $$ = ADD($1, $2); }
+     | items NL
+     | items error NL                      { $$ = $1; yyerrok; recovered(p); }
      ;
 item: USE STR NL                           { $$ = make(p, NODE_USE, span_join(@1, @2), $2);
              $$->text_span = @2; }
-     | CONFIG '{' opt_nl entries '}' NL    { $$ = $4; $$->kind = NODE_CONFIG; $$->span = @1; }
-     | CONFIG ID '{' opt_nl entries '}' NL
-           { $$ = $5; $$->kind = NODE_SECTION; $$->text = "config"; $$->label = $2; $$->span = @1;
+     | CONFIG '{' entries '}' NL           { $$ = $3; $$->kind = NODE_CONFIG; $$->span = @1; }
+     | CONFIG ID '{' entries '}' NL
+           { $$ = $4; $$->kind = NODE_SECTION; $$->text = "config"; $$->label = $2; $$->span = @1;
              $$->text_span = span_join(@1, @2); }
-     | PRESET STR '{' opt_nl entries '}' NL
-           { $$ = $5; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
-     | MODULE ID params '{' opt_nl members '}' NL
-           { $$ = make(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $6); }
+     | PRESET STR '{' entries '}' NL
+           { $$ = $4; $$->kind = NODE_PRESET; $$->text = $2; $$->span = span_join(@1, @2); }
+     | MODULE ID params '{' members '}' NL
+           { $$ = make(p, NODE_MODULE, @2, $2); ADD($$, $3); ADD($$, $5); }
      | MODEL '=' expr NL                   { $$ = make(p, NODE_MODEL, @3, NULL); ADD($$, $3); }
-     | ID opt_label '{' opt_nl entries '}' NL
-           { $$ = $5; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1;
+     | ID opt_label '{' entries '}' NL
+           { $$ = $4; $$->kind = NODE_SECTION; $$->text = $1; $$->label = $2; $$->span = @1;
              $$->text_span = @1; }
      ;
 opt_label: %empty                          { $$ = NULL; }
      | ID                                  { $$ = $1; }
      ;
 entries: %empty                            { $$ = make(p, NODE_SECTION, @$, NULL); }
-     | entries entry opt_nl                { $$ = ADD($1, $2); }
-     | entries error NL opt_nl             { $$ = $1; yyerrok; recovered(p); }
+     | entries entry                       { $$ = ADD($1, $2); }
+     | entries NL
+     | entries error NL                    { $$ = $1; yyerrok; recovered(p); }
      ;
 entry: ID '=' expr opt_doc NL
            { $$ = make(p, NODE_SET, span_join(@1, @3), $1); $$->text_span = @1; $$->label = $4;
@@ -119,8 +121,8 @@ entry: ID '=' expr opt_doc NL
              $$->label = $4; ADD($$, $3); }
      | REQUIRE expr opt_doc NL
            { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
-     | ID '{' opt_nl entries '}' NL
-           { $$ = $4; $$->text = $1; $$->span = $$->text_span = @1; }
+     | ID '{' entries '}' NL
+           { $$ = $3; $$->text = $1; $$->span = $$->text_span = @1; }
      ;
 opt_doc: %empty                            { $$ = NULL; }
      | STR                                 { $$ = $1; }
@@ -142,16 +144,17 @@ shape: '[' exprlist ']'                    { $$ = $2; $$->kind = NODE_SHAPE; $$-
      | '[' ']'                             { $$ = make(p, NODE_SHAPE, @$, NULL); }
      ;
 members: %empty                            { $$ = make(p, NODE_MEMBERS, @$, NULL); }
-     | members member opt_nl               { $$ = ADD($1, $2); }
-     | members error NL opt_nl             { $$ = $1; yyerrok; recovered(p); }
+     | members member                      { $$ = ADD($1, $2); }
+     | members NL
+     | members error NL                    { $$ = $1; yyerrok; recovered(p); }
      ;
 member: fields NL                          { $$ = $1; }
      | TIE expr '=' expr NL
            { $$ = make(p, NODE_TIE, span_join(@1, @4), NULL); ADD($$, $2); ADD($$, $4); }
      | REQUIRE expr opt_doc NL
            { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
-     | IF expr '{' opt_nl members '}' NL
-           { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $5); }
+     | IF expr '{' members '}' NL
+           { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4); }
      | ID '(' ')' block NL
            { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL));
              ADD($$, $4); }
@@ -190,11 +193,12 @@ attrs: %empty                              { $$ = make(p, NODE_ATTRIBUTES, @$, N
      ;
 attr: '@' ID opt_args                      { $$ = make(p, NODE_ATTRIBUTE, @$, $2); ADD($$, $3); }
      ;
-block: '{' opt_nl stmts '}'                { $$ = $3; }
+block: '{' stmts '}'                       { $$ = $2; }
      ;
 stmts: %empty                              { $$ = make(p, NODE_BLOCK, @$, NULL); }
-     | stmts stmt opt_nl                   { $$ = ADD($1, $2); }
-     | stmts error NL opt_nl               { $$ = $1; yyerrok; recovered(p); }
+     | stmts stmt                          { $$ = ADD($1, $2); }
+     | stmts NL
+     | stmts error NL                      { $$ = $1; yyerrok; recovered(p); }
      ;
 stmt: idlist '=' expr NL
            { $$ = make(p, NODE_LET, span_join(@1, @3), NULL); ADD($$, $1); ADD($$, $3); }
@@ -342,17 +346,40 @@ static const char *symbol_text(yysymbol_kind_t symbol)
     return name;
 }
 
+/* The letters of hints.def for what could stand here. */
+static void wanted_letters(const yysymbol_kind_t *expected, int n, char *out)
+{
+    bool name = false, string = false, expression = false, end = false;
+    for (int i = 0; i < n; i++) {
+        const char *symbol = yysymbol_name(expected[i]);
+        expression |= expected[i] == YYSYMBOL_NUM;
+        name |= expected[i] == YYSYMBOL_ID;
+        string |= expected[i] == YYSYMBOL_STR;
+        end |= expected[i] == YYSYMBOL_NL;
+        if (symbol[0] == '\'' && strchr("(){}[]=", symbol[1])) *out++ = symbol[1];
+    }
+    if (end) *out++ = 'e';
+    if (name && !expression) *out++ = 'n';
+    if (string && !name && !end) *out++ = 's';
+    *out = 0;
+}
+
 static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Parser *p)
 {
     (void)scanner;
     yysymbol_kind_t expected[YYNTOKENS], found = yypcontext_token(context);
     int n = yypcontext_expected_tokens(context, expected, YYNTOKENS);
-    bool expression = false;
+    bool expression = false, name = found == YYSYMBOL_ID || found == YYSYMBOL_NUM;
+    char wanted[YYNTOKENS + 1];
     Buf text = {0};
     const Span *at = yypcontext_location(context);
-    buf_printf(&text, "unexpected %s", found == YYSYMBOL_YYEMPTY ? "input" : symbol_text(found));
-    if ((found == YYSYMBOL_ID || found == YYSYMBOL_NUM) && at->end_col - at->col <= 40)
-        buf_printf(&text, " `%s`", layout_token_text(p, *at));
+    const char *symbol = found == YYSYMBOL_YYEMPTY ? "input" : symbol_text(found);
+    SyntaxPlace place = {.token = symbol, .text = layout_token_text(p, *at), .wanted = wanted};
+    place.name = name || found == YYSYMBOL_STR;
+    place.word = symbol[0] == '`' && symbol[1] >= 'a' && symbol[1] <= 'z';
+    wanted_letters(expected, n, wanted);
+    buf_printf(&text, "unexpected %s", symbol);
+    if (name && at->end_col - at->col <= 40) buf_printf(&text, " `%s`", place.text);
     for (int i = 0; i < n; i++) expression |= expected[i] == YYSYMBOL_NUM;
     if (expression) {
         buf_printf(&text, ", expected an expression");
@@ -362,8 +389,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, void *scanner, Par
                 buf_printf(&text, "%s%s", shown++ ? " or " : ", expected ",
                            symbol_text(expected[i]));
     }
-    layout_syntax_error(p, *at, text.at, found == YYSYMBOL_NL,
-                        !strcmp(yysymbol_name(found), "'{'"));
+    layout_syntax_error(p, *at, text.at, &place);
     buf_free(&text);
     return 0;
 }

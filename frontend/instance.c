@@ -62,7 +62,10 @@ static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
     ConstValue v = evaluate(s, init);
     if (v.kind == VALUE_ERROR) return false;
     int kind = v.kind == VALUE_CALL ? word_find(&words_InitKind, v.text) : -1;
-    if (kind < 0) return initial_error(s, init->span, "this is no initial value for a parameter");
+    if (kind < 0)
+        return initial_error(s, init->span,
+                             arena_printf(s->model->arena, "%s is no initial value for a parameter",
+                                          value_kind_name(&v)));
     p->init = (InitKind)kind;
     if (p->init == INIT_NORMAL) {
         p->init_mean = value_number(call_argument(&v, "mean"));
@@ -331,6 +334,7 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
                                   up->decl == decl ? "module %s contains itself"
                                                    : "module %s lies too deep",
                                   decl->name);
+            if (up->decl == decl) diag_help(&d, "an array repeats a module: blocks : Block[4]");
             method_emit(outer, &d);
             return NULL;
         }

@@ -15,6 +15,8 @@
  */
 #include "layout.h"
 
+#include <string.h>
+
 #include "lexer.h"
 
 static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->open.n - 1] : NULL; }
@@ -250,17 +252,34 @@ int layout_next(FSD_STYPE *value, Span *at, void *scanner) {
     }
 }
 
-void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace) {
-    Diag d = parser_error(p, E_unexpected_token, at, "%s", message);
+/* The line of at, up to at. A file may hold any bytes. */
+static void find_line(Parser *p, Span at, SyntaxPlace *place) {
+    const SourceFile *f = &p->ds->files.at[at.file];
+    size_t from = 0;
+    for (uint32_t n = 1; n < at.line && from < f->size; from++) n += f->text[from] == '\n';
+    place->line = f->text ? f->text + from : "";
+    place->n_before = MIN((size_t)at.col - 1, f->text ? f->size - from : 0);
+}
+
+void layout_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place) {
+    bool at_line_end = !strcmp(place->token, "end of line");
     OpenBracket *b = innermost(p);
-    if (b && b->kind != '{')
-        diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);
-    else if (at_line_end)
-        diag_help(&d, "a line break ends a statement; break lines inside ( ) or after an operator");
-    parser_emit(p, &d);
+    /* What follows an invalid character on its line only follows from it. */
+    if (p->bad_line != at.line) {
+        Diag d = parser_error(p, E_unexpected_token, at, "%s", message);
+        find_line(p, at, place);
+        const char *hint = syntax_hint(place);
+        if (b && b->kind != '{')
+            diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);
+        else if (at_line_end)
+            diag_help(&d,
+                      "a line break ends a statement; break lines inside ( ) or after an operator");
+        if (hint && !at_line_end) diag_help(&d, "%s", hint);
+        parser_emit(p, &d);
+    }
     if (at_line_end) return;
     p->recovering = true;
-    p->recover_depth = open_braces(p) - (at_brace ? 1 : 0);
+    p->recover_depth = open_braces(p) - !strcmp(place->token, "`{`");
 }
 
 void layout_too_deep(Parser *p, Span at) {

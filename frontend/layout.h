@@ -3,12 +3,14 @@
 #define FSDPC_LAYOUT_H
 
 #include "fsd.tab.h"
+#include "hints.h"
 #include "parser.h"
 
 /* layout.c */
 int layout_next(FSD_STYPE *value, Span *at, void *scanner);
-/* Reports a syntax error and starts skipping to the end of the statement that it is in. */
-void layout_syntax_error(Parser *p, Span at, const char *message, bool at_line_end, bool at_brace);
+/* Reports a syntax error and starts skipping to the end of the statement that it is in. Fills in
+ * the line of place. */
+void layout_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *place);
 /* Reports that brackets or operators nest too deeply and gives the parse up. */
 void layout_too_deep(Parser *p, Span at);
 /* The source text of a token on one line. */

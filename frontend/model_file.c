@@ -222,7 +222,8 @@ static void collect(Model *m, const Node *file, bool main, bool prelude) {
         case NODE_MODEL:
             if (main && m->root_class && m->root_class->span.file == item->span.file)
                 model_duplicate(m, "the", "model", item->span, m->root_class->span);
-            m->root_class = item->kids[0];
+            else
+                m->root_class = item->kids[0];
             break;
         case NODE_CONFIG:
             for (uint32_t k = 0; k < item->n; k++) {

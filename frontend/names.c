@@ -159,8 +159,7 @@ static void check_matches(Elaboration *e, NamesTable *t) {
         if (rule->matched) continue;
         Diag d = diag_at(e->model->ds, E_names_table, rule->span, "\"%s\" matches no parameter",
                          rule->pattern);
-        const char *near = nearest_name(rule->pattern, paths, e->slots.n);
-        if (near) diag_help(&d, "did you mean `%s`?", near);
+        help_nearest(&d, rule->pattern, paths, e->slots.n);
         diag_emit(&d);
     }
 }

@@ -27,6 +27,7 @@ typedef struct Parser {
     bool fresh;             /* the last token was a line end or `{`, or there was none */
     bool recovering;        /* skip nested blocks until the statement in error ends */
     uint32_t recover_depth; /* open braces when the error was found */
+    uint32_t bad_line;      /* where the last invalid character or number stood, 0 = none */
     bool abandoned;
     int errors;
     Node *root;

@@ -8,9 +8,9 @@
 
 #include "model.h"
 
-static bool check_key(Model *m, ConstValue *v, int kinds, double least, const char *what) {
-    ValueType type = {.kinds = kinds, .least = least, .most = LARGEST_NUMBER};
-    Scope s = {.model = m};
+static bool check_key(Model *m, const KeyInfo *k, ConstValue *v, int kinds, const char *what) {
+    ValueType type = {.kinds = kinds, .least = k->least, .most = LARGEST_NUMBER};
+    Scope s = {.model = m, .key = k};
     return check_value(&s, v, &type, what);
 }
 
@@ -64,7 +64,7 @@ static bool check_setting(Model *m, Setting *s) {
     if (k->support == DEFAULT_ONLY) {
         ConstValue standard = standard_value(m, k, k->standard);
         if (!strcmp(value_text(m->arena, &standard), value_text(m->arena, v))) return true;
-        if (!check_key(m, v, k->kinds | K_CALL | K_WORD | K_LIST, k->least, what)) return false;
+        if (!check_key(m, k, v, k->kinds | K_CALL | K_WORD | K_LIST, what)) return false;
         Diag d = model_lacks(m, v->span, "%s = %s", what, value_text(m->arena, v));
         diag_help(&d, "this version has %s = %s", what, k->standard);
         diag_emit(&d);
@@ -72,7 +72,7 @@ static bool check_setting(Model *m, Setting *s) {
     }
     const char *any;
     bool word = v->kind == VALUE_WORD && value_names(k, &any, 1); /* adamx: none of its words */
-    if (!word && !check_key(m, v, k->kinds, k->least, what)) return false;
+    if (!word && !check_key(m, k, v, k->kinds, what)) return false;
     return v->kind != VALUE_WORD && v->kind != VALUE_CALL ? true : check_name(m, k, v);
 }
 

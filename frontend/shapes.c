@@ -117,7 +117,8 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
     ConstValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {
-        misuse(s, E_value_kind, e->span, NULL,
+        const char *help = "gather(table, ids) takes the rows of a table that ids name";
+        misuse(s, E_value_kind, e->span, value_is_tensor(&v) ? help : NULL,
                arena_printf(s->model->arena, "an index is an integer, this is %s",
                             value_kind_name(&v)));
         return false;

@@ -150,6 +150,8 @@ ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
         Diag d = method_error(s, E_not_a_number, written->span,
                               "`%s` takes two tensors or a tensor and a number; `%s` is %s",
                               e->text, node_text(arena, written), value_kind_name(other));
+        if (other->kind == VALUE_MODULE)
+            diag_help(&d, "a module is called to get a tensor: %s(x)", node_text(arena, written));
         method_emit(s, &d);
         return value_error(e->span);
     }
@@ -222,6 +224,8 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
             Diag d = method_error(s, E_shape, shape->kids[i]->span,
                                   "an axis has a positive size, this is %s",
                                   value_text(s->model->arena, &sizes[i]));
+            if (sizes[i].kind == VALUE_INT && dims[i] == -1)
+                diag_help(&d, "every axis is written out: [B, T, H, D // H]");
             method_emit(s, &d);
             return value_error(e->span);
         }

@@ -152,6 +152,12 @@ bool glob_match(const char *pattern, const char *text, Arena *a, const char **ca
 
 enum { LONGEST_WORD = 128 };
 
+/* Capital letters are no mistake. */
+static bool same_letter(char a, char b) {
+    bool letter = (a | 32) >= 'a' && (a | 32) <= 'z';
+    return a == b || (letter && (a | 32) == (b | 32));
+}
+
 /* Insertions, deletions, replacements and swaps of neighbours; where the lengths alone rule out
  * limit, limit + 1. length of word is at most LONGEST_WORD. */
 static size_t edit_distance(const char *word, size_t length, const char *other, size_t limit) {
@@ -162,7 +168,7 @@ static size_t edit_distance(const char *word, size_t length, const char *other, 
     for (size_t i = 1; i <= other_length; i++) {
         row[0] = i;
         for (size_t j = 1; j <= length; j++) {
-            size_t change = last[j - 1] + (word[j - 1] != other[i - 1]);
+            size_t change = last[j - 1] + !same_letter(word[j - 1], other[i - 1]);
             row[j] = MIN(change, MIN(last[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && word[j - 1] == other[i - 2] && word[j - 2] == other[i - 1])
                 row[j] = MIN(row[j], before[j - 2] + 1);
@@ -181,7 +187,7 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
     const char *nearest = NULL;
     for (size_t i = 0; i < n; i++) {
         size_t d = edit_distance(word, length, candidates[i], limit);
-        if (d > limit) continue;
+        if (d > limit || d == length) continue;
         nearest = candidates[i];
         if (d == 0) break;
         limit = d - 1; /* the next one has to be better */

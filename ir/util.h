@@ -76,7 +76,8 @@ uint32_t utf8_next(const char *text, size_t n, size_t *length);
 /* Glob over dot-separated paths: '*' matches any run of characters, dots included. Returns
  * whether text matches; captures (may be NULL) receives the text that each '*' matched. */
 bool glob_match(const char *pattern, const char *text, Arena *a, const char **captures, int max);
-/* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. */
+/* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. Small and
+ * capital letters are the same; what differs in every letter is not near. */
 const char *nearest_name(const char *word, const char *const *candidates, size_t n);
 /* util.c: hashing and files. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */

@@ -13,6 +13,7 @@ model = = A
 ==== out
 error[E0101]: unexpected name `D`, expected string or end of line or `(` or `[`
  --> m.fsd:1:17
+  = help: a new line or `;` ends what stands before it
 error[E0101]: unexpected name `Linear`, expected `(` or `,` or `:`
  --> m.fsd:3:6
 error[E0101]: unexpected name `x`, expected `(` or `,` or `:`

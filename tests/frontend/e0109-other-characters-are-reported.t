@@ -6,8 +6,6 @@ config { a = 3 && 4; b = 'x'; c = “q” }
 error[E0109]: `&&` cannot stand here
  --> m.fsd:1:16
   = help: the logical operators are `and`, `or`, `not`
-error[E0101]: unexpected number `4`, expected string or end of line or `(` or `[`
- --> m.fsd:1:19
 error[E0109]: `'` cannot stand here
  --> m.fsd:1:26
   = help: strings are written in double quotes

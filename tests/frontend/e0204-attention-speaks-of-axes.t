@@ -47,4 +47,5 @@ error[E0311]: `max_distance` of `relative_bias` is at least 2, this is 1
   --> m.fsd:16:50
 error[E0310]: `weight` of `relative_bias` takes a tensor, this is a module
   --> m.fsd:17:23
+   = help: a module is called, name(x); one of its parameters is name.weight
 ==== exit 1

@@ -21,5 +21,7 @@ error[E0218]: module A contains itself
    |
 11 | module C { a : A }
    |            ^
+   |
+   = help: an array repeats a module: blocks : Block[4]
 
 ==== exit 1

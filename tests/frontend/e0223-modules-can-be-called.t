@@ -20,6 +20,8 @@ error[E0207]: there is no function or module `D` here
   |
 6 |     x = D(3)
   |         ^
+  |
+  = help: `fsdpc help functions` lists the functions
 
 error[E0223]: a tensor cannot be called
  --> m.fsd:7:9

@@ -10,7 +10,7 @@ error[E0303]: there is no config name `K`
 2 | preset "big" { K = 4 }
   |                ^
   |
-  = help: did you mean `L`?
+  = help: there is: L
 
 error[E0303]: there is no config name `l`
  --> -s:1:1

@@ -219,7 +219,10 @@ static void nearest_name_stays_near(void **state) {
         {"optimiser", "optimizer"},
         {"optimzer", "optimizer"},
         {"bais", "bias"},
-        {"t", "T"},
+        {"t", "T"}, /* capitals are no mistake */
+        {"BIAS", "bias"},
+        {"Biass", "bias"},
+        {"x", NULL}, /* every letter differs */
         {"prefetching", "prefetch"},
         {"prefetchings", "prefetch"},
         {"prefetchingsx", NULL},

@@ -1,0 +1,93 @@
+# RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
+# What other languages write in methods is told how it is written here.
+==== m.fsd
+module Net {
+  def forward(x) { return x }
+  forward(ids) {
+    let x = wte(ids)
+    while true { x = x }
+    for i, b in h { x = b(x) }
+    for b in h: x = b(x)
+    if a { x = x } elif b { x = x }
+    if a { x = x } else if b { x = x }
+    x = a if b else c
+    x = [b(x) for b in h]
+    x -= 1
+    x.y = 1
+    x[0] = 1
+    a == 1
+    x + 1
+    x = a @ b
+    x = x /* scaled */
+    x = x // half of it
+    x = y[0:4:2]
+    return x, y
+  }
+}
+class Block(Module) { }
+import torch
+==== out
+error[E0101]: unexpected name `forward`, expected `(` or `,` or `:`
+ --> m.fsd:2:7
+  = help: a method is written name(arguments) { .. }
+error[E0101]: unexpected name `x`, expected `(` or `=` or `,`
+ --> m.fsd:4:9
+  = help: a local is written name = expression
+error[E0101]: unexpected `true`, expected `(` or `=` or `,`
+ --> m.fsd:5:11
+  = help: loops are written for name in modules { .. }, and unroll
+error[E0101]: unexpected `,`, expected `in`
+ --> m.fsd:6:10
+  = help: a loop has one name: for name in modules { .. }
+error[E0101]: unexpected `:`, expected `(` or `[` or `{`
+ --> m.fsd:7:15
+  = help: a block stands in braces: { .. }
+error[E0101]: unexpected name `elif`, expected end of line
+ --> m.fsd:8:20
+  = help: write else { if condition { .. } }
+error[E0101]: unexpected `if`, expected `{`
+ --> m.fsd:9:25
+  = help: write else { if condition { .. } }
+error[E0101]: unexpected `if`, expected end of line or `(` or `[`
+  --> m.fsd:10:11
+   = help: `if` is a statement: if condition { x = a } else { x = b }
+error[E0104]: `[` is not closed
+  --> m.fsd:11:9
+  --> m.fsd:11:15
+error[E0104]: `]` closes nothing
+  --> m.fsd:11:25
+error[E0101]: unexpected end of line, expected `(` or `[` or `{`
+  --> m.fsd:11:25
+   = help: a line break ends a statement; break lines inside ( ) or after an operator
+error[E0101]: unexpected `-`, expected `(` or `=` or `,`
+  --> m.fsd:12:7
+   = help: a statement is name = expression, name += expression, a call or a return
+error[E0101]: unexpected `.`, expected `(` or `=` or `,`
+  --> m.fsd:13:6
+   = help: only names are given a value, not fields; a method returns its result
+error[E0101]: unexpected `[`, expected `(` or `=` or `,`
+  --> m.fsd:14:6
+   = help: only names are given a value, not elements; slice and concat make new tensors
+  --> m.fsd:14:6
+error[E0101]: unexpected `==`, expected `(` or `=` or `,`
+  --> m.fsd:15:7
+   = help: `=` gives a value, `==` compares
+error[E0101]: unexpected `+`, expected `(` or `=` or `,`
+  --> m.fsd:16:7
+   = help: a statement is name = expression, name += expression, a call or a return
+error[E0101]: unexpected `@`, expected end of line or `(` or `[`
+  --> m.fsd:17:11
+   = help: `@` starts an attribute of a field; matrices are multiplied by matmul(a, b)
+error[E0101]: unexpected `*`, expected an expression
+  --> m.fsd:18:12
+   = help: a comment starts with `#`
+error[E0101]: unexpected `:`, expected `(` or `[` or `,` or `]`
+  --> m.fsd:20:14
+   = help: a range is first:end, without a step
+  --> m.fsd:20:10
+error[E0101]: unexpected `,`, expected end of line or `(` or `[`
+  --> m.fsd:21:13
+   = help: a method returns one value; return (a, b) is one of two
+error[E0107]: too many syntax errors; giving up here
+  --> m.fsd:21:13
+==== exit 1

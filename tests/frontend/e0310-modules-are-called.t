@@ -1,0 +1,38 @@
+# RUN: %fsdpc compile %s -o x.bin 2>&1 | grep -E '^error|-->|help:'
+# A module where a tensor should be is told to be called; a setting of a wrong kind has an example.
+==== m.fsd
+config { D = 4; V = 8 }
+module Net {
+  wte : Embedding(V, D)
+  fc, head : Linear(D, V)
+  forward(ids: [B, T]) {
+    x = relu(wte)
+    y = wte(ids) + fc
+    z = wte(ids) as [B, T, 2, -1]
+    return head(wte(ids))
+  }
+}
+model = Net
+data { train = synthetic_tokens(vocab = V); length = 4 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
+shard { mesh = 2; unit = 3; recompute = true }
+==== out
+error[E0310]: shard.mesh takes none or a list, this is an integer
+  --> m.fsd:15:16
+   = help: `fsdpc help mesh` has an example
+error[E0310]: shard.unit takes a name or a call or none or a list, this is an integer
+  --> m.fsd:15:26
+   = help: `fsdpc help unit` has an example
+error[E0310]: shard.recompute takes a name or none or a list, this is a truth value
+  --> m.fsd:15:41
+   = help: `fsdpc help recompute` has an example
+error[E0310]: `x` of `relu` takes a tensor, this is a module
+ --> m.fsd:6:14
+  = help: a module is called, name(x); one of its parameters is name.weight
+error[E0202]: `+` takes two tensors or a tensor and a number; `fc` is a module
+ --> m.fsd:7:20
+  = help: a module is called to get a tensor: fc(x)
+error[E0204]: an axis has a positive size, this is -1
+ --> m.fsd:8:31
+  = help: every axis is written out: [B, T, H, D // H]
+==== exit 1
