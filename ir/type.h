@@ -82,7 +82,7 @@ enum {
 };
 
 /* The axes that attribute `order` names, from 0: digit i of n, the first one leading. false: they
- * are not all of n axes. */
+ * are not all of n axes, or there are none. */
 static inline bool axes_of_order(int64_t order, int n, int *axis) {
     unsigned seen = 0;
     for (int i = n; i-- > 0; order /= 10) {
@@ -90,7 +90,7 @@ static inline bool axes_of_order(int64_t order, int n, int *axis) {
         if (axis[i] < 0 || axis[i] >= n || seen >> axis[i] & 1) return false;
         seen |= 1u << axis[i];
     }
-    return order == 0;
+    return n > 0 && order == 0;
 }
 
 /* Statistics of routing, i64[balance_words(E)], sums over tokens that add up over ranks: for each

@@ -299,6 +299,21 @@ static void every_op_refuses_wrong_results(void **state) {
     }
 }
 
+/* Kernels look at the last axis of what they move. */
+static void ops_of_axes_refuse_a_scalar(void **state) {
+    const Fixture *f = *state;
+    static const OpKind moves[] = {OP_transpose, OP_transpose_grad, OP_slice, OP_slice_grad,
+                                   OP_split,     OP_concat,         OP_topk};
+    Type x = type_of(DT_F32, 0, NULL), out[2] = {x, x};
+    out[1].dtype = DT_I32;
+    Attrs a = {.count = 1};
+    for (size_t i = 0; i < ARRAY_LEN(moves); i++) {
+        uint32_t n = moves[i] == OP_topk ? 2 : 1;
+        if (!op_check_types(NULL, moves[i], &a, 1, &x, n, out, f->arena))
+            fail_msg("%s takes a scalar", op_info[moves[i]].name);
+    }
+}
+
 /* Where precision chooses, f32 and bf16 are both right; statistics and accumulators are not. */
 static void precision_may_choose_floats(void **state) {
     const Fixture *f = *state;
@@ -509,6 +524,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_op_takes_what_fits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_op_refuses_wrong_operands, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_op_refuses_wrong_results, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ops_of_axes_refuse_a_scalar, set_up, tear_down),
         cmocka_unit_test_setup_teardown(precision_may_choose_floats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sizes_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(messages_speak_of_operands, set_up, tear_down),
