@@ -64,11 +64,10 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
                                     : a->index != NO_INDEX)
             return "index";
     }
-    if ((mask & A_unit) && outside(a->unit, p->n_units) && a->unit != NO_INDEX) return "unit";
-    if ((mask & A_unit) && in->op == OP_unshard && a->unit == NO_INDEX) return "unit";
-    if ((mask & A_group) && outside(a->group, p->n_groups) && a->group != NO_INDEX) return "group";
-    /* An all_reduce of metrics is of no group. */
-    if ((mask & A_group) && a->group == NO_INDEX) return "group";
+    /* An all_reduce of metrics is of no unit. */
+    bool none = a->unit == NO_INDEX && in->op != OP_unshard;
+    if ((mask & A_unit) && !none && outside(a->unit, p->n_units)) return "unit";
+    if ((mask & A_group) && outside(a->group, p->n_groups)) return "group";
     if ((mask & A_axes) && (a->axes < 1 || a->axes >= 1 << p->n_axes)) return "axes";
     return NULL;
 }

@@ -214,7 +214,6 @@ static const char *rule_factored(const Instr *s) {
     static const char *const names[] = {"m", "sums", "rms"};
     const Signature *sig = op_signature((OpKind)s->in->op);
     int64_t length[3] = {0};
-    WANT(s->in->attr.group >= 0, "it is about no group");
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     for (uint32_t k = 0; k < g->n_param; k++) {
         const Type *t = &s->p->params[s->p->group_params[g->first_param + k].param].type;
