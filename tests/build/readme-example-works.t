@@ -17,4 +17,3 @@ build/fsdpc help attention
 build/fsdp-run --save mine/ net.bin
 build/fsdp-run --load mine/ net.bin
 build/fsdp-run --load mine/ --generate The --tokens 80 --temperature 0.8 net.bin
-build/fsdp-run -n 4 net.bin

@@ -1,5 +1,6 @@
 """Prints every source that breaks the measures of the house: files over 900 lines, functions over
-80, lines over 100 columns (tables with a row a line get more room). argv: repository.
+80, lines over 100 columns (tables with a row a line get more room), a README of 120 lines or more.
+argv: repository.
 
 A function is what starts at the margin with a parameter list and ends with a brace at the margin;
 tables are not functions."""
@@ -50,3 +51,7 @@ for room in ROOMS:
             for name, first, last in functions(lines):
                 if last - first + 1 > 80:
                     print(f"{path}:{first}: function {name} has {last - first + 1} lines")
+with open(os.path.join(root, "README.md"), encoding="utf-8") as f:
+    length = len(f.readlines())
+if length >= 120:
+    print(f"README.md: {length} lines; what a first reader can do without belongs into docs/")
