@@ -1,4 +1,4 @@
-/* fsdpc dump: a stage of a model file, or a plan, as text or as the JSON object of cli.md.
+/* fsdpc dump: a stage of a model file, or a plan, as text or as a JSON object.
  *
  * A stage is the graph after a pass, or at the end of a level, in its canonical text form; config
  * and plan are the two ends of the pipeline. A file that begins with the plan's magic is a plan,

@@ -4,8 +4,6 @@
  * start with the states and batch fields that they read; train ends in set_state of the loss, eval
  * in set_state of the loss and of each metric. Everything is unrolled: what remains are ops with
  * shapes in numbers, each with its module path and its place in the user's file.
- *
- * Not handled: losses other than cross_entropy, and whatever builtin.c lists as lacking.
  */
 #include <math.h>
 #include <string.h>

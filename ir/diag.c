@@ -1,7 +1,7 @@
 /* The set of source files, the making of diagnostics, their codes, and the JSON form.
  *
- * JSON: one object a line with the keys of cli.md. Without a place file is null and the numbers
- * are 0. end_col is one past the last byte, as in Span. */
+ * JSON: one object a line. Without a place file is null and the numbers are 0. end_col is one past
+ * the last byte, as in Span. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
