@@ -74,40 +74,39 @@ static const Plan plan = {.params = params,
 
 #include "kernels/case_forms.h"
 
-#define LOSS(r, v)                                                                                 \
+/* The loss of r rows of v logits, p elements apart, by two ops and by one. */
+#define CROSS_ENTROPY(name, r, v, p, weight)                                                       \
     {.op = OP_cross_entropy,                                                                       \
-     .title = "cross_entropy " #r " " #v,                                                          \
-     .attr = {.ignore = -100},                                                                     \
+     .title = "cross_entropy" name,                                                                \
+     .attr = {.ignore = -100, .z = weight},                                                        \
      .n_in = 2,                                                                                    \
      .n_out = 2,                                                                                   \
-     .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                                 \
+     .in = {{PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                              \
      .out = {WORDS, F32(r)},                                                                       \
      .reference = ref_cross_entropy,                                                               \
      .tolerance = 1e-6,                                                                            \
      .limit = v,                                                                                   \
      .exact = true},                                                                               \
         {.op = OP_cross_entropy_grad,                                                              \
-         .title = "cross_entropy_grad " #r " " #v,                                                 \
-         .attr = {.ignore = -100, .exponent = -7},                                                 \
+         .title = "cross_entropy_grad" name,                                                       \
+         .attr = {.ignore = -100, .exponent = -7, .z = weight},                                    \
          .n_in = 3,                                                                                \
          .n_out = 1,                                                                               \
-         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                     \
-         .out = {REAL(r, v)},                                                                      \
+         .in = {{PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},  \
+         .out = {PITCHED(p, r, v)},                                                                \
          .reference = ref_cross_entropy_grad,                                                      \
          .derive = derive_lse,                                                                     \
          .tolerance = 2e-6,                                                                        \
          .limit = v},                                                                              \
-        {.op = OP_cross_entropy_both,                                                              \
-         .title = "cross_entropy_both " #r " " #v,                                                 \
-         .attr = {.ignore = -100, .exponent = -7},                                                 \
-         .n_in = 2,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                             \
-         .out = {REAL(r, v), WORDS},                                                               \
-         .reference = ref_cross_entropy_both,                                                      \
-         .tolerance = 2e-6,                                                                        \
-         .limit = v,                                                                               \
-         .exact = true},                                                                           \
+    {                                                                                              \
+        .op = OP_cross_entropy_both, .title = "cross_entropy_both" name,                           \
+        .attr = {.ignore = -100, .exponent = -7, .z = weight}, .n_in = 2, .n_out = 2,              \
+        .in = {{PITCHED(p, r, v), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                           \
+        .out = {PITCHED(p, r, v), WORDS}, .reference = ref_cross_entropy_both, .tolerance = 2e-6,  \
+        .limit = v, .exact = true                                                                  \
+    }
+#define LOSS(r, v)                                                                                 \
+    CROSS_ENTROPY(" " #r " " #v, r, v, 0, 0),                                                      \
         {.op = OP_accuracy,                                                                        \
          .title = "accuracy of 3 " #r " " #v,                                                      \
          .attr = {.ignore = -100, .k = 3},                                                         \
@@ -121,36 +120,6 @@ static const Plan plan = {.params = params,
         .op = OP_accuracy, .title = "accuracy " #r " " #v, .attr = {.ignore = -100, .k = 1},       \
         .n_in = 2, .n_out = 1, .in = {IN(MIX, SMALL, r, v), IN(DT_I32, TARGETS, r)},               \
         .out = {WORDS}, .reference = ref_accuracy, .limit = v                                      \
-    }
-/* With a z-loss; softmax and the sum of exponentials are as exact as without. */
-#define Z_LOSS(r, v)                                                                               \
-    {.op = OP_cross_entropy,                                                                       \
-     .title = "cross_entropy, z " #r " " #v,                                                       \
-     .attr = {.ignore = -100, .z = 0.01},                                                          \
-     .n_in = 2,                                                                                    \
-     .n_out = 2,                                                                                   \
-     .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)},                                                 \
-     .out = {WORDS, F32(r)},                                                                       \
-     .reference = ref_cross_entropy,                                                               \
-     .tolerance = 1e-6,                                                                            \
-     .limit = v,                                                                                   \
-     .exact = true},                                                                               \
-        {.op = OP_cross_entropy_grad,                                                              \
-         .title = "cross_entropy_grad, z " #r " " #v,                                              \
-         .attr = {.ignore = -100, .exponent = -7, .z = 0.01},                                      \
-         .n_in = 3,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                     \
-         .out = {REAL(r, v)},                                                                      \
-         .reference = ref_cross_entropy_grad,                                                      \
-         .derive = derive_lse,                                                                     \
-         .tolerance = 2e-6,                                                                        \
-         .limit = v},                                                                              \
-    {                                                                                              \
-        .op = OP_cross_entropy_both, .title = "cross_entropy_both, z " #r " " #v,                  \
-        .attr = {.ignore = -100, .exponent = -7, .z = 0.01}, .n_in = 2, .n_out = 2,                \
-        .in = {NORMAL(r, v), IN(DT_I32, TARGETS, r)}, .out = {REAL(r, v), WORDS},                  \
-        .reference = ref_cross_entropy_both, .tolerance = 2e-6, .limit = v, .exact = true          \
     }
 /* The head of a model and its loss, with logits whose rows are p elements apart. */
 #define PITCHED_HEAD(r, d, o, p)                                                                   \
@@ -199,40 +168,7 @@ static const Plan plan = {.params = params,
          .reference = ref_linear_grad_weight_bias,                                                 \
          .tolerance = 2e-6,                                                                        \
          .product = true},                                                                         \
-        {.op = OP_cross_entropy,                                                                   \
-         .title = "cross_entropy, pitch " #p,                                                      \
-         .attr = {.ignore = -100},                                                                 \
-         .n_in = 2,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                          \
-         .out = {WORDS, F32(r)},                                                                   \
-         .reference = ref_cross_entropy,                                                           \
-         .tolerance = 1e-6,                                                                        \
-         .limit = o,                                                                               \
-         .exact = true},                                                                           \
-        {.op = OP_cross_entropy_grad,                                                              \
-         .title = "cross_entropy_grad, pitch " #p,                                                 \
-         .attr = {.ignore = -100, .exponent = -7},                                                 \
-         .n_in = 3,                                                                                \
-         .n_out = 1,                                                                               \
-         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},  \
-         .out = {PITCHED(p, r, o)},                                                                \
-         .reference = ref_cross_entropy_grad,                                                      \
-         .derive = derive_lse,                                                                     \
-         .tolerance = 2e-6,                                                                        \
-         .limit = o},                                                                              \
-        {.op = OP_cross_entropy_both,                                                              \
-         .title = "cross_entropy_both, pitch " #p,                                                 \
-         .attr = {.ignore = -100, .exponent = -7},                                                 \
-         .n_in = 2,                                                                                \
-         .n_out = 2,                                                                               \
-         .in = {{PITCHED(p, r, o), FILL_NORMAL}, IN(DT_I32, TARGETS, r)},                          \
-         .out = {PITCHED(p, r, o), WORDS},                                                         \
-         .reference = ref_cross_entropy_both,                                                      \
-         .tolerance = 2e-6,                                                                        \
-         .limit = o,                                                                               \
-         .exact = true},                                                                           \
-    {                                                                                              \
+        CROSS_ENTROPY(", pitch " #p, r, o, p, 0), {                                                \
         .op = OP_cross_entropy_grad, .title = "cross_entropy_grad from dense, pitch " #p,          \
         .attr = {.ignore = -100, .exponent = -7}, .n_in = 3, .n_out = 1,                           \
         .in = {NORMAL(r, o), IN(DT_I32, TARGETS, r), IN(DT_F32, DERIVED, r)},                      \
@@ -749,7 +685,8 @@ const Case cases[] = {
     LOSS(5, 3),
     LOSS(40, 500),
     LOSS(7, 3001),
-    Z_LOSS(9, 83),
+    /* With a z-loss; softmax and the sum of exponentials are as exact as without. */
+    CROSS_ENTROPY(", z", 9, 83, 0, 0.01),
     PITCHED_HEAD(5, 4, 3, 8),
     PITCHED_HEAD(37, 70, 1001, 1024),
     {.op = OP_metric_add,
