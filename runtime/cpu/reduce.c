@@ -51,6 +51,21 @@ static int64_t mean_blocks(const Type *wide) {
     return wide->dim[0] * ((wide->dim[2] + LANES - 1) / LANES);
 }
 
+/* LANES sums in f64, and their quotients in f32. */
+typedef struct Totals {
+    D8 low, high;
+} Totals;
+VECTOR_INLINE void totals_add(Totals *s, V16 v) {
+    s->low += v_low_f64(v);
+    s->high += v_high_f64(v);
+}
+VECTOR_INLINE V16 totals_over(const Totals *s, double n) {
+    V16 v;
+    for (int i = 0; i < LANES; i++)
+        v[i] = (float)((i < LANES / 2 ? s->low[i] : s->high[i - LANES / 2]) / n);
+    return v;
+}
+
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
@@ -61,16 +76,10 @@ KERNEL(mean) {
         Range r = my_range(mean_blocks(x.type), 1);
         for (int64_t k = r.from; k < r.to; k++) {
             MeanBlock b = mean_block(x.type, k);
-            D8 low = {0}, high = {0};
-            for (int64_t t = 0; t < n; t++) {
-                V16 v = v_get(x.at, x.dtype, b.wide + t * inner, b.left);
-                low += v_low_f64(v);
-                high += v_high_f64(v);
-            }
-            V16 mean;
-            for (int i = 0; i < LANES; i++)
-                mean[i] = (float)((i < LANES / 2 ? low[i] : high[i - LANES / 2]) / (double)n);
-            v_put(y.at, y.dtype, b.narrow, b.left, mean);
+            Totals sum = {0};
+            for (int64_t t = 0; t < n; t++)
+                totals_add(&sum, v_get(x.at, x.dtype, b.wide + t * inner, b.left));
+            v_put(y.at, y.dtype, b.narrow, b.left, totals_over(&sum, (double)n));
         }
     }
     return 0;
@@ -136,16 +145,12 @@ static int64_t walk_place(const Spread *s, int64_t i) {
 
 /* n neighbours. */
 static double sum_run(const Operand *x, int64_t at, int64_t n) {
-    D8 low = {0}, high = {0};
+    Totals lanes = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        V16 v = v_load(x->at, x->dtype, at + i);
-        low += v_low_f64(v);
-        high += v_high_f64(v);
-    }
-    low += high;
+    for (; i + LANES <= n; i += LANES) totals_add(&lanes, v_load(x->at, x->dtype, at + i));
+    lanes.low += lanes.high;
     double sum = 0;
-    for (int l = 0; l < LANES / 2; l++) sum += low[l];
+    for (int l = 0; l < LANES / 2; l++) sum += lanes.low[l];
     for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
     return sum;
 }
@@ -153,15 +158,10 @@ static double sum_run(const Operand *x, int64_t at, int64_t n) {
 /* Results [first, first + n), n <= LANES, which lie side by side in x. */
 static void sum_columns_of(const Operand *x, const SumWalk *w, int64_t at, int64_t n, Result y,
                            int64_t first) {
-    D8 low = {0}, high = {0};
-    V16 sum;
-    for (int64_t i = 0; i < w->each; i++) {
-        V16 v = v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n);
-        low += v_low_f64(v);
-        high += v_high_f64(v);
-    }
-    for (int l = 0; l < LANES; l++) sum[l] = (float)(l < LANES / 2 ? low[l] : high[l - LANES / 2]);
-    v_put(y.at, y.dtype, first, n, sum);
+    Totals sum = {0};
+    for (int64_t i = 0; i < w->each; i++)
+        totals_add(&sum, v_get(x->at, x->dtype, at + walk_place(&w->summed, i), n));
+    v_put(y.at, y.dtype, first, n, totals_over(&sum, 1.0));
 }
 
 static void sum_row(const Operand *x, const SumWalk *w, int64_t at, Result y, int64_t first) {
