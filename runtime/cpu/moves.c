@@ -4,12 +4,11 @@
  * walked in squares of TILE x TILE, so that both are read and written in pieces of cache lines. The
  * other axes are counted through.
  */
+#include "moves.h"
 #include "kernel.h"
 #include "vector.h"
 
 enum { TILE = 16 };
-
-static bool may_move(int from, int to) { return from == to || (is_real(from) && is_real(to)); }
 
 /* n elements that lie side by side. */
 static void move_run(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
@@ -37,71 +36,35 @@ static void move_one(void *to, int to_dtype, int64_t to_at, const void *from, in
     }
 }
 
-/* y in terms of x: axis i of y has `dim` entries, `step` elements of x apart. */
-typedef struct Axes {
-    int n;
-    int64_t dim[MAX_RANK], step[MAX_RANK], stride[MAX_RANK]; /* stride: of y */
-} Axes;
-
-static Axes axes_of(const Type *x, const Type *y, const int *from) {
-    int64_t step[MAX_RANK] = {0}, n = 1, m = 1;
-    Axes a = {.n = y->rank};
-    for (int i = x->rank; i-- > 0; n *= x->dim[i]) step[i] = n;
-    for (int i = y->rank; i-- > 0; m *= y->dim[i]) {
-        a.dim[i] = y->dim[i];
-        a.step[i] = step[from[i]];
-        a.stride[i] = m;
-    }
-    return a;
-}
-
-/* Elements of x and y at which index number `index` of all axes but `skip` and the last begins. */
-static void find(const Axes *a, int skip, int64_t index, int64_t *x, int64_t *y) {
-    *x = *y = 0;
-    for (int i = a->n - 1; i-- > 0;) {
-        if (i == skip) continue;
-        *x += index % a->dim[i] * a->step[i];
-        *y += index % a->dim[i] * a->stride[i];
-        index /= a->dim[i];
-    }
-}
-
 /* The plane of axis `side`, along which x lies side by side, and the last axis. */
-static void turn_plane(const Axes *a, int side, Operand x, Result y, int64_t x_at, int64_t y_at) {
-    int64_t rows = a->dim[side], columns = a->dim[a->n - 1], step = a->step[a->n - 1];
+static void turn_plane(const Axes *a, Operand x, Result y, int64_t x_at, int64_t y_at) {
+    int64_t rows = a->dim[a->side], columns = a->dim[a->n - 1], step = a->step[a->n - 1];
     for (int64_t i0 = 0; i0 < rows; i0 += TILE)
         for (int64_t j0 = 0; j0 < columns; j0 += TILE)
             for (int64_t i = i0; i < MIN(i0 + TILE, rows); i++)
                 for (int64_t j = j0; j < MIN(j0 + TILE, columns); j++)
-                    move_one(y.at, y.dtype, y_at + i * a->stride[side] + j, x.at, x.dtype,
+                    move_one(y.at, y.dtype, y_at + i * a->stride[a->side] + j, x.at, x.dtype,
                              x_at + i + j * step);
 }
 
 static int permute(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int rank = x.type->rank, axis[MAX_RANK], from[MAX_RANK];
-    if (!may_move(x.dtype, y.dtype) || x.n != y.n || y.type->rank != rank ||
-        !axes_of_order(l->call->attr->order, rank, axis))
+    Axes a;
+    if (!may_move(x.dtype, y.dtype) ||
+        !axes_between(x.type, y.type, l->call->attr->order, back, &a))
         return bad_operands(l);
-    for (int i = 0; i < rank; i++) from[back ? axis[i] : i] = back ? i : axis[i];
-    for (int i = 0; i < rank; i++)
-        if (y.type->dim[i] != x.type->dim[from[i]]) return bad_operands(l);
-    Axes a = axes_of(x.type, y.type, from);
-    int side = -1; /* the axis of y that is x's last one, unless it is y's last one too */
-    for (int i = 0; i + 1 < rank; i++)
-        if (from[i] == rank - 1) side = i;
-    int64_t plane = a.dim[rank - 1] * (side >= 0 ? a.dim[side] : 1);
+    int64_t plane = a.dim[a.n - 1] * (a.side >= 0 ? a.dim[a.side] : 1);
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         Range r = my_range(y.n / MAX(plane, 1), 1);
         for (int64_t k = r.from; k < r.to; k++) {
             int64_t x_at, y_at;
-            find(&a, side, k, &x_at, &y_at);
-            if (side < 0)
+            find_place(&a, k, &x_at, &y_at);
+            if (a.side < 0)
                 move_run(y.at, y.dtype, y_at, x.at, x.dtype, x_at, plane);
             else
-                turn_plane(&a, side, x, y, x_at, y_at);
+                turn_plane(&a, x, y, x_at, y_at);
         }
     }
     return 0;
@@ -110,30 +73,7 @@ static int permute(const Launch *l, bool back) {
 KERNEL(transpose) { return permute(l, false); }
 KERNEL(transpose_grad) { return permute(l, true); }
 
-/* ---- parts of an axis: runs of `width` elements, `rows` of them, in an array whose runs are
- * `pitch` long */
-
-typedef struct Part {
-    int64_t rows, width, pitch, start; /* start: elements into each run of the whole */
-} Part;
-
-static bool part_of_axis(const Type *part, const Type *whole, int64_t axis, int64_t start,
-                         Part *p) {
-    if (axis < 0 || axis >= whole->rank || part->rank != whole->rank || start < 0 ||
-        start > whole->dim[axis] - part->dim[axis])
-        return false;
-    int64_t inner = 1;
-    *p = (Part){.rows = 1};
-    for (int i = 0; i < whole->rank; i++) {
-        if (i != axis && part->dim[i] != whole->dim[i]) return false;
-        if (i < axis) p->rows *= whole->dim[i];
-        if (i > axis) inner *= whole->dim[i];
-    }
-    p->width = part->dim[axis] * inner;
-    p->pitch = whole->dim[axis] * inner;
-    p->start = start * inner;
-    return true;
-}
+/* ---- parts of an axis */
 
 KERNEL(slice) {
     Operand x = input(l, 0);

@@ -6,6 +6,9 @@
  */
 #include "norm.h"
 
+#define MOVES_FUNCTION DEVICE
+#include "moves.h"
+
 enum { MOVE_THREADS = 256, TURN = 32 };
 
 DEVICE void move_one(void *to, int to_dtype, int64_t to_at, const void *from, int dtype,
@@ -24,31 +27,13 @@ DEVICE void move_one(void *to, int to_dtype, int64_t to_at, const void *from, in
         ((uint8_t *)to)[to_at] = ((const uint8_t *)from)[from_at];
 }
 
-static bool may_move(int from, int to) { return from == to || (is_real(from) && is_real(to)); }
-
-/* Axis i of y has `dim` entries, `step` elements of x and `stride` of y apart. */
-struct Axes {
-    int n, side; /* side: axis of y that is x's last one; -1: it is y's last one */
-    int64_t dim[MAX_RANK], step[MAX_RANK], stride[MAX_RANK];
-};
-
-DEVICE void find_place(const Axes &a, int64_t index, int64_t &x, int64_t &y) {
-    x = y = 0;
-    for (int i = a.n - 2; i >= 0; i--) {
-        if (i == a.side) continue;
-        x += index % a.dim[i] * a.step[i];
-        y += index % a.dim[i] * a.stride[i];
-        index /= a.dim[i];
-    }
-}
-
 __global__ void __launch_bounds__(MOVE_THREADS)
     permute_rows(void *y, int y_dtype, Real x, Axes a, int64_t n) {
     int64_t width = a.dim[a.n - 1];
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
          i += (int64_t)gridDim.x * blockDim.x) {
         int64_t x_at, y_at;
-        find_place(a, i / width, x_at, y_at);
+        find_place(&a, i / width, &x_at, &y_at);
         move_one(y, y_dtype, y_at + i % width, x.at, x.dtype, x_at + i % width);
     }
 }
@@ -59,7 +44,7 @@ __global__ void __launch_bounds__(MOVE_THREADS)
     __shared__ int64_t square[TURN][TURN + 1];
     int64_t rows = a.dim[a.side], columns = a.dim[a.n - 1], step = a.step[a.n - 1], x_at, y_at;
     int64_t j0 = blockIdx.x % across * TURN, i0 = blockIdx.x / across % down * TURN;
-    find_place(a, blockIdx.x / across / down, x_at, y_at);
+    find_place(&a, blockIdx.x / across / down, &x_at, &y_at);
     int u = threadIdx.x % TURN, v = threadIdx.x / TURN;
     for (int k = v; k < TURN; k += MOVE_THREADS / TURN)
         if (i0 + u < rows && j0 + k < columns)
@@ -74,31 +59,18 @@ __global__ void __launch_bounds__(MOVE_THREADS)
 static int permute(const Launch *l, bool back) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    int rank = x.type->rank, axis[MAX_RANK], from[MAX_RANK];
-    if (!may_move(x.dtype, y.dtype) || x.n != y.n || y.type->rank != rank ||
-        !axes_of_order(l->call->attr->order, rank, axis))
-        return bad_operands(l);
-    for (int i = 0; i < rank; i++) from[back ? axis[i] : i] = back ? i : axis[i];
-    for (int i = 0; i < rank; i++)
-        if (y.type->dim[i] != x.type->dim[from[i]]) return bad_operands(l);
-    if (y.n == 0) return 0;
-    int64_t step[MAX_RANK] = {}, n = 1, m = 1;
     Axes a = {};
-    a.n = rank;
-    a.side = -1;
-    for (int i = rank; i-- > 0; n *= x.type->dim[i]) step[i] = n;
-    for (int i = rank; i-- > 0; m *= y.type->dim[i]) {
-        a.dim[i] = y.type->dim[i];
-        a.step[i] = step[from[i]];
-        a.stride[i] = m;
-        if (i + 1 < rank && from[i] == rank - 1) a.side = i;
-    }
+    if (!may_move(x.dtype, y.dtype) ||
+        !axes_between(x.type, y.type, l->call->attr->order, back, &a))
+        return bad_operands(l);
+    if (y.n == 0) return 0;
+    int last = a.n - 1;
     Real source = real_of(x);
     if (a.side < 0)
         return LAUNCH(l, permute_rows, blocks_for(y.n, MOVE_THREADS), MOVE_THREADS, 0, y.at,
                       y.dtype, source, a, y.n);
-    int64_t across = (a.dim[rank - 1] + TURN - 1) / TURN, down = (a.dim[a.side] + TURN - 1) / TURN;
-    int64_t planes = y.n / (a.dim[rank - 1] * a.dim[a.side]);
+    int64_t across = (a.dim[last] + TURN - 1) / TURN, down = (a.dim[a.side] + TURN - 1) / TURN;
+    int64_t planes = y.n / (a.dim[last] * a.dim[a.side]);
     if (across * down * planes > INT32_MAX) return bad_operands(l);
     return LAUNCH(l, turn_squares, (unsigned)(across * down * planes), MOVE_THREADS, 0, y.at,
                   y.dtype, source, a, across, down);
@@ -106,29 +78,7 @@ static int permute(const Launch *l, bool back) {
 KERNEL(transpose) { return permute(l, false); }
 KERNEL(transpose_grad) { return permute(l, true); }
 
-/* ---- parts of an axis; see runtime/cpu/moves.c */
-
-struct Part {
-    int64_t rows, width, pitch, start;
-};
-
-static bool part_of_axis(const Type *part, const Type *whole, int64_t axis, int64_t start,
-                         Part *p) {
-    if (axis < 0 || axis >= whole->rank || part->rank != whole->rank || start < 0 ||
-        start > whole->dim[axis] - part->dim[axis])
-        return false;
-    int64_t inner = 1;
-    p->rows = 1;
-    for (int i = 0; i < whole->rank; i++) {
-        if (i != axis && part->dim[i] != whole->dim[i]) return false;
-        if (i < axis) p->rows *= whole->dim[i];
-        if (i > axis) inner *= whole->dim[i];
-    }
-    p->width = part->dim[axis] * inner;
-    p->pitch = whole->dim[axis] * inner;
-    p->start = start * inner;
-    return true;
-}
+/* ---- parts of an axis */
 
 /* Runs of `width` from runs from_pitch long into runs to_pitch long. */
 __global__ void __launch_bounds__(MOVE_THREADS)
