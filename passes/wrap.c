@@ -348,7 +348,6 @@ bool pass_wrap(Graph *g) {
               arena_array(g->arena, int32_t, g->modules.n), false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
     number_modules(&w);
-    g->units.n = 0;
     if (g->policy.unit == UNIT_CLASS)
         add_units(&w, modules_of_classes(g, "unit", g->policy.unit_span, &g->policy.unit_classes,
                                          &w.failed));
