@@ -105,8 +105,9 @@ void view_rows(View *v, const PlanProgram *program);
  * one phase. */
 typedef struct ViewRow {
     uint64_t instr;
-    const char *text; /* what the row's own stream shows */
-    const char *made; /* size of what it writes */
+    const char *text;    /* what the row's own stream shows */
+    const char *made;    /* size of what it writes */
+    const char *formula; /* of an instruction fused, or NULL */
     uint32_t segment;
     uint32_t awaited[STREAM_KINDS]; /* 1 + instruction of that stream whose end it waits for */
     uint8_t in_flight;              /* by stream: something issued there is not awaited yet */
@@ -122,6 +123,9 @@ typedef struct ViewRows {
     VEC(ViewRow) rows;
     VEC(ViewSegment) segments;
 } ViewRows;
+
+/* dump_formula.c: the formula of an instruction fused, under the heading of a layer; else NULL. */
+const char *view_formula(const View *v, const PlanInstr *in, const char *layer);
 
 /* dump_fold.c: finds repeated segments and sets `like`. */
 void view_fold(const View *v, ViewRows *r);

@@ -43,6 +43,7 @@ static uint64_t hash_of(const View *v, const ViewRows *r, const ViewSegment *s) 
         const ViewRow *row = &r->rows.at[i];
         const PlanInstr *in = &v->p->instrs[row->instr];
         put_relative(&out, row->text, stem, number);
+        if (row->formula) put_relative(&out, row->formula, stem, number);
         buf_printf(&out, " %s [%d]", row->made, in->stream);
         for (int k = 0; k < STREAM_KINDS; k++)
             if (row->awaited[k]) {

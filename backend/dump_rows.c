@@ -124,6 +124,7 @@ static void add_row(View *v, ViewRows *r, Flight *f, uint64_t i) {
     ViewSegment *s = &r->segments.at[r->segments.n - 1];
     ViewRow row = {.instr = i, .segment = r->segments.n - 1};
     row.text = row_text(v, in, in->phase == PHASE_UPDATE ? "" : s->layer);
+    row.formula = view_formula(v, in, s->layer);
     row.made = made_text(v, in);
     for (int k = 0; k < STREAM_KINDS; k++) {
         row.awaited[k] = k == in->stream ? 0 : f->waits[in->stream][k];
@@ -225,9 +226,19 @@ static void put_line(View *v, const char *text) {
     buf_printf(v->out, "%.*s\n", (int)n, text);
 }
 
-static void put_row(View *v, const ViewRow *row, const Columns *c) {
+/* Instead of the operands where there is room; else on lines of its own below the row. */
+static bool fits_formula(const ViewRow *row, const Columns *c) {
+    int room = c->width[STREAM_COMPUTE] - MADE_WIDTH - 1;
+    return row->formula && !strchr(row->formula, ';') &&
+           (int)(strlen("fused ") + strlen(row->formula)) <= room;
+}
+
+static void put_row(View *v, const ViewRow *given, const Columns *c) {
+    ViewRow copy = *given, *row = &copy;
     const PlanInstr *in = &v->p->instrs[row->instr];
+    bool fits = fits_formula(row, c);
     Buf out = {0};
+    if (fits) row->text = arena_printf(v->a, "fused %s", row->formula);
     char number[24], line[40] = "";
     snprintf(number, sizeof number, "#%llu", (unsigned long long)row->instr);
     buf_printf(&out, "%-*s", NUMBER_WIDTH, number);
@@ -243,6 +254,10 @@ static void put_row(View *v, const ViewRow *row, const Columns *c) {
     buf_printf(&out, "%s", "");
     put_line(v, arena_strndup(v->a, out.at, out.n));
     buf_free(&out);
+    if (!row->formula || fits) return;
+    const char *equals = strstr(row->formula, " = ") ? "" : "= ";
+    const char *below = arena_printf(v->a, "%*s%s%s", NUMBER_WIDTH + 2, "", equals, row->formula);
+    view_line(v, below, NUMBER_WIDTH + 4);
 }
 
 static void put_titles(View *v, const Columns *c) {

@@ -1,0 +1,134 @@
+/* The formula of an instruction `fused` as people write it: gate * sigmoid(gate) + 1.
+ *
+ * In: the steps (formula.h) and the names of operands and results. Out: a result's expression, or
+ * where there are several parts `NAME = expression; ..`. A step that is read once stands where it
+ * is read; one that is read more often, and each result, is a part with a name. Brackets are those
+ * that the order of evaluation needs: a + (b + c) rounds otherwise than a + b + c. Where steps are
+ * rounded to other dtypes than the first result, the dtype stands around the step: bf16(a * b).
+ */
+#include <string.h>
+
+#include "dump.h"
+
+typedef struct Writer {
+    const PlanFormula *f;
+    const FormulaStep *step;
+    const char *name[FORMULA_OPERANDS + FORMULA_STEPS]; /* NULL: written where it is read */
+    int dtype;
+    Buf out;
+} Writer;
+
+/* How tightly an expression binds. */
+enum { BINDS_COMPARISON = 1, BINDS_SUM, BINDS_PRODUCT, BINDS_SIGN, BINDS_POWER, BINDS_NAME };
+
+/* Of functions that are written between their arguments, or before one; {NULL}: name(..) */
+static const struct {
+    const char *sign;
+    int binds;
+} operators[SCALAR_COUNT] = {
+    [SCALAR_add] = {" + ", BINDS_SUM},           [SCALAR_sub] = {" - ", BINDS_SUM},
+    [SCALAR_mul] = {" * ", BINDS_PRODUCT},       [SCALAR_div] = {" / ", BINDS_PRODUCT},
+    [SCALAR_scale] = {" * ", BINDS_PRODUCT},     [SCALAR_power] = {" ** ", BINDS_POWER},
+    [SCALAR_less] = {" < ", BINDS_COMPARISON},   [SCALAR_less_equal] = {" <= ", BINDS_COMPARISON},
+    [SCALAR_equal] = {" == ", BINDS_COMPARISON}, [SCALAR_unequal] = {" != ", BINDS_COMPARISON},
+};
+
+static void put_value(Writer *w, uint32_t value, int binds);
+
+static void put_number(Writer *w, double x) {
+    char text[40];
+    buf_printf(&w->out, "%s", double_text(x, text));
+}
+
+static void put_call(Writer *w, const FormulaStep *s) {
+    buf_printf(&w->out, "%s(", scalar_name(s->function));
+    for (int a = 0; a < scalar_arity(s->function); a++) {
+        if (a) buf_printf(&w->out, ", ");
+        put_value(w, s->arg[a], 0);
+    }
+    buf_printf(&w->out, ")");
+}
+
+static void put_operator(Writer *w, const FormulaStep *s) {
+    int binds = operators[s->function].binds, power = s->function == SCALAR_power;
+    put_value(w, s->arg[0], binds + power);
+    buf_printf(&w->out, "%s", operators[s->function].sign);
+    if (s->function == SCALAR_scale)
+        put_number(w, s->number);
+    else
+        put_value(w, s->arg[1], binds + !power);
+}
+
+static int step_binds(const Writer *w, const FormulaStep *s) {
+    if (s->dtype != w->dtype) return BINDS_NAME;
+    if (s->function == SCALAR_scale && s->number == -1) return BINDS_SIGN;
+    if (s->function == SCALAR_constant) return s->number < 0 ? BINDS_SIGN : BINDS_NAME;
+    return operators[s->function].sign ? operators[s->function].binds : BINDS_NAME;
+}
+
+/* The step itself, even if it has a name. */
+static void put_step(Writer *w, const FormulaStep *s, int binds) {
+    bool brackets = step_binds(w, s) < binds, other = s->dtype != w->dtype;
+    if (other) buf_printf(&w->out, "%s", dtype_name(s->dtype));
+    if (brackets || other) buf_printf(&w->out, "(");
+    if (s->function == SCALAR_constant) {
+        put_number(w, s->number);
+    } else if (s->function == SCALAR_expand) {
+        put_value(w, s->arg[0], 0);
+    } else if (s->function == SCALAR_scale && s->number == -1) {
+        buf_printf(&w->out, "-");
+        put_value(w, s->arg[0], BINDS_SIGN);
+    } else if (operators[s->function].sign) {
+        put_operator(w, s);
+    } else {
+        put_call(w, s);
+    }
+    if (brackets || other) buf_printf(&w->out, ")");
+}
+
+static void put_value(Writer *w, uint32_t value, int binds) {
+    if (w->name[value])
+        buf_printf(&w->out, "%s", w->name[value]);
+    else
+        put_step(w, &w->step[value - w->f->n_in], binds);
+}
+
+/* Names operands, results, and steps that are read more than once: t0, t1. */
+static uint32_t give_names(Writer *w, const View *v, const PlanInstr *in, const char *layer) {
+    uint32_t reads[FORMULA_OPERANDS + FORMULA_STEPS] = {0}, parts = 0;
+    const PlanFormula *f = w->f;
+    for (uint32_t k = 0; k < f->n_in; k++)
+        w->name[k] = view_short(v->name[v->p->operands[in->first_in + k]], layer, "");
+    for (uint32_t k = 0; k < f->n_step; k++)
+        for (int a = 0; a < scalar_arity(w->step[k].function); a++) reads[w->step[k].arg[a]]++;
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        const FormulaStep *s = &w->step[k];
+        const char **name = &w->name[f->n_in + k];
+        if (s->result)
+            *name = view_short(v->name[in->first_out + s->result - 1u], layer, "");
+        else if (reads[f->n_in + k] > 1 && s->function != SCALAR_constant)
+            *name = arena_printf(v->a, "t%u", k);
+        parts += *name != NULL;
+    }
+    return parts;
+}
+
+const char *view_formula(const View *v, const PlanInstr *in, const char *layer) {
+    if (in->op != OP_fused) return NULL;
+    Writer w = {.f = &v->p->formulas[in->attr.index]};
+    if (w.f->n_in != in->n_in || w.f->n_out != in->n_out) return NULL;
+    w.step = v->p->steps + w.f->first_step;
+    uint32_t parts = give_names(&w, v, in, layer);
+    for (uint32_t k = 0; k < w.f->n_step; k++)
+        if (w.step[k].result == 1) w.dtype = w.step[k].dtype;
+    for (uint32_t k = 0; k < w.f->n_step; k++) {
+        const char *name = w.name[w.f->n_in + k];
+        if (!name) continue;
+        if (w.out.n) buf_printf(&w.out, "; ");
+        if (parts > 1) buf_printf(&w.out, "%s = ", name);
+        put_step(&w, &w.step[k], 0);
+    }
+    const char *text = arena_strndup(v->a, w.out.at, w.out.n);
+    buf_free(&w.out);
+    return text;
+}
