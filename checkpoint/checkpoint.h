@@ -156,11 +156,13 @@ int64_t ck_good_before(const char *step_folder);
 /* Makes the folder where it is missing, takes its lock, removes what a run that died left behind.
  * EXIT_ENVIRONMENT where another run has it. */
 int ck_lock(const char *folder, uint64_t run, int *lock, char *error);
-int ck_begin(const char *folder, int64_t step, uint64_t run, char part[CK_PATH], char *error);
+/* Where the step is made before it is complete. */
+void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]);
+int ck_begin(const char *folder, const char *part, char *error);
 int ck_commit(const char *folder, const char *part, int64_t step, char *error);
 void ck_remove(const char *path); /* a folder of ours with its files */
-/* Retention: the newest `keep`, multiples of `keep_every` (0 = none), and steps `best` and `spared`
- * (-1 = none) stay. keep = 0 keeps all. */
-void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best, int64_t spared);
+/* Retention: the newest `keep` (0 = all), multiples of `keep_every` (0 = none) and step `best` (-1
+ * = none) stay. */
+void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best);
 
 #endif

@@ -209,10 +209,13 @@ int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
     return 0;
 }
 
-int ck_begin(const char *folder, int64_t step, uint64_t run, char part[CK_PATH], char *error) {
+void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]) {
     char name[32];
     ck_step_name(name, step);
     snprintf(part, CK_PATH, "%.4000s/%s.part-%016" PRIx64, folder, name, run);
+}
+
+int ck_begin(const char *folder, const char *part, char *error) {
     ck_remove(part); /* an earlier try of this run */
     if (mkdir(part, 0777)) return cannot("make", part, error);
     return sync_folder(folder, error);
@@ -235,12 +238,10 @@ static void leave(const char *folder, int64_t step) {
     if (!rename(path, gone)) ck_remove(gone);
 }
 
-void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best, int64_t spared) {
+void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best) {
     uint32_t n;
     int64_t *step = ck_steps(folder, &n);
-    for (uint32_t i = 0; keep && (int64_t)i + keep < (int64_t)n; i++) {
-        bool marked = keep_every && step[i] % keep_every == 0;
-        if (!marked && step[i] != best && step[i] != spared) leave(folder, step[i]);
-    }
+    for (uint32_t i = 0; keep && (int64_t)i + keep < (int64_t)n; i++)
+        if (step[i] != best && (!keep_every || step[i] % keep_every)) leave(folder, step[i]);
     free(step);
 }

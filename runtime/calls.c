@@ -3,8 +3,10 @@
  * and, one call ahead, the loader walk the same list.
  *
  * Rank r of N takes samples [r * B/N, (r + 1) * B/N) of a step, cut into consecutive micro-batches.
- * With --eval-only there is one evaluation, and no step. An evaluation reads the first eval_steps *
- * B samples, in rounds of what the role's evaluation calls of all ranks read together.
+ * A run that goes on from a checkpoint begins after its steps, with the evaluation after the last
+ * of them where that one is still to come. With --eval-only there is one evaluation, and no step.
+ * An evaluation reads the first eval_steps * B samples, in rounds of what the role's evaluation
+ * calls of all ranks read together.
  */
 #include "runtime.h"
 
@@ -47,6 +49,12 @@ void cursor_start(CallCursor *c, const Run *run, int32_t rank) {
     for (uint64_t i = 0; i < run->plan->n_roles; i++)
         if ((uint32_t)rank - run->plan->roles[i].first_rank < run->plan->roles[i].n_ranks)
             c->role = (uint32_t)i;
+    if (c->evaluation) return;
+    c->step = run->first_step;
+    if (c->step > 0 && run->evaluation_due && evaluates_after(run, c->role, c->step - 1)) {
+        c->step--;
+        c->evaluation = true;
+    }
 }
 
 /* The call row at or after c->call that belongs to this role and kind; n_calls when none does. */

@@ -36,8 +36,9 @@ static void catch_signals(Run *run) {
     sigaction(SIGTERM, &a, NULL);
     /* The terminal is gone; under nohup that is nothing to us. */
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
-    if (run->module) sigaction(SIGUSR1, &a, NULL); /* what mpirun hands on to every rank */
-    sigset_t held;                                 /* until now, in ranks that fsdp-run started */
+    /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
+    if (run->module || run->saver) sigaction(SIGUSR1, &a, NULL);
+    sigset_t held; /* until now, in ranks that fsdp-run started */
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
@@ -296,6 +297,7 @@ static int open_data(Run *run) {
 
 static int open_weights(Run *run, TensorSet *set) {
     char error[ERROR_BYTES];
+    if (is_checkpoint(run->options->load)) return resume_weights(run, run->options->load);
     int code = tensor_set_open(set, run->options->load, error);
     if (code) return report(code, error);
     run->weights = set;
@@ -308,6 +310,24 @@ static int open_weights(Run *run, TensorSet *set) {
     if (code) return code;
     mapped_watch();
     code = weights_compare(run, error);
+    return code ? report(code, error) : 0;
+}
+
+/* What the command line says, else what the model does. */
+static int open_checkpoints(Run *run) {
+    enum { KEPT = 2 };
+    char error[ERROR_BYTES];
+    const Options *o = run->options;
+    int code = o->resume ? resume_open(run) : 0;
+    if (code) return code;
+    CheckpointOptions *c = &run->checkpoint;
+    *c = o->checkpoint;
+    c->every = MAX(c->every, 0);
+    c->keep = c->keep < 0 ? KEPT : c->keep;
+    c->keep_every = MAX(c->keep_every, 0);
+    if (o->eval_only || o->generate) c->folder = NULL;
+    if (!c->folder) return 0;
+    code = saver_open(run, error);
     return code ? report(code, error) : 0;
 }
 
@@ -421,9 +441,11 @@ static int run_ranks(Run *run) {
     if (run->failure) return run->silent ? run->failure : report(run->failure, run->failure_text);
     if (!run->was_interrupted) return 0;
     if (speaks(run))
-        fprintf(stderr, "interrupted after a whole step%s%s\n",
+        fprintf(stderr, "interrupted after a whole step%s%s%s%s\n",
                 run->options->save.path ? "; the weights are in " : "",
-                run->options->save.path ? run->options->save.path : "");
+                run->options->save.path ? run->options->save.path : "",
+                run->saver ? "; to go on: --resume " : "",
+                run->saver ? run->checkpoint.folder : "");
     return EXIT_INTERRUPTED;
 }
 
@@ -480,6 +502,7 @@ static int train(Run *run) {
     if (!code) code = open_data(run);
     if (!code && run->options->load) code = open_weights(run, &weights);
     if (!code) code = check_outputs(run);
+    if (!code) code = open_checkpoints(run);
     if (!code && (code = metrics_open(run, error))) report(code, error);
     if (!code) {
         run->threads = default_threads(run);
@@ -510,6 +533,8 @@ static int train(Run *run) {
     free(run->match);
     tokenizer_close(run->tokenizer);
     if (weights.arena) tensor_set_close(&weights);
+    saver_close(run->saver);
+    resume_close(run->resume);
     return code;
 }
 

@@ -29,6 +29,7 @@ struct Metrics {
     double begun; /* when the run began */
     Progress progress;
     double best_eval;
+    bool goes_on; /* the log, with lines of an earlier run */
     uint64_t arena_bytes;
     char line[LINE_BYTES];
     char buffer[LINE_BYTES * 2];
@@ -56,8 +57,38 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* `-` is stdout, and the summary then goes to stderr. One run at a time writes to a file: it is
- * emptied when it is ours alone. */
+/* Does the line tell of something that a run which goes on from a checkpoint will tell again? */
+static bool comes_again(const Run *run, const char *line, size_t n) {
+    json_t *o = json_loadb(line, n, 0, NULL);
+    const char *what = json_string_value(json_object_get(o, "event"));
+    int64_t step = json_integer_value(json_object_get(o, "step")), first = run->first_step;
+    bool again = !what || !strcmp(what, "end");
+    if (!again && !strcmp(what, "step")) again = step >= first;
+    if (!again && !strcmp(what, "eval")) again = step + run->evaluation_due > first;
+    if (!again && !strcmp(what, "checkpoint")) again = step > first;
+    json_decref(o);
+    return again;
+}
+
+/* The bytes of the log that stay: those up to the first line that comes again. -1: it is something
+ * else. */
+static int64_t kept_bytes(const Run *run, const char *path) {
+    size_t n, at = 0;
+    if (!run->first_step) return 0;
+    char *text = read_file(path, &n);
+    if (!text) return 0;
+    while (at < n) {
+        const char *end = memchr(text + at, '\n', n - at);
+        if (!end || comes_again(run, text + at, (size_t)(end - text) - at)) break;
+        at = (size_t)(end - text) + 1;
+    }
+    bool other = n && !at && memcmp(text, "{\"event\":", MIN(n, (size_t)9));
+    free(text);
+    return other ? -1 : (int64_t)at;
+}
+
+/* `-` is stdout, and the summary then goes to stderr. One run at a time writes to a file: when it
+ * is ours alone it is emptied, or cut off where a run begins that goes on from a checkpoint. */
 static int open_log(Metrics *m, const char *path, char *error) {
     if (!strcmp(path, "-")) {
         m->log = stdout;
@@ -71,9 +102,12 @@ static int open_log(Metrics *m, const char *path, char *error) {
     if (fd >= 0 && !ours) why = "another run writes to it";
     struct stat st;
     bool file = ours && !fstat(fd, &st) && S_ISREG(st.st_mode);
-    bool ready = ours && !(file && ftruncate(fd, 0)) &&
+    int64_t kept = file ? kept_bytes(m->run, path) : 0;
+    bool ready = ours && kept >= 0 && !(file && ftruncate(fd, kept)) &&
+                 !(file && lseek(fd, kept, SEEK_SET) < 0) &&
                  !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    if (ours && !ready) why = strerror(errno);
+    if (ours && !ready) why = kept < 0 ? "it is no log that could go on" : strerror(errno);
+    m->goes_on = kept > 0;
     if (ready) m->log = fdopen(fd, "w");
     if (m->log) return 0;
     snprintf(error, ERROR_BYTES, "cannot write %s: %s", path, why);
@@ -91,7 +125,7 @@ int metrics_open(Run *run, char *error) {
     json_object_seed(1);
     m->run = run;
     m->quiet = run->options->quiet;
-    m->best_eval = NAN;
+    m->best_eval = run->first_step ? run->best_evaluation : NAN;
     progress_open(&m->progress, run);
     if (!run->options->log || run->launch.rank != 0) return 0;
     int code = open_log(m, run->options->log, error);
@@ -148,7 +182,8 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     if (!m->log) return 0;
     char fingerprint[32];
     snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, p->header->fingerprint);
-    json_t *o = event("start");
+    json_t *o = event(m->goes_on ? "resume" : "start");
+    if (m->run->first_step) json_object_set_new(o, "step", json_integer(m->run->first_step));
     json_object_set_new(o, "plan", json_string(fingerprint));
     json_object_set_new(o, "ranks", json_integer(m->run->launch.ranks));
     json_object_set_new(o, "device", json_string(m->run->device->name));
@@ -194,6 +229,19 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     for (int i = 0; i < n; i++) json_object_set_new(o, name[i], number(value[i]));
     return write_line(m, o, error);
 }
+
+int metrics_checkpoint(Metrics *m, const SaveMoment *s, char *error) {
+    if (!m->log) return 0;
+    json_t *o = event("checkpoint");
+    json_object_set_new(o, "step", json_integer(s->step));
+    json_object_set_new(o, "bytes", json_integer((json_int_t)s->bytes));
+    json_object_set_new(o, "stall_ms", number(s->seconds * 1e3));
+    json_object_set_new(o, "write_s", number(s->seconds));
+    if (!s->written) json_object_set_new(o, "failed", json_true());
+    return write_line(m, o, error);
+}
+
+double metrics_best(const Metrics *m) { return m->best_eval; }
 
 /* Of the device's memory, what this process took beside arenas; 0 if not known. */
 static uint64_t beside_arenas(const Run *run) {

@@ -199,16 +199,32 @@ static int temperature_option(Options *o, const char *value) {
 
 /* What goes with training only, beside an option that does without. */
 static int check_mode(const Options *o, const char *mode) {
-    const char *other = o->steps >= 0       ? "--steps"
-                        : o->save.path      ? "--save"
-                        : o->dump_step >= 0 ? "--dump-grads"
-                                            : NULL;
+    const char *other = o->steps >= 0          ? "--steps"
+                        : o->save.path         ? "--save"
+                        : o->dump_step >= 0    ? "--dump-grads"
+                        : o->checkpoint.folder ? "--checkpoint"
+                        : o->resume            ? "--resume"
+                                               : NULL;
     if (other) return mistake("%s and %s: nothing is trained", mode, other);
     if (!o->load) return mistake("%s needs the weights: --load FILE", mode);
     return -1;
 }
 
+static int check_checkpoint(const Options *o) {
+    const CheckpointOptions *c = &o->checkpoint;
+    const char *other = c->every >= 0        ? "--checkpoint-every"
+                        : c->keep >= 0       ? "--keep"
+                        : c->keep_every >= 0 ? "--keep-every"
+                        : c->keep_best       ? "--keep-best"
+                                             : NULL;
+    if (other && !c->folder) return mistake("%s goes with --checkpoint", other);
+    if (o->resume && o->load)
+        return mistake("--load and --resume: the weights come from one of them");
+    return -1;
+}
+
 static int complete(Options *o) {
+    if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
     if (!o->generate && sampling) return mistake("%s goes with --generate", sampling);
     if (o->generate && o->eval_only) return mistake("--eval-only and --generate: one at a time");
@@ -217,7 +233,7 @@ static int complete(Options *o) {
     if (!o->tokens) o->tokens = 64;
     int code = o->eval_only  ? check_mode(o, "--eval-only")
                : o->generate ? check_mode(o, "--generate")
-                             : -1;
+                             : check_checkpoint(o);
     return code < 0 ? complete_save(o) : code;
 }
 
@@ -243,6 +259,21 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
+    case OPT_CHECKPOINT: o->checkpoint.folder = value; return -1;
+    case OPT_CHECKPOINT_EVERY:
+        return count_option("--checkpoint-every", value, 1, INT32_MAX, &o->checkpoint.every);
+    case OPT_KEEP: return count_option("--keep", value, 0, INT32_MAX, &o->checkpoint.keep);
+    case OPT_KEEP_EVERY:
+        return count_option("--keep-every", value, 1, INT32_MAX, &o->checkpoint.keep_every);
+    case OPT_KEEP_BEST: o->checkpoint.keep_best = true; return -1;
+    case OPT_RESUME:
+        o->resume = value;
+        o->or_start = false;
+        return -1;
+    case OPT_RESUME_OR_START:
+        o->resume = value;
+        o->or_start = true;
+        return -1;
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
     case OPT_GENERATE: o->generate = value; return -1;
     case OPT_TOKENIZER: o->tokenizer = value; return -1;
@@ -285,7 +316,11 @@ static OptionId find(const char *argument, const char **value) {
 }
 
 int options_parse(int argc, char **argv, Options *o) {
-    *o = (Options){.device = "cpu", .steps = -1, .dump_step = -1, .save.type = FT_COUNT};
+    *o = (Options){.device = "cpu",
+                   .steps = -1,
+                   .dump_step = -1,
+                   .save.type = FT_COUNT,
+                   .checkpoint = {.every = -1, .keep = -1, .keep_every = -1}};
     bool only_files = false;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value;

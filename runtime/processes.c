@@ -122,8 +122,16 @@ int processes_join(Run *run, const char *transport) {
 
 static uint64_t options_fingerprint(const Run *run) {
     const Options *o = run->options;
-    int64_t number[] = {run->steps, o->dump_step, o->save.path != NULL,       o->load != NULL,
-                        o->threads, o->eval_only, o->generate ? o->tokens : 0};
+    int64_t number[] = {run->steps,
+                        o->dump_step,
+                        o->save.path != NULL,
+                        o->load != NULL,
+                        o->threads,
+                        o->eval_only,
+                        o->generate ? o->tokens : 0,
+                        run->saver ? run->checkpoint.every + 1 : 0,
+                        run->first_step,
+                        (int64_t)resume_identity(run)};
     return hash_bytes(number, sizeof number, 0);
 }
 
@@ -140,8 +148,8 @@ static int other_plan(const Run *run, const StartReport *all, int32_t rank) {
     else if (run->launch.rank == 0)
         fprintf(stderr,
                 "error: %s was started with other options than rank 0\n"
-                "help: --steps, --threads, --load, --save, --dump-grads, --eval-only and --tokens "
-                "must be the same\n",
+                "help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, "
+                "--checkpoint, --checkpoint-every and --resume must be the same\n",
                 who);
     return EXIT_RANK;
 }

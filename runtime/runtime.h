@@ -23,6 +23,15 @@
 #include "transport.h"
 #include "util.h"
 
+/* Checkpoints as the run makes them. */
+typedef struct CheckpointOptions {
+    const char *folder; /* NULL = none are made */
+    int64_t every;      /* steps, 0 = at the end only; -1 = not given */
+    int64_t keep;       /* newest ones, 0 = all; -1 = not given */
+    int64_t keep_every; /* ... and multiples of it, 0 = none; -1 = not given */
+    bool keep_best;     /* ... and the one of the least evaluation loss */
+} CheckpointOptions;
+
 /* options.c */
 typedef struct DataOption {
     const char *name, *path;
@@ -34,6 +43,9 @@ typedef struct Options {
     DataOption *data;
     uint32_t n_data;
     const char *load, *log;
+    CheckpointOptions checkpoint; /* of the command line */
+    const char *resume;           /* --resume or --resume-or-start, or NULL */
+    bool or_start;
     SaveForm save;     /* path NULL = none; config is the plan's */
     char *save_path;   /* ... without a slash at its end, where that was made */
     int64_t dump_step; /* -1 = none */
@@ -89,6 +101,8 @@ typedef struct Loader Loader;
 typedef struct Metrics Metrics;
 typedef struct GradientDump GradientDump;
 typedef struct Generator Generator;
+typedef struct Saver Saver;
+typedef struct Resume Resume;
 
 /* What all ranks of this process share. Written before the rank threads start, but for the part
  * under the lock. */
@@ -105,8 +119,14 @@ struct Run {
     bool silent; /* another process says why the run ended */
     int32_t timeout;
     int32_t threads;
-    int64_t steps;            /* that will run */
-    int64_t plan_steps;       /* of the schedule */
+    int64_t steps;      /* that will run */
+    int64_t plan_steps; /* of the schedule */
+    CheckpointOptions checkpoint;
+    Saver *saver;             /* NULL: no checkpoints */
+    Resume *resume;           /* the checkpoint that weights or all of the state come from */
+    int64_t first_step;       /* of this run: those before it were done by another one */
+    bool evaluation_due;      /* ... but for the evaluation after the last of them */
+    double best_evaluation;   /* loss, of runs before this one */
     Dataset *train, *val;     /* val may be NULL */
     const TensorSet *weights; /* --load, or NULL */
     TensorMatch *match;       /* by parameter */
@@ -139,6 +159,9 @@ struct Rank {
     CommBuffer control_buffer;
     uint64_t control_sequence[1 << MESH_AXES]; /* by set of axes; [0]: of all ranks */
     Pulse pulse;                               /* how the others see it */
+    uint64_t save_id;                          /* of the run, in names of its checkpoints */
+    int64_t saved_step;                        /* of the newest checkpoint, -1 = none */
+    int32_t save_failures;                     /* in a row */
     char error[ERROR_BYTES];
 };
 
@@ -291,6 +314,34 @@ int save_weights(Rank *r); /* --save */
 uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
 const char *saved_name(const Plan *p, const PlanParam *q); /* of the parameter in such a file */
 
+/* saver.c: checkpoints of the run; run->checkpoint says which. */
+int saver_open(Run *run, char *error);
+void saver_close(Saver *s);
+int saver_start(Rank *r);                    /* by all ranks, before the first step */
+bool saver_due(const Rank *r, int64_t done); /* after so many steps */
+typedef struct SaveMoment {
+    int64_t step; /* updates done */
+    bool evaluation_due;
+    bool has_evaluation; /* there was one after this step: its loss */
+    double evaluation;
+    bool last;    /* the run ends here */
+    bool written; /* the rest is what became of it */
+    uint64_t bytes;
+    double seconds;
+} SaveMoment;
+/* By all ranks, between calls. An error ends the run; a checkpoint that failed otherwise does not.
+ */
+int saver_save(Rank *r, SaveMoment *m);
+
+/* resume.c: prints what is wrong. */
+int resume_open(Run *run);                      /* --resume, --resume-or-start */
+bool is_checkpoint(const char *path);           /* for --load */
+int resume_weights(Run *run, const char *path); /* ... of one */
+void resume_close(Resume *s);
+const char *resume_folder(const Run *run); /* the step's, or NULL */
+uint64_t resume_identity(const Run *run);  /* the same on all ranks */
+int resume_fill(Rank *r);                  /* this rank's shards */
+
 /* outputs.c: can everything be written that the run is to write? Asked before it trains. */
 int outputs_check(const Run *run, char *error);
 
@@ -306,6 +357,8 @@ typedef struct StepNumbers {
 int metrics_step(Metrics *m, const StepNumbers *n, char *error);
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,
                  char *error);
+int metrics_checkpoint(Metrics *m, const SaveMoment *s, char *error);
+double metrics_best(const Metrics *m); /* least loss of an evaluation, NaN = none */
 int metrics_end(Metrics *m, int64_t steps, char *error);
 void metrics_end_bar(Metrics *m); /* what is printed next starts on a line of its own */
 void metrics_summary(Metrics *m, uint64_t high_water);

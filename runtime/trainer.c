@@ -3,7 +3,8 @@
  * Before a call: the batch that the loader read goes into its staging slot, the step state is
  * written, and the loader is asked for the next batch. After the last call of a step: loss, norm
  * and the finite flag come out of the scale state, and all ranks agree whether to stop here. After
- * the last call of an evaluation: the exact accumulators, added over its calls, become means.
+ * the last call of an evaluation: the exact accumulators, added over its calls, become means. Where
+ * a checkpoint is due it is made after both.
  */
 #include <math.h>
 #include <signal.h>
@@ -26,9 +27,11 @@ typedef struct Trainer {
     const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
     const char *metric_at[MAX_METRICS];
     int64_t metric[MAX_METRICS][EXACT_WORDS], words[EXACT_WORDS];
-    double begun;  /* when the step began */
-    int64_t done;  /* steps */
-    bool log_lost; /* rank 0 cannot write the log any more; it alone knows why */
+    double begun;      /* when the step began */
+    int64_t done;      /* steps */
+    int64_t evaluated; /* steps done at the last evaluation, -1 = none */
+    double evaluation; /* its loss */
+    bool log_lost;     /* rank 0 cannot write the log any more; it alone knows why */
     int log_code;
     char log_error[ERROR_BYTES];
 } Trainer;
@@ -136,7 +139,12 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     }
     if (!c->ends) return 0;
     double value[MAX_METRICS];
-    for (int i = 0; i < t->n_metric; i++) value[i] = exact_mean(t->metric[i]);
+    for (int i = 0; i < t->n_metric; i++) {
+        value[i] = exact_mean(t->metric[i]);
+        if (strcmp(t->metric_name[i], "loss")) continue;
+        t->evaluated = c->step + 1;
+        t->evaluation = value[i];
+    }
     memset(t->metric, 0, sizeof t->metric);
     rank_writes(r, true);
     if (r->rank == 0)
@@ -145,6 +153,29 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
                                     t->n_metric, t->metric_name, value, r->error));
     rank_writes(r, false);
     return agree_to_stop(t, stop);
+}
+
+/* evaluation_due: the one after the last step did not happen. */
+static int save_checkpoint(Trainer *t, bool last, bool evaluation_due) {
+    Rank *r = t->rank;
+    SaveMoment m = {.step = t->done,
+                    .last = last,
+                    .evaluation_due = evaluation_due,
+                    .has_evaluation = t->evaluated == t->done,
+                    .evaluation = t->evaluation};
+    if (r->rank == 0) allocations_count(false);
+    int code = saver_save(r, &m);
+    if (code || r->rank != 0) return code;
+    rank_writes(r, true);
+    keep_log_error(t, metrics_checkpoint(t->run->metrics, &m, r->error));
+    rank_writes(r, false);
+    return 0;
+}
+
+/* The state when the run ends, where the newest checkpoint is not that. */
+static int save_last(Trainer *t, bool evaluation_due) {
+    if (!t->run->saver || t->rank->saved_step == t->done) return 0;
+    return save_checkpoint(t, true, evaluation_due);
 }
 
 /* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
@@ -158,7 +189,7 @@ static int train(Trainer *t) {
     CallCursor cursor;
     Call call, next;
     cursor_start(&cursor, t->run, r->rank);
-    bool more = cursor_next(&cursor, &next), stop = false;
+    bool more = cursor_next(&cursor, &next), stop = false, evaluation_due = false;
     if (more) loader_request(r->loader, &next);
     t->begun = now();
     while (more && !stop) {
@@ -176,9 +207,15 @@ static int train(Trainer *t) {
         if (!code && call.evaluation) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
         if (code) return code;
+        evaluation_due = more && next.evaluation && next.step < t->done;
+        if (call.ends && !stop && more && !evaluation_due && saver_due(r, t->done))
+            code = save_checkpoint(t, false, false);
+        if (code) return code;
         if (call.ends) t->begun = now();
     }
     if (r->rank == 0) allocations_count(false);
+    int code = save_last(t, evaluation_due);
+    if (code) return code;
     /* All ranks agreed on it: each process says so with its exit code. */
     if (r == r->run->rank) r->run->was_interrupted = stop;
     return 0;
@@ -193,10 +230,12 @@ static int generate(Trainer *t) {
 }
 
 /* The weights are those before the step that was not finite: work that need not be lost. */
-static int save_after_stop(Rank *r) {
+static int save_after_stop(Trainer *t) {
+    Rank *r = t->rank;
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);
-    int code = save_weights(r);
+    int code = save_last(t, false);
+    if (!code && r->run->options->save.path) code = save_weights(r);
     if (code) return code;
     memcpy(r->error, why, sizeof why);
     return EXIT_TRAINING;
@@ -223,16 +262,21 @@ int trainer_run(Rank *r) {
         snprintf(r->error, ERROR_BYTES, "no memory");
         return EXIT_ENVIRONMENT;
     }
-    *t = (Trainer){.rank = r, .run = r->run, .settings = r->run->plan->settings};
+    *t = (Trainer){.rank = r,
+                   .run = r->run,
+                   .settings = r->run->plan->settings,
+                   .done = r->run->first_step,
+                   .evaluated = -1};
     allocations_thread_is_ours();
     int code = find_states(t);
     if (!code) code = weights_start(r);
+    if (!code && r->run->saver) code = saver_start(r);
     rank_writes(r, true);
     if (!code && r->rank == 0) code = metrics_start(r->run->metrics, r->arena_bytes, r->error);
     rank_writes(r, false);
     if (!code) code = r->generator ? generate(t) : train(t);
     if (!code && r->run->options->save.path) code = save_weights(r);
-    if (code == EXIT_TRAINING && r->run->options->save.path) code = save_after_stop(r);
+    if (code == EXIT_TRAINING) code = save_after_stop(t);
     if (!code && t->log_lost)
         code = end_without_log(t);
     else if (!code && r->rank == 0)

@@ -160,6 +160,7 @@ static int lost_file(const TensorSet *s, int code, char *error) {
 }
 
 int weights_start(Rank *r) {
+    if (r->run->resume) return resume_fill(r);
     Worker worker[MAX_WORKERS] = {0};
     int32_t n = MIN(r->info.threads, MAX_WORKERS);
     uint64_t bytes = PIECE * sizeof(double);

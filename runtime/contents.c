@@ -1,0 +1,251 @@
+/* What a checkpoint of a run holds: its states as vectors of the format, in the order in which a
+ * file has them (all weights, then all moments), and the settings that a later run compares with
+ * its own.
+ *
+ * Data files are compared by size and by samples of their bytes: reading all of a large data set
+ * would take longer than many a run.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "op.h"
+#include "saving.h"
+
+_Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");
+
+/* ---- names of the optimizer's states, as PyTorch has them where it has them */
+
+static const struct {
+    int32_t optimizer; /* -1: any other */
+    StateRole role;
+    const char *name;
+} state_name[] = {
+    {OPTIMIZER_SGD, STATE_MOMENT1, "momentum_buffer"},
+    {-1, STATE_MOMENT1, "exp_avg"},
+    {-1, STATE_MOMENT2, "exp_avg_sq"},
+    {-1, STATE_FACTORS, "factors"},
+};
+
+static const char *name_of_state(uint32_t optimizer, StateRole role) {
+    for (size_t i = 0; i < ARRAY_LEN(state_name); i++)
+        if (state_name[i].role == role &&
+            (state_name[i].optimizer < 0 || (uint32_t)state_name[i].optimizer == optimizer))
+            return state_name[i].name;
+    BUG("state role %d is in no checkpoint", (int)role);
+}
+
+/* ---- vectors and tensors */
+
+static bool in_files(uint32_t role) {
+    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
+           role == STATE_FACTORS;
+}
+
+typedef struct Making {
+    const Plan *p;
+    Arena *a;
+    Contents *out;
+} Making;
+
+static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, int64_t *factors) {
+    const PlanParam *param = &m->p->params[q->param];
+    CkContents *c = &m->out->c;
+    const char *key = plan_string(m->p, param->key);
+    CkTensor *t = &c->tensor[c->n_tensor++];
+    *t = (CkTensor){.name = key, .saved_as = "", .vector = c->n_vector, .offset = q->offset};
+    if (s->role == STATE_PARAM) {
+        t->saved_as = saved_name(m->p, param);
+        t->transposed = param->flags & PARAM_TRANSPOSED;
+    } else {
+        t->name = arena_printf(m->a, "optimizer.state.%s.%s", key,
+                               name_of_state(m->p->settings->optimizer, (StateRole)s->role));
+    }
+    t->elements = type_elements(&param->type);
+    t->rank = param->type.rank;
+    memcpy(t->dim, param->type.dim, sizeof t->dim);
+    if (s->role != STATE_FACTORS) return;
+    *t = (CkTensor){
+        .name = t->name, .saved_as = "", .vector = t->vector, .rank = 1, .offset = *factors};
+    t->elements = t->dim[0] = factor_numbers(&param->type);
+    *factors += t->elements;
+}
+
+static void add_vector(Making *m, const PlanState *s) {
+    CkContents *c = &m->out->c;
+    const PlanGroup *g = &m->p->groups[s->group];
+    CkVector *v = &c->vector[c->n_vector];
+    m->out->state[c->n_vector] = s;
+    *v = (CkVector){.role = s->role,
+                    .dtype = s->type.dtype,
+                    .layout = plan_layout(g),
+                    .first = c->n_tensor,
+                    .n = g->n_param};
+    if (s->role == STATE_FACTORS)
+        v->layout = layout_of(&c->mesh, 0, type_elements(&s->type), false);
+    int64_t factors = 0;
+    for (uint32_t k = 0; k < g->n_param; k++)
+        add_tensor(m, s, &m->p->group_params[g->first_param + k], &factors);
+    c->n_vector++;
+}
+
+static void add_states(Making *m) {
+    const Plan *p = m->p;
+    CkContents *c = &m->out->c;
+    uint64_t tensors = 0;
+    for (uint64_t i = 0; i < p->n_states; i++)
+        if (in_files(p->states[i].role)) tensors += p->groups[p->states[i].group].n_param;
+    c->vector = arena_array(m->a, CkVector, p->n_states + 1);
+    c->tensor = arena_array(m->a, CkTensor, tensors + 1);
+    m->out->state = arena_array(m->a, const PlanState *, p->n_states + 1);
+    for (uint32_t role = 0; role < STATE_ROLES; role++)
+        for (uint64_t i = 0; i < p->n_states; i++)
+            if (p->states[i].role == role && in_files(role)) add_vector(m, &p->states[i]);
+}
+
+/* ---- settings */
+
+/* In the order in which differences are told. */
+static const struct {
+    const char *key;
+    Change change;
+} settings[] = {
+    {"train.batch", MUST_BE_SAME},
+    {"train.seed", MUST_BE_SAME},
+    {"train.optimizer", MUST_BE_SAME},
+    {"data.train", MUST_BE_SAME},
+    {"data.order", MUST_BE_SAME},
+    {"data.length", MUST_BE_SAME},
+    {"data.val", MAY_CHANGE},
+    {"ranks", MAY_CHANGE},
+    {"device", MAY_CHANGE},
+    {"train.accumulate", MAY_CHANGE},
+    {"train.precision", MAY_CHANGE},
+    {"train.steps", MAY_CHANGE},
+    {"train.lr", MAY_CHANGE},
+    {"train.schedule", MAY_CHANGE},
+    {"train.betas", MAY_CHANGE},
+    {"train.weight_decay", MAY_CHANGE},
+    {"train.clip", MAY_CHANGE},
+    {"train.eval_every", MAY_CHANGE},
+    {"train.eval_steps", MAY_CHANGE},
+    {"train.on_nan", MAY_CHANGE},
+};
+
+Change contents_change(const char *key) {
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++)
+        if (!strcmp(settings[i].key, key)) return settings[i].change;
+    return MAY_CHANGE;
+}
+
+static void set(Making *m, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void set(Making *m, const char *key, const char *format, ...) {
+    CkContents *c = &m->out->c;
+    va_list args;
+    va_start(args, format);
+    CHECK(c->n_setting < ARRAY_LEN(settings));
+    c->setting[c->n_setting++] = (CkSetting){key, arena_vprintf(m->a, format, args)};
+    va_end(args);
+}
+
+enum { SAMPLES = 64, SAMPLE_BYTES = 4096 };
+
+typedef struct Sampling {
+    const MappedFile *file;
+    uint64_t hash;
+} Sampling;
+
+static void sample_bytes(void *user) {
+    Sampling *s = user;
+    uint64_t size = s->file->size, n = MIN(size, (uint64_t)SAMPLE_BYTES);
+    for (uint64_t i = 0; i < SAMPLES && n; i++) {
+        uint64_t at = (uint64_t)((double)(size - n) / (SAMPLES - 1) * (double)i);
+        s->hash = hash_bytes(s->file->bytes + MIN(at, size - n), n, s->hash);
+    }
+}
+
+/* What is the same when the samples are: the source as the plan has it, but for its path, and its
+ * files. */
+static uint64_t source_hash(const Dataset *d, uint64_t *bytes, int *code, char *error) {
+    const PlanSource *s = d->source;
+    PlanSource what = *s;
+    what.name = what.path = 0;
+    what.first_field = 0;
+    Sampling sampling = {.hash = hash_bytes(&what, sizeof what, 0)};
+    *bytes = 0;
+    for (uint32_t i = 0; i < s->n_field; i++)
+        sampling.hash ^= (uint64_t)d->plan->source_fields[s->first_field + i].classes;
+    for (uint32_t i = 0; i < d->n_file && !*code; i++) {
+        sampling.file = &d->file[i].map;
+        sampling.hash = hash_bytes(&d->file[i].map.size, sizeof d->file[i].map.size, sampling.hash);
+        *bytes += d->file[i].map.size;
+        if (!mapped_read(sample_bytes, &sampling)) *code = mapped_lost(&d->file[i].map, error);
+    }
+    return sampling.hash;
+}
+
+static int set_source(Making *m, const char *key, const Dataset *d, char *error) {
+    if (!d) return 0;
+    uint64_t bytes;
+    int code = 0;
+    uint64_t hash = source_hash(d, &bytes, &code, error);
+    set(m, key, "%s, %" PRId64 " samples, %" PRIu64 " bytes, hash %016" PRIx64,
+        word_of(&words_SourceKind, d->source->kind), d->samples, bytes, hash);
+    return code;
+}
+
+static void set_optimizer(Making *m) {
+    const PlanSettings *s = m->p->settings;
+    double clip = 0, decay = 0;
+    char number[6][40];
+    for (uint64_t i = 0; i < m->p->n_instrs; i++) {
+        const PlanInstr *in = &m->p->instrs[i];
+        if (in->op == OP_step_scale) clip = in->attr.clip;
+        decay = MAX(decay, in->attr.weight_decay);
+    }
+    set(m, "train.optimizer", "%s", word_of(&words_OptimizerKind, s->optimizer));
+    set(m, "train.lr", "%s", double_text(s->lr, number[0]));
+    set(m, "train.schedule", "%s(warmup = %s, decay = %s, final = %s)",
+        word_of(&words_ScheduleKind, s->schedule), double_text(s->warmup, number[0]),
+        double_text(s->decay, number[1]), double_text(s->final, number[2]));
+    set(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
+        double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
+    set(m, "train.weight_decay", "%s", double_text(decay, number[0]));
+    set(m, "train.clip", "%s", double_text(clip, number[0]));
+}
+
+static int make_settings(Making *m, const Run *run, char *error) {
+    const PlanSettings *s = m->p->settings;
+    const PlanGroup *g = m->p->groups; /* of one precision, all of them */
+    m->out->c.setting = arena_array(m->a, CkSetting, ARRAY_LEN(settings));
+    set(m, "train.batch", "%" PRId64, s->batch);
+    set(m, "train.seed", "%" PRIu64, s->seed);
+    set_optimizer(m);
+    set(m, "train.steps", "%" PRId64, run->plan_steps);
+    set(m, "train.accumulate", "%" PRId64, s->micro_batches);
+    if (m->p->n_groups)
+        set(m, "train.precision", "%s(master = %s, reduce = %s)",
+            word_of(&words_DType, g->compute_dtype), word_of(&words_DType, g->master_dtype),
+            word_of(&words_DType, g->reduce_dtype));
+    set(m, "train.eval_every", "%" PRId64, s->eval_every);
+    set(m, "train.eval_steps", "%" PRId64, s->eval_steps);
+    set(m, "train.on_nan", "%s", word_of(&words_OnNan, s->on_nan));
+    set(m, "data.order", "%s", word_of(&words_DataOrder, s->order));
+    set(m, "data.length", "%" PRId64, s->length);
+    set(m, "ranks", "%d", run->launch.ranks);
+    set(m, "device", "%s", run->device->name);
+    int code = set_source(m, "data.train", run->train, error);
+    return code ? code : set_source(m, "data.val", run->val, error);
+}
+
+int contents_make(const Run *run, Arena *a, Contents *out, char *error) {
+    const Plan *p = run->plan;
+    Making m = {.p = p, .a = a, .out = out};
+    *out = (Contents){.c = {.mesh = plan_mesh(p),
+                            .plan = p->header->fingerprint,
+                            .rules = p->header->rules,
+                            .config = plan_string(p, p->settings->hf_config)}};
+    add_states(&m);
+    int code = make_settings(&m, run, error);
+    return code ? code : ck_files(&out->c, a, error);
+}

@@ -1,0 +1,338 @@
+/* Going on from a checkpoint: finding it, comparing what it says with what this run is, and filling
+ * the shards of each rank from whatever ranges of it they are.
+ *
+ * Every block that is read is verified. A checkpoint that is damaged ends the run, with the name of
+ * the newest one before it that is whole: the user decides, never this program, to lose steps.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "saving.h"
+
+enum { PIECE = 1 << 20, NO_ROW = -1 }; /* PIECE: elements at a time */
+
+struct Resume {
+    Arena *arena;
+    char folder[CK_PATH];
+    bool weights_only; /* --load */
+    Checkpoint *from;
+    Contents mine;
+    int64_t *row; /* [mine.c.n_tensor] in the checkpoint, or NO_ROW */
+};
+
+const char *resume_folder(const Run *run) {
+    return run->resume && !run->resume->weights_only ? run->resume->folder : NULL;
+}
+
+uint64_t resume_identity(const Run *run) {
+    if (!run->resume) return 0;
+    const CkContents *c = checkpoint_contents(run->resume->from);
+    return c->run ^ c->plan ^ (uint64_t)c->step ^ 1;
+}
+
+static int report(int code, const char *text) {
+    fprintf(stderr, "error: %s\n", text);
+    return code;
+}
+
+/* ---- what is there */
+
+static bool has(const char *folder, const char *name) {
+    char path[CK_PATH];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           !access(path, F_OK);
+}
+
+bool is_checkpoint(const char *path) {
+    uint32_t n;
+    if (has(path, WEIGHTS_FILE) || has(path, INDEX_FILE)) return false;
+    free(ck_steps(path, &n));
+    return n || has(path, "manifest.json");
+}
+
+/* What can be done instead of a damaged one. */
+static void good_text(const char *folder, char *out, size_t size) {
+    int64_t step = ck_good_before(folder);
+    char name[32];
+    size_t n = strlen(folder);
+    while (n && folder[n - 1] != '/') n--;
+    ck_step_name(name, step);
+    if (step < 0)
+        snprintf(out, size, "there is no whole checkpoint before it");
+    else
+        snprintf(out, size, "the newest one before it that is whole is %.*s%s", (int)MIN(n, 100u),
+                 folder, name);
+}
+
+/* ---- names of tensors */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
+}
+
+static const CkTensor **sorted(const CkContents *c, Arena *a) {
+    const CkTensor **list = arena_array(a, const CkTensor *, c->n_tensor + 1);
+    for (uint32_t i = 0; i < c->n_tensor; i++) list[i] = &c->tensor[i];
+    qsort(list, c->n_tensor, sizeof *list, by_name);
+    return list;
+}
+
+static const CkTensor *find(const CkTensor **list, uint32_t n, const CkTensor *like) {
+    const CkTensor **found = bsearch(&like, list, n, sizeof *list, by_name);
+    return found ? *found : NULL;
+}
+
+/* ---- comparing */
+
+enum { SHOWN = 20 };
+
+typedef struct Comparing {
+    Resume *s;
+    const CkContents *old, *new;
+    Buf text;
+    uint32_t faults;
+} Comparing;
+
+static bool is_weight(const CkContents *c, const CkTensor *t) {
+    return c->vector[t->vector].role == STATE_PARAM;
+}
+
+static void shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]) {
+    Type type = {.dtype = (uint8_t)c->vector[t->vector].dtype, .rank = (uint8_t)t->rank};
+    memcpy(type.dim, t->dim, sizeof type.dim);
+    type_format(&type, out, TYPE_TEXT);
+}
+
+static void compare_tensor(Comparing *c, const CkTensor *mine, const CkTensor *t) {
+    char now[TYPE_TEXT], then[TYPE_TEXT] = "";
+    shape_text(c->new, mine, now);
+    if (t) shape_text(c->old, t, then);
+    bool same = t && t->rank == mine->rank && !memcmp(t->dim, mine->dim, sizeof t->dim) &&
+                (c->s->weights_only || !strcmp(now, then));
+    if (same || ++c->faults > SHOWN) return;
+    buf_printf(&c->text, "  %s: ", mine->name);
+    if (t)
+        buf_printf(&c->text, "%s in the checkpoint, %s here\n", then, now);
+    else
+        buf_printf(&c->text, "%s here, not in the checkpoint\n", now);
+}
+
+/* weights: those, else the states of the optimizer. */
+static void compare_tensors(Comparing *c, bool weights) {
+    Arena *a = arena_new();
+    const CkTensor **old = sorted(c->old, a), **new = sorted(c->new, a);
+    for (uint32_t i = 0; i < c->new->n_tensor; i++) {
+        const CkTensor *mine = &c->new->tensor[i], *t = find(old, c->old->n_tensor, mine);
+        if (is_weight(c->new, mine) != weights) continue;
+        c->s->row[i] = t ? t - c->old->tensor : NO_ROW;
+        compare_tensor(c, mine, t);
+    }
+    for (uint32_t i = 0; i < c->old->n_tensor; i++) {
+        const CkTensor *t = &c->old->tensor[i];
+        if (is_weight(c->old, t) != weights || find(new, c->new->n_tensor, t)) continue;
+        if (++c->faults <= SHOWN)
+            buf_printf(&c->text, "  %s: in the checkpoint, not here\n", t->name);
+    }
+    arena_free(a);
+}
+
+/* Prints what was found, if anything. */
+static int conclude(Comparing *c, int code, const char *title, const char *help) {
+    bool bad = c->faults > 0;
+    if (bad) fprintf(stderr, "error: %s: %s\n%s", c->s->folder, title, c->text.at);
+    if (c->faults > SHOWN) fprintf(stderr, "  and %u more\n", c->faults - SHOWN);
+    if (bad && *help) fprintf(stderr, "help: %s%s\n", help, c->s->folder);
+    buf_free(&c->text);
+    return bad ? code : 0;
+}
+
+static int compare_model(Resume *s) {
+    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
+    compare_tensors(&c, true);
+    return conclude(&c, EXIT_CORRUPT, "it is of another model", "");
+}
+
+static int compare_states(Resume *s) {
+    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
+    compare_tensors(&c, false);
+    return conclude(&c, EXIT_USER, "its optimizer has other states",
+                    "to start anew from its weights alone: --load ");
+}
+
+static int compare_settings(const Run *run, Resume *s, Change change) {
+    Comparing c = {.s = s, .old = checkpoint_contents(s->from), .new = &s->mine.c};
+    for (uint32_t i = 0; i < c.new->n_setting; i++) {
+        const char *key = c.new->setting[i].key, *now = c.new->setting[i].value;
+        const char *then = ck_setting(c.old, key);
+        if (!then || !strcmp(then, now) || contents_change(key) != change) continue;
+        if (change == MUST_BE_SAME) {
+            c.faults++;
+            buf_printf(&c.text, "  %s: %s in the checkpoint, %s now\n", key, then, now);
+        } else if (!run->options->quiet && run->launch.rank == 0) {
+            fprintf(stderr, "note: %s was %s, and is %s from step %" PRId64 " on\n", key, then, now,
+                    c.old->step);
+        }
+    }
+    return conclude(&c, EXIT_USER, "the run was another one",
+                    "use what it had; or, to start anew from its weights alone: --load ");
+}
+
+/* ---- opening */
+
+static int open_step(Run *run, const char *path, bool weights_only) {
+    char error[ERROR_BYTES];
+    Arena *a = arena_new();
+    Resume *s = run->resume = arena_new_of(a, Resume);
+    s->arena = a;
+    s->weights_only = weights_only;
+    int code = ck_resolve(path, s->folder, error);
+    if (code) return report(code, error);
+    code = checkpoint_open(&s->from, s->folder, error);
+    if (code) {
+        report(code, error);
+        if (code != EXIT_CORRUPT || run->launch.rank != 0) return code;
+        good_text(s->folder, error, sizeof error);
+        fprintf(stderr, "help: %s\n", error);
+        return code;
+    }
+    if ((code = contents_make(run, a, &s->mine, error))) return report(code, error);
+    s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
+    return compare_model(s);
+}
+
+int resume_weights(Run *run, const char *path) { return open_step(run, path, true); }
+
+static int check_steps(const Run *run, const Resume *s) {
+    const CkContents *c = checkpoint_contents(s->from);
+    if (c->step <= run->steps) return 0;
+    fprintf(stderr,
+            "error: %s was made after %" PRId64 " steps, and this run has %" PRId64 "\n"
+            "help: --steps, or compile with more train.steps\n",
+            s->folder, c->step, run->steps);
+    return EXIT_USER;
+}
+
+static bool nothing_there(const char *path) {
+    struct stat st;
+    return stat(path, &st) || (S_ISDIR(st.st_mode) && !is_checkpoint(path));
+}
+
+int resume_open(Run *run) {
+    const char *path = run->options->resume;
+    bool nothing = nothing_there(path);
+    if (nothing && run->options->or_start) return 0;
+    if (nothing) {
+        fprintf(stderr,
+                "error: --resume %s: there is no checkpoint\n"
+                "help: --resume-or-start starts a run where there is none\n",
+                path);
+        return EXIT_ENVIRONMENT;
+    }
+    int code = open_step(run, path, false);
+    if (code) return code;
+    Resume *s = run->resume;
+    const CkContents *c = checkpoint_contents(s->from);
+    code = compare_settings(run, s, MUST_BE_SAME);
+    if (!code) code = compare_states(s);
+    if (!code) code = check_steps(run, s);
+    if (code) return code;
+    compare_settings(run, s, MAY_CHANGE);
+    run->first_step = c->step;
+    run->evaluation_due = c->evaluation_due;
+    run->best_evaluation = c->best_evaluation;
+    if (!run->options->quiet && run->launch.rank == 0)
+        fprintf(stderr, "resuming from %s after %" PRId64 " of %" PRId64 " steps\n", s->folder,
+                c->step, run->steps);
+    return 0;
+}
+
+void resume_close(Resume *s) {
+    if (!s) return;
+    checkpoint_close(s->from);
+    arena_free(s->arena);
+}
+
+/* ---- the shards */
+
+typedef struct Filling {
+    Rank *rank;
+    const Resume *s;
+    Checkpoint *from; /* of this thread */
+    char *host;       /* PIECE elements as the checkpoint has them, .. */
+    char *other;      /* .. and as the state does */
+} Filling;
+
+/* Elements of one tensor: row of the checkpoint, its dtype and that of the state. */
+static int fill_piece(Filling *f, uint32_t row, int64_t first, int64_t n, int to_dtype, char *to) {
+    const CkContents *c = checkpoint_contents(f->from);
+    int dtype = (int)c->vector[c->tensor[row].vector].dtype;
+    bool converts = dtype != to_dtype, direct = f->rank->run->device->arena_is_host && !converts;
+    rank_beat(f->rank);
+    int code = checkpoint_read(f->from, row, first, n, direct ? to : f->host, f->rank->error);
+    if (code || direct) return code;
+    const char *from = f->host;
+    if (converts) {
+        float value[1024];
+        uint32_t in = dtype_bytes(dtype), out = dtype_bytes(to_dtype);
+        for (int64_t done = 0; done < n; done += (int64_t)ARRAY_LEN(value)) {
+            int64_t count = MIN(n - done, (int64_t)ARRAY_LEN(value));
+            load_floats(f->host + done * in, file_type_of(dtype), count, value);
+            store_floats(f->other + done * out, to_dtype, value, count);
+        }
+        from = f->other;
+    }
+    code = rank_copy_in(f->rank, to, from, (uint64_t)n * dtype_bytes(to_dtype));
+    return code ? code : rank_synchronize(f->rank, f->rank->error);
+}
+
+static int fill_vector(Filling *f, uint32_t vector) {
+    const CkContents *c = &f->s->mine.c;
+    const CkVector *v = &c->vector[vector];
+    char *shard = f->rank->arena + f->s->mine.state[vector]->address;
+    int64_t begin = layout_first(&v->layout, &c->mesh, f->rank->rank);
+    uint64_t width = dtype_bytes((int)v->dtype);
+    for (uint32_t i = v->first; i < v->first + v->n; i++) {
+        const CkTensor *t = &c->tensor[i];
+        LayoutPiece held = layout_piece(&v->layout, begin, t->offset, t->elements);
+        for (int64_t done = 0; done < held.count; done += PIECE) {
+            int64_t n = MIN(held.count - done, (int64_t)PIECE);
+            int code = fill_piece(f, (uint32_t)f->s->row[i], held.first + done, n, (int)v->dtype,
+                                  shard + (uint64_t)(held.at + done) * width);
+            if (code) return code;
+        }
+    }
+    return 0;
+}
+
+static void advise(Rank *r, const Resume *s) {
+    char good[200];
+    size_t n = strlen(r->error);
+    good_text(s->folder, good, sizeof good);
+    snprintf(r->error + n, ERROR_BYTES - n, "\nhelp: %s", good);
+}
+
+int resume_fill(Rank *r) {
+    const Resume *s = r->run->resume;
+    Filling f = {.rank = r, .s = s};
+    f.host = malloc((size_t)PIECE * sizeof(double));
+    f.other = malloc((size_t)PIECE * sizeof(double));
+    int code = 0;
+    if (!f.host || !f.other) {
+        snprintf(r->error, ERROR_BYTES, "no memory to read %.200s", s->folder);
+        code = EXIT_ENVIRONMENT;
+    }
+    rank_writes(r, true); /* as long as the disk takes */
+    if (!code) code = checkpoint_open(&f.from, s->folder, r->error);
+    for (uint32_t v = 0; v < s->mine.c.n_vector && !code; v++)
+        if (!s->weights_only || s->mine.c.vector[v].role == STATE_PARAM) code = fill_vector(&f, v);
+    if (code == EXIT_CORRUPT) advise(r, s);
+    rank_writes(r, false);
+    checkpoint_close(f.from);
+    free(f.host);
+    free(f.other);
+    return code ? code : rank_synchronize(r, r->error);
+}

@@ -1,0 +1,174 @@
+"""resume.py FSDPC FSDP_RUN pieces|layouts|signals [COUNT [SEED]]: trains small models as a whole
+and with interruptions, and compares every bit of weights, states and log.
+
+pieces   runs that end after some steps and go on from their checkpoint, for models with each kind
+         of state
+layouts  a checkpoint of N ranks and a strategy goes on with M ranks and another: the state that it
+         begins with, and at the same number of ranks all that follows
+signals  runs that are interrupted at random moments
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import folder
+
+FSDPC, RUN, MODE = sys.argv[1:4]
+COUNT = int(sys.argv[4]) if len(sys.argv) > 4 else 6
+SEED = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+MODEL = """
+module Block {
+  a : Linear(12, 20, bias = true)
+  b : Linear(20, 12)
+  forward(x) = x + dropout(b(relu(a(x))), 0.1)
+}
+module Net {
+  emb : Embedding(128, 12)
+  h : Block[2]
+  out : Linear(12, 128)
+  forward(x) {
+    y = emb(x)
+    for block in h { y = block(y) }
+    return out(y)
+  }
+}
+model = Net
+data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 13
+        optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 3; eval_steps = 2 }
+shard { unit = Block }
+"""
+VARIANTS = {
+    "adamw": [],
+    "sgd": ["train.optimizer=sgd(lr = 0.1, momentum = 0.9)"],
+    "sgd without momentum": ["train.optimizer=sgd(lr = 0.1)"],
+    "lion": ["train.optimizer=lion(lr = 0.001)"],
+    "adafactor": ["train.optimizer=adafactor(lr = 0.01)"],
+    "accumulate": ["train.accumulate=2"],
+    "bf16": ["train.precision=bf16"],
+    "skipped steps": ["train.optimizer=sgd(lr = 1e30)", "train.on_nan=skip", "train.clip=none"],
+    "in order": ["data.order=sequential", "train.schedule=cosine(warmup = 3, final = 0.1)"],
+}
+LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=none"],
+           ["shard.strategy=states"], ["shard.unit=none"],
+           ["shard.unit=Linear", "shard.prefetch=0"], ["shard.align=none"], ["shard.reshard=false"],
+           ["rep=2"], ["rep=2", "shard.strategy=grads"]]
+
+
+def compile_plan(name, ranks, settings):
+    """rep=2: two replicas of the shards, where the ranks allow it."""
+    mesh = ["-n", str(ranks)]
+    if "rep=2" in settings and ranks % 2 == 0:
+        mesh = ["--mesh", f"rep=2,dp={ranks // 2}"]
+    command = [FSDPC, "compile", "-q", "net.fsd", *mesh, "-o", name]
+    for s in settings:
+        command += ["-s", s] if s != "rep=2" else []
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+
+
+def run(plan, *arguments, code=0):
+    done = subprocess.run([RUN, "-q", "--threads", "1", *map(str, arguments), plan],
+                          capture_output=True, text=True, check=False)
+    if code is not None:
+        assert done.returncode == code, done.stderr
+    return done
+
+
+def told(log):
+    """What a log says that does not depend on time or on interruptions."""
+    lines = [json.loads(line) for line in pathlib.Path(log).read_text().splitlines()]
+    return [{k: v for k, v in line.items() if k not in ("step_ms", "tokens_per_s")}
+            for line in lines if line["event"] in ("step", "eval")]
+
+
+def fresh(*names):
+    for name in names:
+        shutil.rmtree(name, ignore_errors=True)
+        pathlib.Path(name).unlink(missing_ok=True)
+
+
+def newest(ck):
+    return max(pathlib.Path(ck).glob("step-????????"))
+
+
+def whole(plan):
+    fresh("whole", "whole.log", "whole.ck")
+    run(plan, "--log", "whole.log", "--save", "whole", "--checkpoint", "whole.ck")
+
+
+def assert_whole(title):
+    assert told("log") == told("whole.log"), title
+    assert pathlib.Path("w").read_bytes() == pathlib.Path("whole").read_bytes(), title
+    assert folder.tensors(newest("ck")) == folder.tensors(newest("whole.ck")), title
+
+
+def pieces(rng):
+    names = list(VARIANTS)
+    for i in range(COUNT):
+        name, ranks = names[i % len(names)], rng.choice((1, 2, 3, 4))
+        compile_plan("p", ranks, VARIANTS[name])
+        whole("p")
+        if name == "skipped steps":
+            assert '"skipped":true' in pathlib.Path("whole.log").read_text()
+        fresh("ck", "log", "w")
+        cuts = sorted(rng.sample(range(1, 13), 3)) + [13]
+        for cut in cuts:
+            run("p", "--resume-or-start", "ck", "--steps", cut, "--log", "log", "--save", "w")
+        assert_whole(f"{name}, {ranks} ranks, ended after {cuts}")
+        print(f"{name}: same")
+
+
+def layouts(rng):
+    for _ in range(COUNT):
+        name = rng.choice(("adamw", "sgd", "lion", "adafactor"))
+        first, second = (rng.choice((1, 2, 3, 4, 6, 8)) for _ in range(2))
+        if rng.random() < 0.3:
+            second = first
+        before, after = rng.choice(LAYOUTS), rng.choice(LAYOUTS)
+        cut = rng.randrange(0, 13)
+        title = f"{name}: {first} ranks {before} to {second} ranks {after} after {cut} steps"
+        compile_plan("p", first, VARIANTS[name] + before)
+        compile_plan("q", second, VARIANTS[name] + after)
+        fresh("ck", "ck2", "log", "w")
+        run("p", "--checkpoint", "ck", "--steps", cut, "--log", "log")
+        run("q", "--checkpoint", "ck2", "--steps", cut, "--resume", "ck")
+        assert folder.tensors(newest("ck")) == folder.tensors(newest("ck2")), title
+        replicas_alike = ("rep=2" in before) == ("rep=2" in after)  # they add in two steps
+        if first == second and replicas_alike:
+            whole("p")
+            run("q", "--checkpoint", "ck", "--resume", "ck", "--log", "log", "--save", "w")
+            assert_whole(title)
+    print(f"{COUNT} pairs: same")
+
+
+def signals(rng):
+    compile_plan("p", 2, ["train.steps=400"])
+    whole("p")
+    fresh("ck", "log", "w")
+    command = [RUN, "-q", "--threads", "1", "--resume-or-start", "ck", "--checkpoint-every", "60",
+               "--log", "log", "--save", "w", "p"]
+    codes = []
+    while True:
+        p = subprocess.Popen(command)
+        if len(codes) < COUNT:
+            time.sleep(rng.uniform(0.05, 0.12))
+            os.kill(p.pid, rng.choice((signal.SIGTERM, signal.SIGINT, signal.SIGHUP,
+                                       signal.SIGUSR1, signal.SIGKILL)))
+        codes.append(p.wait())
+        assert codes[-1] in (0, 130, -9, -2, -15, -1, -10), codes
+        if codes[-1] == 0:
+            break
+    assert_whole(f"signals {codes}")
+    assert 130 in codes, codes
+    print("same")
+
+
+pathlib.Path("t.txt").write_text("".join(f"{i}\n" for i in range(3000)))
+pathlib.Path("net.fsd").write_text(MODEL)
+{"pieces": pieces, "layouts": layouts, "signals": signals}[MODE](random.Random(SEED))

@@ -1,0 +1,42 @@
+# RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -n 2 -o p && %fsdp-run -q --threads 1 --checkpoint ck --steps 4 p; %fsdp-run --resume none p; echo "exit $?"; %fsdp-run --resume ck --steps 3 p; echo "exit $?"; %fsdp-run --checkpoint ck p; echo "exit $?"
+# RUN: %fsdpc compile -q net.fsd -n 2 -o q -s train.batch=6 -s train.seed=4 -s 'train.optimizer=lion(lr = 1)'; %fsdp-run --resume ck q; echo "exit $?"; seq 301 > u.txt; %fsdp-run --data train=u.txt --resume ck p 2>&1 | sed 's/hash.*,/hash,/;s/hash.*now/hash now/'; true
+# RUN: sed 's/20/21/g; s/out/end/g' net.fsd > other.fsd; %fsdpc compile -q other.fsd -o q; %fsdp-run --resume ck q; echo "exit $?"
+# What has changed is told with both values; --resume without a checkpoint is an error, and no run writes among another one's.
+# NEEDS: build:device_cpu.so
+==== net.fsd
+module Net {
+  emb : Embedding(128, 12)
+  fc  : Linear(12, 20, bias = true)
+  out : Linear(20, 128)
+  forward(x) = out(relu(fc(emb(x))))
+}
+model = Net
+data { train = text("t.txt"); val = text("t.txt"); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 8; optimizer = adamw(lr = 0.01); eval_every = 2 }
+shard { unit = Linear }
+==== out
+exit 2
+exit 1
+exit 1
+exit 1
+error: ck/step-00000004: the run was another one
+  data.train: text, 218 samples, 1092 bytes, hash now
+help: use what it had; or, to start anew from its weights alone: --load ck/step-00000004
+exit 3
+==== err
+error: --resume none: there is no checkpoint
+help: --resume-or-start starts a run where there is none
+error: ck/step-00000004 was made after 4 steps, and this run has 3
+help: --steps, or compile with more train.steps
+error: --checkpoint ck: it has step 4 of another run
+help: --resume-or-start ck goes on from it; or name another folder
+error: ck/step-00000004: the run was another one
+  train.batch: 12 in the checkpoint, 6 now
+  train.seed: 0 in the checkpoint, 4 now
+  train.optimizer: adamw in the checkpoint, lion now
+help: use what it had; or, to start anew from its weights alone: --load ck/step-00000004
+error: ck/step-00000004: it is of another model
+  fc.weight: f32[20, 12] in the checkpoint, f32[21, 12] here
+  fc.bias: f32[20] in the checkpoint, f32[21] here
+  end.weight: f32[128, 21] here, not in the checkpoint
+  out.weight: in the checkpoint, not here
