@@ -17,6 +17,7 @@ enum {
 #include "exit_codes.def"
 #undef EXIT
 };
+enum { ERROR_BYTES = 512 }; /* of a message that a function writes for its caller */
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))

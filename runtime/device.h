@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "type.h"
 
-enum { DEVICE_ABI = 6, ERROR_BYTES = 512, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 6, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;

@@ -20,8 +20,9 @@ def compiles(room, header):
 
 
 HEADERS = ("util.h", "op.h", "diag.h", "ir.h", "ast.h", "passes.h", "plan.h", "checkpoint.h",
-           "device.h")
+           "tensors.h", "device.h")
 print("          ", *HEADERS)
-for room in ("ir", "frontend", "passes", "backend", "checkpoint", "runtime", "kernel", "device"):
+for room in ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime", "kernel",
+             "device"):
     words = ("yes" if compiles(room, header) else "no" for header in HEADERS)
     print(f"{room:10}", *(f"{word:{len(header)}}" for word, header in zip(words, HEADERS)), sep=" ")

@@ -3,6 +3,10 @@
  * A .safetensors file: u64 length of the header, the header (JSON: name -> dtype, shape,
  * data_offsets from the header's end), the data. Everything is checked before use: a file that is
  * not what it claims to be gives EXIT_CORRUPT.
+ *
+ * Both programs use it. Functions that can fail return 0 or an exit code of util.h after writing a
+ * message to `error` (ERROR_BYTES). Of the compiler it knows plan.h alone, for the names of
+ * parameters.
  */
 #ifndef FSDPC_TENSORS_H
 #define FSDPC_TENSORS_H

@@ -10,7 +10,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "device.h"
 #include "tensors.h"
 
 enum { MOST_LINKS = 40 };

@@ -8,7 +8,6 @@
 
 #include <jansson.h>
 
-#include "device.h"
 #include "tensors.h"
 
 static const char *const type_names[FT_COUNT] = {

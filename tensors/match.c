@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device.h"
 #include "tensors.h"
 
 /* One names table of the plan, tried on the files; table 0 is there always, if only as the paths.

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "device.h"
 #include "util.h"
 
 static int cannot(const MappedFile *f, const char *what, const char *why, char *error) {

@@ -24,7 +24,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "device.h"
 #include "tensors.h"
 
 /* The temporary files of this process's only writer, and their folder, for

@@ -14,7 +14,6 @@
 
 #include <jansson.h>
 
-#include "device.h"
 #include "tensors.h"
 
 #define ONE_FILE "model.safetensors"

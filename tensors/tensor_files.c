@@ -11,7 +11,6 @@
 
 #include <jansson.h>
 
-#include "device.h"
 #include "tensors.h"
 
 static const char *const type_name[FT_COUNT] = {
