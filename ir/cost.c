@@ -172,7 +172,6 @@ static int64_t converted(const Work *w) {
     return (int64_t)sum;
 }
 
-static int64_t ws_cpu_matmul(const Work *w) { return converted(w); }
 /* cuBLASLt multiplies operands of one dtype into a result of that dtype, or bf16 into f32, with a
  * bias or accumulator of the result's dtype; anything else is widened to f32, next to its
  * workspace. */

@@ -2,7 +2,7 @@
  *
  * A fused kernel runs the kernels of its parts one after the other, with the result of the first
  * where the graph keeps it: in h, or in the result itself. So its bits are those of the unfused
- * ops, roundings to bf16 in between included.
+ * ops, roundings to bf16 in between included. A rehearsal is for the products alone.
  */
 #include "kernel.h"
 
@@ -32,7 +32,7 @@ static int run_part(const Launch *l, Kernel kernel, uint32_t n_in, const void *c
 KERNEL(linear_gelu) {
     const KernelCall *c = l->call;
     int code = run_part(l, CPU_NAME(linear), c->n_in, c->in, c->in_type, 1);
-    if (code) return code;
+    if (code || l->cpu->rehearsing) return code;
     return run_part(l, CPU_NAME(gelu), 1, (const void *[]){c->out[1]}, c->out_type + 1, 0);
 }
 
@@ -40,7 +40,7 @@ KERNEL(linear_gelu) {
 KERNEL(linear_grad_input_gelu) {
     const KernelCall *c = l->call;
     int code = run_part(l, CPU_NAME(linear_grad_input), 2, c->in, c->in_type, 0);
-    if (code) return code;
+    if (code || l->cpu->rehearsing) return code;
     return run_part(l, CPU_NAME(gelu_grad), 2, (const void *[]){c->out[0], c->in[2]},
                     (const Type *[]){c->out_type[0], c->in_type[2]}, 0);
 }
@@ -49,6 +49,6 @@ KERNEL(linear_grad_input_gelu) {
 KERNEL(linear_grad_weight_bias) {
     const KernelCall *c = l->call;
     int code = run_part(l, CPU_NAME(linear_grad_weight), 2, c->in, c->in_type, 0);
-    if (code) return code;
+    if (code || l->cpu->rehearsing) return code;
     return run_part(l, CPU_NAME(sum_leading), 1, c->in, c->in_type, 1);
 }

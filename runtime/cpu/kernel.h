@@ -22,11 +22,14 @@
 struct DeviceContext {
     RankInfo rank;
     int threads;
-    bool use_onednn; /* FSDP_CPU_MATMUL, and whether this build has it */
-    float *scratch;  /* SCRATCH_FLOATS for each thread: see thread_scratch */
+    bool use_onednn;   /* FSDP_CPU_MATMUL, and whether this build has it */
+    bool rehearsing;   /* kernels of products make what they need, and compute nothing */
+    struct Bf16 *bf16; /* of oneDNN; NULL where the processor does not multiply bf16 */
+    float *scratch;    /* SCRATCH_FLOATS for each thread: see thread_scratch */
     const struct IsaTable *isa;
 };
-enum { SCRATCH_FLOATS = 448 * 1024 };
+/* PRODUCT_FLOATS of them: what product_here wants. */
+enum { SCRATCH_FLOATS = 768 * 1024, PRODUCT_FLOATS = 304 * 1024 };
 
 typedef struct Launch {
     const KernelCall *call;
@@ -62,12 +65,15 @@ extern const IsaTable cpu_isa_plain, cpu_isa_avx2, cpu_isa_avx512;
 
 /* product.c */
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p);
+/* On the calling thread alone; buffer: PRODUCT_FLOATS. */
+void CPU_NAME(product_here)(float *buffer, const Product *p);
 /* reduce.c */
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements);
 
 /* common/onednn.c; no size is zero. false: the library failed. */
 bool product_onednn(const DeviceContext *cpu, const Product *p);
+bool product_onednn_here(const Product *p); /* on the calling thread alone */
 bool have_onednn(void);
 
 /* common/launch.c: writes the message, which begins with the op's name; returns the code. */

@@ -3,41 +3,12 @@
  *   y[R,O]  = x[R,D]  w[O,D]^T + b      dx[R,D] = dy[R,O] w[O,D]      dw[O,D] = dy[R,O]^T x[R,D] +
  * acc
  *
- * The product is f32. bf16 operands are widened into the workspace, a bf16 result is formed there
- * and rounded once, bias and accumulator included. Bias and accumulator are put into the result's
- * place first; the product then adds. Rows of y and dy may have a pitch (op.h).
+ * Sums are f32. Where all is f32, bias and accumulator are put into the result's place first; the
+ * product then adds. Products with bf16 are those of tiles.c: a bf16 result is rounded once, bias
+ * and accumulator included. Rows of y and dy may have a pitch (op.h).
  */
+#include "tiles.h"
 #include "widen.h"
-
-/* The same for rows that begin to_pitch and from_pitch elements apart. */
-static void convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
-                         const void *from, int dtype, int64_t from_pitch, int64_t width,
-                         int64_t rows) {
-    if (to_pitch == width && from_pitch == width) {
-        convert(l, to, to_dtype, from, dtype, rows * width);
-        return;
-    }
-#pragma omp parallel num_threads(threads_for(l, rows *width))
-    {
-        Range r = my_range(rows, 1);
-        for (int64_t row = r.from; row < r.to; row++)
-            for (int64_t i = 0; i < width; i += LANES)
-                v_put(to, to_dtype, row * to_pitch + i, width - i,
-                      v_get(from, dtype, row * from_pitch + i, width - i));
-    }
-}
-
-/* *pitch: elements from row to row of what is returned. */
-static const float *as_f32(const Launch *l, Scratch *s, Operand x, int64_t *pitch) {
-    int64_t width = last_dim(x.type);
-    *pitch = type_pitch(x.type);
-    if (x.dtype == DT_F32) return x.at;
-    float *copy = take(s, x.n);
-    if (copy)
-        convert_rows(l, copy, DT_F32, width, x.at, x.dtype, *pitch, width, x.n / MAX(width, 1));
-    *pitch = width;
-    return copy;
-}
 
 /* Every row of c = bias. */
 static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, Operand bias) {
@@ -51,8 +22,37 @@ static void spread_bias(const Launch *l, float *c, int64_t rows, int64_t pitch, 
     }
 }
 
+static int f32_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
+    if (l->cpu->rehearsing) return 0;
+    p->accumulate = bias || acc;
+    if (bias) spread_bias(l, p->c, p->m, p->c_row, *bias);
+    if (acc && acc->at != p->c) convert(l, p->c, DT_F32, acc->at, acc->dtype, acc->n);
+    if (!l->cpu->use_onednn)
+        l->cpu->isa->product(l->cpu, p);
+    else if (!product_onednn(l->cpu, p))
+        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
+    return 0;
+}
+
+/* p: sizes and strides. */
+static int tile_product(const Launch *l, const Product *p, const Operand *bias,
+                        const Operand *acc) {
+    Operand a = input(l, 0), b = input(l, 1);
+    Result out = output(l, 0);
+    Tiles t = {.m = p->m,
+               .n = p->n,
+               .k = p->k,
+               .batch = 1,
+               .a = {a.at, a.dtype, p->a_row, p->a_col, 0},
+               .b = {b.at, b.dtype, p->b_row, p->b_col, 0},
+               .c = {out.at, out.dtype, p->c_row, 1, 0}};
+    if (bias) t.start = (Matrix){bias->at, bias->dtype, 0, 1, 0};
+    if (acc) t.start = (Matrix){acc->at, acc->dtype, type_pitch(acc->type), 1, 0};
+    return CPU_NAME(product_tiles)(l, &t);
+}
+
 /* p holds the sizes, and 1 for the strides along rows of A and B; the strides from row to row, 0,
- * are found here. a, b: operands 0 and 1; bias and acc may be NULL. */
+ * are found here. a, b: operands 0 and 1; of bias and acc at least one is NULL. */
 static int run_product(const Launch *l, Product *p, const Operand *bias, const Operand *acc) {
     Operand a = input(l, 0), b = input(l, 1);
     Result out = output(l, 0);
@@ -60,24 +60,12 @@ static int run_product(const Launch *l, Product *p, const Operand *bias, const O
         b.n != p->k * p->n || out.n != p->m * p->n || (bias && bias->n != p->n) ||
         (acc && acc->n != out.n))
         return bad_operands(l);
-    Scratch s = {l->call->workspace, l->call->workspace_bytes};
-    p->a = as_f32(l, &s, a, p->a_row ? &p->a_col : &p->a_row);
-    p->b = as_f32(l, &s, b, p->b_row ? &p->b_col : &p->b_row);
-    float *c = out.dtype == DT_F32 ? out.at : take(&s, out.n);
-    if (!p->a || !p->b || !c)
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
-    p->c = c;
-    p->c_row = c == out.at ? type_pitch(out.type) : p->n;
-    p->accumulate = bias || acc;
-    if (bias) spread_bias(l, c, p->m, p->c_row, *bias);
-    if (acc && acc->at != c) convert(l, c, DT_F32, acc->at, acc->dtype, acc->n);
-    if (!l->cpu->use_onednn)
-        l->cpu->isa->product(l->cpu, p);
-    else if (!product_onednn(l->cpu, p))
-        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
-    if (out.dtype != DT_F32)
-        convert_rows(l, out.at, out.dtype, type_pitch(out.type), c, DT_F32, p->n, p->n, p->m);
-    return 0;
+    *(p->a_row ? &p->a_col : &p->a_row) = type_pitch(a.type);
+    *(p->b_row ? &p->b_col : &p->b_row) = type_pitch(b.type);
+    p->c_row = type_pitch(out.type);
+    p->a = a.at, p->b = b.at, p->c = out.at;
+    bool f32 = a.dtype == DT_F32 && b.dtype == DT_F32 && out.dtype == DT_F32;
+    return f32 ? f32_product(l, p, bias, acc) : tile_product(l, p, bias, acc);
 }
 
 KERNEL(linear) {

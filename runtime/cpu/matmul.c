@@ -1,34 +1,40 @@
 /* Matrix products with batch axes: y[..,M,N] = a[..,M,K] b[..,K,N], and the gradients by a and b.
- * One product for each place of the leading axes, one after the other; see linear.c for dtypes.
+ * One product for each place of the leading axes, where all is f32 one after the other; see
+ * linear.c for dtypes.
  */
-#include "widen.h"
+#include "tiles.h"
 
-static int multiply(const Launch *l, Product p, int64_t batch) {
-    Operand a = input(l, 0), b = input(l, 1);
-    Result out = output(l, 0);
-    Scratch s = {l->call->workspace, l->call->workspace_bytes};
-    if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != batch * p.m * p.k ||
-        b.n != batch * p.k * p.n || out.n != batch * p.m * p.n)
-        return bad_operands(l);
-    if (out.n == 0) return 0;
-    float *a_copy = a.dtype == DT_F32 ? NULL : take(&s, a.n);
-    float *b_copy = b.dtype == DT_F32 ? NULL : take(&s, b.n);
-    float *c = out.dtype == DT_F32 ? out.at : take(&s, out.n);
-    if ((a.dtype != DT_F32 && !a_copy) || (b.dtype != DT_F32 && !b_copy) || !c)
-        return launch_error(l, EXIT_CORRUPT, "the workspace is too small for f32 copies");
-    if (a_copy) convert(l, a_copy, DT_F32, a.at, a.dtype, a.n);
-    if (b_copy) convert(l, b_copy, DT_F32, b.at, b.dtype, b.n);
+static int f32_products(const Launch *l, Product p, int64_t batch) {
+    if (l->cpu->rehearsing) return 0;
     for (int64_t i = 0; i < batch; i++) {
-        p.a = (a_copy ? a_copy : (const float *)a.at) + i * p.m * p.k;
-        p.b = (b_copy ? b_copy : (const float *)b.at) + i * p.k * p.n;
-        p.c = c + i * p.m * p.n;
+        p.a = (const float *)l->call->in[0] + i * p.m * p.k;
+        p.b = (const float *)l->call->in[1] + i * p.k * p.n;
+        p.c = (float *)l->call->out[0] + i * p.m * p.n;
         if (!l->cpu->use_onednn)
             l->cpu->isa->product(l->cpu, &p);
         else if (!product_onednn(l->cpu, &p))
             return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
     }
-    if (out.dtype != DT_F32) convert(l, out.at, out.dtype, c, DT_F32, out.n);
     return 0;
+}
+
+static int multiply(const Launch *l, Product p, int64_t batch) {
+    Operand a = input(l, 0), b = input(l, 1);
+    Result out = output(l, 0);
+    if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != batch * p.m * p.k ||
+        b.n != batch * p.k * p.n || out.n != batch * p.m * p.n)
+        return bad_operands(l);
+    if (out.n == 0) return 0;
+    if (a.dtype == DT_F32 && b.dtype == DT_F32 && out.dtype == DT_F32)
+        return f32_products(l, p, batch);
+    Tiles t = {.m = p.m,
+               .n = p.n,
+               .k = p.k,
+               .batch = batch,
+               .a = {a.at, a.dtype, p.a_row, p.a_col, p.m * p.k},
+               .b = {b.at, b.dtype, p.b_row, p.b_col, p.k * p.n},
+               .c = {out.at, out.dtype, p.c_row, 1, p.m * p.n}};
+    return CPU_NAME(product_tiles)(l, &t);
 }
 
 static int64_t rows_of(const Type *t) { return t->rank > 1 ? t->dim[t->rank - 2] : 1; }

@@ -41,7 +41,7 @@ static inline void wide_store(float *p, Wide x) { memcpy(p, &x, sizeof x); }
 #endif
 
 enum { TILE_N = 2 * WIDE, K_SLICE = 256, BLOCK_M = 12 * TILE_M, BLOCK_N = 1024 };
-_Static_assert(BLOCK_M *K_SLICE + BLOCK_N * K_SLICE <= SCRATCH_FLOATS, "panels fit the buffer");
+_Static_assert(BLOCK_M *K_SLICE + BLOCK_N * K_SLICE <= PRODUCT_FLOATS, "panels fit the buffer");
 
 /* C tile = (C tile +) sum over k of a[k][TILE_M] x b[k][TILE_N] */
 static inline __attribute__((always_inline)) void tile_kernel(int64_t k, const float *restrict a,
@@ -130,6 +130,10 @@ static void rectangle(const Product *p, float *buffer, Range rows, Range columns
             }
         }
     }
+}
+
+void CPU_NAME(product_here)(float *buffer, const Product *p) {
+    rectangle(p, buffer, (Range){0, p->m}, (Range){0, p->n});
 }
 
 void CPU_NAME(product)(DeviceContext *cpu, const Product *p) {

@@ -3,7 +3,8 @@
  * Streams mean nothing here: a launch returns when its kernel is done, so issue order is the order
  * of execution, and record and wait have nothing to do. FSDP_CPU_ISA=plain|avx2|avx512 forces an
  * instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the widest set that
- * the processor and the system offer, and oneDNN where this build has it.
+ * the processor and the system offer, and oneDNN where this build has it. ONEDNN_MAX_CPU_ISA is
+ * oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "bf16.h"
 #include "kernel.h"
 #include "machine.h"
 #include "op.h"
@@ -96,6 +98,7 @@ static int cpu_probe(char *error) {
 
 static void cpu_close(DeviceContext *c) {
     if (!c) return;
+    bf16_close(c->bf16);
     free(c->scratch);
     free(c);
 }
@@ -119,6 +122,10 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
         return fail(error, EXIT_ENVIRONMENT,
                     "out of memory: the cpu device needs %zu bytes for %d threads", scratch_bytes,
                     options->rank.threads);
+    }
+    if (use_onednn && have_bf16() && !(c->bf16 = bf16_open(c->threads))) {
+        cpu_close(c);
+        return fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cpu device");
     }
     *out = c;
     return 0;
@@ -204,6 +211,31 @@ static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char
     return c->isa->kernels[call->op](&l);
 }
 
+/* Ops whose kernels keep something for each shape: see tiles.c. */
+static const bool multiplies[OP_COUNT] = {
+    [OP_linear] = true,
+    [OP_linear_gelu] = true,
+    [OP_linear_grad_input] = true,
+    [OP_linear_grad_input_gelu] = true,
+    [OP_linear_grad_weight] = true,
+    [OP_linear_grad_weight_bias] = true,
+    [OP_matmul] = true,
+    [OP_matmul_grad_a] = true,
+    [OP_matmul_grad_b] = true,
+};
+
+static int cpu_rehearse(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
+                        uint64_t arena_bytes, char *error) {
+    (void)arena;
+    (void)arena_bytes;
+    int code = 0;
+    c->rehearsing = true;
+    for (uint32_t i = 0; i < n && !code; i++)
+        if (multiplies[calls[i]->op]) code = cpu_launch(c, 0, calls[i], error);
+    c->rehearsing = false;
+    return code;
+}
+
 static int cpu_event(DeviceContext *c, int stream, uint32_t instr, char *error) {
     (void)c;
     (void)stream;
@@ -262,6 +294,7 @@ static const Device device = {
     .copy = cpu_copy,
     .arena_is_host = true,
     .used_bytes = NULL,
+    .rehearse = cpu_rehearse,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

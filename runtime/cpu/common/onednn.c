@@ -2,8 +2,8 @@
  *
  * The result is cut into one rectangle a thread and each thread calls the library for its own: one
  * core reaches 150 to 170 GFLOP/s that way, while the library's own threads lose up to half of that
- * at the sizes of a small batch. Its matmul primitive was not faster in any layout, and must be
- * kept for each shape. The library allocates its packing buffers itself.
+ * at the sizes of a small batch. For f32 its matmul primitive was not faster in any layout, and
+ * must be kept for each shape (bf16.c does). The library allocates its packing buffers itself.
  *
  * The library must never open a team of its own: it plans for as many threads as OpenMP promises
  * and computes nonsense if it is granted fewer. Being called inside our region does not keep it
@@ -35,6 +35,10 @@ static bool rectangle(const Product *p, Range rows, Range columns) {
                       p->c_row) == dnnl_success;
 }
 
+bool product_onednn_here(const Product *p) {
+    return rectangle(p, (Range){0, p->m}, (Range){0, p->n});
+}
+
 bool product_onednn(const DeviceContext *cpu, const Product *p) {
     atomic_bool good = true;
     Grid grid = product_grid(p, cpu->threads);
@@ -52,6 +56,10 @@ bool product_onednn(const DeviceContext *cpu, const Product *p) {
 #else
 
 bool have_onednn(void) { return false; }
+bool product_onednn_here(const Product *p) {
+    (void)p;
+    return false;
+}
 bool product_onednn(const DeviceContext *cpu, const Product *p) {
     (void)cpu;
     (void)p;

@@ -1,0 +1,26 @@
+/* Products of matrices of which some are bf16: see tiles.c. */
+#ifndef FSDPC_CPU_TILES_H
+#define FSDPC_CPU_TILES_H
+
+#include "kernel.h"
+
+/* Element (i, j) of matrix number s is at[s * step + i * row + j * col]. */
+typedef struct Matrix {
+    const void *at; /* NULL: there is none */
+    int dtype;
+    int64_t row, col, step;
+} Matrix;
+
+/* c[m,n] = start + a[m,k] b[k,n] for each of `batch` matrices; sums in f32, rounded once. No size
+ * is zero. Of the strides of a and of b one is 1, and so are start.col and c.col; start may be c.
+ */
+typedef struct Tiles {
+    int64_t m, n, k, batch;
+    Matrix a, b, start;
+    Matrix c; /* is written to */
+} Tiles;
+
+/* In a rehearsal only what the product needs is made. An exit code, after writing the message. */
+int CPU_NAME(product_tiles)(const Launch *l, const Tiles *p);
+
+#endif
