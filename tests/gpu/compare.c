@@ -222,40 +222,8 @@ static void print_types(const Trial *t, char *out, size_t size) {
     }
 }
 
-/* Ops that move, choose or count: nothing to round but once, and that alike. */
-static bool is_exact(const Case *c) {
-    switch (c->op) {
-    case OP_field:
-    case OP_iota:
-    case OP_fill:
-    case OP_split:
-    case OP_stack:
-    case OP_transpose:
-    case OP_transpose_grad:
-    case OP_slice:
-    case OP_slice_grad:
-    case OP_route:
-    case OP_dispatch:
-    case OP_relu:
-    case OP_relu_grad:
-    case OP_embedding:
-    case OP_cast:
-    case OP_pack:
-    case OP_metric_add:
-    case OP_accuracy: return true;
-    default: return false;
-    }
-}
-
 static bool rounds_inside(const Trial *t) {
-    switch (t->c->op) {
-    case OP_attention:
-    case OP_attention_packed:
-    case OP_attention_grad:
-    case OP_attention_packed_grad: break;
-    default:
-        if (!t->c->chain) return false;
-    }
+    if (!judgement_of(t->c->op)->rounds_inside && !t->c->chain) return false;
     for (int i = 0; i < t->c->n_in + t->c->n_out; i++)
         if (t->types[i].dtype == DT_BF16) return true;
     return false;
@@ -269,13 +237,13 @@ static double share_of_words(const Trial *t, const int64_t *a, const int64_t *b,
     bool counts = x[EXACT_COUNT] == y[EXACT_COUNT] && x[EXACT_NONFINITE] == y[EXACT_NONFINITE];
     if (!counts) return INFINITY;
     if (memcmp(x, y, sizeof x) == 0) return 0;
-    if (t->c->op != OP_cross_entropy && t->c->op != OP_cross_entropy_both) return INFINITY;
+    if (!judgement_of(t->c->op)->rounded_words) return INFINITY;
     return fabs(words_value(a) - words_value(b)) / (1e-5 * terms);
 }
 
 static double share_of_element(const Trial *t, int dtype, double a, double b, double terms) {
     if (a == b || (isnan(a) && isnan(b))) return 0;
-    if (is_exact(t->c)) return INFINITY;
+    if (judgement_of(t->c->op)->exact) return INFINITY;
     double allowed = 0;
     if (dtype == DT_F32) allowed = 1e-5 * terms;
     if (dtype == DT_BF16) allowed = 1e-5 * terms + ldexp(fabs(a), -7);
@@ -327,7 +295,7 @@ static double try_case(const Case *c, int pattern) {
     fill_inputs(&t);
     for (int j = 0; j < c->n_out; j++)
         terms[j] = calloc((size_t)type_elements(out_type(&t, j)), sizeof(double));
-    absolute_terms(&t, terms);
+    judgement_of(c->op)->terms(&t, terms);
     bool ran = run(&reference, &t, a, what) && run(&other, &t, b, what) &&
                (smallest || run(&other, &t, again, what));
     if (ran) share = compare(&t, a, b, terms, what);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op.h"
 #include "util.h"
 
 #define EACH(i, n) for (int64_t i = 0; i < (n); i++)
@@ -262,70 +263,40 @@ static void of_largest(const Trial *t, double *const *out) {
     }
 }
 
-void absolute_terms(const Trial *t, double *const *out) {
-    const Case *c = t->c;
-    switch (c->op) {
-    case OP_add:
-    case OP_accumulate:
-    case OP_sub:
-        /* Both may broadcast: ref_add repeats the second alone. */
-        if (in_n(c, 0) != out_n(c, 0) || out_n(c, 0) % in_n(c, 1))
-            of_largest(t, out);
-        else
-            of_absolutes(t, ref_add, out);
-        return;
-    case OP_gelu:
-    case OP_silu: of_absolutes(t, ref_copy, out); return;
-    case OP_mul:
-    case OP_sum_leading:
-    case OP_linear:
-    case OP_linear_grad_input:
-    case OP_linear_grad_weight:
-    case OP_linear_grad_weight_bias:
-    case OP_matmul:
-    case OP_matmul_grad_a:
-    case OP_matmul_grad_b:
-    case OP_sum_to:
-    case OP_dispatch_grad:
-    case OP_combine:
-    case OP_combine_grad_rows:
-    case OP_combine_grad_weights:
-    case OP_experts_linear:
-    case OP_experts_linear_grad_input:
-    case OP_experts_linear_grad_weight:
-    case OP_embedding_grad: of_absolutes(t, c->reference, out); return;
-    case OP_linear_gelu: of_linear_gelu(t, out); return;
-    case OP_linear_grad_input_gelu: of_linear_grad_input_gelu(t, out); return;
-    case OP_gelu_grad:
-    case OP_silu_grad: of_slope(t, out); return;
-    case OP_layer_norm:
-    case OP_rms_norm: of_norm(t, out); return;
-    case OP_add_layer_norm: of_add_norm(t, out); return;
-    case OP_layer_norm_grad: of_layer_norm_grad(t, out); return;
-    case OP_layer_norm_grad_input:
-    case OP_rms_norm_grad_input: of_norm_grad_input(t, out); return;
-    case OP_layer_norm_grad_weight:
-    case OP_rms_norm_grad_weight: of_norm_grad_weight(t, out); return;
-    case OP_attention:
-    case OP_attention_packed: of_attention(t, out); return;
-    case OP_attention_grad:
-    case OP_attention_packed_grad: of_attention_grad(t, out); return;
-    case OP_attention_biased:
-    case OP_attention_biased_grad:
-    case OP_relative_bias_grad:
-    case OP_softmax_grad:
-    case OP_balance_grad: of_largest(t, out); return;
-    case OP_cross_entropy: of_cross_entropy(t, out); return;
-    case OP_cross_entropy_both: of_cross_entropy_both(t, out); return;
-    case OP_cross_entropy_grad: of_cross_entropy_grad(t, out); return;
-    case OP_sgd:
-    case OP_sgd_momentum:
-    case OP_lion:
-    case OP_adafactor:
-    case OP_adam: of_update(t, out); return;
-    default:
-        for (int j = 0; j < c->n_out; j++) EACH(i, out_n(c, j)) out[j][i] = fabs(t->want[j][i]);
-    }
+/* Both may broadcast: ref_add repeats the second alone. */
+static void of_addition(const Trial *t, double *const *out) {
+    if (in_n(t->c, 0) != out_n(t->c, 0) || out_n(t->c, 0) % in_n(t->c, 1))
+        of_largest(t, out);
+    else
+        of_absolutes(t, ref_add, out);
+}
+
+static void of_argument(const Trial *t, double *const *out) { of_absolutes(t, ref_copy, out); }
+static void of_products(const Trial *t, double *const *out) {
+    of_absolutes(t, t->c->reference, out);
+}
+
+static void of_itself(const Trial *t, double *const *out) {
+    for (int j = 0; j < t->c->n_out; j++) EACH(i, out_n(t->c, j)) out[j][i] = fabs(t->want[j][i]);
+}
+
+static const Judgement of_scalar[OP_COUNT] = {
+#define SCALAR(op, ...) [OP_##op] = {.terms = of_itself},
+#define SPECIAL(...)
+#include "scalar.def"
+};
+static const Judgement judgements[OP_COUNT] = {
+#define EXACT(op) [OP_##op] = {.terms = of_itself, .exact = true},
+#define TERMS(op, rule) [OP_##op] = {.terms = of_##rule},
+#define INSIDE(op, rule) [OP_##op] = {.terms = of_##rule, .rounds_inside = true},
+#define WORDS(op, rule) [OP_##op] = {.terms = of_##rule, .rounded_words = true},
+#include "gpu/terms.def"
+};
+
+const Judgement *judgement_of(OpKind op) {
+    const Judgement *j = judgements[op].terms ? &judgements[op] : &of_scalar[op];
+    if (!j->terms) BUG("tests/gpu/terms.def has no row for %s", op_info[op].name);
+    return j;
 }
 
 double words_value(const int64_t *words) {

@@ -4,9 +4,14 @@
 
 #include "kernels/trial.h"
 
-/* For each output element the sum of the absolute terms that it is made of; a result that is only
- * moved or counted has none beyond itself. `out` has room as Trial.want. */
-void absolute_terms(const Trial *t, double *const *out);
+/* How far two devices' results of an op may differ: its row of terms.def. */
+typedef struct Judgement {
+    /* For each output element the sum of the absolute terms that it is made of; a result that is
+     * only moved or counted has none beyond itself. `out` has room as Trial.want. */
+    void (*terms)(const Trial *t, double *const *out);
+    bool exact, rounds_inside, rounded_words;
+} Judgement;
+const Judgement *judgement_of(OpKind op);
 
 /* The value of an exact accumulator, and its words with every carry done, to be compared. */
 double words_value(const int64_t *words);
