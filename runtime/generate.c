@@ -81,7 +81,8 @@ static int64_t tokens(const Run *run, const PlanValue *logits) {
     FieldRange range[64];
     CHECK(p->n_fields <= ARRAY_LEN(range));
     field_ranges(p, range);
-    int64_t n = MIN(vocabulary(logits), range[find_field(p, "inputs") - p->fields].below);
+    int64_t n = vocabulary(logits), below = range[find_field(p, "inputs") - p->fields].below;
+    if (below) n = MIN(n, below);
     if (run->tokenizer) n = MIN(n, tokenizer_ids(run->tokenizer));
     return reads_bytes(p) ? MIN(n, 256) : n;
 }
