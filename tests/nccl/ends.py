@@ -137,6 +137,6 @@ def one(case):
         end(case, processes, 1 if case == "stopped" else None)
 
 
-plan = compile_plan("plan.bin")
+plan = compile_plan("plan.bin", "-s", "train.steps=100000", "-s", "train.eval_every=100")
 for c in cases:
     one(c)

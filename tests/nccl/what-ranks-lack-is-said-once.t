@@ -1,27 +1,7 @@
-# RUN: seq 4000 >t.txt; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 3 plan memory gpus
+# RUN: seq 4000 >t.txt; cp %root/tests/nccl/net.fsd .; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 3 plan memory gpus
 # Another plan, a GPU that is too small, too few GPUs: one message, and all ranks end.
 # NEEDS: build:emulated/run/transport_nccl.so
 # TIME: 120
-==== net.fsd
-module Block {
-  a : Linear(12, 20, bias = true)
-  b : Linear(20, 12)
-  forward(x) = x + b(relu(a(x)))
-}
-module Net {
-  emb : Embedding(128, 12)
-  h : Block[2]
-  out : Linear(12, 128)
-  forward(x) {
-    y = emb(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 100000; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 100; eval_steps = 1 }
-shard { unit = Block }
 ==== out
 plan: codes 4 4 4
 error: rank 1 (process PID on HOST) has another plan than rank 0: HASH, not HASH

@@ -1,27 +1,7 @@
-# RUN: seq 4000 >t.txt; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 4 killed awaited stopped silent interrupt
+# RUN: seq 4000 >t.txt; cp %root/tests/nccl/net.fsd .; %python %root/tests/nccl/ends.py %fsdpc %build %t net.fsd 4 killed awaited stopped silent interrupt
 # A rank that is killed, stops or stays away ends all ranks with code 4 and one message; Ctrl-C with 130.
 # NEEDS: build:emulated/run/transport_nccl.so
 # TIME: 90
-==== net.fsd
-module Block {
-  a : Linear(12, 20, bias = true)
-  b : Linear(20, 12)
-  forward(x) = x + b(relu(a(x)))
-}
-module Net {
-  emb : Embedding(128, 12)
-  h : Block[2]
-  out : Linear(12, 128)
-  forward(x) {
-    y = emb(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 100000; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 100; eval_steps = 1 }
-shard { unit = Block }
 ==== out
 killed: codes 4 -9 4 4
 error: rank 1 (process PID on HOST) was killed or ended without a message
