@@ -84,6 +84,8 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
         buf_printf(out, "loss = cross_entropy(model(source), source)\n");
     if (where == EXAMPLE_DATA && strstr(text, "mlm("))
         buf_printf(out, "loss = cross_entropy(model(inputs), labels)\n");
+    if (where == EXAMPLE_SHARD && strstr(text, "hold = true")) /* between micro-batches */
+        buf_printf(out, "accumulate = 4\n");
     put(out, where, EXAMPLE_TRAIN, text);
     buf_printf(out, "}\nshard {\n");
     put(out, where, EXAMPLE_SHARD, text);
