@@ -66,6 +66,21 @@ VECTOR_INLINE V16 totals_over(const Totals *s, double n) {
     return v;
 }
 
+/* n neighbours: LANES sums side by side, which are added in order. */
+static double sum_run(const Operand *x, int64_t at, int64_t n) {
+    Totals lanes = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) totals_add(&lanes, v_load(x->at, x->dtype, at + i));
+    lanes.low += lanes.high;
+    double sum = 0;
+    for (int l = 0; l < LANES / 2; l++) sum += lanes.low[l];
+    for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
+    return sum;
+}
+
+static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.dtype, at, value); }
+
+/* Along the last axis neighbours are summed, else LANES sums beside each other. */
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
@@ -74,7 +89,9 @@ KERNEL(mean) {
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range r = my_range(mean_blocks(x.type), 1);
-        for (int64_t k = r.from; k < r.to; k++) {
+        for (int64_t k = r.from; k < r.to && inner == 1; k++)
+            put_one(y, k, (float)(sum_run(&x, k * n, n) / (double)n));
+        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
             MeanBlock b = mean_block(x.type, k);
             Totals sum = {0};
             for (int64_t t = 0; t < n; t++)
@@ -83,6 +100,10 @@ KERNEL(mean) {
         }
     }
     return 0;
+}
+
+static void fill_run(Result y, int64_t at, int64_t n, float value) {
+    for (int64_t i = 0; i < n; i += LANES) v_put(y.at, y.dtype, at + i, n - i, v_all(value));
 }
 
 KERNEL(mean_grad) {
@@ -96,7 +117,8 @@ KERNEL(mean_grad) {
         for (int64_t k = r.from; k < r.to; k++) {
             MeanBlock b = mean_block(dx.type, k);
             V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
-            for (int64_t t = 0; t < n; t++)
+            if (inner == 1) fill_run(dx, k * n, n, share[0]);
+            for (int64_t t = 0; t < n && inner > 1; t++)
                 v_put(dx.at, dx.dtype, b.wide + t * inner, b.left, share);
         }
     }
@@ -141,18 +163,6 @@ static int64_t walk_place(const Spread *s, int64_t i) {
         i /= s->size[k];
     }
     return at;
-}
-
-/* n neighbours. */
-static double sum_run(const Operand *x, int64_t at, int64_t n) {
-    Totals lanes = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) totals_add(&lanes, v_load(x->at, x->dtype, at + i));
-    lanes.low += lanes.high;
-    double sum = 0;
-    for (int l = 0; l < LANES / 2; l++) sum += lanes.low[l];
-    for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
-    return sum;
 }
 
 /* Results [first, first + n), n <= LANES, which lie side by side in x. */
@@ -205,6 +215,21 @@ VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
     return v_select(better | (b != b), b, a);
 }
 
+/* Of n neighbours. */
+static float extreme_run(const Operand *x, int64_t at, int64_t n, bool larger) {
+    float first = element_load(x->at, x->dtype, at);
+    V16 top = v_all(first);
+    for (int64_t i = 0; i < n; i += LANES) {
+        V16 v = v_get(x->at, x->dtype, at + i, n - i);
+        top = v_more(top, v_first(v, n - i, first), larger);
+    }
+    for (int i = 1; i < LANES; i++) {
+        bool better = larger ? top[i] > top[0] : top[i] < top[0];
+        if (better || top[i] != top[i]) top[0] = top[i];
+    }
+    return top[0];
+}
+
 static int extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
@@ -213,7 +238,9 @@ static int extreme(const Launch *l, bool larger) {
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range r = my_range(mean_blocks(x.type), 1);
-        for (int64_t k = r.from; k < r.to; k++) {
+        for (int64_t k = r.from; k < r.to && inner == 1; k++)
+            put_one(y, k, extreme_run(&x, k * n, n, larger));
+        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
             MeanBlock b = mean_block(x.type, k);
             V16 top = v_get(x.at, x.dtype, b.wide, b.left);
             for (int64_t t = 1; t < n; t++)
@@ -232,6 +259,21 @@ VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtyp
     return (dtype == DT_BF16 ? v_widen(v_round(v)) : v) == top;
 }
 
+/* The n neighbours that are the extreme share dy. */
+static void extreme_grad_run(Operand x, Result dx, int64_t at, int64_t n, float dy, V16 top,
+                             int dtype) {
+    V16 count = v_all(0.0f), zero = v_all(0.0f);
+    for (int64_t i = 0; i < n; i += LANES) {
+        V16 same = v_select(is_extreme(x, at + i, n - i, top, dtype), v_all(1.0f), zero);
+        count += v_first(same, n - i, 0.0f);
+    }
+    V16 share = v_all(dy / v_sum(count));
+    for (int64_t i = 0; i < n; i += LANES) {
+        I16 same = is_extreme(x, at + i, n - i, top, dtype);
+        v_put(dx.at, dx.dtype, at + i, n - i, v_select(same, share, zero));
+    }
+}
+
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
@@ -241,7 +283,10 @@ KERNEL(extreme_grad) {
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range r = my_range(mean_blocks(x.type), 1);
-        for (int64_t k = r.from; k < r.to; k++) {
+        for (int64_t k = r.from; k < r.to && inner == 1; k++)
+            extreme_grad_run(x, dx, k * n, n, element_load(dy.at, dy.dtype, k),
+                             v_all(element_load(y.at, y.dtype, k)), y.dtype);
+        for (int64_t k = r.from; k < r.to && inner > 1; k++) {
             MeanBlock b = mean_block(x.type, k);
             V16 top = v_get(y.at, y.dtype, b.narrow, b.left), count = {0};
             for (int64_t t = 0; t < n; t++)

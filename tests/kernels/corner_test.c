@@ -109,6 +109,20 @@ static void a_nan_passes_relu(void **state) {
         assert_true(i % 7 == 3 ? isnan(at(y, i)) : at(y, i) == (i % 2 ? 0 : 5));
 }
 
+/* In rows of 35 numbers, wherever the nan stands; rows without one have their largest number. */
+static void a_nan_is_the_extreme_of_its_row(void **state) {
+    (void)state;
+    enum { ROWS = 36, WIDTH = 35 };
+    float x[ROWS * WIDTH];
+    for (int i = 0; i < ROWS * WIDTH; i++)
+        x[i] = i % (WIDTH + 1) ? (float)(i % WIDTH) - 40 : NAN; /* the nan of row r: place r */
+    Tensor rows = tensor_of(ROWS, WIDTH, x), y = tensor(DT_F32, ROWS, 1);
+    rows.type.rank = y.type.rank = 3;
+    rows.type.dim[2] = y.type.dim[2] = 1;
+    run(OP_max, none, 1, LIST(rows), 1, &y);
+    for (int r = 0; r < ROWS; r++) assert_true(r < WIDTH ? isnan(at(y, r)) : at(y, r) == -6);
+}
+
 /* Mean 1000, variance 2^-12: mean of squares less square of the mean has nothing left of it. */
 static void variance_is_taken_around_the_mean(void **state) {
     (void)state;
@@ -164,6 +178,7 @@ int main(void) {
         cmocka_unit_test(gradients_of_equal_ids_are_added_in_order),
         cmocka_unit_test(dropped_infinities_are_zero),
         cmocka_unit_test(a_nan_passes_relu),
+        cmocka_unit_test(a_nan_is_the_extreme_of_its_row),
         cmocka_unit_test(variance_is_taken_around_the_mean),
         cmocka_unit_test(deep_products_lose_no_slice),
     };
