@@ -29,7 +29,7 @@ static bool number_op(Verify *v, OpId id, uint32_t *ops, uint32_t *values) {
                 (!op->n_out || (op->out < g->values.n && op->n_out <= g->values.n - op->out));
     for (uint32_t j = 0; fits && j < op->n_out; j++) {
         fits = g->values.at[op->out + j].def == id && g->values.at[op->out + j].result == j &&
-               type_sound(&g->values.at[op->out + j].type);
+               g->values.at[op->out + j].type.rank <= MAX_RANK; /* the rest in check_alike */
         v->value_number[op->out + j] = (*values)++;
     }
     if (!fits) verify_broken(v, RULE_GRAPH_9, NULL, "op %u does not own its results", id);
@@ -117,6 +117,16 @@ static void check_attrs(Verify *v, const Op *op) {
     }
 }
 
+static bool check_results(Verify *v, const Op *op) {
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        if (type_sound(&verify_value(v, op->out + j)->type)) continue;
+        verify_broken(v, RULE_GRAPH_9, op, "result %u has no type", j);
+        v->defined[op->out + j] = 0; /* nothing that reads it is looked at */
+        return false;
+    }
+    return true;
+}
+
 static void check_types(Verify *v, const Op *op) {
     for (uint32_t i = 0; i < op->n_in; i++) v->in[i] = verify_value(v, op->in[i])->type;
     for (uint32_t j = 0; j < op->n_out; j++) v->out[j] = verify_value(v, op->out + j)->type;
@@ -192,7 +202,7 @@ static void check_alike(Verify *v, OpId id) {
     if (h && !number_is_new(v->g->arena, known, h)) return;
     int before = v->broken;
     check_attrs(v, op);
-    check_types(v, op);
+    if (check_results(v, op)) check_types(v, op);
     if (v->broken == before) return;
     op->sound = 0;
     *known = (NumberSet){0}; /* the next one like it is wrong, too */

@@ -370,6 +370,17 @@ static void an_op_stands_in_the_programs_once(void **state) {
     assert_non_null(strstr(f->messages.at, "graph-9: op 1 does not own its results"));
 }
 
+static void a_result_has_a_type(void **state) {
+    Fixture *f = *state;
+    Graph *g = build_chain(f, 3);
+    assert_int_equal(graph_verify(g), 0);
+    g->values.at[1].type.dim[0] = -1;
+    assert_int_equal(graph_verify(g), 1);
+    buf_write(&f->messages, "", 1);
+    assert_non_null(strstr(f->messages.at, "graph-9"));
+    assert_non_null(strstr(f->messages.at, "result 0 has no type"));
+}
+
 /* Rules without a test of their name do not exist; graph-9 is the one above. */
 static void every_rule_has_a_test(void **state) {
     (void)state;
@@ -389,6 +400,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(every_policy_field_is_printed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_hundred_thousand_ops_take_no_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_op_stands_in_the_programs_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_result_has_a_type, set_up, tear_down),
         cmocka_unit_test(every_rule_has_a_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
