@@ -242,6 +242,9 @@ static void emit_programs(Emit *e) {
     e->value_number = arena_array(g->arena, uint32_t, g->values.n + 1);
     e->instr_number = arena_array(g->arena, uint32_t, g->ops.n + 1);
     memset(e->value_number, 0xff, sizeof(uint32_t) * (g->values.n + 1));
+    size_t n_ops = 0;
+    for (uint32_t i = 0; i < g->programs.n; i++) n_ops += g->programs.at[i].ops.n;
+    buf_reserve(&e->section[S_instrs], n_ops * sizeof(PlanInstr));
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         PUT(e, programs, .kind = (uint32_t)p->kind, .first_instr = e->n_instrs, .n_instr = p->ops.n,
@@ -303,7 +306,7 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
     }
 }
 
-static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
+static void write_file_bytes(Emit *e, uint64_t fingerprint, Buf *out) {
     static const size_t element[S_COUNT] = {
 #define SECTION(field, type, name) sizeof(type),
         PLAN_SECTIONS(SECTION)
@@ -325,11 +328,13 @@ static void write_file_bytes(const Emit *e, uint64_t fingerprint, Buf *out) {
     }
     h.size = at;
     size_t start = out->n;
+    buf_reserve(out, h.size);
     buf_write(out, &h, sizeof h);
     buf_write(out, table, sizeof table);
     for (int i = 0; i < S_COUNT; i++) {
         buf_write(out, zeros, start + table[i].offset - out->n);
         if (e->section[i].n) buf_write(out, e->section[i].at, e->section[i].n);
+        buf_free(&e->section[i]);
     }
     buf_write(out, zeros, start + h.size - out->n);
     h.checksum = plan_checksum(out->at + start, h.size);
@@ -356,5 +361,4 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, uin
     emit_programs(e);
     emit_settings(e, compiler, command, emit_calls(e));
     write_file_bytes(e, fingerprint, out);
-    for (int i = 0; i < S_COUNT; i++) buf_free(&e->section[i]);
 }

@@ -132,7 +132,7 @@ bool check_value(Scope *s, ConstValue *v, const ValueType *t, const char *what) 
 
 /* The value of a default: a constant, or one of the words of its type. */
 static ConstValue default_value(Scope *s, const Node *e) {
-    Arena *arena = s->model->arena;
+    Arena *arena = s->model->ds->arena;
     ConstValue v = {.span = e->span};
     switch (e->kind) {
     case NODE_NUMBER: return arithmetic_number(s->model->ds, e);
@@ -165,7 +165,7 @@ static ConstValue default_of(Scope *s, const ArgumentInfo *a) {
     const Node *e = parse_text(m->ds, 0, a->standard, strlen(a->standard), PARSE_EXPRESSION, 0);
     CHECK(e);
     Default d = {a, default_value(s, e)};
-    vec_push(m->arena, &m->defaults, d);
+    vec_push(m->ds->arena, &m->defaults, d);
     return d.value;
 }
 

@@ -37,7 +37,7 @@ static bool read_synthetic(Elaboration *e, const Setting *s, const ConstValue *v
         }
         for (uint32_t k = 0; k < n; k++) dim[k + 1] = shape->items[k].value->integer;
         f.type = type_of(f.classes ? DT_I32 : DT_F32, (int)n + 1, dim);
-        vec_push(e->model->arena, &out->fields, f);
+        vec_push(e->frontend->arena, &out->fields, f);
     }
     return true;
 }
@@ -52,7 +52,7 @@ static bool read_plain(Elaboration *e, const Setting *s, const ConstValue *v, Da
     case SOURCE_NPY:
         for (uint32_t i = 0; i < v->n_items; i++) {
             DataFieldFile f = {.name = v->items[i].name, .path = v->items[i].value->text};
-            vec_push(e->model->arena, &out->fields, f);
+            vec_push(e->frontend->arena, &out->fields, f);
         }
         return true;
     case SOURCE_SYNTHETIC_TOKENS:
@@ -103,7 +103,7 @@ static bool read_source(Elaboration *e, const Setting *s, DataSource *out) {
 static void add_field(Elaboration *e, const char *name, const Type *type, uint64_t *staging) {
     Field f = {.name = name, .type = *type, .staging = *staging};
     *staging = align_up(*staging + (uint64_t)type_bytes(type), 64);
-    vec_push(e->model->arena, &e->graph->fields, f);
+    vec_push(e->graph->arena, &e->graph->fields, f);
 }
 
 /* What a sample of `raw` tokens becomes. */
@@ -279,7 +279,7 @@ static bool check_validation(Elaboration *e) {
                               type_text(arena, &types[k]), want);
             return false;
         }
-        vec_push(e->model->arena, &s->val.fields, given.fields.at[k]);
+        vec_push(e->frontend->arena, &s->val.fields, given.fields.at[k]);
     }
     if (given.fields.n == e->graph->fields.n) return true;
     setting_error(e->model, setting, "data.val gives fields that data.train does not have");

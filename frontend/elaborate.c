@@ -4,6 +4,9 @@
  * start with the states and batch fields that they read; train ends in set_state of the loss, eval
  * in set_state of the loss and of each metric. Everything is unrolled: what remains are ops with
  * shapes in numbers, each with its module path and its place in the user's file.
+ *
+ * Instances, values of expressions and arguments live in an arena of their own, which ends here: of
+ * a large model they are larger than its graph. What the graph and the settings keep is in theirs.
  */
 #include <math.h>
 #include <string.h>
@@ -253,10 +256,13 @@ bool frontend_elaborate(Frontend *f) {
     Model *m = f->model;
     Elaboration e = {.model = m, .frontend = f};
     if (!f->readable || (f->exit_code != EXIT_DONE && !m->root_class)) return false;
-    e.graph = f->graph = graph_new(m->arena, m->ds);
+    e.graph = f->graph = graph_new(f->arena, m->ds);
     e.graph->level = LEVEL_MODEL;
     e.graph->policy = m->policy;
+    m->arena = arena_new();
     bool right = elaborate(&e) && f->exit_code == EXIT_DONE;
+    arena_free(m->arena);
+    m->arena = f->arena;
     if (right) model_lint(m); /* where something is wrong, that comes first */
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;

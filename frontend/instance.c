@@ -77,7 +77,7 @@ static bool param_init(Scope *s, const Node *init, ParamSlot *p) {
 static ParamSlot *make_param(Elaboration *e, Scope *s, const Node *field, const Node *name) {
     const Node *type = field->kids[1], *init = field->kids[2];
     ParamSlot *p = arena_new_of(e->model->arena, ParamSlot);
-    p->path = join_path(e->model->arena, s->self->path, name->text);
+    p->path = join_path(e->graph->arena, s->self->path, name->text);
     p->owner = s->self;
     p->span = name->span;
     p->row = NO_INDEX;
@@ -177,7 +177,7 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     Instance *self = s->self;
     Attributes own = {self->no_decay, self->frozen, self->keep_f32};
     for (int64_t i = 0; i < n; i++) {
-        const char *element = arena_printf(e->model->arena, "%s.%lld", path, (long long)i);
+        const char *element = arena_printf(e->graph->arena, "%s.%lld", path, (long long)i);
         self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
         array->at[array->n] = instantiate(e, s, type, element, self, span);
         self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
@@ -190,7 +190,7 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
     const Node *type = field->kids[1];
     InstanceField f = {.name = name->text, .span = name->span, .kind = FIELD_PARAM};
     Attributes a = field_attributes(s, field);
-    const char *path = join_path(e->model->arena, s->self->path, name->text);
+    const char *path = join_path(e->graph->arena, s->self->path, name->text);
     Instance *self = s->self;
     if (!strcmp(type->text, "param")) {
         f.param = make_param(e, s, field, name);

@@ -226,6 +226,8 @@ void names_check(Elaboration *e) {
     }
     for (uint32_t i = 0; i < g->params.n; i++) {
         Param *p = &g->params.at[i];
-        p->checkpoint = frontend_checkpoint_name(e->frontend, 0, p->key, &p->checkpoint_transposed);
+        const char *name =
+            frontend_checkpoint_name(e->frontend, 0, p->key, &p->checkpoint_transposed);
+        p->checkpoint = name == p->key ? name : arena_strdup(g->arena, name);
     }
 }

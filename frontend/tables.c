@@ -11,7 +11,7 @@ static void register_module(Elaboration *e, Instance *m, int32_t parent);
 static int32_t add_row(Elaboration *e, const char *path, const char *class_name, int32_t parent,
                        Span span) {
     Module row = {path, class_name, parent, span};
-    vec_push(e->model->arena, &e->graph->modules, row);
+    vec_push(e->graph->arena, &e->graph->modules, row);
     return (int32_t)e->graph->modules.n - 1;
 }
 

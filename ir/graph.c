@@ -21,6 +21,7 @@ static Policy policy_default(void) {
 Graph *graph_new(Arena *a, DiagSet *ds) {
     Graph *g = arena_new_of(a, Graph);
     g->arena = a;
+    g->scratch = arena_child(a);
     g->diags = ds;
     g->policy = policy_default();
     return g;
@@ -70,16 +71,16 @@ enum { FEW_RESULTS = 8 };
 static Type *emit_types(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const ValueId *in,
                         const Type *given, uint32_t *n_out, Type out[FEW_RESULTS]) {
     Graph *g = b->g;
-    Type few[8], *types = n_in <= ARRAY_LEN(few) ? few : arena_array(g->arena, Type, n_in);
+    Type few[8], *types = n_in <= ARRAY_LEN(few) ? few : arena_array(g->scratch, Type, n_in);
     for (uint32_t i = 0; i < n_in; i++) {
         CHECK(in[i] < g->values.n);
         types[i] = g->values.at[in[i]].type;
     }
     CHECK(op_info[kind].given == (given != NULL));
     *n_out = op_results_max(kind, a, n_in, types);
-    if (*n_out > FEW_RESULTS) out = arena_array(g->arena, Type, *n_out);
+    if (*n_out > FEW_RESULTS) out = arena_array(g->scratch, Type, *n_out);
     if (given) memcpy(out, given, *n_out * sizeof *out);
-    const char *problem = op_infer(g, kind, a, n_in, types, n_out, out, g->arena);
+    const char *problem = op_infer(g, kind, a, n_in, types, n_out, out, g->scratch);
     if (problem) BUG("%s at \"%s\": %s", op_info[kind].name, b->path ? b->path : "", problem);
     return out;
 }

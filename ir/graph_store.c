@@ -195,4 +195,6 @@ void graph_settle(Graph *g) {
     if (live < g->ops.n - g->ops.n / 3) drop_unused(g);
     for (uint32_t i = 0; i < s->outgrown.n; i++) arena_free(s->outgrown.at[i]);
     s->outgrown.n = 0;
+    arena_free(g->scratch);
+    g->scratch = arena_child(g->arena);
 }

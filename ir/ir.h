@@ -158,6 +158,7 @@ typedef struct Policy {
 
 typedef struct Graph {
     Arena *arena;
+    Arena *scratch; /* for tables of the pass in work: graph_settle empties it */
     DiagSet *diags;
     OpLevel level;
     Policy policy;
@@ -210,8 +211,8 @@ OpKind update_op(const Policy *p); /* which op updates weights */
 /* Appends to the tables; what they held before stays readable where it was until graph_settle. */
 OpId graph_add_op(Graph *g, const Op *op);
 ValueId graph_add_value(Graph *g, const Value *v);
-/* Between passes: gives back what the tables have grown out of and, where many ops are in use no
- * more, drops those and numbers ops and values anew, in the order of the programs. */
+/* Between passes: gives back scratch and what the tables have grown out of and, where many ops are
+ * in use no more, drops those and numbers ops and values anew, in the order of the programs. */
 void graph_settle(Graph *g);
 uint32_t graph_add_program(Graph *g, ProgramKind kind);
 int32_t graph_find_program(const Graph *g, ProgramKind kind); /* NO_INDEX if there is none */

@@ -36,8 +36,7 @@ char *arena_printf(Arena *a, const char *format, ...) {
     return at;
 }
 
-/* Makes room for n bytes and the NUL that buf_take puts after them. */
-static void buf_reserve(Buf *b, size_t n) {
+void buf_reserve(Buf *b, size_t n) {
     if (n < b->capacity - b->n) return;
     size_t grown = MAX(b->capacity * 2, b->n + n + 1);
     grown = MAX(grown, 256);

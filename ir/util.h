@@ -65,6 +65,8 @@ typedef struct Buf {
 void buf_printf(Buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(Buf *b, const char *format, va_list args);
 void buf_write(Buf *b, const void *bytes, size_t n);
+/* Makes room for n more bytes and the NUL that buf_take puts after them. */
+void buf_reserve(Buf *b, size_t n);
 char *buf_take(Buf *b); /* NUL-terminated, caller frees; b is empty again */
 void buf_free(Buf *b);
 /* Shortest decimal text that strtod reads back to exactly x ("0.1", "1e-05", "inf", "nan"). */

@@ -59,7 +59,7 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
                          Residence where) {
     Graph *g = c->g;
     const char *of = g->states.at[c->param_state[k]].name + strlen("param");
-    const char *name = arena_printf(g->arena, "%s%s", word, of);
+    const char *name = arena_printf(g->scratch, "%s%s", word, of);
     int64_t elements = g->groups.at[k].layout.padded / mesh_extent(&g->policy.mesh, where.split);
     int32_t row =
         graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
@@ -71,9 +71,9 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
 static void make_states(Comm *c) {
     Graph *g = c->g;
     uint32_t n = g->groups.n;
-    c->param_state = arena_array(g->arena, int32_t, n);
-    c->gradient_state = arena_array(g->arena, int32_t, n);
-    c->gathered_state = arena_array(g->arena, int32_t, n);
+    c->param_state = arena_array(g->scratch, int32_t, n);
+    c->gradient_state = arena_array(g->scratch, int32_t, n);
+    c->gathered_state = arena_array(g->scratch, int32_t, n);
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
     for (uint32_t k = 0; k < n; k++) {
@@ -106,7 +106,7 @@ static void tell_price(const Comm *c) {
     Diag d = diag_at(g->diags, W_unsharded_gradients, (Span){0},
                      "accumulate = local keeps %s of unsharded gradients on every rank; "
                      "accumulate = sharded needs %s",
-                     short_bytes(g->arena, whole), short_bytes(g->arena, part));
+                     short_bytes(g->scratch, whole), short_bytes(g->scratch, part));
     diag_emit(&d);
 }
 
@@ -132,7 +132,7 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
     const Policy *p = &g->policy;
     if (!c->gather || residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, false).kept) return;
-    uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->arena, g->units.n * sizeof *count);
+    uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->scratch, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];
         count[at->unit][parts->segments.at[at->home].phase]++;
@@ -162,13 +162,13 @@ static Comm comm_of(Graph *g) {
     Comm c = {.g = g, .map = unit_map(g)};
     Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, false);
     c.gather = residence_transition(master, (Residence){.kept = true}).gather;
-    c.place = arena_array(g->arena, Place, g->params.n);
+    c.place = arena_array(g->scratch, Place, g->params.n);
     for (uint32_t k = 0; k < g->groups.n; k++)
         for (uint32_t j = 0; j < g->groups.at[k].params.n; j++) {
             const GroupParam *at = &g->groups.at[k].params.at[j];
             c.place[at->param] = (Place){(int32_t)k, at->offset};
         }
-    c.around = arena_array(g->arena, int32_t, g->units.n);
+    c.around = arena_array(g->scratch, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)
         c.around[u] = unit_around(g, &c.map, g->units.at[u].modules.at[0]);
     return c;

@@ -102,7 +102,7 @@ static ValueId compute_shard(Emit *e, uint32_t k) {
 static void emit_unshard(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
-    ValueId *in = arena_array(g->arena, ValueId, u->groups.n + 1);
+    ValueId *in = arena_array(g->scratch, ValueId, u->groups.n + 1);
     uint32_t n = 0;
     for (uint32_t j = 0; j < u->groups.n; j++)
         in[n++] = compute_shard(e, (uint32_t)u->groups.at[j]);
@@ -141,11 +141,11 @@ static void end_gather(Emit *e, const Gather *gather) {
             emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
     }
-    ValueId *in = arena_array(g->arena, ValueId, u->groups.n);
+    ValueId *in = arena_array(g->scratch, ValueId, u->groups.n);
     for (uint32_t j = 0; j < u->groups.n; j++) in[j] = e->flat[u->groups.at[j]];
     Attrs a = {.unit = gather->unit};
     ValueId token = emit(&e->b, OP_reshard, &a, u->groups.n, in, NULL);
-    if (!u->is_root) vec_push(g->arena, &e->resharded, token);
+    if (!u->is_root) vec_push(g->scratch, &e->resharded, token);
 }
 
 /* Ends the gathers whose last reader the item was. */
@@ -207,7 +207,7 @@ static ValueId add_kept(Emit *e, const Pending *p) {
 /* The micro-batches of a bucket's groups are added up in the shard: sums them over replicas. What
  * has to wait for that, waits in the same rows. */
 static void sum_bucket(Emit *e, const Bucket *b) {
-    ValueId *v = arena_array(e->c->g->arena, ValueId, b->of.n);
+    ValueId *v = arena_array(e->c->g->scratch, ValueId, b->of.n);
     Pending *p = NULL;
     for (uint32_t k = 0; k < b->of.n; k++) {
         p = &e->pending.at[e->pending_of[b->of.at[k].group]];
@@ -243,7 +243,7 @@ static int32_t pending_unit(const Emit *e, uint32_t row) { return e->pending.at[
 /* The next thing that waits for the reductions of rows [from, to), all of a unit; one free for
  * their packs. True if something still waits. */
 static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
-    ValueId *packs = arena_array(e->c->g->arena, ValueId, to - from);
+    ValueId *packs = arena_array(e->c->g->scratch, ValueId, to - from);
     uint32_t n = 0;
     bool later = false;
     Attrs a = {.unit = pending_unit(e, from)};
@@ -299,7 +299,7 @@ static ValueId add_at_once(Emit *e, uint32_t group, ValueId v, bool reduced_in_p
 static ValueId emit_pack(Emit *e, const Reduction *r) {
     Graph *g = e->c->g;
     const Group *group = &g->groups.at[r->group];
-    ValueId *in = arena_array(g->arena, ValueId, group->params.n);
+    ValueId *in = arena_array(g->scratch, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
     Attrs a = {.group = r->group};
     Type t = type_of(group->reduce_dtype, 1, &group->layout.padded);
@@ -318,8 +318,8 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     bool at_once = e->several && transition_is_none(each);
     bool in_place = at_once && e->update && last.sum && !last.scatter;
     builder_at_unit(&e->b, b->unit, phase);
-    ValueId *pack = arena_array(c->g->arena, ValueId, b->of.n);
-    ValueId *value = arena_array(c->g->arena, ValueId, b->of.n);
+    ValueId *pack = arena_array(c->g->scratch, ValueId, b->of.n);
+    ValueId *value = arena_array(c->g->scratch, ValueId, b->of.n);
     for (uint32_t k = 0; k < b->of.n; k++) {
         value[k] = pack[k] = emit_pack(e, &b->of.at[k]);
         if (at_once) value[k] = add_at_once(e, b->of.at[k].group, pack[k], in_place);
@@ -335,7 +335,7 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
         if (!at_once && each.scatter) p.pack = pack[k];
         if (p.value == NO_VALUE && p.pack == NO_VALUE) continue;
         e->pending_of[r->group] = (int32_t)e->pending.n;
-        vec_push(c->g->arena, &e->pending, p);
+        vec_push(c->g->scratch, &e->pending, p);
     }
 }
 
@@ -365,7 +365,7 @@ static void see_metric(Emit *e, const Op *op) {
     AxisSet samples = mesh_sample_axes(&e->c->g->policy.mesh);
     bool summed_later = samples && (e->update || e->kind == PROGRAM_EVAL);
     if (!summed_later) emit_set_state(&e->b, m.state, m.value);
-    vec_push(e->c->g->arena, &e->metrics, m);
+    vec_push(e->c->g->scratch, &e->metrics, m);
 }
 
 /* One collective for all metrics, and the norm where there is one; then their states. */
@@ -374,7 +374,7 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     uint32_t n = e->metrics.n;
     AxisSet samples = mesh_sample_axes(&g->policy.mesh);
     if (!samples || n + (norm != NULL) == 0) return;
-    ValueId *in = arena_array(g->arena, ValueId, n + 1);
+    ValueId *in = arena_array(g->scratch, ValueId, n + 1);
     for (uint32_t k = 0; k < n; k++) in[k] = e->metrics.at[k].value;
     if (norm) in[n] = *norm;
     Attrs a = {.unit = NO_INDEX, .axes = samples, .comm = COMM_REDUCE, .tag = TAG_METRIC};
@@ -393,7 +393,7 @@ static void reduce_stats(Emit *e, const Op *reader) {
     Graph *g = e->c->g;
     uint32_t n = e->stats.n;
     if (n == 0) return;
-    ValueId *in = arena_array(g->arena, ValueId, n);
+    ValueId *in = arena_array(g->scratch, ValueId, n);
     for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->stats.at[k]];
     Attrs a = {.unit = NO_INDEX,
                .axes = mesh_sample_axes(&g->policy.mesh),
@@ -425,7 +425,7 @@ static void reduce_sums(Emit *e, const Op *reader) {
     for (uint32_t j = 0; j < reader->n_in; j++)
         for (uint32_t k = 0; k < n; k++) needed |= e->parts_of_sums.at[k] == reader->in[j];
     if (!needed) return;
-    ValueId *in = arena_array(e->c->g->arena, ValueId, n);
+    ValueId *in = arena_array(e->c->g->scratch, ValueId, n);
     for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->parts_of_sums.at[k]];
     Attrs a = {.unit = NO_INDEX,
                .axes = mesh_sample_axes(&e->c->g->policy.mesh),
@@ -456,17 +456,18 @@ static void emit_item(Emit *e, uint32_t item) {
     builder_like(&e->b, &op);
     reduce_sums(e, &op);
     bool partial = op.kind == OP_factored_sums || op.kind == OP_factored_rms;
-    if (partial && mesh_sample_axes(&g->policy.mesh)) vec_push(g->arena, &e->parts_of_sums, op.out);
+    if (partial && mesh_sample_axes(&g->policy.mesh))
+        vec_push(g->scratch, &e->parts_of_sums, op.out);
     if (op.kind == OP_grad_norm && op.attr->group != NO_INDEX)
         complete(e, (uint32_t)op.attr->group);
-    ValueId *in = arena_array(g->arena, ValueId, MAX(op.n_in, 1u));
+    ValueId *in = arena_array(g->scratch, ValueId, MAX(op.n_in, 1u));
     for (uint32_t j = 0; j < op.n_in; j++) {
         int32_t p = e->parts->view[op.in[j]];
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
     }
     clone(e, &op, in);
     if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
-        vec_push(g->arena, &e->stats, op.out);
+        vec_push(g->scratch, &e->stats, op.out);
     end_gathers(e, &op, item);
 }
 
@@ -474,7 +475,7 @@ static void emit_item(Emit *e, uint32_t item) {
 static void read_shards(Emit *e) {
     Graph *g = e->c->g;
     const Parts *parts = e->parts;
-    bool *read = arena_array(g->arena, bool, g->groups.n);
+    bool *read = arena_array(g->scratch, bool, g->groups.n);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         if (is_there(e, &parts->gathers.at[k])) continue;
         const Unit *u = &g->units.at[parts->gathers.at[k].unit];
@@ -493,7 +494,7 @@ static void read_shards(Emit *e) {
 
 static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     Graph *g = c->g;
-    Arena *a = g->arena;
+    Arena *a = g->scratch;
     uint32_t n = parts->n_values;
     Emit e = {.c = c,
               .parts = parts,

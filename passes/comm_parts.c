@@ -41,7 +41,7 @@ static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
     if (k == NO_INDEX) {
         Bucket b = {.unit = q->unit};
         k = (int32_t)parts->buckets.n;
-        vec_push(g->arena, &parts->buckets, b);
+        vec_push(g->scratch, &parts->buckets, b);
     }
     parts->bucket[group] = k;
     return &parts->buckets.at[k];
@@ -49,7 +49,7 @@ static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
 
 static void see_gradient(const Comm *c, Parts *parts, const Op *op) {
     Reduction r = {.group = (uint32_t)op->attr->group, .gradient = op->in, .reduced = op->out};
-    vec_push(c->g->arena, &bucket_of(c, parts, r.group)->of, r);
+    vec_push(c->g->scratch, &bucket_of(c, parts, r.group)->of, r);
 }
 
 /* Sorts an op into the parts. True if it is an item. */
@@ -75,9 +75,9 @@ static void add_item(const Comm *c, Parts *parts, OpId id) {
     Segment *last = n ? &parts->segments.at[n - 1] : NULL;
     if (!last || last->unit != op->unit || last->phase != op->phase) {
         Segment s = {.unit = op->unit, .phase = op->phase, .first = parts->items.n};
-        vec_push(c->g->arena, &parts->segments, s);
+        vec_push(c->g->scratch, &parts->segments, s);
     }
-    vec_push(c->g->arena, &parts->items, id);
+    vec_push(c->g->scratch, &parts->items, id);
     parts->segments.at[parts->segments.n - 1].end = parts->items.n;
 }
 
@@ -107,7 +107,7 @@ static void sort_buckets(const Comm *c, Parts *parts, const uint32_t *segment) {
 
 static void take_apart(const Comm *c, Parts *parts, const Program *p) {
     const Graph *g = c->g;
-    uint32_t *segment = arena_array(g->arena, uint32_t, g->values.n);
+    uint32_t *segment = arena_array(g->scratch, uint32_t, g->values.n);
     for (uint32_t v = 0; v < g->values.n; v++) parts->view[v] = parts->shard[v] = NO_INDEX;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
@@ -122,7 +122,7 @@ static void take_apart(const Comm *c, Parts *parts, const Program *p) {
 
 static Uses *find_uses(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
-    Uses *uses = arena_array(g->arena, Uses, g->units.n);
+    Uses *uses = arena_array(g->scratch, Uses, g->units.n);
     for (uint32_t s = 0; s < parts->segments.n; s++)
         for (uint32_t i = parts->segments.at[s].first; i < parts->segments.at[s].end; i++) {
             const Op *op = &g->ops.at[parts->items.at[i]];
@@ -132,7 +132,7 @@ static Uses *find_uses(const Comm *c, const Parts *parts) {
                 Uses *of = &uses[c->map.owner[p]];
                 if (!of->n || of->at[of->n - 1].segment != s) {
                     Use u = {.segment = s, .first = i};
-                    vec_push(g->arena, of, u);
+                    vec_push(g->scratch, of, u);
                 }
                 of->at[of->n - 1].last = i;
                 of->at[of->n - 1].recomputed |= op->recomputed;
@@ -203,7 +203,7 @@ static int compare_gathers(const void *a, const void *b) {
 
 static void find_gathers(const Comm *c, Parts *parts) {
     const Graph *g = c->g;
-    Met met = {.by = arena_array(g->arena, uint32_t, g->units.n)};
+    Met met = {.by = arena_array(g->scratch, uint32_t, g->units.n)};
     Uses *uses = find_uses(c, parts);
     for (uint32_t u = 0; u < g->units.n; u++) {
         for (uint32_t k = 0; k < uses[u].n; k++) {
@@ -213,7 +213,7 @@ static void find_gathers(const Comm *c, Parts *parts) {
                 continue;
             }
             Gather gather = {(int32_t)u, use->segment, use->first, use->last, !k, false};
-            vec_push(g->arena, &parts->gathers, gather);
+            vec_push(g->scratch, &parts->gathers, gather);
         }
         if (uses[u].n) parts->gathers.at[parts->gathers.n - 1].closes = true;
     }
@@ -224,10 +224,10 @@ static void find_gathers(const Comm *c, Parts *parts) {
 Parts comm_parts(Comm *c, const Program *p) {
     Parts parts = {.kind = p->kind,
                    .n_values = c->g->values.n,
-                   .kept = arena_array(c->g->arena, bool, c->g->units.n),
-                   .view = arena_array(c->g->arena, int32_t, c->g->values.n),
-                   .shard = arena_array(c->g->arena, int32_t, c->g->values.n),
-                   .bucket = arena_array(c->g->arena, int32_t, c->g->groups.n)};
+                   .kept = arena_array(c->g->scratch, bool, c->g->units.n),
+                   .view = arena_array(c->g->scratch, int32_t, c->g->values.n),
+                   .shard = arena_array(c->g->scratch, int32_t, c->g->values.n),
+                   .bucket = arena_array(c->g->scratch, int32_t, c->g->groups.n)};
     for (uint32_t k = 0; k < c->g->groups.n; k++) parts.bucket[k] = NO_INDEX;
     take_apart(c, &parts, p);
     find_gathers(c, &parts);

@@ -59,8 +59,8 @@ static void fuse_program(Fuse *f, uint32_t program) {
     count_readers(f, &g->programs.at[program]);
     uint32_t n = g->programs.at[program].ops.n;
     const OpId *old = g->programs.at[program].ops.at;
-    bool *dropped = arena_array(g->arena, bool, g->ops.n);
-    OpId *source = arena_array(g->arena, OpId, n);
+    bool *dropped = arena_array(g->scratch, bool, g->ops.n);
+    OpId *source = arena_array(g->scratch, OpId, n);
     for (uint32_t i = 0; i < n; i++) {
         source[i] = packed_source(f, &g->ops.at[old[i]]);
         if (source[i] != NO_OP) dropped[source[i]] = true;
@@ -81,7 +81,7 @@ static void fuse_program(Fuse *f, uint32_t program) {
 
 bool pass_fuse(Graph *g) {
     uint32_t n = g->values.n;
-    Fuse f = {g, arena_array(g->arena, uint32_t, n), arena_array(g->arena, ValueId, n), n};
+    Fuse f = {g, arena_array(g->scratch, uint32_t, n), arena_array(g->scratch, ValueId, n), n};
     for (uint32_t v = 0; v < n; v++) f.became[v] = v;
     for (uint32_t i = 0; i < g->programs.n; i++) fuse_program(&f, i);
     return true;

@@ -116,7 +116,7 @@ static void fuse_program(FuseBackward *f, uint32_t program) {
 
 bool pass_fuse_backward(Graph *g) {
     uint32_t n = g->values.n, n_ops = g->ops.n;
-    Arena *a = g->arena;
+    Arena *a = g->scratch;
     FuseBackward f = {.g = g,
                       .readers = arena_array(a, uint32_t, n),
                       .slope = arena_array(a, OpId, n),

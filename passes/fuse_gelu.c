@@ -45,7 +45,7 @@ static void fuse_program(FuseGelu *f, uint32_t program) {
     find_pairs(f, &g->programs.at[program]);
     uint32_t n = g->programs.at[program].ops.n;
     const OpId *old = g->programs.at[program].ops.at;
-    bool *dropped = arena_array(g->arena, bool, g->ops.n);
+    bool *dropped = arena_array(g->scratch, bool, g->ops.n);
     for (uint32_t i = 0; i < n; i++) {
         const Op *op = &g->ops.at[old[i]];
         if (is_fused_linear(f, op)) dropped[f->gelu[op->out]] = true;
@@ -66,8 +66,8 @@ static void fuse_program(FuseGelu *f, uint32_t program) {
 
 bool pass_fuse_gelu(Graph *g) {
     uint32_t n = g->values.n;
-    FuseGelu f = {g, arena_array(g->arena, uint32_t, n), arena_array(g->arena, OpId, n),
-                  arena_array(g->arena, ValueId, n)};
+    FuseGelu f = {g, arena_array(g->scratch, uint32_t, n), arena_array(g->scratch, OpId, n),
+                  arena_array(g->scratch, ValueId, n)};
     for (uint32_t v = 0; v < n; v++) {
         f.gelu[v] = NO_OP;
         f.became[v] = v;

@@ -212,7 +212,7 @@ static void gather(Map *m, OpId id) {
     for (uint32_t a = 0; own.n == 1 && a < op->n_in; a++)
         if (type_same_dims(type_at(m, op->in[a]), type_at(m, op->out)))
             join_reader(m, &own, op->in[a], m->r.position[id]);
-    vec_push(m->g->arena, &m->clusters, own);
+    vec_push(m->g->scratch, &m->clusters, own);
     for (uint32_t k = 0; k < own.n; k++) m->member[own.op[k]] = m->clusters.n;
 }
 
@@ -262,8 +262,8 @@ static void list_readers(Map *m) {
     const Program *p = &m->g->programs.at[m->r.program];
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->ops.n; i++) n += op_of(m, p->ops.at[i])->n_in;
-    m->first_read = arena_array(m->g->arena, uint32_t, m->g->values.n + 2);
-    m->read = arena_array(m->g->arena, uint32_t, n + 1);
+    m->first_read = arena_array(m->g->scratch, uint32_t, m->g->values.n + 2);
+    m->read = arena_array(m->g->scratch, uint32_t, n + 1);
     for (uint32_t v = 0; v < m->g->values.n; v++)
         m->first_read[v + 1] = m->first_read[v] + m->r.readers[v];
     for (uint32_t i = p->ops.n; i-- > 0;) {
@@ -278,7 +278,7 @@ static void list_readers(Map *m) {
 bool pass_fuse_map(Graph *g) {
     for (uint32_t k = 0; k < g->programs.n; k++) {
         Map m = {.g = g, .r = rewrite_begin(g, k)};
-        m.member = arena_array(g->arena, uint32_t, g->ops.n + 1);
+        m.member = arena_array(g->scratch, uint32_t, g->ops.n + 1);
         list_readers(&m);
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
             gather(&m, g->programs.at[k].ops.at[i]);

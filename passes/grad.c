@@ -35,7 +35,7 @@ static bool is_loss(const Graph *g, const Op *op) {
 
 /* By value: does a trainable parameter reach it? */
 static bool *trainable_values(const Graph *g, const Program *p) {
-    bool *needs = arena_array(g->arena, bool, g->values.n);
+    bool *needs = arena_array(g->scratch, bool, g->values.n);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind == OP_param) {
@@ -55,8 +55,8 @@ static bool *trainable_values(const Graph *g, const Program *p) {
 static bool *count_contributions(Grad *c, const Program *p) {
     const Graph *g = c->g;
     const bool *needs = trainable_values(g, p);
-    bool *reached = arena_array(g->arena, bool, g->values.n);
-    bool *on_way = arena_array(g->arena, bool, p->ops.n);
+    bool *reached = arena_array(g->scratch, bool, g->values.n);
+    bool *on_way = arena_array(g->scratch, bool, p->ops.n);
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (is_loss(g, op)) reached[op->in[0]] = true;
@@ -92,8 +92,8 @@ static void report_untrained(const Graph *g, const Param *param, const Op *use, 
 /* Every trainable parameter must get a gradient, and there must be one. */
 static bool check_params(const Grad *c, const Program *p) {
     const Graph *g = c->g;
-    const Op **use = arena_array(g->arena, const Op *, g->params.n);
-    bool *trained = arena_array(g->arena, bool, g->params.n);
+    const Op **use = arena_array(g->scratch, const Op *, g->params.n);
+    bool *trained = arena_array(g->scratch, bool, g->params.n);
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         if (op->kind != OP_param) continue;
@@ -126,7 +126,7 @@ static bool check_params(const Grad *c, const Program *p) {
 
 static void differentiate(Grad *c, OpId id) {
     Op op = c->g->ops.at[id]; /* a copy: the table grows under the rule */
-    ValueId *dy = arena_array(c->g->arena, ValueId, op.n_out);
+    ValueId *dy = arena_array(c->g->scratch, ValueId, op.n_out);
     for (uint32_t j = 0; j < op.n_out; j++) {
         CHECK(c->sums[op.out + j].missing == 0);
         dy[j] = c->sums[op.out + j].sum;
@@ -146,7 +146,7 @@ bool pass_grad(Graph *g) {
     }
     Grad c = {.g = g, .n_values = g->values.n};
     c.b = (Builder){.g = g, .program = (uint32_t)train, .phase = PHASE_BACKWARD};
-    c.sums = arena_array(g->arena, GradSum, c.n_values);
+    c.sums = arena_array(g->scratch, GradSum, c.n_values);
     for (uint32_t v = 0; v < c.n_values; v++) c.sums[v].sum = NO_VALUE;
     const bool *on_way = count_contributions(&c, &g->programs.at[train]);
     if (!check_params(&c, &g->programs.at[train])) return false;

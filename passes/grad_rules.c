@@ -54,7 +54,7 @@ static void grad_reshape(Grad *c, const Op *op, const ValueId *dy) {
 }
 
 static void grad_split(Grad *c, const Op *op, const ValueId *dy) {
-    ValueId *parts = arena_array(c->g->arena, ValueId, op->n_out);
+    ValueId *parts = arena_array(c->g->scratch, ValueId, op->n_out);
     for (uint32_t j = 0; j < op->n_out; j++) {
         Type t = *type_of_value(c, op->out + j);
         parts[j] = dy[j] != NO_VALUE ? dy[j] : emit(&c->b, OP_fill, &(Attrs){0}, 0, NULL, &t);
@@ -292,7 +292,7 @@ static void grad_experts_linear(Grad *c, const Op *op, const ValueId *dy) {
             if (grad_wanted(c, op, j)) grad_give(c, op, j, dw + j - FIRST_WEIGHT);
     }
     if (!grad_wanted(c, op, 0)) return;
-    ValueId *in = arena_array(c->g->arena, ValueId, op->n_in);
+    ValueId *in = arena_array(c->g->scratch, ValueId, op->n_in);
     for (uint32_t j = 0; j < op->n_in; j++) in[j] = j ? op->in[j] : dy[0];
     grad_give(c, op, 0, emit(&c->b, OP_experts_linear_grad_input, &(Attrs){0}, op->n_in, in, NULL));
 }

@@ -72,7 +72,7 @@ static void emit_scale(Update *u, ValueId loss, ValueId norm) {
 static int32_t add_moment(Graph *g, StateRole role, uint32_t param) {
     const Param *p = &g->params.at[param];
     const char *name =
-        arena_printf(g->arena, "%s.%s", p->name.path, role == STATE_MOMENT1 ? "m" : "v");
+        arena_printf(g->scratch, "%s.%s", p->name.path, role == STATE_MOMENT1 ? "m" : "v");
     return graph_add_state(g, role, name, p->type, (int32_t)param, NO_INDEX);
 }
 
@@ -109,7 +109,7 @@ static void emit_factored(Update *u, uint32_t param) {
     Type exact_type = type_of(DT_I64, 1, &exact);
     ValueId p = emit(&u->b, OP_master, &which, 0, NULL, NULL), grad = u->gradient[param];
     int32_t state =
-        graph_add_state(g, STATE_FACTORS, arena_printf(g->arena, "%s.factors", of->name.path),
+        graph_add_state(g, STATE_FACTORS, arena_printf(g->scratch, "%s.factors", of->name.path),
                         numbers_type, (int32_t)param, NO_INDEX);
     ValueId sums =
         emit(&u->b, OP_factored_sums, &other, 3, (ValueId[]){p, grad, u->scale}, &words_type);
@@ -179,7 +179,7 @@ static bool has_gradient(const Update *u) {
 
 bool pass_optimizer(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    Update u = {.g = g, .gradient = arena_array(g->arena, ValueId, g->params.n)};
+    Update u = {.g = g, .gradient = arena_array(g->scratch, ValueId, g->params.n)};
     u.b = (Builder){
         .g = g, .program = (uint32_t)train, .path = "", .phase = PHASE_UPDATE, .unit = NO_INDEX};
     for (uint32_t k = 0; k < g->params.n; k++) u.gradient[k] = NO_VALUE;

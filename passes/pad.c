@@ -53,8 +53,8 @@ static void look_at(Pad *p, const Op *op) {
 }
 
 bool pass_pad(Graph *g) {
-    Pad p = {g, arena_array(g->arena, ValueId, g->values.n),
-             arena_array(g->arena, bool, g->values.n)};
+    Pad p = {g, arena_array(g->scratch, ValueId, g->values.n),
+             arena_array(g->scratch, bool, g->values.n)};
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *program = &g->programs.at[i];
         for (uint32_t k = 0; k < program->ops.n; k++) look_at(&p, &g->ops.at[program->ops.at[k]]);

@@ -112,9 +112,9 @@ bool pass_precision(Graph *g) {
         p->compute_dtype = p->keep_f32 ? DT_F32 : g->policy.compute_dtype;
         p->reduce_dtype = p->keep_f32 ? DT_F32 : g->policy.reduce_dtype;
     }
-    Precision c = {g, arena_array(g->arena, int, g->values.n),
-                   arena_array(g->arena, uint32_t, g->values.n),
-                   arena_array(g->arena, bool, g->values.n)};
+    Precision c = {g, arena_array(g->scratch, int, g->values.n),
+                   arena_array(g->scratch, uint32_t, g->values.n),
+                   arena_array(g->scratch, bool, g->values.n)};
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         mark_gradients(&c, p);

@@ -58,7 +58,7 @@ static uint32_t run_of(const Recompute *r, ValueId v) { return r->run[def_of(r, 
 
 /* By module: the outermost module of a named class around it, or NO_INDEX. */
 static int32_t *instances(const Graph *g, const bool *named) {
-    int32_t *around = arena_array(g->arena, int32_t, g->modules.n);
+    int32_t *around = arena_array(g->scratch, int32_t, g->modules.n);
     for (uint32_t i = 0; i < g->modules.n; i++) {
         int32_t parent = g->modules.at[i].parent;
         around[i] = parent == NO_INDEX ? NO_INDEX : around[parent];
@@ -79,8 +79,8 @@ static void find_runs(Recompute *r, const bool *named) {
     const int32_t *around = instances(g, named);
     ModulePaths paths = module_paths(g);
     int32_t last = NO_INDEX;
-    r->first = arena_array(g->arena, OpId, length(r) + 1);
-    r->end = arena_array(g->arena, OpId, length(r) + 1);
+    r->first = arena_array(g->scratch, OpId, length(r) + 1);
+    r->end = arena_array(g->scratch, OpId, length(r) + 1);
     for (uint32_t i = 0; i < length(r); i++) {
         const Op *op = op_at(r, i);
         if (op->phase != PHASE_FORWARD || !computes(op)) continue;
@@ -200,8 +200,8 @@ static bool same_origin(const Op *a, const Op *b) {
  * forward op whose gradient reads it first, so that these stay together for the passes that fuse
  * them. */
 static uint32_t *find_places(const Recompute *r) {
-    uint32_t *place = arena_array(r->g->arena, uint32_t, length(r) + 1);
-    bool *placed = arena_array(r->g->arena, bool, r->runs + 1);
+    uint32_t *place = arena_array(r->g->scratch, uint32_t, length(r) + 1);
+    bool *placed = arena_array(r->g->scratch, bool, r->runs + 1);
     for (uint32_t i = 0; i < length(r); i++) {
         const Op *op = op_at(r, i);
         uint32_t run = op->phase == PHASE_FORWARD ? 0 : run_read_by(r, op), at = i;
@@ -234,7 +234,7 @@ static void write_program(Recompute *r) {
 }
 
 static Recompute begin(Graph *g, uint32_t program) {
-    Arena *a = g->arena;
+    Arena *a = g->scratch;
     Recompute r = {.g = g, .program = program};
     r.run = arena_array(a, uint32_t, g->ops.n);
     r.repeated = arena_array(a, bool, g->ops.n);

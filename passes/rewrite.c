@@ -8,7 +8,7 @@
 #include "passes.h"
 
 Rewrite rewrite_begin(Graph *g, uint32_t program) {
-    Arena *a = g->arena;
+    Arena *a = g->scratch;
     Rewrite r = {.g = g, .program = program};
     r.position = arena_array(a, uint32_t, g->ops.n + 1);
     r.readers = arena_array(a, uint32_t, g->values.n + 1);
@@ -39,7 +39,7 @@ void rewrite_fuse(Rewrite *r, const Fused *f, uint32_t n, const OpId *group) {
         CHECK(!r->gone[group[k]]);
         r->gone[group[k]] = true;
     }
-    vec_push(r->g->arena, &r->fused, *f);
+    vec_push(r->g->scratch, &r->fused, *f);
     r->instead[f->place] = r->fused.n;
 }
 
@@ -63,7 +63,7 @@ static void emit_fused(Rewrite *r, const Fused *f, ValueId *became) {
 void rewrite_end(Rewrite *r) {
     Graph *g = r->g;
     uint32_t n_values = g->values.n, n = g->programs.at[r->program].ops.n;
-    ValueId *became = arena_array(g->arena, ValueId, n_values + 1);
+    ValueId *became = arena_array(g->scratch, ValueId, n_values + 1);
     for (uint32_t v = 0; v < n_values; v++) became[v] = v;
     const OpId *old = g->programs.at[r->program].ops.at;
     Program *p = &g->programs.at[r->program];

@@ -66,7 +66,7 @@ static void survey(Schedule *s) {
         }
         m.target = m.begin;
         if (s->first[op->phase] == UINT32_MAX) s->first[op->phase] = s->moves.n;
-        vec_push(s->g->arena, &s->moves, m);
+        vec_push(s->g->scratch, &s->moves, m);
     }
 }
 
@@ -117,8 +117,8 @@ static void rebuild(Schedule *s, Program *p) {
 }
 
 bool pass_schedule(Graph *g) {
-    uint32_t *place = arena_array(g->arena, uint32_t, g->ops.n);
-    uint32_t *reshard = arena_array(g->arena, uint32_t, g->ops.n);
+    uint32_t *place = arena_array(g->scratch, uint32_t, g->ops.n);
+    uint32_t *reshard = arena_array(g->scratch, uint32_t, g->ops.n);
     for (uint32_t i = 0; i < g->programs.n; i++) {
         Program *p = &g->programs.at[i];
         Schedule s = {.g = g, .old = p->ops.at, .n = p->ops.n, .place = place, .reshard = reshard};

@@ -76,10 +76,10 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
 static void make_groups(Shard *s) {
     Graph *g = s->g;
     typedef VEC(uint32_t) Owned;
-    Owned *owned = arena_array(g->arena, Owned, g->units.n);
+    Owned *owned = arena_array(g->scratch, Owned, g->units.n);
     for (uint32_t p = 0; p < g->params.n; p++) {
         CHECK(s->map.owner[p] != NO_INDEX);
-        vec_push(g->arena, &owned[s->map.owner[p]], p);
+        vec_push(g->scratch, &owned[s->map.owner[p]], p);
     }
     g->groups.n = 0;
     for (uint32_t u = 0; u < g->units.n; u++) {
@@ -108,9 +108,9 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
     Graph *g = s->g;
     const Group *group = &g->groups.at[k];
     const Unit *u = &g->units.at[group->unit];
-    const char *name = u->name[0] ? arena_printf(g->arena, "%s.%s", word, u->name) : word;
+    const char *name = u->name[0] ? arena_printf(g->scratch, "%s.%s", word, u->name) : word;
     uint32_t number = k - (uint32_t)u->groups.at[0];
-    if (number) name = arena_printf(g->arena, "%s.%u", name, number);
+    if (number) name = arena_printf(g->scratch, "%s.%u", name, number);
     Type t = type_of(group->master_dtype, 1, &group->layout.shard);
     if (role == STATE_FACTORS) t = factors_type(g, k);
     return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
@@ -119,7 +119,7 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
 static void make_states(Shard *s) {
     Graph *g = s->g;
     uint32_t kept = 0, n = g->states.n;
-    s->state = arena_array(g->arena, int32_t, n);
+    s->state = arena_array(g->scratch, int32_t, n);
     for (uint32_t i = 0; i < n; i++) {
         s->state[i] = g->states.at[i].param == NO_INDEX ? (int32_t)kept : NO_INDEX;
         if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
@@ -159,7 +159,7 @@ static ValueId own_gradient(Shard *s, ValueId v, int dtype) {
 static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
     Graph *g = s->g;
     const Group *group = &g->groups.at[k];
-    ValueId *in = arena_array(g->arena, ValueId, group->params.n);
+    ValueId *in = arena_array(g->scratch, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = s->gradient[group->params.at[j].param];
     builder_at_unit(&s->b, group->unit, phase);
     Attrs a = {.group = k};
@@ -258,7 +258,7 @@ static void emit_factored(Shard *s, uint32_t k, OpKind kind, ValueId sums[], Val
 static void emit_all_factored(Shard *s) {
     static const OpKind kinds[] = {OP_factored_sums, OP_factored_rms, OP_adafactor};
     ValueId *value[3];
-    for (int j = 0; j < 3; j++) value[j] = arena_array(s->g->arena, ValueId, s->g->groups.n);
+    for (int j = 0; j < 3; j++) value[j] = arena_array(s->g->scratch, ValueId, s->g->groups.n);
     for (int j = 0; j < 3; j++)
         for (uint32_t k = 0; k < s->g->groups.n; k++)
             if (s->update[k].n_in) emit_factored(s, k, kinds[j], value[0], value[1], value[2]);
@@ -331,7 +331,7 @@ bool pass_shard(Graph *g) {
         diag_emit(&d);
         return false;
     }
-    Arena *a = g->arena;
+    Arena *a = g->scratch;
     Shard s = {.g = g, .map = unit_map(g), .b = {.g = g}};
     s.group = arena_array(a, int32_t, g->params.n);
     s.gradient = arena_array(a, ValueId, g->params.n);

@@ -69,12 +69,12 @@ static int32_t common_unit(const Graph *g, const UnitMap *m, Seen *s, uint32_t p
 }
 
 UnitMap unit_map(const Graph *g) {
-    UnitMap m = {.innermost = arena_array(g->arena, int32_t, g->modules.n),
-                 .entrance = arena_array(g->arena, int32_t, g->modules.n),
-                 .owner = arena_array(g->arena, int32_t, g->params.n)};
+    UnitMap m = {.innermost = arena_array(g->scratch, int32_t, g->modules.n),
+                 .entrance = arena_array(g->scratch, int32_t, g->modules.n),
+                 .owner = arena_array(g->scratch, int32_t, g->params.n)};
     map_modules(g, &m);
-    Seen s = {arena_array(g->arena, uint32_t, g->units.n),
-              arena_array(g->arena, uint32_t, g->units.n)};
+    Seen s = {arena_array(g->scratch, uint32_t, g->units.n),
+              arena_array(g->scratch, uint32_t, g->units.n)};
     for (uint32_t p = 0; p < g->params.n; p++) m.owner[p] = common_unit(g, &m, &s, p);
     return m;
 }
@@ -90,7 +90,7 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
 /* ---- classes ---- */
 
 static void unknown_class(const Graph *g, const char *key, Span at, const char *name) {
-    const char **known = arena_array(g->arena, const char *, g->modules.n);
+    const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
     for (uint32_t i = 0; i < g->modules.n; i++)
         if (g->modules.at[i].class_name[0]) known[n++] = g->modules.at[i].class_name;
@@ -104,7 +104,7 @@ static void unknown_class(const Graph *g, const char *key, Span at, const char *
 
 bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
                          bool *failed) {
-    bool *is = arena_array(g->arena, bool, g->modules.n);
+    bool *is = arena_array(g->scratch, bool, g->modules.n);
     for (uint32_t k = 0; k < classes->at.n; k++) {
         bool any = false;
         for (uint32_t i = 0; i < g->modules.n; i++)
@@ -124,7 +124,7 @@ static int compare_paths(const void *a, const void *b, void *modules) {
 }
 
 ModulePaths module_paths(const Graph *g) {
-    ModulePaths m = {.g = g, .sorted = arena_array(g->arena, int32_t, g->modules.n)};
+    ModulePaths m = {.g = g, .sorted = arena_array(g->scratch, int32_t, g->modules.n)};
     for (uint32_t i = 0; i < g->modules.n; i++) m.sorted[i] = (int32_t)i;
     qsort_r(m.sorted, g->modules.n, sizeof *m.sorted, compare_paths, g->modules.at);
     return m;

@@ -36,8 +36,8 @@ static bool is_container(const Module *m) { return m->class_name[0] == 0; }
 static void number_modules(Wrap *w) {
     const Graph *g = w->g;
     uint32_t n = g->modules.n;
-    uint32_t *depth = arena_array(g->arena, uint32_t, n),
-             *size = arena_array(g->arena, uint32_t, n);
+    uint32_t *depth = arena_array(g->scratch, uint32_t, n),
+             *size = arena_array(g->scratch, uint32_t, n);
     for (uint32_t i = n; i-- > 0;) {
         size[i]++;
         if (g->modules.at[i].parent != NO_INDEX) size[g->modules.at[i].parent] += size[i];
@@ -69,11 +69,11 @@ static bool *modules_by_size(Wrap *w) {
     const Graph *g = w->g;
     uint32_t n = g->modules.n;
     int64_t least = g->policy.unit_size;
-    int64_t *total = arena_array(g->arena, int64_t, n),
-            *covered = arena_array(g->arena, int64_t, n);
+    int64_t *total = arena_array(g->scratch, int64_t, n),
+            *covered = arena_array(g->scratch, int64_t, n);
     bool *leaf =
         modules_of_classes(w->g, "leaf", g->policy.unit_span, &g->policy.unit_leaf, &w->failed);
-    bool *closed = arena_array(g->arena, bool, n), *is = arena_array(g->arena, bool, n);
+    bool *closed = arena_array(g->scratch, bool, n), *is = arena_array(g->scratch, bool, n);
     for (uint32_t p = 0; p < g->params.n; p++)
         total[common_module(g, &g->params.at[p])] += type_elements(&g->params.at[p].type);
     for (uint32_t i = n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
@@ -103,7 +103,7 @@ static void add_unit(Wrap *w, const int32_t *modules, uint32_t n) {
 
 static void add_units(Wrap *w, const bool *is) {
     const Graph *g = w->g;
-    int32_t *by_post = arena_array(g->arena, int32_t, g->modules.n);
+    int32_t *by_post = arena_array(g->scratch, int32_t, g->modules.n);
     for (uint32_t i = 0; i < g->modules.n; i++) by_post[w->post[i]] = (int32_t)i;
     for (uint32_t k = 0; k < g->modules.n; k++)
         if (is[by_post[k]] && by_post[k]) add_unit(w, &by_post[k], 1);
@@ -113,7 +113,7 @@ static void add_units(Wrap *w, const bool *is) {
 
 static void unknown_path(Wrap *w, const char *path) {
     Graph *g = w->g;
-    const char **known = arena_array(g->arena, const char *, g->modules.n);
+    const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
     const char *near = nearest_name(path, known, n);
@@ -152,7 +152,7 @@ static void add_named(Wrap *w, Named *named, const char *path, bool glob, int32_
         if (!glob) take_container(w, path);
     } else if (named->in[module] != named->list) {
         named->in[module] = named->list;
-        vec_push(w->g->arena, &named->modules, module);
+        vec_push(w->g->scratch, &named->modules, module);
     }
 }
 
@@ -166,7 +166,8 @@ static void match_path(Wrap *w, const ModulePaths *paths, Named *named, const ch
         int32_t module = paths->sorted[k];
         if (strncmp(modules[module].path, path, length)) break;
         if (!glob && modules[module].path[length]) break; /* the path itself is the first of them */
-        if (module == 0 || (glob && !glob_match(path, modules[module].path, w->g->arena, NULL, 0)))
+        if (module == 0 ||
+            (glob && !glob_match(path, modules[module].path, w->g->scratch, NULL, 0)))
             continue;
         any = true;
         add_named(w, named, path, glob, module);
@@ -189,7 +190,7 @@ static int ascending(const void *a, const void *b) {
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
     ModulePaths paths = module_paths(g);
-    Named named = {.in = arena_array(g->arena, uint32_t, g->modules.n)};
+    Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n)};
     VEC(int32_t) chosen = {0};
     for (uint32_t k = 0; k < g->policy.unit_manual.n; k++) {
         const StringList *list = &g->policy.unit_manual.at[k];
@@ -202,7 +203,7 @@ static void add_manual(Wrap *w) {
             int32_t module = named.modules.at[j];
             if (is_below_another(g, &named, module)) continue;
             if (w->taken[module] != NO_INDEX) take_twice(w, module);
-            vec_push(g->arena, &chosen, module);
+            vec_push(g->scratch, &chosen, module);
         }
         add_unit(w, chosen.at, chosen.n);
     }
@@ -229,7 +230,7 @@ static void count_below(Wrap *w, uint32_t p, int32_t module, uint32_t *seen) {
 
 static void count_elements(Wrap *w, const UnitMap *m) {
     Graph *g = w->g;
-    uint32_t *seen = arena_array(g->arena, uint32_t, g->units.n);
+    uint32_t *seen = arena_array(g->scratch, uint32_t, g->units.n);
     for (uint32_t i = 0; i < g->modules.n; i++) w->taken[i] = NO_INDEX;
     for (uint32_t u = 0; u < g->units.n; u++)
         for (uint32_t k = 0; k < g->units.at[u].modules.n; k++)
@@ -259,12 +260,12 @@ static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
     }
     if (!news) return;
     const char *home =
-        owner->is_root ? "the root unit" : arena_printf(g->arena, "unit %s", owner->name);
+        owner->is_root ? "the root unit" : arena_printf(g->scratch, "unit %s", owner->name);
     const char *rest =
         n_empty == 0 ? ""
         : n_empty == 1
-            ? arena_printf(g->arena, "; unit %s would be empty and is dropped", empty.at)
-            : arena_printf(g->arena, "; units %s would be empty and are dropped", empty.at);
+            ? arena_printf(g->scratch, "; unit %s would be empty and is dropped", empty.at)
+            : arena_printf(g->scratch, "; units %s would be empty and are dropped", empty.at);
     buf_free(&empty);
     Diag d = diag_at(g->diags, W_tied_unit, g->modules.at[param->name.module].span,
                      "%s is tied to %s: both live in %s%s", param->name.path,
@@ -276,7 +277,7 @@ static void tell_moved(Graph *g, const UnitMap *m, uint32_t p, bool *told) {
 }
 
 static void tell_ties(Graph *g, const UnitMap *m) {
-    bool *told = arena_array(g->arena, bool, g->units.n);
+    bool *told = arena_array(g->scratch, bool, g->units.n);
     for (uint32_t p = 0; p < g->params.n; p++)
         if (g->params.at[p].aliases.n) tell_moved(g, m, p, told);
 }
@@ -293,7 +294,7 @@ static void drop_empty(Graph *g) {
 /* The class with the most parameters among the elements of arrays, or NULL. */
 static const char *class_to_wrap(const Graph *g) {
     const char *best = NULL;
-    int64_t most = 0, *total = arena_array(g->arena, int64_t, g->modules.n);
+    int64_t most = 0, *total = arena_array(g->scratch, int64_t, g->modules.n);
     for (uint32_t p = 0; p < g->params.n; p++)
         total[g->params.at[p].name.module] += type_elements(&g->params.at[p].type);
     for (uint32_t i = g->modules.n; i-- > 1;) total[parent_of(g, (int32_t)i)] += total[i];
@@ -318,9 +319,9 @@ static void warn_root(Graph *g) {
     if (!class) return; /* nothing is repeated: there is nothing to cut the model at */
     Diag d = diag_at(g->diags, W_one_unit, p->unit_span,
                      "one unit of %s parameters is gathered at once; write unit = %s",
-                     short_count(g->arena, elements), class);
+                     short_count(g->scratch, elements), class);
     diag_help(&d, "that is %s on every rank, as much as without sharding",
-              short_bytes(g->arena, bytes));
+              short_bytes(g->scratch, bytes));
     diag_emit(&d);
 }
 
@@ -344,8 +345,8 @@ bool pass_wrap(Graph *g) {
         diag_emit(&d);
         return false;
     }
-    Wrap w = {g, arena_array(g->arena, uint32_t, g->modules.n),
-              arena_array(g->arena, int32_t, g->modules.n), false};
+    Wrap w = {g, arena_array(g->scratch, uint32_t, g->modules.n),
+              arena_array(g->scratch, int32_t, g->modules.n), false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
     number_modules(&w);
     if (g->policy.unit == UNIT_CLASS)
