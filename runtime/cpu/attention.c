@@ -11,11 +11,13 @@
  *
  * Backward, with p = e^(score - lse), dp = do v^T, delta = sum over i of do_i o_i:
  *   ds = alpha p (dp - delta),  dv = p^T do,  dk = ds^T q,  dq = ds k.
- * It runs twice over the pairs of tiles: once a thread owns a tile of keys (dk, dv; over all query
- * heads of its key head), once a tile of queries (dq). So every sum is formed by one thread in a
- * fixed order and rounded once, without memory for scores, at the price of forming p and dp twice.
- * The gradient of a bias is p (dp - delta) summed over the batch, so that a thread owns a pair of
- * tiles of one head and forms p and dp for one sample after the other.
+ * A thread owns the query heads of a key head and forms p and dp of each pair of tiles once, with
+ * the sums of dq, and of dk and dv where several heads share them, in its scratch. Where they do
+ * not fit, or there are too few key heads for the threads, it runs twice over the pairs: once a
+ * thread owns a tile of keys (dk, dv), once a tile of queries (dq), and p and dp are formed twice.
+ * Either way a sum is formed by one thread, in f32, in the same order: the bits are the same. The
+ * gradient of a bias is p (dp - delta) summed over the batch, so that a thread owns a pair of tiles
+ * of one head and forms p and dp for one sample after the other.
  */
 #include "attention_tile.h"
 #include "vector_math.h"
@@ -241,14 +243,19 @@ typedef struct QueryTile {
     int64_t b, head, first, rows;
 } QueryTile;
 
-static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t head, int64_t first) {
+static void load_gradients(const Attention *a, QueryTile *x, int64_t b, int64_t head,
+                           int64_t first) {
     x->b = b;
     x->head = head;
     x->first = first;
     x->rows = MIN((int64_t)TILE, a->t - first);
-    int64_t width = round_lanes(a->h);
     load_tile(x->q, a->q, b, head, first, x->rows);
     load_tile(x->d_o, a->d_o, b, head, first, x->rows);
+}
+
+static void load_queries(const Attention *a, QueryTile *x, int64_t b, int64_t head, int64_t first) {
+    load_gradients(a, x, b, head, first);
+    int64_t width = round_lanes(a->h);
     load_tile(x->o, a->o, b, head, first, x->rows);
     for (int64_t r = 0; r < x->rows; r++) {
         V16 sum = v_all(0.0f);
@@ -285,10 +292,72 @@ typedef struct BackwardScratch {
     float dk[TILE * MAX_HEAD], dv[TILE * MAX_HEAD]; /* a tile of keys */
     float k[TILE * MAX_HEAD], dq[TILE * MAX_HEAD];  /* a tile of queries */
     float sum[TILE * TILE];                         /* a pair of tiles */
+    float heads[];                                  /* sums of whole heads: backward_heads */
 } BackwardScratch;
+enum { HEADS_FLOATS = SCRATCH_FLOATS - (int)(sizeof(BackwardScratch) / sizeof(float)) };
 _Static_assert(sizeof(ForwardScratch) <= SCRATCH_FLOATS * sizeof(float) &&
                    sizeof(BackwardScratch) <= SCRATCH_FLOATS * sizeof(float),
                "tiles fit a thread's scratch");
+
+/* Sums of whole heads, in a thread's scratch. */
+typedef struct HeadSums {
+    float *dq, *dk, *dv; /* [T][width], and [S][width] where heads share a key head */
+    float *delta;        /* [T] */
+} HeadSums;
+
+static int64_t head_floats(const Attention *a) {
+    int64_t keys = a->heads > a->key_heads ? 2 * a->s : 0;
+    return (a->t + keys) * round_lanes(a->h) + a->t;
+}
+
+static void pairs_of_keys(const Attention *a, BackwardScratch *z, const HeadSums *sums, int64_t b,
+                          int64_t head, int64_t s) {
+    int64_t keys = MIN((int64_t)TILE, a->s - s), width = round_lanes(a->h);
+    int64_t key_head = head / (a->heads / a->key_heads);
+    bool shared = a->heads > a->key_heads;
+    float *dk = shared ? sums->dk + s * width : z->dk, *dv = shared ? sums->dv + s * width : z->dv;
+    QueryTile *x = &z->x;
+    load_transposed(z->kt, a->k, b, key_head, s, keys);
+    load_transposed(z->vt, a->v, b, key_head, s, keys);
+    load_tile(z->k, a->k, b, key_head, s, keys);
+    if (head * a->key_heads % a->heads == 0) {
+        memset(dk, 0, (size_t)(keys * width) * sizeof *dk);
+        memset(dv, 0, (size_t)(keys * width) * sizeof *dv);
+    }
+    for (int64_t t = first_query_tile(a, s); t < a->t; t += TILE) {
+        bool met = s > 0; /* the first keys meet all queries */
+        met ? load_gradients(a, x, b, head, t) : load_queries(a, x, b, head, t);
+        size_t delta_bytes = (size_t)x->rows * sizeof *x->delta;
+        met ? memcpy(x->delta, sums->delta + t, delta_bytes)
+            : memcpy(sums->delta + t, x->delta, delta_bytes);
+        pair_gradients(a, x, z->kt, z->vt, s, keys, a->alpha, z->p, z->ds);
+        tile_product(dv, z->p, 1, TILE, x->d_o, keys, width, x->rows, true);
+        tile_product(dk, z->ds, 1, TILE, x->q, keys, width, x->rows, true);
+        tile_product(sums->dq + t * width, z->ds, TILE, 1, z->k, x->rows, width, keys, s > 0);
+    }
+    if ((head + 1) * a->key_heads % a->heads != 0) return;
+    store_tile(a->d_k, dk, b, key_head, s, keys);
+    store_tile(a->d_v, dv, b, key_head, s, keys);
+}
+
+/* All that a key head gives. */
+static void backward_heads(const Attention *a, BackwardScratch *z, int64_t b, int64_t key_head) {
+    int64_t width = round_lanes(a->h), group = a->heads / a->key_heads;
+    HeadSums sums = {.delta = z->heads, .dq = z->heads + a->t};
+    sums.dk = sums.dq + a->t * width;
+    sums.dv = sums.dk + a->s * width;
+    for (int64_t head = key_head * group; head < (key_head + 1) * group; head++) {
+        for (int64_t s = 0; s < a->s; s += TILE) pairs_of_keys(a, z, &sums, b, head, s);
+        for (int64_t t = 0; t < a->t; t += TILE)
+            store_tile(a->d_q, sums.dq + t * width, b, head, t, MIN((int64_t)TILE, a->t - t));
+    }
+}
+
+/* Five products a pair by whole key heads take less time than seven by tiles. */
+static bool by_heads(const Attention *a, int threads) {
+    int64_t work = a->b * a->key_heads, rounds = (work + threads - 1) / threads;
+    return head_floats(a) <= HEADS_FLOATS && rounds * threads * 5 <= work * 7;
+}
 
 static void backward_keys(const Attention *a, BackwardScratch *z, int64_t b, int64_t key_head,
                           int64_t first) {
@@ -351,13 +420,22 @@ static void backward_bias(const Attention *a, BackwardScratch *z, int64_t head, 
                   keys - j, v_load(z->sum, DT_F32, r * TILE + j));
 }
 
-static void backward(const Launch *l, const Attention *a) {
+static void backward_by_heads(const Launch *l, const Attention *a) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
+    for (int64_t i = 0; i < a->b * a->key_heads; i++)
+        backward_heads(a, (BackwardScratch *)thread_scratch(l->cpu), i / a->key_heads,
+                       i % a->key_heads);
+}
+
+/* Without its first two parts, the bias alone. */
+static void backward_by_tiles(const Launch *l, const Attention *a, bool bias_alone) {
     int64_t key_tiles = (a->s + TILE - 1) / TILE, query_tiles = (a->t + TILE - 1) / TILE;
     int64_t key_work = a->b * a->key_heads * key_tiles;
     int64_t query_work = a->b * a->heads * query_tiles, all = key_work + query_work;
+    int64_t first = bias_alone ? all : 0;
     if (a->d_bias.at) all += a->heads * query_tiles * key_tiles;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(l->cpu->threads)
-    for (int64_t i = 0; i < all; i++) {
+    for (int64_t i = first; i < all; i++) {
         BackwardScratch *z = (BackwardScratch *)thread_scratch(l->cpu);
         int64_t j = i - key_work, k = j - query_work;
         if (j < 0) {
@@ -371,6 +449,12 @@ static void backward(const Launch *l, const Attention *a) {
                           k % key_tiles * TILE);
         }
     }
+}
+
+static void backward(const Launch *l, const Attention *a) {
+    bool whole = by_heads(a, l->cpu->threads);
+    if (whole) backward_by_heads(l, a);
+    if (!whole || a->d_bias.at) backward_by_tiles(l, a, whole);
 }
 
 /* do is operand 0; o and lse are operands `at` and at + 1; dq, dk and dv are the first results. */

@@ -42,14 +42,48 @@ static inline void load_tile(float *to, Heads x, int64_t b, int64_t head, int64_
     }
 }
 
+/* Transposes a block of 16 x 16: halves of lanes change places between rows 1, 2, 4 and 8 apart. */
+VECTOR_INLINE void turn_block(V16 x[LANES]) {
+#define EXCHANGE(step, low, high)                                                                  \
+    for (int i = 0; i < LANES; i++)                                                                \
+        if (!(i & step)) {                                                                         \
+            V16 a = x[i], b = x[i + step];                                                         \
+            x[i] = __builtin_shufflevector(a, b, low);                                             \
+            x[i + step] = __builtin_shufflevector(a, b, high);                                     \
+        }
+#define LOW1 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define HIGH1 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+#define LOW2 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29
+#define HIGH2 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31
+#define LOW4 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27
+#define HIGH4 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31
+#define LOW8 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23
+#define HIGH8 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31
+#pragma GCC unroll 16
+    EXCHANGE(1, LOW1, HIGH1)
+#pragma GCC unroll 16
+    EXCHANGE(2, LOW2, HIGH2)
+#pragma GCC unroll 16
+    EXCHANGE(4, LOW4, HIGH4)
+#pragma GCC unroll 16
+    EXCHANGE(8, LOW8, HIGH8)
+}
+
 /* to[h][TILE], transposed; columns past `rows` are zero. */
 static inline void load_transposed(float *to, Heads x, int64_t b, int64_t head, int64_t first,
                                    int64_t rows) {
-    memset(to, 0, (size_t)x.h * TILE * sizeof *to);
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t at = b * x.batch + (first + r) * x.position + head * x.h;
-        for (int64_t i = 0; i < x.h; i++) to[i * TILE + r] = element_load(x.at, x.dtype, at + i);
-    }
+    if (rows < TILE) memset(to, 0, (size_t)x.h * TILE * sizeof *to);
+    for (int64_t r = 0; r < rows; r += LANES)
+        for (int64_t i = 0; i < x.h; i += LANES) {
+            V16 block[LANES];
+            int64_t at = b * x.batch + (first + r) * x.position + head * x.h + i;
+            for (int64_t k = 0; k < LANES; k++)
+                block[k] =
+                    r + k < rows ? v_get(x.at, x.dtype, at + k * x.position, x.h - i) : v_all(0.0f);
+            turn_block(block);
+            for (int64_t k = 0; k < MIN((int64_t)LANES, x.h - i); k++)
+                v_store(to, DT_F32, (i + k) * TILE + r, block[k]);
+        }
 }
 
 static inline void store_tile(Heads x, const float *from, int64_t b, int64_t head, int64_t first,
@@ -63,31 +97,37 @@ static inline void store_tile(Heads x, const float *from, int64_t b, int64_t hea
 }
 
 /* c[m][n] (+)= sum over k of a(i, p) b[p][n], a(i, p) = a[i * a_row + p * a_column]; n is a
- * multiple of sixteen, rows of b and c have n elements. Sums run over p in order. */
+ * multiple of sixteen, rows of b and c have n elements. Sums run over p in order, whatever the
+ * group: bits depend on the instruction set alone, by v_fma. */
+#ifdef __AVX512F__
+enum { GROUP_ROWS = 8 };
+#else
 enum { GROUP_ROWS = 4 };
-VECTOR_INLINE void product_rows(float *c, const float *a, int64_t a_row, int64_t a_column,
-                                const float *b, int64_t n, int64_t k, bool add, int rows) {
-    for (int64_t j = 0; j < n; j += 2 * LANES) {
-        bool two = j + 2 * LANES <= n;
-        V16 sum[GROUP_ROWS][2];
+#endif
+VECTOR_INLINE void product_block(float *c, const float *a, int64_t a_row, int64_t a_column,
+                                 const float *b, int64_t n, int64_t k, bool add, int rows,
+                                 int vectors) {
+    V16 sum[GROUP_ROWS][2];
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vectors; v++)
+            sum[i][v] = add ? v_load(c, DT_F32, i * n + v * LANES) : v_all(0.0f);
+    for (int64_t p = 0; p < k; p++) {
+        V16 row[2];
+        for (int v = 0; v < vectors; v++) row[v] = v_load(b, DT_F32, p * n + v * LANES);
         for (int i = 0; i < rows; i++) {
-            sum[i][0] = add ? v_load(c, DT_F32, i * n + j) : v_all(0.0f);
-            sum[i][1] = add && two ? v_load(c, DT_F32, i * n + j + LANES) : v_all(0.0f);
-        }
-        for (int64_t p = 0; p < k; p++) {
-            V16 b0 = v_load(b, DT_F32, p * n + j), b1 = b0;
-            if (two) b1 = v_load(b, DT_F32, p * n + j + LANES);
-            for (int i = 0; i < rows; i++) {
-                float x = a[i * a_row + p * a_column];
-                sum[i][0] += x * b0;
-                sum[i][1] += x * b1;
-            }
-        }
-        for (int i = 0; i < rows; i++) {
-            v_store(c, DT_F32, i * n + j, sum[i][0]);
-            if (two) v_store(c, DT_F32, i * n + j + LANES, sum[i][1]);
+            V16 x = v_all(a[i * a_row + p * a_column]);
+            for (int v = 0; v < vectors; v++) sum[i][v] = v_fma(x, row[v], sum[i][v]);
         }
     }
+    for (int i = 0; i < rows; i++)
+        for (int v = 0; v < vectors; v++) v_store(c, DT_F32, i * n + v * LANES, sum[i][v]);
+}
+VECTOR_INLINE void product_rows(float *c, const float *a, int64_t a_row, int64_t a_column,
+                                const float *b, int64_t n, int64_t k, bool add, int rows) {
+    int64_t j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES)
+        product_block(c + j, a, a_row, a_column, b + j, n, k, add, rows, 2);
+    if (j < n) product_block(c + j, a, a_row, a_column, b + j, n, k, add, rows, 1);
 }
 
 static inline void tile_product(float *c, const float *a, int64_t a_row, int64_t a_column,

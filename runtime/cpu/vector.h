@@ -3,7 +3,8 @@
  * All kernels but the matrix products compute in these vectors: with AVX-512 one is a register,
  * with AVX2 two, otherwise four. Lanes never mix except in the reductions below, whose order is
  * written out, and nothing is contracted to a fused multiply-add. So the bits do not depend on the
- * instruction set, and a partial vector at the end of a row gives the bits of a full one.
+ * instruction set, and a partial vector at the end of a row gives the bits of a full one. The one
+ * exception is v_fma, which rounds once where the instruction set has it; only products use it.
  *
  * bf16 is widened on load; each store rounds once, to nearest even.
  */
@@ -12,7 +13,7 @@
 
 #include <stdint.h>
 #include <string.h>
-#ifdef __AVX512F__
+#if defined(__AVX512F__) || defined(__FMA__)
 #include <immintrin.h>
 #endif
 
@@ -75,6 +76,21 @@ VECTOR_INLINE V16 v_sqrt(V16 a) {
     V16 r;
     for (int l = 0; l < LANES; l++) r[l] = __builtin_sqrtf(a[l]);
     return r;
+#endif
+}
+/* a b + c */
+VECTOR_INLINE V16 v_fma(V16 a, V16 b, V16 c) {
+#if defined(__AVX512F__)
+    return (V16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    V8 x[2], y[2], z[2];
+    memcpy(x, &a, sizeof a), memcpy(y, &b, sizeof b), memcpy(z, &c, sizeof c);
+    for (int i = 0; i < 2; i++)
+        z[i] = (V8)_mm256_fmadd_ps((__m256)x[i], (__m256)y[i], (__m256)z[i]);
+    memcpy(&c, z, sizeof c);
+    return c;
+#else
+    return a * b + c;
 #endif
 }
 /* Lanes first .. first + 15. */
@@ -163,19 +179,24 @@ static inline const float *row_f32(const void *p, int dtype, int64_t at, int64_t
 
 /* ---- reductions over lanes: halves are folded onto each other */
 
+/* Lane l of the result is lane l + half of x; the upper lanes are of no use. */
+#define V_FOLDED(x, half)                                                                          \
+    __builtin_shufflevector(x, x, half, half + 1, (half + 2) & 15, (half + 3) & 15,                \
+                            (half + 4) & 15, (half + 5) & 15, (half + 6) & 15, (half + 7) & 15, 0, \
+                            1, 2, 3, 4, 5, 6, 7)
 VECTOR_INLINE float v_sum(V16 x) {
-    float s[LANES];
-    memcpy(s, &x, sizeof s);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) s[l] += s[l + half];
-    return s[0];
+    x += V_FOLDED(x, 8);
+    x += V_FOLDED(x, 4);
+    x += V_FOLDED(x, 2);
+    x += V_FOLDED(x, 1);
+    return x[0];
 }
 VECTOR_INLINE float v_largest(V16 x) {
-    float s[LANES];
-    memcpy(s, &x, sizeof s);
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
-    return s[0];
+    x = v_max(V_FOLDED(x, 8), x);
+    x = v_max(V_FOLDED(x, 4), x);
+    x = v_max(V_FOLDED(x, 2), x);
+    x = v_max(V_FOLDED(x, 1), x);
+    return x[0];
 }
 
 /* ---- f64, eight lanes: the two halves of a V16 */

@@ -1,8 +1,9 @@
 /* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32 and
  * bf16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in place
- * wherever ops.def allows it. All but the matrix products must give the same bits each time; the
- * plain product, and oneDNN's where a matrix is bf16, the same for every number of threads. Nothing
- * may be written outside the outputs, and inputs that are not shared stay as they are.
+ * wherever ops.def allows it. All but the matrix products and attention must give the same bits
+ * each time; attention, the plain product, and oneDNN's where a matrix is bf16, the same for every
+ * number of threads. Nothing may be written outside the outputs, and inputs that are not shared
+ * stay as they are.
  */
 #include <dlfcn.h>
 #include <libgen.h>
@@ -78,8 +79,8 @@ static int close_all(void **state) {
 /* ---- what the runs of one case gave */
 
 typedef struct Kept {
-    void *first[MAX_CASE_OPERANDS];     /* by all but products */
-    void *of_isa[3][MAX_CASE_OPERANDS]; /* products, by instruction set */
+    void *first[MAX_CASE_OPERANDS];     /* by all but products and attention */
+    void *of_isa[3][MAX_CASE_OPERANDS]; /* these, by instruction set */
     void *library[MAX_CASE_OPERANDS];   /* products of oneDNN that are cut into tiles */
 } Kept;
 
@@ -240,18 +241,28 @@ static bool sharing(Trial *t, int number, int *shared) {
     return false;
 }
 
-/* By whom the bits were kept that a run must have again; NULL: it may have others. Products of f32
- * by oneDNN are cut for the threads, those with a bf16 matrix are not (runtime/cpu/tiles.c). */
+static bool is_one_of(int op, size_t n, const int *ops) {
+    for (size_t i = 0; i < n; i++)
+        if (ops[i] == op) return true;
+    return false;
+}
+
+/* By whom the bits were kept that a run must have again; NULL: it may have others. Attention rounds
+ * its products once where the instruction set has a fused multiply-add. Products of f32 by oneDNN
+ * are cut for the threads, those with a bf16 matrix are not (runtime/cpu/tiles.c). */
 static void **kept_by(const Trial *t, const Setup *setup, Kept *all) {
-    if (!t->c->product) return all->first;
-    if (!setup->onednn) return all->of_isa[setup->isa];
+    static const int attention[] = {OP_attention,        OP_attention_grad,
+                                    OP_attention_biased, OP_attention_biased_grad,
+                                    OP_attention_packed, OP_attention_packed_grad};
     static const int tiled[] = {OP_linear, OP_linear_grad_input, OP_linear_grad_weight,
                                 OP_matmul, OP_matmul_grad_a,     OP_matmul_grad_b};
-    bool cut = false;
-    for (size_t i = 0; i < ARRAY_LEN(tiled); i++) cut |= (int)t->c->op == tiled[i];
+    int op = (int)t->c->op;
+    if (is_one_of(op, ARRAY_LEN(attention), attention)) return all->of_isa[setup->isa];
+    if (!t->c->product) return all->first;
+    if (!setup->onednn) return all->of_isa[setup->isa];
     bool f32 = t->types[0].dtype == DT_F32 && t->types[1].dtype == DT_F32 &&
                t->types[t->c->n_in].dtype == DT_F32;
-    return cut && !f32 ? all->library : NULL;
+    return is_one_of(op, ARRAY_LEN(tiled), tiled) && !f32 ? all->library : NULL;
 }
 
 static void run_everywhere(Trial *t, Kept *all) {
