@@ -119,6 +119,8 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, CkFetch fetch
 /* Without a checkpoint in `folder` yet: the manifest, synced under its name. */
 int ck_write_manifest(const CkContents *c, const char *folder, char *error);
 
+int ck_put(int fd, const char *text, size_t bytes); /* from the start of a file; 0 or errno */
+
 /* manifest.c */
 char *ck_manifest_text(const CkContents *c, size_t *bytes); /* malloc'ed */
 int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *text, size_t bytes,

@@ -199,7 +199,9 @@ int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
     gethostname(host, sizeof host - 1);
     int n = snprintf(who, sizeof who, "process %ld on %s, run %016" PRIx64 "\n", (long)getpid(),
                      host, run);
-    if (ftruncate(fd, 0) || pwrite(fd, who, (size_t)n, 0) != n) {
+    int number = ftruncate(fd, 0) ? errno : ck_put(fd, who, (size_t)n);
+    if (number) {
+        errno = number;
         int code = cannot("write", path, error);
         close(fd);
         return code;

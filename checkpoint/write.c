@@ -152,15 +152,19 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, CkFetch fetch
     return code;
 }
 
-static int write_text(const char *path, const char *text, size_t bytes, char *error) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int number = fd < 0 ? errno : 0;
-    for (size_t at = 0; at < bytes && !number;) {
+int ck_put(int fd, const char *text, size_t bytes) {
+    for (size_t at = 0; at < bytes;) {
         ssize_t n = pwrite(fd, text + at, bytes - at, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) number = n ? errno : EIO;
-        at += n > 0 ? (size_t)n : 0;
+        if (n <= 0) return n ? errno : EIO;
+        at += (size_t)n;
     }
+    return 0;
+}
+
+static int write_text(const char *path, const char *text, size_t bytes, char *error) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int number = fd < 0 ? errno : ck_put(fd, text, bytes);
     if (!number && fsync(fd)) number = errno;
     if (fd >= 0 && close(fd) && !number) number = errno;
     return number ? cannot(path, number, error) : 0;

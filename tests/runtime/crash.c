@@ -1,12 +1,14 @@
 /* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1,
  * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
- * with that number. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls
- * with the word CRASH_IN in their path count, and those on files that such a call opened. */
+ * with that number; CRASH_AGAIN: so do all calls after it. CRASH_SHORT: it writes half of the bytes
+ * instead. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls with the
+ * word CRASH_IN in their path count, and those on files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,24 +16,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES = 1024 };
+enum { FILES = 1024, CUT_SHORT = -1 }; /* CUT_SHORT: in place of an error number */
 static bool ours[FILES];
-static int calls;
+static atomic_int calls; /* ranks are threads */
 
-/* The error that the call is to fail with, or 0. */
-static int next_call(bool counts) {
+/* The error that the call is to fail with, 0, or CUT_SHORT. */
+static int next_write(bool counts) {
     const char *at = getenv("CRASH_AT"), *number = getenv("CRASH_ERRNO");
     const char *count = getenv("CRASH_COUNT");
     if (!counts) return 0;
-    calls++;
+    int call = ++calls;
     if (count) {
-        int fd = open(count, O_WRONLY | O_TRUNC);
-        dprintf(fd, "%d\n", calls);
+        int fd = open(count, O_WRONLY | O_APPEND);
+        dprintf(fd, "%d\n", call); /* as a whole, whichever thread comes first */
         close(fd);
     }
-    if (!at || calls != atoi(at)) return 0;
+    if (!at || (call != atoi(at) && !(getenv("CRASH_AGAIN") && call > atoi(at)))) return 0;
+    if (getenv("CRASH_SHORT")) return CUT_SHORT;
     if (!number) raise(SIGKILL);
     return atoi(number);
+}
+
+static int next_call(bool counts) {
+    int number = next_write(counts);
+    return number == CUT_SHORT ? 0 : number;
 }
 
 static bool named(const char *path) {
@@ -100,8 +108,24 @@ int fsync(int fd) {
 
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
     REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
-    int number = next_call(is_ours(fd));
+    int number = next_write(is_ours(fd));
+    if (number == CUT_SHORT) return real(fd, bytes, n > 1 ? n / 2 : n, at);
     return number ? fails(number) : real(fd, bytes, n, at);
+}
+
+int ftruncate(int fd, off_t n) {
+    REAL(int, "ftruncate", int, off_t);
+    int number = next_call(is_ours(fd));
+    return number ? fails(number) : real(fd, n);
+}
+
+int close(int fd) {
+    REAL(int, "close", int);
+    bool counts = is_ours(fd);
+    if (counts) ours[fd] = false;
+    int number = next_call(counts);
+    int result = real(fd); /* it is closed, whatever close says */
+    return number ? fails(number) : result;
 }
 
 int posix_fallocate(int fd, off_t at, off_t n) {
