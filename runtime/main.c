@@ -43,7 +43,6 @@ static void catch_signals(Run *run) {
     sigaddset(&held, SIGTERM);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
     mapped_watch();
-    signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
 }
 
 static int report(int code, const char *text) {
@@ -544,6 +543,7 @@ int main(int argc, char **argv) {
     if (code >= 0) return code;
     Run run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};
     Plan plan = {0};
+    signal(SIGXFSZ, SIG_IGN); /* a file that grew too long is an error of write */
     char error[ERROR_BYTES];
     code = test_modes_read(&run.test, error);
     if (!code) code = timeout_read(&run.timeout, error);

@@ -1,6 +1,8 @@
 /* What a run tells: the log (--log, one JSON object a line) and the summary on stdout; progress.c
  * shows on stderr how it goes.
  *
+ * --tensorboard gets the same numbers as an event file (event_file.c).
+ *
  * JSON is written by jansson; inside a step its memory comes from a pool that is empty again after
  * each line, and the line is built in a buffer of fixed size.
  */
@@ -17,6 +19,7 @@
 
 #include <jansson.h>
 
+#include "event_file.h"
 #include "progress.h"
 #include "runtime.h"
 
@@ -25,6 +28,7 @@ enum { POOL_BYTES = 64 << 10, LINE_BYTES = 16 << 10 };
 struct Metrics {
     Run *run;
     FILE *log;
+    EventFile events; /* --tensorboard */
     bool quiet;
     double begun; /* when the run began */
     Progress progress;
@@ -127,16 +131,18 @@ int metrics_open(Run *run, char *error) {
     m->quiet = run->options->quiet;
     m->best_eval = run->first_step ? run->best_evaluation : NAN;
     progress_open(&m->progress, run);
-    if (!run->options->log || run->launch.rank != 0) return 0;
-    int code = open_log(m, run->options->log, error);
-    if (code) return code;
-    setvbuf(m->log, m->buffer, _IOFBF, sizeof m->buffer);
-    return 0;
+    if (run->launch.rank != 0) return 0;
+    int code = run->options->log ? open_log(m, run->options->log, error) : 0;
+    if (m->log) setvbuf(m->log, m->buffer, _IOFBF, sizeof m->buffer);
+    if (!code && run->options->tensorboard)
+        code = event_file_open(&m->events, run->options->tensorboard, error);
+    return code;
 }
 
 void metrics_close(Metrics *m) {
     if (!m) return;
     if (m->log && m->log != stdout) fclose(m->log);
+    event_file_close(&m->events);
     free(m);
 }
 
@@ -197,23 +203,47 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
     return write_line(m, o, error);
 }
 
+/* What of a step both kinds of log have beside its own numbers. */
+typedef struct Rates {
+    double tokens, work, mfu; /* a second; the last two 0 where they are not known */
+} Rates;
+
+static Rates rates_of(const Metrics *m, const StepNumbers *n) {
+    const Progress *p = &m->progress;
+    Rates r = {.tokens = (double)p->tokens / n->seconds, .work = p->work / n->seconds};
+    if (p->peak > 0) r.mfu = r.work / p->peak;
+    return r;
+}
+
+static int write_events(Metrics *m, const StepNumbers *n, const Rates *r, char *error) {
+    EventFile *e = &m->events;
+    event_begin(e);
+    event_scalar(e, "train", "loss", n->loss);
+    event_scalar(e, "train", "grad_norm", n->norm);
+    event_scalar(e, "train", "lr", n->lr);
+    bool tokens = *m->progress.rate_unit == 't';
+    event_scalar(e, "train", tokens ? "tokens_per_s" : "samples_per_s", r->tokens);
+    if (r->work > 0) event_scalar(e, "train", "model_flops_per_s", r->work);
+    if (r->mfu > 0) event_scalar(e, "train", "mfu", r->mfu);
+    return event_write(e, n->step, error);
+}
+
 int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
-    int64_t tokens = m->progress.tokens;
     progress_step(&m->progress, n);
-    if (!m->log) return 0;
+    Rates r = rates_of(m, n);
+    int code = write_events(m, n, &r, error);
+    if (code || !m->log) return code;
     json_t *o = event("step");
     json_object_set_new(o, "step", json_integer(n->step));
     json_object_set_new(o, "loss", number(n->loss));
     json_object_set_new(o, "grad_norm", number(n->norm));
     json_object_set_new(o, "lr", number(n->lr));
     json_object_set_new(o, "samples", json_integer(m->run->plan->settings->batch));
-    json_object_set_new(o, "tokens", json_integer(tokens));
+    json_object_set_new(o, "tokens", json_integer(m->progress.tokens));
     json_object_set_new(o, "step_ms", number(n->seconds * 1e3));
-    json_object_set_new(o, "tokens_per_s", number((double)tokens / n->seconds));
-    if (m->progress.work > 0)
-        json_object_set_new(o, "model_flops_per_s", number(m->progress.work / n->seconds));
-    if (m->progress.work > 0 && m->progress.peak > 0)
-        json_object_set_new(o, "mfu", number(m->progress.work / n->seconds / m->progress.peak));
+    json_object_set_new(o, "tokens_per_s", number(r.tokens));
+    if (r.work > 0) json_object_set_new(o, "model_flops_per_s", number(r.work));
+    if (r.mfu > 0) json_object_set_new(o, "mfu", number(r.mfu));
     if (n->skipped) json_object_set_new(o, "skipped", json_true());
     return write_line(m, o, error);
 }
@@ -223,7 +253,10 @@ int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const
     for (int i = 0; i < n; i++)
         if (!strcmp(name[i], "loss") && !(m->best_eval <= value[i])) m->best_eval = value[i];
     progress_evaluation(&m->progress, step, n, name, value);
-    if (!m->log) return 0;
+    event_begin(&m->events);
+    for (int i = 0; i < n; i++) event_scalar(&m->events, "eval", name[i], value[i]);
+    int code = event_write(&m->events, step, error);
+    if (code || !m->log) return code;
     json_t *o = event("eval");
     json_object_set_new(o, "step", json_integer(step));
     for (int i = 0; i < n; i++) json_object_set_new(o, name[i], number(value[i]));

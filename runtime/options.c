@@ -230,6 +230,8 @@ static int complete(Options *o) {
     if (o->generate && o->eval_only) return mistake("--eval-only and --generate: one at a time");
     if (o->generate && o->log && !strcmp(o->log, "-"))
         return mistake("--log - and --generate both write to the standard output");
+    if (o->generate && o->tensorboard)
+        return mistake("--tensorboard and --generate: there is no loss to show");
     if (!o->tokens) o->tokens = 64;
     int code = o->eval_only  ? check_mode(o, "--eval-only")
                : o->generate ? check_mode(o, "--generate")
@@ -289,6 +291,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
     case OPT_DUMP_GRADS: return dump_option(o, value);
     case OPT_LOG: o->log = value; return -1;
+    case OPT_TENSORBOARD: o->tensorboard = value; return -1;
     case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);
     case OPT_QUIET: o->quiet = true; return -1;
     case OPT_VERSION: puts("fsdp-run " FSDPC_VERSION); return EXIT_DONE;

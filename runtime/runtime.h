@@ -42,7 +42,7 @@ typedef struct Options {
     int64_t steps;          /* -1 = all of the plan's */
     DataOption *data;
     uint32_t n_data;
-    const char *load, *log;
+    const char *load, *log, *tensorboard;
     CheckpointOptions checkpoint; /* of the command line */
     const char *resume;           /* --resume or --resume-or-start, or NULL */
     bool or_start;
