@@ -1,8 +1,9 @@
 /* Samples of tokens for models that fill in what is missing (mlm, span_corruption).
  *
  * A sample takes its raw tokens one after the other and writes the fields of the batch as it goes.
- * What is chosen is a function of the seed and the sample's number alone, by permutations that are
- * computed element by element (order.c), so it is the same for any number of ranks.
+ * What is chosen is a function of the seed and of how many samples come before this one when epochs
+ * are counted through, by permutations that are computed element by element (order.c): each epoch
+ * draws anew, and it is the same for any number of ranks.
  *
  * mlm: place i is chosen when its rank in a permutation of the places is below `noise`. Fields
  * inputs, segments (0), mask (1), labels (the token, or -100 where it was not chosen).
@@ -83,8 +84,8 @@ int corrupted_open(Dataset *d, char *error) {
 
 /* ---- reading ---- */
 
-void corrupted_begin(Corrupted *c, const Dataset *d, int64_t k, int64_t row, uint8_t *slot) {
-    *c = (Corrupted){.d = d, .k = k};
+void corrupted_begin(Corrupted *c, const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
+    *c = (Corrupted){.d = d, .draw = at.epoch * d->samples + at.k};
     for (int which = 0; which < CORRUPTED_FIELDS; which++) {
         int64_t field = d->corrupted[which];
         if (field < 0) continue;
@@ -100,9 +101,9 @@ static void put(Corrupted *c, int which, int64_t at, int64_t id) {
 static void take_masked(Corrupted *c, int32_t token) {
     const PlanSource *s = c->d->source;
     int64_t i = c->taken;
-    bool chosen = shuffled(i, s->raw, key_of(c->d, "chosen"), (uint64_t)c->k) < s->noise;
+    bool chosen = shuffled(i, s->raw, key_of(c->d, "chosen"), (uint64_t)c->draw) < s->noise;
     uint64_t key = key_of(c->d, "mask");
-    uint32_t counter[4] = {(uint32_t)c->k, (uint32_t)((uint64_t)c->k >> 32), (uint32_t)i, 0},
+    uint32_t counter[4] = {(uint32_t)c->draw, (uint32_t)((uint64_t)c->draw >> 32), (uint32_t)i, 0},
              word[4];
     philox4x32(counter, (uint32_t[]){(uint32_t)key, (uint32_t)(key >> 32)}, word);
     int64_t turn = (int64_t)(((uint64_t)word[0] * CHOSEN_OF) >> 32), id = token;
@@ -125,7 +126,7 @@ static void put_label(Corrupted *c, int64_t id) {
 /* Does a piece end after the first `at` of n tokens? */
 static bool cut(const Corrupted *c, const char *what, int64_t at, int64_t n) {
     return at == n ||
-           shuffled(at - 1, n - 1, key_of(c->d, what), (uint64_t)c->k) < c->d->source->spans - 1;
+           shuffled(at - 1, n - 1, key_of(c->d, what), (uint64_t)c->draw) < c->d->source->spans - 1;
 }
 
 static void take_span(Corrupted *c, int32_t token) {

@@ -45,10 +45,16 @@ typedef struct Dataset {
     Arena *arena;
 } Dataset;
 
+/* A sample of a dataset: its number, and which time it is read, which decides what mlm and
+ * span_corruption draw. */
+typedef struct SampleAt {
+    int64_t k, epoch;
+} SampleAt;
+
 /* A sample that is being made of its tokens, in order. */
 typedef struct Corrupted {
     const Dataset *d;
-    int64_t k, taken, kept, noise, span, source, labels;
+    int64_t draw, taken, kept, noise, span, source, labels;
     bool inside;                   /* a span */
     int32_t *to[CORRUPTED_FIELDS]; /* rows of the fields, or NULL */
 } Corrupted;
@@ -57,17 +63,18 @@ typedef struct Corrupted {
 int dataset_open(const Plan *p, const char *name, const DataOption *option, uint32_t n_option,
                  Dataset **out, char *error);
 void dataset_close(Dataset *d);
-/* Sample k as row `row` of every field in the slot. */
-int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error);
+/* n samples as rows `row` and on of every field in the slot. */
+int dataset_read(const Dataset *d, const SampleAt *at, int64_t n, int64_t row, uint8_t *slot,
+                 char *error);
 int data_options_check(const Plan *p, const DataOption *option, uint32_t n_option, char *error);
 /* What messages call it: its first file, or that it is made up. */
 const char *dataset_place(const Dataset *d);
 /* synthetic.c: samples that are made up. */
 int synthetic_open(Dataset *d, char *error);
-void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot);
+void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot);
 /* corruption.c: mlm and span_corruption; d->range and d->width are there. */
 int corrupted_open(Dataset *d, char *error);
-void corrupted_begin(Corrupted *c, const Dataset *d, int64_t k, int64_t row, uint8_t *slot);
+void corrupted_begin(Corrupted *c, const Dataset *d, SampleAt at, int64_t row, uint8_t *slot);
 void corrupted_take(Corrupted *c, int32_t token); /* more than there are: ignored */
 /* field_range.c */
 void field_ranges(const Plan *p, FieldRange *range);

@@ -239,43 +239,74 @@ static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t bel
     return EXIT_CORRUPT;
 }
 
-/* n elements of the file from byte `offset` on, as the field's dtype. */
+/* Stores ids as the field's dtype, up to the first that its consumers cannot take: their number.
+ */
+static int64_t store_ids(const FieldRange *range, int dtype, const int64_t *from, int64_t n,
+                         uint8_t *to) {
+    int64_t least = dtype == DT_I64   ? INT64_MIN
+                    : dtype == DT_I32 ? INT32_MIN
+                                      : 0,
+            most = dtype == DT_I64   ? INT64_MAX
+                   : dtype == DT_I32 ? INT32_MAX
+                                     : UINT8_MAX;
+    int64_t low = range->below ? MAX(least, 0) : least;
+    int64_t high = range->below ? MIN(most, range->below - 1) : most;
+    int64_t other =
+        range->ignored && range->ignore >= least && range->ignore <= most ? range->ignore : low;
+    int64_t good = 0;
+    while (good < n && ((from[good] >= low && from[good] <= high) || from[good] == other)) good++;
+    for (int64_t i = 0; dtype == DT_I64 && i < good; i++) memcpy(to + 8 * i, &from[i], 8);
+    for (int64_t i = 0; dtype == DT_I32 && i < good; i++)
+        memcpy(to + 4 * i, &(int32_t){(int32_t)from[i]}, 4);
+    for (int64_t i = 0; dtype == DT_U8 && i < good; i++) to[i] = (uint8_t)from[i];
+    return good;
+}
+
+/* n elements of the file from byte `offset` on, as the field's dtype: a piece at a time. */
 static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, uint64_t field,
-                         int64_t n, void *to, char *error) {
+                         int64_t n, uint8_t *to, char *error) {
+    enum { PIECE = 1024 };
     const PlanField *q = &d->plan->fields[field];
     const FieldRange *range = &d->range[field];
-    uint32_t width = file_type_bytes(f->type);
-    const uint8_t *from = f->map.bytes + offset;
-    if (q->type.dtype == DT_F32 || q->type.dtype == DT_BF16 || q->type.dtype == DT_F64) {
-        for (int64_t i = 0; i < n; i++) {
-            float x = (float)load_real(from + i * width, f->type);
-            store_floats((char *)to + i * dtype_bytes(q->type.dtype), q->type.dtype, &x, 1);
-        }
+    uint32_t width = file_type_bytes(f->type), stored = dtype_bytes(q->type.dtype);
+    int dtype = q->type.dtype;
+    bool real = dtype == DT_F32 || dtype == DT_BF16 || dtype == DT_F64;
+    union {
+        float real[PIECE];
+        int64_t whole[PIECE];
+    } piece;
+    if (dtype == DT_F32) {
+        load_floats(f->map.bytes + offset, f->type, n, (float *)(void *)to);
         return 0;
     }
-    for (int64_t i = 0; i < n; i++) {
-        int64_t x = load_integer(from + i * width, f->type);
-        bool fits = q->type.dtype == DT_I64   ? true
-                    : q->type.dtype == DT_I32 ? x == (int32_t)x
-                                              : x == (uint8_t)x;
-        if (!fits || (range->below && (x < 0 || x >= range->below) &&
-                      !(range->ignored && x == range->ignore)))
-            return bad_id(f, offset + (uint64_t)(i * width), x,
+    for (int64_t done = 0; done < n; done += PIECE) {
+        int64_t count = MIN(n - done, (int64_t)PIECE);
+        const uint8_t *from = f->map.bytes + offset + (uint64_t)done * width;
+        if (real) {
+            load_floats(from, f->type, count, piece.real);
+            store_floats(to + (uint64_t)done * stored, dtype, piece.real, count);
+            continue;
+        }
+        load_integers(from, f->type, count, piece.whole);
+        int64_t good = store_ids(range, dtype, piece.whole, count, to + (uint64_t)done * stored);
+        if (good < count)
+            return bad_id(f, offset + (uint64_t)(done + good) * width, piece.whole[good],
                           range->below ? range->below : INT32_MAX, plan_string(d->plan, q->name),
                           error);
-        memcpy((char *)to + i * dtype_bytes(q->type.dtype), &x, dtype_bytes(q->type.dtype));
     }
     return 0;
 }
 
-typedef struct Sample { /* one to be read */
+typedef struct Samples { /* to be read */
     const Dataset *d;
     const DataFile *f; /* the file that is read */
-    int64_t k, row;
+    const SampleAt *at;
+    int64_t n, row;
     uint8_t *slot;
     char *error;
+    bool shorter; /* the file than it was */
     int code;
-} Sample;
+} Samples;
 
 /* Of text and tokens: the last file whose first sample is <= k. */
 static uint32_t file_of(const Dataset *d, int64_t k) {
@@ -291,15 +322,15 @@ static uint32_t file_of(const Dataset *d, int64_t k) {
 }
 
 /* Ids are those that the first field takes. */
-static void read_corrupted(Sample *s) {
+static void read_corrupted(Samples *s, SampleAt at, int64_t row) {
     const Dataset *d = s->d;
-    const DataFile *f = s->f = &d->file[file_of(d, s->k)];
+    const DataFile *f = s->f;
     uint64_t field = d->corrupted[0] < 0 ? 0 : (uint64_t)d->corrupted[0];
     uint32_t width = file_type_bytes(f->type);
     int64_t below = d->range[field].below ? d->range[field].below : (int64_t)INT32_MAX + 1;
-    uint64_t first = f->first_byte + (uint64_t)((s->k - f->first_sample) * d->length) * width;
+    uint64_t first = f->first_byte + (uint64_t)((at.k - f->first_sample) * d->length) * width;
     Corrupted c;
-    corrupted_begin(&c, d, s->k, s->row, s->slot);
+    corrupted_begin(&c, d, at, row, s->slot);
     for (int64_t i = 0; i < d->length && !s->code; i++) {
         uint64_t offset = first + (uint64_t)i * width;
         int64_t id = load_integer(f->map.bytes + offset, f->type);
@@ -310,37 +341,48 @@ static void read_corrupted(Sample *s) {
     }
 }
 
-static void read_fields(void *user) {
-    Sample *s = user;
+static void read_fields(Samples *s, SampleAt at, int64_t row) {
     const Dataset *d = s->d;
-    if (d->source->corruption) {
-        read_corrupted(s);
-        return;
-    }
     bool arrays = d->source->kind == SOURCE_NPY;
-    uint32_t file = arrays ? 0 : file_of(d, s->k);
     for (uint64_t i = 0; i < d->plan->n_fields && !s->code; i++) {
         const PlanField *q = &d->plan->fields[i];
-        const DataFile *f = s->f = &d->file[arrays ? d->of_field[i] : file];
+        if (arrays) s->f = &d->file[d->of_field[i]];
         int64_t n = d->width[i];
-        int64_t element = arrays ? s->k * n : (s->k - f->first_sample) * d->length + d->of_field[i];
-        uint64_t offset = f->first_byte + (uint64_t)element * file_type_bytes(f->type);
+        int64_t element =
+            arrays ? at.k * n : (at.k - s->f->first_sample) * d->length + d->of_field[i];
+        uint64_t offset = s->f->first_byte + (uint64_t)element * file_type_bytes(s->f->type);
         uint8_t *to =
-            s->slot + q->staging + (uint64_t)s->row * (uint64_t)n * dtype_bytes(q->type.dtype);
-        s->code = read_elements(d, f, offset, i, n, to, s->error);
+            s->slot + q->staging + (uint64_t)row * (uint64_t)n * dtype_bytes(q->type.dtype);
+        s->code = read_elements(d, s->f, offset, i, n, to, s->error);
     }
 }
 
-int dataset_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot, char *error) {
+/* Arrays are all read for each sample; of other files, one is done with when the next one comes. */
+static void read_samples(void *user) {
+    Samples *s = user;
+    bool arrays = s->d->source->kind == SOURCE_NPY;
+    for (int64_t i = 0; i < s->n && !s->code; i++) {
+        const DataFile *f = arrays ? s->f : &s->d->file[file_of(s->d, s->at[i].k)];
+        if (s->f && f != s->f && (s->shorter = mapped_shorter(&s->f->map))) return;
+        s->f = f;
+        if (s->d->source->corruption)
+            read_corrupted(s, s->at[i], s->row + i);
+        else
+            read_fields(s, s->at[i], s->row + i);
+    }
+}
+
+int dataset_read(const Dataset *d, const SampleAt *at, int64_t n, int64_t row, uint8_t *slot,
+                 char *error) {
     if (is_made(d->source)) {
-        synthetic_read(d, k, row, slot);
+        for (int64_t i = 0; i < n; i++) synthetic_read(d, at[i], row + i, slot);
         return 0;
     }
-    Sample s = {.d = d, .k = k, .row = row, .slot = slot, .error = error};
-    bool whole = mapped_read(read_fields, &s);
+    Samples s = {.d = d, .at = at, .n = n, .row = row, .slot = slot, .error = error};
+    bool whole = mapped_read(read_samples, &s);
     for (uint32_t i = 0; i < d->n_file && d->source->kind == SOURCE_NPY && whole; i++)
         if (mapped_shorter(&d->file[i].map)) s.f = &d->file[i];
-    bool shorter = s.f && mapped_shorter(&s.f->map);
+    bool shorter = s.shorter || (s.f && mapped_shorter(&s.f->map));
     return whole && !shorter ? s.code : mapped_lost(&s.f->map, error);
 }
 

@@ -89,10 +89,7 @@ static void put(const PlanParam *q, const TensorPlan *t, int64_t first, int64_t 
         memcpy(to + (uint64_t)first * width, from, (uint64_t)n * width);
         return;
     }
-    int64_t all = type_elements(&q->type);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(to + (uint64_t)stored_element(t->dim, t->rank, all, first + i) * width,
-               from + (uint64_t)i * width, width);
+    store_transposed(t->dim, t->rank, width, first, n, from, to);
 }
 
 /* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */

@@ -4,6 +4,8 @@
 
 #include "runtime.h"
 
+enum { AT_ONCE = 32 }; /* samples that are read together */
+
 struct Loader {
     Rank *rank;
     pthread_t thread;
@@ -29,11 +31,17 @@ static int read_batch(Loader *l) {
     const Run *run = l->rank->run;
     const PlanSettings *s = run->plan->settings;
     const Dataset *d = l->call.evaluation ? run->val : run->train;
-    for (int64_t i = 0; i < l->call.samples; i++) {
-        int64_t at = l->call.position + i, k = at % d->samples;
-        if (!l->call.evaluation && s->order == ORDER_SHUFFLE)
-            k = shuffled(k, d->samples, s->seed, (uint64_t)(at / d->samples));
-        int code = dataset_read(d, k, i, l->slot[l->call.slot], l->error);
+    for (int64_t row = 0; row < l->call.samples; row += AT_ONCE) {
+        SampleAt at[AT_ONCE];
+        int64_t n = MIN(l->call.samples - row, (int64_t)AT_ONCE);
+        for (int64_t i = 0; i < n; i++) {
+            int64_t place = l->call.position + row + i;
+            SampleAt sample = {place % d->samples, place / d->samples};
+            if (!l->call.evaluation && s->order == ORDER_SHUFFLE)
+                sample.k = shuffled(sample.k, d->samples, s->seed, (uint64_t)sample.epoch);
+            at[i] = sample;
+        }
+        int code = dataset_read(d, at, n, row, l->slot[l->call.slot], l->error);
         if (code) return code;
         rank_beat(l->rank);
     }

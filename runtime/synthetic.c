@@ -138,12 +138,13 @@ static void read_reals(const Dataset *d, int64_t k, uint64_t field, uint32_t cla
     }
 }
 
-void synthetic_read(const Dataset *d, int64_t k, int64_t row, uint8_t *slot) {
+void synthetic_read(const Dataset *d, SampleAt at, int64_t row, uint8_t *slot) {
     const Plan *p = d->plan;
+    int64_t k = at.k;
     uint32_t key[2];
     if (d->source->corruption) {
         Corrupted c;
-        corrupted_begin(&c, d, k, row, slot);
+        corrupted_begin(&c, d, at, row, slot);
         for (Walk w = walk_begin(d, k); w.i < d->length; walk_on(&w))
             corrupted_take(&c, (int32_t)w.token);
         return;

@@ -63,13 +63,46 @@ double load_real(const void *from, FileType t) {
     }
 }
 
+/* The types that files of data mostly have, each with a loop of its own, which the compiler makes
+ * vectors of where the number of elements is a constant: BLOCK elements at a time. */
+enum { BLOCK = 64 };
+#define LOAD(ctype, value, blocks)                                                                 \
+    for (; n >= (blocks); n -= (blocks), at += (blocks) * sizeof(ctype), to += (blocks)) {         \
+        ctype x[blocks];                                                                           \
+        memcpy(x, at, sizeof x);                                                                   \
+        for (int i = 0; i < (blocks); i++) to[i] = value;                                          \
+    }
+#define LOADS(type, ctype, value)                                                                  \
+    case type: LOAD(ctype, value, BLOCK) LOAD(ctype, value, 1) return
+
 void load_floats(const void *from, FileType t, int64_t n, float *to) {
-    if (t == FT_F32) {
+    const char *at = from;
+    switch (t) {
+    case FT_F32:
         memcpy(to, from, (size_t)n * sizeof *to);
         return;
+        LOADS(FT_U8, uint8_t, (float)x[i]);
+        LOADS(FT_I8, int8_t, (float)x[i]);
+        LOADS(FT_I16, int16_t, (float)x[i]);
+        LOADS(FT_U16, uint16_t, (float)x[i]);
+        LOADS(FT_BF16, uint16_t, bf16_to_f32(x[i]));
+        LOADS(FT_F64, double, (float)x[i]);
+    default:
+        for (int64_t i = 0; i < n; i++) to[i] = (float)load_real(at + i * element[t].bytes, t);
     }
+}
+
+void load_integers(const void *from, FileType t, int64_t n, int64_t *to) {
     const char *at = from;
-    for (int64_t i = 0; i < n; i++) to[i] = (float)load_real(at + i * element[t].bytes, t);
+    switch (t) {
+        LOADS(FT_U8, uint8_t, x[i]);
+        LOADS(FT_U16, uint16_t, x[i]);
+        LOADS(FT_U32, uint32_t, x[i]);
+        LOADS(FT_I32, int32_t, x[i]);
+        LOADS(FT_I64, int64_t, x[i]);
+    default:
+        for (int64_t i = 0; i < n; i++) to[i] = load_integer(at + i * element[t].bytes, t);
+    }
 }
 
 /* To the nearest, halves to even; too large is infinite. */
@@ -104,4 +137,45 @@ int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e
         e /= dim[i];
     }
     return index;
+}
+
+/* Elements [first, first + n) of rows of `columns` elements, from there on, into columns of `rows`
+ * elements. Whole rows go a few together, so that a line of the cache is written at once. */
+enum { TOGETHER = 16 };
+#define TURN(bytes)                                                                                \
+    for (int64_t c = 0; c < columns; c++)                                                          \
+        for (int64_t r = 0; r < TOGETHER; r++)                                                     \
+    memcpy(to + (c * rows + row + r) * (bytes), from + (r * columns + c) * (bytes), bytes)
+
+static void turn_rows(int64_t rows, int64_t columns, uint32_t width, int64_t row, const char *from,
+                      char *to) {
+    switch (width) {
+    case 2: TURN(2); return;
+    case 4: TURN(4); return;
+    default: TURN(width); return;
+    }
+}
+
+static void turn_some(int64_t rows, int64_t columns, uint32_t width, int64_t first, int64_t n,
+                      const char *from, char *to) {
+    int64_t row = first / columns, c = first % columns;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(to + (c * rows + row) * width, from + i * width, width);
+        if (++c == columns) c = 0, row++;
+    }
+}
+
+void store_transposed(const int64_t *dim, int rank, uint32_t width, int64_t first, int64_t n,
+                      const char *from, char *to) {
+    int64_t all = 1;
+    for (int i = 0; i < rank; i++) all *= dim[i];
+    for (int64_t i = 0; rank != 2 && i < n; i++)
+        memcpy(to + stored_element(dim, rank, all, first + i) * width, from + i * width, width);
+    if (rank != 2) return;
+    int64_t columns = dim[0], rows = dim[1];
+    int64_t head = MIN(n, (columns - first % columns) % columns);
+    turn_some(rows, columns, width, first, head, from, to);
+    for (; n - head >= TOGETHER * columns; head += TOGETHER * columns)
+        turn_rows(rows, columns, width, (first + head) / columns, from + head * width, to);
+    turn_some(rows, columns, width, first + head, n - head, from + head * width, to);
 }

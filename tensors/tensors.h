@@ -43,13 +43,17 @@ bool file_type_float(FileType t);
 /* n elements at `from`, any alignment, little-endian, as floats / doubles / integers. */
 void load_floats(const void *from, FileType t, int64_t n, float *to);
 double load_real(const void *from, FileType t);
-int64_t load_integer(const void *from, FileType t);                         /* integer types only */
+int64_t load_integer(const void *from, FileType t); /* integer types only */
+void load_integers(const void *from, FileType t, int64_t n, int64_t *to);
 void store_floats(void *to, int dtype, const float *from, int64_t n);       /* DT_F32, BF16, F64 */
 void store_elements(void *to, FileType type, const float *from, int64_t n); /* real types */
 FileType file_type_of(int dtype); /* FT_COUNT when there is none */
 /* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is
  * element (ik, .., i0) there: its number. */
 int64_t stored_element(const int64_t *dim, int rank, int64_t elements, int64_t e);
+/* Puts n of its elements, of `width` bytes, from `first` on into what is stored. */
+void store_transposed(const int64_t *dim, int rank, uint32_t width, int64_t first, int64_t n,
+                      const char *from, char *to);
 
 /* safetensors.c: reading one file */
 typedef struct TensorFile TensorFile;
@@ -160,6 +164,7 @@ typedef struct TensorWriter {
     const SaveForm *form;
     Target target;
     char *temporary; /* folder */
+    int lock;        /* holds the part until it has its final name; 0 = none */
     char *kept; /* another place, where the files are because target cannot be written, or NULL */
     char *why;  /* ... for this reason */
     void *map;
@@ -179,5 +184,10 @@ bool writer_makes(const char *name);  /* is it the name of a file that is made i
 /* Before the process ends at once: safe in a signal handler, and while another thread writes. A
  * file that is being renamed keeps its new name. */
 void writer_remove_unfinished(void);
+
+/* stale.c: parts of a save at this place whose writers are dead */
+void writer_remove_stale(const Target *t, bool quiet);
+/* Marks a part as its writer's until the file is closed; false: somebody has removed it. */
+bool part_lock(int fd);
 
 #endif

@@ -57,10 +57,15 @@ static void open_source(Source *s, PlanSource source, const char *const *names,
     if (dataset_open(&s->plan, "train", NULL, 0, &s->d, error)) fail_msg("%s", error);
 }
 
-static const int32_t *read_field(Source *s, int64_t k, int field) {
+static const int32_t *read_again(Source *s, int64_t k, int64_t epoch, int field) {
     char error[ERROR_BYTES];
-    assert_int_equal(dataset_read(s->d, k, 0, (uint8_t *)s->slot, error), 0);
+    SampleAt at = {k, epoch};
+    assert_int_equal(dataset_read(s->d, &at, 1, 0, (uint8_t *)s->slot, error), 0);
     return s->slot + field * MOST;
+}
+
+static const int32_t *read_field(Source *s, int64_t k, int field) {
+    return read_again(s, k, 0, field);
 }
 
 /* The tokens that a sample is made of. */
@@ -149,10 +154,35 @@ static void spans_and_the_rest_are_the_sample(void **state) {
     dataset_close(s.d);
 }
 
+/* The samples of an epoch follow on those before it in the order of draws. */
+static void each_epoch_draws_anew(void **state) {
+    (void)state;
+    enum { T = 40, CHOSEN = 6 };
+    Source s;
+    int32_t first[T], raw[T];
+    int same = 0;
+    open_source(&s,
+                (PlanSource){.corruption = CORRUPTION_MLM, .raw = T, .noise = CHOSEN, .mask = MASK},
+                (const char *const[]){"labels", "inputs", NULL}, (const int64_t[]){T, T});
+    for (int64_t k = 0; k < SAMPLES; k++) {
+        raw_tokens(T, k, raw);
+        memcpy(first, read_field(&s, k, 0), sizeof first);
+        const int32_t *labels = read_again(&s, k, 1, 0), *inputs = labels + MOST;
+        for (int i = 0; i < T; i++) {
+            assert_true(labels[i] == raw[i] || (labels[i] == IGNORED && inputs[i] == raw[i]));
+            same += labels[i] != IGNORED && first[i] != IGNORED;
+        }
+    }
+    /* of 1800 places, 6 in 40 are chosen in both by chance: within five standard deviations */
+    assert_true(abs(same - 270) < 76);
+    dataset_close(s.d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masked_tokens_are_the_labels),
         cmocka_unit_test(spans_and_the_rest_are_the_sample),
+        cmocka_unit_test(each_epoch_draws_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void samples_never_cross_files(void **state) {
     static const int first[3] = {0, 3, 100};
     for (int k = 0; k < 3; k++) {
         uint8_t slot[128];
-        assert_int_equal(dataset_read(d, k, 1, slot, error), 0);
+        assert_int_equal(dataset_read(d, &(SampleAt){.k = k}, 1, 1, slot, error), 0);
         for (int i = 0; i < 3; i++) {
             assert_int_equal(((int32_t *)(slot + 12))[i], first[k] + i);
             assert_int_equal(((int32_t *)(slot + 64 + 12))[i], first[k] + i + 1);
@@ -122,8 +122,8 @@ static void a_bad_id_names_its_byte(void **state) {
     assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), 0);
     d->range[0].below = 257;
     uint8_t slot[128];
-    assert_int_equal(dataset_read(d, 0, 0, slot, error), 0);
-    assert_int_equal(dataset_read(d, 1, 0, slot, error), EXIT_CORRUPT);
+    assert_int_equal(dataset_read(d, &(SampleAt){.k = 0}, 1, 0, slot, error), 0);
+    assert_int_equal(dataset_read(d, &(SampleAt){.k = 1}, 1, 0, slot, error), EXIT_CORRUPT);
     assert_non_null(strstr(error, "id.bin: byte 1034: 65535"));
     dataset_close(d);
     free(t);
@@ -137,7 +137,7 @@ static void text_can_be_shared_out(void **state) {
     assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), 0);
     assert_int_equal(d->samples, 3);
     uint8_t slot[128];
-    assert_int_equal(dataset_read(d, 2, 0, slot, error), 0);
+    assert_int_equal(dataset_read(d, &(SampleAt){.k = 2}, 1, 0, slot, error), 0);
     assert_int_equal(((int32_t *)slot)[0], 'q');
     assert_int_equal(((int32_t *)(slot + 64))[2], 't');
     dataset_close(d);
