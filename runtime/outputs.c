@@ -102,6 +102,7 @@ int outputs_check(const Run *run, char *error) {
         if (!q->path) continue;
         int code = target_find(&q->target, q->path, error);
         if (!code && !streams(q)) code = target_check(&q->target, q->folder, error);
+        if (!code && !q->stream) writer_remove_stale(&q->target, o->quiet);
         if (!code) code = check_inputs(run, q, error);
         for (size_t k = 0; k < i && !code; k++) {
             if (!output[k].path) continue;

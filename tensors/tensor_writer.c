@@ -85,10 +85,18 @@ static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
     p->path = path;
     remember(path);
     unlink(path); /* left by another process of that number */
-    p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    do {
+        if (p->fd >= 0) close(p->fd);
+        p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (p->fd >= 0 && !part_lock(p->fd));
     int number = p->fd < 0 ? errno : reserve(p->fd, p->size);
     if (!number) number = write_whole(p->fd, p->header, p->length);
     return number ? failed(w, error, "write", number) : 0;
+}
+
+static void unlock(TensorWriter *w) {
+    if (w->lock > 0) close(w->lock);
+    w->lock = 0;
 }
 
 static int create_file(TensorWriter *w, char *error) {
@@ -97,6 +105,7 @@ static int create_file(TensorWriter *w, char *error) {
     char *path = NULL;
     if (asprintf(&path, "%s.part-%ld", t->file, (long)getpid()) < 0) path = NULL;
     int code = create(w, p, path, error);
+    if (!code) w->lock = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
     if (code || !t->exists) return code;
     if (fchown(p->fd, t->now.st_uid, t->now.st_gid)) errno = 0; /* only root may: no matter */
     if (fchmod(p->fd, t->now.st_mode & 07777)) errno = 0;
@@ -138,7 +147,11 @@ static int create_folder(TensorWriter *w, char *error) {
     if (asprintf(&w->temporary, "%s%s.part-%ld", w->target.file, join, (long)getpid()) < 0)
         w->temporary = NULL;
     if (!w->temporary) return failed(w, error, "write", ENOMEM);
-    if (mkdir(w->temporary, 0777)) return failed(w, error, "write", errno);
+    do {
+        unlock(w);
+        if (mkdir(w->temporary, 0777)) return failed(w, error, "write", errno);
+        w->lock = open(w->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    } while (w->lock < 0 ? errno == ENOENT : !part_lock(w->lock));
     unfinished_folder = w->temporary;
     int code = 0;
     for (uint32_t i = 0; i < w->n_piece && !code; i++)
@@ -156,6 +169,7 @@ static void discard(TensorWriter *w) {
     }
     writer_remove_unfinished();
     forget_unfinished();
+    unlock(w);
     free(w->temporary);
     w->temporary = NULL;
 }
@@ -184,6 +198,7 @@ static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
 }
 
 static void forget(TensorWriter *w) {
+    unlock(w);
     for (uint32_t i = 0; i < w->n_piece; i++) free(w->piece[i].header);
     free(w->piece);
     free(w->temporary);

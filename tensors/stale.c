@@ -1,0 +1,74 @@
+/* What a killed run left of a save: NAME.part-PID, a file or a folder, beside the target, and
+ * .part-PID in a folder that was there already. The next run that saves there removes it.
+ *
+ * A writer holds a lock (flock) on its part from the moment it made it until the part has its final
+ * name, so a part that can be locked belongs to nobody. Process numbers say less: they are used
+ * again, and are others in another container. Where files cannot be locked nothing is removed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "tensors.h"
+#include "util.h"
+
+bool part_lock(int fd) {
+    struct stat st;
+    while (flock(fd, LOCK_EX | LOCK_NB)) /* one who looks for parts may hold it for a moment */
+        if (errno == EWOULDBLOCK)
+            usleep(1000);
+        else if (errno != EINTR)
+            return true; /* no locks here */
+    return fstat(fd, &st) || st.st_nlink > 0;
+}
+
+/* Is it a part that nobody holds? Then it is locked. */
+static bool is_stale(int fd, int folder, const char *name) {
+    struct stat st, now;
+    return !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+           !flock(fd, LOCK_EX | LOCK_NB) && !fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) &&
+           now.st_dev == st.st_dev && now.st_ino == st.st_ino;
+}
+
+static bool remove_part(int folder, const char *name) {
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool stale = is_stale(fd, folder, name);
+    if (stale && unlinkat(folder, name, 0)) {
+        DIR *d = fdopendir(dup(fd)); /* it was a folder, then */
+        for (struct dirent *e; d && (e = readdir(d));)
+            if (writer_makes(e->d_name)) unlinkat(fd, e->d_name, 0);
+        if (d) closedir(d);
+        stale = !unlinkat(folder, name, AT_REMOVEDIR);
+    }
+    close(fd);
+    return stale;
+}
+
+static void remove_parts(const char *folder, const char *base, bool quiet) {
+    static const char part[] = ".part-";
+    size_t n = strlen(base);
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        const char *rest = e->d_name + n;
+        if (strncmp(e->d_name, base, n) || strncmp(rest, part, sizeof part - 1)) continue;
+        const char *number = rest + sizeof part - 1;
+        if (!*number || number[strspn(number, "0123456789")]) continue;
+        if (remove_part(dirfd(d), e->d_name) && !quiet)
+            fprintf(stderr, "note: removed %s%s, which a run that was killed has left\n",
+                    strcmp(folder, "./") ? folder : "", e->d_name);
+    }
+    if (d) closedir(d);
+}
+
+void writer_remove_stale(const Target *t, bool quiet) {
+    const char *slash = strrchr(t->file, '/');
+    remove_parts(t->folder, slash ? slash + 1 : t->file, quiet);
+    char inside[PATH_MAX + 2];
+    snprintf(inside, sizeof inside, "%s/", t->file);
+    if (t->exists && S_ISDIR(t->now.st_mode)) remove_parts(inside, "", quiet);
+}
