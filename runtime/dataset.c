@@ -5,10 +5,12 @@
  * neighbouring tokens of one file: inputs are the first T, targets the last T; sample k of a file
  * starts at token k * T. With mlm and span_corruption (corruption.c) T is what such a sample takes.
  */
+#include <errno.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data.h"
 #include "op.h"
@@ -21,8 +23,22 @@ static bool is_made(const PlanSource *s) {
 
 enum { TOKEN_HEADER = 1024, TOKEN_MAGIC = 20240520 };
 
-static int open_file(DataFile *f, const char *path, char *error) {
-    return mapped_open(&f->map, path, "data file ", error);
+/* field: of an array among several, or NULL. */
+static int missing(const Dataset *d, const char *field, const char *what, char *error) {
+    snprintf(error, ERROR_BYTES,
+             "%.280s\nhelp: paths of data are looked up from the working folder; --data "
+             "%.20s%s%.40s=PATH names another file",
+             what, d->name, field ? "." : "", field ? field : "");
+    return EXIT_ENVIRONMENT;
+}
+
+static int open_file(const Dataset *d, DataFile *f, const char *path, const char *field,
+                     char *error) {
+    char what[ERROR_BYTES];
+    int code = mapped_open(&f->map, path, "data file ", error);
+    if (!code || !access(path, F_OK) || errno != ENOENT) return code;
+    memcpy(what, error, sizeof what);
+    return missing(d, field, what, error);
 }
 
 static int corrupt(const DataFile *f, char *error, const char *what) {
@@ -75,7 +91,8 @@ static int count_samples(Dataset *d, char *error) {
     }
     if (d->samples > 0) return 0;
     snprintf(error, ERROR_BYTES,
-             "%s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file",
+             "%.300s: no sample: data.%s has fewer than %lld tokens (length + 1) in each file\n"
+             "help: a longer file, or compile with a smaller data.length",
              d->file[0].map.path, d->name, (long long)d->length + 1);
     return EXIT_CORRUPT;
 }
@@ -90,8 +107,9 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         /* glob sorts by strcoll, and this program stays in the C locale: by bytes. */
         if (glob(path, 0, NULL, &found) || found.gl_pathc == 0) {
             globfree(&found);
-            snprintf(error, ERROR_BYTES, "no file matches %s (data.%s)", path, d->name);
-            return EXIT_ENVIRONMENT;
+            char what[ERROR_BYTES];
+            snprintf(what, sizeof what, "no file matches %.260s (data.%s)", path, d->name);
+            return missing(d, NULL, what, error);
         }
         d->file = arena_array(d->arena, DataFile, found.gl_pathc);
         for (size_t i = 0; i < found.gl_pathc; i++)
@@ -102,7 +120,7 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
     int code = d->source->corruption ? corrupted_open(d, error) : 0;
     if (code) return code;
     for (uint32_t i = 0; i < d->n_file; i++) {
-        code = open_file(&d->file[i], d->file[i].map.path, error);
+        code = open_file(d, &d->file[i], d->file[i].map.path, NULL, error);
         if (!code)
             code = d->source->kind == SOURCE_TEXT ? open_text(d, error)
                                                   : open_tokens(&d->file[i], error);
@@ -130,7 +148,9 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     const Type *t = &d->plan->fields[field].type;
     DataFile *f = &d->file[d->n_file];
     d->of_field[field] = d->n_file++;
-    int code = open_file(f, arena_strdup(d->arena, path), error);
+    const char *name = plan_string(d->plan, d->plan->fields[field].name);
+    int code =
+        open_file(d, f, arena_strdup(d->arena, path), d->source->n_field > 1 ? name : NULL, error);
     NpyHeader h;
     if (!code) code = npy_read_header(path, f->map.bytes, f->map.size, &h, error);
     if (code) return code;
@@ -140,7 +160,7 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     if (!fits || (file_type_float(h.type) && !real)) {
         snprintf(error, ERROR_BYTES,
                  "%s: shape or element type is not what the plan was compiled for (field %s, %s)",
-                 path, plan_string(d->plan, d->plan->fields[field].name), dtype_name(t->dtype));
+                 path, name, dtype_name(t->dtype));
         return EXIT_CORRUPT;
     }
     f->type = h.type;

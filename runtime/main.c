@@ -60,17 +60,23 @@ static int not_compiled(const char *model) {
     return EXIT_USER;
 }
 
+static int no_plan(const char *path, int code, const char *error) {
+    if (code == EXIT_CORRUPT)
+        fprintf(stderr, "error: %s: %s\n", path, error);
+    else
+        fprintf(stderr, "error: %s\n", error);
+    if (!strstr(error, "compile")) /* which says what to do */
+        fprintf(stderr, "help: fsdpc compile model.fsd -o plan.bin makes a plan\n");
+    return code;
+}
+
 static int open_plan(Run *run, Plan *p) {
     char error[ERROR_BYTES];
     int code = plan_open(p, run->options->plan, error, sizeof error);
     const char *end = strrchr(run->options->plan, '.');
     if (code == EXIT_CORRUPT && end && !strcmp(end, ".fsd"))
         return not_compiled(run->options->plan);
-    if (code == EXIT_CORRUPT) {
-        fprintf(stderr, "error: %s: %s\n", run->options->plan, error);
-        return code;
-    }
-    if (code) return report(code, error);
+    if (code) return no_plan(run->options->plan, code, error);
     run->plan = p;
     PlanFault fault;
     code = plan_check(p, &fault);
@@ -196,8 +202,10 @@ static int count_steps(Run *run) {
         return report(EXIT_USER, "the plan's steps read more samples than can be counted");
     run->steps = run->options->steps >= 0 ? run->options->steps : run->plan_steps;
     if (run->steps > run->plan_steps) {
-        fprintf(stderr, "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n",
-                run->steps, run->plan_steps);
+        fprintf(stderr,
+                "error: --steps %" PRId64 ": the plan's schedule has %" PRId64 " steps\n"
+                "help: compile with -s train.steps=%" PRId64 "\n",
+                run->steps, run->plan_steps, run->steps);
         return EXIT_USER;
     }
     if (run->options->dump_step >= run->steps) {

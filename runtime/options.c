@@ -72,6 +72,19 @@ static int unknown(const char *kind, const char *word, const char *const *known,
                    near ? near : "", near ? "`?" : "");
 }
 
+/* A word that is one of a few. */
+static int unknown_word(const char *kind, const char *word, const char *const *known, size_t n) {
+    char list[160] = "";
+    if (nearest_name(word, known, n)) return unknown(kind, word, known, n);
+    for (size_t i = 0, at = 0; i < n && at < sizeof list; i++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%s",
+                               !i          ? ""
+                               : i + 1 < n ? ", "
+                                           : " or ",
+                               known[i]);
+    return mistake("unknown %s `%s`: it is %s", kind, word, list);
+}
+
 static bool whole_number(const char *text, int64_t low, int64_t high, int64_t *out) {
     char *end;
     errno = 0;
@@ -97,7 +110,7 @@ static int word_option(const char *name, const char *value, const char *const *k
             *out = known[i];
             return -1;
         }
-    return unknown(name, value, known, n);
+    return unknown_word(name, value, known, n);
 }
 
 static int data_option(Options *o, const char *value) {
@@ -136,7 +149,7 @@ static int type_option(Options *o, const char *value) {
             o->save.type = type[i];
             return -1;
         }
-    return unknown("--save-dtype", value, known, ARRAY_LEN(known));
+    return unknown_word("--save-dtype", value, known, ARRAY_LEN(known));
 }
 
 /* 500MB, 2GiB */
@@ -328,6 +341,7 @@ int options_parse(int argc, char **argv, Options *o) {
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i], *value;
         if (only_files || argument[0] != '-' || !argument[1]) {
+            if (!*argument) return mistake("the name of the plan is empty");
             if (o->plan) return mistake("two plans: %s and %s", o->plan, argument);
             o->plan = argument;
             continue;

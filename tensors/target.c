@@ -19,6 +19,13 @@ static int cannot(const Target *t, char *error, const char *why) {
     return EXIT_ENVIRONMENT;
 }
 
+static int no_folder(const Target *t, char *error) {
+    if (errno != ENOENT) return cannot(t, error, strerror(errno));
+    snprintf(error, ERROR_BYTES, "cannot write %.200s: there is no folder %.200s", t->path,
+             t->folder);
+    return EXIT_ENVIRONMENT;
+}
+
 /* The length of the part of `path` that names the folder, the slash included. */
 static size_t folder_length(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -51,7 +58,7 @@ int target_find(Target *t, const char *path, char *error) {
     }
     size_t n = folder_length(t->file);
     snprintf(t->folder, sizeof t->folder, "%.*s", n ? (int)n : 2, n ? t->file : "./");
-    if (stat(t->folder, &t->folder_now)) return cannot(t, error, strerror(errno));
+    if (stat(t->folder, &t->folder_now)) return no_folder(t, error);
     return !t->file[n] ? cannot(t, error, "it is a directory") : 0;
 }
 

@@ -15,4 +15,5 @@ error: GPU 0 is too small: the plan's arena takes 33654528 bytes (0.03 GiB) for 
 help: a smaller train.batch, more train.accumulate, more ranks or smaller units need less; so does a smaller preset
 exit 2
 error: cannot open data file t.txt: No such file or directory
+help: paths of data are looked up from the working folder; --data train=PATH names another file
 exit 2

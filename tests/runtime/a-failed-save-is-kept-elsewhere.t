@@ -17,7 +17,7 @@ data { train = text("t.txt"); val = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1); eval_every = 2; eval_steps = 3 }
 ==== out
 exit 2
-error: rank 0: cannot write d/w: No such file or directory
+error: rank 0: cannot write d/w: there is no folder d/
 help: the file was kept as w.kept-PID
 ['__metadata__', 'emb.weight', 'out.weight'] 4280
 exit 2

@@ -33,6 +33,7 @@ eval accuracy   0.175
 {"event":"eval","step":0,"loss":4.8435894568761189,"accuracy":0.17499999999999999}
 ==== err
 error: few: no sample: data.val has fewer than 6 tokens (length + 1) in each file
+help: a longer file, or compile with a smaller data.length
 error: --eval-only needs the weights: --load FILE
 help: fsdp-run --help lists the options
 error: --eval-only and --steps: nothing is trained

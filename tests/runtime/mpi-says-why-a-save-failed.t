@@ -11,6 +11,6 @@ model = Toy
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 1000000000; optimizer = sgd(lr = 0.1) }
 ==== err
-error: rank 0: cannot write d/w: No such file or directory
+error: rank 0: cannot write d/w: there is no folder d/
 help: the file was kept as w.kept
 ==== exit 2

@@ -51,9 +51,9 @@ error: --save p would overwrite the plan of this run (p)
 error: --save soft would overwrite the plan of this run (p)
 error: --save hard would overwrite the data of this run (t.txt)
 error: --save toy.fsd would overwrite the model of this run (toy.fsd)
-error: cannot write lost: No such file or directory
+error: cannot write lost: there is no folder none/
 error: cannot write loop: Too many levels of symbolic links
-error: cannot write no/w: No such file or directory
+error: cannot write no/w: there is no folder no/
 error: --save w would overwrite the weights to load of this run (w)
 error: cannot write f: no program reads from it
 error: cannot write d: it is a directory

@@ -25,6 +25,7 @@ help: --device cuda; on CPUs --transport mpi, or local
     1
 no data
 error: cannot open data file none.txt: No such file or directory
+help: paths of data are looked up from the working folder; --data train=PATH names another file
     2
 disk full
 error: rank 0 (process): cannot write /dev/full: No space left on device
