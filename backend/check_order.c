@@ -67,13 +67,14 @@ static int check_unshard(Check *c, uint64_t i) {
         return check_fail(c, "3a", i, "unshard of unit %lld, which does not exist",
                           (long long)in->attr.unit);
     const PlanUnit *u = &c->p->units[in->attr.unit];
-    if (in->n_out != u->n_group)
+    uint32_t n = plan_split_groups(c->p, u);
+    if (in->n_out != n)
         return check_fail(c, "3a", i, "unshard of unit %lld has %u results for %u groups",
-                          (long long)in->attr.unit, in->n_out, u->n_group);
-    for (uint32_t k = u->n_group; k < in->n_in; k++)
+                          (long long)in->attr.unit, in->n_out, n);
+    for (uint32_t k = n; k < in->n_in; k++)
         if (c->p->values[check_in(c, i, k)].type.dtype != DT_TOKEN)
             return check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
-    for (uint32_t k = 0; k < u->n_group; k++) {
+    for (uint32_t k = 0; k < n; k++) {
         int64_t group = k < in->n_in ? shard_group(c, check_in(c, i, k)) : -1;
         const PlanGroup *g = &c->p->groups[u->first_group + k];
         const Type *out = &c->p->values[check_out(c, i, k)].type;

@@ -137,8 +137,11 @@ static const char *ungathered(const View *v, const PlanUnit *unit) {
         if (own) return " stays gathered from another program on";
     }
     if (p->settings->ranks == 1) return " whole on the only rank";
+    bool split = false;
+    for (uint64_t k = 0; k < p->n_groups; k++) split |= p->groups[k].split != 0;
     if (unit->n_group && !p->groups[unit->first_group].split)
-        return " whole on every rank (strategy = none)";
+        return split ? " whole on every rank (replicate)"
+                     : " whole on every rank (strategy = none)";
     return " not read";
 }
 

@@ -292,6 +292,13 @@ static inline Mesh plan_mesh(const Plan *p) {
     }
     return m;
 }
+
+/* How many of a unit's groups are split, and so gathered; the others are whole on every rank. */
+static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < u->n_group; k++) n += p->groups[u->first_group + k].split != 0;
+    return n;
+}
 /* A hash of what compiler and runtime must agree on although it is not in the plan: the op
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
  */

@@ -239,7 +239,8 @@ static const char *rule_adafactor(const Instr *s) {
 
 static const char *rule_unshard(const Instr *s) {
     const PlanUnit *u = &s->p->units[s->in->attr.unit];
-    WANT(s->n_out == u->n_group && s->n_in >= s->n_out, "the unit has another number of groups");
+    WANT(s->n_out == plan_split_groups(s->p, u) && s->n_in >= s->n_out,
+         "the unit has another number of groups");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanGroup *g = &s->p->groups[u->first_group + k];
         WANT((s->x[k].dtype == DT_TOKEN) == (k >= s->n_out), misfit);

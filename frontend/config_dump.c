@@ -22,16 +22,16 @@ static void print_line(Buf *out, const char *name, const char *value, const char
                doc ? doc : "");
 }
 
-/* After the last key of section train. */
+/* After the last key of a section. */
 static bool directives_follow(const Model *m, uint32_t i) {
-    const char *train = "train";
-    return !strcmp(m->settings.at[i].key->section, train) &&
-           (i + 1 == m->settings.n || strcmp(m->settings.at[i + 1].key->section, train) != 0);
+    return i + 1 == m->settings.n ||
+           strcmp(m->settings.at[i].key->section, m->settings.at[i + 1].key->section) != 0;
 }
 
-static void print_directives(Model *m, Buf *out) {
+static void print_directives(Model *m, const char *section, Buf *out) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
+        if (strcmp(d->section, section)) continue;
         print_line(out, arena_printf(m->arena, "\"%s\"", d->glob),
                    node_text(m->arena, d->expression), model_place(m, d->span), NULL);
     }
@@ -50,7 +50,7 @@ static void print_text(Model *m, Buf *out) {
         if (text && strcmp(section, s->key->section)) buf_printf(out, "%s\n", s->key->section);
         if (text) section = s->key->section;
         if (text) print_line(out, s->key->key, text, s->from, NULL);
-        if (directives_follow(m, i)) print_directives(m, out);
+        if (directives_follow(m, i)) print_directives(m, s->key->section, out);
     }
 }
 
@@ -95,7 +95,7 @@ static void print_json(Model *m, Buf *out) {
     }
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
-        add_json(json_object_get(all, "train"), d->glob,
+        add_json(json_object_get(all, d->section), d->glob,
                  json_string(node_text(m->arena, d->expression)), model_place(m, d->span), NULL);
     }
     char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));

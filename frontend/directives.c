@@ -1,50 +1,95 @@
-/* The directives of section train: `"path.glob" = frozen` and `"path.glob" = group(..)`.
+/* The directives of sections train and shard: `"path.glob" = value`.
  *
- * A parameter takes the first directive whose glob matches one of its paths. `frozen` is what the
- * attribute @frozen is; a group gives its parameters a learning rate and a weight decay of their
- * own, which the schedule scales like the optimizer's. @no_decay holds inside a group too.
+ * train: a parameter takes the first directive whose glob matches one of its paths. `frozen` is
+ * what the attribute @frozen is; a group gives its parameters a learning rate and a weight decay of
+ * their own, which the schedule scales like the optimizer's. @no_decay holds inside a group too.
+ *
+ * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
+ * ones. `unit` and `join` are about modules; they go into the policy, for pass wrap.
  */
 #include <string.h>
 
 #include "elaborate.h"
+#include "residency.h"
 
-/* As if it were a key, so that its value is evaluated and checked like one. */
-static const KeyInfo directive_key = {
-    .section = "train", .key = "\"path.glob\"", .kinds = K_WORD | K_CALL};
+/* As if they were keys, so that their values are evaluated and checked like those of keys. */
+static const KeyInfo directive_keys[] = {
+    {.section = "train", .key = "\"path.glob\"", .kinds = K_WORD | K_CALL},
+    {.section = "shard", .key = "\"path.glob\"", .kinds = K_WORD | K_CALL},
+};
 
-void directives_add(Model *m, const Node *e) {
-    for (uint32_t i = 0; i < m->directives.n; i++)
-        if (!strcmp(m->directives.at[i].glob, e->text)) {
-            if (m->directives.at[i].span.file == e->span.file)
-                model_duplicate(m, "path", e->text, e->text_span, m->directives.at[i].span);
-            return;
-        }
-    Directive d = {.glob = e->text, .span = e->text_span, .expression = e->kids[0]};
+static const KeyInfo *directive_key(const Directive *d) {
+    return &directive_keys[strcmp(d->section, directive_keys[0].section) ? 1 : 0];
+}
+
+void directives_add(Model *m, const char *section, const Node *e) {
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        const Directive *old = &m->directives.at[i];
+        if (strcmp(old->glob, e->text) || strcmp(old->section, section)) continue;
+        if (old->span.file == e->span.file)
+            model_duplicate(m, "path", e->text, e->text_span, old->span);
+        return;
+    }
+    Directive d = {
+        .section = section, .glob = e->text, .span = e->text_span, .expression = e->kids[0]};
     vec_push(m->arena, &m->directives, d);
 }
 
-static void wrong_value(Model *m, const ConstValue *v) {
-    const char *names[8];
+static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
+    const char *names[16];
     size_t n = 0;
-    call_names(GROUP_DIRECTIVE, names, &n, ARRAY_LEN(names));
-    Diag d =
-        diag_at(m->ds, E_value_word, v->span, "a path in section train is `frozen` or a group(..)");
+    bool train = directive_key(of) == &directive_keys[0];
+    call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
+    Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
+                     train ? "`frozen` or a group(..)" : "`unit`, join(\"..\") or `replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
 
-static void resolve(Model *m, Directive *d, const Policy *p, double lr) {
-    Scope scope = {.model = m, .key = &directive_key};
+/* "glob" = unit, "glob" = join("glob"). */
+static void add_unit(Model *m, Policy *p, const Directive *d, const ConstValue *join) {
+    HandUnit u = {.span = d->span};
+    vec_push(m->arena, &u.paths.at, d->glob);
+    if (join) vec_push(m->arena, &u.paths.at, call_argument(join, "path")->text);
+    vec_push(m->arena, &p->unit_by_hand, u);
+}
+
+/* What section shard says. */
+static void place(Model *m, Directive *d, Policy *p, const char *name, const ConstValue *v) {
+    d->replicate = d->of_parameters = !strcmp(name, "replicate");
+    if (!d->replicate) {
+        add_unit(m, p, d, strcmp(name, "join") ? NULL : v);
+        return;
+    }
+    if (strategy_gathers(p->strategy)) return;
+    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: replicate has no effect",
+                     word_of(&words_Strategy, p->strategy));
+    diag_emit(&w);
+}
+
+static void resolve(Model *m, Directive *d, Policy *p, double lr) {
+    const KeyInfo *key = directive_key(d);
+    Scope scope = {.model = m, .key = key};
     ConstValue v = evaluate(&scope, d->expression);
     d->wrong = true;
     if (v.kind == VALUE_ERROR) return;
     bool named = v.kind == VALUE_WORD || v.kind == VALUE_CALL;
-    const CallInfo *call = named ? key_call(&directive_key, v.text) : NULL;
+    const CallInfo *call = named ? key_call(key, v.text) : NULL;
     if (!call) {
-        wrong_value(m, &v);
+        wrong_value(m, d, &v);
+        return;
+    }
+    if (call->support != HERE) {
+        Diag lacks = model_lacks(m, d->span, "the directive \"%s\" = %s", d->glob, call->name);
+        diag_emit(&lacks);
         return;
     }
     d->wrong = false;
+    if (key == &directive_keys[1]) {
+        place(m, d, p, call->name, &v);
+        return;
+    }
+    d->of_parameters = true;
     d->frozen = !strcmp(call->name, "frozen");
     if (d->frozen) return;
     const ConstValue *own_lr = call_argument(&v, "lr"), *decay = call_argument(&v, "weight_decay");
@@ -61,7 +106,7 @@ static void resolve(Model *m, Directive *d, const Policy *p, double lr) {
     diag_emit(&e);
 }
 
-void directives_resolve(Model *m, const Policy *p, const Settings *s) {
+void directives_resolve(Model *m, Policy *p, const Settings *s) {
     for (uint32_t i = 0; i < m->directives.n; i++) resolve(m, &m->directives.at[i], p, s->lr);
 }
 
@@ -99,15 +144,31 @@ static void unmatched(Elaboration *e, const Directive *d) {
     diag_emit(&report);
 }
 
+/* The first of section train that names the parameter, and all of section shard. */
+static void apply_all(Model *m, Param *p) {
+    bool trained = false;
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        Directive *d = &m->directives.at[i];
+        if (d->wrong || !d->of_parameters || !names(d, p)) continue;
+        if (d->replicate) {
+            p->replicate = d->matched = true;
+        } else if (!trained) {
+            trained = true;
+            apply(p, d);
+        }
+    }
+}
+
 void directives_apply(Elaboration *e) {
     Model *m = e->model;
-    for (uint32_t k = 0; k < e->graph->params.n; k++)
-        for (uint32_t i = 0; i < m->directives.n; i++)
-            if (names(&m->directives.at[i], &e->graph->params.at[k])) {
-                apply(&e->graph->params.at[k], &m->directives.at[i]);
-                break;
-            }
-    for (uint32_t i = 0; i < m->directives.n; i++)
-        if (!m->directives.at[i].matched && !m->directives.at[i].wrong)
-            unmatched(e, &m->directives.at[i]);
+    int64_t small = model_setting(m, "shard", "replicate_below")->value.integer;
+    for (uint32_t k = 0; k < e->graph->params.n; k++) {
+        Param *p = &e->graph->params.at[k];
+        apply_all(m, p);
+        p->replicate |= type_elements(&p->type) <= small;
+    }
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        const Directive *d = &m->directives.at[i];
+        if (d->of_parameters && !d->matched && !d->wrong) unmatched(e, d);
+    }
 }

@@ -135,6 +135,7 @@ static ExampleKind where_of(const CallInfo *c) {
     case GROUP_SCHEDULE:
     case GROUP_DIRECTIVE:
     case GROUP_PRECISION: return EXAMPLE_TRAIN;
+    case GROUP_PLACEMENT:
     case GROUP_UNIT: return EXAMPLE_SHARD;
     case GROUP_COUNT: break;
     }
@@ -230,4 +231,5 @@ void help_language(HelpBook *b) {
     add_group(b, GROUP_DIRECTIVE);
     add_group(b, GROUP_PRECISION);
     add_group(b, GROUP_UNIT);
+    add_group(b, GROUP_PLACEMENT);
 }

@@ -61,12 +61,14 @@ typedef struct SourceUnit {
     bool prelude;
 } SourceUnit;
 
-/* `"path.glob" = value` of section train. */
+/* `"path.glob" = value` of section train or shard. */
 typedef struct Directive {
-    const char *glob;
+    const char *section, *glob;
     Span span; /* of the glob */
     const Node *expression;
-    bool frozen, matched, wrong;    /* wrong: its value is an error */
+    bool of_parameters;             /* not of modules, which pass wrap finds */
+    bool frozen, replicate;         /* what it says of parameters, or numbers of a group */
+    bool matched, wrong;            /* wrong: its value is an error */
     double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
 } Directive;
 
@@ -154,10 +156,10 @@ const char *hf_config_text(Model *m);
 /* names.c: reads a `names` section. */
 void names_add(Model *m, const Node *section);
 
-/* directives.c: what section train says of single parameters. The file that is read is added before
- * those that it uses, and its directives stand. */
-void directives_add(Model *m, const Node *entry);
-void directives_resolve(Model *m, const Policy *p, const Settings *s);
+/* directives.c: what sections train and shard say of single paths. The file that is read is added
+ * before those that it uses, and its directives stand. */
+void directives_add(Model *m, const char *section, const Node *entry);
+void directives_resolve(Model *m, Policy *p, const Settings *s);
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */
 void settings_evaluate(Model *m);

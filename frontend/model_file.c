@@ -132,24 +132,12 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
 }
 
 static void add_directive(Model *m, const char *section, const Node *e) {
-    if (!strcmp(section, "train")) {
-        directives_add(m, e);
+    if (!strcmp(section, "train") || !strcmp(section, "shard")) {
+        directives_add(m, section, e);
         return;
     }
-    static const char *const known[] = {"unit", "join", "split", "replicate", "gather"};
-    const Node *v = e->kids[0];
-    const Node *head = v->kind == NODE_CALL ? v->kids[0] : v;
-    const char *name = head->kind == NODE_REF ? head->text : "";
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (!strcmp(section, "shard") && !strcmp(known[i], name)) {
-            Diag d = model_lacks(m, e->span, "the directive \"%s\" = %s", e->text, name);
-            if (i < 2) diag_help(&d, "name units in lists: unit = [[\"%s\"]]", e->text);
-            diag_emit(&d);
-            return;
-        }
     Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
                      "section %s takes no directive for a path here", section);
-    if (!strcmp(section, "shard")) help_nearest(&d, name, known, ARRAY_LEN(known));
     diag_emit(&d);
 }
 

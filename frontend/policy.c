@@ -533,6 +533,7 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
         if (p->prefetch_forward || p->prefetch_backward) warn_idle(m, "shard", "prefetch", why);
         warn_idle(m, "shard", "prefetch_at", why);
         warn_idle(m, "shard", "inflight", why);
+        if (integer(m, "shard", "replicate_below")) warn_idle(m, "shard", "replicate_below", why);
     }
     if (!strategy_accumulates(p->strategy))
         warn_idle(m, "shard", "accumulate",

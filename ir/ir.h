@@ -84,6 +84,7 @@ typedef struct Param {
     InitKind init;
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
+    bool replicate;                  /* every rank holds it whole */
     bool grouped;                    /* has numbers of its own: */
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
 } Param;
@@ -141,6 +142,13 @@ typedef struct StringList {
 
 /* Everything that passes read besides the ops: policy.def, the mesh and how units are made. Printed
  * in the header of a graph. */
+/* A unit of section shard, `"glob" = unit` or join(..): each module that the one path names, or one
+ * unit of all modules that several name. */
+typedef struct HandUnit {
+    StringList paths;
+    Span span;
+} HandUnit;
+
 typedef struct Policy {
     Mesh mesh;
     UnitPolicy unit;
@@ -149,6 +157,7 @@ typedef struct Policy {
     StringList unit_leaf;        /* UNIT_SIZE: leaf classes */
     VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
     Span unit_span;              /* for errors of wrap */
+    VEC(HandUnit) unit_by_hand;  /* besides those of the rule */
     StringList recompute;        /* classes whose activations backward computes again */
     Span recompute_span;
 #define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
@@ -183,6 +192,10 @@ typedef struct Graph {
 Type type_of(int dtype, int rank, const int64_t *dim);
 void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
 const char *type_text(Arena *a, const Type *t);
+
+/* graph.c: how many of a unit's groups are split, and so gathered; those come before the ones that
+ * every rank holds whole. */
+uint32_t unit_split_groups(const Graph *g, int32_t unit);
 
 /* graph.c: building */
 Graph *graph_new(Arena *a, DiagSet *ds);

@@ -411,6 +411,19 @@ static bool parse_unit_policy(Parser *p) {
     return parse_span(p, &policy->unit_span);
 }
 
+static bool parse_by_hand(Parser *p) {
+    Policy *policy = &p->g->policy;
+    policy->unit_by_hand.n = 0;
+    if (!expect_word(p, "lists") || !expect(p, '(')) return false;
+    do {
+        HandUnit u = {0};
+        if (!expect(p, '[') || !parse_strings(p, &u.paths, ']') || !parse_span(p, &u.span))
+            return false;
+        vec_push(p->g->arena, &policy->unit_by_hand, u);
+    } while (accept(p, ','));
+    return expect(p, ')');
+}
+
 static bool parse_recompute(Parser *p) {
     Policy *policy = &p->g->policy;
     return expect_word(p, "class") && expect(p, '(') && parse_strings(p, &policy->recompute, ')') &&
@@ -421,6 +434,7 @@ static bool parse_one_policy(Parser *p) {
     char word[NAME_SIZE];
     if (!parse_word(p, "the name of a policy", word) || !expect(p, '=')) return false;
     if (!strcmp(word, "unit")) return parse_unit_policy(p);
+    if (!strcmp(word, "by_hand")) return parse_by_hand(p);
     if (!strcmp(word, "recompute")) return parse_recompute(p);
     for (uint32_t i = 0; i < n_policy_fields; i++)
         if (!strcmp(word, policy_fields[i].name))
@@ -486,6 +500,7 @@ static bool parse_param(Parser *p) {
     q.no_decay = accept_word(p, "no_decay");
     q.frozen = accept_word(p, "frozen");
     q.keep_f32 = accept_word(p, "keep_f32");
+    q.replicate = accept_word(p, "replicate");
     q.grouped = accept_word(p, "lr");
     if (q.grouped && (!parse_real(p, &q.lr_factor) || !expect_word(p, "decay") ||
                       !parse_real(p, &q.weight_decay)))

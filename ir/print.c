@@ -164,6 +164,18 @@ static void print_unit_policy(Printer *p) {
     put_span(p, policy->unit_span);
 }
 
+/* by_hand = lists(["a"] 1:2:3-2:5, ["b", "c"] ..); left out where there is none. */
+static void print_by_hand(Printer *p) {
+    const Policy *policy = &p->g->policy;
+    for (uint32_t i = 0; i < policy->unit_by_hand.n; i++) {
+        put(p, i ? ", [" : ", by_hand = lists([");
+        print_strings(p, &policy->unit_by_hand.at[i].paths);
+        put(p, "]");
+        put_span(p, policy->unit_by_hand.at[i].span);
+    }
+    if (policy->unit_by_hand.n) put(p, ")");
+}
+
 /* recompute = class("A", "B"), with its place; left out where there is none. */
 static void print_recompute(Printer *p) {
     const Policy *policy = &p->g->policy;
@@ -189,7 +201,10 @@ static void print_policy(Printer *p) {
         if (first && i) put(p, "\n");
         put(p, first ? "policy " : ", ");
         text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
-        if (i == 0) print_unit_policy(p);
+        if (i == 0) {
+            print_unit_policy(p);
+            print_by_hand(p);
+        }
         if (i + 1 == n_shard_policies) print_recompute(p);
     }
     put(p, "\n");
@@ -253,6 +268,7 @@ static void print_params(Printer *p) {
         if (q->no_decay) put(p, " no_decay");
         if (q->frozen) put(p, " frozen");
         if (q->keep_f32) put(p, " keep_f32");
+        if (q->replicate) put(p, " replicate");
         if (q->grouped) {
             put(p, " lr ");
             put_real(p, q->lr_factor);

@@ -29,21 +29,23 @@ Residence residence_of_contribution(const Policy *p) {
     return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
 }
 
-Residence residence_of(const Policy *p, Resident what, Border border, bool root) {
+Residence residence_of(const Policy *p, Resident what, Border border, Extent of) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
+    Strategy strategy = of == EXTENT_WHOLE ? STRATEGY_NONE : p->strategy;
     if (border == BORDER_BETWEEN && !several) return gone;
-    switch ((Entry)table[p->strategy][what][border]) {
+    switch ((Entry)table[strategy][what][border]) {
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = mesh_parameter_axes(&p->mesh)};
     case WHOLE: return whole;
-    case RESHARD: return (root ? p->reshard_root : p->reshard) ? gone : whole;
+    case RESHARD: return (of == EXTENT_ROOT ? p->reshard_root : p->reshard) ? gone : whole;
     case HELD: return p->hold ? whole : gone;
     case PARTIAL: return residence_of_contribution(p);
     case ACCUMULATE: {
-        Residence end = residence_of(p, what, BORDER_UPDATE, root);
+        Residence end = residence_of(p, what, BORDER_UPDATE, of);
         if (local) return residence_of_contribution(p);
-        if (p->all_reduce_last && several) end.partial = mesh_sample_axes(&p->mesh) & ~end.split;
+        if (p->all_reduce_last && several && split_axes(p))
+            end.partial = mesh_sample_axes(&p->mesh) & ~split_axes(p);
         return end;
     }
     }

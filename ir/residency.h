@@ -36,8 +36,12 @@ typedef struct Transition {
     AxisSet gather, scatter, sum;
 } Transition;
 
-/* residency.c. root: of the root unit. */
-Residence residence_of(const Policy *p, Resident what, Border border, bool root);
+/* What is asked about: a group of an inner unit, of the root unit, or parameters that every rank
+ * holds whole whatever the strategy is, as with strategy none. */
+typedef enum Extent { EXTENT_UNIT, EXTENT_ROOT, EXTENT_WHOLE } Extent;
+
+/* residency.c */
+Residence residence_of(const Policy *p, Resident what, Border border, Extent of);
 /* A gradient as backward leaves it: whole, the contribution of a rank's own samples. */
 Residence residence_of_contribution(const Policy *p);
 /* The axes over which master weights, moments and reduced gradients are split. */

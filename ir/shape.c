@@ -411,11 +411,13 @@ static const char *shape_unshard(Infer *s) {
     const Unit *u = &s->g->units.at[s->a->unit];
     uint32_t shards = s->n_in;
     while (shards && s->in[shards - 1].dtype == DT_TOKEN) shards--;
-    if (shards != u->groups.n)
-        return arena_printf(s->arena, "unit \"%s\" has %u flat parameters, not %u", u->name,
-                            u->groups.n, shards);
-    for (uint32_t i = 0; i < shards; i++) {
+    for (uint32_t i = 0; i < u->groups.n; i++)
         TRY(table_row(s, "groups", u->groups.at[i], s->g->groups.n));
+    uint32_t split = unit_split_groups(s->g, (int32_t)s->a->unit);
+    if (shards != (split ? split : u->groups.n))
+        return arena_printf(s->arena, "unit \"%s\" has %u flat parameters, not %u", u->name,
+                            split ? split : u->groups.n, shards);
+    for (uint32_t i = 0; i < shards; i++) {
         const Group *group = &s->g->groups.at[u->groups.at[i]];
         Type shard = vector(DT_F32, group->layout.shard);
         TRY(want_floats(s, i, &shard));

@@ -212,7 +212,7 @@ static bool axes_fit(const Verify *v, const Op *op) {
     int64_t axes = op->attr->axes;
     if (op->kind != OP_unshard) return axes >= 0 && axes <= mesh_all_axes(&v->g->policy.mesh);
     const Unit *u = &v->g->units.at[op->attr->unit];
-    for (uint32_t k = 0; k < u->groups.n; k++)
+    for (uint32_t k = 0; k < u->groups.n && k < op->n_out; k++)
         if (axes != (int64_t)v->g->groups.at[u->groups.at[k]].layout.split) return false;
     return true;
 }

@@ -48,11 +48,19 @@ static bool policy_is_possible(const Graph *g) {
 
 /* ---- states ---- */
 
-Residence comm_residence(const Comm *c, Resident what, Border border, int32_t of) {
-    Residence r = residence_of(&c->g->policy, what, border, c->g->units.at[of].is_root);
+Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
+    Extent of = c->g->units.at[unit].is_root ? EXTENT_ROOT : EXTENT_UNIT;
+    Residence r = residence_of(&c->g->policy, RESIDENT_GATHERED, border, of);
     /* Where nothing is gathered, the master or its cast is what computation reads. */
-    if (what == RESIDENT_GATHERED && border != BORDER_FORWARD && !c->gather) r.kept = false;
+    if (border != BORDER_FORWARD && !unit_split_groups(c->g, unit)) r.kept = false;
     return r;
+}
+
+Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
+    const Group *q = &c->g->groups.at[group];
+    if (!q->layout.split) return residence_of(&c->g->policy, what, border, EXTENT_WHOLE);
+    return residence_of(&c->g->policy, what, border,
+                        c->g->units.at[q->unit].is_root ? EXTENT_ROOT : EXTENT_UNIT);
 }
 
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, int dtype,
@@ -79,12 +87,12 @@ static void make_states(Comm *c) {
     for (uint32_t k = 0; k < n; k++) {
         Group group = g->groups.at[k];
         c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
-        Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group.unit);
-        Residence gathered = comm_residence(c, RESIDENT_GATHERED, BORDER_BETWEEN, group.unit);
+        Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, k);
+        Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
         if (gradient.kept && group.trainable)
             c->gradient_state[k] =
                 add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype, gradient);
-        if (gathered.kept)
+        if (gathered.kept && group.layout.split)
             c->gathered_state[k] =
                 add_state(c, STATE_GATHERED, "gathered", k, group.compute_dtype, gathered);
     }
@@ -93,8 +101,8 @@ static void make_states(Comm *c) {
 static void tell_price(const Comm *c) {
     const Graph *g = c->g;
     int64_t whole = 0, part = 0;
-    Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, false);
-    Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, false);
+    Residence kept = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_BETWEEN, EXTENT_UNIT);
+    Residence end = residence_of(&g->policy, RESIDENT_GRADIENT, BORDER_UPDATE, EXTENT_UNIT);
     bool chosen = strategy_accumulates(g->policy.strategy);
     if (!chosen || !kept.kept || !(end.split & ~kept.split)) return;
     for (uint32_t k = 0; k < g->groups.n; k++) {
@@ -131,7 +139,7 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
     const Policy *p = &g->policy;
-    if (!c->gather || residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, false).kept) return;
+    if (!c->gather || residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, EXTENT_UNIT).kept) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->scratch, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];
@@ -160,7 +168,7 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
 static Comm comm_of(Graph *g) {
     const Policy *p = &g->policy;
     Comm c = {.g = g, .map = unit_map(g)};
-    Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, false);
+    Residence master = residence_of(p, RESIDENT_MASTER, BORDER_START, EXTENT_UNIT);
     c.gather = residence_transition(master, (Residence){.kept = true}).gather;
     c.place = arena_array(g->scratch, Place, g->params.n);
     for (uint32_t k = 0; k < g->groups.n; k++)

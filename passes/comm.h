@@ -28,7 +28,8 @@ typedef struct Reduction {
     ValueId reduced;   /* the old reduced value */
 } Reduction;
 
-/* What one reduction carries: the gradients of a unit that are reduced in one dtype. (What one
+/* What one reduction carries: the gradients of a unit that are reduced in one dtype and to the same
+ * shards. (What one
  * gather carries is all of the unit.) */
 typedef struct Bucket {
     int32_t unit;
@@ -66,8 +67,11 @@ typedef struct Comm {
     int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
 } Comm;
 
-/* Where the policy has something at a border; comm.c. of: a unit. */
-Residence comm_residence(const Comm *c, Resident what, Border border, int32_t of);
+/* Where the policy has something of a group, or of a unit's gathered parameters, at a border;
+ * comm.c.
+ */
+Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
+Residence comm_gathered(const Comm *c, Border border, int32_t unit);
 
 /* comm_parts.c */
 Parts comm_parts(Comm *c, const Program *p);

@@ -84,12 +84,12 @@ static void clone(Emit *e, const Op *old, const ValueId *in) {
 
 /* Does the gather begin with parameters that a program before this one gathered? */
 static bool is_there(const Emit *e, const Gather *gather) {
-    return gather->opens && comm_residence(e->c, RESIDENT_GATHERED, e->entry, gather->unit).kept;
+    return gather->opens && comm_gathered(e->c, e->entry, gather->unit).kept;
 }
 
 /* Are its parameters kept for the next program? */
 static bool stays(const Emit *e, const Gather *gather) {
-    return gather->closes && comm_residence(e->c, RESIDENT_GATHERED, e->exit, gather->unit).kept;
+    return gather->closes && comm_gathered(e->c, e->exit, gather->unit).kept;
 }
 
 static ValueId compute_shard(Emit *e, uint32_t k) {
@@ -103,9 +103,11 @@ static void emit_unshard(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     ValueId *in = arena_array(g->scratch, ValueId, u->groups.n + 1);
-    uint32_t n = 0;
-    for (uint32_t j = 0; j < u->groups.n; j++)
-        in[n++] = compute_shard(e, (uint32_t)u->groups.at[j]);
+    uint32_t n = 0, split = unit_split_groups(g, gather->unit);
+    while (n < split) {
+        in[n] = compute_shard(e, (uint32_t)u->groups.at[n]);
+        n++;
+    }
     if (!u->is_root) {
         int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
         if (before >= 0) in[n++] = e->resharded.at[before];
@@ -114,7 +116,7 @@ static void emit_unshard(Emit *e, const Gather *gather) {
         .unit = gather->unit, .axes = e->c->gather, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
     OpId id = op_emit(&e->b, OP_unshard, &a, n, in, NULL);
     ValueId out = g->ops.at[id].out;
-    for (uint32_t j = 0; j < u->groups.n; j++) e->flat[u->groups.at[j]] = out + j;
+    for (uint32_t j = 0; j < split; j++) e->flat[u->groups.at[j]] = out + j;
 }
 
 static void begin_gather(Emit *e, uint32_t segment) {
@@ -123,10 +125,11 @@ static void begin_gather(Emit *e, uint32_t segment) {
     const Unit *u = &g->units.at[gather->unit];
     builder_at_unit(&e->b, gather->unit, e->parts->segments.at[segment].phase);
     bool there = is_there(e, gather);
-    if (e->c->gather && !there) emit_unshard(e, gather);
-    for (uint32_t j = 0; j < u->groups.n && (there || !e->c->gather); j++) {
+    uint32_t split = unit_split_groups(g, gather->unit);
+    if (split && !there) emit_unshard(e, gather);
+    for (uint32_t j = there ? 0 : split; j < u->groups.n; j++) {
         uint32_t k = (uint32_t)u->groups.at[j];
-        e->flat[k] = there ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
+        e->flat[k] = j < split ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
     }
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
@@ -134,17 +137,18 @@ static void begin_gather(Emit *e, uint32_t segment) {
 static void end_gather(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
-    if (!e->c->gather) return;
+    uint32_t split = unit_split_groups(g, gather->unit);
+    if (!split) return;
     if (stays(e, gather)) {
         bool there = is_there(e, gather);
-        for (uint32_t j = 0; !there && j < u->groups.n; j++)
+        for (uint32_t j = 0; !there && j < split; j++)
             emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
     }
     ValueId *in = arena_array(g->scratch, ValueId, u->groups.n);
-    for (uint32_t j = 0; j < u->groups.n; j++) in[j] = e->flat[u->groups.at[j]];
+    for (uint32_t j = 0; j < split; j++) in[j] = e->flat[u->groups.at[j]];
     Attrs a = {.unit = gather->unit};
-    ValueId token = emit(&e->b, OP_reshard, &a, u->groups.n, in, NULL);
+    ValueId token = emit(&e->b, OP_reshard, &a, split, in, NULL);
     if (!u->is_root) vec_push(g->scratch, &e->resharded, token);
 }
 
@@ -179,14 +183,18 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
 
 /* ---- reductions ---- */
 
-/* The collectives of a transition of the bucket's gradients, v: one for each of its groups. */
+/* The collectives of a transition of the bucket's gradients, v: one for each of its groups. Beside
+ * shards, what is whole on every rank is summed as these are, over their axes first: the same
+ * order of additions, so the same bits. */
 static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
     Graph *g = e->c->g;
     Attrs a = {.unit = b->unit, .comm = COMM_REDUCE, .tag = TAG_GRADIENT};
     const struct {
         OpKind op;
         AxisSet axes;
-    } steps[] = {{OP_reduce_scatter, t.scatter}, {OP_all_reduce, t.sum}};
+    } steps[] = {{OP_reduce_scatter, t.scatter},
+                 {OP_all_reduce, t.sum & e->c->gather},
+                 {OP_all_reduce, t.sum & ~e->c->gather}};
     CHECK(!t.gather);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         if (!steps[i].axes) continue;
@@ -311,8 +319,8 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
 static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     Comm *c = e->c;
     Residence made = residence_of_contribution(&c->g->policy);
-    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, b->unit);
-    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, b->unit);
+    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, b->of.at[0].group);
+    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, b->of.at[0].group);
     Transition each = residence_transition(made, e->several ? kept : end);
     Transition last = residence_transition(e->several ? kept : end, end);
     bool at_once = e->several && transition_is_none(each);
@@ -477,9 +485,10 @@ static void read_shards(Emit *e) {
     const Parts *parts = e->parts;
     bool *read = arena_array(g->scratch, bool, g->groups.n);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
-        if (is_there(e, &parts->gathers.at[k])) continue;
-        const Unit *u = &g->units.at[parts->gathers.at[k].unit];
-        for (uint32_t j = 0; j < u->groups.n; j++) read[u->groups.at[j]] = true;
+        int32_t unit = parts->gathers.at[k].unit;
+        const Unit *u = &g->units.at[unit];
+        uint32_t there = is_there(e, &parts->gathers.at[k]) ? unit_split_groups(g, unit) : 0;
+        for (uint32_t j = there; j < u->groups.n; j++) read[u->groups.at[j]] = true;
     }
     for (uint32_t i = 0; i < parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[parts->items.at[i]];

@@ -36,7 +36,8 @@ static Bucket *bucket_of(const Comm *c, Parts *parts, uint32_t group) {
     const Unit *u = &g->units.at[q->unit];
     int32_t k = NO_INDEX;
     for (uint32_t j = 0; j < u->groups.n && k == NO_INDEX; j++)
-        if (g->groups.at[u->groups.at[j]].reduce_dtype == q->reduce_dtype)
+        if (g->groups.at[u->groups.at[j]].reduce_dtype == q->reduce_dtype &&
+            g->groups.at[u->groups.at[j]].layout.split == q->layout.split)
             k = parts->bucket[u->groups.at[j]];
     if (k == NO_INDEX) {
         Bucket b = {.unit = q->unit};
@@ -181,7 +182,7 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
     const Unit *u = &c->g->units.at[unit];
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
-    bool kept = residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, u->is_root).kept;
+    bool kept = comm_gathered(c, BORDER_FORWARD, unit).kept;
     if (u->is_root) return !border || kept;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;

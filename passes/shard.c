@@ -4,10 +4,11 @@
  * one. Out: groups, states by group, gradients and updates by group. Parameters are still read one
  * by one; comm says where the flat ones are when.
  *
- * A group is the parameters of a unit that agree in compute, master and reduce dtype and in being
- * trainable, in pre-order. Each starts at a multiple of align bytes of the compute dtype (align 0:
- * where the one before it ends); the end is filled up to a multiple of the ranks N; rank r holds
- * [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
+ * A group is the parameters of a unit that agree in compute, master and reduce dtype, in being
+ * trainable and in being split, in pre-order; groups that every rank holds whole come last. Each
+ * starts at a multiple of align bytes of the compute dtype (align 0: where the one before it ends);
+ * the end is filled up to a multiple of the ranks N; rank r holds [r * shard, (r + 1) * shard).
+ * With one rank or strategy none every rank holds all of it.
  *
  * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
  * shard of the reduced flat gradient. The norm is that of these, there is one update per group, on
@@ -44,9 +45,10 @@ typedef struct Shard {
 
 /* ---- groups ---- */
 
-static bool belongs(const Group *group, const Param *p) {
-    return group->trainable == !p->frozen && group->master_dtype == p->type.dtype &&
-           group->compute_dtype == p->compute_dtype &&
+static bool belongs(const Policy *policy, const Group *group, const Param *p) {
+    AxisSet split = p->replicate ? 0 : split_axes(policy);
+    return group->layout.split == split && group->trainable == !p->frozen &&
+           group->master_dtype == p->type.dtype && group->compute_dtype == p->compute_dtype &&
            (p->frozen || group->reduce_dtype == p->reduce_dtype);
 }
 
@@ -55,9 +57,10 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
     Unit *u = &g->units.at[unit];
     const Param *param = &g->params.at[p];
     uint32_t k = 0;
-    while (k < u->groups.n && !belongs(&g->groups.at[u->groups.at[k]], param)) k++;
+    while (k < u->groups.n && !belongs(&g->policy, &g->groups.at[u->groups.at[k]], param)) k++;
     if (k == u->groups.n) {
         Group group = {.unit = unit,
+                       .layout.split = param->replicate ? 0 : split_axes(&g->policy),
                        .trainable = !param->frozen,
                        .master_dtype = param->type.dtype,
                        .compute_dtype = param->compute_dtype,
@@ -84,11 +87,14 @@ static void make_groups(Shard *s) {
     g->groups.n = 0;
     for (uint32_t u = 0; u < g->units.n; u++) {
         g->units.at[u].groups.n = 0;
-        for (uint32_t k = 0; k < owned[u].n; k++) add_to_group(s, (int32_t)u, owned[u].at[k]);
+        for (int whole = 0; whole < 2; whole++)
+            for (uint32_t k = 0; k < owned[u].n; k++)
+                if (g->params.at[owned[u].at[k]].replicate == whole)
+                    add_to_group(s, (int32_t)u, owned[u].at[k]);
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
         Layout *l = &g->groups.at[k].layout;
-        *l = layout_of(&g->policy.mesh, split_axes(&g->policy), l->unpadded, g->policy.align > 0);
+        *l = layout_of(&g->policy.mesh, l->split, l->unpadded, g->policy.align > 0);
     }
 }
 

@@ -26,6 +26,7 @@ typedef struct Wrap {
     Graph *g;
     uint32_t *post; /* by module: place in post-order */
     int32_t *taken; /* by module: unit that has it among its modules, or NO_INDEX */
+    Span span;      /* of the units by hand at hand, for errors */
     bool failed;
 } Wrap;
 
@@ -106,7 +107,8 @@ static void add_units(Wrap *w, const bool *is) {
     int32_t *by_post = arena_array(g->scratch, int32_t, g->modules.n);
     for (uint32_t i = 0; i < g->modules.n; i++) by_post[w->post[i]] = (int32_t)i;
     for (uint32_t k = 0; k < g->modules.n; k++)
-        if (is[by_post[k]] && by_post[k]) add_unit(w, &by_post[k], 1);
+        if (is[by_post[k]] && by_post[k] && w->taken[by_post[k]] == NO_INDEX)
+            add_unit(w, &by_post[k], 1);
 }
 
 /* ---- manual ---- */
@@ -117,16 +119,16 @@ static void unknown_path(Wrap *w, const char *path) {
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
     const char *near = nearest_name(path, known, n);
-    Diag d = near ? diag_at(g->diags, E_unit_path, g->policy.unit_span,
-                            "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
-                  : diag_at(g->diags, E_unit_path, g->policy.unit_span,
-                            "unit \"%s\": no module of that path", path);
+    Diag d =
+        near ? diag_at(g->diags, E_unit_path, w->span,
+                       "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
+             : diag_at(g->diags, E_unit_path, w->span, "unit \"%s\": no module of that path", path);
     diag_emit(&d);
     w->failed = true;
 }
 
 static void take_container(Wrap *w, const char *path) {
-    Diag d = diag_at(w->g->diags, E_unit_array, w->g->policy.unit_span,
+    Diag d = diag_at(w->g->diags, E_unit_array, w->span,
                      "unit \"%s\": an array of modules has no forward of its own", path);
     diag_help(&d, "name its elements: \"%s.*\"", path);
     diag_emit(&d);
@@ -134,7 +136,7 @@ static void take_container(Wrap *w, const char *path) {
 }
 
 static void take_twice(Wrap *w, int32_t module) {
-    Diag d = diag_at(w->g->diags, E_unit_twice, w->g->policy.unit_span, "module %s is in two units",
+    Diag d = diag_at(w->g->diags, E_unit_twice, w->span, "module %s is in two units",
                      w->g->modules.at[module].path);
     diag_emit(&d);
     w->failed = true;
@@ -186,26 +188,51 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A module below another one of its list is covered by that. */
+static void find_named(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
+    named->modules.n = 0;
+    named->list++;
+    for (uint32_t j = 0; j < list->at.n; j++) match_path(w, paths, named, list->at.at[j]);
+    if (named->modules.n)
+        qsort(named->modules.at, named->modules.n, sizeof *named->modules.at, ascending);
+}
+
+/* A unit of all modules of a list. A module below another one of its list is covered by that. */
+static void add_list(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
+    VEC(int32_t) chosen = {0};
+    find_named(w, paths, named, list);
+    for (uint32_t j = 0; j < named->modules.n; j++) {
+        int32_t module = named->modules.at[j];
+        if (is_below_another(w->g, named, module)) continue;
+        if (w->taken[module] != NO_INDEX) take_twice(w, module);
+        vec_push(w->g->scratch, &chosen, module);
+    }
+    if (chosen.n) add_unit(w, chosen.at, chosen.n);
+}
+
+/* A unit of each module of a path. */
+static void add_each(Wrap *w, const ModulePaths *paths, Named *named, const StringList *list) {
+    find_named(w, paths, named, list);
+    for (uint32_t j = 0; j < named->modules.n; j++) {
+        if (w->taken[named->modules.at[j]] != NO_INDEX) take_twice(w, named->modules.at[j]);
+        add_unit(w, &named->modules.at[j], 1);
+    }
+}
+
+/* Before the rule, which takes no module that a hand has taken. */
 static void add_manual(Wrap *w) {
     Graph *g = w->g;
     ModulePaths paths = module_paths(g);
     Named named = {.in = arena_array(g->scratch, uint32_t, g->modules.n)};
-    VEC(int32_t) chosen = {0};
-    for (uint32_t k = 0; k < g->policy.unit_manual.n; k++) {
-        const StringList *list = &g->policy.unit_manual.at[k];
-        named.modules.n = chosen.n = 0;
-        named.list = k + 1;
-        for (uint32_t j = 0; j < list->at.n; j++) match_path(w, &paths, &named, list->at.at[j]);
-        if (!named.modules.n) continue;
-        qsort(named.modules.at, named.modules.n, sizeof *named.modules.at, ascending);
-        for (uint32_t j = 0; j < named.modules.n; j++) {
-            int32_t module = named.modules.at[j];
-            if (is_below_another(g, &named, module)) continue;
-            if (w->taken[module] != NO_INDEX) take_twice(w, module);
-            vec_push(g->scratch, &chosen, module);
-        }
-        add_unit(w, chosen.at, chosen.n);
+    w->span = g->policy.unit_span;
+    for (uint32_t k = 0; g->policy.unit == UNIT_MANUAL && k < g->policy.unit_manual.n; k++)
+        add_list(w, &paths, &named, &g->policy.unit_manual.at[k]);
+    for (uint32_t k = 0; k < g->policy.unit_by_hand.n; k++) {
+        const HandUnit *u = &g->policy.unit_by_hand.at[k];
+        w->span = u->span;
+        if (u->paths.at.n == 1)
+            add_each(w, &paths, &named, &u->paths);
+        else
+            add_list(w, &paths, &named, &u->paths);
     }
 }
 
@@ -345,15 +372,18 @@ bool pass_wrap(Graph *g) {
         diag_emit(&d);
         return false;
     }
-    Wrap w = {g, arena_array(g->scratch, uint32_t, g->modules.n),
-              arena_array(g->scratch, int32_t, g->modules.n), false};
+    Wrap w = {g,
+              arena_array(g->scratch, uint32_t, g->modules.n),
+              arena_array(g->scratch, int32_t, g->modules.n),
+              {0},
+              false};
     for (uint32_t i = 0; i < g->modules.n; i++) w.taken[i] = NO_INDEX;
     number_modules(&w);
+    add_manual(&w);
     if (g->policy.unit == UNIT_CLASS)
         add_units(&w, modules_of_classes(g, "unit", g->policy.unit_span, &g->policy.unit_classes,
                                          &w.failed));
     if (g->policy.unit == UNIT_SIZE) add_units(&w, modules_by_size(&w));
-    if (g->policy.unit == UNIT_MANUAL) add_manual(&w);
     if (w.failed) return false;
     if (g->units.n) qsort_r(g->units.at, g->units.n, sizeof *g->units.at, compare_units, w.post);
     int32_t root = 0;

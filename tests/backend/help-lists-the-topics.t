@@ -18,6 +18,7 @@ schedules: the learning rate over the steps
 directives: what holds for single parameters, in section train
 precisions: dtypes of computation, master and reduction
 units: units by a rule
+placements: what holds for single modules and parameters, in section shard
 commands: what fsdpc does
 options: options of fsdpc
 fsdp-run: options of fsdp-run, which trains a plan

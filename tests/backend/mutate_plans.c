@@ -19,7 +19,7 @@
 typedef struct Case {
     const char *name, *model;
     int64_t ranks;
-    const char *set[16];
+    const char *set[20];
 } Case;
 
 static const Case cases[] = {
@@ -126,6 +126,15 @@ static const Case cases[] = {
      2,
      {"train.accumulate=4", "train.batch=32", "shard.strategy=grads", "shard.accumulate=local",
       "shard.hold=false", "shard.reduce_buffers=3"}},
+    {"gpt2 full, small parameters whole on every rank, 2 micro-batches, bf16",
+     "gpt2",
+     0,
+     {GPT2, "shard.mesh=(rep = 2, dp = 2)", "train.accumulate=2", "train.batch=16",
+      "shard.replicate_below=64", "train.precision=bf16", "shard.all_reduce=last"}},
+    {"six layers grads, small parameters whole on every rank",
+     "six-layers",
+     3,
+     {SIX, "shard.replicate_below=64", "shard.strategy=grads"}},
     {"mixtral full",
      "mixtral",
      2,
@@ -250,6 +259,8 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
     set[n++] = ONE_OF(r, "shard.reduce_buffers=1", "shard.reduce_buffers=2");
     set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");
+    set[n++] = ONE_OF(r, "shard.replicate_below=0", "shard.replicate_below=0",
+                      "shard.replicate_below=16", "shard.replicate_below=300");
     if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)");
