@@ -1,6 +1,6 @@
 # RUN: PYTHONPATH=%root/tests/runtime python3 make.py %root/tests/parity/cases/gpt2-tiny && cp %root/tests/parity/cases/gpt2-tiny/*tokens.bin . && %fsdpc compile -q %root/models/gpt2.fsd -o p -n 2 -s L=2 -s D=64 -s H=4 -s vocab=257 -s seq=32 -s 'data.train=tokens("tokens.bin")' -s data.val=none -s data.length=32 -s train.batch=4
 # RUN: %python %root/tests/runtime/weights.py show one | sha256sum | head -c 8; echo " as written"; for f in one three three/ three/model.safetensors.index.json half brain; do %fsdp-run -q --threads 1 --steps 0 --load $f --save out p && %python %root/tests/runtime/weights.py show out | sha256sum | head -c 8; echo " $f"; done
-# RUN: for f in lost moved twice unknown up none text; do %fsdp-run -q --steps 0 --load $f p; echo $?; done
+# RUN: for f in lost moved twice unknown absent up none text; do %fsdp-run -q --steps 0 --load $f p; echo $?; done
 # Weights come from a folder with one file or with several and their index, in f32, f16 and bf16: the
 # same values give the same bits. An index that does not agree with its files is refused.
 # NEEDS: build:device_cpu.so
@@ -17,13 +17,14 @@ def index(folder, change):
     index = json.loads(path.read_text())
     change(index["weight_map"])
     path.write_text(json.dumps(index))
-for name in ("lost", "moved", "twice", "unknown", "up"):
+for name in ("lost", "moved", "twice", "unknown", "absent", "up"):
     w.write_sharded(name, plain, 3)
 os.remove("lost/model-00002-of-00003.safetensors")
 wte = "transformer.wte.weight"
 index("moved", lambda m: m.update({wte: "model-00003-of-00003.safetensors"}))
 w.write("twice/model-00002-of-00003.safetensors", {**w.read("twice/model-00002-of-00003.safetensors"), wte: plain[wte]})
 index("unknown", lambda m: m.pop(wte))
+index("absent", lambda m: m.update({"more": m[wte]}))
 index("up", lambda m: m.update({wte: "../one/model.safetensors"}))
 os.mkdir("none")
 os.mkdir("text")
@@ -41,6 +42,7 @@ b68a77c0 brain
 3
 3
 3
+3
 2
 3
 ==== err
@@ -48,6 +50,7 @@ error: lost/model.safetensors.index.json: tensor transformer.h.0.attn.c_attn.wei
 error: moved/model.safetensors.index.json: tensor transformer.wte.weight, file model-00001-of-00003.safetensors: the index has it in another file
 error: twice/model.safetensors.index.json: tensor transformer.wte.weight, file model-00002-of-00003.safetensors: the index has it in another file
 error: unknown/model.safetensors.index.json: tensor transformer.wte.weight, file model-00001-of-00003.safetensors: the index does not name this tensor
+error: absent/model.safetensors.index.json: tensor more, file model-00001-of-00003.safetensors: the tensor is not in the file
 error: up/model.safetensors.index.json: tensor transformer.wte.weight, file ../one/model.safetensors: not the name of a file beside the index
 error: cannot load none: the folder has neither model.safetensors nor model.safetensors.index.json
 help: weights in other formats, such as pytorch_model.bin, have to be saved as safetensors first
