@@ -470,8 +470,11 @@ static void workspaces_follow_shape_and_dtype(void **state) {
     Type in[2] = {x, w};
     assert_int_equal(op_workspace(OP_linear, DEVICE_CPU, &a, 2, in, 1, &y), 0);
     assert_int_equal(op_workspace(OP_linear, DEVICE_CUDA, &a, 2, in, 1, &y), 32 << 20);
-    in[0].dtype = in[1].dtype = DT_BF16; /* 120 and 84 bytes in f32, each to 128 */
-    assert_int_equal(op_workspace(OP_linear, DEVICE_CPU, &a, 2, in, 1, &y), 128 + 128);
+    in[0].dtype = in[1].dtype = DT_BF16;
+    assert_int_equal(op_workspace(OP_linear, DEVICE_CPU, &a, 2, in, 1, &y), 0);
+    /* 120 and 84 bytes in f32, each to 128 */
+    Type starts = type_of(DT_I32, 1, (int64_t[]){3}), expert[4] = {in[0], starts, in[1], in[1]};
+    assert_int_equal(op_workspace(OP_experts_linear, DEVICE_CPU, &a, 4, expert, 1, &y), 128 + 128);
     Type sum = type_of(DT_F32, 1, (int64_t[]){7});
     assert_int_equal(op_workspace(OP_sum_leading, DEVICE_CUDA, &a, 1, &y, 1, &sum), 256 * 7 * 4);
     assert_int_equal(op_workspace(OP_relu, DEVICE_CPU, &a, 1, &y, 1, &y), 0);
