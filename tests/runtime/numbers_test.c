@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "floats.h"
+#include "normal.h"
 #include "philox.h"
 #include "runtime.h"
 
@@ -25,6 +26,29 @@ static void philox_gives_the_published_words(void **state) {
         philox4x32(vector[i], vector[i] + 4, out);
         assert_memory_equal(out, vector[i] + 6, sizeof out);
     }
+}
+
+/* Many at a time or one by one, from any place on: no bit differs. */
+static void normal_numbers_are_those_of_one_block(void **state) {
+    (void)state;
+    enum { N = 400003 };
+    static const double mean[] = {0, 0, 1.5, -1e-3, 0, 0}, std[] = {0.02, 1e30, 0.3, 1, 1e-42, 0};
+    static const uint32_t key[2] = {7, 11};
+    float *many = malloc(N * sizeof *many);
+    assert_non_null(many);
+    for (size_t k = 0; k < ARRAY_LEN(mean); k++) {
+        int64_t first = 4000000000 * (int64_t)k + (int64_t)k;
+        normal_values(key, first, N, mean[k], std[k], many);
+        for (int64_t i = 0; i < N; i++) {
+            double one[4];
+            uint64_t e = (uint64_t)(first + i);
+            normal_block(key, e / 4, mean[k], std[k], one);
+            if (bits_of_float(many[i]) != bits_of_float((float)one[e % 4]))
+                fail_msg("%g, %g, number %lld: %a, not %a", mean[k], std[k], (long long)e,
+                         (double)many[i], one[e % 4]);
+        }
+    }
+    free(many);
 }
 
 /* Of 40,000 draws each id gets its share, within four standard deviations. */
@@ -205,6 +229,7 @@ static void calls_are_steps_and_evaluations(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(philox_gives_the_published_words),
+        cmocka_unit_test(normal_numbers_are_those_of_one_block),
         cmocka_unit_test(tokens_are_drawn_by_their_chances),
         cmocka_unit_test(any_cut_gives_the_same_values),
         cmocka_unit_test(an_epoch_visits_every_sample_once),
