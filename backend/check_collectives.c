@@ -254,9 +254,14 @@ static int check_program(Check *c, const PlanProgram *pr) {
     return 0;
 }
 
-/* What a value of a metric all-reduce is: the op that began the sum (a state's role where earlier
- * calls began it), and the state that keeps the result. Sums of different things must not meet. */
-static uint64_t metric_meaning(const Check *c, uint64_t i, uint32_t k) {
+/* What a value of an all-reduce of sums is: the op that began the sum (a state's role where earlier
+ * calls began it), the group that it is about, and the state that keeps the result. Sums of
+ * different things must not meet. */
+typedef struct Meaning {
+    int64_t op, role, group, kept;
+} Meaning;
+
+static Meaning meaning_of(const Check *c, uint64_t i, uint32_t k) {
     const Plan *p = c->p;
     uint32_t v = check_in(c, i, k), out = check_out(c, i, k);
     const PlanInstr *def = &p->instrs[p->values[v].def];
@@ -264,12 +269,20 @@ static uint64_t metric_meaning(const Check *c, uint64_t i, uint32_t k) {
         v = p->operands[def->first_in];
         def = &p->instrs[p->values[v].def];
     }
-    uint64_t kept = 0;
+    Meaning m = {.op = def->op, .role = NO_INDEX, .group = NO_INDEX, .kept = NO_INDEX};
+    if (def->op == OP_state) {
+        m.role = p->states[def->attr.index].role;
+        m.group = p->states[def->attr.index].group;
+    } else if (op_info[def->op].attrs & A_group) {
+        m.group = def->attr.group;
+    }
     for (uint64_t use = c->first_use[out]; use < c->first_use[out + 1]; use++)
-        if (p->instrs[c->use[use]].op == OP_set_state)
-            kept = (uint64_t)p->instrs[c->use[use]].attr.index + 1;
-    return kept << 32 | (uint64_t)(def->op == OP_state) << 16 |
-           (def->op == OP_state ? p->states[def->attr.index].role : def->op);
+        if (p->instrs[c->use[use]].op == OP_set_state) m.kept = p->instrs[c->use[use]].attr.index;
+    return m;
+}
+
+static bool same_meaning(const Meaning *a, const Meaning *b) {
+    return a->op == b->op && a->role == b->role && a->group == b->group && a->kept == b->kept;
 }
 
 static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
@@ -282,8 +295,9 @@ static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
         const Type *s = &p->values[check_out(c, i, k)].type;
         const Type *t = &p->values[check_out(c, j, k)].type;
         if (s->dtype != t->dtype || type_elements(s) != type_elements(t)) return false;
-        if (x->op == OP_all_reduce && metric_meaning(c, i, k) != metric_meaning(c, j, k))
-            return false;
+        if (x->op != OP_all_reduce) continue;
+        Meaning one = meaning_of(c, i, k), other = meaning_of(c, j, k);
+        if (!same_meaning(&one, &other)) return false;
     }
     return true;
 }

@@ -103,14 +103,24 @@ static bool reads_values(const Edit *e, uint32_t i) {
     return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_pack &&
            op != OP_accumulate && op != OP_fill && op != OP_metric_add;
 }
+static uint32_t result_number(const EditInstr *in, uint32_t v) {
+    uint32_t j = 0;
+    while (in->out[j] != v) j++;
+    return j;
+}
 /* Two views of one parameter, from different gathers, are the same value; so is what backward
- * computes again. */
+ * computes again, of a norm that forward has joined with a sum the norm alone. */
 static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     const EditInstr *x = &e->instr[edit_def(e, a)], *y = &e->instr[edit_def(e, b)];
+    uint32_t i = result_number(x, a), j = result_number(y, b);
     if (a == b) return true;
     if (x->row.op == OP_view && y->row.op == OP_view)
         return x->row.attr.offset == y->row.attr.offset;
-    bool same = x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
+    if (x->row.op == OP_layer_norm && y->row.op == OP_add_layer_norm) return same_value(e, b, a);
+    if (x->row.op == OP_add_layer_norm && y->row.op == OP_layer_norm)
+        return i == j + 1 && same_value(e, x->out[0], y->in[0]) &&
+               same_value(e, x->in[2], y->in[1]) && same_value(e, x->in[3], y->in[2]);
+    bool same = i == j && x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
                 !memcmp(&x->row.attr, &y->row.attr, sizeof(Attrs));
     for (uint32_t k = 0; same && k < x->n_in; k++) same = same_value(e, x->in[k], y->in[k]);
     return same;

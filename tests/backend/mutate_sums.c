@@ -540,7 +540,7 @@ const Fault sum_faults[] = {
     {"no all-reduce in one role", 5, 2, lone_all_reduce_missing},
     {"a collective twice in one role", 5, 2, lone_collective_doubled},
     {"a collective of another unit in one role", 5, 3, lone_other_unit},
-    {"exchange loss and norm in one role", 5, 1, lone_metrics_exchanged},
+    {"exchange two sums in one role", 5, 1, lone_metrics_exchanged},
     {"more calls in one role", 5, 1, lone_times},
     {"fewer calls in one role", 5, 1, lone_call_missing},
     {"use the other communicator", 5, 3, other_communicator},
