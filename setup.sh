@@ -44,6 +44,7 @@ find_missing() {
     need bison has_command bison
     need libdnnl-dev has_header dnnl.h
     need libjansson-dev has_header jansson.h
+    need libyaml-dev has_header yaml.h
     need libxxhash-dev has_header xxhash.h
     need libcmocka-dev has_header_of_cmocka
     need clang has_command clang

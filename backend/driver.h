@@ -37,8 +37,11 @@ enum {
     OPTION_VERBOSE = 1 << 20,
     OPTION_RATE = 1 << 21,
     OPTION_WARN = 1 << 22,
+    OPTION_ACCELERATE = 1 << 23,
+    OPTION_DEEPSPEED = 1 << 24,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
-    OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET,
+    OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE |
+                    OPTION_DEEPSPEED,
     OPTIONS_PRINT =
         OPTION_PRINT_AFTER | OPTION_PRINT_AFTER_ALL | OPTION_PRINT_AFTER_CHANGE | OPTION_PASS_TIMING
 };
@@ -46,6 +49,7 @@ enum {
 typedef struct Options {
     uint32_t given; /* OPTION_* bits */
     const char *output, *mesh, *preset, *passes, *print_after, *only;
+    const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
     int64_t ranks, rank;
     const char *stage;       /* config, plan, or what pass_of_stage knows */
     bool json;               /* --format=json */

@@ -31,6 +31,7 @@ static bool known_pass(Driver *d, const char *name) {
 Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool whole, int *status) {
     const Options *o = &d->options;
     CompileOptions compile = {.preset = o->preset,
+                              .import = {o->import[0], o->import[1]},
                               .set = o->sets.at,
                               .n_set = (int)o->sets.n,
                               .ranks = o->ranks,
@@ -93,6 +94,11 @@ static void put_command(const Options *o, Buf *out) {
     if (o->files.n) put_word(out, o->files.at[0]);
     if (o->preset) buf_printf(out, " --preset ");
     if (o->preset) put_word(out, o->preset);
+    for (int f = 0; f < IMPORT_FORMATS; f++) {
+        if (!o->import[f]) continue;
+        buf_printf(out, " --%s ", import_option((ImportFormat)f));
+        put_word(out, o->import[f]);
+    }
     for (uint32_t i = 0; i < o->sets.n; i++) {
         buf_printf(out, " -s ");
         put_word(out, o->sets.at[i]);

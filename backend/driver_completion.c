@@ -201,7 +201,9 @@ static void put_words(Printer *p, const HelpBook *b) {
 static const char *kind_of_option(Printer *p, const OptionInfo *o) {
     OptionWord words[64];
     switch (o->bit) {
-    case OPTION_OUTPUT: return "files";
+    case OPTION_OUTPUT:
+    case OPTION_ACCELERATE:
+    case OPTION_DEEPSPEED: return "files";
     case OPTION_SET: return "set";
     case OPTION_PRESET: return "preset";
     case OPTION_PASS: return "list";

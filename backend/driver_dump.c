@@ -48,6 +48,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
 static int dump_config(Driver *d, const char *file) {
     const Options *o = &d->options;
     CompileOptions compile = {.preset = o->preset,
+                              .import = {o->import[0], o->import[1]},
                               .set = o->sets.at,
                               .n_set = (int)o->sets.n,
                               .ranks = o->ranks,
@@ -104,6 +105,7 @@ int driver_dump(Driver *d) {
                               "%s is a plan and has no stage `%s`", file, o->stage);
     if (o->given & OPTIONS_MODEL)
         return driver_mistake(d, E_stage, "compile the model file with them",
-                              "%s is a plan: -n, --mesh, --preset and -s are fixed in it", file);
+                              "%s is a plan: -n, --mesh, --preset, -s and the like are fixed in it",
+                              file);
     return dump_plan(d, file, text, n);
 }

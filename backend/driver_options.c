@@ -20,6 +20,10 @@ const OptionInfo option_table[] = {
      "fsdpc compile --mesh dp=2 model.fsd -o plan.bin"},
     {OPTION_PRESET, 0, "preset", "NAME", "a preset of the model file",
      "fsdpc compile --preset big model.fsd -o plan.bin"},
+    {OPTION_ACCELERATE, 0, "accelerate", "FILE", "settings from a YAML file of `accelerate config`",
+     "fsdpc compile --accelerate config.yaml model.fsd -o plan.bin"},
+    {OPTION_DEEPSPEED, 0, "deepspeed", "FILE", "settings from a JSON file of DeepSpeed",
+     "fsdpc compile --deepspeed config.json model.fsd -o plan.bin"},
     {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable",
      "fsdpc compile -s L=4 -s train.batch=64 -s 'train.optimizer=sgd(lr = 0.1)' model.fsd -o "
      "plan.bin"},
@@ -223,6 +227,8 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
     case OPTION_OUTPUT: p->output = value; break;
     case OPTION_MESH: p->mesh = value; break;
     case OPTION_PRESET: p->preset = value; break;
+    case OPTION_ACCELERATE: p->import[IMPORT_ACCELERATE] = value; break;
+    case OPTION_DEEPSPEED: p->import[IMPORT_DEEPSPEED] = value; break;
     case OPTION_PASS: p->passes = value; break;
     case OPTION_WARN: return set_warning(d, value);
     case OPTION_SET: vec_push(d->arena, &p->sets, value); break;

@@ -54,6 +54,17 @@ static void print_text(Model *m, Buf *out) {
     }
 }
 
+static void print_imports(Model *m, Buf *out) {
+    for (uint32_t i = 0; i < m->imports.n; i++) {
+        buf_printf(out, "%s\n", m->imports.at[i].path);
+        for (uint32_t k = 0; k < m->imports.at[i].entries.n; k++) {
+            const ImportEntry *e = &m->imports.at[i].entries.at[k];
+            buf_printf(out, "  %s = %s\n    %s%s\n", e->key, e->text,
+                       e->idle ? "means nothing here: " : "", e->became);
+        }
+    }
+}
+
 static json_t *value_json(Model *m, const ConstValue *v) {
     switch (v->kind) {
     case VALUE_NONE: return json_null();
@@ -98,6 +109,16 @@ static void print_json(Model *m, Buf *out) {
         add_json(json_object_get(all, d->section), d->glob,
                  json_string(node_text(m->arena, d->expression)), model_place(m, d->span), NULL);
     }
+    for (uint32_t i = 0; i < m->imports.n; i++) {
+        json_t *keys = json_object();
+        for (uint32_t k = 0; k < m->imports.at[i].entries.n; k++) {
+            const ImportEntry *e = &m->imports.at[i].entries.at[k];
+            json_object_set_new(
+                keys, e->key,
+                json_pack("{s:s, s:s}", "value", e->text, e->idle ? "idle" : "became", e->became));
+        }
+        json_object_set_new(all, m->imports.at[i].path, keys);
+    }
     char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
     json_decref(all);
     if (!text) fail_environment("no memory for JSON");
@@ -110,4 +131,5 @@ void frontend_print_config(const Frontend *f, bool json, Buf *out) {
         print_json(f->model, out);
     else
         print_text(f->model, out);
+    if (!json) print_imports(f->model, out);
 }

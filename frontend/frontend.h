@@ -12,9 +12,19 @@
 
 #include "ir.h"
 
+/* Files of other systems that a model can take settings from. */
+typedef enum ImportFormat {
+#define FORMAT(id, option, doc) IMPORT_##id,
+#define IMPORT(format, key, when, values, action, text)
+#include "imports.def"
+    IMPORT_FORMATS
+} ImportFormat;
+const char *import_option(ImportFormat f); /* "accelerate": its option */
+
 typedef struct CompileOptions {
-    const char *preset;     /* --preset, or NULL */
-    const char *const *set; /* -s: name=value, in order */
+    const char *preset;                 /* --preset, or NULL */
+    const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed: files, or NULL */
+    const char *const *set;             /* -s: name=value, in order */
     int n_set;
     int64_t ranks;    /* -n; 0 = not given */
     const char *mesh; /* --mesh dp=4,tp=2; NULL = not given */

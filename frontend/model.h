@@ -72,6 +72,19 @@ typedef struct Directive {
     double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
 } Directive;
 
+/* A key of a file of another system, and what became of it. */
+typedef struct ImportEntry {
+    const char *key, *text;
+    Span span;
+    const char *became; /* settings, or the reason why it means nothing here */
+    bool idle;          /* it means nothing */
+} ImportEntry;
+typedef struct Import {
+    ImportFormat format;
+    const char *path;
+    VEC(ImportEntry) entries;
+} Import;
+
 enum { MAX_EVALUATION_DEPTH = 500 };
 
 /* The default of an argument, evaluated. */
@@ -91,6 +104,7 @@ typedef struct Model {
     VEC(NamesTable) names; /* those of the main file first; [0] is what is saved */
     VEC(Requirement) requirements;
     VEC(Directive) directives;
+    VEC(Import) imports;
     const Node *hf_config;  /* the section `config hf`, or NULL */
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
@@ -134,6 +148,13 @@ typedef struct Arguments {
  * uses, and the prelude, and collects their declarations. false when a file could not be read or
  * parsed; other errors are only counted. */
 bool model_read(Model *m, const char *path, const char *text, size_t n);
+
+/* Sets a key as -s does, over what was set before; `from`: where the dump says it is from. */
+void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
+                   const char *from);
+
+/* import.c: settings from the files of other systems that the options name. */
+void import_all(Model *m);
 
 /* model.c: lookups, and errors about a model. */
 ConfigEntry *model_config(Model *m, const char *name); /* NULL if there is none */

@@ -4,7 +4,8 @@
  * modules, settings of sections, names rules, requirements, the root class. Nothing is evaluated.
  *
  * Files that are used come before the file that uses them, so the user's file has the last word;
- * then the preset, then `-s` from left to right. Within one file, giving a name twice is an error.
+ * then the preset, then files of other
+ * systems, then `-s` from left to right. Within one file, giving a name twice is an error.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -129,6 +130,11 @@ static void set_key(Model *m, const char *section, const char *key, Span at, con
     s->span = at;
     s->from = from;
     s->order = ++m->next_order;
+}
+
+void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
+                   const char *from) {
+    set_key(m, section, key, at, value, from, true);
 }
 
 static void add_directive(Model *m, const char *section, const Node *e) {
@@ -388,6 +394,7 @@ bool model_read(Model *m, const char *path, const char *text, size_t n) {
     if (!parsed) return false;
     add_source(m, "std.fsd", prelude_text, prelude_size, true);
     apply_presets(m, m->options->preset);
+    import_all(m);
     for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
     return true;
 }

@@ -10,6 +10,8 @@ options:
   -n, --ranks N              total number of ranks; axis dp is N / the other axes
       --mesh A=N,..          the mesh, outermost axis first: dp=4, or rep=2,dp=4
       --preset NAME          a preset of the model file
+      --accelerate FILE      settings from a YAML file of `accelerate config`
+      --deepspeed FILE       settings from a JSON file of DeepSpeed
   -s, --set PATH=EXPR        a config name (L=4) or key (train.batch=8); repeatable
       --print-after PASS     print the graph after PASS, on stderr
       --print-after-all      after every pass

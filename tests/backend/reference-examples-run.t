@@ -19,3 +19,7 @@ model = Net
 data { train = text("model.fsd"); val = text("model.fsd"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 16; steps = 3; eval_every = 3; eval_steps = 2 }
 shard { mesh = (dp = 2); unit = Linear }
+==== config.yaml
+fsdp_config: {fsdp_version: 2, fsdp_reshard_after_forward: true}
+==== config.json
+{"zero_optimization": {"stage": 2}}

@@ -1,0 +1,248 @@
+/* Configuration files of other systems: each key becomes settings, or is named with the reason why
+ * it means nothing here, or is refused with the remedy. imports.def says which.
+ *
+ * In: the files of --accelerate and --deepspeed. Out: settings of the model, as if `-s` came before
+ * those of the command line; a note that names the keys that mean nothing; what became of each key,
+ * for `dump --stage=config`. A key that Accelerate or DeepSpeed would set by default is not set
+ * where the file has it not: the model file's setting holds.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "import.h"
+
+#define IMPORT(format, key, when, values, action, text)                                            \
+    {IMPORT_##format, key, when, values, IMPORT_##action, text},
+#define FORMAT(id, option, doc)
+const ImportRow import_table[] = {
+#include "imports.def"
+};
+const uint32_t n_import_rows = ARRAY_LEN(import_table);
+
+static const char *const options[] = {
+#define IMPORT(format, key, when, values, action, text)
+#define FORMAT(id, option, doc) option,
+#include "imports.def"
+};
+
+const char *import_option(ImportFormat f) { return options[f]; }
+
+typedef struct Importer {
+    Model *m;
+    Import *in;
+    const char *forward, *backward; /* of shard.prefetch, or NULL */
+    ImportEntry *prefetch;          /* the key that said the later of them */
+} Importer;
+
+/* ---- rows ---- */
+
+static const char *value_at(const Import *in, const char *key) {
+    for (uint32_t i = 0; i < in->entries.n; i++)
+        if (!strcmp(in->entries.at[i].key, key)) return in->entries.at[i].text;
+    return NULL;
+}
+
+static bool is_number(const char *text) {
+    char *end;
+    strtod(text, &end);
+    return end != text && !*end;
+}
+
+/* Is the value one of values, separated by bars? */
+static bool fits(const char *values, const char *value) {
+    for (const char *at = values; *at;) {
+        size_t n = strcspn(at, "|");
+        bool any = n == 1 && *at == '*', number = n == 1 && *at == '#';
+        if (any || (number && is_number(value)) ||
+            (strlen(value) == n && !strncasecmp(at, value, n)))
+            return true;
+        at += n + (at[n] == '|');
+    }
+    return false;
+}
+
+static bool holds(const Import *in, const char *when) {
+    size_t n = strcspn(when, "=");
+    char key[128];
+    if (!when[n]) return true;
+    CHECK(n < sizeof key);
+    memcpy(key, when, n);
+    key[n] = 0;
+    const char *value = value_at(in, key);
+    return fits(when + n + 1, value ? value : "null");
+}
+
+static bool names(const char *pattern, const char *key) {
+    size_t n = strlen(pattern);
+    return pattern[n - 1] == '*' ? !strncmp(pattern, key, n - 1) : !strcmp(pattern, key);
+}
+
+/* Is it a section that has keys in the table? Without any in the file it says nothing. */
+static bool is_section(const ImportRow *row, const char *key) {
+    size_t n = strlen(key);
+    return !strncmp(row->key, key, n) && row->key[n] == '.';
+}
+
+static const ImportRow *find_row(const Importer *i, const ImportEntry *e, bool *known) {
+    static const ImportRow automatic = {
+        .action = IMPORT_IDLE, .text = "Transformers fills it in; here the model file does"};
+    static const ImportRow empty = {.action = IMPORT_IDLE, .text = "it is empty"};
+    *known = false;
+    for (uint32_t k = 0; k < n_import_rows; k++) {
+        const ImportRow *row = &import_table[k];
+        if (row->format != i->in->format) continue;
+        if (!strcmp(e->text, "null") && is_section(row, e->key)) return &empty;
+        if (!names(row->key, e->key)) continue;
+        *known = true;
+        if (i->in->format == IMPORT_DEEPSPEED && !strcmp(e->text, "auto")) return &automatic;
+        if (holds(i->in, row->when) && fits(row->values, e->text)) return row;
+    }
+    return NULL;
+}
+
+/* ---- settings ---- */
+
+/* 5e8 is a whole number to those who wrote it. */
+static const char *plain_number(Arena *a, const char *text) {
+    double x = is_number(text) ? strtod(text, NULL) : 0.5;
+    bool whole = x > -1e15 && x < 1e15 && x == (double)(int64_t)x;
+    return whole ? arena_printf(a, "%lld", (long long)x) : text;
+}
+
+/* The row's text with the values put in. */
+static const char *fill_in(Importer *i, const ImportEntry *e, const char *text) {
+    Arena *a = i->m->arena;
+    Buf out = {0};
+    for (const char *at = text; *at; at++) {
+        if (*at != '$') {
+            buf_write(&out, at, 1);
+        } else if (at[1] != '{') {
+            buf_printf(&out, "%s", plain_number(a, e->text));
+        } else {
+            const char *colon = strchr(at, ':'), *end = strchr(at, '}');
+            CHECK(colon && end && colon < end);
+            const char *value = value_at(i->in, arena_strndup(a, at + 2, (size_t)(colon - at - 2)));
+            bool given = value && strcmp(value, "null") != 0;
+            buf_printf(&out, "%s",
+                       given ? plain_number(a, value)
+                             : arena_strndup(a, colon + 1, (size_t)(end - colon - 1)));
+            at = end;
+        }
+    }
+    const char *kept = arena_strndup(a, out.at, out.n);
+    buf_free(&out);
+    return kept;
+}
+
+/* One `section.key = value`. */
+static void set_one(Importer *i, const ImportEntry *e, const char *text) {
+    Model *m = i->m;
+    const char *name = arena_printf(m->arena, "%s: %s", i->in->path, e->key);
+    uint32_t file = diag_add_file(m->ds, name, text, strlen(text));
+    size_t dot = strcspn(text, "."), equals = strcspn(text, "=");
+    size_t end = equals;
+    while (text[end - 1] == ' ') end--;
+    const Node *value = parse_source(m->ds, file, PARSE_EXPRESSION, (uint32_t)equals + 1);
+    if (value)
+        model_set_key(m, arena_strndup(m->arena, text, dot),
+                      arena_strndup(m->arena, text + dot + 1, end - dot - 1), e->span, value,
+                      model_place(m, e->span));
+}
+
+static void set_all(Importer *i, ImportEntry *e, const char *text) {
+    static const char forward[] = "shard.prefetch.forward = ",
+                      backward[] = "shard.prefetch.backward = ";
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, ";");
+        const char *one = arena_strndup(i->m->arena, at, n);
+        bool ahead = !strncmp(one, forward, strlen(forward));
+        bool behind = !strncmp(one, backward, strlen(backward));
+        if (ahead) i->forward = one + strlen(forward);
+        if (behind) i->backward = one + strlen(backward);
+        if (ahead || behind)
+            i->prefetch = e;
+        else
+            set_one(i, e, one);
+        at += n + strspn(at + n, "; ");
+    }
+}
+
+static void set_prefetch(Importer *i) {
+    if (!i->prefetch) return;
+    set_one(i, i->prefetch,
+            arena_printf(i->m->arena, "shard.prefetch = (forward = %s, backward = %s)",
+                         i->forward ? i->forward : "1", i->backward ? i->backward : "1"));
+}
+
+/* ---- keys ---- */
+
+static void unknown(Importer *i, const ImportEntry *e, bool known) {
+    const char *keys[512];
+    size_t n = 0;
+    for (uint32_t k = 0; k < n_import_rows && n < ARRAY_LEN(keys); k++)
+        if (import_table[k].format == i->in->format) keys[n++] = import_table[k].key;
+    if (known) {
+        Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
+        Buf values = {0};
+        for (uint32_t k = 0; k < n_import_rows; k++)
+            if (import_table[k].format == i->in->format && names(import_table[k].key, e->key))
+                buf_printf(&values, "%s%s", values.n ? "|" : "", import_table[k].values);
+        diag_help(&d, "it is one of %s (#: a number)", values.at);
+        diag_emit(&d);
+        buf_free(&values);
+        return;
+    }
+    Diag d = diag_at(i->m->ds, E_import_key, e->span, "--%s knows no key `%s`",
+                     options[i->in->format], e->key);
+    const char *near = nearest_name(e->key, keys, n);
+    if (near) diag_help(&d, "did you mean `%s`?", near);
+    diag_emit(&d);
+}
+
+static void import_one(Importer *i, ImportEntry *e) {
+    bool known;
+    const ImportRow *row = find_row(i, e, &known);
+    if (!row) {
+        unknown(i, e, known);
+        return;
+    }
+    e->became = row->action == IMPORT_SETS ? fill_in(i, e, row->text) : row->text;
+    e->idle = row->action == IMPORT_IDLE;
+    if (row->action == IMPORT_SETS) set_all(i, e, e->became);
+    if (row->action != IMPORT_REFUSES) return;
+    Diag d =
+        diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key, e->text);
+    diag_help(&d, "%s", row->text);
+    diag_emit(&d);
+}
+
+/* Names what means nothing, so that nothing goes in silence. */
+static void tell_idle(const Importer *i) {
+    Buf keys = {0};
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < i->in->entries.n; k++)
+        if (i->in->entries.at[k].idle)
+            buf_printf(&keys, "%s%s", n++ ? ", " : "", i->in->entries.at[k].key);
+    if (n) {
+        Diag d = diag_at(i->m->ds, W_import_idle, (Span){0}, "%s: %s nothing here: %s", i->in->path,
+                         n == 1 ? "this key means" : "these keys mean", keys.at);
+        diag_help(&d, "fsdpc dump --stage=config --%s %s says why", options[i->in->format],
+                  i->in->path);
+        diag_emit(&d);
+    }
+    buf_free(&keys);
+}
+
+void import_all(Model *m) {
+    for (int f = 0; f < IMPORT_FORMATS; f++) {
+        const char *path = m->options->import[f];
+        Import in = {.format = (ImportFormat)f, .path = path};
+        if (!path || !import_read(m, in.format, path, &in)) continue;
+        Importer i = {.m = m, .in = &in};
+        for (uint32_t k = 0; k < in.entries.n; k++) import_one(&i, &in.entries.at[k]);
+        set_prefetch(&i);
+        tell_idle(&i);
+        vec_push(m->arena, &m->imports, in);
+    }
+}

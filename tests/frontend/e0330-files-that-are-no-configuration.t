@@ -1,0 +1,21 @@
+# RUN: printf 'a: [1\n' > 1.yaml; printf 'b: 1\na: 1\na: 2\n' > 2.yaml; printf '[1, 2]\n' > 3.yaml; printf '{"a": 1, "a": 2}' > 4.json; printf '{"a": 1,}' > 5.json; printf 'a: &x\n  b: *x\n' > 6.yaml; printf 'a: [{b: 1}]\n' > 7.yaml; for f in *.yaml none; do %fsdpc dump --stage=config --accelerate $f m.fsd 2>&1 | head -2; done; for f in *.json; do %fsdpc dump --stage=config --deepspeed $f m.fsd 2>&1 | head -2; done; true
+# What cannot be read as keys and values is an error at its place.
+==== m.fsd
+shard { }
+==== out
+error[E0330]: this is no YAML: did not find expected ',' or ']'
+ --> 1.yaml:2:1
+error[E0304]: key `a` is given twice
+ --> 2.yaml:3:1
+error[E0330]: the file has no keys
+ --> 3.yaml:1:1
+error[E0330]: sections are nested too deeply
+ --> 6.yaml:1:4
+error[E0330]: a list of sections is no value of any key
+ --> 7.yaml:1:4
+error[E0110]: cannot read none: No such file or directory
+
+error[E0330]: this is no JSON: duplicate object key near '"a"'
+ --> 4.json:1:12
+error[E0330]: this is no JSON: string or '}' expected near '}'
+ --> 5.json:1:9

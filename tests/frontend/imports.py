@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Every row of imports.def by a file that has its key with such a value: it becomes these settings,
+means nothing for that reason, or is refused with that remedy.
+
+    imports.py FSDPC ROOT
+"""
+import ast
+import json
+import subprocess
+import sys
+
+CLASSES = "fsdp_config.fsdp_transformer_layer_cls_to_wrap"
+ZERO = "zero_optimization."
+# What a row may need besides its own condition, so that no row before it fits.
+BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
+           {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
+           {ZERO + "offload_param.device": "cpu"}, {ZERO + "offload_optimizer.device": "cpu"}]
+
+
+def rows_of(root):
+    command = ["gcc", "-E", "-P", "-x", "c", "-DFORMAT(a,b,c)=",
+               "-DIMPORT(f,k,w,v,a,t)=(#f, k, w, v, #a, t),", root + "/frontend/imports.def"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return ast.literal_eval("[" + text + "]")
+
+
+def fits(values, value):
+    def one(v):
+        if v == "#":
+            return value.lstrip("-").isdigit()
+        return v == "*" or v.lower() == value.lower()
+    return any(one(v) for v in values.split("|"))
+
+
+def first_row(rows, row, key, keys):
+    for other in rows:
+        pattern = other[1]
+        named = key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
+        if other[0] != row[0] or not named:
+            continue
+        when = other[2].partition("=")
+        if when[1] and not fits(when[2], keys.get(when[0], "null")):
+            continue
+        if fits(other[3], keys[key]):
+            return other
+    return None
+
+
+def file_for(rows, row):
+    """The row's key, and keys of a file in which the row is the first that fits it."""
+    key = row[1][:-1] + "x" if row[1].endswith("*") else row[1]
+    names = [key] + [k for b in BESIDES for k in b if row[1].endswith("*")]
+    for name in names:
+        for besides in BESIDES:
+            for word in row[3].split("|"):
+                value = {"#": "3", "*": "other"}.get(word, word)
+                keys = {**besides, name: value}
+                when, has, values = row[2].partition("=")
+                value_when = values.split("|")[0].replace("#", "8")
+                if has and when not in besides and value_when != "null":
+                    keys = {when: value_when, **keys}
+                if first_row(rows, row, name, keys) is row:
+                    return name, keys
+    return None, None
+
+
+def nested(keys):
+    out = {}
+    for key, value in keys.items():
+        at = out
+        for part in key.split(".")[:-1]:
+            at = at.setdefault(part, {})
+        word = {"true": True, "false": False, "null": None}.get(value.lower(), value)
+        at[key.split(".")[-1]] = int(value) if value.lstrip("-").isdigit() else word
+    return out
+
+
+def right(fsdpc, row, key, keys):
+    with open("f", "w", encoding="utf-8") as f:
+        json.dump(nested(keys), f, indent=1)
+    command = [fsdpc, "dump", "--stage=config", "--format=json", "m.fsd"]
+    command += ["--" + row[0].lower(), "f"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if row[4] == "REFUSES":
+        said = f"{key} = {keys[key]} cannot be had here" in done.stderr and row[5] in done.stderr
+        return done.returncode == 1 and said
+    if done.returncode:
+        return False
+    config = json.loads(done.stdout)
+    entry = config["f"][key]
+    if row[4] == "IDLE":
+        return entry.get("idle") in (row[5], "it is empty")
+    if "${" not in row[5] and entry["became"] != row[5].replace("$", keys[key]):
+        return False
+    for setting in entry["became"].split("; "):
+        section, name = setting.split(" = ")[0].split(".")[:2]
+        if not config[section][name]["from"].startswith("f:"):
+            return False
+    return True
+
+
+def main():
+    fsdpc, root = sys.argv[1:3]
+    with open("m.fsd", "w", encoding="utf-8") as f:
+        f.write("shard { }\n")
+    rows, wrong = rows_of(root), 0
+    for row in rows:
+        key, keys = file_for(rows, row)
+        if not key or not right(fsdpc, row, key, keys):
+            wrong += 1
+            print("wrong:" if key else "no file reaches:", row, keys)
+    print(f"{len({(r[0], r[1]) for r in rows})} keys, {wrong} rows are wrong")
+    return wrong != 0
+
+
+sys.exit(main())
