@@ -57,6 +57,10 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
                (long long)s->parameters);
     const char *config = text(s->hf_config);
     if (*config) buf_printf(out, "config.json %s", config);
+    if (*text(s->checkpoint))
+        buf_printf(out, "checkpoints \"%s\" every %lld keep %lld and multiples of %lld%s\n",
+                   text(s->checkpoint), (long long)s->checkpoint_every, (long long)s->keep,
+                   (long long)s->keep_every, s->keep_best ? " and the best" : "");
 }
 
 static void put_axes(Buf *out, const PlanAxis *a, uint64_t i) {

@@ -90,9 +90,11 @@ typedef struct PlanSettings {
     uint64_t sent_bytes;                    /* predicted bytes that a rank sends a step (ring) */
     int64_t parameters;                     /* distinct elements */
     double beta2_decay;                     /* of Adafactor */
-    PlanString hf_config; /* text of config.json beside weights in a folder; "" = none */
-    uint32_t pad;
-    uint64_t reserved[5];
+    PlanString hf_config;  /* text of config.json beside weights in a folder; "" = none */
+    PlanString checkpoint; /* folder of checkpoints, "" = none are made; then these are 0: */
+    int64_t checkpoint_every, keep, keep_every; /* 0 = at the end only; all; none */
+    uint64_t keep_best;                         /* 0 or 1 */
+    uint64_t reserved[1];
 } PlanSettings;
 
 typedef struct PlanAxis {

@@ -296,7 +296,9 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
         .arena_bytes = e->g->arena_bytes,
         .workspace_offset = align_up(e->g->arena_bytes, PLAN_ALIGN),
         .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
-        .sent_bytes = sent, .parameters = parameters, .hf_config = string(e, s->hf_config));
+        .sent_bytes = sent, .parameters = parameters, .hf_config = string(e, s->hf_config),
+        .checkpoint = string(e, s->checkpoint), .checkpoint_every = s->checkpoint_every,
+        .keep = s->keep, .keep_every = s->keep_every, .keep_best = s->keep_best);
     for (int a = 0; a < p->mesh.n; a++)
         PUT(e, axes, .name = string(e, axis_name(p->mesh.axis[a].role)),
             .role = p->mesh.axis[a].role, .size = p->mesh.axis[a].size);

@@ -71,7 +71,7 @@ static int read_settings(Reading *r) {
     int64_t parts = mesh_extent(&mesh, mesh_sample_axes(&mesh)); /* of a batch, one a rank */
     const PlanSettings *s = p->settings;
     FAIL_IF(bad_string(p, s->model) || bad_string(p, s->compiler) || bad_string(p, s->command) ||
-                bad_string(p, s->hf_config),
+                bad_string(p, s->hf_config) || bad_string(p, s->checkpoint),
             "settings: the name of the model or compiler, the command or config.json is missing");
     FAIL_IF(!s->ranks || s->ranks > 1 << 20, "settings: %u ranks", s->ranks);
     FAIL_IF(bad_count(s->batch, 1) || bad_count(s->micro_batches, 1) ||
@@ -87,6 +87,10 @@ static int read_settings(Reading *r) {
     FAIL_IF(bad_count(s->length, 0) || bad_count(s->steps, 0) || bad_count(s->epochs, 0) ||
                 bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
+    FAIL_IF(bad_count(s->checkpoint_every, 0) || bad_count(s->keep, 0) ||
+                bad_count(s->keep_every, 0) || s->keep_best > 1,
+            "settings: checkpoints every %lld steps, %lld and multiples of %lld kept",
+            (long long)s->checkpoint_every, (long long)s->keep, (long long)s->keep_every);
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
             (long long)s->steps, (long long)s->epochs);
     FAIL_IF(s->order > ORDER_SEQUENTIAL || s->on_nan > ON_NAN_CONTINUE ||

@@ -71,8 +71,11 @@ typedef struct Settings {
     double beta2_decay; /* of Adafactor: 1 - beta2 is the step's number to this power */
     double lr, warmup, decay, final; /* warmup and decay in steps; final is a factor of lr */
     ScheduleKind schedule;
-    int64_t parameters;    /* distinct elements */
-    const char *hf_config; /* text of config.json, or "" */
+    int64_t parameters;                         /* distinct elements */
+    const char *hf_config;                      /* text of config.json, or "" */
+    const char *checkpoint;                     /* folder, or "": then the rest is 0 */
+    int64_t checkpoint_every, keep, keep_every; /* 0 = none; of keep: all */
+    bool keep_best;
 } Settings;
 
 typedef struct Frontend {

@@ -544,10 +544,27 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
 }
 
+static void resolve_checkpoint(Model *m, Settings *s) {
+    static const char *const keys[] = {"every", "keep", "keep_every", "keep_best"};
+    const ConstValue *path = value_of(m, "checkpoint", "path");
+    s->checkpoint = path->kind == VALUE_TEXT ? path->text : "";
+    if (!*s->checkpoint) {
+        for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+            warn_idle(m, "checkpoint", keys[i], "no checkpoint.path");
+        return;
+    }
+    s->checkpoint_every = count(m, "checkpoint", "every");
+    s->keep = count(m, "checkpoint", "keep");
+    s->keep_every = count(m, "checkpoint", "keep_every");
+    s->keep_best = value_of(m, "checkpoint", "keep_best")->boolean;
+    if (!s->eval_every) warn_idle(m, "checkpoint", "keep_best", "no train.eval_every");
+}
+
 void policy_resolve(Model *m, Policy *p, Settings *s) {
     resolve_mesh(m, p);
     resolve_shard(m, p);
     resolve_train(m, p, s);
+    resolve_checkpoint(m, s);
     warn_of_idle_settings(m, p, s);
     warn_of_unusual_settings(m, s);
 }

@@ -321,19 +321,42 @@ static int open_weights(Run *run, TensorSet *set) {
 }
 
 /* What the command line says, else what the model does. */
-static int open_checkpoints(Run *run) {
+static CheckpointOptions checkpoint_options(const Run *run) {
     enum { KEPT = 2 };
+    CheckpointOptions c = run->options->checkpoint;
+    const PlanSettings *s = run->plan->settings;
+    const char *folder = plan_string(run->plan, s->checkpoint);
+    bool planned = *folder;
+    if (!c.folder && planned) c.folder = folder;
+    if (c.every < 0) c.every = s->checkpoint_every;
+    if (c.keep < 0) c.keep = planned ? s->keep : KEPT;
+    if (c.keep_every < 0) c.keep_every = s->keep_every;
+    c.keep_best |= s->keep_best;
+    return c;
+}
+
+/* Options of checkpoints that are not made. */
+static int check_checkpoint_options(const CheckpointOptions *c) {
+    const char *other = c->every >= 0        ? "--checkpoint-every"
+                        : c->keep >= 0       ? "--keep"
+                        : c->keep_every >= 0 ? "--keep-every"
+                        : c->keep_best       ? "--keep-best"
+                                             : NULL;
+    if (!other) return 0;
+    fprintf(stderr,
+            "error: %s goes with --checkpoint FOLDER, or checkpoint.path in the model file\n",
+            other);
+    return EXIT_USER;
+}
+
+static int open_checkpoints(Run *run) {
     char error[ERROR_BYTES];
     const Options *o = run->options;
     int code = o->resume ? resume_open(run) : 0;
     if (code) return code;
-    CheckpointOptions *c = &run->checkpoint;
-    *c = o->checkpoint;
-    c->every = MAX(c->every, 0);
-    c->keep = c->keep < 0 ? KEPT : c->keep;
-    c->keep_every = MAX(c->keep_every, 0);
-    if (o->eval_only || o->generate) c->folder = NULL;
-    if (!c->folder) return 0;
+    run->checkpoint = checkpoint_options(run);
+    if (o->eval_only || o->generate) run->checkpoint.folder = NULL;
+    if (!run->checkpoint.folder) return check_checkpoint_options(&o->checkpoint);
     code = saver_open(run, error);
     return code ? report(code, error) : 0;
 }

@@ -224,13 +224,6 @@ static int check_mode(const Options *o, const char *mode) {
 }
 
 static int check_checkpoint(const Options *o) {
-    const CheckpointOptions *c = &o->checkpoint;
-    const char *other = c->every >= 0        ? "--checkpoint-every"
-                        : c->keep >= 0       ? "--keep"
-                        : c->keep_every >= 0 ? "--keep-every"
-                        : c->keep_best       ? "--keep-best"
-                                             : NULL;
-    if (other && !c->folder) return mistake("%s goes with --checkpoint", other);
     if (o->resume && o->load)
         return mistake("--load and --resume: the weights come from one of them");
     return -1;
