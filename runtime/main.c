@@ -41,6 +41,7 @@ static void catch_signals(Run *run) {
     sigset_t held; /* until now, in ranks that fsdp-run started */
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGUSR1);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
     mapped_watch();
 }

@@ -7,8 +7,8 @@
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
- * between. The first Ctrl-C is sent to them as SIGTERM, which ends them after the step; it stays
- * blocked in each until it can deal with it. A second one ends them at once.
+ * between. The first Ctrl-C is sent to them as SIGTERM, and SIGUSR1 as it is, which end them after
+ * the step; both stay blocked in each until it can deal with them. A second one ends them at once.
  *
  * What ranks say of the end of the run they say themselves, the first one for all; what is said
  * here is of ranks that could not. When one ended with a failure the others have some seconds to
@@ -79,6 +79,7 @@ static sigset_t waited_for(void) {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
     sigaddset(&set, SIGCHLD);
     sigaddset(&set, SIGTSTP);
     if (!processes_ignore(SIGHUP)) sigaddset(&set, SIGHUP);
@@ -134,6 +135,7 @@ static void rank_child(char **command, int32_t rank, int listener, pid_t parent,
                        const sigset_t *mask) {
     sigset_t own = *mask;
     sigaddset(&own, SIGTERM);
+    sigaddset(&own, SIGUSR1);
     prepare_child(parent, &own, SIGKILL);
     if (rank == 0) fcntl(listener, F_SETFD, 0);
     execv(command[0], command);
@@ -177,6 +179,7 @@ static void attend(Family *f) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
         if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f);
+        if (got == SIGUSR1) send_all(f, SIGUSR1); /* never ends them at once, however often */
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
