@@ -2,11 +2,11 @@
  *
  * A thread walks its part of the result in blocks. Of each operand it makes the block's elements as
  * f32, where they do not lie so in memory; then each step is one loop over the block, from cache to
- * cache; then the results are stored. So memory is read and written once, whatever the number of
- * steps.
+ * cache, the last one of a result into the result where that is f32; then the other results are
+ * stored. So memory is read and written once, whatever the number of steps.
  *
- * In place works: results are stored after all that the block needs was loaded, and an operand that
- * shares memory with a result has its shape.
+ * In place works: an operand that shares memory with a result has its shape, and a result is
+ * written before the end only where no later step reads such an operand.
  */
 #include "evaluate.h"
 #include "scalar_math.h"
@@ -37,6 +37,18 @@ static const Loop loops[SCALAR_COUNT] = {
 #define SPECIAL(name, op, form, n, ...) [SCALAR_##name] = name##_loop,
 #include "scalar.def"
 };
+
+/* Where elements at .. at + count of an operand are, if they are neighbours in f32; else NULL. */
+static const float *neighbours(const Operand *x, const Spread *s, int64_t at, int64_t count) {
+    int64_t from = 0, last = s->n - 1;
+    if (x->dtype != DT_F32 || s->stride[last] != 1 || at % s->size[last] + count > s->size[last])
+        return NULL;
+    for (int64_t k = last; k >= 0; k--) {
+        from += at % s->size[k] * s->stride[k];
+        at /= s->size[k];
+    }
+    return (const float *)x->at + from;
+}
 
 /* Elements at .. at + count of an operand that lies as `s` says, as f32. */
 static void spread(float *to, const Operand *x, const Spread *s, int64_t at, int64_t count) {
@@ -73,7 +85,8 @@ typedef struct Evaluation {
     uint32_t n_in, n_step;
     const FormulaStep *step;
     Spread spread[FORMULA_OPERANDS];
-    FormulaRooms rooms; /* where blocks are */
+    FormulaRooms rooms;                   /* where blocks are */
+    uint32_t last_read[FORMULA_OPERANDS]; /* the last step that reads it */
 } Evaluation;
 
 static void round_block(float *block, int64_t n) {
@@ -89,6 +102,18 @@ static void store_block(Result to, int64_t at, const float *block, int64_t count
         v_store_part(to.at, to.dtype, at + i, count - i, v_load_part(block, DT_F32, i, count - i));
 }
 
+/* Where step k writes its block: into the result that it is, unless a later step still reads what
+ * lies there. */
+static float *target(const Evaluation *e, uint32_t k, float *own, int64_t at, bool whole) {
+    const FormulaStep *step = &e->step[k];
+    if (!step->result || !whole) return own;
+    Result y = output(e->l, step->result - 1u);
+    if (y.dtype != DT_F32) return own;
+    for (uint32_t i = 0; i < e->n_in; i++)
+        if (input(e->l, i).at == y.at && e->last_read[i] > k) return own;
+    return (float *)y.at + at;
+}
+
 static void evaluate_block(const Evaluation *e, float *memory, int64_t at, int64_t count) {
     const float *block[FORMULA_OPERANDS + FORMULA_STEPS];
     int64_t whole = (count + LANES - 1) / LANES * LANES;
@@ -96,8 +121,8 @@ static void evaluate_block(const Evaluation *e, float *memory, int64_t at, int64
         Operand x = input(e->l, i);
         const Spread *s = &e->spread[i];
         float *own = memory + (int64_t)e->rooms.of[i] * BLOCK;
-        bool direct = s->n == 1 && s->stride[0] == 1 && x.dtype == DT_F32 && whole == count;
-        block[i] = direct ? (const float *)x.at + at : own;
+        const float *direct = whole == count ? neighbours(&x, s, at, count) : NULL;
+        block[i] = direct ? direct : own;
         if (direct) continue;
         spread(own, &x, s, at, count);
         for (int64_t k = count; k < whole; k++) own[k] = 1.0f;
@@ -105,7 +130,8 @@ static void evaluate_block(const Evaluation *e, float *memory, int64_t at, int64
     for (uint32_t k = 0; k < e->n_step; k++) {
         const FormulaStep *step = &e->step[k];
         const float *arg[FORMULA_ARGS];
-        float *to = memory + (int64_t)e->rooms.of[e->n_in + k] * BLOCK;
+        float *own = memory + (int64_t)e->rooms.of[e->n_in + k] * BLOCK;
+        float *to = target(e, k, own, at, whole == count);
         int arity = scalar_arity(step->function);
         for (int a = 0; a < FORMULA_ARGS; a++)
             arg[a] = arity ? block[step->arg[a < arity ? a : 0]] : to;
@@ -113,9 +139,12 @@ static void evaluate_block(const Evaluation *e, float *memory, int64_t at, int64
         if (step->dtype == DT_BF16) round_block(to, whole);
         block[e->n_in + k] = to;
     }
-    for (uint32_t k = 0; k < e->n_step; k++)
-        if (e->step[k].result)
-            store_block(output(e->l, e->step[k].result - 1u), at, block[e->n_in + k], count);
+    for (uint32_t k = 0; k < e->n_step; k++) {
+        if (!e->step[k].result) continue;
+        Result y = output(e->l, e->step[k].result - 1u);
+        if (block[e->n_in + k] != (const float *)y.at + at || y.dtype != DT_F32)
+            store_block(y, at, block[e->n_in + k], count);
+    }
 }
 
 int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step) {
@@ -128,6 +157,9 @@ int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step
     for (uint32_t j = 0; j < l->call->n_out; j++)
         if (!is_real(output(l, j).dtype) || output(l, j).n != y.n) return bad_operands(l);
     e.rooms = formula_rooms(e.n_in, n_step, step);
+    for (uint32_t k = 0; k < n_step; k++)
+        for (int a = 0; a < scalar_arity(step[k].function); a++)
+            if (step[k].arg[a] < e.n_in) e.last_read[step[k].arg[a]] = k;
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
         Range r = my_range(y.n, LANES);

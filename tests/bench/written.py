@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What a formula costs when it is written out: tests/bench/written.py [--build DIR] [--repeat N]
+"""What a formula costs when it is written out: tests/bench/written.py [--build DIR] [--steps N]
 [NAME..]. For each formula three models are trained, alternately: LAYERS layers of the op that is
 made for it, of the formula in .fsd, and none. Prints milliseconds a layer, forward and backward,
-of both and their ratio; the shortest step of all repetitions counts. Device cpu, one rank."""
+of both and their ratio. Device cpu, one rank, one thread; what counts is the processor time of the
+shortest of three runs, so that other programs on the machine disturb little."""
 import argparse
-import json
 import pathlib
+import resource
 import subprocess
 import tempfile
 
@@ -69,26 +70,27 @@ shard {{ mesh = (dp = 1); strategy = none }}
 """
 
 
-def shortest(build, folder, fields, body, repeat):
-    """milliseconds of the shortest step"""
+def seconds(build, folder, fields, body, steps):
+    """processor time of a run"""
     loop = "for layer in layers { x = layer(x) }" if body else ""
     text = MODEL.format(
-        D=D, T=T, BATCH=BATCH, layers=LAYERS, most=LAYERS, steps=repeat + 1, loop=loop,
+        D=D, T=T, BATCH=BATCH, layers=LAYERS, most=LAYERS, steps=steps, loop=loop,
         fields=fields if body else "", body=body or "return x",
     )
     (folder / "m.fsd").write_text(text)
     compile = [build / "fsdpc", "compile", "-q", folder / "m.fsd", "-o", folder / "p"]
     subprocess.run(compile, check=True)
-    subprocess.run([build / "fsdp-run", "-q", "--log", folder / "log", folder / "p"], check=True)
-    steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
-    return min(s["step_ms"] for s in steps if s["event"] == "step")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([build / "fsdp-run", "-q", "--threads", "1", folder / "p"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     root = pathlib.Path(__file__).resolve().parent.parent.parent
     parser.add_argument("--build", type=pathlib.Path, default=root / "build")
-    parser.add_argument("--repeat", type=int, default=6)
+    parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("names", nargs="*", default=[])
     args = parser.parse_args()
     print(f"{'':<12} {'op ms':>8} {'written ms':>11} {'ratio':>6}")
@@ -100,9 +102,9 @@ def main():
             times = {key: [] for key in bodies}
             for _ in range(3):
                 for key, body in bodies.items():
-                    times[key].append(shortest(args.build, folder, fields, body, args.repeat))
+                    times[key].append(seconds(args.build, folder, fields, body, args.steps))
             none, one, other = (min(times[key]) for key in ("none", "op", "written"))
-            one, other = (one - none) / LAYERS, (other - none) / LAYERS
+            one, other = ((t - none) * 1e3 / LAYERS / args.steps for t in (one, other))
             print(f"{name:<12} {one:>8.2f} {other:>11.2f} {other / one:>6.2f}", flush=True)
 
 

@@ -55,9 +55,10 @@ static const FormulaStep steps[] = {
     {SCALAR_constant, DT_F32, 0, {0}, 0, 0.5},  {SCALAR_mul, DT_F32, 0, {0, 1}, 0, 0},
     {SCALAR_add, DT_F32, 0, {4, 3}, 1, 0},      {SCALAR_silu, DT_F32, 0, {5}, 0, 0},
     {SCALAR_scale, DT_F32, 0, {6}, 0, 3},       {SCALAR_scale, DT_F32, 0, {7}, 0, -0.25},
-    {SCALAR_where, DT_F32, 0, {2, 7, 8}, 2, 0},
+    {SCALAR_where, DT_F32, 0, {2, 7, 8}, 2, 0}, {SCALAR_add, DT_F32, 0, {0, 1}, 1, 0},
+    {SCALAR_mul, DT_F32, 0, {2, 0}, 2, 0},
 };
-static const PlanFormula formulas[] = {{0, 2, 2, 1}, {2, 7, 3, 2}};
+static const PlanFormula formulas[] = {{0, 2, 2, 1}, {2, 7, 3, 2}, {9, 2, 2, 2}};
 static const PlanField fields[] = {{.staging = 64}};
 static const Plan plan = {.params = params,
                           .n_params = ARRAY_LEN(params),
@@ -466,6 +467,16 @@ const Case cases[] = {
      .n_out = 2,
      .in = {NORMAL(5, 337), NORMAL(337), IN(MIX, SMALL, 5, 1)},
      .out = {REAL(5, 337), REAL(5, 337)},
+     .reference = ref_fused,
+     .tolerance = 1e-6,
+     .plan = &plan},
+    {.op = OP_fused,
+     .title = "fused: an operand is read after a result is made",
+     .attr = {.index = 2},
+     .n_in = 2,
+     .n_out = 2,
+     .in = {NORMAL(256, 48), NORMAL(256, 48)},
+     .out = {REAL(256, 48), REAL(256, 48)},
      .reference = ref_fused,
      .tolerance = 1e-6,
      .plan = &plan},
