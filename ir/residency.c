@@ -32,11 +32,11 @@ Residence residence_of_contribution(const Policy *p) {
 Residence residence_of(const Policy *p, Resident what, Border border, Extent of) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
-    Strategy strategy = of == EXTENT_WHOLE ? STRATEGY_NONE : p->strategy;
+    AxisSet split = of == EXTENT_WHOLE ? 0 : mesh_parameter_axes(&p->mesh);
     if (border == BORDER_BETWEEN && !several) return gone;
-    switch ((Entry)table[strategy][what][border]) {
+    switch ((Entry)table[p->strategy][what][border]) {
     case GONE: return gone;
-    case SPLIT: return (Residence){.kept = true, .split = mesh_parameter_axes(&p->mesh)};
+    case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;
     case RESHARD: return (of == EXTENT_ROOT ? p->reshard_root : p->reshard) ? gone : whole;
     case HELD: return p->hold ? whole : gone;

@@ -37,7 +37,7 @@ typedef struct Transition {
 } Transition;
 
 /* What is asked about: a group of an inner unit, of the root unit, or parameters that every rank
- * holds whole whatever the strategy is, as with strategy none. */
+ * holds whole where the strategy splits others. */
 typedef enum Extent { EXTENT_UNIT, EXTENT_ROOT, EXTENT_WHOLE } Extent;
 
 /* residency.c */

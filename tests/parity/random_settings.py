@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Three models under random legal combinations of all settings of section shard: the checker proves
+every plan, and losses, norms and trained weights have the same bits as with one unit and no other
+setting, in f32, on the same mesh.
+
+    random_settings.py FSDPC FSDP_RUN FIRST_SEED COUNT      500 take three minutes
+
+What adds up in another order has other bits, so a run is compared with one that adds up alike: in
+the shard or before it, replicas at each micro-batch or at the last, all ranks at once (strategy none
+on a mesh of two axes). Prints each combination that differs.
+"""
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+GPT = """use "%s/models/gpt2.fsd"
+data { train = synthetic_tokens(vocab = 37); length = 8; val = none }
+train { loss = cross_entropy(model(inputs), targets); batch = 72; steps = 3; eval_every = none
+        precision = f32; optimizer = adamw(lr = 0.01); schedule = constant(); clip = 0.5 }
+"""
+GPT_SIZE = ["L=3", "D=16", "H=2", "vocab=37", "seq=8", "drop=0.1"]
+NESTED = """module L {
+  w : param[4, 4] = normal(0.5)
+  b : param[4] = zeros
+  forward(x) = gelu(linear(x, w, b), approx = tanh)
+}
+module O {
+  a, c : L
+  n : param[4] = ones @frozen
+  own : param[2, 8] = normal(0.5)
+  forward(x) = x + c(linear(layer_norm(a(x), n), own as [4, 4]))
+}
+module Net {
+  last : Linear(4, 7)
+  o : O[2]
+  l : L
+  e : Embedding(7, 4)
+  forward(ids) {
+    x = e(ids)
+    for layer in o { x = l(layer(x)) }
+    return last(x)
+  }
+}
+model = Net
+data  { train = synthetic_tokens(vocab = 7); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 72; steps = 3
+        optimizer = adafactor(lr = 0.05) }
+"""
+MIXTRAL = """use "%s/models/mixtral.fsd"
+data { train = synthetic_tokens(vocab = 37); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 72; steps = 3; precision = f32
+        optimizer = sgd(lr = 0.1, momentum = 0.9); schedule = constant() }
+"""
+MIXTRAL_SIZE = ["L=2", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", "seq=8"]
+# text, config, classes, module paths, parameter globs, most micro-batches
+MODELS = [(GPT, GPT_SIZE, ["Block", "Attention", "MLP", "Linear"], ["wte", "h.0", "h.2", "ln_f"],
+           ["*.bias", "h.1.*", "wpe.*"], 3),
+          (NESTED, [], ["L", "O", "Linear"], ["e", "o.0", "l", "last"], ["*.b", "e.*", "o.1.own"], 3),
+          (MIXTRAL, MIXTRAL_SIZE, ["Block", "Attention", "MoE", "Expert"],
+           ["embed_tokens", "layers.1", "lm_head"], ["*norm*", "*.gate.*"], 1)]
+MESHES = ["dp = 1", "dp = 2", "dp = 3", "dp = 4", "rep = 2, dp = 2", "dp = 2, rep = 2",
+          "rep = 3, dp = 1"]
+
+
+def units(r, classes, paths):
+    kind = r.choice(["root", "class", "classes", "size", "hand", "hand"])
+    named = {"root": "unit = root", "class": "unit = " + r.choice(classes),
+             "classes": "unit = [%s]" % ", ".join(r.sample(classes, 2)),
+             "size": "unit = size(%d)" % r.choice([20, 60, 300])}
+    if kind != "hand":
+        return [named[kind]]
+    some = r.sample(paths, 3)
+    return [r.choice(list(named.values())), f'"{some[0]}" = unit',
+            f'"{some[1]}" = join("{some[2]}")']
+
+
+def settings(r, model, micro, hybrid):
+    """Settings of section shard, and what says in which order gradients add up."""
+    classes, paths, globs = model[2:5]
+    strategy = r.choice(["full", "full", "full", "grads", "states", "none"])
+    ahead = [r.randint(0, 3), r.randint(0, 3)]
+    out = [f"strategy = {strategy}", *units(r, classes, paths),
+           "prefetch = (forward = %d, backward = %d)" % tuple(ahead),
+           "prefetch_at = " + r.choice(["pre", "post"]),
+           "inflight = %d" % (max(ahead) + 1 + r.randint(0, 2)),
+           "reduce_buffers = %d" % r.choice([1, 1, 2, 5]), "align = " + r.choice(["16B", "none"])]
+    if strategy == "full":
+        out += [r.choice(["reshard = true", "reshard = false"]),
+                r.choice(["reshard_root = true", "reshard_root = false"])]
+    if strategy in ("full", "grads") and micro > 1:
+        out += r.choice([["hold = true"], ["hold = false"], []])
+    if strategy != "none":
+        out += r.choice([[], [], ["replicate_below = %d" % r.choice([16, 300])],
+                         [f'"{r.choice(globs)}" = replicate']])
+    out += r.choice([[], [], ["recompute = " + r.choice(classes)]])
+    local = micro > 1 and (strategy == "states" or r.random() < 0.4)
+    last = micro > 1 and hybrid and not local and strategy != "none" and r.random() < 0.5
+    if local and strategy != "states":
+        out.append("accumulate = local")
+    if last:
+        out.append("all_reduce = last")
+    at_once = strategy == "none" and hybrid
+    return out, (local, last, at_once)
+
+
+class Runs:
+    def __init__(self, fsdpc, fsdp_run, root):
+        self.fsdpc, self.fsdp_run, self.root = fsdpc, fsdp_run, root
+        self.wanted = {}
+
+    def bits(self, number, mesh, micro, shard):
+        text, config = MODELS[number][:2]
+        text = text.replace("%s", self.root)
+        with open("net.fsd", "w", encoding="utf-8") as f:
+            f.write(text + "shard { mesh = (%s)\n  %s\n}\n" % (mesh, "\n  ".join(shard)))
+        options = [x for c in [*config, f"train.accumulate={micro}"] for x in ("-s", c)]
+        ranks = eval("*".join(part.split("=")[1] for part in mesh.split(",")))
+        for command in [[self.fsdpc, "compile", "-q", *options, "net.fsd", "-o", "plan.bin"],
+                        [self.fsdpc, "check", "plan.bin"],
+                        [self.fsdp_run, "-n", str(ranks), "--threads", "1", "-q", "--log", "log",
+                         "--save", "w.safetensors", "plan.bin"]]:
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                return " ".join(command) + "\n" + done.stderr
+        with open("log", encoding="utf-8") as f:
+            steps = [e for e in map(json.loads, f) if e["event"] == "step"]
+        os.remove("log")
+        with open("w.safetensors", "rb") as f:
+            weights = hashlib.sha256(f.read()).hexdigest()
+        return [(e["loss"], e["grad_norm"]) for e in steps], weights
+
+    def reference(self, number, mesh, micro, order):
+        key = number, mesh, micro, order
+        if key not in self.wanted:
+            shard = ["unit = root"]
+            shard += ["accumulate = local"] if order[0] else []
+            shard += ["all_reduce = last"] if order[1] else []
+            shard += ["strategy = none"] if order[2] else []
+            self.wanted[key] = self.bits(number, mesh, micro, shard)
+        return self.wanted[key]
+
+
+def main():
+    fsdpc, fsdp_run = map(os.path.abspath, sys.argv[1:3])
+    first, count = int(sys.argv[3]), int(sys.argv[4])
+    root = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+    os.chdir(tempfile.mkdtemp())
+    runs, wrong = Runs(fsdpc, fsdp_run, root), 0
+    for seed in range(first, first + count):
+        r = random.Random(seed)
+        number, mesh = r.randrange(3), r.choice(MESHES)
+        micro = r.choice([1, 2, 3]) if MODELS[number][5] > 1 else 1
+        hybrid = mesh in ("rep = 2, dp = 2", "dp = 2, rep = 2")
+        shard, order = settings(r, MODELS[number], micro, hybrid)
+        got = runs.bits(number, mesh, micro, shard)
+        wanted = runs.reference(number, mesh, micro, order)
+        if got != wanted or isinstance(got, str):
+            wrong += 1
+            print(f"seed {seed}, model {number}, mesh {mesh}, {micro} micro-batches: "
+                  f"{'; '.join(shard)}\n  {got}\n  {wanted}")
+    print(f"{count} combinations of settings, {wrong} differ")
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
