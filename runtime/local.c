@@ -21,26 +21,18 @@
  * What it does not notice: standstill of all ranks at once on a device whose launches return early.
  */
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "transport.h"
+#include "waiting.h"
 
-enum { RING = 4, SPINS = 400, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20, SLICE_ALIGN = 64 };
+enum { RING = 4, SPINS = 400, SLICE_ALIGN = 64 };
 /* A rank that waits for one which itself waits is not to speak first: seconds past the limit. And
  * CPU time in a slice from which on a thread works: one that only polls or waits uses less. */
 enum { CHAIN_GRACE = 2, WORK_NS = SLICE_NS / 100, BUSY_TIMES = 10 };
-
-typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
-static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                        "broadcast",  "barrier",        "agree"};
 
 typedef enum Moment { ARRIVED, REDUCED, LEFT, MOMENTS } Moment;
 
@@ -137,12 +129,6 @@ void local_world_free(LocalWorld *w) {
     free(w);
 }
 
-static inline void relax(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 typedef struct Seat { /* a rank's place in a meeting under way */
     TransportContext *c;
     Meeting *m;
@@ -169,7 +155,7 @@ static int abandoned(const Seat *s, char *error) {
     pthread_mutex_unlock(&w->lock);
     if (!*error)
         snprintf(error, ERROR_BYTES, "%s of %s was abandoned: another rank failed",
-                 kind_name[s->kind], s->call->label ? s->call->label : "the run");
+                 kind_name[s->kind], collective_label(s->call));
     return EXIT_RANK;
 }
 
@@ -223,8 +209,8 @@ static int lose(const Seat *s, int32_t rank, int32_t seconds, Moment moment, cha
         "to %s %.120s, %s number %llu of its communicator (axes %#x, purpose %d)\n"
         "help: FSDP_TIMEOUT=SECONDS waits longer",
         rank, seconds, at, s->c->o.rank, moment == ARRIVED ? "come to" : "finish",
-        call->label ? call->label : "the run", kind_name[s->kind],
-        (unsigned long long)call->sequence, call->axes, call->purpose);
+        collective_label(call), kind_name[s->kind], (unsigned long long)call->sequence, call->axes,
+        call->purpose);
     return end_run(s->c->world, error);
 }
 
@@ -248,23 +234,13 @@ static int look_around(const Seat *s, Moment moment, Watched *watched, char *err
     return 0;
 }
 
-static bool has_reached(_Atomic uint32_t *word, uint32_t target, uint32_t *seen) {
-    *seen = atomic_load_explicit(word, memory_order_acquire);
-    return (int32_t)(*seen - target) >= 0; /* counters wrap; distances are small */
-}
-
 static int wait_asleep(const Seat *s, Moment moment, uint32_t target, char *error) {
     _Atomic uint32_t *word = &s->m->count[moment];
     Watched watched[s->group.size];
     memset(watched, 0, sizeof watched);
-    for (uint32_t seen; !has_reached(word, target, &seen);) {
+    for (uint32_t seen; !counter_reached(word, target, &seen);) {
         if (atomic_load(&s->c->world->aborted)) return abandoned(s, error);
-        struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
-        clock_gettime(CLOCK_MONOTONIC, &begun);
-        syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
-        clock_gettime(CLOCK_MONOTONIC, &over);
-        int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
-        if (ns < SLICE_NS / 2) continue; /* woken for another reason */
+        if (!counter_sleep(word, seen, FUTEX_WAIT_PRIVATE)) continue;
         int code = look_around(s, moment, watched, error);
         if (code) return code;
     }
@@ -273,11 +249,7 @@ static int wait_asleep(const Seat *s, Moment moment, uint32_t target, char *erro
 
 /* Waits until everybody has counted that moment of the meeting up to target. */
 static int wait_for(const Seat *s, Moment moment, uint32_t target, char *error) {
-    uint32_t seen;
-    for (int i = s->c->world->spin ? SPINS : 0; i > 0; i--) {
-        if (has_reached(&s->m->count[moment], target, &seen)) return 0;
-        relax();
-    }
+    if (counter_spin(&s->m->count[moment], target, s->c->world->spin ? SPINS : 0)) return 0;
     _Atomic uint32_t *waiting = &s->c->world->member[s->c->o.rank].waiting;
     atomic_fetch_add(waiting, 1);
     int code = wait_asleep(s, moment, target, error);
@@ -293,17 +265,6 @@ static void count_up(const Seat *s, Moment moment) {
 }
 
 /* ---- meeting */
-
-/* What all members of a collective must have in common, as a number: comparing numbers that the
- * meeting holds stays safe when a member that saw the difference first has already left. */
-static uint64_t shape_of(const Collective *call) {
-    uint64_t h = hash_bytes(&call->root, sizeof call->root, call->n);
-    for (uint32_t i = 0; i < call->n; i++) {
-        int64_t shape[2] = {call->buffer[i].elements, call->buffer[i].dtype};
-        h = hash_bytes(shape, sizeof shape, h);
-    }
-    return h;
-}
 
 /* A mark for a moment of this meeting, before it is counted. It is made again RING meetings later,
  * when everybody has followed it: nobody comes to the next meeting before. */
@@ -344,7 +305,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     if (atomic_load(&w->aborted)) return abandoned(seat, error);
     int code = wait_for(seat, LEFT, round * size, error);
     if (code) return code;
-    Visit mine = {.call = call, .kind = kind, .value = value, .shape = shape_of(call)};
+    Visit mine = {.call = call, .kind = kind, .value = value, .shape = collective_shape(call)};
     m->visit[group.index] = mine;
     code = bring_mark(c, seat, ARRIVED, error);
     if (code) return quit(c, code);
@@ -354,9 +315,8 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     for (int32_t k = 0; k < group.size; k++) {
         if (m->visit[k].kind == kind && m->visit[k].shape == mine.shape) continue;
         snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-                 kind_name[kind], call->label ? call->label : "the run", c->o.rank,
-                 kind_name[m->visit[k].kind], mesh_member(&group, k),
-                 m->visit[k].kind == kind ? " with other sizes" : "");
+                 kind_name[kind], collective_label(call), c->o.rank, kind_name[m->visit[k].kind],
+                 mesh_member(&group, k), m->visit[k].kind == kind ? " with other sizes" : "");
         return end_run(w, error);
     }
     code = follow_marks(c, seat, ARRIVED, error);

@@ -46,6 +46,11 @@ typedef struct Collective {
     const char *label; /* for messages */
 } Collective;
 
+/* The place of a collective in messages. */
+static inline const char *collective_label(const Collective *call) {
+    return call->label ? call->label : "the run";
+}
+
 /* What a rank is at besides collectives, so that one that waits for it can tell work from
  * standstill. Written by the rank's threads, read by the others'. */
 typedef struct Pulse {

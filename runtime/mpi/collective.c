@@ -14,12 +14,9 @@
  * Everything is allocated at open. What it does not do: send a shard to a host once and share it
  * there (each rank of the host receives it).
  */
-#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "op.h"
@@ -99,12 +96,6 @@ static uint64_t *channel_of(const TransportContext *c, uint32_t row, int32_t bas
     return &c->channel[(uint64_t)row * (uint64_t)c->world->ranks + (uint64_t)base];
 }
 
-static void relax(void) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-}
-
 static int32_t who_is_missing(const Seat *s, uint64_t reached) {
     for (int32_t k = 0; k < s->group.size; k++)
         if (local_of(s, k) >= 0 && atomic_load(&visit_of(s, k)->reached) < reached)
@@ -115,22 +106,13 @@ static int32_t who_is_missing(const Seat *s, uint64_t reached) {
 /* Until all members of this host have counted `stage` of collective `sequence` up to target. */
 static int wait_for(Seat *s, Stage stage, uint64_t sequence, uint32_t target, char *error) {
     _Atomic uint32_t *word = &s->m->count[stage];
-    for (int i = s->c->world->spin ? SPINS : 0; i > 0; i--) {
-        if ((int32_t)(atomic_load_explicit(word, memory_order_acquire) - target) >= 0) return 0;
-        relax();
-    }
-    for (;;) {
-        uint32_t seen = atomic_load_explicit(word, memory_order_acquire);
-        if ((int32_t)(seen - target) >= 0) return 0;
-        struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
-        clock_gettime(CLOCK_MONOTONIC, &begun);
-        syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
-        clock_gettime(CLOCK_MONOTONIC, &over);
-        int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
-        if (ns < SLICE_NS / 2) continue;
+    if (counter_spin(word, target, s->c->world->spin ? SPINS : 0)) return 0;
+    for (uint32_t seen; !counter_reached(word, target, &seen);) {
+        if (!counter_sleep(word, seen, FUTEX_WAIT)) continue;
         int code = world_slice(&s->wait, who_is_missing(s, sequence * STAGES + stage + 1), error);
         if (code) return code;
     }
+    return 0;
 }
 
 static void count_up(Seat *s, Stage stage) {
@@ -139,16 +121,6 @@ static void count_up(Seat *s, Stage stage) {
     _Atomic uint32_t *word = &s->m->count[stage];
     if (atomic_fetch_add_explicit(word, 1, memory_order_acq_rel) + 1 == s->target)
         syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
-/* What all members must have in common, as a number. */
-static uint64_t shape_of(const Collective *call) {
-    uint64_t h = (uint64_t)call->root * 0x9e3779b97f4a7c15u + call->n;
-    for (uint32_t i = 0; i < call->n; i++) {
-        h = (h ^ (uint64_t)call->buffer[i].elements) * 0xff51afd7ed558ccdu;
-        h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;
-    }
-    return h ^ (h >> 32);
 }
 
 /* Neighbours read operands in the shared arena; nothing else can be shown to them. */
@@ -166,7 +138,7 @@ static int write_places(Seat *s, char *error) {
         if (!offset_of(s->c, call->buffer[i].in, &place->in) ||
             !offset_of(s->c, call->buffer[i].out, &place->out)) {
             snprintf(error, ERROR_BYTES, "%s: an operand of a collective is outside of the arena",
-                     call->label ? call->label : "the run");
+                     collective_label(call));
             return EXIT_CORRUPT;
         }
     }
@@ -177,8 +149,8 @@ static int disagree(const Seat *s, int32_t k, char *error) {
     const Collective *call = s->wait.call;
     const Visit *v = visit_of(s, k);
     snprintf(error, ERROR_BYTES, "ranks disagree: %s (%s) on rank %d meets %s on rank %d%s",
-             kind_name[s->wait.kind], call->label ? call->label : "the run", s->c->o.rank,
-             kind_name[v->kind], mesh_member(&s->group, k),
+             kind_name[s->wait.kind], collective_label(call), s->c->o.rank, kind_name[v->kind],
+             mesh_member(&s->group, k),
              v->kind == (int32_t)s->wait.kind ? " with other sizes" : "");
     return EXIT_RANK;
 }
@@ -205,7 +177,7 @@ static int meet(TransportContext *c, const Collective *call, Kind kind, uint64_t
     Visit *mine = visit_of(s, group.index);
     mine->kind = (int32_t)kind;
     mine->value = value;
-    mine->shape = shape_of(call);
+    mine->shape = collective_shape(call);
     count_up(s, ARRIVED);
     code = wait_for(s, ARRIVED, call->sequence, s->target, error);
     for (int32_t k = 0; k < group.size && !code; k++)

@@ -23,9 +23,6 @@ enum { NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
  * which it reports that a rank of another host, and that a living neighbour, is missing. */
 enum { FAR_GRACE = 1, NEAR_GRACE = 2, FAR_CONTROL_TIMES = 9 };
 
-const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
-                                 "broadcast",  "barrier",        "agreement"};
-
 int world_mpi_error(World *w, int mpi_code, const char *what, char *error) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int n = 0;
@@ -107,8 +104,8 @@ static void where_text(const Wait *w, char *out, size_t size) {
         snprintf(out, size, "the start of the run");
     else
         snprintf(out, size, "%s, %s number %llu of its communicator (axes %#x, purpose %d)",
-                 c->label ? c->label : "the run", kind_name[w->kind],
-                 (unsigned long long)c->sequence, c->axes, c->purpose);
+                 collective_label(c), kind_name[w->kind], (unsigned long long)c->sequence, c->axes,
+                 c->purpose);
 }
 
 static int ended(World *w, char *error) {

@@ -8,11 +8,10 @@
 #define FSDPC_MPI_WORLD_H
 
 #include <mpi.h>
-#include <stdatomic.h>
 
-#include "transport.h"
+#include "waiting.h"
 
-enum { HOST_NAME = 64, NOTICE_TEXT = 1024, SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
+enum { HOST_NAME = 64, NOTICE_TEXT = 1024 };
 
 /* The end of the run, as told by the process that saw it first, the only one that reports it. */
 typedef struct Notice {
@@ -56,9 +55,6 @@ struct TransportWorld {
     atomic_flag polling;
 };
 typedef struct TransportWorld World;
-
-typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
-extern const char *const kind_name[];
 
 /* What a wait is for, so that a message can name it. */
 typedef struct Wait {

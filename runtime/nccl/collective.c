@@ -60,8 +60,8 @@ static int check_buffers(const Communicator *m, const Collective *call, Kind kin
         else if (overlaps_badly(kind, b, &m->group))
             wrong = "operands that overlap";
         if (!wrong) continue;
-        snprintf(error, ERROR_BYTES, "%.300s: %s of %s", call->label ? call->label : "the run",
-                 kind_name[kind], wrong);
+        snprintf(error, ERROR_BYTES, "%.300s: %s of %s", collective_label(call), kind_name[kind],
+                 wrong);
         return EXIT_CORRUPT;
     }
     return 0;
@@ -96,7 +96,7 @@ static int put_all(Context *c, const Communicator *m, const Collective *call, Ki
         if (fine(failed)) failed = ended;
     }
     nccl_leave(c);
-    return fine(failed) ? 0 : nccl_fault(c, call->label ? call->label : "the run", failed, error);
+    return fine(failed) ? 0 : nccl_fault(c, collective_label(call), failed, error);
 }
 
 /* As cudaStreamSynchronize, but only while the run goes on. */
@@ -127,7 +127,7 @@ static int wait_for(Context *c, const char *label, cudaStream_t stream, char *er
 static int issue(Context *c, const Collective *call, Kind kind, char *error) {
     uint32_t row = comm_row(call->axes, call->purpose);
     const Communicator *m = &c->row[row];
-    const char *label = call->label ? call->label : "the run";
+    const char *label = collective_label(call);
     cudaStream_t stream = c->o.device->native_stream(c->o.context, call->stream);
     bool known = false;
     int code = check_buffers(m, call, kind, error);

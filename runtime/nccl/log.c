@@ -129,7 +129,7 @@ int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *e
     uint64_t number = atomic_load(&l->issued[row]), runs = atomic_load(&l->runs);
     *known = false;
     if (call->purpose == COMM_CONTROL) {
-        atomic_store(&l->control, call->label ? call->label : "the run");
+        atomic_store(&l->control, collective_label(call));
         atomic_store(&l->issued[row], number + 1);
         return 0;
     }
@@ -138,7 +138,7 @@ int log_issue(Log *l, uint32_t row, const Collective *call, bool *known, char *e
     uint32_t n = runs ? per_call(l, program, row) : 0;
     if (n == 0 || call->sequence != number) {
         snprintf(error, ERROR_BYTES, "%.200s: collective number %llu of its communicator, not %llu",
-                 call->label ? call->label : "the run", (unsigned long long)call->sequence,
+                 collective_label(call), (unsigned long long)call->sequence,
                  (unsigned long long)number);
         return EXIT_CORRUPT;
     }

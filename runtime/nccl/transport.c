@@ -77,7 +77,7 @@ static int agree(TransportContext *c, const Collective *call, uint64_t mine, uin
     MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
     int code = guard_check(c, error);
     if (code) return code;
-    return tcp_agree(c->world, &group, mine, out, call->label ? call->label : "the run", error);
+    return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
 }
 
 static int barrier(TransportContext *c, const Collective *call, char *error) {

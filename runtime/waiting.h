@@ -1,0 +1,68 @@
+/* What transports have in common whose ranks meet at counters in memory (local, mpi): the names of
+ * collectives, what all members must bring alike, and waiting in slices.
+ *
+ * A counter grows by one for each member that comes; distances are small, so it may wrap. A rank
+ * that sleeps wakes after a slice at the latest, to look at the others. Time is counted in slices
+ * that passed as a whole, so a run that is stopped and goes on misses nothing.
+ */
+#ifndef FSDPC_WAITING_H
+#define FSDPC_WAITING_H
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "transport.h"
+
+enum { SLICE_NS = 50 * 1000 * 1000, SLICES_A_SECOND = 20 };
+
+typedef enum Kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, BROADCAST, BARRIER, AGREE } Kind;
+static const char *const kind_name[] = {"all_gather", "reduce_scatter", "all_reduce",
+                                        "broadcast",  "barrier",        "agreement"};
+
+/* What all members must have in common, as a number: comparing numbers that the meeting holds stays
+ * safe when a member that saw the difference first has already left. */
+static inline uint64_t collective_shape(const Collective *call) {
+    uint64_t h = (uint64_t)call->root * 0x9e3779b97f4a7c15u + call->n;
+    for (uint32_t i = 0; i < call->n; i++) {
+        h = (h ^ (uint64_t)call->buffer[i].elements) * 0xff51afd7ed558ccdu;
+        h = (h ^ (h >> 29) ^ (uint64_t)call->buffer[i].dtype) * 0xc4ceb9fe1a85ec53u;
+    }
+    return h ^ (h >> 32);
+}
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+static inline bool counter_reached(_Atomic uint32_t *word, uint32_t target, uint32_t *seen) {
+    *seen = atomic_load_explicit(word, memory_order_acquire);
+    return (int32_t)(*seen - target) >= 0;
+}
+
+/* Awake, for a moment. */
+static inline bool counter_spin(_Atomic uint32_t *word, uint32_t target, int times) {
+    uint32_t seen;
+    for (; times > 0; times--) {
+        if (counter_reached(word, target, &seen)) return true;
+        relax();
+    }
+    return false;
+}
+
+/* Sleeps while the counter is `seen`; operation: FUTEX_WAIT or FUTEX_WAIT_PRIVATE. Has a whole
+ * slice passed, and not been cut short by another reason to wake? */
+static inline bool counter_sleep(_Atomic uint32_t *word, uint32_t seen, int operation) {
+    struct timespec limit = {.tv_nsec = SLICE_NS}, begun, over;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    syscall(SYS_futex, word, operation, seen, &limit, NULL, 0);
+    clock_gettime(CLOCK_MONOTONIC, &over);
+    int64_t ns = (over.tv_sec - begun.tv_sec) * 1000000000 + over.tv_nsec - begun.tv_nsec;
+    return ns >= SLICE_NS / 2;
+}
+
+#endif
