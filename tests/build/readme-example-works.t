@@ -17,3 +17,4 @@ build/fsdpc help attention
 build/fsdp-run --save mine/ net.bin
 build/fsdp-run --load mine/ net.bin
 build/fsdp-run --load mine/ --generate The --tokens 80 --temperature 0.8 net.bin
+build/fsdp-run --resume-or-start ck --checkpoint-every 500 net.bin
