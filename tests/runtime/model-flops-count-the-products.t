@@ -7,7 +7,7 @@ tokens, pairs = 6 * 5, 6 * (5 * 6 // 2)  # pairs of query and key, causal
 forward = 2 * tokens * (4 * 12 + 4 * 128) + 2 * 2 * pairs * 4
 start, step = [json.loads(line) for line in open(sys.argv[1])][:2]
 rate = step["model_flops_per_s"]
-print(start["model_flops"] == 3 * forward, abs(rate * step["step_ms"] / 1e3 / (3 * forward) - 1) < 1e-9, step["mfu"] * 2.5e9 / rate)
+print(start["model_flops"] == 3 * forward, abs(rate * step["step_ms"] / 1e3 / (3 * forward) - 1) < 1e-9, round(step["mfu"] * 2.5e9 / rate, 9))
 ==== toy.fsd
 module Block {
   qkv : Linear(4, 12)
