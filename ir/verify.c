@@ -51,12 +51,15 @@ static bool number_all(Verify *v) {
 
 /* ---- graph-1 to graph-4, op by op ---- */
 
+enum { NO_SOUND_TYPE = UINT32_MAX }; /* of a value that is defined: said where it is made */
+
 static bool check_operands(Verify *v, const Op *op) {
     bool good = true;
     for (uint32_t i = 0; i < op->n_in; i++) {
         ValueId x = op->in[i];
         if (x < v->g->values.n && v->defined[x] == v->program_row + 1) continue;
         good = false;
+        if (x < v->g->values.n && v->defined[x] == NO_SOUND_TYPE) continue;
         if (x >= v->g->values.n || v->value_number[x] == NO_VALUE)
             verify_broken(v, RULE_GRAPH_1, op, "operand %u is a value of no program", i);
         else
@@ -121,7 +124,7 @@ static bool check_results(Verify *v, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         if (type_sound(&verify_value(v, op->out + j)->type)) continue;
         verify_broken(v, RULE_GRAPH_9, op, "result %u has no type", j);
-        v->defined[op->out + j] = 0; /* nothing that reads it is looked at */
+        v->defined[op->out + j] = NO_SOUND_TYPE; /* nothing that reads it is looked at */
         return false;
     }
     return true;
