@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "driver.h"
+#include "driver_files.h"
 
 static void print_proofs(const Plan *p, const PlanCheckResult *r) {
     Buf out = {0};
@@ -36,6 +36,7 @@ static int driver_check(Driver *d) {
     PlanCheckResult result;
     char message[1024];
     const char *file = d->options.files.at[0];
+    if (driver_is_folder(file)) return driver_check_checkpoint(d, file);
     int status = plan_open(&plan, file, message, sizeof message);
     if (status == EXIT_ENVIRONMENT) fail_environment("%s", message);
     if (!status) {
@@ -110,6 +111,8 @@ static int run(Driver *d) {
     case COMMAND_DUMP: return driver_dump(d);
     case COMMAND_OPT: return driver_opt(d);
     case COMMAND_CHECK: return driver_check(d);
+    case COMMAND_RESHARD: return driver_reshard(d);
+    case COMMAND_CONVERT: return driver_convert(d);
     case COMMAND_EXPLAIN: return driver_explain(d);
     case COMMAND_HELP: return driver_help(d);
     case COMMAND_COMPLETION: return driver_completion(d);

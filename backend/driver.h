@@ -11,6 +11,7 @@
 #include "ir.h"
 #include "passes.h"
 #include "plan.h"
+#include "tensors.h"
 
 /* One bit an option: which ones a command takes is a mask in its row. */
 enum {
@@ -39,6 +40,8 @@ enum {
     OPTION_WARN = 1 << 22,
     OPTION_ACCELERATE = 1 << 23,
     OPTION_DEEPSPEED = 1 << 24,
+    OPTION_DTYPE = 1 << 25,
+    OPTION_MAX_FILE = 1 << 26,
     OPTIONS_VIEW = OPTION_ALL | OPTION_ONLY,
     OPTIONS_MODEL = OPTION_RANKS | OPTION_MESH | OPTION_PRESET | OPTION_SET | OPTION_ACCELERATE |
                     OPTION_DEEPSPEED,
@@ -51,8 +54,10 @@ typedef struct Options {
     const char *output, *mesh, *preset, *passes, *print_after, *only;
     const char *import[IMPORT_FORMATS]; /* --accelerate, --deepspeed */
     int64_t ranks, rank;
-    const char *stage;       /* config, plan, or what pass_of_stage knows */
-    bool json;               /* --format=json */
+    const char *stage; /* config, plan, or what pass_of_stage knows */
+    bool json;         /* --format=json */
+    FileType dtype;
+    uint64_t max_file;
     VEC(const char *) sets;  /* -s, left to right */
     VEC(const char *) files; /* what is not an option, `-` included */
 } Options;
@@ -78,6 +83,8 @@ typedef enum Command {
     COMMAND_DUMP,
     COMMAND_OPT,
     COMMAND_CHECK,
+    COMMAND_RESHARD,
+    COMMAND_CONVERT,
     COMMAND_EXPLAIN,
     COMMAND_HELP,
     COMMAND_COMPLETION,
@@ -129,6 +136,10 @@ int driver_compile(Driver *d);
 
 /* driver_dump.c */
 int driver_dump(Driver *d);
+/* driver_checkpoint.c */
+int driver_reshard(Driver *d);
+/* driver_convert.c */
+int driver_convert(Driver *d);
 /* driver_opt.c */
 int driver_opt(Driver *d);
 /* driver_help.c */

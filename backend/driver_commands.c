@@ -31,10 +31,33 @@ const CommandInfo command_table[] = {
      "Reads a graph from FILE or standard input, verifies it, runs the passes in the given order,\n"
      "verifies after each and prints the result. Without names: reads, verifies and prints.\n",
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
-    {COMMAND_CHECK, "check", "check [-v] plan.bin", "prove a plan correct",
-     "Prints nothing when all seven proofs succeed (-v: a line for each); otherwise the rule, the\n"
-     "instruction and the source line.\n",
+    {COMMAND_CHECK, "check", "check [-v] plan.bin | CK",
+     "prove a plan correct, or a checkpoint whole",
+     "Prints nothing when all seven proofs of a plan succeed (-v: a line for each); otherwise the\n"
+     "rule, the instruction and the source line.\n"
+     "\n"
+     "CK is a folder of checkpoints, whose newest is meant, or one of them. All its files are "
+     "read\n"
+     "and compared with their hashes and with the manifest (-v: what is in it). What is wrong is\n"
+     "said with file and tensor, and which one before it is whole.\n",
      OPTION_VERBOSE | OPTION_ERROR_FORMAT, 1, 1, WORDS_FILES, NULL},
+    {COMMAND_RESHARD, "reshard", "reshard CK (-n M | plan.bin) -o CK2",
+     "a checkpoint in the files of other ranks",
+     "Writes the same state, all of it, into files of M ranks, or in exactly the layout of a "
+     "plan,\n"
+     "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
+     "than 256 MiB of memory. (A run goes on from files of any number of ranks without it.)\n",
+     OPTION_OUTPUT | OPTION_RANKS | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2, WORDS_FILES, NULL},
+    {COMMAND_CONVERT, "convert", "convert CK | (WEIGHTS plan.bin) -o OUTPUT",
+     "weights of a checkpoint, or one of weights",
+     "Of a checkpoint: writes its weights as `fsdp-run --save` would have done after that step, "
+     "to\n"
+     "a .safetensors file, or to a folder of Hugging Face's layout, which is there or has a slash\n"
+     "at its end. Of a .safetensors file, an index or a folder: makes a checkpoint of a plan at "
+     "step\n"
+     "0, with moments of zero, from which --resume and --load begin.\n",
+     OPTION_OUTPUT | OPTION_DTYPE | OPTION_MAX_FILE | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2,
+     WORDS_FILES, NULL},
     {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, WORDS_CODES, NULL},
     {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",

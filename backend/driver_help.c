@@ -71,6 +71,8 @@ static void add_commands(HelpBook *b) {
         {"help", "fsdpc help attention"},
         {"plot",
          "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot run.jsonl -o run.svg"},
+        {"reshard", "fsdpc reshard old -n 4 -o new"},
+        {"convert", "fsdpc convert old -o weights/"},
         {"editor", "fsdpc editor vim >fsd.vim"},
         {"completion", "fsdpc completion bash | bash -n"},
     };

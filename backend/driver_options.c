@@ -54,13 +54,19 @@ const OptionInfo option_table[] = {
      "fsdpc compile --error-format=json model.fsd -o plan.bin"},
     {OPTION_QUIET, 'q', "quiet", NULL, "print errors only",
      "fsdpc compile -q model.fsd -o plan.bin"},
-    {OPTION_VERBOSE, 'v', "verbose", NULL, "one line a proof: what holds, and for how much",
+    {OPTION_VERBOSE, 'v', "verbose", NULL, "what holds, and for how much",
      "fsdpc check -v plan.bin"},
     {OPTION_RATE, 0, "lr", NULL, "draw the learning rate too",
      "fsdp-run -q --log run.jsonl plan.bin >/dev/null && fsdpc plot --lr run.jsonl -o run.svg"},
     {OPTION_WARN, 'W', "warn", "NAME",
      "no-NAME silences a warning, error makes all of them errors, error=NAME one; repeatable",
      "fsdpc compile -W error -W no-one-unit model.fsd -o plan.bin"},
+    {OPTION_DTYPE, 0, "dtype", "TYPE",
+     "numbers of the weights: f32, bf16 or f16; default: as they are",
+     "fsdpc convert old -o weights/ --dtype bf16"},
+    {OPTION_MAX_FILE, 0, "max-file", "SIZE",
+     "with a folder: tensors in one file at most, such as 500MB or 2GiB; default 5GB",
+     "fsdpc convert old -o weights/ --max-file 2GB"},
     {OPTION_HELP, 'h', "help", NULL, "this text", "fsdpc compile --help"},
 };
 const int n_options = ARRAY_LEN(option_table);
@@ -105,6 +111,9 @@ size_t driver_option_words(Arena *a, const OptionInfo *o, OptionWord *words, siz
         words[n++] = (OptionWord){"json", "for tools"};
         return n;
     case OPTION_WARN: return warning_words(a, words, max);
+    case OPTION_DTYPE:
+        for (; save_types[n]; n++) words[n] = (OptionWord){save_types[n], "of this type"};
+        return n;
     case OPTION_RANK: words[n++] = (OptionWord){"all", "the pieces of every rank"}; return n;
     default: return 0;
     }
@@ -245,6 +254,11 @@ static bool set_option(Driver *d, const OptionInfo *o, const char *value) {
         p->rank = JSON_ALL_RANKS;
         return !strcmp(value, "all") || whole_number(value, 0, 1 << 20, &p->rank) ||
                wrong_value(d, o, value, "the number of a rank from 0 on, or `all`");
+    case OPTION_DTYPE:
+        return save_type(value, &p->dtype) || wrong_value(d, o, value, "f32, bf16 or f16");
+    case OPTION_MAX_FILE:
+        return save_size(value, &p->max_file) ||
+               wrong_value(d, o, value, "a size such as 500MB, 5GB or 2GiB");
     case OPTION_PRINT_AFTER: p->print_after = value; break;
     case OPTION_ONLY: p->only = value; break;
     default: break;

@@ -285,6 +285,8 @@ int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t mes
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);
 void plan_close(Plan *p);
 const char *plan_string(const Plan *p, PlanString s);
+/* What --save calls the parameter. */
+const char *plan_saved_name(const Plan *p, const PlanParam *q);
 /* Its mesh; here, since modules of the runtime use it too. */
 static inline Mesh plan_mesh(const Plan *p) {
     Mesh m = {0, {{(AxisRole)0, 0}}};

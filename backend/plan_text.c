@@ -14,6 +14,10 @@ int plan_fail(Reading *r, const char *format, ...) {
 
 const char *plan_string(const Plan *p, PlanString s) { return p->strings + s; }
 
+const char *plan_saved_name(const Plan *p, const PlanParam *q) {
+    return plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
+}
+
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size) {
     if (instr >= p->n_instrs) {
         snprintf(out, size, "instruction %llu", (unsigned long long)instr);

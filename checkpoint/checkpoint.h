@@ -18,16 +18,18 @@
  * Functions that can fail return 0 or an exit code of util.h after writing one line to `error`
  * (CK_ERROR_BYTES).
  *
- * Depends on the small headers of ir/ only: fsdpc and fsdp-run both use it.
+ * Depends on the small headers of ir/ and on plan.h: fsdpc and fsdp-run both use it.
  */
 #ifndef FSDPC_CHECKPOINT_H
 #define FSDPC_CHECKPOINT_H
 
+#include "plan.h"
 #include "shards.h"
 #include "type.h"
 #include "util.h"
 
 enum { CK_ERROR_BYTES = 512, CK_VERSION = 1, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_MOST_KEPT = 24 };             /* blocks */
 enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
 
 /* ---- what is in a checkpoint */
@@ -35,6 +37,7 @@ enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, 
 typedef struct CkTensor {
     const char *name;     /* of the parameter; of a moment: optimizer.state.NAME.exp_avg */
     const char *saved_as; /* what --save calls it; "" where that is no tensor of --save */
+    uint32_t saved_at;    /* ... and after how many others it comes there, about: they ascend */
     bool transposed;      /* ... and stores with its axes in reverse order */
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
@@ -76,6 +79,10 @@ typedef struct CkContents {
     CkFile *file; /* in the order of ranks and classes; filled by ck_files */
     uint32_t n_file;
 } CkContents;
+
+/* states.c: what a checkpoint of the plan holds, without its step, run and settings. state: room
+ * for plan->n_states, or NULL: where each vector is in the arena. */
+void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
 /* layout.c: where everything is. */
 typedef struct CkRange {
@@ -142,11 +149,30 @@ int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, vo
                     char *error);
 /* All files are there, have their sizes, and every block its hash. */
 int checkpoint_verify(Checkpoint *k, char *error);
+/* Keeps so many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
+void checkpoint_keep(Checkpoint *k, int blocks);
+
+/* verify.c: checkpoint_verify, and that headers and manifest say the same. */
+int ck_verify(Checkpoint *k, char *error);
+
+/* ---- other layouts of the same state: copy.c */
+
+/* Another layout of what is in c: each vector cut evenly, one axis of so many ranks. */
+void ck_even_layout(CkContents *c, int64_t ranks, Arena *a);
+/* Writes a new checkpoint into the folder, which holds none of that step, and takes its lock; by
+ * one process. EXIT_USER where it has the step. */
+int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, char *error);
+/* The same with the values of another one, which must have the same tensors (EXIT_CORRUPT). *stop
+ * != 0 ends it with EXIT_INTERRUPTED. */
+int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
+            char *error);
 
 /* ---- folders of checkpoints: folder.c */
 
 enum { CK_PATH = 4096 };
 bool ck_is_step(const char *name, int64_t *step); /* step-00000400 */
+/* Is it a checkpoint or a folder of some, and not a folder of weights alone? */
+bool ck_is_checkpoint(const char *path);
 void ck_step_name(char out[32], int64_t step);
 /* The committed steps, ascending; NULL with n = 0 where there are none. malloc'ed. */
 int64_t *ck_steps(const char *folder, uint32_t *n);
@@ -155,6 +181,8 @@ int64_t *ck_steps(const char *folder, uint32_t *n);
 int ck_resolve(const char *path, char out[CK_PATH], char *error);
 /* The newest step of the same folder before this one that is whole, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
+/* Adds to the message which one that is. */
+void ck_advise(const char *step_folder, char *error);
 /* Makes the folder where it is missing, takes its lock, removes what a run that died left behind.
  * EXIT_ENVIRONMENT where another run has it. */
 int ck_lock(const char *folder, uint64_t run, int *lock, char *error);

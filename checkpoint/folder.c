@@ -41,6 +41,19 @@ bool ck_is_step(const char *name, int64_t *step) {
     return !strcmp(name, again);
 }
 
+static bool has(const char *folder, const char *name) {
+    char path[CK_PATH];
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+           !access(path, F_OK);
+}
+
+bool ck_is_checkpoint(const char *path) {
+    uint32_t n;
+    if (has(path, "model.safetensors") || has(path, "model.safetensors.index.json")) return false;
+    free(ck_steps(path, &n));
+    return n || has(path, "manifest.json");
+}
+
 static int ascending(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return x < y ? -1 : x > y;
@@ -120,6 +133,21 @@ int64_t ck_good_before(const char *step_folder) {
     }
     free(list);
     return good;
+}
+
+void ck_advise(const char *step_folder, char *error) {
+    int64_t step = ck_good_before(step_folder);
+    char name[32];
+    size_t n, said = strlen(error);
+    const char *last = last_part(step_folder, &n);
+    ck_step_name(name, step);
+    if (step < 0)
+        snprintf(error + said, CK_ERROR_BYTES - said,
+                 "\nhelp: there is no whole checkpoint before it");
+    else
+        snprintf(error + said, CK_ERROR_BYTES - said,
+                 "\nhelp: the newest one before it that is whole is %.*s%s",
+                 (int)MIN(last - step_folder, 100), step_folder, name);
 }
 
 /* ---- coming and going */

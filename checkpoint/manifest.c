@@ -39,6 +39,7 @@ static json_t *tensor_entry(const CkTensor *t) {
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);
     if (*t->saved_as) json_object_set_new(o, "saved_as", json_string(t->saved_as));
+    if (*t->saved_as) json_object_set_new(o, "saved_at", json_integer(t->saved_at));
     if (t->transposed) json_object_set_new(o, "transposed", json_true());
     return o;
 }
@@ -166,6 +167,7 @@ static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
     t->name = string(p, o, "name");
     const char *saved = json_string_value(json_object_get(o, "saved_as"));
     t->saved_as = arena_strdup(p->a, saved ? saved : "");
+    if (saved) t->saved_at = (uint32_t)integer(p, o, "saved_at", 0, UINT32_MAX);
     t->transposed = json_is_true(json_object_get(o, "transposed"));
     t->rank = (int32_t)rank;
     t->elements = 1;

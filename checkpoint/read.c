@@ -2,9 +2,9 @@
  * used.
  *
  * A range of a tensor lies in the ranges of some of the ranks that wrote it, and there in boxes;
- * the pieces of a rank are computed when the first of them is wanted, and kept. Blocks go through a
- * few buffers: files are read in the order in which they were written, so that a block is read
- * once.
+ * the pieces of a rank are computed when the first of them is wanted, and kept as long as there are
+ * not too many of all ranks. Blocks go through a few buffers: files are read in the order in which
+ * they were written, so that a block is read once.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "checkpoint.h"
 
-enum { BUFFERS = 6 };
+enum { KEPT = 6, MOST_PIECES = 1 << 17 };
 
 typedef struct Block {
     uint32_t file;
@@ -25,7 +25,8 @@ typedef struct Block {
 } Block;
 
 typedef struct Written { /* by a rank */
-    CkPiece *piece;      /* NULL: not yet computed */
+    Arena *arena;        /* NULL: not yet computed */
+    CkPiece *piece;
     uint32_t n;
     uint32_t file[CK_CLASSES]; /* its files */
 } Written;
@@ -36,8 +37,10 @@ struct Checkpoint {
     CkContents c;
     Written *rank;                  /* [ranks] */
     int32_t *owner[1 << MESH_AXES]; /* by split: [shards * copies] the rank that wrote a part */
-    Block block[BUFFERS];
+    Block block[CK_MOST_KEPT];
+    int kept;
     uint64_t clock;
+    uint64_t n_piece; /* of all ranks that were computed */
 };
 
 const CkContents *checkpoint_contents(const Checkpoint *k) { return &k->c; }
@@ -47,6 +50,18 @@ static int corrupt(const Checkpoint *k, const CkFile *f, const CkTensor *t, char
                    const char *what) {
     snprintf(error, CK_ERROR_BYTES, "%.200s/%s: %s%.100s%s%s", k->folder, f->name,
              t ? "tensor " : "", t ? t->name : "", t ? ": " : "", what);
+    return EXIT_CORRUPT;
+}
+
+/* A manifest in step-N is that of step N. */
+static int check_step(const CkContents *c, const char *path, char *error) {
+    const char *end = strrchr(path, '/'), *start = end;
+    char name[32] = "";
+    int64_t step;
+    while (start > path && start[-1] != '/') start--;
+    if ((size_t)(end - start) < sizeof name) memcpy(name, start, (size_t)(end - start));
+    if (!ck_is_step(name, &step) || step == c->step) return 0;
+    snprintf(error, CK_ERROR_BYTES, "%.300s: it is that of step %lld", path, (long long)c->step);
     return EXIT_CORRUPT;
 }
 
@@ -66,8 +81,10 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     Arena *a = arena_new();
     Checkpoint *k = arena_new_of(a, Checkpoint);
     k->arena = a;
+    k->kept = KEPT;
     snprintf(k->folder, sizeof k->folder, "%s", folder);
     int code = ck_manifest_parse(&k->c, a, path, text, bytes, error);
+    if (!code) code = check_step(&k->c, path, error);
     free(text);
     if (code) {
         arena_free(a);
@@ -78,11 +95,22 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     return 0;
 }
 
+static void forget_pieces(Checkpoint *k) {
+    for (int64_t r = 0; r < mesh_ranks(&k->c.mesh); r++) {
+        arena_free(k->rank[r].arena);
+        k->rank[r].arena = NULL;
+    }
+    k->n_piece = 0;
+}
+
 void checkpoint_close(Checkpoint *k) {
     if (!k) return;
-    for (int i = 0; i < BUFFERS; i++) free(k->block[i].at);
+    for (int i = 0; i < CK_MOST_KEPT; i++) free(k->block[i].at);
+    forget_pieces(k);
     arena_free(k->arena);
 }
+
+void checkpoint_keep(Checkpoint *k, int blocks) { k->kept = MIN(blocks, CK_MOST_KEPT); }
 
 /* ---- blocks */
 
@@ -122,7 +150,7 @@ static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
                 char *error) {
     const CkFile *f = &k->c.file[file];
     Block *oldest = k->block;
-    for (int i = 0; i < BUFFERS; i++) {
+    for (int i = 0; i < k->kept; i++) {
         Block *b = &k->block[i];
         b->used = b->at && b->file == file && b->number == number ? ++k->clock : b->used;
         if (b->used == k->clock && b->at && b->file == file && b->number == number) {
@@ -176,8 +204,11 @@ static int read_data(Checkpoint *k, uint32_t file, const CkTensor *t, uint64_t f
 
 static const Written *written(Checkpoint *k, int32_t rank) {
     Written *w = &k->rank[rank];
-    if (w->piece) return w;
-    w->piece = ck_pieces(&k->c, rank, k->arena, &w->n);
+    if (w->arena) return w;
+    if (k->n_piece > MOST_PIECES) forget_pieces(k);
+    w->arena = arena_new();
+    w->piece = ck_pieces(&k->c, rank, w->arena, &w->n);
+    k->n_piece += w->n;
     for (uint32_t i = 0; i < k->c.n_file; i++)
         if (k->c.file[i].rank == rank) w->file[k->c.file[i].class] = i;
     return w;

@@ -1,6 +1,5 @@
-/* What a checkpoint of a run holds: its states as vectors of the format, in the order in which a
- * file has them (all weights, then all moments), and the settings that a later run compares with
- * its own.
+/* What a checkpoint of a run holds: the states of its plan, and the settings that a later run
+ * compares with its own.
  *
  * Data files are compared by size and by samples of their bytes: reading all of a large data set
  * would take longer than many a run.
@@ -13,94 +12,11 @@
 
 _Static_assert((int)CK_ERROR_BYTES == (int)ERROR_BYTES, "messages have one size");
 
-/* ---- names of the optimizer's states, as PyTorch has them where it has them */
-
-static const struct {
-    int32_t optimizer; /* -1: any other */
-    StateRole role;
-    const char *name;
-} state_name[] = {
-    {OPTIMIZER_SGD, STATE_MOMENT1, "momentum_buffer"},
-    {-1, STATE_MOMENT1, "exp_avg"},
-    {-1, STATE_MOMENT2, "exp_avg_sq"},
-    {-1, STATE_FACTORS, "factors"},
-};
-
-static const char *name_of_state(uint32_t optimizer, StateRole role) {
-    for (size_t i = 0; i < ARRAY_LEN(state_name); i++)
-        if (state_name[i].role == role &&
-            (state_name[i].optimizer < 0 || (uint32_t)state_name[i].optimizer == optimizer))
-            return state_name[i].name;
-    BUG("state role %d is in no checkpoint", (int)role);
-}
-
-/* ---- vectors and tensors */
-
-static bool in_files(uint32_t role) {
-    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
-           role == STATE_FACTORS;
-}
-
 typedef struct Making {
     const Plan *p;
     Arena *a;
     Contents *out;
 } Making;
-
-static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, int64_t *factors) {
-    const PlanParam *param = &m->p->params[q->param];
-    CkContents *c = &m->out->c;
-    const char *key = plan_string(m->p, param->key);
-    CkTensor *t = &c->tensor[c->n_tensor++];
-    *t = (CkTensor){.name = key, .saved_as = "", .vector = c->n_vector, .offset = q->offset};
-    if (s->role == STATE_PARAM) {
-        t->saved_as = saved_name(m->p, param);
-        t->transposed = param->flags & PARAM_TRANSPOSED;
-    } else {
-        t->name = arena_printf(m->a, "optimizer.state.%s.%s", key,
-                               name_of_state(m->p->settings->optimizer, (StateRole)s->role));
-    }
-    t->elements = type_elements(&param->type);
-    t->rank = param->type.rank;
-    memcpy(t->dim, param->type.dim, sizeof t->dim);
-    if (s->role != STATE_FACTORS) return;
-    *t = (CkTensor){
-        .name = t->name, .saved_as = "", .vector = t->vector, .rank = 1, .offset = *factors};
-    t->elements = t->dim[0] = factor_numbers(&param->type);
-    *factors += t->elements;
-}
-
-static void add_vector(Making *m, const PlanState *s) {
-    CkContents *c = &m->out->c;
-    const PlanGroup *g = &m->p->groups[s->group];
-    CkVector *v = &c->vector[c->n_vector];
-    m->out->state[c->n_vector] = s;
-    *v = (CkVector){.role = s->role,
-                    .dtype = s->type.dtype,
-                    .layout = plan_layout(g),
-                    .first = c->n_tensor,
-                    .n = g->n_param};
-    if (s->role == STATE_FACTORS)
-        v->layout = layout_of(&c->mesh, 0, type_elements(&s->type), false);
-    int64_t factors = 0;
-    for (uint32_t k = 0; k < g->n_param; k++)
-        add_tensor(m, s, &m->p->group_params[g->first_param + k], &factors);
-    c->n_vector++;
-}
-
-static void add_states(Making *m) {
-    const Plan *p = m->p;
-    CkContents *c = &m->out->c;
-    uint64_t tensors = 0;
-    for (uint64_t i = 0; i < p->n_states; i++)
-        if (in_files(p->states[i].role)) tensors += p->groups[p->states[i].group].n_param;
-    c->vector = arena_array(m->a, CkVector, p->n_states + 1);
-    c->tensor = arena_array(m->a, CkTensor, tensors + 1);
-    m->out->state = arena_array(m->a, const PlanState *, p->n_states + 1);
-    for (uint32_t role = 0; role < STATE_ROLES; role++)
-        for (uint64_t i = 0; i < p->n_states; i++)
-            if (p->states[i].role == role && in_files(role)) add_vector(m, &p->states[i]);
-}
 
 /* ---- settings */
 
@@ -241,11 +157,8 @@ static int make_settings(Making *m, const Run *run, char *error) {
 int contents_make(const Run *run, Arena *a, Contents *out, char *error) {
     const Plan *p = run->plan;
     Making m = {.p = p, .a = a, .out = out};
-    *out = (Contents){.c = {.mesh = plan_mesh(p),
-                            .plan = p->header->fingerprint,
-                            .rules = p->header->rules,
-                            .config = plan_string(p, p->settings->hf_config)}};
-    add_states(&m);
+    *out = (Contents){.state = arena_array(a, const PlanState *, p->n_states + 1)};
+    ck_plan_states(&out->c, p, a, out->state);
     int code = make_settings(&m, run, error);
     return code ? code : ck_files(&out->c, a, error);
 }

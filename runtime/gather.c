@@ -35,10 +35,6 @@ static int source_dtype(const Gather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
-const char *saved_name(const Plan *p, const PlanParam *q) {
-    return plan_string(p, *plan_string(p, q->checkpoint) ? q->checkpoint : q->key);
-}
-
 static void plan_tensors(Gather *g, bool trainable_only) {
     const Plan *p = g->rank->run->plan;
     g->tensor = arena_array(g->arena, TensorPlan, p->n_params + 1);
@@ -59,7 +55,7 @@ static void plan_tensors(Gather *g, bool trainable_only) {
         if (trainable_only && !(group->flags & GROUP_TRAINABLE)) continue;
         TensorPlan *t = &g->tensor[g->n];
         g->param[g->n++] = (uint32_t)k;
-        t->name = saved_name(p, q);
+        t->name = plan_saved_name(p, q);
         t->type = g->form->type == FT_COUNT ? file_type_of(source_dtype(g, group)) : g->form->type;
         t->rank = q->type.rank;
         for (int i = 0; i < t->rank; i++)
@@ -199,8 +195,8 @@ uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
             const PlanParam *q = &p->params[p->group_params[g->first_param + k].param];
             uint32_t width =
                 type == FT_COUNT ? dtype_bytes((int)g->master_dtype) : file_type_bytes(type);
-            bytes +=
-                (uint64_t)type_elements(&q->type) * width + ENTRY_BYTES + strlen(saved_name(p, q));
+            bytes += (uint64_t)type_elements(&q->type) * width + ENTRY_BYTES +
+                     strlen(plan_saved_name(p, q));
         }
     }
     return bytes;

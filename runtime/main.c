@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checkpoint.h"
 #include "prepared.h"
 
 static Run *signalled; /* for the handler */
@@ -305,7 +306,7 @@ static int open_data(Run *run) {
 
 static int open_weights(Run *run, TensorSet *set) {
     char error[ERROR_BYTES];
-    if (is_checkpoint(run->options->load)) return resume_weights(run, run->options->load);
+    if (ck_is_checkpoint(run->options->load)) return resume_weights(run, run->options->load);
     int code = tensor_set_open(set, run->options->load, error);
     if (code) return report(code, error);
     run->weights = set;

@@ -142,30 +142,14 @@ static int dump_option(Options *o, const char *value) {
 }
 
 static int type_option(Options *o, const char *value) {
-    static const char *const known[] = {"f32", "bf16", "f16"};
-    static const FileType type[] = {FT_F32, FT_BF16, FT_F16};
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (!strcmp(value, known[i])) {
-            o->save.type = type[i];
-            return -1;
-        }
-    return unknown_word("--save-dtype", value, known, ARRAY_LEN(known));
+    size_t n = 0;
+    if (save_type(value, &o->save.type)) return -1;
+    while (save_types[n]) n++;
+    return unknown_word("--save-dtype", value, save_types, n);
 }
 
-/* 500MB, 2GiB */
 static int size_option(const char *value, uint64_t *out) {
-    static const struct {
-        const char *name;
-        uint64_t bytes;
-    } unit[] = {{"KB", 1000},     {"MB", 1000000},  {"GB", 1000000000},
-                {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
-    size_t digits = strspn(value, "0123456789");
-    uint64_t n = strtoull(value, NULL, 10);
-    for (size_t i = 0; digits && digits < 10 && n && i < ARRAY_LEN(unit); i++)
-        if (!strcmp(value + digits, unit[i].name)) {
-            *out = n * unit[i].bytes;
-            return -1;
-        }
+    if (save_size(value, out)) return -1;
     return mistake("--max-file %s: a size such as 500MB, 5GB or 2GiB is needed", value);
 }
 
@@ -184,21 +168,16 @@ static int peak_option(const char *value, double *out) {
                    value);
 }
 
-/* A folder is one that is there, or is to be made. */
 static int complete_save(Options *o) {
     SaveForm *save = &o->save;
-    struct stat st;
-    size_t n = save->path ? strlen(save->path) : 0;
-    save->folder =
-        n && (save->path[n - 1] == '/' || (!stat(save->path, &st) && S_ISDIR(st.st_mode)));
-    while (n > 1 && save->path[n - 1] == '/') n--;
-    if (save->folder) save->path = o->save_path = strndup(save->path, n);
-    if (save->folder && !save->path) fail_environment("no memory for the command line");
+    if (save->path) o->save_path = save_folder(save->path);
+    save->folder = o->save_path;
+    if (save->folder) save->path = o->save_path;
     if (!save->path && (save->type != FT_COUNT || save->max_file))
         return mistake("%s goes with --save", save->max_file ? "--max-file" : "--save-dtype");
     if (!save->folder && save->max_file)
         return mistake("--max-file goes with a folder: --save %s/", save->path);
-    if (!save->max_file) save->max_file = 5000000000;
+    if (!save->max_file) save->max_file = SAVE_MAX_FILE;
     return -1;
 }
 

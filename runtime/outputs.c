@@ -68,8 +68,8 @@ static int check_names(const Run *run, char *error) {
     const Plan *p = run->plan;
     for (uint64_t i = 0; i < p->n_params; i++)
         for (uint64_t k = 0; k < i; k++) {
-            const char *name = saved_name(p, &p->params[i]);
-            if (strcmp(name, saved_name(p, &p->params[k]))) continue;
+            const char *name = plan_saved_name(p, &p->params[i]);
+            if (strcmp(name, plan_saved_name(p, &p->params[k]))) continue;
             snprintf(error, ERROR_BYTES,
                      "two parameters would be saved as %.200s: the names table of %.200s", name,
                      plan_string(p, p->settings->model));

@@ -39,35 +39,6 @@ static int report(int code, const char *text) {
     return code;
 }
 
-/* ---- what is there */
-
-static bool has(const char *folder, const char *name) {
-    char path[CK_PATH];
-    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
-           !access(path, F_OK);
-}
-
-bool is_checkpoint(const char *path) {
-    uint32_t n;
-    if (has(path, WEIGHTS_FILE) || has(path, INDEX_FILE)) return false;
-    free(ck_steps(path, &n));
-    return n || has(path, "manifest.json");
-}
-
-/* What can be done instead of a damaged one. */
-static void good_text(const char *folder, char *out, size_t size) {
-    int64_t step = ck_good_before(folder);
-    char name[32];
-    size_t n = strlen(folder);
-    while (n && folder[n - 1] != '/') n--;
-    ck_step_name(name, step);
-    if (step < 0)
-        snprintf(out, size, "there is no whole checkpoint before it");
-    else
-        snprintf(out, size, "the newest one before it that is whole is %.*s%s", (int)MIN(n, 100u),
-                 folder, name);
-}
-
 /* ---- names of tensors */
 
 static int by_name(const void *a, const void *b) {
@@ -193,11 +164,8 @@ static int open_step(Run *run, const char *path, bool weights_only) {
     if (code) return report(code, error);
     code = checkpoint_open(&s->from, s->folder, error);
     if (code) {
-        report(code, error);
-        if (code != EXIT_CORRUPT || run->launch.rank != 0) return code;
-        good_text(s->folder, error, sizeof error);
-        fprintf(stderr, "help: %s\n", error);
-        return code;
+        if (code == EXIT_CORRUPT && run->launch.rank == 0) ck_advise(s->folder, error);
+        return report(code, error);
     }
     if ((code = contents_make(run, a, &s->mine, error))) return report(code, error);
     s->row = arena_array(a, int64_t, s->mine.c.n_tensor + 1);
@@ -218,7 +186,7 @@ static int check_steps(const Run *run, const Resume *s) {
 
 static bool nothing_there(const char *path) {
     struct stat st;
-    return stat(path, &st) || (S_ISDIR(st.st_mode) && !is_checkpoint(path));
+    return stat(path, &st) || (S_ISDIR(st.st_mode) && !ck_is_checkpoint(path));
 }
 
 int resume_open(Run *run) {
@@ -308,13 +276,6 @@ static int fill_vector(Filling *f, uint32_t vector) {
     return 0;
 }
 
-static void advise(Rank *r, const Resume *s) {
-    char good[200];
-    size_t n = strlen(r->error);
-    good_text(s->folder, good, sizeof good);
-    snprintf(r->error + n, ERROR_BYTES - n, "\nhelp: %s", good);
-}
-
 int resume_fill(Rank *r) {
     const Resume *s = r->run->resume;
     Filling f = {.rank = r, .s = s};
@@ -329,7 +290,7 @@ int resume_fill(Rank *r) {
     if (!code) code = checkpoint_open(&f.from, s->folder, r->error);
     for (uint32_t v = 0; v < s->mine.c.n_vector && !code; v++)
         if (!s->weights_only || s->mine.c.vector[v].role == STATE_PARAM) code = fill_vector(&f, v);
-    if (code == EXIT_CORRUPT) advise(r, s);
+    if (code == EXIT_CORRUPT) ck_advise(s->folder, r->error);
     rank_writes(r, false);
     checkpoint_close(f.from);
     free(f.host);

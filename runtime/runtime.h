@@ -312,7 +312,6 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
 int save_weights(Rank *r); /* --save */
 /* Bytes of such files, or a few more; type: FT_COUNT = the groups' master dtypes. */
 uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
-const char *saved_name(const Plan *p, const PlanParam *q); /* of the parameter in such a file */
 
 /* saver.c: checkpoints of the run; run->checkpoint says which. */
 int saver_open(Run *run, char *error);
@@ -335,7 +334,6 @@ int saver_save(Rank *r, SaveMoment *m);
 
 /* resume.c: prints what is wrong. */
 int resume_open(Run *run);                      /* --resume, --resume-or-start */
-bool is_checkpoint(const char *path);           /* for --load */
 int resume_weights(Run *run, const char *path); /* ... of one */
 void resume_close(Resume *s);
 const char *resume_folder(const Run *run); /* the step's, or NULL */

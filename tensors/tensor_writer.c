@@ -62,15 +62,17 @@ static char *path_in(const char *folder, const char *name) {
 
 /* ---- making the temporary files */
 
-static int write_whole(int fd, const char *bytes, size_t n) {
+static int write_at(int fd, uint64_t at, const char *bytes, size_t n) {
     for (size_t done = 0; done < n;) {
-        ssize_t put = pwrite(fd, bytes + done, n - done, (off_t)done);
+        ssize_t put = pwrite(fd, bytes + done, n - done, (off_t)(at + done));
         if (put < 0 && errno == EINTR) continue; /* a signal is no reason to lose the save */
         if (put <= 0) return put ? errno : EIO;
         done += (size_t)put;
     }
     return 0;
 }
+
+static int write_whole(int fd, const char *bytes, size_t n) { return write_at(fd, 0, bytes, n); }
 
 static int reserve(int fd, uint64_t size) {
     int number;
@@ -256,6 +258,14 @@ int writer_map(TensorWriter *w, uint32_t i, void **at, char *error) {
 void writer_unmap(TensorWriter *w) {
     if (w->map) munmap(w->map, w->map_bytes);
     w->map = NULL;
+}
+
+int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint64_t n,
+               char *error) {
+    const TensorPlan *t = &w->tensor[i];
+    CHECK(at <= t->bytes && n <= t->bytes - at);
+    int number = write_at(w->piece[t->piece].fd, t->offset + at, bytes, n);
+    return number ? failed(w, error, "write", number) : 0;
 }
 
 /* ---- the final names */

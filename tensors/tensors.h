@@ -160,6 +160,15 @@ typedef struct SaveForm {
     uint64_t max_file;  /* bytes of tensors in a file of a folder */
     const char *config; /* of config.json in a folder; "" = none */
 } SaveForm;
+/* save_form.c: how users say it. */
+#define SAVE_MAX_FILE 5000000000u
+extern const char *const save_types[]; /* up to NULL */
+bool save_type(const char *word, FileType *out);
+bool save_size(const char *text, uint64_t *out); /* 500MB, 2GiB */
+/* The folder that the path means, which is there or has a slash at its end: without the slash,
+ * malloc'ed. NULL: it is a file. */
+char *save_folder(const char *path);
+
 typedef struct TensorWriter {
     const SaveForm *form;
     Target target;
@@ -178,6 +187,9 @@ typedef struct TensorWriter {
 int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n, char *error);
 int writer_map(TensorWriter *w, uint32_t i, void **at, char *error); /* one at a time */
 void writer_unmap(TensorWriter *w);
+/* Bytes of tensor i from `at` on, without a mapping. */
+int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint64_t n,
+               char *error);
 int writer_commit(TensorWriter *w, char *error);
 void writer_abandon(TensorWriter *w); /* removes the temporary files */
 bool writer_makes(const char *name);  /* is it the name of a file that is made in a folder? */

@@ -23,7 +23,7 @@ fsdp-run --load m
 fsdpc no-command --
 ==== out
 fsdpc expl|explain
-fsdpc co|compile completion
+fsdpc co|compile convert completion
 fsdpc dump --stage=sc|sched schedule
 fsdpc dump --stage=sh|shard
 fsdpc compile m|m.fsd

@@ -2,6 +2,6 @@
 # A command says which file it misses.
 ==== err
 error[E0504]: `fsdpc check` needs a file
-  = help: usage: fsdpc check [-v] plan.bin
+  = help: usage: fsdpc check [-v] plan.bin | CK
 
 ==== exit 1

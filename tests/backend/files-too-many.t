@@ -2,6 +2,6 @@
 # A file too many is not ignored.
 ==== err
 error[E0504]: `b.bin` is one argument too many for `fsdpc check`
-  = help: usage: fsdpc check [-v] plan.bin
+  = help: usage: fsdpc check [-v] plan.bin | CK
 
 ==== exit 1

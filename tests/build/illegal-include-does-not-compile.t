@@ -6,7 +6,7 @@ ir         yes    yes  yes    yes  no    no       no     no           no        
 frontend   yes    yes  yes    yes  yes   no       no     no           no        no
 passes     yes    yes  yes    yes  no    yes      no     no           no        no
 backend    yes    yes  yes    yes  yes   yes      yes    yes          yes       no
-checkpoint yes    yes  yes    yes  no    no       no     yes          no        no
+checkpoint yes    yes  no     no   no    no       yes    yes          no        no
 tensors    yes    yes  no     no   no    no       yes    no           yes       no
 runtime    yes    yes  no     no   no    no       yes    yes          yes       yes
 kernel     yes    yes  no     no   no    no       yes    no           no        yes

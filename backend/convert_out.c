@@ -1,0 +1,179 @@
+/* fsdpc convert of a checkpoint: its weights as a .safetensors file or a folder of Hugging Face's
+ * layout, byte for byte what `fsdp-run --save` writes.
+ *
+ * Tensors go out in the order of --save, a piece at a time. One that is stored transposed is read
+ * by panels of whole rows; a column of a panel lies together in the file.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver_files.h"
+
+enum { PANEL = 6 << 20 }; /* elements */
+
+typedef struct Export {
+    Checkpoint *from;
+    const CkContents *c;
+    TensorWriter writer;
+    TensorPlan *tensor;
+    const CkTensor **source; /* of each */
+    uint32_t n;
+    char *in, *out; /* PANEL elements */
+    char *error;
+} Export;
+
+/* ---- what is written */
+
+static int by_place(const void *a, const void *b) {
+    const CkTensor *x = *(const CkTensor *const *)a, *y = *(const CkTensor *const *)b;
+    return x->saved_at < y->saved_at ? -1 : x->saved_at > y->saved_at;
+}
+
+static void plan_tensors(Export *e, FileType type, Arena *a) {
+    const CkContents *c = e->c;
+    e->source = arena_array(a, const CkTensor *, c->n_tensor + 1);
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        if (*c->tensor[i].saved_as) e->source[e->n++] = &c->tensor[i];
+    qsort(e->source, e->n, sizeof *e->source, by_place);
+    e->tensor = arena_array(a, TensorPlan, e->n + 1);
+    for (uint32_t i = 0; i < e->n; i++) {
+        const CkTensor *s = e->source[i];
+        int dtype = (int)c->vector[s->vector].dtype;
+        TensorPlan *t = &e->tensor[i];
+        t->name = s->saved_as;
+        t->type = type == FT_COUNT ? file_type_of(dtype) : type;
+        t->rank = s->rank;
+        for (int k = 0; k < s->rank; k++) t->dim[k] = s->dim[s->transposed ? s->rank - 1 - k : k];
+    }
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Weights, each under a name of its own. */
+static int check_names(const Export *e, Arena *a) {
+    const char **name = arena_array(a, const char *, e->n + 1);
+    for (uint32_t i = 0; i < e->n; i++) name[i] = e->tensor[i].name;
+    qsort(name, e->n, sizeof *name, by_name);
+    for (uint32_t i = 1; i < e->n; i++) {
+        if (strcmp(name[i - 1], name[i]) != 0) continue;
+        snprintf(e->error, ERROR_BYTES, "%.300s: two parameters would be saved as %.100s",
+                 checkpoint_folder(e->from), name[i]);
+        return EXIT_USER;
+    }
+    return 0;
+}
+
+static int check_target(Export *e, const SaveForm *form) {
+    Target target;
+    uint64_t bytes = 0, largest = 0;
+    uint32_t files = tensor_files(e->tensor, e->n, form->folder ? form->max_file : UINT64_MAX);
+    for (uint32_t i = 0; i < e->n; i++) {
+        bytes += e->tensor[i].bytes;
+        largest = MAX(largest, e->tensor[i].bytes);
+    }
+    largest = form->folder ? MAX(largest, MIN(bytes, form->max_file)) : bytes;
+    if (files > WRITER_FILES) {
+        snprintf(e->error, ERROR_BYTES,
+                 "%llu bytes in files of at most %llu would be more than %d files\n"
+                 "help: a larger --max-file",
+                 (Llu)bytes, (Llu)form->max_file, WRITER_FILES);
+        return EXIT_USER;
+    }
+    int code = target_find(&target, form->path, e->error);
+    if (!code) code = target_check(&target, form->folder, e->error);
+    return code ? code : target_room(&target, bytes, largest, 0, e->error);
+}
+
+/* ---- writing */
+
+/* n elements of a tensor as the file has them, in one of the two buffers. */
+static int fetch(Export *e, uint32_t i, int64_t first, int64_t n, const char **at) {
+    const CkTensor *s = e->source[i];
+    FileType have = file_type_of((int)e->c->vector[s->vector].dtype), want = e->tensor[i].type;
+    int code = checkpoint_read(e->from, (uint32_t)(s - e->c->tensor), first, n, e->in, e->error);
+    *at = e->in;
+    if (code || have == want) return code;
+    float value[4096];
+    for (int64_t done = 0; done < n; done += (int64_t)ARRAY_LEN(value)) {
+        int64_t count = MIN(n - done, (int64_t)ARRAY_LEN(value));
+        load_floats(e->in + done * file_type_bytes(have), have, count, value);
+        store_elements(e->out + done * file_type_bytes(want), want, value, count);
+    }
+    *at = e->out;
+    return 0;
+}
+
+/* `rows` rows of `columns` elements from row `first` on, to where the file has them: each column in
+ * one piece. */
+static int put_columns(Export *e, uint32_t i, int64_t first, int64_t rows, int64_t columns,
+                       const char *from) {
+    const TensorPlan *t = &e->tensor[i];
+    uint64_t width = file_type_bytes(t->type);
+    char *column = (from == e->in ? e->out : e->in);
+    int code = 0;
+    for (int64_t k = 0; k < columns && !code; k++) {
+        for (int64_t row = 0; row < rows; row++)
+            memcpy(column + (uint64_t)row * width, from + (uint64_t)(row * columns + k) * width,
+                   width);
+        int64_t at = stored_element(t->dim, t->rank, e->source[i]->elements, first * columns + k);
+        code = writer_put(&e->writer, i, (uint64_t)at * width, column, (uint64_t)rows * width,
+                          e->error);
+    }
+    return code;
+}
+
+static int write_tensor(Export *e, uint32_t i) {
+    const CkTensor *s = e->source[i];
+    bool turned = s->transposed && s->rank > 1;
+    uint64_t width = file_type_bytes(e->tensor[i].type);
+    int64_t columns = turned ? s->elements / s->dim[0] : 1;
+    int64_t step = MAX(PANEL / columns, 1) * columns;
+    int code = 0;
+    for (int64_t done = 0; done < s->elements && !code; done += step) {
+        int64_t n = MIN(step, s->elements - done);
+        const char *from;
+        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, i, done, n, &from);
+        if (code) break;
+        if (turned)
+            code = put_columns(e, i, done / columns, n / columns, columns, from);
+        else
+            code = writer_put(&e->writer, i, (uint64_t)done * width, from, (uint64_t)n * width,
+                              e->error);
+    }
+    return code;
+}
+
+static int write_all(Export *e, const SaveForm *form) {
+    int code = writer_open(&e->writer, form, e->tensor, e->n, e->error);
+    if (code) return code;
+    for (uint32_t i = 0; i < e->n && !code; i++) code = write_tensor(e, i);
+    if (code)
+        writer_abandon(&e->writer);
+    else
+        code = writer_commit(&e->writer, e->error);
+    return code;
+}
+
+int convert_out(Checkpoint *from, const SaveForm *form, char *error) {
+    Arena *a = arena_new();
+    Export e = {.from = from, .c = checkpoint_contents(from), .error = error};
+    plan_tensors(&e, form->type, a);
+    int64_t most = PANEL; /* a row may be longer than a panel */
+    for (uint32_t i = 0; i < e.n; i++)
+        if (e.source[i]->transposed && e.source[i]->rank > 1)
+            most = MAX(most, e.source[i]->elements / e.source[i]->dim[0]);
+    e.in = malloc((size_t)most * sizeof(double));
+    e.out = malloc((size_t)most * sizeof(double));
+    int code = e.in && e.out ? 0 : EXIT_ENVIRONMENT;
+    if (code) snprintf(error, ERROR_BYTES, "no memory for the weights");
+    if (!code) code = check_names(&e, a);
+    if (!code) code = check_target(&e, form);
+    if (!code) code = write_all(&e, form);
+    free(e.in);
+    free(e.out);
+    arena_free(a);
+    return code;
+}

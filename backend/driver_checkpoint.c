@@ -1,0 +1,179 @@
+/* fsdpc check and reshard of checkpoints: a folder of them, whose newest is meant, or one step.
+ *
+ * Ctrl-C and SIGTERM end a copy: what was written is removed.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "driver_files.h"
+
+volatile int driver_stop;
+
+static void on_signal(int number) {
+    (void)number;
+    driver_stop = 1;
+}
+
+void driver_catch_signals(void) {
+    struct sigaction a = {.sa_handler = on_signal};
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    sigaction(SIGHUP, &a, NULL);
+}
+
+int driver_fault(Driver *d, int code, DiagCode corrupt, char *error) {
+    char *help = strstr(error, "\nhelp: ");
+    if (code == EXIT_INTERRUPTED) {
+        fprintf(stderr, "interrupted: nothing was written\n");
+        return code;
+    }
+    if (code == EXIT_ENVIRONMENT) fail_environment("%s", error);
+    if (help) *help = 0;
+    Diag diag =
+        diag_at(&d->diags, code == EXIT_USER ? E_option_value : corrupt, (Span){0}, "%s", error);
+    if (help) diag_help(&diag, "%s", help + strlen("\nhelp: "));
+    diag_emit(&diag);
+    return code;
+}
+
+bool driver_is_folder(const char *path) {
+    struct stat st;
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out) {
+    char folder[CK_PATH], error[CK_ERROR_BYTES];
+    int code = ck_resolve(path, folder, error);
+    if (!code) code = checkpoint_open(out, folder, error);
+    if (code == EXIT_CORRUPT) ck_advise(folder, error);
+    return code ? driver_fault(d, code, E_checkpoint, error) : 0;
+}
+
+/* ---- check */
+
+static void put_mesh(const Mesh *m, Buf *out) {
+    for (int i = 0; i < m->n; i++)
+        buf_printf(out, "%s%s = %lld", i ? ", " : "", axis_name(m->axis[i].role),
+                   (long long)m->axis[i].size);
+}
+
+static void print_verified(const CkContents *c) {
+    Buf out = {0};
+    uint64_t bytes = 0, blocks = 0, weights = 0;
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        bytes += c->file[i].size;
+        blocks += ck_blocks(c->file[i].size);
+    }
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        weights += c->vector[c->tensor[i].vector].role == STATE_PARAM;
+    buf_printf(&out, "step %lld, after %lld samples, in the files of ranks (", (long long)c->step,
+               (long long)c->samples);
+    put_mesh(&c->mesh, &out);
+    buf_printf(&out, ")\nmanifest: what was written, with %u settings\n", c->n_setting);
+    buf_printf(&out,
+               "files: %u, all there and no others; %llu bytes, %llu blocks have their hash\n",
+               c->n_file, (Llu)bytes, (Llu)blocks);
+    buf_printf(&out,
+               "tensors: %llu weights, %llu of the optimizer; names, shapes and places in the "
+               "headers are the manifest's\n",
+               (Llu)weights, (Llu)(c->n_tensor - weights));
+    driver_print(out.at, out.n);
+    buf_free(&out);
+}
+
+int driver_check_checkpoint(Driver *d, const char *path) {
+    char error[CK_ERROR_BYTES];
+    Checkpoint *k;
+    int code = driver_open_checkpoint(d, path, &k);
+    if (code) return code;
+    code = ck_verify(k, error);
+    if (code == EXIT_CORRUPT) ck_advise(checkpoint_folder(k), error);
+    if (code)
+        code = driver_fault(d, code, E_checkpoint, error);
+    else if (d->options.given & OPTION_VERBOSE)
+        print_verified(checkpoint_contents(k));
+    checkpoint_close(k);
+    return code;
+}
+
+/* ---- reshard */
+
+int driver_open_plan(Driver *d, const char *file, Plan *plan) {
+    char message[1024];
+    int code = plan_open(plan, file, message, sizeof message);
+    if (code == EXIT_ENVIRONMENT) fail_environment("%s", message);
+    return code ? driver_mistake(d, E_plan, NULL, "%s: %s", file, message) : 0;
+}
+
+int driver_check_target(Driver *d, const char *output) {
+    char manifest[CK_PATH];
+    if (strlen(output) + 64 < sizeof manifest)
+        snprintf(manifest, sizeof manifest, "%s/manifest.json", output);
+    else
+        return driver_mistake(d, E_option_value, NULL, "-o: the path is too long");
+    if (!access(manifest, F_OK))
+        return driver_mistake(d, E_option_value, NULL,
+                              "-o names a folder of checkpoints, and %s is one step", output);
+    return 0;
+}
+
+void driver_say_written(Driver *d, const CkContents *c, const char *folder) {
+    char name[32];
+    uint64_t bytes = 0;
+    if (d->options.given & OPTION_QUIET) return;
+    ck_step_name(name, c->step);
+    for (uint32_t i = 0; i < c->n_file; i++) bytes += c->file[i].size;
+    size_t n = strlen(folder);
+    while (n > 1 && folder[n - 1] == '/') n--;
+    fprintf(stderr, "%.*s/%s: %u tensors, %llu bytes, in %u files of %lld ranks\n", (int)n, folder,
+            name, c->n_tensor, (Llu)bytes, c->n_file, (long long)mesh_ranks(&c->mesh));
+}
+
+static int reshard(Driver *d, Checkpoint *from, const Plan *plan) {
+    const Options *o = &d->options;
+    char error[CK_ERROR_BYTES];
+    CkContents to = *checkpoint_contents(from);
+    if (plan) {
+        to.n_vector = to.n_tensor = 0;
+        ck_plan_states(&to, plan, d->arena, NULL);
+    } else {
+        ck_even_layout(&to, o->ranks, d->arena);
+    }
+    int code = ck_files(&to, d->arena, error);
+    if (!code) code = ck_copy(from, &to, o->output, &driver_stop, error);
+    if (code == EXIT_CORRUPT && !strstr(error, "\n")) ck_advise(checkpoint_folder(from), error);
+    if (code) return driver_fault(d, code, E_checkpoint, error);
+    driver_say_written(d, &to, o->output);
+    return 0;
+}
+
+int driver_reshard(Driver *d) {
+    const Options *o = &d->options;
+    bool has_plan = o->files.n > 1, has_ranks = o->given & OPTION_RANKS;
+    Checkpoint *from;
+    Plan plan;
+    if (!o->output)
+        return driver_mistake(d, E_missing_argument, NULL,
+                              "`fsdpc reshard` needs -o FOLDER for the checkpoint");
+    if (has_plan == has_ranks)
+        return driver_mistake(d, E_missing_argument,
+                              "-n M cuts it evenly for M ranks; a plan says where all of it goes",
+                              "`fsdpc reshard` needs %s",
+                              has_plan ? "-n or a plan, not both" : "-n M or a plan");
+    int code = driver_check_target(d, o->output);
+    if (!code && has_plan) code = driver_open_plan(d, o->files.at[1], &plan);
+    if (code) return code;
+    code = driver_open_checkpoint(d, o->files.at[0], &from);
+    if (!code) {
+        checkpoint_keep(from, RESHARD_BLOCKS);
+        driver_catch_signals();
+        code = reshard(d, from, has_plan ? &plan : NULL);
+        checkpoint_close(from);
+    }
+    if (has_plan) plan_close(&plan);
+    return code;
+}

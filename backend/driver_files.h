@@ -1,0 +1,33 @@
+/* What the commands of fsdpc that read and write checkpoints share. */
+#ifndef FSDPC_DRIVER_FILES_H
+#define FSDPC_DRIVER_FILES_H
+
+#include "checkpoint.h"
+#include "driver.h"
+#include "tensors.h"
+
+/* Blocks of 8 MiB that are kept while files are read in another order than they were written: with
+ * all else fewer than 256 MiB. */
+enum { RESHARD_BLOCKS = 20, CONVERT_BLOCKS = 10 };
+
+/* driver_checkpoint.c */
+extern volatile int driver_stop; /* set by a signal: end without a result */
+void driver_catch_signals(void);
+/* Reports what a function of checkpoint.h or tensors.h said, by its exit code, which is returned;
+ * EXIT_ENVIRONMENT ends the program. */
+int driver_fault(Driver *d, int code, DiagCode corrupt, char *error);
+bool driver_is_folder(const char *path);
+int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out);
+int driver_open_plan(Driver *d, const char *file, Plan *plan);
+int driver_check_target(Driver *d, const char *output);
+void driver_say_written(Driver *d, const CkContents *c, const char *folder);
+int driver_check_checkpoint(Driver *d, const char *path);
+
+/* convert_out.c: the checkpoint's weights, as form says. */
+int convert_out(Checkpoint *from, const SaveForm *form, char *error);
+/* convert_in.c: weights to a checkpoint of the plan in `folder`; *out is what is in it. Where they
+ * are not those of the plan's model, `report` says why and `error` nothing. */
+int convert_in(const Plan *plan, const TensorSet *set, const char *folder, CkContents *out,
+               Arena *a, Buf *report, char *error);
+
+#endif

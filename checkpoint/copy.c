@@ -1,0 +1,182 @@
+/* The same state in other files: for another number of ranks, or in the layout of a plan.
+ *
+ * Each file of the new checkpoint is written from its first byte to its last, and what it needs is
+ * read from the old ones as it comes, through the blocks that a reader keeps. Memory is those
+ * blocks, one block that is being written, and what the manifest says: never in proportion to the
+ * numbers of the model.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+
+/* ---- layouts */
+
+void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
+    CkVector *vector = arena_array(a, CkVector, c->n_vector + 1);
+    c->mesh = (Mesh){.n = 1};
+    c->mesh.axis[0] = (MeshAxis){AXIS_dp, ranks};
+    for (uint32_t i = 0; i < c->n_vector; i++) {
+        const CkVector *v = &c->vector[i];
+        const CkTensor *last = v->n ? &c->tensor[v->first + v->n - 1] : NULL;
+        int64_t end = last ? last->offset + last->elements : v->layout.unpadded;
+        bool aligned = v->layout.unpadded == v->layout.padded;
+        AxisSet split = v->role == STATE_FACTORS ? 0 : mesh_all_axes(&c->mesh);
+        vector[i] = *v;
+        vector[i].layout = layout_of(&c->mesh, split, end, aligned && split);
+    }
+    c->vector = vector;
+}
+
+/* ---- which tensor is which */
+
+static int by_name(const void *a, const void *b) {
+    return strcmp((*(const CkTensor *const *)a)->name, (*(const CkTensor *const *)b)->name);
+}
+
+static const CkTensor **sorted(const CkContents *c, Arena *a) {
+    const CkTensor **list = arena_array(a, const CkTensor *, c->n_tensor + 1);
+    for (uint32_t i = 0; i < c->n_tensor; i++) list[i] = &c->tensor[i];
+    qsort(list, c->n_tensor, sizeof *list, by_name);
+    return list;
+}
+
+static void shape_text(const CkContents *c, const CkTensor *t, char out[TYPE_TEXT]) {
+    Type type = {.dtype = (uint8_t)c->vector[t->vector].dtype, .rank = (uint8_t)t->rank};
+    memcpy(type.dim, t->dim, sizeof type.dim);
+    type_format(&type, out, TYPE_TEXT);
+}
+
+enum { TOLD = 3 };
+
+typedef struct Pairs {
+    const CkContents *old, *new;
+    uint32_t *row;
+    char *error;
+    size_t said;
+    uint32_t faults;
+} Pairs;
+
+static void tell(Pairs *p, const char *name, const char *then, const char *now) {
+    if (p->faults++ >= TOLD || p->said >= CK_ERROR_BYTES) return;
+    int n = snprintf(p->error + p->said, CK_ERROR_BYTES - p->said, "\n  %.60s: %s%.40s%s, %.40s%s",
+                     name, *then ? "" : "not in the checkpoint", then,
+                     *then ? " in the checkpoint" : "", *now ? now : "not in the plan",
+                     *now ? " in the plan" : "");
+    p->said += n > 0 ? (size_t)n : 0;
+}
+
+static void pair(Pairs *p, const CkTensor *mine, const CkTensor *t) {
+    char now[TYPE_TEXT], then[TYPE_TEXT] = "";
+    shape_text(p->new, mine, now);
+    if (t) shape_text(p->old, t, then);
+    if (strcmp(now, then) != 0) tell(p, mine->name, then, now);
+    p->row[mine - p->new->tensor] = t ? (uint32_t)(t - p->old->tensor) : 0;
+}
+
+/* Both lists have the same tensors; row: [new->n_tensor] where each is in the old one. */
+static int find_pairs(const CkContents *old, const CkContents *new, uint32_t *row, char *error) {
+    Arena *a = arena_new();
+    Pairs p = {.old = old, .new = new, .row = row, .error = error};
+    const CkTensor **x = sorted(old, a), **y = sorted(new, a);
+    p.said = (size_t)snprintf(error, CK_ERROR_BYTES, "the plan is of another model or optimizer");
+    uint32_t i = 0, k = 0;
+    while (i < old->n_tensor || k < new->n_tensor) {
+        int order = i == old->n_tensor   ? 1
+                    : k == new->n_tensor ? -1
+                                         : strcmp(x[i]->name, y[k]->name);
+        char then[TYPE_TEXT];
+        if (order < 0) shape_text(old, x[i], then), tell(&p, x[i]->name, then, "");
+        if (order >= 0) pair(&p, y[k], order ? NULL : x[i]);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    arena_free(a);
+    if (p.faults > TOLD && p.said < CK_ERROR_BYTES)
+        snprintf(error + p.said, CK_ERROR_BYTES - p.said, "\n  and %u more", p.faults - TOLD);
+    return p.faults ? EXIT_CORRUPT : 0;
+}
+
+/* ---- copying */
+
+typedef struct Copying {
+    Checkpoint *from;
+    const CkContents *to;
+    const uint32_t *row;
+    const volatile int *stop;
+} Copying;
+
+static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
+    const Copying *c = user;
+    const CkVector *v = &c->to->vector[vector];
+    uint32_t low = v->first, high = v->first + v->n - 1; /* the last that begins at or before it */
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (c->to->tensor[middle].offset <= first)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (*c->stop) return EXIT_INTERRUPTED;
+    return checkpoint_read(c->from, c->row[low], first - c->to->tensor[low].offset, n, to, error);
+}
+
+int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
+            char *error) {
+    uint32_t *row = calloc(to->n_tensor + 1, sizeof *row);
+    Copying c = {.from = from, .to = to, .row = row, .stop = stop};
+    int code = row ? find_pairs(checkpoint_contents(from), to, row, error) : EXIT_ENVIRONMENT;
+    if (!row) snprintf(error, CK_ERROR_BYTES, "no memory for %.200s", folder);
+    if (!code) code = ck_write_new(to, folder, fetch, &c, error);
+    free(row);
+    return code;
+}
+
+/* ---- a checkpoint by one process */
+
+static int check_room(const CkContents *c, const char *folder, char *error) {
+    struct statvfs disk;
+    if (statvfs(folder, &disk)) return 0; /* not known */
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_bytes(c);
+    if (need <= room) return 0;
+    snprintf(error, CK_ERROR_BYTES,
+             "cannot write to %.300s: a checkpoint of %" PRIu64
+             " bytes is to be there, and %" PRIu64 " are free on its disk",
+             folder, need, room);
+    return EXIT_ENVIRONMENT;
+}
+
+static int check_new(const CkContents *c, const char *folder, char *error) {
+    uint32_t n;
+    int64_t *step = ck_steps(folder, &n);
+    bool there = false;
+    for (uint32_t i = 0; i < n; i++) there |= step[i] == c->step;
+    free(step);
+    if (!there) return check_room(c, folder, error);
+    snprintf(error, CK_ERROR_BYTES,
+             "%.300s: it has step %" PRId64 " already\nhelp: name another folder", folder, c->step);
+    return EXIT_USER;
+}
+
+int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {
+    char part[CK_PATH];
+    int lock, code = ck_lock(folder, c->run, &lock, error);
+    if (code) return code;
+    code = check_new(c, folder, error);
+    ck_part_path(folder, c->step, c->run, part);
+    if (!code && !(code = ck_begin(folder, part, error))) {
+        int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
+        for (int32_t r = 0; r < ranks && !code; r++)
+            code = ck_write_rank(c, part, r, fetch_it, user, error);
+        if (!code) code = ck_write_manifest(c, part, error);
+        if (!code) code = ck_commit(folder, part, c->step, error);
+        if (code) ck_remove(part);
+    }
+    close(lock);
+    return code;
+}

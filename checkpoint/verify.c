@@ -1,0 +1,126 @@
+/* Is a checkpoint whole? Every file is there with its size, every block has its hash (read.c), the
+ * header of each file says what the manifest does, and no other file of tensors lies beside them:
+ * readers that know no manifest take a folder's files as they find them.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "checkpoint.h"
+
+static int corrupt(const Checkpoint *k, const char *file, const char *tensor, const char *what,
+                   char *error) {
+    snprintf(error, CK_ERROR_BYTES, "%.200s/%.100s: %s%.100s%s%s", checkpoint_folder(k), file,
+             tensor ? "tensor " : "", tensor ? tensor : "", tensor ? ": " : "", what);
+    return EXIT_CORRUPT;
+}
+
+/* The header's text, whose bytes have been verified; malloc'ed. */
+static char *read_header(const Checkpoint *k, const CkFile *f) {
+    char path[CK_PATH + 64];
+    snprintf(path, sizeof path, "%s/%s", checkpoint_folder(k), f->name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = fd >= 0 ? malloc(f->header) : NULL;
+    for (uint64_t done = 0; text && done < f->header;) {
+        ssize_t n = pread(fd, text + done, f->header - done, (off_t)done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) {
+            free(text);
+            text = NULL;
+        }
+        done += n > 0 ? (uint64_t)n : 0;
+    }
+    if (fd >= 0) close(fd);
+    return text;
+}
+
+/* The first tensor that one header has and the other has not, or has otherwise. */
+static const char *unlike(const json_t *have, const json_t *want) {
+    const char *name;
+    json_t *entry;
+    json_object_foreach((json_t *)(uintptr_t)want, name, entry) {
+        if (!json_equal(json_object_get(have, name), entry)) return name;
+    }
+    json_object_foreach((json_t *)(uintptr_t)have, name, entry) {
+        if (!json_object_get(want, name)) return name;
+    }
+    return NULL;
+}
+
+static json_t *parse(const char *header, uint64_t bytes) {
+    uint64_t length;
+    memcpy(&length, header, sizeof length);
+    if (length > bytes - sizeof length) return NULL;
+    return json_loadb(header + sizeof length, length, JSON_REJECT_DUPLICATES, NULL);
+}
+
+static int compare_header(const Checkpoint *k, const CkFile *f, const CkPiece *piece, uint32_t n,
+                          Arena *a, char *error) {
+    uint64_t bytes;
+    const char *text = ck_header(checkpoint_contents(k), piece, n, f->class, a, &bytes);
+    char *there = read_header(k, f);
+    if (!there) {
+        snprintf(error, CK_ERROR_BYTES, "cannot read %.200s/%s: %s", checkpoint_folder(k), f->name,
+                 strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    json_t *want = parse(text, bytes), *have = parse(there, f->header);
+    CHECK(want);
+    const char *name = have ? unlike(have, want) : NULL;
+    int code = 0;
+    if (!have)
+        code = corrupt(k, f->name, NULL, "its header is no JSON object", error);
+    else if (name)
+        code = corrupt(k, f->name, name, "the manifest says something else of it", error);
+    json_decref(want);
+    json_decref(have);
+    free(there);
+    return code;
+}
+
+static int compare_headers(const Checkpoint *k, char *error) {
+    const CkContents *c = checkpoint_contents(k);
+    int code = 0;
+    for (uint32_t i = 0; i < c->n_file && !code;) {
+        Arena *a = arena_new();
+        uint32_t n;
+        int32_t rank = c->file[i].rank;
+        const CkPiece *piece = ck_pieces(c, rank, a, &n);
+        for (; i < c->n_file && c->file[i].rank == rank && !code; i++)
+            code = compare_header(k, &c->file[i], piece, n, a, error);
+        arena_free(a);
+    }
+    return code;
+}
+
+static bool is_ours(const CkContents *c, const char *name) {
+    for (uint32_t i = 0; i < c->n_file; i++)
+        if (!strcmp(c->file[i].name, name)) return true;
+    return false;
+}
+
+static int find_others(const Checkpoint *k, char *error) {
+    const char *end = ".safetensors";
+    DIR *d = opendir(checkpoint_folder(k));
+    int code = 0;
+    for (struct dirent *e; d && !code && (e = readdir(d));) {
+        size_t n = strlen(e->d_name), m = strlen(end);
+        if (n < m || strcmp(e->d_name + n - m, end) || is_ours(checkpoint_contents(k), e->d_name))
+            continue;
+        code = corrupt(k, e->d_name, NULL, "the manifest does not know this file", error);
+    }
+    if (d) closedir(d);
+    return code;
+}
+
+int ck_verify(Checkpoint *k, char *error) {
+    int code = checkpoint_verify(k, error);
+    if (!code) code = compare_headers(k, error);
+    return code ? code : find_others(k, error);
+}

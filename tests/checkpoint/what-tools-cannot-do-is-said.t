@@ -1,0 +1,100 @@
+# RUN: seq 300 > t.txt; for s in "-n 2 -o p" "-s D=16 -o q" "-s train.optimizer=sgd(lr=0.1) -o r"; do a=(${s/ -o/ -o}); %fsdpc compile -q net.fsd "${a[@]}"; done; %fsdp-run -q --threads 1 --checkpoint ck --save w p; cp w cut; truncate -s -4 cut; mkdir empty
+# RUN: try() { %fsdpc "$@"; echo "exit $?" >&2; }; try check none; try check empty; try reshard ck -n 2; try reshard ck -o x; try reshard ck p -n 2 -o x; try reshard ck -n 0 -o x; try reshard ck -n 2 -o ck; try reshard ck q -o x; try reshard ck r -o x; try reshard ck t.txt -o x; try reshard ck -n 2 -o ck/step-00000002; try reshard ck -n 2 -o no/x
+# RUN: try() { %fsdpc "$@"; echo "exit $?" >&2; }; try convert ck; try convert ck -o x --max-file 1GB; try convert ck -o x --dtype f8; try convert ck p -o x; try convert w -o x; try convert w p -o x --dtype f16; try convert w q -o x; try convert cut p -o x; try convert none p -o x; try convert ck -o no/x; try convert ck -o /dev/null; ls x
+# Each mistake is named with what helps, before anything is written.
+# NEEDS: build:device_cpu.so
+==== net.fsd
+config { D = 12 }
+module Net {
+  emb : Embedding(128, D)
+  out : Linear(D, 128)
+  forward(x) = out(emb(x))
+}
+model = Net
+data { train = text("t.txt"); length = 5 }
+train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 2; optimizer = adamw(lr = 0.01) }
+==== err
+error: cannot open none: No such file or directory
+exit 2
+error: empty: there is no checkpoint in it
+exit 2
+error[E0504]: `fsdpc reshard` needs -o FOLDER for the checkpoint
+
+exit 1
+error[E0504]: `fsdpc reshard` needs -n M or a plan
+  = help: -n M cuts it evenly for M ranks; a plan says where all of it goes
+
+exit 1
+error[E0504]: `fsdpc reshard` needs -n or a plan, not both
+  = help: -n M cuts it evenly for M ranks; a plan says where all of it goes
+
+exit 1
+error[E0503]: `-n` takes a number of ranks from 1 to 1048576, not `0`
+
+exit 1
+error[E0503]: ck: it has step 2 already
+  = help: name another folder
+
+exit 1
+error[E0512]: the plan is of another model or optimizer
+    emb.weight: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
+    optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
+    optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, f32[128, 16] in the plan
+    and 3 more
+
+exit 3
+error[E0512]: the plan is of another model or optimizer
+    optimizer.state.emb.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
+    optimizer.state.emb.weight.exp_avg_sq: f32[128, 12] in the checkpoint, not in the plan
+    optimizer.state.out.weight.exp_avg: f32[128, 12] in the checkpoint, not in the plan
+    and 1 more
+
+exit 3
+error[E0510]: t.txt: this is not a plan: it does not begin with FSDPLAN1
+
+exit 3
+error[E0503]: -o names a folder of checkpoints, and ck/step-00000002 is one step
+
+exit 1
+error: cannot make no/x: No such file or directory
+exit 2
+error[E0504]: `fsdpc convert` needs -o FILE or -o FOLDER/
+
+exit 1
+error[E0503]: --max-file goes with a folder
+  = help: -o x/ makes a folder
+
+exit 1
+error[E0503]: `--dtype` takes f32, bf16 or f16, not `f8`
+
+exit 1
+error[E0504]: ck is a checkpoint: its weights need no plan
+  = help: fsdpc reshard writes all of a checkpoint in the layout of a plan
+
+exit 1
+error[E0504]: w is no checkpoint; weights need a plan to become one
+  = help: fsdpc convert WEIGHTS plan.bin -o FOLDER makes a checkpoint of them
+
+exit 1
+error[E0503]: --dtype and --max-file are for files of weights
+  = help: the plan says of which type a checkpoint is
+
+exit 1
+error[E0513]: w: not the weights of this model: 0 missing, 2 of another shape or type, 0 that it does not have
+  wrong shape: emb.weight is [128, 12], the model needs [128, 16]
+  wrong shape: out.weight is [128, 12], the model needs [128, 16]
+
+exit 3
+error[E0513]: cut: tensor out.weight: its data lie outside of the file
+
+exit 3
+error: cannot read none: No such file or directory
+exit 2
+error: cannot write no/x: there is no folder no/
+exit 2
+error[E0503]: cannot write /dev/null: it is a device
+  = help: name a file, which is made or replaced
+
+exit 1
+ls: cannot access 'x': No such file or directory
+==== exit 2
