@@ -1,6 +1,6 @@
 # RUN: %python %root/tests/parity/random_settings.py %fsdpc %fsdp-run 1 100
 # NEEDS: build:device_cpu.so sanitizer:none
 # TIME: 240
-# Random combinations of all settings of section shard: checked plans, and the same bits as one unit.
+# Random settings of section shard: checked plans, and the same bits as one unit.
 ==== out
 100 combinations of settings, 0 differ

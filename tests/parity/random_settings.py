@@ -6,8 +6,8 @@ setting, in f32, on the same mesh.
     random_settings.py FSDPC FSDP_RUN FIRST_SEED COUNT      500 take three minutes
 
 What adds up in another order has other bits, so a run is compared with one that adds up alike: in
-the shard or before it, replicas at each micro-batch or at the last, all ranks at once (strategy none
-on a mesh of two axes). Prints each combination that differs.
+the shard or before it, replicas at each micro-batch or at the last, all ranks at once (strategy
+none on a mesh of two axes). Prints each combination that differs.
 """
 import hashlib
 import json
@@ -59,7 +59,8 @@ MIXTRAL_SIZE = ["L=2", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", 
 # text, config, classes, module paths, parameter globs, most micro-batches
 MODELS = [(GPT, GPT_SIZE, ["Block", "Attention", "MLP", "Linear"], ["wte", "h.0", "h.2", "ln_f"],
            ["*.bias", "h.1.*", "wpe.*"], 3),
-          (NESTED, [], ["L", "O", "Linear"], ["e", "o.0", "l", "last"], ["*.b", "e.*", "o.1.own"], 3),
+          (NESTED, [], ["L", "O", "Linear"], ["e", "o.0", "l", "last"],
+           ["*.b", "e.*", "o.1.own"], 3),
           (MIXTRAL, MIXTRAL_SIZE, ["Block", "Attention", "MoE", "Expert"],
            ["embed_tokens", "layers.1", "lm_head"], ["*norm*", "*.gate.*"], 1)]
 MESHES = ["dp = 1", "dp = 2", "dp = 3", "dp = 4", "rep = 2, dp = 2", "dp = 2, rep = 2",
