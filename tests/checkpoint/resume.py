@@ -80,10 +80,13 @@ def run(plan, *arguments, code=0):
     return done
 
 
+COMPARED = ("event", "step", "loss", "grad_norm", "lr", "samples", "tokens", "skipped")
+
+
 def told(log):
     """What a log says that does not depend on time or on interruptions."""
     lines = [json.loads(line) for line in pathlib.Path(log).read_text().splitlines()]
-    return [{k: v for k, v in line.items() if k not in ("step_ms", "tokens_per_s")}
+    return [{k: v for k, v in line.items() if k in COMPARED}
             for line in lines if line["event"] in ("step", "eval")]
 
 
