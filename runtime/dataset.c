@@ -259,6 +259,21 @@ static int bad_id(const DataFile *f, uint64_t offset, int64_t value, int64_t bel
     return EXIT_CORRUPT;
 }
 
+/* Loads ids as i32 where that is simple, and says whether consumers can take them all. */
+static bool load_good_ids(const FieldRange *range, const uint8_t *from, FileType type, int64_t n,
+                          uint8_t *to) {
+    enum { BLOCK = 64 };
+    int32_t *id = (int32_t *)(void *)to, bad = 0;
+    int32_t high = (int32_t)MIN(range->below - 1, (int64_t)INT32_MAX);
+    if (!load_words(from, type, n, id)) return false;
+    if (!range->below) return true;
+    int64_t i = 0;
+    for (; n - i >= BLOCK; i += BLOCK)
+        for (int k = 0; k < BLOCK; k++) bad |= (id[i + k] < 0) | (id[i + k] > high);
+    for (; i < n; i++) bad |= (id[i] < 0) | (id[i] > high);
+    return !bad;
+}
+
 /* Stores ids as the field's dtype, up to the first that its consumers cannot take: their number.
  */
 static int64_t store_ids(const FieldRange *range, int dtype, const int64_t *from, int64_t n,
@@ -299,6 +314,7 @@ static int read_elements(const Dataset *d, const DataFile *f, uint64_t offset, u
         load_floats(f->map.bytes + offset, f->type, n, (float *)(void *)to);
         return 0;
     }
+    if (dtype == DT_I32 && load_good_ids(range, f->map.bytes + offset, f->type, n, to)) return 0;
     for (int64_t done = 0; done < n; done += PIECE) {
         int64_t count = MIN(n - done, (int64_t)PIECE);
         const uint8_t *from = f->map.bytes + offset + (uint64_t)done * width;

@@ -1,5 +1,8 @@
-/* The loader: a thread a rank that fills one staging buffer while a call reads the other. One
- * request is under way at a time; the trainer asks for call k + 1 when call k starts. */
+/* The loader: a thread a rank that fills one staging slot while a call reads the other. One request
+ * is under way at a time; the trainer asks for call k + 1 when call k starts, and call k - 1, which
+ * read the slot of k + 1, is over. Where the arena is memory of the host, the slots are those of
+ * the arena; elsewhere the trainer copies them there.
+ */
 #include <stdlib.h>
 
 #include "runtime.h"
@@ -16,15 +19,13 @@ struct Loader {
     int code;
     char error[ERROR_BYTES];
     uint8_t *slot[2];
+    uint8_t *own; /* their memory, where they are not in the arena */
 };
 
-/* A staging slot as the state has it, which may be longer than its fields. */
+/* A staging slot as the state has it, in which all fields are (plan_read.c). */
 static uint64_t slot_bytes(const Plan *p) {
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
-    uint64_t end = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
-    for (uint64_t i = 0; i < p->n_fields; i++)
-        end = MAX(end, p->fields[i].staging + (uint64_t)type_bytes(&p->fields[i].type));
-    return end;
+    return staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
 }
 
 static int read_batch(Loader *l) {
@@ -67,15 +68,24 @@ static void *loader_main(void *context) {
     return NULL;
 }
 
+static bool open_slots(Loader *l, Rank *r, uint64_t bytes) {
+    const PlanState *staging = plan_find_state(r->run->plan, STATE_STAGING, -1);
+    uint8_t *at = NULL;
+    if (staging && r->run->device->arena_is_host)
+        at = (uint8_t *)r->arena + staging->address;
+    else
+        at = l->own = calloc(2, MAX(bytes, 1));
+    l->slot[0] = at;
+    l->slot[1] = at ? at + bytes : NULL;
+    return at != NULL;
+}
+
 int loader_open(Rank *r, Loader **out) {
     Loader *l = calloc(1, sizeof *l);
     uint64_t bytes = slot_bytes(r->run->plan);
-    for (int i = 0; l && i < 2; i++) l->slot[i] = calloc(1, MAX(bytes, 1));
-    if (!l || !l->slot[0] || !l->slot[1]) {
+    if (!l || !open_slots(l, r, bytes)) {
         snprintf(r->error, ERROR_BYTES, "no memory for two batches of %llu bytes",
                  (unsigned long long)bytes);
-        if (l) free(l->slot[0]);
-        if (l) free(l->slot[1]);
         free(l);
         return EXIT_ENVIRONMENT;
     }
@@ -84,8 +94,7 @@ int loader_open(Rank *r, Loader **out) {
     pthread_cond_init(&l->changed, NULL);
     if (pthread_create(&l->thread, NULL, loader_main, l)) {
         snprintf(r->error, ERROR_BYTES, "cannot start the data thread");
-        free(l->slot[0]);
-        free(l->slot[1]);
+        free(l->own);
         free(l);
         return EXIT_ENVIRONMENT;
     }
@@ -102,8 +111,7 @@ void loader_close(Loader *l) {
     pthread_join(l->thread, NULL);
     pthread_mutex_destroy(&l->lock);
     pthread_cond_destroy(&l->changed);
-    free(l->slot[0]);
-    free(l->slot[1]);
+    free(l->own);
     free(l);
 }
 

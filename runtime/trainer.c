@@ -1,10 +1,10 @@
 /* The life of a rank: start weights, then the calls of the run in order, then the save.
  *
- * Before a call: the batch that the loader read goes into its staging slot, the step state is
- * written, and the loader is asked for the next batch. After the last call of a step: loss, norm
- * and the finite flag come out of the scale state, and all ranks agree whether to stop here. After
- * the last call of an evaluation: the exact accumulators, added over its calls, become means. Where
- * a checkpoint is due it is made after both.
+ * Before a call: the batch that the loader read goes into its staging slot, where the loader did
+ * not put it at once; the step state is written, and the loader is asked for the next batch. After
+ * the last call of a step: loss, norm and the finite flag come out of the scale state, and all
+ * ranks agree whether to stop here. After the last call of an evaluation: the exact accumulators,
+ * added over its calls, become means. Where a checkpoint is due it is made after both.
  */
 #include <math.h>
 #include <signal.h>
@@ -72,9 +72,8 @@ static int prepare_call(Trainer *t, const Call *c, const void *batch) {
     step_state_fill(t->settings, t->run->plan_steps, c->step, c->micro, c->position, c->slot,
                     t->step);
     if (t->step_state) code = rank_copy_in(r, t->step_state, t->step, sizeof t->step);
-    if (!code && t->staging)
-        code =
-            rank_copy_in(r, t->staging + (uint64_t)c->slot * t->slot_bytes, batch, t->slot_bytes);
+    char *slot = t->staging ? t->staging + (uint64_t)c->slot * t->slot_bytes : NULL;
+    if (!code && slot && batch != slot) code = rank_copy_in(r, slot, batch, t->slot_bytes);
     return code;
 }
 

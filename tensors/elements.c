@@ -92,6 +92,16 @@ void load_floats(const void *from, FileType t, int64_t n, float *to) {
     }
 }
 
+bool load_words(const void *from, FileType t, int64_t n, int32_t *to) {
+    const char *at = from;
+    switch (t) {
+        LOADS(FT_U8, uint8_t, x[i]) true;
+        LOADS(FT_U16, uint16_t, x[i]) true;
+        LOADS(FT_I32, int32_t, x[i]) true;
+    default: return false;
+    }
+}
+
 void load_integers(const void *from, FileType t, int64_t n, int64_t *to) {
     const char *at = from;
     switch (t) {
