@@ -18,7 +18,7 @@ nothing to file, killed: killed refused
 nothing to file, disk full: done w2, kept w2
 file to file, killed: killed w1
 file to file, disk full: done w2, kept w2
-nothing to parts, killed: killed refused
+nothing to parts, killed: killed refused, killed w2
 nothing to parts, disk full: done w2, kept w2
 one to parts, killed: killed w1, killed w2
 one to parts, disk full: done w2, kept w2
