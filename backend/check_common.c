@@ -28,7 +28,7 @@ bool check_before(const Check *c, uint64_t a, uint64_t b) {
 }
 
 uint64_t check_bytes(const Check *c, uint32_t value) {
-    return (uint64_t)type_bytes(&c->p->values[value].type);
+    return plan_room(c->p, &c->p->values[value]);
 }
 
 int64_t check_entry_state(const Check *c, uint32_t value) {

@@ -12,7 +12,10 @@
  *   2d  a result that must be in place is elsewhere
  *   2e  at the program's end a state's memory does not hold the state
  *   2f  two instructions that use the workspace of a device need not run one after the other
- * Padding of a pack is written by the pack, so its whole range counts from there on. All
+ *   2g  a value is in a slot that no kernel wrote, or is read by anything but the gather over the
+ *       axes of the slots whose result is these slots
+ * A value in a slot counts as the memory of all slots, so one proof holds for every rank; the gather
+ * leaves this rank's slot as it is, and works in place there. Padding of a pack is written by the pack, so its whole range counts from there on. All
  * instructions of a program share one workspace, which holds nothing between them.
  *
  * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
@@ -51,6 +54,7 @@ static bool same_count(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
 static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
+    if (c->p->values[check_in(c, i, k)].slots) return j == k; /* see 2g */
     switch (o->alias) {
     case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1) && same_count(c, i, k, j);
     case ALIAS_EACH: return same_count(c, i, k, j);
@@ -138,11 +142,40 @@ static int visit_occupant(void *context, uint64_t from, uint64_t to, uint32_t oc
     return 0;
 }
 
+/* Does the instruction gather operand k, from a slot, into these slots? */
+static bool gathers_slots(const Check *c, uint64_t i, uint32_t k) {
+    const PlanInstr *in = &c->p->instrs[i];
+    if (in->op != OP_unshard || k >= in->n_out) return false;
+    uint32_t from = check_in(c, i, k), to = check_out(c, i, k);
+    const PlanValue *v = &c->p->values[from], *flat = &c->p->values[to];
+    return in->attr.axes == v->slots && flat->address == v->address && !flat->slots &&
+           check_bytes(c, from) == check_bytes(c, to);
+}
+
+static int check_slots(const Sweep *s, uint64_t i) {
+    Check *c = s->c;
+    const PlanInstr *in = &c->p->instrs[i];
+    const OpInfo *o = &op_info[in->op];
+    bool writes = o->launched &&
+                  (o->alias == ALIAS_NONE || o->alias == ALIAS_MAY || o->alias == ALIAS_EACH);
+    for (uint32_t j = 0; j < in->n_out; j++)
+        if (c->p->values[check_out(c, i, j)].slots && !writes)
+            return check_fail(c, "2g", i, "result %u cannot be written into a slot", j);
+    for (uint32_t k = 0; k < in->n_in; k++)
+        if (c->p->values[check_in(c, i, k)].slots && !gathers_slots(c, i, k))
+            return check_fail(c, "2g", i,
+                              "operand %u (value %u) is in a slot, and result %u is not its slots",
+                              k, check_in(c, i, k), k);
+    return 0;
+}
+
 static int check_places(Sweep *s, uint64_t i) {
     Check *c = s->c;
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     const OpInfo *o = &op_info[in->op];
+    int status = check_slots(s, i);
+    if (status) return status;
     if (o->alias == ALIAS_VIEW) {
         const PlanValue *base = &p->values[check_in(c, i, 0)], *v = &p->values[check_out(c, i, 0)];
         uint64_t offset = in->op == OP_view ? (uint64_t)in->attr.offset : 0;

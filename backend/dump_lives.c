@@ -6,7 +6,7 @@
  * a value that lives inside the persistent part is a state under another name and does not count
  * again. The category of a state is its role. The category of a value is that of what wrote it: a
  * weight's gradient (a result `grad` of the signature), what a collective carries, a batch field; a
- * cast that feeds a gather is communication; all else are activations.
+ * cast that feeds a gather is communication, or gathered already where the gather is in place; all else are activations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ Lives lives_of(const Plan *p, Arena *a) {
     Lives l = {p, arena_array(a, uint64_t, p->n_values + 1),
                arena_array(a, uint64_t, p->n_values + 1), arena_array(a, uint8_t, p->n_values + 1)};
     bool *is_read = arena_array(a, bool, p->n_values + 1);
-    bool *sent = arena_array(a, bool, p->n_values + 1); /* read by a gather */
+    bool *sent = arena_array(a, bool, p->n_values + 1); /* read by a gather, elsewhere than in its result */
     for (uint64_t v = 0; v < p->n_values; v++) l.first[v] = l.last[v] = p->values[v].def;
     for (uint64_t i = p->n_instrs; i-- > 0;) {
         const PlanInstr *in = &p->instrs[i];
@@ -81,7 +81,7 @@ Lives lives_of(const Plan *p, Arena *a) {
             uint32_t v = p->operands[in->first_in + k];
             is_read[v] = true;
             l.last[v] = MAX(l.last[v], at);
-            sent[v] |= in->op == OP_unshard;
+            sent[v] |= in->op == OP_unshard && !p->values[v].slots;
             if (pack) l.first[in->first_out] = MIN(l.first[in->first_out], p->values[v].def);
         }
     }
@@ -137,7 +137,7 @@ void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
         for (uint32_t v = in->first_out; v < in->first_out + in->n_out; v++)
             if (l->category[v] < CATEGORY_COUNT && l->first[v] <= instr && l->last[v] >= instr)
-                add_range(&b, p->values[v].address, type_bytes(&p->values[v].type),
+                add_range(&b, p->values[v].address, (int64_t)plan_room(p, &p->values[v]),
                           (Category)l->category[v]);
     }
     int64_t holders[CATEGORY_COUNT] = {0};

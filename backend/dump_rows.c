@@ -66,6 +66,8 @@ static const char *row_text(const View *v, const PlanInstr *in, const char *laye
         const char *name = v->name[v->p->operands[in->first_in + k]];
         buf_printf(&out, "%s%s", k ? ", " : " <- ", view_short(name, layer, path_of(v, in)));
     }
+    if (in->op == OP_unshard && v->p->values[v->p->operands[in->first_in]].slots)
+        buf_printf(&out, " in place");
     const char *text = arena_strndup(v->a, out.at, out.n);
     buf_free(&out);
     return text;

@@ -57,7 +57,7 @@ static void hold_everything(Strip *s) {
             if (l->category[k] < CATEGORY_COUNT)
                 hold(s, (Category)l->category[k], l->first[k] - base, l->last[k] - base + 1,
                      p->values[k].address,
-                     p->values[k].address + (uint64_t)type_bytes(&p->values[k].type));
+                     p->values[k].address + plan_room(p, &p->values[k]));
     }
 }
 

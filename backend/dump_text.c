@@ -213,6 +213,9 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
         buf_printf(out, "%s%%%u: ", k ? ", " : "", in->first_out + k);
         type_print(&v->type, out);
         if (v->type.dtype != DT_TOKEN) buf_printf(out, " @%llu", (Llu)v->address);
+        Mesh mesh = plan_mesh(p);
+        if (v->slots) buf_printf(out, " slot ");
+        if (v->slots) text_axes_print(&mesh, v->slots, out);
     }
     buf_printf(out, "%s%s", in->n_out ? " = " : "", op_info[in->op].name);
     for (uint32_t k = 0; k < in->n_in; k++)

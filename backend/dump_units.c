@@ -70,8 +70,8 @@ static void follow(Units *u, uint64_t i) {
         if (of >= 0 && !view) read_value(u, &u->gathered.at[of], in, i);
         if (of >= 0 && view) row = of;
     }
-    bool cast =
-        in->op == OP_cast && in->unit >= 0 && u->v->lives.category[in->first_out] == HOLDS_GATHERED;
+    bool cast = in->op == OP_cast && in->unit >= 0 && !p->values[in->first_out].slots &&
+                u->v->lives.category[in->first_out] == HOLDS_GATHERED;
     if (cast && u->unit[in->unit].last >= 0 &&
         u->gathered.at[u->unit[in->unit].last].from + 1 == i) {
         row = u->unit[in->unit].last; /* the next group of the same unit */

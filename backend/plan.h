@@ -228,10 +228,13 @@ typedef struct PlanRole { /* ranks [first, first + count) */
 } PlanRole;
 
 /* A value: a typed range of the arena. Values of one program only; states enter through instruction
- * `state`. An address is (place, offset): place 0 = the device. */
+ * `state`. An address is (place, offset): place 0 = the device. With `slots`, there are slots at the
+ * address, one of the value's size for each rank of a group of these axes: the value is in that of
+ * this rank. A gather finds its operand there, in the memory of its result. */
 typedef struct PlanValue {
     uint32_t def; /* number of the instruction that writes it */
-    uint32_t place;
+    uint16_t place;
+    uint16_t slots; /* AxisSet; 0: it is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;
 } PlanValue;
@@ -302,6 +305,19 @@ static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;
     for (uint32_t k = 0; k < u->n_group; k++) n += p->groups[u->first_group + k].split != 0;
     return n;
+}
+/* Bytes from its address on that the value may be in: all slots, since it is in one of them. */
+static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
+    uint64_t bytes = (uint64_t)type_bytes(&v->type);
+    if (!v->slots) return bytes;
+    Mesh mesh = plan_mesh(p);
+    return bytes * (uint64_t)mesh_extent(&mesh, v->slots);
+}
+/* Where it is on a rank. */
+static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t rank) {
+    if (!v->slots) return v->address;
+    Mesh mesh = plan_mesh(p);
+    return v->address + (uint64_t)mesh_index(&mesh, rank, v->slots) * (uint64_t)type_bytes(&v->type);
 }
 /* A hash of what compiler and runtime must agree on although it is not in the plan: the op
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.

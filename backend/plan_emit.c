@@ -199,7 +199,7 @@ static void emit_links(Emit *e, const Op *op) {
         const Value *v = &e->g->values.at[op->out + k];
         e->value_number[op->out + k] = e->n_values++;
         PUT(e, values, .def = e->n_instrs, .address = v->type.dtype == DT_TOKEN ? 0 : v->address,
-            .type = clean_type(&v->type));
+            .slots = (uint16_t)v->slots, .type = clean_type(&v->type));
     }
 }
 

@@ -18,6 +18,7 @@
 static int read_values(Reading *r) {
     const Plan *p = r->p;
     uint64_t arena = p->settings->arena_bytes;
+    Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_values; i++) {
         const PlanValue *v = &p->values[i];
         FAIL_IF(v->def >= p->n_instrs || v->place, "value %llu comes from nowhere", (Llu)i);
@@ -25,11 +26,13 @@ static int read_values(Reading *r) {
         FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
                 "value %llu is no result of instruction %u", (Llu)i, v->def);
         FAIL_IF(!plan_type_sane(&v->type), "value %llu has no type", (Llu)i);
+        FAIL_IF(v->slots >> p->n_axes, "value %llu is in slots of axes that there are not", (Llu)i);
         if (v->type.dtype == DT_TOKEN) {
-            FAIL_IF(v->address, "value %llu is a token with an address", (Llu)i);
+            FAIL_IF(v->address || v->slots, "value %llu is a token with an address", (Llu)i);
             continue;
         }
-        FAIL_IF(v->address > arena || (uint64_t)type_bytes(&v->type) > arena - v->address ||
+        uint64_t slots = (uint64_t)mesh_extent(&mesh, v->slots);
+        FAIL_IF(v->address > arena || (uint64_t)type_bytes(&v->type) > (arena - v->address) / slots ||
                     v->address % dtype_bytes(v->type.dtype),
                 "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,
                 (Llu)v->address);

@@ -30,6 +30,8 @@ typedef struct Value {
     Type type;
     OpId def;         /* the op that produces it */
     uint32_t result;  /* which of that op's results */
+    AxisSet slots;    /* level sched: 0, or at `address` are slots, one for each rank of a group of
+                         these axes, and the value is in that of this rank */
     uint64_t address; /* level sched: bytes from the start of the arena; NO_ADDRESS before, and for
                          tokens */
 } Value;
@@ -255,6 +257,10 @@ const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */
 int op_alias_must(const Op *op, uint32_t j);
+/* Bytes from a value's address on that it may be in: all slots, since it is in one of them. */
+static inline uint64_t value_room(const Graph *g, const Value *v) {
+    return (uint64_t)type_bytes(&v->type) * (uint64_t)mesh_extent(&g->policy.mesh, v->slots);
+}
 /* Does the op only name memory (a state, a view)? It keeps no stream busy, nothing waits for it. */
 static inline bool op_only_names(const Op *op) {
     return op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW;

@@ -699,6 +699,14 @@ static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots
     return expect(p, ')');
 }
 
+/* slot (dp) */
+static bool parse_slots(Parser *p, AxisSet *set) {
+    int64_t axes = 0;
+    if (accept_word(p, "slot") && !parse_axes(p, &axes)) return false;
+    *set = (AxisSet)axes;
+    return true;
+}
+
 static bool parse_results(Parser *p, Op *op) {
     op->out = p->g->values.n;
     if (peek(p) != '%') return true;
@@ -706,7 +714,8 @@ static bool parse_results(Parser *p, Op *op) {
         uint32_t number;
         Value v = {.def = p->g->ops.n, .result = op->n_out};
         if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
-            !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address))
+            !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address) ||
+            !parse_slots(p, &v.slots))
             return false;
         graph_add_value(p->g, &v);
         op->n_out++;

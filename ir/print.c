@@ -397,6 +397,9 @@ static void print_results(Printer *p, const Op *op) {
         put(p, ": ");
         type_print(&v->type, p->out);
         put_address(p, v->address);
+        if (!v->slots || p->g->level < LEVEL_SCHED) continue;
+        put(p, " slot ");
+        text_axes_print(&p->g->policy.mesh, v->slots, p->out);
     }
     if (op->n_out) put(p, " =");
 }

@@ -99,7 +99,7 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
     const Value *value = verify_value(v, x);
     if (value->type.dtype == DT_TOKEN) return;
     int from = op_alias_must(op, j);
-    uint64_t at = value->address, size = (uint64_t)type_bytes(&value->type);
+    uint64_t at = value->address, size = value_room(v->g, value);
     uint64_t grain = m->inside[x] || from >= 0 ? dtype_bytes(value->type.dtype) : PLACE_ALIGN;
     if (at == NO_ADDRESS || at % grain || size > v->g->arena_bytes || at > v->g->arena_bytes - size)
         verify_broken(v, RULE_SCHED_2, op, "%%%u of %llu bytes is at %lld", v->value_number[x],
@@ -123,6 +123,22 @@ static void check_pack(Memory *m, const Op *op) {
         if (at != wanted)
             verify_broken(v, RULE_SCHED_3, op, "%%%u is at %lld, not at %lld",
                           v->value_number[op->in[i]], (long long)at, (long long)wanted);
+    }
+}
+
+/* What is in a slot is read by the gather whose result has the slots, and by nothing else. */
+static void check_slots(Memory *m, const Op *op) {
+    Verify *v = m->v;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        const Value *x = verify_value(v, op->in[k]);
+        if (!x->slots) continue;
+        bool gathered = op->kind == OP_unshard && k < op->n_out && op->attr->axes == x->slots;
+        const Value *to = gathered ? verify_value(v, op->out + k) : NULL;
+        if (to && to->address == x->address && value_room(v->g, x) == value_room(v->g, to) &&
+            !to->slots)
+            continue;
+        verify_broken(v, RULE_SCHED_3, op, "%%%u is in a slot of other memory",
+                      v->value_number[op->in[k]]);
     }
 }
 
@@ -151,6 +167,7 @@ void verify_memory(Verify *v) {
         const Op *op = verify_op(v, k);
         for (uint32_t j = 0; j < op->n_out; j++) check_place(&m, op, j);
         if (op_info[op->kind].alias == ALIAS_PACK) check_pack(&m, op);
+        check_slots(&m, op);
         if (op->kind == OP_state || op->kind == OP_set_state) check_state_value(&m, op);
     }
 }

@@ -87,7 +87,7 @@ static void find_needs(Edges *e, const Op *op) {
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
         if (v->type.dtype == DT_TOKEN || v->address == NO_ADDRESS) continue;
-        occupy(e, v->address, v->address + (uint64_t)type_bytes(&v->type), op->out + k);
+        occupy(e, v->address, v->address + value_room(e->g, v), op->out + k);
     }
 }
 

@@ -25,10 +25,21 @@ static void place_states(Graph *g) {
     g->persistent_bytes = at;
 }
 
+/* An operand of a gather in the memory of its result is in this rank's slot there. */
+static void set_slots(Graph *g, const Blocks *b, const Op *op) {
+    for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
+        int64_t offset;
+        Value *v = &g->values.at[op->in[k]];
+        bool within = memory_find(b, op->in[k], &offset) == memory_find(b, op->out + k, &offset);
+        v->slots = within ? (AxisSet)op->attr->axes : 0;
+    }
+}
+
 static void set_addresses(Graph *g, const Blocks *b, Program *p) {
     p->peak = g->persistent_bytes;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
+        set_slots(g, b, op);
         for (uint32_t k = 0; k < op->n_out; k++) {
             Value *v = &g->values.at[op->out + k];
             int64_t offset;

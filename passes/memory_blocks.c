@@ -7,6 +7,9 @@
  * memory of an operand where the op allows it, the operand's whole block ends there and the
  * result's begins there.
  *
+ * A gather is in place where its operand is a cast on its stream, which nothing else reads: the cast
+ * writes into this rank's slot of what is gathered. The block of the result begins with the cast.
+ *
  * Where one value would have to be in two places (one gradient for two parameters, an operand that
  * is read after the op that replaces it), memory_copies has put a copy before the op, so a
  * contradiction here is a bug.
@@ -113,6 +116,29 @@ static bool join_musts(Blocks *b, const Op *op, uint32_t *bad) {
     return true;
 }
 
+/* Operands that the op finds in the slots of its results. */
+static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
+    Blocks *b = u->b;
+    const Graph *g = b->g;
+    for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
+        const Value *v = &g->values.at[op->in[k]];
+        const Op *def = &g->ops.at[v->def];
+        bool own = readers[op->in[k]] == 1 && def->kind == OP_cast && def->stream == op->stream;
+        if (u->decided ? v->slots != 0 : own) join(b, op->out + k, op->in[k], 0);
+    }
+}
+
+static void join_all_slots(Build *u, Arena *scratch) {
+    const Graph *g = u->b->g;
+    const Program *p = u->b->p;
+    uint32_t *readers = arena_array(scratch, uint32_t, g->values.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        for (uint32_t k = 0; k < op->n_in; k++) readers[op->in[k]]++;
+    }
+    for (uint32_t i = 0; i < p->ops.n; i++) join_slots(u, &g->ops.at[p->ops.at[i]], readers);
+}
+
 static bool is_token(const Blocks *b, ValueId v) {
     return b->g->values.at[v].type.dtype == DT_TOKEN;
 }
@@ -211,6 +237,7 @@ Blocks memory_blocks(Graph *g, const Program *p, bool decided, Arena *scratch) {
             BUG("%s: operand %u of %s has no place that suits all of its users", op->path, bad,
                 op_info[op->kind].name);
     }
+    join_all_slots(&u, scratch);
     touch_all(&u);
     join_reuse(&u);
     number_blocks(&b);

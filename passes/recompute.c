@@ -178,7 +178,10 @@ static void repeat(Recompute *r, OpId id) {
     op.phase = PHASE_BACKWARD;
     op.recomputed = true;
     for (uint32_t j = 0; j < op.n_out; j++) {
-        Value v = {g->values.at[old + j].type, g->ops.n, j, NO_ADDRESS};
+        Value v = {.type = g->values.at[old + j].type,
+                   .def = g->ops.n,
+                   .result = j,
+                   .address = NO_ADDRESS};
         if (!r->kept[old + j]) r->became[old + j] = g->values.n;
         graph_add_value(g, &v);
     }

@@ -34,7 +34,7 @@ struct MemoryCheck {
 
 static Range range_of(const Plan *p, uint32_t v) {
     uint64_t at = p->values[v].address;
-    return (Range){at, at + (uint64_t)type_bytes(&p->values[v].type)};
+    return (Range){at, at + plan_room(p, &p->values[v])};
 }
 
 /* Adds what is left of r outside of live values [from, n_live). */

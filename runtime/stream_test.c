@@ -67,8 +67,7 @@ static uint32_t accesses(const StreamTest *t, uint32_t k, Access *out) {
         if (in->op != OP_set_state && !instruction_touches(p, k, operand, write)) continue;
         const PlanValue *v =
             &p->values[write ? in->first_out + operand : p->operands[in->first_in + operand]];
-        uint64_t bytes = (uint64_t)type_bytes(&v->type);
-        out[n++] = (Access){v->address, v->address + bytes, write};
+        out[n++] = (Access){v->address, v->address + plan_room(p, v), write};
     }
     uint64_t scratch = r->executor->prepared[k].kernel.workspace_bytes;
     uint64_t at = p->settings->workspace_offset;

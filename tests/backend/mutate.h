@@ -100,6 +100,7 @@ uint32_t edit_def(const Edit *e, uint32_t value); /* the instruction that makes 
 uint32_t edit_place(const Edit *e, uint32_t program, uint32_t instr); /* UINT32_MAX: not listed */
 uint32_t edit_root(const Edit *e, uint32_t value);
 uint64_t edit_bytes(const Edit *e, uint32_t value);
+uint64_t edit_room(const Edit *e, uint32_t value); /* the same, of all slots where it is in one */
 bool edit_same_type(const Edit *e, uint32_t a, uint32_t b);
 bool edit_reads(const Edit *e, uint32_t instr, uint32_t root); /* directly or through a view */
 /* Does what is listed at place `later` wait for what is listed at `earlier`, whatever the path? */

@@ -288,6 +288,50 @@ static bool set_another(Edit *e, Random *r) {
     return n > 0;
 }
 
+/* ---- 2: gathers in place ---- */
+
+static bool gathers_in_place(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return in->row.op == OP_unshard && in->n_in && e->value[in->in[0]].slots;
+}
+
+/* The operand is in the first slot, whichever rank this is. */
+static bool same_slot_everywhere(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, gathers_in_place, &at)) return false;
+    e->value[e->instr[at.instr].in[0]].slots = 0;
+    return true;
+}
+
+/* The operand is a slot further, or in memory of its own. */
+static bool slot_elsewhere(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, gathers_in_place, &at)) return false;
+    uint32_t v = e->instr[at.instr].in[0];
+    bool own = random_below(r, 2);
+    uint64_t next = e->value[v].address + edit_bytes(e, v);
+    edit_shift(e, v, own ? align_up(e->settings.arena_bytes, PLAN_ALIGN) : next);
+    edit_repair_peaks(e);
+    return true;
+}
+
+static bool gather_elsewhere(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, gathers_in_place, &at)) return false;
+    edit_shift(e, e->instr[at.instr].out[0], align_up(e->settings.arena_bytes, PLAN_ALIGN));
+    edit_repair_peaks(e);
+    return true;
+}
+
+/* A value that other instructions read is in a slot. */
+static bool slot_of_no_gather(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_loose_result, &at) || !e->n_axis) return false;
+    e->value[loose_result(e, at.instr)].slots = 1;
+    edit_repair_peaks(e);
+    return true;
+}
+
 /* ---- 3: between unshard and reshard ---- */
 
 static bool end_too_early(Edit *e, Random *r, uint16_t op) {
@@ -451,6 +495,10 @@ const Fault order_faults[] = {
     {"put an in-place result elsewhere", 2, 2, out_of_place},
     {"exchange or double a pack's operands", 2, 2, pack_exchange},
     {"set a state to another value", 2, 3, set_another},
+    {"gather from the same slot on every rank", 2, 3, same_slot_everywhere},
+    {"gather from a slot elsewhere", 2, 2, slot_elsewhere},
+    {"gather in place into another place", 2, 2, gather_elsewhere},
+    {"a value in the slot of no gather", 2, 2, slot_of_no_gather},
     {"reshard before a reader", 3, 3, reshard_early},
     {"free before a reader", 3, 3, free_early},
     {"drop an edge that a reshard or free needs", 3, 2, drop_end_edge},

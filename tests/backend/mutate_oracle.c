@@ -79,8 +79,8 @@ typedef struct Instance {
 typedef struct Oracle {
     const Plan *p;
     Random *random;
-    AxisSet samples; /* axes along which ranks have other samples */
-    Cells *value, *state;
+    AxisSet samples;                 /* axes along which ranks have other samples */
+    Cells *value[INSTANCES], *state; /* a value in a slot is elsewhere on each rank */
     uint32_t n_cells;
     uint32_t *root;
     uint64_t *offset; /* of a view in its root */
@@ -129,14 +129,24 @@ static uint32_t find_cell(const uint64_t *at, uint32_t n, uint64_t address) {
     return low;
 }
 
+static int64_t rank_of(const Oracle *o, uint32_t instance) {
+    return instance ? o->p->settings->ranks - 1 : 0;
+}
+
+static Cells find_cells(const uint64_t *at, uint32_t n, uint64_t address, const Type *t) {
+    return (Cells){find_cell(at, n, address), find_cell(at, n, address + (uint64_t)type_bytes(t))};
+}
+
 static void cut_cells(Oracle *o) {
     const Plan *p = o->p;
-    uint64_t *at = calloc(2 * (p->n_values + p->n_states) + 2, sizeof *at);
+    uint64_t *at = calloc(2 * (INSTANCES * p->n_values + p->n_states) + 2, sizeof *at);
     uint32_t n = 0, distinct = 0;
-    for (uint32_t v = 0; v < p->n_values; v++) {
-        at[n++] = p->values[v].address;
-        at[n++] = p->values[v].address + (uint64_t)type_bytes(&p->values[v].type);
-    }
+    for (uint32_t k = 0; k < INSTANCES; k++)
+        for (uint32_t v = 0; v < p->n_values; v++) {
+            at[n++] = plan_address(p, &p->values[v], rank_of(o, k));
+            at[n] = at[n - 1] + (uint64_t)type_bytes(&p->values[v].type);
+            n++;
+        }
     for (uint32_t s = 0; s < p->n_states; s++) {
         at[n++] = p->states[s].address;
         at[n++] = p->states[s].address + (uint64_t)type_bytes(&p->states[s].type);
@@ -145,17 +155,17 @@ static void cut_cells(Oracle *o) {
     for (uint32_t k = 0; k < n; k++)
         if (!k || at[k] != at[distinct - 1]) at[distinct++] = at[k];
     o->n_cells = distinct;
-    for (uint32_t v = 0; v < p->n_values; v++) {
-        uint64_t end = p->values[v].address + (uint64_t)type_bytes(&p->values[v].type);
-        o->value[v] =
-            (Cells){find_cell(at, distinct, p->values[v].address), find_cell(at, distinct, end)};
-    }
-    for (uint32_t s = 0; s < p->n_states; s++) {
-        uint64_t end = p->states[s].address + (uint64_t)type_bytes(&p->states[s].type);
-        o->state[s] =
-            (Cells){find_cell(at, distinct, p->states[s].address), find_cell(at, distinct, end)};
-    }
+    for (uint32_t k = 0; k < INSTANCES; k++)
+        for (uint32_t v = 0; v < p->n_values; v++)
+            o->value[k][v] = find_cells(at, distinct, plan_address(p, &p->values[v], rank_of(o, k)),
+                                        &p->values[v].type);
+    for (uint32_t s = 0; s < p->n_states; s++)
+        o->state[s] = find_cells(at, distinct, p->states[s].address, &p->states[s].type);
     free(at);
+}
+
+static Cells cells_of(const Oracle *o, const Instance *r, uint32_t v) {
+    return o->value[r - o->rank][v];
 }
 
 static uint32_t in_of(const Plan *p, uint32_t i, uint32_t k) {
@@ -186,6 +196,18 @@ static void fill(Instance *r, Cells c, uint32_t token) {
 }
 
 static bool overlap(Cells a, Cells b) { return a.from < b.to && b.from < a.to; }
+
+/* Does a gather find operand k where it would put it in result k? */
+static bool is_in_its_slot(const Oracle *o, const Instance *r, uint32_t i, uint32_t k) {
+    const Plan *p = o->p;
+    if (p->instrs[i].op != OP_unshard || k >= p->instrs[i].n_out) return false;
+    const PlanValue *from = &p->values[in_of(p, i, k)], *to = &p->values[out_of(p, i, k)];
+    Mesh mesh = plan_mesh(p);
+    int64_t rank = rank_of(o, (uint32_t)(r - o->rank));
+    int64_t slot = mesh_index(&mesh, rank, (AxisSet)p->instrs[i].attr.axes);
+    return plan_address(p, from, rank) ==
+           plan_address(p, to, rank) + (uint64_t)(slot * type_bytes(&from->type));
+}
 
 /* May the op write its result j where its operand k is, if they have the same place? */
 static bool works_in_place(const Plan *p, uint32_t i, uint32_t k, uint32_t j) {
@@ -234,18 +256,18 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
     for (uint32_t k = 0; k < in->n_in; k++) {
         uint32_t v = in_of(p, i, k);
         if (p->values[v].type.dtype == DT_TOKEN) continue;
-        Cells own = {0};
+        Cells own = {0}, from = cells_of(o, r, v);
         for (uint32_t j = 0; j < in->n_out; j++) {
             uint32_t out = out_of(p, i, j);
-            if (p->values[out].type.dtype == DT_TOKEN || !overlap(o->value[v], o->value[out]))
+            if (p->values[out].type.dtype == DT_TOKEN || !overlap(from, cells_of(o, r, out)))
                 continue;
-            bool same =
-                o->value[v].from == o->value[out].from && o->value[v].to == o->value[out].to;
-            if (in->op != OP_pack && !(same && works_in_place(p, i, k, j)))
+            own = cells_of(o, r, out);
+            bool same = from.from == own.from && from.to == own.to;
+            bool gathered = j == k && is_in_its_slot(o, r, i, k);
+            if (in->op != OP_pack && !gathered && !(same && works_in_place(p, i, k, j)))
                 return wrong(o, i, "a result is written over an operand");
-            own = o->value[out];
         }
-        if (!holds(r, o->value[v], expected_token(o, v), finishing ? own : (Cells){0}))
+        if (!holds(r, from, expected_token(o, v), finishing ? own : (Cells){0}))
             return wrong(o, i, "an operand is not in its memory");
         if (!view_is_right(o, r, i, v)) return false;
         const Data *d = data_of(o, r, v);
@@ -492,12 +514,12 @@ static bool arrive(Oracle *o, Instance *r, uint32_t i) {
     return true;
 }
 
-static bool writes_what_it_may(Oracle *o, uint32_t i) {
+static bool writes_what_it_may(Oracle *o, const Instance *r, uint32_t i) {
     const Plan *p = o->p;
     for (uint32_t j = 0; j < p->instrs[i].n_out; j++)
         for (uint32_t s = 0; s < p->n_states; s++)
             if ((p->states[s].role == STATE_STEP || p->states[s].role == STATE_STAGING) &&
-                overlap(o->value[out_of(p, i, j)], o->state[s]))
+                overlap(cells_of(o, r, out_of(p, i, j)), o->state[s]))
                 return wrong(o, i, "writes what the host writes");
     return true;
 }
@@ -510,15 +532,15 @@ static bool start(Oracle *o, Instance *r, Stream *s) {
     if (in->op == OP_reshard)
         for (uint32_t k = 0; k < in->n_in; k++) {
             uint32_t token = expected_token(o, in_of(p, i, k));
-            Cells c = o->value[o->root[in_of(p, i, k)]];
+            Cells c = cells_of(o, r, o->root[in_of(p, i, k)]);
             for (uint32_t at = c.from; at < c.to; at++)
                 if (r->cell[at] == token) r->cell[at] = NOBODY;
         }
     if (!runs_something(in) && !is_collective(in)) return true;
-    if (!operands_are_right(o, r, i, false) || !writes_what_it_may(o, i)) return false;
+    if (!operands_are_right(o, r, i, false) || !writes_what_it_may(o, r, i)) return false;
     if (is_collective(in) && !arrive(o, r, i)) return false;
     for (uint32_t j = 0; j < in->n_out; j++)
-        fill(r, o->value[out_of(p, i, j)], token_pending(o, i));
+        fill(r, cells_of(o, r, out_of(p, i, j)), token_pending(o, i));
     return true;
 }
 
@@ -533,11 +555,11 @@ static bool finish(Oracle *o, Instance *r, Stream *s) {
     if (!operands_are_right(o, r, i, true)) return false;
     for (uint32_t j = 0; j < in->n_out; j++) {
         uint32_t v = out_of(p, i, j);
-        if (!holds(r, o->value[v], token_pending(o, i), (Cells){0}))
+        if (!holds(r, cells_of(o, r, v), token_pending(o, i), (Cells){0}))
             return wrong(o, i, "another one writes where it does");
     }
     for (uint32_t j = 0; j < in->n_out; j++)
-        fill(r, o->value[out_of(p, i, j)], token_of_value(out_of(p, i, j)));
+        fill(r, cells_of(o, r, out_of(p, i, j)), token_of_value(out_of(p, i, j)));
     return follow(o, r, i, is_collective(in) ? meeting_of(o, r, i) : NULL);
 }
 
@@ -724,7 +746,7 @@ static bool check_sizes(Oracle *o) {
         for (uint32_t k = 0; k < in->n_out && k < 256; k++) {
             const PlanValue *v = &p->values[out_of(p, i, k)];
             b[k] = v->type;
-            if (v->address + (uint64_t)type_bytes(&v->type) > t->workspace_offset)
+            if (v->address + plan_room(p, v) > t->workspace_offset)
                 return wrong(o, i, "a value reaches into the workspace");
         }
         for (int d = 0; d < DEVICE_KINDS; d++)
@@ -757,7 +779,8 @@ static bool run_once(Oracle *o) {
 
 static void oracle_open(Oracle *o) {
     const Plan *p = o->p;
-    o->value = calloc(p->n_values + 1, sizeof *o->value);
+    for (uint32_t k = 0; k < INSTANCES; k++)
+        o->value[k] = calloc(p->n_values + 1, sizeof *o->value[k]);
     o->state = calloc(p->n_states + 1, sizeof *o->state);
     o->root = calloc(p->n_values + 1, sizeof *o->root);
     o->offset = calloc(p->n_values + 1, sizeof *o->offset);
@@ -785,7 +808,7 @@ static void oracle_open(Oracle *o) {
 }
 
 static void oracle_close(Oracle *o) {
-    free(o->value);
+    for (uint32_t k = 0; k < INSTANCES; k++) free(o->value[k]);
     free(o->state);
     free(o->root);
     free(o->offset);

@@ -70,6 +70,13 @@ uint64_t edit_bytes(const Edit *e, uint32_t value) {
     return (uint64_t)type_bytes(&e->value[value].type);
 }
 
+uint64_t edit_room(const Edit *e, uint32_t value) {
+    uint64_t room = edit_bytes(e, value);
+    for (uint32_t a = 0; a < e->n_axis; a++)
+        if (e->value[value].slots >> a & 1) room *= (uint64_t)e->axis[a].size;
+    return room;
+}
+
 bool edit_reads(const Edit *e, uint32_t instr, uint32_t root) {
     for (uint32_t k = 0; k < e->instr[instr].n_in; k++)
         if (edit_root(e, e->instr[instr].in[k]) == root) return true;
@@ -104,7 +111,7 @@ void edit_repair_peaks(Edit *e) {
         for (uint32_t i = 0; i < p->n; i++)
             for (uint32_t j = 0; j < e->instr[p->list[i]].n_out; j++) {
                 uint32_t v = e->instr[p->list[i]].out[j];
-                p->peak = MAX(p->peak, e->value[v].address + edit_bytes(e, v));
+                p->peak = MAX(p->peak, e->value[v].address + edit_room(e, v));
             }
         arena = MAX(arena, p->peak);
     }
@@ -125,7 +132,7 @@ static bool place_matters(const Edit *e, uint32_t instr, uint32_t value) {
     const EditInstr *in = &e->instr[instr];
     uint8_t alias = op_info[in->row.op].alias;
     if (alias == ALIAS_VIEW) return !edit_is_loose(e, in->out[0]);
-    if (alias == ALIAS_PACK || in->row.op == OP_set_state) return true;
+    if (alias == ALIAS_PACK || in->row.op == OP_set_state || e->value[value].slots) return true;
     if (alias != ALIAS_MUST && alias != ALIAS_ACC) return false;
     for (uint32_t k = 0; k < in->n_in; k++)
         if (in->in[k] == value && (op_info[in->row.op].alias_mask >> MIN(k, 31u) & 1)) return true;
@@ -137,6 +144,8 @@ bool edit_is_loose(const Edit *e, uint32_t value) {
     uint8_t alias = op_info[def->row.op].alias;
     if (e->value[value].type.dtype == DT_TOKEN || def->row.op == OP_state) return false;
     if (alias == ALIAS_MUST || alias == ALIAS_PACK) return false;
+    for (uint32_t k = 0; def->row.op == OP_unshard && k < def->n_in; k++)
+        if (k < def->n_out && def->out[k] == value && e->value[def->in[k]].slots) return false;
     if (alias == ALIAS_ACC && def->n_in == op_signature((OpKind)def->row.op)->in_max) return false;
     for (uint32_t i = 0; i < e->n_instr; i++)
         for (uint32_t k = 0; k < e->instr[i].n_in; k++)

@@ -30,6 +30,7 @@ import sys
 STREAMS = {"": 0, "gather": 1, "reduce": 2}
 COLLECTIVES = {"unshard": "all_gather", "reduce_scatter": "reduce_scatter",
                "all_reduce": "all_reduce"}
+BYTES = {"f32": 4, "f64": 8, "i64": 8, "bf16": 2}
 DTYPES = {"u8": 1, "i32": 2, "i64": 4, "f32": 7, "f64": 8, "bf16": 9}
 # only say where a value lives, or may have nothing to do (pack: no padding)
 NO_WORK = {"state", "view", "reshape", "reshard", "free", "set_state", "set_param", "set_grad",
@@ -45,8 +46,8 @@ class Differs(Exception):
 # ---- the plan
 
 class Value:
-    def __init__(self, dtype, dims, address):
-        self.dtype, self.address, self.elements = dtype, address, 1
+    def __init__(self, dtype, dims, address, slot):
+        self.dtype, self.address, self.slot, self.elements = dtype, address, slot, 1
         for dim in dims.split(","):
             self.elements *= int(dim) if dim.strip() else 1
 
@@ -63,18 +64,18 @@ class Instruction:
         self.op = re.match(r"(?:%.*? = )?(\w+)", rest)[1]
         outputs = rest.split(" = ")[0] if rest.startswith("%") else ""
         self.out = []
-        for name, dtype, dims, address in re.findall(
-                r"%(\d+): (\w+)(?:\[([^\]]*)\])?(?: @(\d+))?", outputs):
+        for name, dtype, dims, address, slot in re.findall(
+                r"%(\d+): (\w+)(?:\[([^\]]*)\])?(?: @(\d+))?( slot )?", outputs):
             self.out.append(name)
             if address:
-                values[name] = Value(dtype, dims, int(address))
+                values[name] = Value(dtype, dims, int(address), bool(slot))
         self.into = re.findall(r"%(\d+)", re.search(r"\w+\(([^)]*)\)", rest[len(outputs):])[1])\
             if "(" in rest[len(outputs):].split("{")[0] else []
         said = dict(re.findall(r"(\w+) = ([\w-]+)", rest.split("!")[0].rpartition("{")[2]))
         self.comm = (int(said.get("mesh", -1)), said.get("comm"))
 
-    def buffers(self, values, members):
-        """(count, dtype, place of the input, place of the output) of each."""
+    def buffers(self, values, members, number):
+        """(count, dtype, place of the input, place of the output) of each, on member `number`."""
         found = []
         for one, other in zip(self.into, self.out):
             if one not in values or other not in values:
@@ -85,7 +86,8 @@ class Instruction:
             factor = 1 if self.op == "all_reduce" else members
             if one.dtype != other.dtype or large.elements != factor * small.elements:
                 raise Differs(f"#{self.number}: the plan's own shapes do not fit")
-            found.append((count, DTYPES[one.dtype], one.address, other.address))
+            slot = number * one.elements * BYTES[one.dtype] if one.slot else 0
+            found.append((count, DTYPES[one.dtype], one.address + slot, other.address))
         return found
 
 
@@ -234,7 +236,8 @@ class Rank:
     def collective(self, instruction, what):
         comm = self.comms.get(instruction.comm)
         members = self.plan.group(instruction.comm[0], self.rank)
-        buffers = instruction.buffers(self.plan.values, len(members))
+        buffers = instruction.buffers(self.plan.values, len(members),
+                                      members.index(self.rank))
         group = None
         for count, dtype, into, out in buffers:
             row = self.expect("K", instruction.stream, f"{what}: a collective")

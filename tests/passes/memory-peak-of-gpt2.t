@@ -2,11 +2,11 @@
 # The peak of GPT-2 is that of the bytes live at the worst time, and within 2 % of it where samples are short.
 # TIME: 60
 ==== out
-full: 6 cases within 1.002
-full, short: 6 cases within 1.02
-grads: 6 cases within 1.002
-grads, short: 6 cases within 1.02
-none: 6 cases within 1.002
-none, short: 6 cases within 1.02
-Linear, prefetch 3: 6 cases within 1.002
-Linear, prefetch 3, short: 6 cases within 1.02
+full: 8 cases within 1.001
+full, short: 8 cases within 1.02
+grads: 8 cases within 1.001
+grads, short: 8 cases within 1.02
+none: 8 cases within 1.001
+none, short: 8 cases within 1.02
+Linear, prefetch 3: 8 cases within 1.002
+Linear, prefetch 3, short: 8 cases within 1.02
