@@ -23,6 +23,7 @@ void driver_catch_signals(void) {
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
     sigaction(SIGHUP, &a, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of its write */
 }
 
 int driver_fault(Driver *d, int code, DiagCode corrupt, char *error) {

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -141,6 +142,17 @@ int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile
 
 static int check_room(const CkContents *c, const char *folder, char *error) {
     struct statvfs disk;
+    struct rlimit size;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < c->n_file; i++) largest = MAX(largest, c->file[i].size);
+    if (!getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY &&
+        largest > size.rlim_cur) {
+        snprintf(error, CK_ERROR_BYTES,
+                 "cannot write to %.300s: a file of the checkpoint needs %" PRIu64
+                 " bytes, and the limit on a file's size (ulimit -f) is %" PRIu64,
+                 folder, largest, (uint64_t)size.rlim_cur);
+        return EXIT_ENVIRONMENT;
+    }
     if (statvfs(folder, &disk)) return 0; /* not known */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize, need = ck_bytes(c);
     if (need <= room) return 0;

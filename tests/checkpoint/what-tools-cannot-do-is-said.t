@@ -1,6 +1,6 @@
 # RUN: seq 300 > t.txt; for s in "-n 2 -o p" "-s D=16 -o q" "-s train.optimizer=sgd(lr=0.1) -o r"; do a=(${s/ -o/ -o}); %fsdpc compile -q net.fsd "${a[@]}"; done; %fsdp-run -q --threads 1 --checkpoint ck --save w p; cp w cut; truncate -s -4 cut; mkdir empty
 # RUN: try() { %fsdpc "$@"; echo "exit $?" >&2; }; try check none; try check empty; try reshard ck -n 2; try reshard ck -o x; try reshard ck p -n 2 -o x; try reshard ck -n 0 -o x; try reshard ck -n 2 -o ck; try reshard ck q -o x; try reshard ck r -o x; try reshard ck t.txt -o x; try reshard ck -n 2 -o ck/step-00000002; try reshard ck -n 2 -o no/x
-# RUN: try() { %fsdpc "$@"; echo "exit $?" >&2; }; try convert ck; try convert ck -o x --max-file 1GB; try convert ck -o x --dtype f8; try convert ck p -o x; try convert w -o x; try convert w p -o x --dtype f16; try convert w q -o x; try convert cut p -o x; try convert none p -o x; try convert ck -o no/x; try convert ck -o /dev/null; ls x
+# RUN: try() { %fsdpc "$@"; echo "exit $?" >&2; }; try convert ck; try convert ck -o x --max-file 1GB; try convert ck -o x --dtype f8; try convert ck p -o x; try convert w -o x; try convert w p -o x --dtype f16; try convert w q -o x; try convert cut p -o x; try convert none p -o x; try convert ck -o no/x; try convert ck -o /dev/null; (ulimit -f 1; try reshard ck -n 2 -o x; try convert ck -o y); ls x y
 # Each mistake is named with what helps, before anything is written.
 # NEEDS: build:device_cpu.so
 ==== net.fsd
@@ -13,6 +13,9 @@ module Net {
 model = Net
 data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 2; optimizer = adamw(lr = 0.01) }
+==== out
+x:
+lock
 ==== err
 error: cannot open none: No such file or directory
 exit 2
@@ -96,5 +99,9 @@ error[E0503]: cannot write /dev/null: it is a device
   = help: name a file, which is made or replaced
 
 exit 1
-ls: cannot access 'x': No such file or directory
+error: cannot write to x: a file of the checkpoint needs 22528 bytes, and the limit on a file's size (ulimit -f) is 1024
+exit 2
+error: cannot write y: it needs 12288 bytes, and the limit on a file's size (ulimit -f) is 1024 bytes
+exit 2
+ls: cannot access 'y': No such file or directory
 ==== exit 2
