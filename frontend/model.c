@@ -71,6 +71,13 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
     buf_free(&list);
 }
 
+void help_available(Diag *d, const char *const *names, size_t n) {
+    Buf list = {0};
+    for (size_t i = 0; i < n; i++) buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+    if (n) diag_help(d, "this version has %s", list.at);
+    buf_free(&list);
+}
+
 void setting_error(Model *m, const Setting *s, const char *format, ...) {
     va_list args;
     Span at = s->value.span.file ? s->value.span : s->span;

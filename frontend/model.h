@@ -167,6 +167,8 @@ const char *model_place(Model *m, Span at); /* "gpt2.fsd:12" */
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before);
 Diag model_lacks(Model *m, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void help_nearest(Diag *d, const char *word, const char *const *names, size_t n);
+/* "this version has sgd, adam": beside model_lacks. */
+void help_available(Diag *d, const char *const *names, size_t n);
 void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -65,14 +65,20 @@ static bool has_axis(const Mesh *mesh, AxisRole role) {
     return false;
 }
 
+static bool is_served(AxisRole role) {
+    return axis_splits_samples(role) || axis_splits_parameters(role);
+}
+
 static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span at) {
-    const char *known[AXIS_ROLES];
+    const char *known[AXIS_ROLES], *here[AXIS_ROLES];
     AxisRole role = AXIS_ROLES;
+    size_t n_here = 0;
     for (int i = 0; i < AXIS_ROLES; i++) {
         known[i] = axis_name((AxisRole)i);
         if (!strcmp(known[i], name)) role = (AxisRole)i;
+        if (is_served((AxisRole)i)) here[n_here++] = known[i];
     }
-    bool served = role < AXIS_ROLES && (axis_splits_samples(role) || axis_splits_parameters(role));
+    bool served = role < AXIS_ROLES && is_served(role);
     if (role == AXIS_ROLES) {
         Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
         help_nearest(&d, name, known, AXIS_ROLES);
@@ -83,6 +89,7 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         diag_emit(&d);
     } else if (!served && size > 1) {
         Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
+        help_available(&d, here, n_here);
         diag_emit(&d);
     } else if (has_axis(&p->mesh, role)) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);

@@ -22,7 +22,9 @@ static ConstValue standard_value(Model *m, const KeyInfo *key, const char *text)
 }
 
 static bool lacks_value(Model *m, const KeyInfo *k, const ConstValue *v) {
+    const char *names[32];
     Diag d = model_lacks(m, v->span, "%s.%s = %s", k->section, k->key, v->text);
+    help_available(&d, names, value_names(k, names, ARRAY_LEN(names)));
     diag_emit(&d);
     return false;
 }

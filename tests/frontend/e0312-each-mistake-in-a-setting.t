@@ -17,6 +17,7 @@ error[E0312]: an argument without a name cannot follow `lr = ..`
 error[E0312]: `sgd` takes at most 4 arguments, 5 are given
   = help: sgd(lr: real = 1e-3, momentum: real = 0.0, nesterov: bool = false, weight_decay: real = 0.0)
 error[E0390]: train.optimizer = muon is known but not in this version
+  = help: this version has sgd, adam, adamw, lion, adafactor
 error[E0313]: `reduce` of `bf16` cannot be `f16`
   = help: did you mean `bf16`?
 error[E0390]: `master` of `bf16` = bf16 is known but not in this version

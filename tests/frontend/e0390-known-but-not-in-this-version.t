@@ -7,15 +7,19 @@ data { train = text("a.bin") }
 ==== out
 error[E0390]: train.optimizer = muon is known but not in this version
  --> m.fsd:1:21
+  = help: this version has sgd, adam, adamw, lion, adafactor
 error[E0390]: train.precision = f16 is known but not in this version
  --> m.fsd:1:41
+  = help: this version has f32, bf16
 error[E0390]: shard.layout = param is known but not in this version
  --> m.fsd:2:18
+  = help: this version has flat
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
  --> m.fsd:2:35
   = help: this version has shard.offload = none
 error[E0390]: mesh axis tp = 2 is known but not in this version
  --> m.fsd:2:72
+  = help: this version has rep, dp
 error[E0390]: shard.reshard = 4 is known but not in this version
  --> m.fsd:2:86
   = help: this version has true (all ranks) and false
