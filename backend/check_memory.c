@@ -14,9 +14,10 @@
  *   2f  two instructions that use the workspace of a device need not run one after the other
  *   2g  a value is in a slot that no kernel wrote, or is read by anything but the gather over the
  *       axes of the slots whose result is these slots
- * A value in a slot counts as the memory of all slots, so one proof holds for every rank; the gather
- * leaves this rank's slot as it is, and works in place there. Padding of a pack is written by the pack, so its whole range counts from there on. All
- * instructions of a program share one workspace, which holds nothing between them.
+ * A value in a slot counts as the memory of all slots, so one proof holds for every rank; its
+ * gather leaves this rank's slot as it is. Padding of a pack is written by the pack, so its whole
+ * range counts from there on. All instructions of a program share one workspace, which holds
+ * nothing between them.
  *
  * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
  *   6a  the plan's arena_bytes: the largest peak of its programs
@@ -156,8 +157,8 @@ static int check_slots(const Sweep *s, uint64_t i) {
     Check *c = s->c;
     const PlanInstr *in = &c->p->instrs[i];
     const OpInfo *o = &op_info[in->op];
-    bool writes = o->launched &&
-                  (o->alias == ALIAS_NONE || o->alias == ALIAS_MAY || o->alias == ALIAS_EACH);
+    bool writes =
+        o->launched && (o->alias == ALIAS_NONE || o->alias == ALIAS_MAY || o->alias == ALIAS_EACH);
     for (uint32_t j = 0; j < in->n_out; j++)
         if (c->p->values[check_out(c, i, j)].slots && !writes)
             return check_fail(c, "2g", i, "result %u cannot be written into a slot", j);

@@ -6,7 +6,8 @@
  * a value that lives inside the persistent part is a state under another name and does not count
  * again. The category of a state is its role. The category of a value is that of what wrote it: a
  * weight's gradient (a result `grad` of the signature), what a collective carries, a batch field; a
- * cast that feeds a gather is communication, or gathered already where the gather is in place; all else are activations.
+ * cast that feeds a gather is communication, or gathered already where the gather is in place; all
+ * else are activations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ Lives lives_of(const Plan *p, Arena *a) {
     Lives l = {p, arena_array(a, uint64_t, p->n_values + 1),
                arena_array(a, uint64_t, p->n_values + 1), arena_array(a, uint8_t, p->n_values + 1)};
     bool *is_read = arena_array(a, bool, p->n_values + 1);
-    bool *sent = arena_array(a, bool, p->n_values + 1); /* read by a gather, elsewhere than in its result */
+    bool *sent = arena_array(a, bool, p->n_values + 1); /* to a gather, not in place */
     for (uint64_t v = 0; v < p->n_values; v++) l.first[v] = l.last[v] = p->values[v].def;
     for (uint64_t i = p->n_instrs; i-- > 0;) {
         const PlanInstr *in = &p->instrs[i];

@@ -56,8 +56,7 @@ static void hold_everything(Strip *s) {
         for (uint32_t k = in->first_out; k < in->first_out + in->n_out; k++)
             if (l->category[k] < CATEGORY_COUNT)
                 hold(s, (Category)l->category[k], l->first[k] - base, l->last[k] - base + 1,
-                     p->values[k].address,
-                     p->values[k].address + plan_room(p, &p->values[k]));
+                     p->values[k].address, p->values[k].address + plan_room(p, &p->values[k]));
     }
 }
 

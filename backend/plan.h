@@ -228,13 +228,13 @@ typedef struct PlanRole { /* ranks [first, first + count) */
 } PlanRole;
 
 /* A value: a typed range of the arena. Values of one program only; states enter through instruction
- * `state`. An address is (place, offset): place 0 = the device. With `slots`, there are slots at the
- * address, one of the value's size for each rank of a group of these axes: the value is in that of
- * this rank. A gather finds its operand there, in the memory of its result. */
+ * `state`. An address is (place, offset): place 0 = the device. With `slots`, there are slots at
+ * the address, one of the value's size for each rank of a group of these axes: the value is in that
+ * of this rank. A gather finds its operand there, in the memory of its result. */
 typedef struct PlanValue {
     uint32_t def; /* number of the instruction that writes it */
     uint16_t place;
-    uint16_t slots; /* AxisSet; 0: it is at the address itself */
+    uint16_t slots;   /* AxisSet; 0: it is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;
 } PlanValue;
@@ -317,7 +317,7 @@ static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
 static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t rank) {
     if (!v->slots) return v->address;
     Mesh mesh = plan_mesh(p);
-    return v->address + (uint64_t)mesh_index(&mesh, rank, v->slots) * (uint64_t)type_bytes(&v->type);
+    return v->address + (uint64_t)(mesh_index(&mesh, rank, v->slots) * type_bytes(&v->type));
 }
 /* A hash of what compiler and runtime must agree on although it is not in the plan: the op
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.

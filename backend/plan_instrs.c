@@ -32,7 +32,8 @@ static int read_values(Reading *r) {
             continue;
         }
         uint64_t slots = (uint64_t)mesh_extent(&mesh, v->slots);
-        FAIL_IF(v->address > arena || (uint64_t)type_bytes(&v->type) > (arena - v->address) / slots ||
+        FAIL_IF(v->address > arena ||
+                    (uint64_t)type_bytes(&v->type) > (arena - v->address) / slots ||
                     v->address % dtype_bytes(v->type.dtype),
                 "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,
                 (Llu)v->address);

@@ -7,7 +7,7 @@
  * memory of an operand where the op allows it, the operand's whole block ends there and the
  * result's begins there.
  *
- * A gather is in place where its operand is a cast on its stream, which nothing else reads: the cast
+ * A gather is in place where its operand is a cast on its stream, which nothing else reads: it
  * writes into this rank's slot of what is gathered. The block of the result begins with the cast.
  *
  * Where one value would have to be in two places (one gradient for two parameters, an operand that
