@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "type.h"
 
-enum { DEVICE_ABI = 6, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 7, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
@@ -61,6 +61,7 @@ typedef struct DeviceOptions {
     int32_t process_ranks; /* ranks of the run that are threads of this process */
     const char *plan_path; /* tuned choices may be kept beside it */
     bool quiet;            /* no notes on stderr */
+    bool stamps;           /* `stamp` will be called: programs are issued, not replayed */
 } DeviceOptions;
 
 typedef struct Device {
@@ -124,6 +125,11 @@ typedef struct Device {
      * be NULL. */
     int (*rehearse)(DeviceContext *c, const KernelCall *const *calls, uint32_t n, void *arena,
                     uint64_t arena_bytes, char *error);
+    /* Where launches return before their work is done, with options->stamps; else NULL, both. A
+     * stamp is a point of a stream; its number is below twice the plan's instructions. Between two
+     * of them that the device has reached, the milliseconds are told. */
+    int (*stamp)(DeviceContext *c, int stream, uint32_t number, char *error);
+    int (*between)(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error);
 } Device;
 
 /* The one symbol that a module exports. */

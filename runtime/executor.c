@@ -7,6 +7,7 @@
  */
 #include "op.h"
 #include "prepared.h"
+#include "profile.h"
 
 /* Which instructions another stream waits for. */
 static void mark_awaited(const Plan *p, Executor *e) {
@@ -44,6 +45,7 @@ int executor_open(Rank *r) {
     mark_awaited(p, e);
     int code = rehearse(r);
     if (!code && r->run->test.memory) code = memory_check_open(r, &e->memory, r->error);
+    if (!code) code = profile_open(r, &e->profile, r->error);
     if (!code && r->run->test.streams) code = stream_test_open(r, &e->streams, r->error);
     return code;
 }
@@ -53,6 +55,7 @@ void executor_close(Rank *r) {
     if (!e) return;
     stream_test_close(e->streams);
     memory_check_close(e->memory);
+    profile_close(e->profile);
     arena_free(e->arena);
     r->executor = NULL;
 }
@@ -65,7 +68,10 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
         int code = d->wait(r->context, in->stream, p->edges[in->first_edge + i], error);
         if (code) return code;
     }
-    int code = instruction_issue(r, k, error);
+    Profile *profile = r->executor->profile;
+    int code = profile ? profile_before(profile, k, error) : 0;
+    if (!code) code = instruction_issue(r, k, error);
+    if (!code && profile) code = profile_after(profile, k, error);
     if (!code && r->executor->prepared[k].awaited)
         code = d->record(r->context, in->stream, k, error);
     return code;
@@ -80,6 +86,7 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     Executor *e = r->executor;
     const Transport *t = r->run->transport;
     bool ordered = d->program_begin && !r->dump && !r->generator, replayed = false;
+    if (e->profile) profile_begin(e->profile, program);
     int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
@@ -87,7 +94,8 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
         if (!code && e->memory) code = memory_check_after(e->memory, k, error);
     }
     if (code) return code;
-    return ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
+    code = ordered ? d->program_end(r->context, program, error) : rank_synchronize(r, error);
+    return !code && e->profile ? profile_end(e->profile, error) : code;
 }
 
 int executor_run(Rank *r, uint32_t program, char *error) {

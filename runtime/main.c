@@ -11,6 +11,7 @@
 
 #include "checkpoint.h"
 #include "prepared.h"
+#include "profile.h"
 
 static Run *signalled; /* for the handler */
 
@@ -491,19 +492,31 @@ static void report_allocations(const Run *run) {
     if (c.ours) BUG("memory was allocated inside a step, first from %p", c.first_ours);
 }
 
+/* The table goes where the summary goes. */
+static int write_profile(const Run *run) {
+    char error[ERROR_BYTES];
+    bool shown = !run->options->quiet && run->rank[0].rank == 0;
+    bool log = run->options->log && !strcmp(run->options->log, "-");
+    int code = profile_write(run, !shown ? NULL : log ? stderr : stdout, error);
+    return code ? report(code, error) : 0;
+}
+
 static int summarise(const Run *run, int code) {
     uint64_t high_water = 0;
     for (int32_t i = 0; i < run->n_rank; i++) {
         const Executor *e = run->rank[i].executor;
         if (e && e->memory) high_water = MAX(high_water, memory_check_high_water(e->memory));
     }
-    if ((code == 0 || code == EXIT_INTERRUPTED) && run->rank[0].rank == 0) {
-        if (!run->options->generate) metrics_summary(run->metrics, high_water);
+    bool ended = code == 0 || code == EXIT_INTERRUPTED;
+    bool first = run->rank[0].rank == 0;
+    if (ended && first && !run->options->generate) metrics_summary(run->metrics, high_water);
+    int written = ended && run->options->profile ? write_profile(run) : 0;
+    if (ended && first) {
         /* After the ranks' parting a launcher may end this process for another one's code. */
         if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
         report_allocations(run);
     }
-    return code;
+    return code ? code : written;
 }
 
 /* A device that is too small is said before the ranks meet. */

@@ -275,6 +275,7 @@ static int apply(Options *o, OptionId id, const char *value) {
     case OPT_SAVE_DTYPE: return type_option(o, value);
     case OPT_MAX_FILE: return size_option(value, &o->save.max_file);
     case OPT_DUMP_GRADS: return dump_option(o, value);
+    case OPT_PROFILE: o->profile = value; return -1;
     case OPT_LOG: o->log = value; return -1;
     case OPT_TENSORBOARD: o->tensorboard = value; return -1;
     case OPT_PEAK_FLOPS: return peak_option(value, &o->peak_flops);

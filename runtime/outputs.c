@@ -93,7 +93,8 @@ int outputs_check(const Run *run, char *error) {
     Output output[] = {
         {.option = "--dump-grads", .path = o->dump_path},
         {.option = "--save", .path = o->save.path, .folder = o->save.folder},
-        {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true}};
+        {.option = "--log", .path = o->log && strcmp(o->log, "-") ? o->log : NULL, .stream = true},
+        {.option = "--profile", .path = o->profile}};
     if (o->dump_path) output[0].bytes = gather_bytes(run->plan, true, FT_F32);
     if (o->save.path) output[1].bytes = gather_bytes(run->plan, false, o->save.type);
     uint64_t before = 0;

@@ -19,6 +19,7 @@ struct Executor {
     uint64_t *in_call;  /* [programs][comm_rows] of one call */
     MemoryCheck *memory;
     StreamTest *streams;
+    Profile *profile; /* NULL: instructions are not timed */
 };
 
 #endif

@@ -48,7 +48,8 @@ int rank_open(Rank *r) {
                             .local_rank = r->local,
                             .process_ranks = run->n_rank,
                             .plan_path = run->options->plan,
-                            .quiet = run->options->quiet};
+                            .quiet = run->options->quiet,
+                            .stamps = run->options->profile != NULL};
     int code = run->device->open(&device, &r->context, r->error);
     if (code) return code;
     TransportOptions transport = {.plan = p,

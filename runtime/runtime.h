@@ -50,6 +50,7 @@ typedef struct Options {
     char *save_path;   /* ... without a slash at its end, where that was made */
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
+    const char *profile; /* --profile, or NULL */
     bool quiet, eval_only;
     const char *generate, *tokenizer; /* --generate, and what goes with it */
     int64_t tokens;
@@ -103,6 +104,7 @@ typedef struct GradientDump GradientDump;
 typedef struct Generator Generator;
 typedef struct Saver Saver;
 typedef struct Resume Resume;
+typedef struct Profile Profile;
 
 /* What all ranks of this process share. Written before the rank threads start, but for the part
  * under the lock. */

@@ -48,7 +48,8 @@ struct DeviceContext {
     bool records, capturing, attends; /* attends: attention_open was called */
     void *products;
     DeviceOptions options;
-    Profile *profile; /* NULL: instructions are not timed */
+    Profile *profile;   /* NULL: FSDP_CUDA_PROFILE is not set */
+    cudaEvent_t *stamp; /* options.stamps: by number; NULL until it is made */
     int gpu;
 };
 
@@ -94,6 +95,9 @@ static void cuda_close(DeviceContext *c) {
     if (c->segment) cudaFree(c->segment);
     if (c->fault) cudaFreeHost(c->fault);
     staging_close(c->staging);
+    for (uint64_t i = 0; c->stamp && i < 2 * c->rank.plan->n_instrs; i++)
+        if (c->stamp[i]) cudaEventDestroy(c->stamp[i]);
+    free(c->stamp);
     for (uint64_t i = 0; c->event && i < c->n_events; i++)
         if (c->event[i]) cudaEventDestroy(c->event[i]);
     free(c->event);
@@ -206,7 +210,12 @@ static int cuda_open(const DeviceOptions *options, DeviceContext **out, char *er
     code = result(error, "opening the cuda device", e);
     if (!code) code = products_open(options, &c->products, error);
     if (!code) code = profile_open(&options->rank, &c->profile, error);
-    if (c->profile) c->records = false;
+    if (!code && options->stamps && options->rank.plan) {
+        c->stamp = calloc(2 * options->rank.plan->n_instrs + 1, sizeof *c->stamp);
+        if (!c->stamp)
+            code = fail(error, EXIT_ENVIRONMENT, "out of memory while opening the cuda device");
+    }
+    if (c->profile || c->stamp) c->records = false;
     if (!code) code = attention_open(error);
     c->attends = !code;
     if (code)
@@ -335,6 +344,25 @@ static int cuda_mark(DeviceContext *c, int stream, uint32_t number, void **out, 
     if (number >= DEVICE_MARKS) return fail(error, EXIT_CORRUPT, "no mark %u", number);
     *out = c->mark[number];
     return result(error, "a mark", cudaEventRecord(c->mark[number], c->stream[stream]));
+}
+
+static int cuda_stamp(DeviceContext *c, int stream, uint32_t number, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
+    if (!c->stamp || number >= 2 * c->rank.plan->n_instrs)
+        return fail(error, EXIT_CORRUPT, "no stamp %u", number);
+    cudaEvent_t *at = &c->stamp[number];
+    cudaError_t e = *at ? cudaSuccess : cudaEventCreateWithFlags(at, cudaEventDefault);
+    return result(error, "a stamp", e ? e : cudaEventRecord(*at, c->stream[stream]));
+}
+
+static int cuda_between(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
+    uint64_t n = c->stamp ? 2 * c->rank.plan->n_instrs : 0;
+    if (from >= n || to >= n || !c->stamp[from] || !c->stamp[to])
+        return fail(error, EXIT_CORRUPT, "no stamps %u and %u", from, to);
+    return result(error, "a stamp", cudaEventElapsedTime(ms, c->stamp[from], c->stamp[to]));
 }
 
 static int cuda_follow(DeviceContext *c, int stream, void *mark, char *error) {
@@ -472,6 +500,8 @@ static const Device device = {
     .program_forget = cuda_program_forget,
     .fits = gpu_fits,
     .rehearse = cuda_rehearse,
+    .stamp = cuda_stamp,
+    .between = cuda_between,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

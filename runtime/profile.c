@@ -1,0 +1,303 @@
+/* --profile FILE: the time of each instruction of a plan, as a trace and as a table.
+ *
+ * A device whose launches return when their work is done (cpu) is timed by the host's clock;
+ * another one puts a stamp on the instruction's stream before and after it, which are read when the
+ * call is done. Waits for other streams come before the first stamp; the wait for other ranks
+ * inside a collective counts as the collective's.
+ *
+ * The table adds up all calls of a program but the first, which touches memory for the first time:
+ * by op, by unit and by stream. The trace has the latest calls of each rank (LATEST, fewer in a
+ * large plan) in Chrome's format, which Perfetto opens: a process a rank, a thread a stream. Each
+ * process of a run writes a file: rank 0 FILE, rank N FILE.N.
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "op.h"
+#include "prepared.h"
+
+enum { LATEST = 32, EVENTS = 1 << 18 };
+
+typedef struct Span {
+    double begin, end; /* seconds of the host's monotonic clock; begin 0: it was not issued */
+} Span;
+
+typedef struct LatestCall {
+    uint32_t program;
+    Span *span; /* by instruction of the program */
+} LatestCall;
+
+typedef struct Total {
+    uint64_t n;
+    double seconds;
+} Total;
+
+struct Profile {
+    Rank *rank;
+    Arena *arena;
+    Total *total;    /* by instruction */
+    uint64_t *calls; /* by program */
+    LatestCall *latest;
+    uint64_t n_latest, n_calls; /* places in `latest`, calls so far: the last ones are there */
+    double begun;               /* the call under way */
+    uint32_t base;              /* its first instruction with stamps, where the device has stamps */
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int profile_open(Rank *r, Profile **out, char *error) {
+    const Plan *plan = r->run->plan;
+    if (!r->run->options->profile) return 0;
+    if (r->run->test.streams) {
+        snprintf(error, ERROR_BYTES, "--profile and FSDP_TEST_STREAMS: one at a time");
+        return EXIT_USER;
+    }
+    Arena *a = arena_new();
+    Profile *p = *out = arena_new_of(a, Profile);
+    uint64_t most = 1;
+    for (uint64_t i = 0; i < plan->n_programs; i++)
+        most = MAX(most, (uint64_t)plan->programs[i].n_instr);
+    *p = (Profile){.rank = r, .arena = a, .n_latest = MIN(MAX(EVENTS / most, 1), LATEST)};
+    p->total = arena_array(a, Total, plan->n_instrs + 1);
+    p->calls = arena_array(a, uint64_t, plan->n_programs + 1);
+    p->latest = arena_array(a, LatestCall, p->n_latest);
+    for (uint64_t i = 0; i < p->n_latest; i++) p->latest[i].span = arena_array(a, Span, most);
+    return 0;
+}
+
+void profile_close(Profile *p) {
+    if (p) arena_free(p->arena);
+}
+
+/* ---- during a call */
+
+static LatestCall *current(const Profile *p) { return &p->latest[p->n_calls % p->n_latest]; }
+
+static Span *span_of(const Profile *p, uint32_t instr) {
+    const LatestCall *c = current(p);
+    return &c->span[instr - p->rank->run->plan->programs[c->program].first_instr];
+}
+
+void profile_begin(Profile *p, uint32_t program) {
+    LatestCall *c = current(p);
+    c->program = program;
+    memset(c->span, 0, p->rank->run->plan->programs[program].n_instr * sizeof *c->span);
+    p->base = UINT32_MAX;
+    p->begun = now();
+}
+
+static bool is_issued(const Profile *p, uint32_t instr) {
+    const OpInfo *info = &op_info[p->rank->run->plan->instrs[instr].op];
+    return info->launched || info->effect == EFFECT_COMM;
+}
+
+int profile_before(Profile *p, uint32_t instr, char *error) {
+    const Device *d = p->rank->run->device;
+    if (!is_issued(p, instr)) return 0;
+    span_of(p, instr)->begin = now();
+    if (!d->stamp) return 0;
+    if (p->base == UINT32_MAX) p->base = instr;
+    return d->stamp(p->rank->context, p->rank->run->plan->instrs[instr].stream, 2 * instr, error);
+}
+
+int profile_after(Profile *p, uint32_t instr, char *error) {
+    const Device *d = p->rank->run->device;
+    if (!is_issued(p, instr)) return 0;
+    span_of(p, instr)->end = now();
+    if (!d->stamp) return 0;
+    int stream = p->rank->run->plan->instrs[instr].stream;
+    return d->stamp(p->rank->context, stream, 2 * instr + 1, error);
+}
+
+/* The span by the device's stamps; the call began when its first instruction did. */
+static int read_stamps(const Profile *p, uint32_t instr, Span *span, char *error) {
+    const Device *d = p->rank->run->device;
+    float begin = 0, end = 0;
+    int code = d->between(p->rank->context, 2 * p->base, 2 * instr, &begin, error);
+    if (!code) code = d->between(p->rank->context, 2 * instr, 2 * instr + 1, &end, error);
+    span->begin = p->begun + 1e-3 * (double)begin;
+    span->end = span->begin + 1e-3 * (double)end;
+    return code;
+}
+
+int profile_end(Profile *p, char *error) {
+    const Plan *plan = p->rank->run->plan;
+    const LatestCall *c = current(p);
+    const PlanProgram *q = &plan->programs[c->program];
+    bool first = p->calls[c->program]++ == 0, second = p->calls[c->program] == 2;
+    int code = p->rank->run->device->stamp ? rank_synchronize(p->rank, error) : 0;
+    for (uint32_t i = 0; i < q->n_instr && !code; i++) {
+        Span *span = &c->span[i];
+        uint32_t k = q->first_instr + i;
+        if (span->begin == 0) continue;
+        if (p->base != UINT32_MAX) code = read_stamps(p, k, span, error);
+        if (second || first) p->total[k] = (Total){0};
+        p->total[k].n++;
+        p->total[k].seconds += span->end - span->begin;
+    }
+    p->n_calls++;
+    return code;
+}
+
+/* ---- the trace */
+
+static const char *unit_name(const Plan *p, const PlanInstr *in) {
+    const char *name = in->unit < 0 ? "none" : plan_string(p, p->units[in->unit].name);
+    return *name ? name : "root";
+}
+
+/* false: no memory, or the file cannot be written. */
+static bool put(FILE *f, json_t *event, bool *more) {
+    bool good = event && fputs(*more ? ",\n" : "\n", f) >= 0 &&
+                json_dumpf(event, f, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+    json_decref(event);
+    *more = true;
+    return good;
+}
+
+static bool name_streams(FILE *f, int rank, bool *more) {
+    char text[32];
+    snprintf(text, sizeof text, "rank %d", rank);
+    bool good = put(f,
+                    json_pack("{s:s,s:s,s:i,s:{s:s}}", "ph", "M", "name", "process_name", "pid",
+                              rank, "args", "name", text),
+                    more);
+    for (int s = 0; s < STREAM_KINDS && good; s++)
+        good = put(f,
+                   json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid",
+                             rank, "tid", s, "args", "name", stream_name(s)),
+                   more);
+    return good;
+}
+
+static bool put_instruction(FILE *f, const Profile *p, uint64_t call, uint32_t k, const Span *span,
+                            bool *more) {
+    const Plan *plan = p->rank->run->plan;
+    const PlanInstr *in = &plan->instrs[k];
+    return put(f,
+               json_pack("{s:s,s:s,s:i,s:i,s:f,s:f,s:{s:I,s:I,s:s,s:s,s:I,s:I,s:I}}", "ph", "X",
+                         "name", op_info[in->op].name, "pid", (int)p->rank->rank, "tid",
+                         (int)in->stream, "ts", span->begin * 1e6, "dur",
+                         (span->end - span->begin) * 1e6, "args", "instruction", (json_int_t)k,
+                         "call", (json_int_t)call, "path", plan_string(plan, in->path), "unit",
+                         unit_name(plan, in), "line", (json_int_t)in->line, "flops",
+                         (json_int_t)in->flops, "bytes", (json_int_t)in->bytes),
+               more);
+}
+
+static bool trace_rank(FILE *f, const Profile *p, bool *more) {
+    const Plan *plan = p->rank->run->plan;
+    bool good = name_streams(f, p->rank->rank, more);
+    uint64_t first = p->n_calls > p->n_latest ? p->n_calls - p->n_latest : 0;
+    for (uint64_t call = first; call < p->n_calls; call++) {
+        const LatestCall *c = &p->latest[call % p->n_latest];
+        const PlanProgram *q = &plan->programs[c->program];
+        for (uint32_t i = 0; i < q->n_instr && good; i++)
+            if (c->span[i].begin != 0)
+                good = put_instruction(f, p, call, q->first_instr + i, &c->span[i], more);
+    }
+    return good;
+}
+
+/* ---- the table */
+
+typedef struct Row {
+    const char *name;
+    uint64_t n;
+    double seconds, flops, bytes;
+} Row;
+
+static int by_time(const void *a, const void *b) {
+    const Row *x = a, *y = b;
+    if (x->seconds != y->seconds) return x->seconds < y->seconds ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+static const char *op_of(const Plan *p, const PlanInstr *in) {
+    (void)p;
+    return op_info[in->op].name;
+}
+static const char *stream_of(const Plan *p, const PlanInstr *in) {
+    (void)p;
+    return stream_name(in->stream);
+}
+
+/* Rows of instructions that have one name, the slowest first; row: room for all instructions. */
+static uint64_t collect(const Profile *p, const char *(*name)(const Plan *, const PlanInstr *),
+                        Row *row) {
+    const Plan *plan = p->rank->run->plan;
+    uint64_t n = 0;
+    for (uint64_t k = 0; k < plan->n_instrs; k++) {
+        const Total *t = &p->total[k];
+        if (!t->n) continue;
+        uint64_t i = 0;
+        const char *its = name(plan, &plan->instrs[k]);
+        while (i < n && strcmp(row[i].name, its) != 0) i++;
+        if (i == n) row[n++] = (Row){.name = its};
+        row[i].n += t->n;
+        row[i].seconds += t->seconds;
+        row[i].flops += (double)plan->instrs[k].flops * (double)t->n;
+        row[i].bytes += (double)plan->instrs[k].bytes * (double)t->n;
+    }
+    qsort(row, n, sizeof *row, by_time);
+    return n;
+}
+
+/* Thousand millions a second, - where the plan predicts none. */
+static void rate(char *out, size_t size, double n, double seconds) {
+    if (n > 0 && seconds > 0)
+        snprintf(out, size, "%.2f", n / seconds * 1e-9);
+    else
+        snprintf(out, size, "-");
+}
+
+static void print_rows(FILE *out, const char *title, const Row *row, uint64_t n) {
+    double all = 0;
+    for (uint64_t i = 0; i < n; i++) all += row[i].seconds;
+    fprintf(out, "\n%-28s %10s %12s %6s %12s %9s %9s\n", title, "times", "total ms", "share",
+            "mean us", "GFLOP/s", "GB/s");
+    for (uint64_t i = 0; i < n; i++) {
+        char flops[24], bytes[24];
+        rate(flops, sizeof flops, row[i].flops, row[i].seconds);
+        rate(bytes, sizeof bytes, row[i].bytes, row[i].seconds);
+        fprintf(out, "%-28s %10" PRIu64 " %12.3f %5.1f%% %12.1f %9s %9s\n", row[i].name, row[i].n,
+                row[i].seconds * 1e3, all > 0 ? 100 * row[i].seconds / all : 0,
+                row[i].seconds * 1e6 / (double)row[i].n, flops, bytes);
+    }
+}
+
+static void print_table(const Profile *p, FILE *out) {
+    Row *row = arena_array(p->arena, Row, p->rank->run->plan->n_instrs + 1);
+    fprintf(out, "profile of rank %d, without the first call of each program\n", p->rank->rank);
+    print_rows(out, "op", row, collect(p, op_of, row));
+    print_rows(out, "unit", row, collect(p, unit_name, row));
+    print_rows(out, "stream", row, collect(p, stream_of, row));
+}
+
+int profile_write(const Run *run, FILE *out, char *error) {
+    char path[4096];
+    int32_t rank = run->rank[0].rank;
+    snprintf(path, sizeof path, rank ? "%s.%d" : "%s", run->options->profile, rank);
+    FILE *f = fopen(path, "we");
+    bool more = false, good = f && fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", f) >= 0;
+    for (int32_t i = 0; i < run->n_rank && good; i++)
+        good = trace_rank(f, run->rank[i].executor->profile, &more);
+    good = good && fputs("\n]}\n", f) >= 0;
+    if (f && fclose(f)) good = false;
+    if (!good) {
+        snprintf(error, ERROR_BYTES, "--profile %.300s: %s", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    if (out) print_table(run->rank[0].executor->profile, out);
+    return 0;
+}
