@@ -1,8 +1,9 @@
 """The peers of tests/bench/gpt2: GPT-2 124M trained by PyTorch, a line of JSON on stdout.
 
-    peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo)
+    peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo);
+                        bf16 (all of it), autocast: eager with bf16
 
-Shapes: 4 samples of 64 tokens a step over all ranks, f32, AdamW (foreach or fused, whichever
+Shapes: BENCH_SHAPE (4x64) samples and tokens a step over all ranks, f32, AdamW (foreach or fused, whichever
 PyTorch picks by default), no clipping, the same random tokens in every step. Prints the median
 step in milliseconds over the steps behind the second, and the peak resident memory of all ranks
 together.
@@ -20,7 +21,8 @@ import torch.multiprocessing as mp
 import torch.nn.functional as F
 from torch import nn
 
-L, D, H, V, T, B = 12, 768, 12, 50257, 64, 4
+L, D, H, V = 12, 768, 12, 50257
+B, T = map(int, os.environ.get("BENCH_SHAPE", "4x64").split("x"))
 STEPS = int(os.environ.get("BENCH_STEPS", "8"))
 
 
@@ -55,18 +57,19 @@ class GPT2(nn.Module):
         return F.cross_entropy(self.head(self.ln_f(x)).flatten(0, 1), targets.flatten())
 
 
-def train(model, rows):
+def train(model, rows, autocast=False):
     ids = torch.randint(0, V, (rows, T + 1), generator=torch.Generator().manual_seed(1))
     optimizer = torch.optim.AdamW(model.parameters(), lr=6e-4, betas=(0.9, 0.95), weight_decay=0.1)
     times = []
     for _ in range(STEPS):
         start = time.perf_counter()
-        loss = model(ids[:, :-1], ids[:, 1:])
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            loss = model(ids[:, :-1], ids[:, 1:])
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         times.append((time.perf_counter() - start) * 1e3)
-    return statistics.median(times[2:]), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return times[2:], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def rank_main(rank, world, port, results):
@@ -97,13 +100,16 @@ def main():
         )
         found = [results.get() for _ in range(2)]
         context.join()
-        step, memory = max(s for s, _ in found), sum(m for _, m in found)
+        times, memory = [max(t) for t in zip(*(t for t, _ in found))], sum(m for _, m in found)
     else:
         torch.set_num_threads(2)
         torch.manual_seed(0)
         model = GPT2()
-        step, memory = train(torch.compile(model) if mode == "compile" else model, B)
-    print(json.dumps({"step_ms": step, "peak_bytes": memory, "torch": torch.__version__}))
+        model = model.bfloat16() if mode == "bf16" else model
+        model = torch.compile(model) if mode == "compile" else model
+        times, memory = train(model, B, autocast=mode == "autocast")
+    result = {"step_ms": statistics.median(times), "best_ms": min(times), "peak_bytes": memory}
+    print(json.dumps({**result, "torch": torch.__version__}))
 
 
 if __name__ == "__main__":
