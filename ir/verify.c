@@ -51,7 +51,7 @@ static bool number_all(Verify *v) {
 
 /* ---- graph-1 to graph-4, op by op ---- */
 
-enum { NO_SOUND_TYPE = UINT32_MAX }; /* of a value that is defined: said where it is made */
+#define NO_SOUND_TYPE UINT32_MAX /* of a value that is defined: said where it is made */
 
 static bool check_operands(Verify *v, const Op *op) {
     bool good = true;
