@@ -48,7 +48,7 @@ int check_fail(Check *c, const char *rule, uint64_t instr, const char *format, .
 uint32_t check_in(const Check *c, uint64_t instr, uint32_t k); /* value number of operand k */
 uint32_t check_out(const Check *c, uint64_t instr, uint32_t k);
 bool check_before(const Check *c, uint64_t a, uint64_t b); /* a happens before b */
-uint64_t check_bytes(const Check *c, uint32_t value); /* of memory: with slots, of all */
+uint64_t check_bytes(const Check *c, uint32_t value);      /* of memory: with slots, of all */
 /* Row of the states table whose entry version the value is, or -1. */
 int64_t check_entry_state(const Check *c, uint32_t value);
 bool check_is_loss(uint16_t op);

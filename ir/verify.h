@@ -30,8 +30,8 @@ typedef struct Verify {
     const Program *program;             /* the one in work */
     uint32_t program_row;
     uint32_t first_number;     /* of its first op */
-    uint32_t *defined; /* by value: row + 1 of the program that has defined it so far, or
-                          NO_SOUND_TYPE */
+    uint32_t *defined;         /* by value: row + 1 of the program that has defined it so far, or
+                                  NO_SOUND_TYPE */
     Type *in, *out;            /* of the op in work */
     struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;

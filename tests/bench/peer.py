@@ -3,10 +3,10 @@
     peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo);
                         bf16 (all of it), autocast: eager with bf16
 
-Shapes: BENCH_SHAPE (4x64) samples and tokens a step over all ranks, f32, AdamW (foreach or fused, whichever
-PyTorch picks by default), no clipping, the same random tokens in every step. Prints the median
-step in milliseconds over the steps behind the second, and the peak resident memory of all ranks
-together.
+Shapes: BENCH_SHAPE (4x64) samples and tokens a step over all ranks, f32, AdamW (foreach or fused,
+whichever PyTorch picks by default), no clipping, the same random tokens in every step. Prints the
+median step in milliseconds over the steps after the second, and the peak resident memory of all
+ranks together.
 """
 
 import json
