@@ -16,6 +16,7 @@ typedef enum ExampleKind {
     EXAMPLE_DATA,      /* in these sections */
     EXAMPLE_TRAIN,
     EXAMPLE_SHARD,
+    EXAMPLE_CHECKPOINT,
     EXAMPLE_SHELL /* commands that end with exit code 0 */
 } ExampleKind;
 

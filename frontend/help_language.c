@@ -193,9 +193,10 @@ static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
                      .standard = k->standard,
                      .example = key_example(k)};
     if (page.example)
-        page.where = !strcmp(k->section, "data")    ? EXAMPLE_DATA
-                     : !strcmp(k->section, "train") ? EXAMPLE_TRAIN
-                                                    : EXAMPLE_SHARD;
+        page.where = !strcmp(k->section, "data")         ? EXAMPLE_DATA
+                     : !strcmp(k->section, "train")      ? EXAMPLE_TRAIN
+                     : !strcmp(k->section, "checkpoint") ? EXAMPLE_CHECKPOINT
+                                                         : EXAMPLE_SHARD;
     for (int i = 0; i < n_values; i++) {
         const ValueInfo *v = &value_table[i];
         if (strcmp(v->section, k->section) || strcmp(v->key, k->key)) continue;

@@ -89,6 +89,8 @@ static void model_around(ExampleKind where, const char *text, Buf *out) {
     put(out, where, EXAMPLE_TRAIN, text);
     buf_printf(out, "}\nshard {\n");
     put(out, where, EXAMPLE_SHARD, text);
+    buf_printf(out, "}\ncheckpoint {\n");
+    put(out, where, EXAMPLE_CHECKPOINT, text);
     buf_printf(out, "}\n");
     if (regression || strstr(text, "inputs = [8]")) /* fields that are no ids want another model */
         buf_printf(out, "module Flat {\n  fc : Linear(8, 4)\n  forward(x) = fc(x)\n}\n"

@@ -82,7 +82,8 @@ static void edges_become_waits_and_records(void **state) {
     const Device device = {
         .launch = launch, .record = record_after, .wait = wait_for, .synchronize = synchronize};
     static const Transport transport;
-    Run run = {.plan = &plan, .device = &device, .transport = &transport};
+    static const Options options; /* no profile */
+    Run run = {.plan = &plan, .device = &device, .transport = &transport, .options = &options};
     Rank rank = {.run = &run, .arena = calloc(1, 1024)};
     char error[ERROR_BYTES];
     assert_int_equal(executor_open(&rank), 0);

@@ -36,5 +36,5 @@ help: fsdpc compile toy.fsd -o p -n 2
     1
     4
 error: rank 1 (process) was started with other options than rank 0
-help: --steps, --threads, --load, --save, --dump-grads, --eval-only and --tokens must be the same
+help: --steps, --threads, --load, --save, --dump-grads, --eval-only, --tokens, --checkpoint, --checkpoint-every and --resume must be the same
 rank 0: 4
