@@ -209,8 +209,8 @@ int main(int argc, char **argv) {
         return rank_main(shared->id);
     }
     int good = 0, refused = 0, status;
-    for (pid_t p : child) {
-        waitpid(p, &status, 0);
+    for (size_t ended = 0; ended < child.size(); ended++) {
+        waitpid(-1, &status, 0); /* whoever is first: others may wait for it for ever */
         good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
         bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
         refused += aborted;
