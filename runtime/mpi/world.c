@@ -124,11 +124,19 @@ static int lose(Wait *w, int32_t rank, const char *how, const char *help, char *
     return EXIT_RANK;
 }
 
+/* Whoever ends all processes, as mpirun does, comes to this one a moment after the neighbour: then
+ * there is nothing to say. */
+static void wait_for_the_same_end(void) {
+    struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
+    nanosleep(&pause, NULL);
+}
+
 static int find_dead(Wait *w, char *error) {
     World *world = w->world;
     for (int32_t k = 0; k < world->locals && world->alive; k++) {
         struct pollfd p = {.fd = world->alive[k], .events = POLLIN};
         if (k == world->local || p.fd < 0 || poll(&p, 1, 0) <= 0) continue;
+        wait_for_the_same_end();
         /* It may have given notice just before it ended. */
         if (atomic_load(&world->board->notice.state)) return ended(world, error);
         return lose(w, world->local_rank[k], "was killed or ended without a message",
