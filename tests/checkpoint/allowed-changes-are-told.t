@@ -1,17 +1,7 @@
+# RUN: cp %root/tests/checkpoint/net.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -n 2 -o p && %fsdp-run -q --threads 1 --checkpoint ck --steps 4 p; %fsdpc compile -q net.fsd -n 3 -o q -s train.steps=6 -s 'train.optimizer=adamw(lr = 1)' -s 'train.schedule=cosine(warmup = 2)' -s train.eval_every=none -s train.clip=1; %fsdp-run --threads 1 --resume ck --log log q 2>&1 | grep -v 'tokens/s\|loss\|FLOP\|arena'; grep -o '"step":[0-9]*' log
 # Learning rate, schedule, length, evaluation and ranks may change: the run says what did.
 # NEEDS: build:device_cpu.so
-==== net.fsd
-module Net {
-  emb : Embedding(128, 12)
-  fc  : Linear(12, 20, bias = true)
-  out : Linear(20, 128)
-  forward(x) = out(relu(fc(emb(x))))
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt"); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 8; optimizer = adamw(lr = 0.01); eval_every = 2 }
-shard { unit = Linear }
 ==== out
 note: train.lr was 0.01, and is 1 from step 4 on
 note: train.schedule was constant(warmup = 0, decay = 0, final = 1), and is cosine(warmup = 2, decay = 0, final = 0) from step 4 on

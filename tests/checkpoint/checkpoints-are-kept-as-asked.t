@@ -1,19 +1,9 @@
+# RUN: cp %root/tests/checkpoint/net.fsd .
 # RUN: seq 300 > t.txt; %fsdpc compile -q net.fsd -n 2 -o p && %fsdp-run -q --threads 1 --checkpoint ck --checkpoint-every 1 p; ls ck
 # RUN: %fsdp-run -q --threads 1 --checkpoint cl --checkpoint-every 1 --keep 1 --keep-every 3 p; ls cl
 # RUN: %fsdp-run -q --threads 1 --checkpoint cm --checkpoint-every 3 --keep 0 --log log p; ls cm; grep -o '"event":"checkpoint","step":[0-9]*' log
 # The newest two stay, or as many as asked for, and multiples; the last state always has one.
 # NEEDS: build:device_cpu.so
-==== net.fsd
-module Net {
-  emb : Embedding(128, 12)
-  fc  : Linear(12, 20, bias = true)
-  out : Linear(20, 128)
-  forward(x) = out(relu(fc(emb(x))))
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt"); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 8; optimizer = adamw(lr = 0.01); eval_every = 2 }
-shard { unit = Linear }
 ==== out
 lock
 step-00000007
