@@ -1,25 +1,5 @@
-# RUN: %fsdpc dump --stage=model %s | sed -n "/program train/,/program eval/p" | grep -vE "state|field|program|end" | sed "s, !forward,,; s, [0-9]*:[0-9]*:[0-9]*-[0-9:]*$,,"
+# RUN: %fsdpc dump --stage=model %root/tests/passes/router.fsd | sed -n "/program train/,/program eval/p" | grep -vE "state|field|program|end" | sed "s, !forward,,; s, [0-9]*:[0-9]*:[0-9]*-[0-9:]*$,,"
 # An array of modules is elaborated once: a product has the weights of all experts.
-==== m.fsd
-config { D = 6; V = 11; E = 3 }
-module Expert {
-  up, down : Linear(D, D)
-  forward(x) = down(silu(up(x)))
-}
-module Net {
-  wte, head : Embedding(V, D)
-  gate : Linear(D, E)
-  experts : Expert[E]
-  forward(ids: [B, T]) {
-    x = wte(ids)
-    p, idx = topk(softmax(gate(x)), 2)
-    aux(load_balance(gate(x), idx), weight = 0.5)
-    return linear(combine(experts(dispatch(x, idx)), idx, p), head.weight)
-  }
-}
-model = Net
-data { train = tokens("t.bin"); length = 8 }
-train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== out
   #4 %4: f32[11, 6] = param {index = 0} "wte"
   #5 %5: f32[4, 8, 6] = embedding(%4, %2) "wte"

@@ -1,25 +1,5 @@
-# RUN: %fsdpc dump --stage=comm -n 2 -s train.accumulate=3 %s | grep -E '^program| (balance|balance_loss|balance_grad|all_reduce)\(' | sed 's/ !.*//'
+# RUN: %fsdpc dump --stage=comm -n 2 -s train.batch=6 -s train.accumulate=3 %root/tests/passes/router.fsd | grep -E '^program| (balance|balance_loss|balance_grad|all_reduce)\(' | sed 's/ !.*//'
 # Each micro-batch sums its own statistics over ranks before its loss and its gradient read them.
-==== m.fsd
-config { D = 6; V = 11; E = 3 }
-module Expert {
-  up, down : Linear(D, D)
-  forward(x) = down(silu(up(x)))
-}
-module Net {
-  wte, head : Embedding(V, D)
-  gate : Linear(D, E)
-  experts : Expert[E]
-  forward(ids: [B, T]) {
-    x = wte(ids)
-    p, idx = topk(softmax(gate(x)), 2)
-    aux(load_balance(gate(x), idx), weight = 0.5)
-    return linear(combine(experts(dispatch(x, idx)), idx, p), head.weight)
-  }
-}
-model = Net
-data { train = tokens("t.bin"); length = 8 }
-train { loss = cross_entropy(model(inputs), targets); batch = 6 }
 ==== out
 program first
   #28 %32: i64[8] = balance(%13, %12, %5) {ignore = -100, alpha = 0.5}
