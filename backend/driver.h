@@ -152,15 +152,14 @@ int driver_help(Driver *d);
 /* driver_plot.c */
 int driver_plot(Driver *d);
 /* driver_completion.c */
-extern const char *const completion_shells[];
 int driver_completion(Driver *d);
 /* driver_help.c */
-extern const char *const editor_names[];
 int driver_editor(Driver *d);
 
 /* driver_commands.c */
 extern const CommandInfo command_table[];
 extern const int n_commands;
+extern const char *const editor_names[]; /* the words of `editor` */
 /* Reports a mistake on the command line; the result is the exit code of its row. help may be NULL.
  */
 int driver_mistake(Driver *d, DiagCode code, const char *help, const char *format, ...)

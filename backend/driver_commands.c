@@ -8,6 +8,9 @@
 #include "curve.h"
 #include "driver.h"
 
+static const char *const completion_shells[] = {"bash", "zsh", NULL};
+const char *const editor_names[] = {"textmate", "vim", NULL};
+
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
      "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",

@@ -251,8 +251,6 @@ static void put_kinds(Printer *p) {
     buf_printf(&p->out, "    'argument of fsdp-run') kind=files ;;\n    esac\n}\n\n");
 }
 
-const char *const completion_shells[] = {"bash", "zsh", NULL};
-
 int driver_completion(Driver *d) {
     const char *shell = driver_choice(d);
     if (!shell) return EXIT_USER;

@@ -200,8 +200,6 @@ int driver_help(Driver *d) {
     return driver_mistake(d, E_unknown_topic, help, "there is no help about `%s`", topic);
 }
 
-const char *const editor_names[] = {"textmate", "vim", NULL};
-
 int driver_editor(Driver *d) {
     static void (*const print[])(Arena *, Buf *) = {editor_textmate, editor_vim};
     const char *editor = driver_choice(d);

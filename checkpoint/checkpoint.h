@@ -167,13 +167,16 @@ int ck_write_new(CkContents *c, const char *folder, CkFetch fetch, void *user, c
 int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,
             char *error);
 
+/* ---- names of steps, such as step-00000400: names.c */
+
+void ck_step_name(char out[32], int64_t step);
+bool ck_is_step(const char *name, int64_t *step);
+
 /* ---- folders of checkpoints: folder.c */
 
 enum { CK_PATH = 4096 };
-bool ck_is_step(const char *name, int64_t *step); /* step-00000400 */
 /* Is it a checkpoint or a folder of some, and not a folder of weights alone? */
 bool ck_is_checkpoint(const char *path);
-void ck_step_name(char out[32], int64_t step);
 /* The committed steps, ascending; NULL with n = 0 where there are none. malloc'ed. */
 int64_t *ck_steps(const char *folder, uint32_t *n);
 /* The step's folder that `path` means: the path itself, or the newest in it. EXIT_ENVIRONMENT where

@@ -4,7 +4,6 @@
  * without more is a whole checkpoint. What goes is renamed away first, so that no name is ever that
  * of half a checkpoint. One run at a time holds the lock, and removes what one that died left.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,27 +17,11 @@
 
 #include "checkpoint.h"
 
-#define PREFIX "step-"
 #define LEAVING ".gone-"
 
 static int cannot(const char *what, const char *path, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, strerror(errno));
     return EXIT_ENVIRONMENT;
-}
-
-/* ---- names */
-
-void ck_step_name(char out[32], int64_t step) { snprintf(out, 32, PREFIX "%08" PRId64, step); }
-
-bool ck_is_step(const char *name, int64_t *step) {
-    char *end, again[32];
-    if (strncmp(name, PREFIX, strlen(PREFIX)) || !isdigit((unsigned char)name[strlen(PREFIX)]))
-        return false;
-    errno = 0;
-    *step = strtoll(name + strlen(PREFIX), &end, 10);
-    if (errno || *end) return false;
-    ck_step_name(again, *step);
-    return !strcmp(name, again);
 }
 
 static bool has(const char *folder, const char *name) {

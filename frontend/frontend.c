@@ -53,7 +53,12 @@ static Frontend *open_model(DiagSet *ds, const char *path, const char *text, siz
     f->arena = m->arena = ds->arena;
     f->model = m;
     m->options = options;
-    if (model_read(m, path, text, n) && (!options->to_plan || model_has_root(m))) {
+    bool read = model_read(m, path, text, n);
+    if (read) {
+        import_all(m);
+        model_apply_options(m);
+    }
+    if (read && (!options->to_plan || model_has_root(m))) {
         for (uint32_t i = 0; i < m->config.n; i++) config_value(m, &m->config.at[i]);
         f->readable = check_requirements(m);
         settings_evaluate(m);

@@ -149,6 +149,9 @@ typedef struct Arguments {
  * parsed; other errors are only counted. */
 bool model_read(Model *m, const char *path, const char *text, size_t n);
 
+/* model_file.c: what -s sets, over what was set before. */
+void model_apply_options(Model *m);
+
 /* Sets a key as -s does, over what was set before; `from`: where the dump says it is from. */
 void model_set_key(Model *m, const char *section, const char *key, Span at, const Node *value,
                    const char *from);

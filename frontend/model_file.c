@@ -394,7 +394,9 @@ bool model_read(Model *m, const char *path, const char *text, size_t n) {
     if (!parsed) return false;
     add_source(m, "std.fsd", prelude_text, prelude_size, true);
     apply_presets(m, m->options->preset);
-    import_all(m);
-    for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
     return true;
+}
+
+void model_apply_options(Model *m) {
+    for (int i = 0; i < m->options->n_set; i++) apply_set(m, m->options->set[i]);
 }

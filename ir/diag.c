@@ -155,7 +155,7 @@ void diag_emit(Diag *d) {
     if (ds->format == DIAG_JSON)
         render_json(d, &out);
     else
-        diag_render_text(d, &out);
+        diag_render_text(d, severity, &out);
     ds->write(ds->write_context, out.at, out.n);
     buf_free(&out);
 }

@@ -104,7 +104,7 @@ int diag_exit_code(const DiagSet *ds);
 const DiagInfo *diag_find(const char *code); /* "E0204"; NULL when there is no such code */
 
 /* diag_text.c: the text form of one diagnostic, followed by a blank line. */
-void diag_render_text(const Diag *d, Buf *out);
+void diag_render_text(const Diag *d, DiagSeverity severity, Buf *out);
 /* Appends text as well-formed UTF-8 that cannot steer a terminal: bad bytes, control characters
  * (tab and newline stay) and direction overrides become U+FFFD. */
 void diag_clean(Buf *out, const char *text, size_t n);

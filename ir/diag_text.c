@@ -307,11 +307,10 @@ static int digits(uint32_t x) {
     return n;
 }
 
-void diag_render_text(const Diag *d, Buf *out) {
+void diag_render_text(const Diag *d, DiagSeverity severity, Buf *out) {
     static const char *const kinds[] = {"error", "warning", "note"};
     static const char *const colors[] = {RED, YELLOW, GREEN};
     const DiagInfo *info = &diag_info[d->code];
-    DiagSeverity severity = diag_severity(d->set, d->code);
     Renderer r = {.out = out, .set = d->set, .gutter = 1};
     Span place = clamp_span(d->set, d->span), places[ARRAY_LEN(d->notes)];
     int n_notes = MIN(d->n_notes, (int)ARRAY_LEN(d->notes));

@@ -146,10 +146,3 @@ OpKind update_op(const Policy *p) {
     default: return OP_adam;
     }
 }
-
-uint32_t unit_split_groups(const Graph *g, int32_t unit) {
-    const Unit *u = &g->units.at[unit];
-    uint32_t n = 0;
-    while (n < u->groups.n && g->groups.at[u->groups.at[n]].layout.split) n++;
-    return n;
-}

@@ -195,9 +195,14 @@ Type type_of(int dtype, int rank, const int64_t *dim);
 void type_print(const Type *t, Buf *out); /* f32[2, 32, 64]; with a pitch bf16[2, 32, 257:264] */
 const char *type_text(Arena *a, const Type *t);
 
-/* graph.c: how many of a unit's groups are split, and so gathered; those come before the ones that
- * every rank holds whole. */
-uint32_t unit_split_groups(const Graph *g, int32_t unit);
+/* How many of a unit's groups are split, and so gathered; those come before the ones that every
+ * rank holds whole. */
+static inline uint32_t unit_split_groups(const Graph *g, int32_t unit) {
+    const Unit *u = &g->units.at[unit];
+    uint32_t n = 0;
+    while (n < u->groups.n && g->groups.at[u->groups.at[n]].layout.split) n++;
+    return n;
+}
 
 /* graph.c: building */
 Graph *graph_new(Arena *a, DiagSet *ds);

@@ -67,9 +67,8 @@ typedef struct Comm {
     int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
 } Comm;
 
-/* Where the policy has something of a group, or of a unit's gathered parameters, at a border;
- * comm.c.
- */
+/* comm_states.c: where the policy has something of a group, or of a unit's gathered parameters, at
+ * a border. */
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
 Residence comm_gathered(const Comm *c, Border border, int32_t unit);
 

@@ -85,7 +85,7 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     const Device *d = r->run->device;
     Executor *e = r->executor;
     const Transport *t = r->run->transport;
-    bool ordered = d->program_begin && !r->dump && !r->generator, replayed = false;
+    bool ordered = d->program_begin && !r->tap.before, replayed = false;
     if (e->profile) profile_begin(e->profile, program);
     int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);

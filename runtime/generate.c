@@ -163,6 +163,18 @@ int generate_check(Run *run, char *error) {
 
 /* ---- a rank's part */
 
+/* Takes the logits inside the evaluation. */
+static int generator_before(void *of, uint32_t instr, char *error) {
+    Generator *g = of;
+    Rank *r = g->rank;
+    if (instr != g->instr || r->rank != 0) return 0;
+    const PlanInstr *in = &r->run->plan->instrs[instr];
+    uint64_t bytes = (uint64_t)vocabulary(g->logits) * dtype_bytes(g->logits->type.dtype);
+    const char *from = r->arena + g->logits->address + (uint64_t)g->row * bytes;
+    int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
+    return code ? code : rank_synchronize(r, error);
+}
+
 int generator_open(Rank *r) {
     const Plan *p = r->run->plan;
     const Options *o = r->run->options;
@@ -170,6 +182,7 @@ int generator_open(Rank *r) {
     const PlanState *staging = plan_find_state(p, STATE_STAGING, -1);
     if (g) {
         g->rank = r;
+        r->tap = (Tap){generator_before, g};
         find_logits(p, &g->program, &g->instr);
         g->logits = logits_of(p, g->instr);
         g->slot_bytes = staging ? (uint64_t)type_bytes(&staging->type) / 2 : 0;
@@ -193,16 +206,6 @@ void generator_close(Generator *g) {
     free(g->logit);
     free(g->chance);
     free(g);
-}
-
-int generator_before(Generator *g, uint32_t instr, char *error) {
-    Rank *r = g->rank;
-    if (instr != g->instr || r->rank != 0) return 0;
-    const PlanInstr *in = &r->run->plan->instrs[instr];
-    uint64_t bytes = (uint64_t)vocabulary(g->logits) * dtype_bytes(g->logits->type.dtype);
-    const char *from = r->arena + g->logits->address + (uint64_t)g->row * bytes;
-    int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
-    return code ? code : rank_synchronize(r, error);
 }
 
 /* Runs the evaluation program over the end of the text. */

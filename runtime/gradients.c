@@ -19,47 +19,13 @@ struct GradientDump {
     void *raw;     /* one shard in the reduce dtype */
 };
 
-int gradient_dump_open(Rank *r, GradientDump **out) {
-    const Plan *p = r->run->plan;
-    GradientDump *d = *out = calloc(1, sizeof *d);
-    uint64_t largest = 0;
-    if (d) {
-        d->rank = r;
-        d->taken = calloc(p->n_groups + 1, sizeof *d->taken);
-        d->shard = calloc(p->n_groups + 1, sizeof *d->shard);
-    }
-    bool enough = d && d->taken && d->shard;
-    for (uint64_t g = 0; enough && g < p->n_groups; g++) {
-        if (!(p->groups[g].flags & GROUP_TRAINABLE)) continue;
-        largest = MAX(largest, (uint64_t)p->groups[g].shard);
-        d->shard[g] = calloc((size_t)p->groups[g].shard + 1, sizeof(float));
-        enough = d->shard[g] != NULL;
-    }
-    if (enough) d->raw = malloc(largest * sizeof(double) + 1);
-    if (enough && d->raw) return 0;
-    snprintf(r->error, ERROR_BYTES, "no memory for the gradients of --dump-grads");
-    return EXIT_ENVIRONMENT;
-}
-
-void gradient_dump_close(GradientDump *d) {
-    if (!d) return;
-    for (uint64_t g = 0; d->shard && g < d->rank->run->plan->n_groups; g++) free(d->shard[g]);
-    free(d->shard);
-    free(d->taken);
-    free(d->raw);
-    free(d);
-}
-
-void gradient_dump_arm(GradientDump *d, int64_t step) {
-    if (d) d->armed = step == d->rank->run->options->dump_step;
-}
-
 /* Number of the gradient operand of an update, the scale follows it; 0 for other ops. */
 static uint32_t gradient_operand(uint32_t op) {
     return op_info[op].role == ROLE_UPDATE ? op_signature((OpKind)op)->n_out : 0;
 }
 
-int gradient_dump_before(GradientDump *d, uint32_t instr, char *error) {
+static int dump_before(void *of, uint32_t instr, char *error) {
+    GradientDump *d = of;
     Rank *r = d->rank;
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[instr];
@@ -84,6 +50,44 @@ int gradient_dump_before(GradientDump *d, uint32_t instr, char *error) {
                                      scale[SCALE_UNCLIPPED]);
     d->taken[group] = true;
     return 0;
+}
+
+int gradient_dump_open(Rank *r, GradientDump **out) {
+    const Plan *p = r->run->plan;
+    GradientDump *d = *out = calloc(1, sizeof *d);
+    uint64_t largest = 0;
+    if (d) {
+        d->rank = r;
+        d->taken = calloc(p->n_groups + 1, sizeof *d->taken);
+        d->shard = calloc(p->n_groups + 1, sizeof *d->shard);
+    }
+    bool enough = d && d->taken && d->shard;
+    for (uint64_t g = 0; enough && g < p->n_groups; g++) {
+        if (!(p->groups[g].flags & GROUP_TRAINABLE)) continue;
+        largest = MAX(largest, (uint64_t)p->groups[g].shard);
+        d->shard[g] = calloc((size_t)p->groups[g].shard + 1, sizeof(float));
+        enough = d->shard[g] != NULL;
+    }
+    if (enough) d->raw = malloc(largest * sizeof(double) + 1);
+    if (enough && d->raw) {
+        r->tap = (Tap){dump_before, d};
+        return 0;
+    }
+    snprintf(r->error, ERROR_BYTES, "no memory for the gradients of --dump-grads");
+    return EXIT_ENVIRONMENT;
+}
+
+void gradient_dump_close(GradientDump *d) {
+    if (!d) return;
+    for (uint64_t g = 0; d->shard && g < d->rank->run->plan->n_groups; g++) free(d->shard[g]);
+    free(d->shard);
+    free(d->taken);
+    free(d->raw);
+    free(d);
+}
+
+void gradient_dump_arm(GradientDump *d, int64_t step) {
+    if (d) d->armed = step == d->rank->run->options->dump_step;
 }
 
 static const void *gradient_shard(void *user, uint32_t group) {

@@ -147,12 +147,8 @@ static int issue_collective(Rank *r, uint32_t k, char *error) {
 int instruction_issue(Rank *r, uint32_t k, char *error) {
     Executor *e = r->executor;
     const PlanInstr *in = &r->run->plan->instrs[k];
-    if (r->dump) {
-        int code = gradient_dump_before(r->dump, k, error);
-        if (code) return code;
-    }
-    if (r->generator) {
-        int code = generator_before(r->generator, k, error);
+    if (r->tap.before) {
+        int code = r->tap.before(r->tap.of, k, error);
         if (code) return code;
     }
     if (!moves_data(in) && !op_info[in->op].launched) return 0;

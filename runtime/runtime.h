@@ -106,6 +106,12 @@ typedef struct Saver Saver;
 typedef struct Resume Resume;
 typedef struct Profile Profile;
 
+/* Called before each instruction of a rank: what wants to see values in the middle of a step. */
+typedef struct Tap {
+    int (*before)(void *of, uint32_t instr, char *error); /* NULL: none */
+    void *of;
+} Tap;
+
 /* What all ranks of this process share. Written before the rank threads start, but for the part
  * under the lock. */
 struct Run {
@@ -156,6 +162,7 @@ struct Rank {
     Loader *loader;
     GradientDump *dump;
     Generator *generator;
+    Tap tap; /* of one of these two */
     pthread_t thread;
     Collective control; /* the control collective under way */
     CommBuffer control_buffer;
@@ -289,7 +296,6 @@ int stream_test_run(StreamTest *t, uint32_t program, char *error);
 int gradient_dump_open(Rank *r, GradientDump **out);
 void gradient_dump_close(GradientDump *d);
 void gradient_dump_arm(GradientDump *d, int64_t step);
-int gradient_dump_before(GradientDump *d, uint32_t instr, char *error);
 int gradient_dump_write(GradientDump *d);
 
 /* generate.c: --generate. */
@@ -297,8 +303,7 @@ int gradient_dump_write(GradientDump *d);
 int generate_check(Run *run, char *error);
 int generator_open(Rank *r);
 void generator_close(Generator *g);
-int generator_before(Generator *g, uint32_t instr, char *error); /* inside the evaluation */
-int generate_text(Generator *g, bool *stop);                     /* stop: it was interrupted */
+int generate_text(Generator *g, bool *stop); /* stop: it was interrupted */
 /* An id below n by its logits, -1 where none is a number; chance: room for n. */
 int64_t choose_token(const double *logit, int64_t n, double temperature, uint64_t seed,
                      uint64_t token, double *chance);

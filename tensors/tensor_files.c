@@ -148,3 +148,14 @@ char *tensor_config_text(const char *config, FileType type) {
     if (!good) free(text);
     return good ? text : NULL;
 }
+
+static bool is_piece(const char *name) {
+    unsigned i, n;
+    int end = 0;
+    return sscanf(name, "model-%5u-of-%5u.safetensors%n", &i, &n, &end) == 2 && end && !name[end];
+}
+
+bool writer_makes(const char *name) {
+    return is_piece(name) || !strcmp(name, WEIGHTS_FILE) || !strcmp(name, INDEX_FILE) ||
+           !strcmp(name, CONFIG_FILE);
+}

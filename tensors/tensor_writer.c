@@ -306,17 +306,6 @@ static int give_name(TensorWriter *w, const char *from, char *error) {
     return 0;
 }
 
-static bool is_piece(const char *name) {
-    unsigned i, n;
-    int end = 0;
-    return sscanf(name, "model-%5u-of-%5u.safetensors%n", &i, &n, &end) == 2 && end && !name[end];
-}
-
-bool writer_makes(const char *name) {
-    return is_piece(name) || !strcmp(name, WEIGHTS_FILE) || !strcmp(name, INDEX_FILE) ||
-           !strcmp(name, CONFIG_FILE);
-}
-
 static bool is_new(const TensorWriter *w, const char *name) {
     for (uint32_t i = 0; i < w->n_piece; i++)
         if (!strcmp(w->piece[i].name, name)) return true;

@@ -145,6 +145,7 @@ typedef struct TensorPiece { /* a file, under its temporary name */
 const char *tensor_impossible_name(const TensorPlan *tensor, uint32_t n);
 /* How many files they are, with at most `limit` bytes of tensors in each. */
 uint32_t tensor_files(TensorPlan *tensor, uint32_t n, uint64_t limit);
+bool writer_makes(const char *name); /* is it the name of a file that is made in a folder? */
 /* Those files; 0, or EXIT_ENVIRONMENT without memory. */
 int tensor_pieces(TensorPlan *tensor, uint32_t n, uint64_t limit, TensorPiece **out,
                   uint32_t *n_out);
@@ -193,7 +194,6 @@ int writer_put(TensorWriter *w, uint32_t i, uint64_t at, const void *bytes, uint
                char *error);
 int writer_commit(TensorWriter *w, char *error);
 void writer_abandon(TensorWriter *w); /* removes the temporary files */
-bool writer_makes(const char *name);  /* is it the name of a file that is made in a folder? */
 /* Before the process ends at once: safe in a signal handler, and while another thread writes. A
  * file that is being renamed keeps its new name. */
 void writer_remove_unfinished(void);

@@ -1,0 +1,24 @@
+/* Names of steps: a folder of that name is a whole checkpoint of that step. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint.h"
+
+#define PREFIX "step-"
+
+void ck_step_name(char out[32], int64_t step) { snprintf(out, 32, PREFIX "%08" PRId64, step); }
+
+bool ck_is_step(const char *name, int64_t *step) {
+    char *end, again[32];
+    if (strncmp(name, PREFIX, strlen(PREFIX)) || !isdigit((unsigned char)name[strlen(PREFIX)]))
+        return false;
+    errno = 0;
+    *step = strtoll(name + strlen(PREFIX), &end, 10);
+    if (errno || *end) return false;
+    ck_step_name(again, *step);
+    return !strcmp(name, again);
+}
