@@ -14,17 +14,6 @@
 
 enum { MAX_OPERANDS = 8 };
 
-ConstValue call_failed(const Call *c) { return value_error(c->at); }
-
-ConstValue *call_operand(const Call *c, const char *name) {
-    return (ConstValue *)call_argument(&c->args, name);
-}
-
-ConstValue call_result(const Call *c, OpId op, uint32_t j) {
-    Elaboration *e = c->s->elaboration;
-    return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
-}
-
 /* Emits with the tensors among the arguments as operands. false after a reported error. */
 static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
     ConstValue operands[MAX_OPERANDS];

@@ -168,13 +168,17 @@ bool run_block(Scope *s, const Node *block, ConstValue *result);
 /* call.c */
 ConstValue evaluate_call(Scope *s, const Node *e);
 
-/* tensor.c: operators and shapes. */
+/* A bound call of a function. */
+typedef struct Call {
+    Scope *s;
+    const CallInfo *info;
+    ConstValue args; /* as bind_call made it */
+    Span at;
+} Call;
+
+/* emit.c: what makes ops. */
 ValueId tensor_value(Scope *s, ConstValue *v, Span at); /* a parameter becomes a tensor */
 ConstValue tensor_of(Elaboration *e, ValueId id, Span at);
-ConstValue tensor_binary(Scope *s, const Node *e, ConstValue left, ConstValue right);
-ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v);
-/* sizes: the values of the shape in `e`, as many as it has. */
-ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes);
 /* Path and place of the ops that are emitted next. */
 void place_builder(Scope *s, Span at);
 /* Infers, reports what does not fit, emits. false after an error. */
@@ -183,6 +187,15 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
 /* The same of an op whose result type is stated. */
 bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
                 ConstValue *operands, uint32_t n, const Type *given, OpId *out);
+/* Does a value depend on a field of the batch, so that its first axis holds samples? */
+bool has_samples(const Graph *g, const Program *p, ValueId value);
+/* What p, a parameter below `from`, is below `to`, another instance of its class. */
+ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
+/* A parameter of an array of modules that is being applied: there is one for each expert. */
+bool is_expert_param(const Elaboration *e, const ConstValue *v);
+ConstValue *call_operand(const Call *c, const char *name);
+ConstValue call_failed(const Call *c);
+ConstValue call_result(const Call *c, OpId op, uint32_t j);
 
 /* broadcast.c: an elementwise op of tensors, parameters and numbers; `name` is for messages. */
 ConstValue tensor_map(Scope *s, OpKind kind, const char *name, Span at, const ConstValue *args,
@@ -193,33 +206,34 @@ ConstValue tensor_power(Scope *s, Span at, const ConstValue *x, const ConstValue
 ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *x,
                          const ConstValue *axis);
 
-/* builtin.c: a call of a function of group FUNCTION. */
-ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
-
-/* A bound call of a function. */
-typedef struct Call {
-    Scope *s;
-    const CallInfo *info;
-    ConstValue args; /* as bind_call made it */
-    Span at;
-} Call;
-ConstValue *call_operand(const Call *c, const char *name);
-ConstValue call_failed(const Call *c);
-ConstValue call_result(const Call *c, OpId op, uint32_t j);
-
-/* reduction.c: does a value depend on a field of the batch, so that its first axis holds samples?
- */
-bool has_samples(const Graph *g, const Program *p, ValueId value);
-
 /* shapes.c: axes in another order, parts of axes, joined parts, products of matrices. */
-ConstValue tensor_index(Scope *s, const Node *e, ConstValue x);
 /* x with its axes in another order: axis i is x's axis[i]. */
 ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, const int *axis);
+/* Entries [from, from + count) of an axis. */
+ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis, int64_t from,
+                     int64_t count);
+bool of_samples(Scope *s, const ConstValue *x); /* is its first axis that of the samples? */
+ConstValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem);
 ConstValue run_transpose(const Call *c);
 ConstValue run_concat(const Call *c);
 ConstValue run_stack(const Call *c);
 ConstValue run_split(const Call *c);
 ConstValue run_matmul(const Call *c);
+
+/* tensor.c: operators, and other names for axes. */
+ConstValue tensor_binary(Scope *s, const Node *e, ConstValue left, ConstValue right);
+ConstValue tensor_negate(Scope *s, const Node *e, ConstValue v);
+/* sizes: the values of the shape in `e`, as many as it has. */
+ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes);
+
+/* index.c: x[...]. */
+ConstValue tensor_index(Scope *s, const Node *e, ConstValue x);
+
+/* builtin.c: a call of a function of group FUNCTION. */
+ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
+
+/* experts.c: experts(rows): each row goes through the module of its expert. */
+ConstValue call_experts(Scope *s, const ConstValue *experts, const Arguments *args, Span at);
 
 /* routing.c: mixtures of experts. */
 ConstValue run_topk(const Call *c);
@@ -227,10 +241,6 @@ ConstValue run_dispatch(const Call *c);
 ConstValue run_combine(const Call *c);
 ConstValue run_load_balance(const Call *c);
 ConstValue run_aux(const Call *c);
-/* experts(rows): each row goes through the module of its expert. */
-ConstValue call_experts(Scope *s, const ConstValue *experts, const Arguments *args, Span at);
-/* A parameter of an array of modules that is being applied: there is one for each expert. */
-bool is_expert_param(const Elaboration *e, const ConstValue *v);
 /* linear(x, w) inside of such an array, w being such a parameter. */
 ConstValue experts_linear(const Call *c);
 /* The terms of aux are added to the loss, whose counted operand is given. false after an error. */

@@ -10,18 +10,6 @@
 
 #include "elaborate.h"
 
-/* Whether a value depends on a field of the batch, so that its first axis holds samples. */
-bool has_samples(const Graph *g, const Program *p, ValueId value) {
-    bool *depends = arena_array(g->arena, bool, g->values.n + 1);
-    for (uint32_t i = 0; i < p->ops.n; i++) {
-        const Op *op = &g->ops.at[p->ops.at[i]];
-        bool any = op->kind == OP_field;
-        for (uint32_t k = 0; k < op->n_in; k++) any |= depends[op->in[k]];
-        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] = any;
-    }
-    return depends[value];
-}
-
 /* Adds axis number k of x; false after an error. */
 static bool take_axis(Scope *s, const ConstValue *x, const ConstValue *k, bool *taken) {
     int rank = x->type.rank;

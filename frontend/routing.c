@@ -114,26 +114,6 @@ ConstValue run_combine(const Call *c) {
 
 /* ---- arrays of modules ---- */
 
-/* What p, a parameter below `from`, is below `to`, another instance of its class. */
-static ParamSlot *counterpart(const Instance *from, const Instance *to, const ParamSlot *p) {
-    for (uint32_t i = 0; i < from->fields.n; i++) {
-        const InstanceField *f = &from->fields.at[i], *g = &to->fields.at[i];
-        ParamSlot *found = NULL;
-        if (f->kind == FIELD_PARAM && f->param == p) return g->param;
-        if (f->kind == FIELD_MODULE) found = counterpart(f->module, g->module, p);
-        for (uint32_t k = 0; f->kind == FIELD_ARRAY && !found && k < f->array->n; k++)
-            found = counterpart(f->array->at[k], g->array->at[k], p);
-        if (found) return found;
-    }
-    return NULL;
-}
-
-bool is_expert_param(const Elaboration *e, const ConstValue *v) {
-    const InstanceArray *experts = e->applied.experts;
-    return experts && v->kind == VALUE_PARAM &&
-           counterpart(experts->at[0], experts->at[0], v->param) != NULL;
-}
-
 ConstValue experts_linear(const Call *c) {
     Elaboration *e = c->s->elaboration;
     Applied applied = e->applied;
@@ -149,7 +129,7 @@ ConstValue experts_linear(const Call *c) {
     operands[1] = applied.routing->starts;
     for (uint32_t i = 0; i < experts->n; i++) {
         operands[i + 2] = *weight;
-        operands[i + 2].param = counterpart(experts->at[0], experts->at[i], weight->param);
+        operands[i + 2].param = param_counterpart(experts->at[0], experts->at[i], weight->param);
         e->applied.experts = NULL;
         tensor_value(c->s, &operands[i + 2], c->at);
         e->applied = applied;
@@ -161,48 +141,6 @@ ConstValue experts_linear(const Call *c) {
     ConstValue v = call_result(c, op, 0);
     v.dims[0] = x->dims[0];
     v.dims[1] = weight->dims[0];
-    return v;
-}
-
-static ConstValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
-    Diag d = method_error(s, E_not_callable, at, "%s", problem);
-    diag_help(&d, "%s", help);
-    method_emit(s, &d);
-    return value_error(at);
-}
-
-ConstValue call_experts(Scope *s, const ConstValue *callee, const Arguments *args, Span at) {
-    Elaboration *e = s->elaboration;
-    Arena *arena = s->model->arena;
-    const InstanceArray *experts = callee->array;
-    const Routing *r = NULL;
-    for (uint32_t i = 0; i < args->at.n; i++) {
-        if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
-        if (args->at.at[i].value.routing) r = args->at.at[i].value.routing;
-    }
-    if (!r)
-        return bad_experts(s, at, "an array of modules is called with rows that `dispatch` gives",
-                           "name one module, as in experts[0](x), or go over all with `for`");
-    if (r->experts != experts->n)
-        return bad_experts(s, at,
-                           arena_printf(arena,
-                                        "the choices are among %lld experts, the array has %u",
-                                        (long long)r->experts, experts->n),
-                           "the router gives as many scores as there are modules");
-    if (e->applied.experts)
-        return bad_experts(s, at, "experts inside of experts", "flatten them into one array");
-    const Node *method = instance_method(experts->at[0], "forward");
-    if (!method)
-        return bad_experts(
-            s, at,
-            arena_printf(arena, "module %s has no method `forward`", experts->at[0]->decl->name),
-            "calling a module runs its method `forward`");
-    e->applied = (Applied){experts, r};
-    ConstValue v = call_method(s, experts->at[0], method, args, at);
-    e->applied = (Applied){0};
-    if (v.kind == VALUE_TENSOR && v.type.rank == 2 &&
-        v.type.dim[0] == type_elements(&r->order.type))
-        v.routing = r;
     return v;
 }
 

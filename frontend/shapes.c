@@ -10,14 +10,14 @@
 
 enum { MAX_PARTS = 64 };
 
-static ConstValue misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
+ConstValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem) {
     Diag d = method_error(s, code, at, "%s", problem);
     if (help) diag_help(&d, "%s", help);
     method_emit(s, &d);
     return value_error(at);
 }
 
-static bool of_samples(Scope *s, const ConstValue *x) {
+bool of_samples(Scope *s, const ConstValue *x) {
     const Elaboration *e = s->elaboration;
     return x->kind == VALUE_TENSOR && x->type.rank > 0 &&
            has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor);
@@ -28,10 +28,10 @@ static int axis_of(Scope *s, const ConstValue *given, const ConstValue *x, int r
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
-    misuse(s, E_arguments, at, NULL,
-           arena_printf(s->model->arena, "%s has axes 0 to %d",
-                        rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
-                        rank - 1));
+    shape_misuse(s, E_arguments, at, NULL,
+                 arena_printf(s->model->arena, "%s has axes 0 to %d",
+                              rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
+                              rank - 1));
     return -1;
 }
 
@@ -43,8 +43,8 @@ ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, c
     ConstValue v;
     for (int i = 0; i < x.type.rank; i++) a.order = a.order * 10 + axis[i] + 1;
     if (axis[0] != 0 && of_samples(s, &x))
-        return misuse(s, E_arguments, at, "keep the first axis where it is",
-                      "the samples of a batch stay the first axis");
+        return shape_misuse(s, E_arguments, at, "keep the first axis where it is",
+                            "the samples of a batch stay the first axis");
     if (!emit_op(s, OP_transpose, &a, name, at, &x, 1, &op)) return value_error(at);
     v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = x.dims[axis[i]];
@@ -72,95 +72,28 @@ ConstValue run_transpose(const Call *c) {
         right = false;
     }
     if (right) return tensor_transpose(c->s, c->at, c->info->name, *x, axis);
-    return misuse(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
-                  arena_printf(c->s->model->arena, "these are not the axes of %s in another order",
-                               value_shape(c->s->model->arena, x)));
+    return shape_misuse(c->s, E_arguments, c->at, "for example transpose(x, [0, 2, 1])",
+                        arena_printf(c->s->model->arena,
+                                     "these are not the axes of %s in another order",
+                                     value_shape(c->s->model->arena, x)));
 }
 
 /* ---- parts */
 
 /* Entries [from, from + count) of an axis. */
-static ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis,
-                            int64_t from, int64_t count) {
+ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis, int64_t from,
+                     int64_t count) {
     if (from == 0 && count == x.type.dim[axis]) return x;
     Attrs a = {.axis = axis, .start = from, .count = count};
     OpId op;
     ConstValue operand = x;
     if (axis == 0 && of_samples(s, &x))
-        return misuse(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
-                      "a part of the samples of a batch would depend on the ranks");
+        return shape_misuse(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
+                            "a part of the samples of a batch would depend on the ranks");
     if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
     ConstValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = i == axis ? NULL : x.dims[i];
     return v;
-}
-
-static ConstValue without_axis(Scope *s, Span at, ConstValue x, int axis) {
-    Type t = x.type;
-    ConstValue out = {.kind = VALUE_TENSOR, .span = at};
-    t.rank = 0;
-    for (int i = 0; i < x.type.rank; i++) {
-        if (i == axis) continue;
-        out.dims[t.rank] = x.dims[i];
-        t.dim[t.rank++] = x.type.dim[i];
-    }
-    t.dim[t.rank] = 0;
-    out.type = t;
-    ValueId in = tensor_value(s, &x, at);
-    place_builder(s, at);
-    out.tensor = emit(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
-    return out;
-}
-
-/* A limit of a range, or an index: an integer that does not depend on the ranks. */
-static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
-    ConstValue v = evaluate(s, e);
-    if (v.kind == VALUE_ERROR) return false;
-    if (v.kind != VALUE_INT) {
-        const char *help = "gather(table, ids) takes the rows of a table that ids name";
-        misuse(s, E_value_kind, e->span, value_is_tensor(&v) ? help : NULL,
-               arena_printf(s->model->arena, "an index is an integer, this is %s",
-                            value_kind_name(&v)));
-        return false;
-    }
-    if (refuse_rank_size(s, e, &v)) return false;
-    *out = v.integer < 0 ? v.integer + size : v.integer;
-    if (*out >= 0 && *out <= most) return true;
-    misuse(s, E_shape, e->span, NULL,
-           arena_printf(s->model->arena, "an axis of size %lld has no place %lld", (long long)size,
-                        (long long)v.integer));
-    return false;
-}
-
-ConstValue tensor_index(Scope *s, const Node *e, ConstValue x) {
-    const Node *list = e->kids[1];
-    int axis = 0;
-    if ((int)list->n > x.type.rank)
-        return misuse(s, E_shape, list->span, NULL,
-                      arena_printf(s->model->arena, "%u indices for %s", list->n,
-                                   value_shape(s->model->arena, &x)));
-    for (uint32_t i = 0; i < list->n && x.kind != VALUE_ERROR; i++) {
-        const Node *index = list->kids[i];
-        bool range = index->kind == NODE_RANGE;
-        int64_t size = x.type.dim[axis], from = 0, end = size;
-        const Node *first = range ? index->kids[0] : index, *last = range ? index->kids[1] : NULL;
-        if (first && !place_on_axis(s, first, size, size - 1, &from)) return value_error(e->span);
-        if (last && !place_on_axis(s, last, size, size, &end)) return value_error(e->span);
-        if (!range) end = from + 1;
-        if (end <= from) return misuse(s, E_shape, index->span, NULL, "this range is empty");
-        if (!range && axis == 0 && of_samples(s, &x))
-            return misuse(s, E_arguments, index->span,
-                          "write `:` for the first axis, as in x[:, 1:]",
-                          "one of the samples of a batch would depend on the ranks");
-        x = take_part(s, e->span, "[]", x, axis, from, end - from);
-        if (x.kind == VALUE_ERROR) return x;
-        if (range)
-            axis++;
-        else
-            x = without_axis(s, e->span, x, axis);
-    }
-    x.span = e->span;
-    return x;
 }
 
 /* ---- split */
@@ -182,11 +115,12 @@ static ConstValue split_sizes(const Call *c, ConstValue x, int axis, const Const
     uint32_t n = sizes->kind == VALUE_LIST ? sizes->n_items : 0;
     for (uint32_t i = 0; i < n; i++) sum += sizes->items[i].value->integer;
     if (sum != x.type.dim[axis] || n > MAX_PARTS)
-        return misuse(c->s, E_arguments, sizes->span, NULL,
-                      arena_printf(c->s->model->arena,
-                                   "`sizes` of `split` is a list of at most %d integers that add "
-                                   "up to axis %d of %s",
-                                   MAX_PARTS, axis, value_shape(c->s->model->arena, &x)));
+        return shape_misuse(
+            c->s, E_arguments, sizes->span, NULL,
+            arena_printf(c->s->model->arena,
+                         "`sizes` of `split` is a list of at most %d integers that add "
+                         "up to axis %d of %s",
+                         MAX_PARTS, axis, value_shape(c->s->model->arena, &x)));
     ConstValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const ConstValue *size = sizes->items[i].value;
@@ -206,7 +140,7 @@ ConstValue run_split(const Call *c) {
     if (sizes->kind != VALUE_NONE) return split_sizes(c, *x, axis, sizes);
     int64_t parts = x->type.dim[axis];
     if (parts > MAX_PARTS)
-        return misuse(
+        return shape_misuse(
             c->s, E_arguments, c->at, arena_printf(c->s->model->arena, "at most %d", MAX_PARTS),
             arena_printf(c->s->model->arena, "`split` would make %lld tensors", (long long)parts));
     Attrs a = {.axis = axis};
@@ -235,8 +169,8 @@ static ConstValue join(const Call *c, OpKind kind) {
     for (uint32_t i = 0; i < n; i++) {
         operands[i] = *list->items[i].value;
         if (stacks && axis == 0 && of_samples(c->s, &operands[i]))
-            return misuse(c->s, E_arguments, c->at, "stack along a later axis",
-                          "the samples of a batch stay the first axis");
+            return shape_misuse(c->s, E_arguments, c->at, "stack along a later axis",
+                                "the samples of a batch stay the first axis");
     }
     Attrs a = {.axis = axis};
     if (!emit_op(c->s, kind, &a, c->info->name, c->at, operands, n, &op)) return call_failed(c);
@@ -258,8 +192,9 @@ ConstValue run_matmul(const Call *c) {
     const ConstValue *b = &operands[1];
     OpId op;
     if (b->type.rank == 2 && of_samples(c->s, b))
-        return misuse(c->s, E_arguments, c->at, "give both operands a leading axis of samples",
-                      "a sum over the samples of a batch would depend on the ranks");
+        return shape_misuse(c->s, E_arguments, c->at,
+                            "give both operands a leading axis of samples",
+                            "a sum over the samples of a batch would depend on the ranks");
     if (!emit_op(c->s, OP_matmul, &(Attrs){0}, c->info->name, c->at, operands, 2, &op))
         return call_failed(c);
     ConstValue v = call_result(c, op, 0);

@@ -1,0 +1,115 @@
+/* What makes the ops of a method: values become operands, types are inferred, what does not fit is
+ * reported with the shapes in the names of the model.
+ */
+#include "elaborate.h"
+
+ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
+    return (ConstValue){
+        .kind = VALUE_TENSOR, .span = at, .tensor = id, .type = e->graph->values.at[id].type};
+}
+
+void place_builder(Scope *s, Span at) {
+    const InstanceArray *experts = s->elaboration->applied.experts;
+    s->elaboration->build.path = experts ? experts->path : s->path ? s->path : "";
+    uint32_t frame;
+    s->elaboration->build.span = user_place(s->elaboration, at, &frame);
+}
+
+ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p) {
+    for (uint32_t i = 0; i < from->fields.n; i++) {
+        const InstanceField *f = &from->fields.at[i], *g = &to->fields.at[i];
+        ParamSlot *found = NULL;
+        if (f->kind == FIELD_PARAM && f->param == p) return g->param;
+        if (f->kind == FIELD_MODULE) found = param_counterpart(f->module, g->module, p);
+        for (uint32_t k = 0; f->kind == FIELD_ARRAY && !found && k < f->array->n; k++)
+            found = param_counterpart(f->array->at[k], g->array->at[k], p);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+bool is_expert_param(const Elaboration *e, const ConstValue *v) {
+    const InstanceArray *experts = e->applied.experts;
+    return experts && v->kind == VALUE_PARAM &&
+           param_counterpart(experts->at[0], experts->at[0], v->param) != NULL;
+}
+
+ValueId tensor_value(Scope *s, ConstValue *v, Span at) {
+    Elaboration *e = s->elaboration;
+    if (v->kind == VALUE_TENSOR) return v->tensor;
+    if (is_expert_param(e, v)) {
+        Diag d = method_error(s, E_shape, at,
+                              "a parameter of experts can only be the weight of `linear`");
+        method_emit(s, &d);
+    }
+    ParamSlot *p = param_owner(v->param);
+    if (e->param_value[p->row] == NO_VALUE) {
+        Attrs a = {.index = p->row};
+        place_builder(s, at);
+        e->param_value[p->row] = emit(&e->build, OP_param, &a, 0, NULL, NULL);
+    }
+    v->kind = VALUE_TENSOR;
+    return v->tensor = e->param_value[p->row];
+}
+
+bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+                ConstValue *operands, uint32_t n, const Type *given, OpId *out) {
+    Elaboration *e = s->elaboration;
+    Arena *arena = s->model->arena;
+    Type *types = arena_array(arena, Type, n + 1);
+    ValueId *ids = arena_array(arena, ValueId, n + 1);
+    for (uint32_t i = 0; i < n; i++) types[i] = operands[i].type;
+    uint32_t n_out = op_results_max(kind, attr, n, types);
+    Type *results = arena_array(arena, Type, n_out + 1);
+    if (given) results[0] = *given;
+    const char *problem =
+        op_infer(e->graph, kind, attr, n, types, &n_out, results, s->model->arena);
+    if (problem) {
+        Buf shapes = {0};
+        for (uint32_t i = 0; i < n; i++)
+            buf_printf(&shapes, "%s%s",
+                       !i           ? ""
+                       : i + 1 == n ? " and "
+                                    : ", ",
+                       value_shape(s->model->arena, &operands[i]));
+        const char *suffix = n > 1 ? names_suffix(s, value_shape(s->model->arena, &operands[0]),
+                                                  value_shape(s->model->arena, &operands[1]))
+                                   : "";
+        Diag d = method_error(s, E_shape, at, "`%s` cannot take %s%s", name, shapes.at, suffix);
+        diag_help(&d, "%s", problem);
+        buf_free(&shapes);
+        method_emit(s, &d);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) ids[i] = tensor_value(s, &operands[i], at);
+    place_builder(s, at);
+    *out = op_emit(&e->build, kind, attr, n, ids, given);
+    return true;
+}
+
+bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
+             ConstValue *operands, uint32_t n, OpId *out) {
+    return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
+}
+
+bool has_samples(const Graph *g, const Program *p, ValueId value) {
+    bool *depends = arena_array(g->arena, bool, g->values.n + 1);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        bool any = op->kind == OP_field;
+        for (uint32_t k = 0; k < op->n_in; k++) any |= depends[op->in[k]];
+        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] = any;
+    }
+    return depends[value];
+}
+
+ConstValue call_failed(const Call *c) { return value_error(c->at); }
+
+ConstValue *call_operand(const Call *c, const char *name) {
+    return (ConstValue *)call_argument(&c->args, name);
+}
+
+ConstValue call_result(const Call *c, OpId op, uint32_t j) {
+    Elaboration *e = c->s->elaboration;
+    return tensor_of(e, e->graph->ops.at[op].out + j, c->at);
+}

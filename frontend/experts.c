@@ -1,0 +1,46 @@
+/* An array of modules called with the rows of a mixture of experts: the method of the first module
+ * stands for all (routing.c).
+ */
+#include "elaborate.h"
+
+static ConstValue bad_experts(Scope *s, Span at, const char *problem, const char *help) {
+    Diag d = method_error(s, E_not_callable, at, "%s", problem);
+    diag_help(&d, "%s", help);
+    method_emit(s, &d);
+    return value_error(at);
+}
+
+ConstValue call_experts(Scope *s, const ConstValue *callee, const Arguments *args, Span at) {
+    Elaboration *e = s->elaboration;
+    Arena *arena = s->model->arena;
+    const InstanceArray *experts = callee->array;
+    const Routing *r = NULL;
+    for (uint32_t i = 0; i < args->at.n; i++) {
+        if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(at);
+        if (args->at.at[i].value.routing) r = args->at.at[i].value.routing;
+    }
+    if (!r)
+        return bad_experts(s, at, "an array of modules is called with rows that `dispatch` gives",
+                           "name one module, as in experts[0](x), or go over all with `for`");
+    if (r->experts != experts->n)
+        return bad_experts(s, at,
+                           arena_printf(arena,
+                                        "the choices are among %lld experts, the array has %u",
+                                        (long long)r->experts, experts->n),
+                           "the router gives as many scores as there are modules");
+    if (e->applied.experts)
+        return bad_experts(s, at, "experts inside of experts", "flatten them into one array");
+    const Node *method = instance_method(experts->at[0], "forward");
+    if (!method)
+        return bad_experts(
+            s, at,
+            arena_printf(arena, "module %s has no method `forward`", experts->at[0]->decl->name),
+            "calling a module runs its method `forward`");
+    e->applied = (Applied){experts, r};
+    ConstValue v = call_method(s, experts->at[0], method, args, at);
+    e->applied = (Applied){0};
+    if (v.kind == VALUE_TENSOR && v.type.rank == 2 &&
+        v.type.dim[0] == type_elements(&r->order.type))
+        v.routing = r;
+    return v;
+}

@@ -1,0 +1,70 @@
+/* x[i, a:b]: an entry or a range of each axis. */
+#include "elaborate.h"
+
+static ConstValue without_axis(Scope *s, Span at, ConstValue x, int axis) {
+    Type t = x.type;
+    ConstValue out = {.kind = VALUE_TENSOR, .span = at};
+    t.rank = 0;
+    for (int i = 0; i < x.type.rank; i++) {
+        if (i == axis) continue;
+        out.dims[t.rank] = x.dims[i];
+        t.dim[t.rank++] = x.type.dim[i];
+    }
+    t.dim[t.rank] = 0;
+    out.type = t;
+    ValueId in = tensor_value(s, &x, at);
+    place_builder(s, at);
+    out.tensor = emit(&s->elaboration->build, OP_reshape, NULL, 1, &in, &t);
+    return out;
+}
+
+/* A limit of a range, or an index: an integer that does not depend on the ranks. */
+static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
+    ConstValue v = evaluate(s, e);
+    if (v.kind == VALUE_ERROR) return false;
+    if (v.kind != VALUE_INT) {
+        const char *help = "gather(table, ids) takes the rows of a table that ids name";
+        shape_misuse(s, E_value_kind, e->span, value_is_tensor(&v) ? help : NULL,
+                     arena_printf(s->model->arena, "an index is an integer, this is %s",
+                                  value_kind_name(&v)));
+        return false;
+    }
+    if (refuse_rank_size(s, e, &v)) return false;
+    *out = v.integer < 0 ? v.integer + size : v.integer;
+    if (*out >= 0 && *out <= most) return true;
+    shape_misuse(s, E_shape, e->span, NULL,
+                 arena_printf(s->model->arena, "an axis of size %lld has no place %lld",
+                              (long long)size, (long long)v.integer));
+    return false;
+}
+
+ConstValue tensor_index(Scope *s, const Node *e, ConstValue x) {
+    const Node *list = e->kids[1];
+    int axis = 0;
+    if ((int)list->n > x.type.rank)
+        return shape_misuse(s, E_shape, list->span, NULL,
+                            arena_printf(s->model->arena, "%u indices for %s", list->n,
+                                         value_shape(s->model->arena, &x)));
+    for (uint32_t i = 0; i < list->n && x.kind != VALUE_ERROR; i++) {
+        const Node *index = list->kids[i];
+        bool range = index->kind == NODE_RANGE;
+        int64_t size = x.type.dim[axis], from = 0, end = size;
+        const Node *first = range ? index->kids[0] : index, *last = range ? index->kids[1] : NULL;
+        if (first && !place_on_axis(s, first, size, size - 1, &from)) return value_error(e->span);
+        if (last && !place_on_axis(s, last, size, size, &end)) return value_error(e->span);
+        if (!range) end = from + 1;
+        if (end <= from) return shape_misuse(s, E_shape, index->span, NULL, "this range is empty");
+        if (!range && axis == 0 && of_samples(s, &x))
+            return shape_misuse(s, E_arguments, index->span,
+                                "write `:` for the first axis, as in x[:, 1:]",
+                                "one of the samples of a batch would depend on the ranks");
+        x = take_part(s, e->span, "[]", x, axis, from, end - from);
+        if (x.kind == VALUE_ERROR) return x;
+        if (range)
+            axis++;
+        else
+            x = without_axis(s, e->span, x, axis);
+    }
+    x.span = e->span;
+    return x;
+}
