@@ -12,6 +12,7 @@
 #include "checkpoint.h"
 #include "prepared.h"
 #include "profile.h"
+#include "restarts.h"
 
 static Run *signalled; /* for the handler */
 
@@ -357,7 +358,6 @@ static int open_checkpoints(Run *run) {
     const Options *o = run->options;
     int code = o->resume ? resume_open(run) : 0;
     if (code) return code;
-    run->checkpoint = checkpoint_options(run);
     if (o->eval_only || o->generate) run->checkpoint.folder = NULL;
     if (!run->checkpoint.folder) return check_checkpoint_options(&o->checkpoint);
     code = saver_open(run, error);
@@ -599,7 +599,13 @@ int main(int argc, char **argv) {
         (code = launch_detect(&options, (int32_t)plan.settings->ranks, &run.launch, error)))
         report(code, error);
     if (!code) code = check_ranks(&run);
-    if (!code && !processes_start(&run, transport_choice(&run), argv, &code)) {
+    if (!code) {
+        run.checkpoint = checkpoint_options(&run);
+        course_find(&run);
+        course_resume(&run, &options);
+    }
+    if (!code && !restarts_keep(&run, argv, &code) &&
+        !processes_start(&run, transport_choice(&run), argv, &code)) {
         processes_begin(&run);
         code = train(&run);
     }

@@ -196,6 +196,7 @@ static int check_mode(const Options *o, const char *mode) {
                         : o->dump_step >= 0    ? "--dump-grads"
                         : o->checkpoint.folder ? "--checkpoint"
                         : o->resume            ? "--resume"
+                        : o->restarts          ? "--restarts"
                                                : NULL;
     if (other) return mistake("%s and %s: nothing is trained", mode, other);
     if (!o->load) return mistake("%s needs the weights: --load FILE", mode);
@@ -261,6 +262,10 @@ static int apply(Options *o, OptionId id, const char *value) {
         o->resume = value;
         o->or_start = true;
         return -1;
+    case OPT_RESTARTS:
+        code = count_option("--restarts", value, 0, INT32_MAX, &x);
+        o->restarts = (int32_t)x;
+        return code;
     case OPT_EVAL_ONLY: o->eval_only = true; return -1;
     case OPT_GENERATE: o->generate = value; return -1;
     case OPT_TOKENIZER: o->tokenizer = value; return -1;

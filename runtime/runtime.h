@@ -12,6 +12,7 @@
 #define FSDPC_RUNTIME_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -46,6 +47,7 @@ typedef struct Options {
     CheckpointOptions checkpoint; /* of the command line */
     const char *resume;           /* --resume or --resume-or-start, or NULL */
     bool or_start;
+    int32_t restarts;  /* 0 = none */
     SaveForm save;     /* path NULL = none; config is the plan's */
     char *save_path;   /* ... without a slash at its end, where that was made */
     int64_t dump_step; /* -1 = none */
@@ -105,6 +107,7 @@ typedef struct Generator Generator;
 typedef struct Saver Saver;
 typedef struct Resume Resume;
 typedef struct Profile Profile;
+typedef struct Course Course;
 
 /* Called before each instruction of a rank: what wants to see values in the middle of a step. */
 typedef struct Tap {
@@ -129,6 +132,7 @@ struct Run {
     int32_t threads;
     int64_t steps;      /* that will run */
     int64_t plan_steps; /* of the schedule */
+    Course *course;     /* NULL: nobody starts the run again */
     CheckpointOptions checkpoint;
     Saver *saver;             /* NULL: no checkpoints */
     Resume *resume;           /* the checkpoint that weights or all of the state come from */
@@ -180,6 +184,8 @@ struct Rank {
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
 int processes_start(const Run *run, const char *transport, char **argv, int *code);
+sigset_t processes_waited_for(void); /* signals that concern a process which has ranks */
+void processes_end_orphans(void);    /* of those that this process started, as their subreaper */
 
 /* processes.c: runs with one process a rank. Codes are returned after the message was printed. */
 bool processes_ignore(int signal_number); /* as it was when this process started */

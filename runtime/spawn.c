@@ -74,7 +74,7 @@ static pid_t speaker(const Family *f) {
 
 /* ---- signals: all that concern us are waited for, so nothing happens in a handler */
 
-static sigset_t waited_for(void) {
+sigset_t processes_waited_for(void) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
@@ -174,7 +174,7 @@ static bool time_is_up(const Family *f) {
 
 /* Until the last child has ended; codes are noted. */
 static void attend(Family *f) {
-    sigset_t set = waited_for();
+    sigset_t set = processes_waited_for();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
@@ -188,8 +188,9 @@ static void attend(Family *f) {
     }
 }
 
-/* Ranks that mpirun left (it was killed, or did not wait for them) are our children now. */
-static void end_orphans(void) {
+/* Ranks that mpirun or another parent left (it was killed, or did not wait for them) are our
+ * children now. */
+void processes_end_orphans(void) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     for (int round = 0; round < 100; round++) {
@@ -389,7 +390,7 @@ int processes_start(const Run *run, const char *transport, char **argv, int *cod
     if (!f.child || !started) fail_environment("no memory for %d processes", f.n);
     fflush(stdout);
     fflush(stderr);
-    sigset_t set = waited_for(), before;
+    sigset_t set = processes_waited_for(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_said(&f);
@@ -399,7 +400,7 @@ int processes_start(const Run *run, const char *transport, char **argv, int *cod
         start_ranks(&f, argv, transport, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
     attend(&f);
-    end_orphans();
+    processes_end_orphans();
     *code = f.mpirun ? mpirun_code(&f, run->launch.ranks) : family_code(&f, started);
     close(f.said);
     free(f.child);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "prepared.h"
+#include "restarts.h"
 
 enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
 
@@ -123,6 +124,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
         return EXIT_TRAINING;
     }
     t->done = c->step + 1;
+    if (r->rank == 0) course_note(t->run, t->done);
     code = agree_to_stop(t, stop);
     if (!code && r->dump && c->step == t->run->options->dump_step)
         code = gradient_dump_write(r->dump);

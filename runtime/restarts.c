@@ -1,0 +1,293 @@
+/* `fsdp-run --restarts K`: a process that trains nothing. It starts the run as its child, with the
+ * same command line, and when a rank was lost it starts it again, up to K times; the run then goes
+ * on from the newest checkpoint in the folder that it writes to, or begins again where there is
+ * none yet.
+ *
+ * What would only happen again ends the run: the user's mistakes, what the machine lacks, corrupt
+ * inputs, a loss that is not finite, our bugs, and a rank that is lost twice in the same way after
+ * the same step with no checkpoint in between. So does an interrupt.
+ *
+ * All ranks of a run end before the next one begins, for it takes their locks on folder and log:
+ * ranks whose parent was killed become children of this process, which ends them. It shares a page
+ * of memory with rank 0, the course of the run, to know how far it came. Ranks find it by a
+ * variable, from which they also know that somebody else deals with --restarts.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+#include "restarts.h"
+
+#define COURSE "FSDP_RUN_COURSE" /* file of the page */
+
+struct Course {
+    int32_t attempt; /* 0: the first one */
+    _Atomic int32_t begun;
+    _Atomic int64_t done; /* steps */
+};
+
+/* ---- the run's part */
+
+void course_find(Run *run) {
+    const char *path = getenv(COURSE);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0) return;
+    void *page = mmap(NULL, sizeof *run->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (page != MAP_FAILED) run->course = page;
+    prctl(PR_SET_NAME, "fsdp-run"); /* not "exe", as which it was started */
+}
+
+void course_note(const Run *run, int64_t done) {
+    if (!run->course) return;
+    atomic_store(&run->course->done, done);
+    atomic_store(&run->course->begun, 1);
+}
+
+void course_resume(const Run *run, Options *o) {
+    uint32_t n = 0;
+    if (run->course && run->course->attempt > 0) free(ck_steps(run->checkpoint.folder, &n));
+    if (!n) return;
+    o->resume = run->checkpoint.folder;
+    o->load = NULL; /* the checkpoint has what became of it */
+}
+
+/* ---- what cannot be */
+
+static int no_restarts(const Run *run) {
+    const Launch *l = &run->launch;
+    const Options *o = run->options;
+    if (launch_is_of_processes(l)) {
+        fprintf(stderr,
+                "error: --restarts: %s started this rank, and fsdp-run cannot start the others "
+                "again\n"
+                "help: let %s start the run again, with --resume-or-start FOLDER in place of "
+                "--restarts: docs/checkpoints.md has the lines\n",
+                l->launcher, l->launcher);
+        return EXIT_USER;
+    }
+    if (!run->checkpoint.folder) {
+        fprintf(stderr,
+                "error: --restarts goes with --checkpoint FOLDER, or checkpoint.path in the model "
+                "file: a run goes on from its checkpoints\n"
+                "help: --checkpoint FOLDER --checkpoint-every STEPS\n");
+        return EXIT_USER;
+    }
+    if (!o->log || strcmp(o->log, "-")) return 0;
+    fprintf(stderr, "error: --restarts and --log -: steps that come again cannot be taken back\n"
+                    "help: --log FILE\n");
+    return EXIT_USER;
+}
+
+/* ---- one attempt */
+
+typedef struct Keeper {
+    const Run *run;
+    char **argv;
+    Course *course;
+    sigset_t before; /* signals that were blocked when the program began */
+    pid_t child;     /* 0 = has ended */
+    int status;
+    bool interrupted;
+} Keeper;
+
+static void share_course(Keeper *k) {
+    char path[64];
+    int fd = memfd_create("course", MFD_CLOEXEC);
+    k->course = MAP_FAILED;
+    if (fd >= 0 && !ftruncate(fd, sizeof *k->course))
+        k->course = mmap(NULL, sizeof *k->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (k->course == MAP_FAILED) fail_environment("cannot watch over the run: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    setenv(COURSE, path, 1);
+}
+
+/* In the child. Signals reach it through its parent alone, so that none comes twice. */
+static _Noreturn void become_run(const Keeper *k, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(EXIT_RANK);
+    setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN);
+    pthread_sigmask(SIG_SETMASK, &k->before, NULL);
+    execv("/proc/self/exe", k->argv); /* also where its file was replaced meanwhile */
+    fprintf(stderr, "error: cannot start %s again: %s\n", k->argv[0], strerror(errno));
+    _exit(EXIT_ENVIRONMENT);
+}
+
+static void start(Keeper *k, int32_t attempt) {
+    *k->course = (Course){.attempt = attempt};
+    pid_t parent = getpid();
+    fflush(stdout);
+    fflush(stderr);
+    k->child = fork();
+    if (k->child == 0) become_run(k, parent);
+    if (k->child < 0) fail_environment("cannot start the run: %s", strerror(errno));
+}
+
+static void stop_together(const Keeper *k) {
+    kill(k->child, SIGTSTP);
+    raise(SIGSTOP);
+    kill(k->child, SIGCONT);
+}
+
+static void pass_on(Keeper *k, int signal_number) {
+    if (signal_number == SIGTSTP) {
+        stop_together(k);
+    } else if (signal_number > 0 && signal_number != SIGCHLD) {
+        k->interrupted = true;
+        kill(k->child, signal_number);
+    }
+}
+
+/* Until the child and whatever it left behind have ended. */
+static void attend(Keeper *k) {
+    sigset_t set = processes_waited_for();
+    while (k->child > 0) {
+        int status;
+        pass_on(k, sigwaitinfo(&set, NULL));
+        for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (pid != k->child) continue;
+            k->child = 0;
+            k->status = status;
+        }
+    }
+    processes_end_orphans();
+}
+
+static int exit_code(const Keeper *k) {
+    if (WIFEXITED(k->status)) return WEXITSTATUS(k->status);
+    if (k->interrupted) return EXIT_INTERRUPTED;
+    return WTERMSIG(k->status) == SIGABRT ? 128 + SIGABRT : EXIT_RANK;
+}
+
+/* ---- again? */
+
+typedef struct Failure {
+    int status;
+    bool begun;
+    int64_t done, newest; /* steps; newest checkpoint, -1 = none */
+} Failure;
+
+static int64_t newest_step(const Keeper *k) {
+    uint32_t n;
+    int64_t *step = ck_steps(k->run->checkpoint.folder, &n), newest = n ? step[n - 1] : -1;
+    free(step);
+    return newest;
+}
+
+static Failure failure(const Keeper *k) {
+    return (Failure){.status = k->status,
+                     .begun = atomic_load(&k->course->begun),
+                     .done = atomic_load(&k->course->done),
+                     .newest = newest_step(k)};
+}
+
+static bool same(const Failure *a, const Failure *b) {
+    return a->status == b->status && a->begun == b->begun && a->done == b->done &&
+           a->newest == b->newest;
+}
+
+/* "after 7 steps" */
+static const char *when(const Failure *f, char out[64]) {
+    if (f->begun)
+        snprintf(out, 64, "after %" PRId64 " step%s", f->done, f->done == 1 ? "" : "s");
+    else
+        snprintf(out, 64, "before its first step");
+    return out;
+}
+
+static void tell_signal(const Keeper *k) {
+    if (!WIFSIGNALED(k->status)) return; /* the run said why */
+    fprintf(stderr,
+            "error: the run was killed (%s)\n"
+            "help: the kernel's log (dmesg) tells whether memory ran out\n",
+            strsignal(WTERMSIG(k->status)));
+}
+
+static void tell_restart(const Keeper *k, const Failure *f, int32_t attempt) {
+    char text[64], step[32];
+    fprintf(stderr, "restart %d of %d: the run failed %s and ", attempt, k->run->options->restarts,
+            when(f, text));
+    ck_step_name(step, f->newest);
+    if (f->newest < 0)
+        fprintf(stderr, "begins again, since there is no checkpoint yet\n");
+    else
+        fprintf(stderr, "goes on from %s/%s\n", k->run->checkpoint.folder, step);
+}
+
+static void tell_end(const Keeper *k, const Failure *f, bool repeated) {
+    char text[64];
+    if (repeated)
+        fprintf(stderr,
+                "error: the run failed twice %s, with no checkpoint in between: a restart would "
+                "only repeat it\n",
+                when(f, text));
+    else
+        fprintf(stderr, "error: the run failed %s, and --restarts %d is used up\n", when(f, text),
+                k->run->options->restarts);
+    if (f->newest >= 0)
+        fprintf(stderr, "help: --resume-or-start %s goes on when the cause is gone\n",
+                k->run->checkpoint.folder);
+}
+
+/* A run that was to go on from a damaged checkpoint: that one leaves the way to the newest whole
+ * one, if there is one. */
+static bool set_aside(const Keeper *k) {
+    char path[CK_PATH], aside[CK_PATH + 16], error[CK_ERROR_BYTES];
+    Checkpoint *c;
+    if (ck_resolve(k->run->checkpoint.folder, path, error)) return false;
+    int code = checkpoint_open(&c, path, error);
+    if (!code) {
+        code = ck_verify(c, error);
+        checkpoint_close(c);
+    }
+    if (code != EXIT_CORRUPT || ck_good_before(path) < 0) return false;
+    snprintf(aside, sizeof aside, "%s.damaged", path);
+    if (rename(path, aside)) return false;
+    fprintf(stderr, "note: %s is now called %s\n", path, aside);
+    return true;
+}
+
+/* Whether the run is to be started again; *last: how it failed before. */
+static bool again(const Keeper *k, int32_t attempt, Failure *last) {
+    int code = exit_code(k);
+    if (k->interrupted || (code != EXIT_RANK && code != EXIT_CORRUPT)) return false;
+    tell_signal(k);
+    if (code == EXIT_CORRUPT && (attempt == 0 || !set_aside(k))) return false;
+    Failure f = failure(k);
+    bool repeated = attempt > 0 && same(&f, last), used_up = attempt == k->run->options->restarts;
+    *last = f;
+    if (repeated || used_up)
+        tell_end(k, &f, repeated);
+    else
+        tell_restart(k, &f, attempt + 1);
+    return !repeated && !used_up;
+}
+
+int restarts_keep(Run *run, char **argv, int *code) {
+    if (run->options->restarts <= 0 || run->course) return 0;
+    if ((*code = no_restarts(run))) return 1;
+    if (run->checkpoint.every <= 0 && !run->options->quiet)
+        fprintf(stderr, "note: without --checkpoint-every a restart begins at the first step\n");
+    Keeper k = {.run = run, .argv = argv};
+    Failure last = {0};
+    sigset_t set = processes_waited_for();
+    pthread_sigmask(SIG_BLOCK, &set, &k.before);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    share_course(&k);
+    int32_t attempt = 0;
+    do {
+        start(&k, attempt);
+        attend(&k);
+    } while (again(&k, attempt++, &last));
+    *code = exit_code(&k);
+    return 1;
+}
