@@ -17,6 +17,7 @@
 
 #include "checkpoint.h"
 
+#define MAKING ".part-"
 #define LEAVING ".gone-"
 
 static int cannot(const char *what, const char *path, char *error) {
@@ -157,8 +158,8 @@ void ck_remove(const char *path) {
     rmdir(path);
 }
 
-/* step-00000400.part-.. or .gone-..: of a run that ended in the middle. */
-static bool is_left_over(const char *name) {
+/* step-00000400 with that after it. */
+static bool is_step_with(const char *name, const char *end) {
     char step[32];
     int64_t x;
     const char *dot = strchr(name, '.');
@@ -166,18 +167,29 @@ static bool is_left_over(const char *name) {
     if (!dot || n >= sizeof step) return false;
     memcpy(step, name, n);
     step[n] = 0;
-    return ck_is_step(step, &x) && (!strncmp(dot, ".part-", 6) || !strncmp(dot, LEAVING, 6));
+    return ck_is_step(step, &x) && !strncmp(dot, end, strlen(end));
 }
 
-static void remove_left_over(const char *folder) {
-    char path[CK_PATH + 300];
+/* With their names on the disk: a loss of power must not bring back that of half a checkpoint. */
+static void remove_all(const char *folder, const char *end) {
+    char path[CK_PATH + 300], error[CK_ERROR_BYTES];
     DIR *d = opendir(folder);
+    bool synced = false;
     for (struct dirent *e; d && (e = readdir(d));) {
-        if (!is_left_over(e->d_name)) continue;
+        if (!is_step_with(e->d_name, end)) continue;
+        if (!synced && sync_folder(folder, error)) break;
+        synced = true;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         ck_remove(path);
     }
     if (d) closedir(d);
+}
+
+/* The folder that the folder's own name is in; one that cannot be opened is left alone. */
+static int sync_parent(const char *folder, char *error) {
+    char parent[CK_PATH + 4];
+    snprintf(parent, sizeof parent, "%s/..", folder);
+    return access(parent, R_OK) ? 0 : sync_folder(parent, error);
 }
 
 static int held(const char *folder, int fd, char *error) {
@@ -218,14 +230,15 @@ int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
         return code;
     }
     *lock = fd;
-    remove_left_over(folder);
-    return 0;
+    remove_all(folder, MAKING); /* of a run that ended in the middle */
+    remove_all(folder, LEAVING);
+    return sync_parent(folder, error);
 }
 
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]) {
     char name[32];
     ck_step_name(name, step);
-    snprintf(part, CK_PATH, "%.4000s/%s.part-%016" PRIx64, folder, name, run);
+    snprintf(part, CK_PATH, "%.4000s/%s" MAKING "%016" PRIx64, folder, name, run);
 }
 
 int ck_begin(const char *folder, const char *part, char *error) {
@@ -248,7 +261,7 @@ static void leave(const char *folder, int64_t step) {
     ck_step_name(name, step);
     snprintf(path, sizeof path, "%.4000s/%s", folder, name);
     snprintf(gone, sizeof gone, "%.4000s/%s" LEAVING "%ld", folder, name, (long)getpid());
-    if (!rename(path, gone)) ck_remove(gone);
+    rename(path, gone);
 }
 
 void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t best) {
@@ -257,4 +270,5 @@ void ck_retain(const char *folder, int64_t keep, int64_t keep_every, int64_t bes
     for (uint32_t i = 0; keep && (int64_t)i + keep < (int64_t)n; i++)
         if (step[i] != best && (!keep_every || step[i] % keep_every)) leave(folder, step[i]);
     free(step);
+    remove_all(folder, LEAVING);
 }

@@ -1,0 +1,145 @@
+/* Preloaded into fsdp-run: writes what it does to files and folders to RECORD=FILE, in the order in
+ * which it happened, for power.py to replay. Calls with the word RECORD_IN in their path count, and
+ * those on files that such a call opened; folders always, since they may be synced by other names.
+ *
+ * A record: op, file descriptor, offset or flags, length, bytes of two paths and of the data, and
+ * then these. Only calls that succeeded are written. One lock orders the calls of all threads. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES = 1024 };
+typedef struct Record {
+    char op;
+    char pad[3];
+    int32_t fd;
+    int64_t at, length;
+    uint32_t path, to, data, end;
+} Record;
+
+static bool ours[FILES];
+static int out = -1;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+#define REAL(type, name, ...)                                                                      \
+    type (*real)(__VA_ARGS__);                                                                     \
+    *(void **)&real = dlsym(RTLD_NEXT, name)
+
+static void put(const void *bytes, size_t n) {
+    if (write(out, bytes, n) != (ssize_t)n) abort();
+}
+
+static void record(Record r, const char *path, const char *to, const void *data) {
+    r.path = path ? (uint32_t)strlen(path) : 0;
+    r.to = to ? (uint32_t)strlen(to) : 0;
+    put(&r, sizeof r);
+    put(path, r.path);
+    put(to, r.to);
+    put(data, r.data);
+}
+
+static bool named(const char *path) {
+    const char *word = getenv("RECORD_IN");
+    return word && strstr(path, word);
+}
+
+static bool is_ours(int fd) { return out >= 0 && fd >= 0 && fd < FILES && ours[fd]; }
+
+__attribute__((constructor)) static void begin(void) {
+    const char *file = getenv("RECORD");
+    REAL(int, "open", const char *, int, ...);
+    if (!file) return;
+    out = real(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (out < 0) abort();
+    record((Record){.op = 'S'}, NULL, NULL, NULL); /* file descriptors begin anew */
+}
+
+int open(const char *path, int flags, ...) {
+    REAL(int, "open", const char *, int, ...);
+    va_list args;
+    va_start(args, flags);
+    unsigned mode = flags & O_CREAT ? va_arg(args, unsigned) : 0;
+    va_end(args);
+    pthread_mutex_lock(&lock);
+    int fd = real(path, flags, mode);
+    bool counts = out >= 0 && fd >= 0 && fd < FILES && (named(path) || flags & O_DIRECTORY);
+    if (fd >= 0 && fd < FILES) ours[fd] = counts;
+    if (counts) record((Record){.op = 'o', .fd = fd, .at = flags}, path, NULL, NULL);
+    pthread_mutex_unlock(&lock);
+    return fd;
+}
+
+int close(int fd) {
+    REAL(int, "close", int);
+    pthread_mutex_lock(&lock);
+    if (is_ours(fd)) {
+        ours[fd] = false;
+        record((Record){.op = 'c', .fd = fd}, NULL, NULL, NULL);
+    }
+    int result = real(fd);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* A call with its own record, when it did what it should. */
+#define RECORDED(call, good, counts, ...)                                                          \
+    pthread_mutex_lock(&lock);                                                                     \
+    __typeof__(call) result = (call);                                                              \
+    if ((good) && out >= 0 && (counts)) record(__VA_ARGS__);                                       \
+    pthread_mutex_unlock(&lock);                                                                   \
+    return result
+
+ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
+    REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
+    RECORDED(real(fd, bytes, n, at), result > 0, is_ours(fd),
+             (Record){.op = 'w', .fd = fd, .at = at, .data = (uint32_t)result}, NULL, NULL, bytes);
+}
+
+int ftruncate(int fd, off_t n) {
+    REAL(int, "ftruncate", int, off_t);
+    RECORDED(real(fd, n), result == 0, is_ours(fd), (Record){.op = 't', .fd = fd, .length = n},
+             NULL, NULL, NULL);
+}
+
+int posix_fallocate(int fd, off_t at, off_t n) {
+    REAL(int, "posix_fallocate", int, off_t, off_t);
+    RECORDED(real(fd, at, n), result == 0, is_ours(fd),
+             (Record){.op = 'a', .fd = fd, .length = at + n}, NULL, NULL, NULL);
+}
+
+int fsync(int fd) {
+    REAL(int, "fsync", int);
+    RECORDED(real(fd), result == 0, is_ours(fd), (Record){.op = 'f', .fd = fd}, NULL, NULL, NULL);
+}
+
+int fdatasync(int fd) {
+    REAL(int, "fdatasync", int);
+    RECORDED(real(fd), result == 0, is_ours(fd), (Record){.op = 'f', .fd = fd}, NULL, NULL, NULL);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    REAL(int, "mkdir", const char *, mode_t);
+    RECORDED(real(path, mode), result == 0, named(path), (Record){.op = 'm'}, path, NULL, NULL);
+}
+
+int rename(const char *from, const char *to) {
+    REAL(int, "rename", const char *, const char *);
+    RECORDED(real(from, to), result == 0, named(to), (Record){.op = 'r'}, from, to, NULL);
+}
+
+int unlink(const char *path) {
+    REAL(int, "unlink", const char *);
+    RECORDED(real(path), result == 0, named(path), (Record){.op = 'u'}, path, NULL, NULL);
+}
+
+int rmdir(const char *path) {
+    REAL(int, "rmdir", const char *);
+    RECORDED(real(path), result == 0, named(path), (Record){.op = 'd'}, path, NULL, NULL);
+}
