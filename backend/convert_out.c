@@ -157,9 +157,9 @@ static int write_all(Export *e, const SaveForm *form) {
     return code;
 }
 
-int convert_out(Checkpoint *from, const SaveForm *form, char *error) {
+int convert_out(Checkpoint *from, const CkContents *named, const SaveForm *form, char *error) {
     Arena *a = arena_new();
-    Export e = {.from = from, .c = checkpoint_contents(from), .error = error};
+    Export e = {.from = from, .c = named, .error = error};
     plan_tensors(&e, form->type, a);
     int64_t most = PANEL; /* a row may be longer than a panel */
     for (uint32_t i = 0; i < e.n; i++)

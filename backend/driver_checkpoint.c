@@ -103,8 +103,31 @@ int driver_check_checkpoint(Driver *d, const char *path) {
 
 /* ---- reshard */
 
+static bool is_model(const char *file) {
+    const char *end = strrchr(file, '.');
+    return end && !strcmp(end, ".fsd");
+}
+
+/* In memory alone. */
+static int make_plan(Driver *d, const char *file, Plan *plan) {
+    char message[512];
+    Buf bytes = {0};
+    int status;
+    Frontend *f = driver_load(d, file, &pass_table[n_passes - 1], true, &status);
+    if (!f) return status;
+    driver_emit(d, f, &bytes);
+    if (plan_read(plan, bytes.at, bytes.n, message, sizeof message))
+        BUG("the emitted plan cannot be read: %s", message);
+    plan->owned = bytes.at;
+    return 0;
+}
+
 int driver_open_plan(Driver *d, const char *file, Plan *plan) {
     char message[1024];
+    if (is_model(file)) return make_plan(d, file, plan);
+    if (d->options.given & OPTIONS_MODEL)
+        return driver_mistake(d, E_option_value, "a plan has its own",
+                              "settings of a model go with a model file, and %s is none", file);
     int code = plan_open(plan, file, message, sizeof message);
     if (code == EXIT_ENVIRONMENT) fail_environment("%s", message);
     return code ? driver_mistake(d, E_plan, NULL, "%s: %s", file, message) : 0;

@@ -51,16 +51,21 @@ const CommandInfo command_table[] = {
      "as a step of the same number in FOLDER. Every hash is checked on the way. It takes no more\n"
      "than 256 MiB of memory. (A run goes on from files of any number of ranks without it.)\n",
      OPTION_OUTPUT | OPTION_RANKS | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2, WORDS_FILES, NULL},
-    {COMMAND_CONVERT, "convert", "convert CK | (WEIGHTS plan.bin) -o OUTPUT",
+    {COMMAND_CONVERT, "convert", "convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT",
      "weights of a checkpoint, or one of weights",
      "Of a checkpoint: writes its weights as `fsdp-run --save` would have done after that step, "
      "to\n"
      "a .safetensors file, or to a folder of Hugging Face's layout, which is there or has a slash\n"
      "at its end. Of a .safetensors file, an index or a folder: makes a checkpoint of a plan at "
      "step\n"
-     "0, with moments of zero, from which --resume and --load begin.\n",
-     OPTION_OUTPUT | OPTION_DTYPE | OPTION_MAX_FILE | OPTION_ERROR_FORMAT | OPTION_QUIET, 1, 2,
-     WORDS_FILES, NULL},
+     "0, with moments of zero, from which --resume and --load begin.\n"
+     "\n"
+     "PLAN is a plan, or a model file with the options that compile takes. Of a checkpoint its "
+     "names\n"
+     "and `config hf` are taken in place of those with which the checkpoint was made.\n",
+     OPTION_OUTPUT | OPTION_DTYPE | OPTION_MAX_FILE | OPTIONS_MODEL | OPTION_WARN |
+         OPTION_ERROR_FORMAT | OPTION_QUIET,
+     1, 2, WORDS_FILES, NULL},
     {COMMAND_EXPLAIN, "explain", "explain CODE", "the long form of a diagnostic",
      "Without a code: all codes with their titles.\n", 0, 0, 1, WORDS_CODES, NULL},
     {COMMAND_HELP, "help", "help [TOPIC]", "everything that a model file and the commands can say",

@@ -9,35 +9,95 @@
 
 #include "driver_files.h"
 
+/* ---- a checkpoint's weights */
+
+/* "f32[128, 12]" */
+static const char *shape_text(Driver *d, const CkContents *c, const CkTensor *t) {
+    Type type = {.dtype = (uint8_t)c->vector[t->vector].dtype, .rank = (uint8_t)t->rank};
+    char text[TYPE_TEXT];
+    memcpy(type.dim, t->dim, sizeof type.dim);
+    type_format(&type, text, sizeof text);
+    return arena_printf(d->arena, "%s", text);
+}
+
+static bool is_weight(const CkContents *c, const CkTensor *t) {
+    return c->vector[t->vector].role == STATE_PARAM;
+}
+
+static int another_model(Driver *d, const CkContents *c, const CkTensor *t, const CkContents *plan,
+                         const CkTensor *wanted) {
+    return driver_mistake(
+        d, E_checkpoint, NULL,
+        "the plan is of another model\n  %s: %s in the checkpoint, %s in the plan",
+        t ? t->name : wanted->name, t ? shape_text(d, c, t) : "not",
+        wanted ? shape_text(d, plan, wanted) : "not");
+}
+
+/* The contents with the names and the configuration of the plan, which must be of that model. */
+static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
+    CkContents wanted = {0};
+    ck_plan_states(&wanted, plan, d->arena, NULL);
+    CkTensor *tensor = arena_array(d->arena, CkTensor, c->n_tensor + 1);
+    memcpy(tensor, c->tensor, c->n_tensor * sizeof *tensor);
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        CkTensor *t = &tensor[i];
+        const CkTensor *like = ck_find(&wanted, t->name);
+        if (!is_weight(c, t)) continue;
+        if (!like || like->rank != t->rank || memcmp(like->dim, t->dim, sizeof t->dim))
+            return another_model(d, c, t, &wanted, like);
+        t->saved_as = like->saved_as;
+        t->saved_at = like->saved_at;
+        t->transposed = like->transposed;
+    }
+    for (uint32_t i = 0; i < wanted.n_tensor; i++)
+        if (is_weight(&wanted, &wanted.tensor[i]) && !ck_find(c, wanted.tensor[i].name))
+            return another_model(d, c, NULL, &wanted, &wanted.tensor[i]);
+    c->tensor = tensor;
+    c->config = wanted.config;
+    return 0;
+}
+
+static int write_weights(Driver *d, Checkpoint *from, const CkContents *named,
+                         const SaveForm *form) {
+    char error[ERROR_BYTES];
+    int code = convert_out(from, named, form, error);
+    if (code == EXIT_CORRUPT) ck_advise(checkpoint_folder(from), error);
+    return code ? driver_fault(d, code, E_checkpoint, error) : 0;
+}
+
 static int to_weights(Driver *d, const char *input) {
     const Options *o = &d->options;
-    char error[ERROR_BYTES], *folder = save_folder(o->output);
+    char *folder = save_folder(o->output);
     SaveForm form = {.path = folder ? folder : o->output,
                      .folder = folder,
                      .type = o->given & OPTION_DTYPE ? o->dtype : FT_COUNT,
                      .max_file = o->given & OPTION_MAX_FILE ? o->max_file : SAVE_MAX_FILE};
     Checkpoint *from;
+    CkContents named;
+    Plan plan = {0};
     int code = 0;
-    if (o->files.n > 1)
-        code = driver_mistake(d, E_missing_argument,
-                              "fsdpc reshard writes all of a checkpoint in the layout of a plan",
-                              "%s is a checkpoint: its weights need no plan", input);
-    else if (!folder && o->given & OPTION_MAX_FILE)
+    if (!folder && o->given & OPTION_MAX_FILE)
         code = driver_mistake(d, E_option_value,
                               arena_printf(d->arena, "-o %s/ makes a folder", o->output),
                               "--max-file goes with a folder");
+    if (!code && o->files.n > 1) code = driver_open_plan(d, o->files.at[1], &plan);
     if (!code) code = driver_open_checkpoint(d, input, &from);
     if (!code) {
-        form.config = checkpoint_contents(from)->config;
-        checkpoint_keep(from, CONVERT_BLOCKS);
-        code = convert_out(from, &form, error);
-        if (code == EXIT_CORRUPT) ck_advise(checkpoint_folder(from), error);
-        if (code) code = driver_fault(d, code, E_checkpoint, error);
+        named = *checkpoint_contents(from);
+        if (o->files.n > 1) code = rename_as(d, &named, &plan);
+        if (!code) {
+            form.config = named.config;
+            checkpoint_keep(from, CONVERT_BLOCKS);
+            code = write_weights(d, from, &named, &form);
+        }
         checkpoint_close(from);
     }
+    plan_close(&plan);
     free(folder);
     return code;
 }
+
+/* ---- a checkpoint of weights */
 
 static int write_checkpoint(Driver *d, const char *input, const Plan *plan) {
     char error[ERROR_BYTES];
@@ -82,6 +142,9 @@ int driver_convert(Driver *d) {
     if (!o->output)
         return driver_mistake(d, E_missing_argument, NULL,
                               "`fsdpc convert` needs -o FILE or -o FOLDER/");
+    if (o->given & OPTIONS_MODEL && o->files.n < 2)
+        return driver_mistake(d, E_option_value, "fsdpc convert CK model.fsd -o OUTPUT",
+                              "settings of a model go with a model file");
     if (access(input, F_OK)) fail_environment("cannot read %s: %s", input, strerror(errno));
     driver_catch_signals();
     return ck_is_checkpoint(input) ? to_weights(d, input) : to_checkpoint(d, input);

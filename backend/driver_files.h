@@ -18,13 +18,15 @@ void driver_catch_signals(void);
 int driver_fault(Driver *d, int code, DiagCode corrupt, char *error);
 bool driver_is_folder(const char *path);
 int driver_open_checkpoint(Driver *d, const char *path, Checkpoint **out);
+/* Of a model file (.fsd) the plan is made here, with the options that compile takes. */
 int driver_open_plan(Driver *d, const char *file, Plan *plan);
 int driver_check_target(Driver *d, const char *output);
 void driver_say_written(Driver *d, const CkContents *c, const char *folder);
 int driver_check_checkpoint(Driver *d, const char *path);
 
-/* convert_out.c: the checkpoint's weights, as form says. */
-int convert_out(Checkpoint *from, const SaveForm *form, char *error);
+/* convert_out.c: the checkpoint's weights, as form says; named: its contents, with the names under
+ * which they are to be saved. */
+int convert_out(Checkpoint *from, const CkContents *named, const SaveForm *form, char *error);
 /* convert_in.c: weights to a checkpoint of the plan in `folder`; *out is what is in it. Where they
  * are not those of the plan's model, `report` says why and `error` nothing. */
 int convert_in(const Plan *plan, const TensorSet *set, const char *folder, CkContents *out,

@@ -8,7 +8,7 @@ fsdpc 0.1.0: compiles models to plans for sharded training
     fsdpc opt --pass=NAME[,NAME]... [FILE]           run passes on a graph in text form
     fsdpc check [-v] plan.bin | CK                   prove a plan correct, or a checkpoint whole
     fsdpc reshard CK (-n M | plan.bin) -o CK2        a checkpoint in the files of other ranks
-    fsdpc convert CK | (WEIGHTS plan.bin) -o OUTPUT  weights of a checkpoint, or one of weights
+    fsdpc convert CK [PLAN] | WEIGHTS PLAN -o OUTPUT weights of a checkpoint, or one of weights
     fsdpc explain CODE                               the long form of a diagnostic
     fsdpc help [TOPIC]                               everything that a model file and the commands can say
     fsdpc completion bash|zsh                        a script that completes command lines

@@ -1,7 +1,7 @@
 # RUN: %fsdpc help -s
 # The page of an option.
 ==== out
---set (option of fsdpc compile, dump)
+--set (option of fsdpc compile, dump, convert)
 
     -s, --set PATH=EXPR
 
