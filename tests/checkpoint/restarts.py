@@ -1,6 +1,7 @@
-"""restarts.py FSDPC FSDP_RUN local|mpi|damaged [COUNT [SEED]]: runs under --restarts, of which a
-rank is killed (transport mpi: or stopped, or one of the processes that started it is killed) at a
-random step, each one or two times. damaged: transport local, and the newest checkpoint loses a bit.
+"""restarts.py FSDPC FSDP_RUN local|mpi|nccl|damaged [COUNT [SEED]]: runs under --restarts, of which
+a rank is killed (mpi, nccl: or stopped, or one of the processes that started it is killed) at a
+random step, each one or two times. nccl: on emulated GPUs. damaged: transport local, and the newest
+checkpoint loses a bit.
 
 Each goes on by itself from its newest checkpoint, within 5 s after the loss was noticed, and ends
 with the bits of a run that nothing happened to; its log has each step once.
@@ -19,10 +20,15 @@ import uuid
 FSDPC, RUN, TRANSPORT = sys.argv[1:4]
 COUNT = int(sys.argv[4]) if len(sys.argv) > 4 else 4
 RNG = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
-STEPS, EVERY, TIMEOUT = 1200, 50, 2
+STEPS, EVERY, TIMEOUT, SLOWEST = 1200, 50, 2, 0.0
 NOTICED = {signal.SIGKILL: 3, signal.SIGSTOP: 10 * TIMEOUT + 3}  # seconds
 DAMAGED = TRANSPORT == "damaged"
 OPTIONS = ["-q", "--threads", "1", "--transport", "local" if DAMAGED else TRANSPORT]
+if TRANSPORT == "nccl":
+    OPTIONS += ["--device", "cuda"]
+    STEPS, EVERY = 240, 20
+    os.environ["FSDP_EMULATE_GPUS"] = "3"
+IS_RANK = {"mpi": b"OMPI_COMM_WORLD_RANK"}.get(TRANSPORT, b"FSDP_RUN_ID")
 
 
 def told(log):
@@ -48,7 +54,7 @@ def victims(mark, keeper):
                 continue
             environment = (entry / "environ").read_bytes()
             if mark.encode() in environment:
-                found.append((int(entry.name), b"OMPI_COMM_WORLD_RANK" in environment))
+                found.append((int(entry.name), IS_RANK in environment))
         except OSError:
             continue
     return found
@@ -89,6 +95,7 @@ def wait_for(run, what):
 
 
 def trial():
+    global SLOWEST
     shutil.rmtree("ck", ignore_errors=True)
     for name in ("log", "w"):
         pathlib.Path(name).unlink(missing_ok=True)
@@ -112,6 +119,8 @@ def trial():
                                            for e in lines)):
             took = time.time() - begun
             slowest = max(slowest, took - NOTICED[number])
+            if number == signal.SIGKILL:
+                SLOWEST = max(SLOWEST, took)
             at = last_step(before)
     errors = run.communicate()[1]
     assert run.returncode == 0, (run.returncode, errors)
@@ -132,4 +141,6 @@ subprocess.run([FSDPC, "compile", "-q", "net.fsd", "-n", "3", "-o", "p", "-s",
 subprocess.run([RUN, *OPTIONS, "--log", "whole.log", "--save", "whole", "p"], check=True,
                stdout=subprocess.DEVNULL)
 total = sum(trial() for _ in range(COUNT))
+if COUNT >= 10:
+    print(f"{total} losses; {SLOWEST:.1f} s at most from a kill to going on", file=sys.stderr)
 print(f"{COUNT} runs: same" if total >= COUNT else f"only {total} losses in {COUNT} runs")
