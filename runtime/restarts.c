@@ -279,6 +279,7 @@ int restarts_keep(Run *run, char **argv, int *code) {
         fprintf(stderr, "note: without --checkpoint-every a restart begins at the first step\n");
     Keeper k = {.run = run, .argv = argv};
     Failure last = {0};
+    signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
     sigset_t set = processes_waited_for();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
