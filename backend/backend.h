@@ -16,6 +16,25 @@
 void plan_emit(const Frontend *f, const char *compiler, const char *command, uint64_t fingerprint,
                Buf *out);
 
+/* plan_saves.c: the saves of a scheduled graph, and who waits for them. */
+typedef struct Saves {
+    Snapshot snapshot;
+    PlanSave *row;
+    uint32_t n;
+    uint32_t *hold; /* by op: PlanInstr.saves */
+    uint64_t copy_bytes;
+} Saves;
+Saves saves_of(const Graph *g, Snapshot snapshot);
+/* saves_stall.c: how long a step waits for the saves that run beside it. */
+typedef struct SaveSpeed {
+    double flops, written,
+        copied; /* by a rank, a second: operations, bytes to the disk, to a copy */
+} SaveSpeed;
+double saves_stall(const Plan *p, const SaveSpeed *speed);
+uint64_t saves_bytes(const Plan *p); /* that a rank writes at most */
+/* "written beside the next step ..": what saves cost, for people. */
+const char *saves_text(const Plan *p, Arena *a);
+
 /* traffic.c: what leaves a rank. */
 /* Bytes that a rank sends for this collective, on a ring; 0 for other instructions. */
 uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,

@@ -26,6 +26,10 @@ static void print_proofs(const Plan *p, const PlanCheckResult *r) {
                (Llu)r->collectives, p->settings->ranks);
     buf_printf(&out, "6  the arena is as large as it must be: %llu bytes\n", (Llu)r->peak);
     buf_printf(&out, "7  nothing waits for itself: %llu edges\n", (Llu)p->n_edges);
+    buf_printf(&out,
+               "9  checkpoints hold the state between two steps: %llu saves, %llu bytes a rank, "
+               "awaited by %llu instructions\n",
+               (Llu)r->saves, (Llu)r->save_bytes, (Llu)r->holds);
     driver_print(out.at, out.n);
     buf_free(&out);
 }

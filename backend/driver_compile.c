@@ -142,6 +142,7 @@ static void print_summary(const Driver *d, const Plan *plan) {
         fprintf(stderr, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
                 amount_bytes(a, parts[i].bytes));
     fprintf(stderr, "\n");
+    if (s->checkpoint) fprintf(stderr, "checkpoints: %s\n", saves_text(plan, a));
 }
 
 int driver_compile(Driver *d) {

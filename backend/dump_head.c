@@ -158,6 +158,10 @@ static void put_sent(View *v) {
     view_line(v, line, HEAD_INDENT);
 }
 
+static void put_saves(View *v) {
+    view_line(v, arena_printf(v->a, "  checkpoint  %s", saves_text(v->p, v->a)), HEAD_INDENT);
+}
+
 static void put_sources(View *v) {
     const Plan *p = v->p;
     char *line = arena_printf(v->a, "  files      ");
@@ -227,6 +231,7 @@ void view_head(View *v) {
     put_step(v);
     put_recomputed(v);
     put_sent(v);
+    put_saves(v);
     put_sources(v);
     put_peak(v);
 }

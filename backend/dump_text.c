@@ -61,6 +61,7 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
         buf_printf(out, "checkpoints \"%s\" every %lld keep %lld and multiples of %lld%s\n",
                    text(s->checkpoint), (long long)s->checkpoint_every, (long long)s->keep,
                    (long long)s->keep_every, s->keep_best ? " and the best" : "");
+    if (s->copy_bytes) buf_printf(out, "saves through a copy of %llu bytes\n", (Llu)s->copy_bytes);
 }
 
 static void put_axes(Buf *out, const PlanAxis *a, uint64_t i) {
@@ -146,6 +147,12 @@ static void put_states(Buf *out, const PlanState *s, uint64_t i) {
     buf_printf(out, " @%llu\n", (Llu)s->address);
 }
 
+static void put_saves(Buf *out, const PlanSave *s, uint64_t i) {
+    buf_printf(out, "save %llu state %u bytes %llu", (Llu)i, s->state, (Llu)s->bytes);
+    if (plan_at->settings->copy_bytes) buf_printf(out, " copy @%llu", (Llu)s->at);
+    buf_printf(out, "\n");
+}
+
 static void put_formulas(Buf *out, const PlanFormula *f, uint64_t i) {
     buf_printf(out, "formula %llu operands %u: ", (Llu)i, f->n_in);
     formula_print(f->n_in, f->n_step, plan_at->steps + f->first_step, out);
@@ -228,6 +235,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     if (*text(in->path)) buf_printf(out, " \"%s\"", text(in->path));
     if (in->file)
         buf_printf(out, " %u:%u:%u-%u:%u", in->file, in->line, in->col, in->end_line, in->end_col);
+    if (in->saves) buf_printf(out, " after %u save%s", in->saves, in->saves == 1 ? "" : "s");
     buf_printf(out, " flops %llu bytes %llu live %llu\n", (Llu)in->flops, (Llu)in->bytes,
                (Llu)in->live_bytes);
 }

@@ -55,6 +55,7 @@ typedef uint32_t PlanString;
     SECTION(groups, PlanGroup, "groups")                                                           \
     SECTION(group_params, PlanGroupParam, "group parameters")                                      \
     SECTION(states, PlanState, "states")                                                           \
+    SECTION(saves, PlanSave, "saves")                                                              \
     SECTION(fields, PlanField, "fields")                                                           \
     SECTION(formulas, PlanFormula, "formulas")                                                     \
     SECTION(steps, FormulaStep, "steps of formulas")                                               \
@@ -93,7 +94,9 @@ typedef struct PlanSettings {
     PlanString hf_config;  /* text of config.json beside weights in a folder; "" = none */
     PlanString checkpoint; /* folder of checkpoints, "" = none are made; then these are 0: */
     int64_t checkpoint_every, keep, keep_every; /* 0 = at the end only; all; none */
-    uint64_t keep_best;                         /* 0 or 1 */
+    uint32_t keep_best;                         /* 0 or 1 */
+    uint32_t snapshot;   /* Snapshot: how saves leave the arena, whoever asks for checkpoints */
+    uint64_t copy_bytes; /* of host memory, a rank: the copy of the state, 0 where there is none */
     uint64_t reserved[1];
 } PlanSettings;
 
@@ -179,6 +182,28 @@ typedef struct PlanState { /* persistent buffer; role: StateRole */
     uint64_t address;
     Type type;
 } PlanState;
+/* The instructions of stream `save`, in its order: when a step is done after which a checkpoint is
+ * due, they run beside the calls of the next one, and an instruction that overwrites a state waits
+ * for them (PlanInstr.saves). Save k puts what this rank writes of a state (layout_written) into
+ * the rank's files: out of the state's own memory, or, under snapshot = copy, out of a copy of it
+ * in host memory, which is all that the step has to wait for then. */
+typedef struct PlanSave {
+    uint32_t state, pad;
+    uint64_t bytes; /* that a rank writes at most */
+    uint64_t at;    /* place in the copy, a multiple of PLAN_ALIGN; 0 where there is none */
+} PlanSave;
+
+/* Is the state in a checkpoint? */
+static inline bool state_is_saved(uint32_t role) {
+    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
+           role == STATE_FACTORS;
+}
+/* How it lies over the ranks: like its group, but that all ranks have all of the factors. */
+static inline Layout state_layout(uint32_t role, const Layout *group, const Mesh *mesh,
+                                  int64_t elements) {
+    return role == STATE_FACTORS ? layout_of(mesh, 0, elements, false) : *group;
+}
+
 typedef struct PlanField {
     PlanString name;
     uint32_t pad;
@@ -251,7 +276,8 @@ typedef struct PlanInstr {
     int32_t unit;                /* row of units, or -1 */
     PlanString path;             /* module path */
     uint32_t file, line, col, end_line, end_col;
-    uint32_t flags, pad;   /* INSTR_* */
+    uint32_t flags;        /* INSTR_* */
+    uint32_t saves;        /* how many saves, from the first on, must be over before it begins */
     uint64_t flops, bytes; /* predicted work */
     uint64_t live_bytes;   /* predicted bytes live while it runs, in issue order */
     Attrs attr;
@@ -300,6 +326,13 @@ static inline Mesh plan_mesh(const Plan *p) {
     return m;
 }
 
+/* The layout of a state that is in checkpoints. */
+static inline Layout plan_saved_layout(const Plan *p, const PlanState *s) {
+    Mesh mesh = plan_mesh(p);
+    Layout group = plan_layout(&p->groups[s->group]);
+    return state_layout(s->role, &group, &mesh, type_elements(&s->type));
+}
+
 /* How many of a unit's groups are split, and so gathered; the others are whole on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;
@@ -327,8 +360,9 @@ uint64_t plan_checksum(const void *bytes, size_t size);
 /* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);
 
-/* plan_check.c and check_*.c: the seven proofs, from the plan alone. Rules are "check-1" ..
- * "check-7" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
+/* plan_check.c and check_*.c: the eight proofs, from the plan alone. Rules are "check-1" ..
+ * "check-7" and "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the
+ * fault. */
 typedef struct PlanFault {
     char rule[16];     /* check-2a */
     uint64_t instr;    /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
@@ -344,7 +378,9 @@ typedef struct PlanCheckResult {
     uint64_t gathers, views; /* 3: unshards, and what is read of flat parameters */
     uint64_t parameters, contributions, reductions; /* 4: trained; to their gradients; of those */
     uint64_t collectives;                           /* 5 */
-    uint32_t live_units[8]; /* by program: most non-root units unsharded at once */
+    uint64_t saves, save_bytes, holds; /* 9: saves, what they write on a rank at most; instructions
+                                          that wait for them */
+    uint32_t live_units[8];            /* by program: most non-root units unsharded at once */
 } PlanCheckResult;
 int plan_check_result(const Plan *p, PlanFault *fault, PlanCheckResult *result);
 

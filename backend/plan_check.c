@@ -4,9 +4,10 @@
  * by rule and instruction. The proofs run from the outermost in, because the later ones lean on the
  * earlier: 7 (no cycle: clocks exist) and 5 (collectives match), then for each program 1 (reads
  * after writes), 2 (no overlap), 3 (between unshard and reshard) and 4 inside a program (gradients
- * are those of the loss), then 4 over the calls of a step, then 6 (the high-water mark).
+ * are those of the loss), then 4 over the calls of a step, then 6 (the high-water mark)
+ * and 9 (what leaves for a checkpoint beside the next step).
  *
- * Cost: n log n in instructions, once a role; nothing depends on the number of ranks.
+ * Cost: n log n in instructions, once a role; only proof 9 adds up what each rank writes.
  */
 #include "check.h"
 
@@ -98,7 +99,8 @@ static int prove(Check *c, uint32_t rules) {
     }
     if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
     if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
-    return status || !(rules & CHECK_RULE(6)) ? status : check_peak(c);
+    if (!status && rules & CHECK_RULE(6)) status = check_peak(c);
+    return status || !(rules & CHECK_RULE(9)) ? status : check_saves(c);
 }
 
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {

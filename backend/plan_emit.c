@@ -26,6 +26,7 @@ typedef struct Emit {
     uint32_t *value_number, *instr_number; /* by ValueId, OpId */
     uint32_t n_values, n_instrs;
     uint64_t sent[PROGRAM_KINDS];
+    Saves saves;
 } Emit;
 
 #define SECTION(field, type, name) typedef type Row_##field;
@@ -228,7 +229,8 @@ static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {
         .line = op->span.file ? op->span.line : 0, .col = op->span.file ? op->span.col : 0,
         .end_line = op->span.file ? op->span.end_line : 0,
         .end_col = op->span.file ? op->span.end_col : 0,
-        .flags = op->recomputed ? INSTR_RECOMPUTED : 0, .flops = (uint64_t)flops_of(g, op, in, out),
+        .flags = op->recomputed ? INSTR_RECOMPUTED : 0, .saves = e->saves.hold[id],
+        .flops = (uint64_t)flops_of(g, op, in, out),
         .bytes = (uint64_t)op_bytes(op->kind, op->attr, n_in, in, n_out, out), .live_bytes = live,
         .attr = *op->attr);
     emit_links(e, op);
@@ -298,7 +300,8 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
         .workspace_bytes = {scratch_end(e->g, DEVICE_CPU), scratch_end(e->g, DEVICE_CUDA)},
         .sent_bytes = sent, .parameters = parameters, .hf_config = string(e, s->hf_config),
         .checkpoint = string(e, s->checkpoint), .checkpoint_every = s->checkpoint_every,
-        .keep = s->keep, .keep_every = s->keep_every, .keep_best = s->keep_best);
+        .keep = s->keep, .keep_every = s->keep_every, .keep_best = s->keep_best,
+        .snapshot = s->snapshot, .copy_bytes = e->saves.copy_bytes);
     for (int a = 0; a < p->mesh.n; a++)
         PUT(e, axes, .name = string(e, axis_name(p->mesh.axis[a].role)),
             .role = p->mesh.axis[a].role, .size = p->mesh.axis[a].size);
@@ -357,6 +360,8 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, uin
     emit_names(e);
     emit_units(e);
     emit_states(e);
+    e->saves = saves_of(g, s->snapshot);
+    put(e, S_saves, e->saves.row, e->saves.n * sizeof *e->saves.row);
     emit_formulas(e);
     emit_source(e, "train", &s->train);
     emit_source(e, "val", &s->val);

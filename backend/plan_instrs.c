@@ -102,8 +102,9 @@ static int read_shape_of_instr(Reading *r, uint64_t i, Next *next) {
             "instruction %llu: op %s does not have %u operands", (Llu)i, o->name, in->n_in);
     FAIL_IF(in->n_out < s->out_min || (s->out_max != MANY && in->n_out > s->out_max),
             "instruction %llu: op %s does not have %u results", (Llu)i, o->name, in->n_out);
-    FAIL_IF(in->stream >= STREAM_KINDS || in->phase >= PHASE_COUNT || in->pad,
+    FAIL_IF(in->stream >= STREAM_KINDS || in->phase >= PHASE_COUNT,
             "instruction %llu: no such stream or phase", (Llu)i);
+    FAIL_IF(in->saves > p->n_saves, "instruction %llu waits for saves that there are not", (Llu)i);
     FAIL_IF(in->flags > INSTR_RECOMPUTED || (in->flags && in->phase != PHASE_BACKWARD),
             "instruction %llu cannot repeat forward", (Llu)i);
     FAIL_IF(in->unit != NO_INDEX && outside(in->unit, p->n_units), "instruction %llu: no such unit",

@@ -88,7 +88,8 @@ static int read_settings(Reading *r) {
                 bad_count(s->eval_every, 0) || bad_count(s->eval_steps, 0),
             "settings: a count is out of range");
     FAIL_IF(bad_count(s->checkpoint_every, 0) || bad_count(s->keep, 0) ||
-                bad_count(s->keep_every, 0) || s->keep_best > 1,
+                bad_count(s->keep_every, 0) || s->keep_best > 1 || s->snapshot >= SNAPSHOTS ||
+                s->copy_bytes > (uint64_t)PLAN_LARGEST,
             "settings: checkpoints every %lld steps, %lld and multiples of %lld kept",
             (long long)s->checkpoint_every, (long long)s->keep, (long long)s->keep_every);
     FAIL_IF((s->steps == 0) == (s->epochs == 0), "settings: %lld steps and %lld epochs",
@@ -313,6 +314,19 @@ static int read_states(Reading *r) {
     return 0;
 }
 
+static int read_saves(Reading *r) {
+    const Plan *p = r->p;
+    for (uint64_t i = 0; i < p->n_saves; i++) {
+        const PlanSave *s = &p->saves[i];
+        FAIL_IF(s->state >= p->n_states || s->pad || !state_is_saved(p->states[s->state].role),
+                "save %llu is of no state that checkpoints have", (Llu)i);
+        FAIL_IF(s->bytes > (uint64_t)PLAN_LARGEST || s->at > (uint64_t)PLAN_LARGEST ||
+                    s->at % PLAN_ALIGN,
+                "save %llu: %llu bytes at %llu of the copy", (Llu)i, (Llu)s->bytes, (Llu)s->at);
+    }
+    return 0;
+}
+
 /* Each group has one state for its shard: loading and saving parameters relies on it. */
 static int read_shards(Reading *r) {
     const Plan *p = r->p;
@@ -457,6 +471,7 @@ int plan_read_tables(Reading *r) {
     if (!status) status = read_states(r);
     if (!status) status = read_formulas(r);
     if (!status) status = read_shards(r);
+    if (!status) status = read_saves(r);
     if (!status) status = read_fields(r);
     if (!status) status = read_sources(r);
     if (!status) status = read_programs(r);

@@ -85,11 +85,8 @@ typedef struct CkContents {
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state);
 
 /* layout.c: where everything is. */
-typedef struct CkRange {
-    int64_t first, end; /* elements of a vector */
-} CkRange;
 /* What the rank writes of the vector. */
-CkRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
+LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
 typedef struct CkPiece { /* a box of a tensor in a file: contiguous in both */
     uint32_t tensor;
     int32_t class;

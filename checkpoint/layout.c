@@ -2,9 +2,7 @@
  * into, the files, and their headers. All of it is a formula of the contents: the writer and the
  * reader, whatever number of ranks it has, compute the same.
  *
- * A rank that is number k in its group of the vector's axes has shard k; of the R ranks that have
- * the same shard, number j writes elements [shard * j / R, shard * (j + 1) / R) of it. Padding is
- * not written.
+ * What a rank writes of a vector is one range of it (layout_written of ir/shards.h).
  *
  * A range of a tensor is cut at whole rows: rows of the first axis that are complete are one box.
  * The rest before and after is less than a row: within it the same is done with the next axis, and
@@ -20,18 +18,8 @@
 
 #include "checkpoint.h"
 
-CkRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
-    const Layout *l = &c->vector[vector].layout;
-    AxisSet others = mesh_all_axes(&c->mesh) & ~l->split;
-    int64_t copies = mesh_extent(&c->mesh, others), copy = mesh_index(&c->mesh, rank, others);
-    int64_t begin = layout_first(l, &c->mesh, rank);
-    /* In two steps, since shard * copy may be more than 63 bits. */
-    int64_t part = l->shard / copies, rest = l->shard % copies;
-    CkRange r = {begin + part * copy + rest * copy / copies,
-                 begin + part * (copy + 1) + rest * (copy + 1) / copies};
-    r.first = MIN(r.first, l->unpadded);
-    r.end = MIN(r.end, l->unpadded);
-    return r;
+LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
+    return layout_written(&c->vector[vector].layout, &c->mesh, rank);
 }
 
 /* ---- boxes */
@@ -91,7 +79,7 @@ static uint32_t rank_pieces(const CkContents *c, int32_t rank, CkPiece *out) {
     uint32_t n = 0;
     for (uint32_t v = 0; v < c->n_vector; v++) {
         const CkVector *q = &c->vector[v];
-        CkRange r = ck_range(c, v, rank);
+        LayoutRange r = ck_range(c, v, rank);
         for (uint32_t i = q->first; i < q->first + q->n; i++) {
             const CkTensor *t = &c->tensor[i];
             int64_t first = MAX(r.first, t->offset), end = MIN(r.end, t->offset + t->elements);

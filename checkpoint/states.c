@@ -26,11 +26,6 @@ static const char *name_of_state(uint32_t optimizer, StateRole role) {
     BUG("state role %d is in no checkpoint", (int)role);
 }
 
-static bool in_files(uint32_t role) {
-    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
-           role == STATE_FACTORS;
-}
-
 typedef struct Making {
     const Plan *p;
     Arena *a;
@@ -67,11 +62,9 @@ static void add_vector(Making *m, const PlanState *s) {
     CkVector *v = &c->vector[c->n_vector];
     *v = (CkVector){.role = s->role,
                     .dtype = s->type.dtype,
-                    .layout = plan_layout(g),
+                    .layout = plan_saved_layout(m->p, s),
                     .first = c->n_tensor,
                     .n = g->n_param};
-    if (s->role == STATE_FACTORS)
-        v->layout = layout_of(&c->mesh, 0, type_elements(&s->type), false);
     int64_t factors = 0;
     for (uint32_t k = 0; k < g->n_param; k++)
         add_tensor(m, s, &m->p->group_params[g->first_param + k], &factors);
@@ -82,7 +75,7 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
     Making m = {.p = p, .a = a, .c = c};
     uint64_t tensors = 0;
     for (uint64_t i = 0; i < p->n_states; i++)
-        if (in_files(p->states[i].role)) tensors += p->groups[p->states[i].group].n_param;
+        if (state_is_saved(p->states[i].role)) tensors += p->groups[p->states[i].group].n_param;
     c->mesh = plan_mesh(p);
     c->plan = p->header->fingerprint;
     c->rules = p->header->rules;
@@ -91,7 +84,7 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
     c->tensor = arena_array(a, CkTensor, tensors + 1);
     for (uint32_t role = 0; role < STATE_ROLES; role++)
         for (uint64_t i = 0; i < p->n_states; i++) {
-            if (p->states[i].role != role || !in_files(role)) continue;
+            if (p->states[i].role != role || !state_is_saved(role)) continue;
             if (state) state[c->n_vector] = &p->states[i];
             add_vector(&m, &p->states[i]);
         }

@@ -76,6 +76,7 @@ typedef struct Settings {
     const char *checkpoint;                     /* folder, or "": then the rest is 0 */
     int64_t checkpoint_every, keep, keep_every; /* 0 = none; of keep: all */
     bool keep_best;
+    Snapshot snapshot;
 } Settings;
 
 typedef struct Frontend {

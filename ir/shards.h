@@ -64,6 +64,30 @@ static inline int64_t layout_padding(const Layout *l, int64_t first) {
     return l->shard - MIN(MAX(l->unpadded - first, 0), l->shard);
 }
 
+/* The ranks that hold the same shard share out the writing of it: of R such ranks number j writes
+ * elements [shard * j / R, shard * (j + 1) / R) of it, padding left out. So all ranks together
+ * write each element once. */
+typedef struct LayoutRange {
+    int64_t first, end; /* elements of the vector */
+} LayoutRange;
+static inline LayoutRange layout_written(const Layout *l, const Mesh *mesh, int64_t rank) {
+    AxisSet others = mesh_all_axes(mesh) & ~l->split;
+    int64_t copies = mesh_extent(mesh, others), copy = mesh_index(mesh, rank, others);
+    int64_t begin = layout_first(l, mesh, rank);
+    /* In two steps, since shard * copy may be more than 63 bits. */
+    int64_t part = l->shard / copies, rest = l->shard % copies;
+    LayoutRange r = {begin + part * copy + rest * copy / copies,
+                     begin + part * (copy + 1) + rest * (copy + 1) / copies};
+    r.first = MIN(r.first, l->unpadded);
+    r.end = MIN(r.end, l->unpadded);
+    return r;
+}
+/* The most elements of it that a rank writes. */
+static inline int64_t layout_written_most(const Layout *l, const Mesh *mesh) {
+    int64_t copies = mesh_extent(mesh, mesh_all_axes(mesh) & ~l->split);
+    return (l->shard + copies - 1) / copies;
+}
+
 /* What the shard that begins at `first` holds of a parameter of n elements at `offset`. */
 static inline LayoutPiece layout_piece(const Layout *l, int64_t first, int64_t offset, int64_t n) {
     int64_t from = MAX(first, offset), to = MIN(first + l->shard, offset + n);

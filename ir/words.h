@@ -48,6 +48,10 @@
     W(GELU_ERF, "erf", "x * (1 + erf(x / sqrt(2))) / 2")                                           \
     W(GELU_TANH, "tanh", "the approximation by tanh")
 
+#define WORDS_Snapshot(W)                                                                          \
+    W(SNAPSHOT_DIRECT, "direct", "written out of the state; the next update waits for that")       \
+    W(SNAPSHOT_COPY, "copy", "copied to host memory first; the next update waits for the copy")
+
 #define WORDS_OnNan(W)                                                                             \
     W(ON_NAN_STOP, "stop", "end the run with exit code 5")                                         \
     W(ON_NAN_SKIP, "skip", "leave the weights as they are and go on")                              \
@@ -141,6 +145,7 @@
     TABLE(StreamKind, STREAM_KINDS)                                                                \
     TABLE(Phase, PHASE_COUNT)                                                                      \
     TABLE(GeluForm, GELU_FORMS)                                                                    \
+    TABLE(Snapshot, SNAPSHOTS)                                                                     \
     TABLE(OnNan, ON_NAN_KINDS)                                                                     \
     TABLE(CommTag, TAG_KINDS)                                                                      \
     TABLE(CommPurpose, COMM_PURPOSES)                                                              \

@@ -19,3 +19,4 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 5; opti
 5  all ranks issue the same: 7 collectives, 2 ranks
 6  the arena is as large as it must be: 18224 bytes
 7  nothing waits for itself: 11 edges
+9  checkpoints hold the state between two steps: 1 saves, 2088 bytes a rank, awaited by 1 instructions

@@ -4,6 +4,7 @@
  *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
  *   mutate_pick.c    places in a plan, and what has to move along with a change
  *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
+ *   mutate_saves.c   faults of what leaves for checkpoints, and what files of a plan must hold
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
  *                    the checker
  */
@@ -65,6 +66,8 @@ typedef struct Edit {
     PlanSettings settings;
     PlanParam *param;
     PlanState *state;
+    PlanSave *save;
+    uint32_t n_save;
     PlanGroup *group;
     PlanCall *call;
     uint32_t n_call;
@@ -122,6 +125,11 @@ typedef struct Fault {
  * that do harm wherever they are planted, seen by the oracle or not; size_faults are such too. */
 extern const Fault order_faults[], sum_faults[], size_faults[], certain_faults[];
 extern const uint32_t n_order_faults, n_sum_faults, n_size_faults, n_certain_faults;
+
+/* mutate_saves.c: proof 9. */
+extern const Fault save_faults[];
+extern const uint32_t n_save_faults;
+const char *saves_fault(const Plan *p); /* NULL: each byte of each state is in a file once */
 
 /* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what
  * went wrong first. */

@@ -57,6 +57,9 @@ Edit *edit_new(Arena *a, const Plan *p) {
     e->settings = *p->settings;
     e->param = COPY_ROWS(e, p->params, p->n_params);
     e->state = COPY_ROWS(e, p->states, p->n_states);
+    e->n_save = (uint32_t)p->n_saves;
+    e->save = arena_array(a, PlanSave, e->n_save + 2);
+    memcpy(e->save, p->saves, e->n_save * sizeof *e->save);
     e->group = COPY_ROWS(e, p->groups, p->n_groups);
     e->call = arena_array(a, PlanCall, e->n_call * 2);
     memcpy(e->call, p->calls, e->n_call * sizeof *e->call);
@@ -261,6 +264,7 @@ void *edit_write(const Edit *e, size_t *size) {
         part[S_settings].at = &e->settings;
         part[S_params].at = e->param;
         part[S_states].at = e->state;
+        part[S_saves] = (Part){e->save, e->n_save, sizeof(PlanSave)};
         part[S_groups].at = e->group;
         part[S_calls] = (Part){e->call, e->n_call, sizeof(PlanCall)};
         part[S_axes] = (Part){e->axis, e->n_axis, sizeof(PlanAxis)};

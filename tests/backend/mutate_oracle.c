@@ -14,6 +14,10 @@
  * Updates check what they get, and the end of the step what the states hold. What a gradient op
  * computes inside is not followed: pack makes one contribution of the call from its operands.
  *
+ * Saves of a checkpoint begin with the step and are as slow as they may be: one is over when an
+ * instruction begins that waits for it, or when the step ends. It must find the state as it was
+ * when the step began.
+ *
  * Nothing here comes from the checker. Two ranks stand for all: of one role, or of the first and
  * the last.
  */
@@ -74,6 +78,8 @@ typedef struct Instance {
     uint32_t *meets; /* by collective: its number on its communicator */
     uint32_t arrivals[COMMS];
     Stream stream[STREAM_KINDS];
+    uint32_t saved;   /* saves that are over in this step */
+    uint8_t *written; /* by state: an earlier call of the step has changed it */
 } Instance;
 
 typedef struct Oracle {
@@ -524,11 +530,22 @@ static bool writes_what_it_may(Oracle *o, const Instance *r, uint32_t i) {
     return true;
 }
 
+/* Saves that an instruction or the step's end waits for are over: what they wrote was the state. */
+static bool end_saves(Oracle *o, Instance *r, uint32_t i, uint32_t n) {
+    for (; r->saved < n && !o->evaluation; r->saved++) {
+        uint32_t s = o->p->saves[r->saved].state;
+        if (r->written[s] || !holds(r, o->state[s], token_of_state(o, s), (Cells){0}))
+            return wrong(o, i, "a save wrote a state that the step had begun to change");
+    }
+    return true;
+}
+
 static bool start(Oracle *o, Instance *r, Stream *s) {
     const Plan *p = o->p;
     uint32_t i = s->list[s->at];
     const PlanInstr *in = &p->instrs[i];
     s->running = true;
+    if (!end_saves(o, r, i, in->saves)) return false;
     if (in->op == OP_reshard)
         for (uint32_t k = 0; k < in->n_in; k++) {
             uint32_t token = expected_token(o, in_of(p, i, k));
@@ -590,6 +607,7 @@ static bool end_program(Oracle *o, Instance *r) {
             right = wrong(o, UINT32_MAX, "a state is overwritten");
     }
     memcpy(r->state, next, p->n_states * sizeof *next);
+    for (uint32_t s = 0; s < p->n_states; s++) r->written[s] |= set[s];
     free(next);
     free(set);
     return right;
@@ -763,8 +781,14 @@ static bool run_once(Oracle *o) {
     const Plan *p = o->p;
     bool by_step[256] = {0};
     o->updates = 0;
-    for (uint32_t n = 0; n < o->n_ranks; n++) first_states(o, &o->rank[n]);
+    for (uint32_t n = 0; n < o->n_ranks; n++) {
+        first_states(o, &o->rank[n]);
+        o->rank[n].saved = 0;
+        memset(o->rank[n].written, 0, p->n_states);
+    }
     if (!run_calls(o, PLAN_STEP)) return false;
+    for (uint32_t n = 0; n < o->n_ranks; n++)
+        if (!end_saves(o, &o->rank[n], UINT32_MAX, (uint32_t)p->n_saves)) return false;
     for (uint32_t n = 0; n < o->n_ranks; n++)
         if (!check_step(o, &o->rank[n])) return false;
     if (p->n_states > ARRAY_LEN(by_step)) BUG("too many states for the oracle");
@@ -802,6 +826,7 @@ static void oracle_open(Oracle *o) {
         r->state = calloc(p->n_states + 1, sizeof *r->state);
         r->done = calloc(p->n_instrs + 1, 1);
         r->meets = calloc(p->n_instrs + 1, sizeof *r->meets);
+        r->written = calloc(p->n_states + 1, 1);
         for (int s = 0; s < STREAM_KINDS; s++)
             r->stream[s].list = calloc(p->n_instrs + 1, sizeof(uint32_t));
     }
@@ -820,6 +845,7 @@ static void oracle_close(Oracle *o) {
         free(r->state);
         free(r->done);
         free(r->meets);
+        free(r->written);
         for (int s = 0; s < STREAM_KINDS; s++) free(r->stream[s].list);
     }
 }
@@ -832,6 +858,8 @@ const char *oracle_run(const Plan *p, uint32_t runs, Random *r) {
     o.samples = mesh_sample_axes(&mesh);
     oracle_open(&o);
     check_sizes(&o);
+    const char *unsaved = saves_fault(p);
+    if (unsaved) wrong(&o, UINT32_MAX, unsaved);
     for (uint32_t k = 0; !o.fault[0] && k < runs; k++) {
         for (uint32_t n = 0; n < o.n_ranks; n++)
             for (int s = 0; s < STREAM_KINDS; s++) o.rank[n].stream[s].running = false;

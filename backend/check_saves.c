@@ -1,0 +1,181 @@
+/* Proof 9: a checkpoint that is written while the next step runs holds the state between the two.
+ *
+ * Saves begin when the last call of a step has ended, so after every update of that step. They run
+ * in order on a stream of their own beside all calls of the next one, and an instruction can say
+ * how many of them must be over before it begins. So it remains to be proved that
+ *   9a  each state of a checkpoint has exactly one save
+ *   9b  an instruction that writes into the memory of a state, in any program, begins after the
+ *       state's save is over: itself, what is before it on its stream, or what its edges lead to
+ *       waits for that
+ *   9c  all ranks together write each element once, and none more than the plan says
+ *   9d  a copy of the state has room for each save at a place of its own, and not more room
+ * In a copy, a place is used again by the same save of the next checkpoint alone, which begins when
+ * this one is written. The order in which ranks share out elements is that of ir/shards.h, which
+ * has one formula for both programs; it is added up here over every rank.
+ */
+#include "check.h"
+
+#include <stdlib.h>
+
+typedef unsigned long long Llu;
+
+typedef struct SavesCheck {
+    Check *c;
+    uint32_t *save_of;  /* by state: its save + 1; 0 = none */
+    uint32_t *by_place; /* states that are saved, by address */
+    uint32_t n;
+    uint32_t *waited; /* by instruction: so many saves are over when it begins */
+} SavesCheck;
+
+static const char *name_of(const Check *c, uint32_t state) {
+    return plan_string(c->p, c->p->states[state].name);
+}
+
+static int check_each_once(SavesCheck *s) {
+    Check *c = s->c;
+    const Plan *p = c->p;
+    for (uint32_t k = 0; k < p->n_saves; k++) {
+        uint32_t *save = &s->save_of[p->saves[k].state];
+        if (*save)
+            return check_fail(c, "9a", NO_INSTR, "saves %u and %u are both of state %s", *save - 1,
+                              k, name_of(c, p->saves[k].state));
+        *save = k + 1;
+        c->result->save_bytes += p->saves[k].bytes;
+    }
+    for (uint32_t i = 0; i < p->n_states; i++) {
+        bool saved = state_is_saved(p->states[i].role);
+        if (saved && !s->save_of[i])
+            return check_fail(c, "9a", NO_INSTR, "no save is of state %s", name_of(c, i));
+        if (saved) s->by_place[s->n++] = i;
+    }
+    c->result->saves = p->n_saves;
+    return 0;
+}
+
+static int by_place(const void *a, const void *b, void *context) {
+    const PlanState *state = context;
+    uint64_t x = state[*(const uint32_t *)a].address, y = state[*(const uint32_t *)b].address;
+    return (x > y) - (x < y);
+}
+
+/* The result lies in [from, to) of the arena. */
+static int check_result(SavesCheck *s, uint64_t instr, uint32_t value, uint64_t from, uint64_t to) {
+    Check *c = s->c;
+    const PlanState *state = c->p->states;
+    uint32_t low = 0, high = s->n; /* the first state that ends after `from` */
+    while (low < high) {
+        const PlanState *q = &state[s->by_place[(low + high) / 2]];
+        if (q->address + (uint64_t)type_bytes(&q->type) <= from)
+            low = (low + high) / 2 + 1;
+        else
+            high = (low + high) / 2;
+    }
+    for (; low < s->n && state[s->by_place[low]].address < to; low++)
+        if (s->waited[instr] < s->save_of[s->by_place[low]])
+            return check_fail(c, "9b", instr,
+                              "value %u overwrites state %s, whose save (%u) may still run", value,
+                              name_of(c, s->by_place[low]), s->save_of[s->by_place[low]] - 1);
+    return 0;
+}
+
+static void wait_like(SavesCheck *s, uint64_t instr, uint64_t before) {
+    if (before < instr) s->waited[instr] = MAX(s->waited[instr], s->waited[before]);
+}
+
+static int check_program(SavesCheck *s, const PlanProgram *pr) {
+    const Plan *p = s->c->p;
+    uint64_t last[MAX_STREAMS];
+    for (int k = 0; k < MAX_STREAMS; k++) last[k] = NO_INSTR;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + pr->n_instr; i++) {
+        const PlanInstr *in = &p->instrs[i];
+        s->waited[i] = in->saves;
+        s->c->result->holds += in->saves > 0;
+        wait_like(s, i, last[in->stream]);
+        for (uint32_t k = 0; k < in->n_edge; k++) wait_like(s, i, p->edges[in->first_edge + k]);
+        last[in->stream] = i;
+        bool names = in->op == OP_state || op_info[in->op].alias == ALIAS_VIEW;
+        for (uint32_t k = 0; k < in->n_out && !names; k++) {
+            const PlanValue *v = &p->values[in->first_out + k];
+            if (v->type.dtype == DT_TOKEN) continue;
+            int status =
+                check_result(s, i, in->first_out + k, v->address, v->address + plan_room(p, v));
+            if (status) return status;
+        }
+    }
+    return 0;
+}
+
+/* The ranks' parts of a vector follow each other without a gap, in whatever order of ranks. */
+static int check_shares(Check *c, uint32_t save) {
+    const PlanSave *q = &c->p->saves[save];
+    const PlanState *state = &c->p->states[q->state];
+    Layout l = plan_saved_layout(c->p, state);
+    int64_t ranks = mesh_ranks(&c->mesh), most = 0, elements = 0;
+    AxisSet others = mesh_all_axes(&c->mesh) & ~l.split;
+    int64_t copies = mesh_extent(&c->mesh, others);
+    for (int64_t r = 0; r < ranks; r++) {
+        LayoutRange part = layout_written(&l, &c->mesh, r);
+        int64_t shard = layout_number(&l, &c->mesh, r), copy = mesh_index(&c->mesh, r, others);
+        int64_t begin = shard * l.shard, end = MIN(begin + l.shard, l.unpadded);
+        bool inside = part.first >= MIN(begin, l.unpadded) && part.end <= MAX(end, part.first);
+        bool first = copy > 0 || part.first == MIN(begin, l.unpadded);
+        bool last = copy + 1 < copies || part.end == MAX(end, part.first);
+        if (!inside || !first || !last)
+            return check_fail(c, "9c", NO_INSTR,
+                              "rank %lld writes elements [%lld, %lld) of state %s, of which it has "
+                              "[%lld, %lld)",
+                              (long long)r, (long long)part.first, (long long)part.end,
+                              name_of(c, q->state), (long long)begin, (long long)end);
+        most = MAX(most, part.end - part.first);
+        elements += part.end - part.first;
+    }
+    if (elements != l.unpadded)
+        return check_fail(c, "9c", NO_INSTR,
+                          "the ranks write %lld elements of state %s, which has %lld",
+                          (long long)elements, name_of(c, q->state), (long long)l.unpadded);
+    uint64_t width = dtype_bytes(state->type.dtype);
+    uint64_t bytes = (uint64_t)layout_written_most(&l, &c->mesh) * width;
+    if (q->bytes != bytes || (uint64_t)most * width > bytes)
+        return check_fail(c, "9c", NO_INSTR,
+                          "save %u says that a rank writes %llu bytes of state %s, it is %llu",
+                          save, (Llu)q->bytes, name_of(c, q->state), (Llu)bytes);
+    return 0;
+}
+
+static int check_copy(Check *c) {
+    const Plan *p = c->p;
+    uint64_t end = 0;
+    for (uint32_t k = 0; k < p->n_saves; k++) {
+        uint64_t at = p->saves[k].at, expected = p->settings->snapshot == SNAPSHOT_COPY ? end : 0;
+        if (at != expected)
+            return check_fail(c, "9d", NO_INSTR,
+                              "save %u of state %s has byte %llu of the copy, the one before it "
+                              "ends at %llu",
+                              k, name_of(c, p->saves[k].state), (Llu)at, (Llu)expected);
+        end += align_up(p->saves[k].bytes, PLAN_ALIGN);
+    }
+    if (p->settings->snapshot != SNAPSHOT_COPY) end = 0;
+    if (p->settings->copy_bytes == end) return 0;
+    return check_fail(c, "9d", NO_INSTR,
+                      "the copy of the state reaches byte %llu, the plan says "
+                      "%llu",
+                      (Llu)end, (Llu)p->settings->copy_bytes);
+}
+
+int check_saves(Check *c) {
+    const Plan *p = c->p;
+    SavesCheck s = {.c = c};
+    s.save_of = calloc(p->n_states + 1, sizeof *s.save_of);
+    s.by_place = calloc(p->n_states + 1, sizeof *s.by_place);
+    s.waited = calloc(p->n_instrs + 1, sizeof *s.waited);
+    int status = s.save_of && s.by_place && s.waited ? check_each_once(&s) : EXIT_ENVIRONMENT;
+    if (!status) qsort_r(s.by_place, s.n, sizeof *s.by_place, by_place, (void *)p->states);
+    for (uint32_t k = 0; k < p->n_programs && !status; k++)
+        status = check_program(&s, &p->programs[k]);
+    for (uint32_t k = 0; k < p->n_saves && !status; k++) status = check_shares(c, k);
+    if (!status) status = check_copy(c);
+    free(s.save_of);
+    free(s.by_place);
+    free(s.waited);
+    return status;
+}

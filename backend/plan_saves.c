@@ -1,0 +1,143 @@
+/* The saves of a plan: what leaves for a checkpoint while a step runs, and who waits for it.
+ *
+ * In: a graph at level sched. Out: the states of a checkpoint in the order in which a step
+ * overwrites them, so that the first update waits for as little as possible (those that nobody
+ * overwrites come last), with a place in the copy of snapshot = copy; and for each op how many of
+ * them must be over before it begins: all up to the last one whose memory a result of it lies in.
+ * An op before it on its stream that waits for as many waits for both.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+
+typedef struct Saving {
+    const Graph *g;
+    Saves *out;
+    uint32_t *by_address; /* rows, ascending */
+    uint64_t *written;    /* by row: number of the first op that overwrites it */
+} Saving;
+
+static const State *state_of(const Saving *s, uint32_t row) {
+    return &s->g->states.at[s->out->row[row].state];
+}
+static uint64_t end_of(const Saving *s, uint32_t row) {
+    return state_of(s, row)->address + (uint64_t)type_bytes(&state_of(s, row)->type);
+}
+
+static int by_address(const void *a, const void *b, void *context) {
+    uint64_t x = state_of(context, *(const uint32_t *)a)->address;
+    uint64_t y = state_of(context, *(const uint32_t *)b)->address;
+    return (x > y) - (x < y);
+}
+
+/* Calls visit for each row whose memory a result of the op lies in. */
+static void for_overwritten(Saving *s, OpId id, void (*visit)(Saving *, OpId, uint32_t row)) {
+    const Op *op = &s->g->ops.at[id];
+    if (op_only_names(op)) return;
+    for (uint32_t k = 0; k < op->n_out; k++) {
+        const Value *v = &s->g->values.at[op->out + k];
+        if (v->type.dtype == DT_TOKEN || v->address >= s->g->persistent_bytes) continue;
+        uint64_t end = v->address + value_room(s->g, v);
+        uint32_t low = 0, high = s->out->n; /* the first that ends after the value begins */
+        while (low < high) {
+            uint32_t middle = (low + high) / 2;
+            if (end_of(s, s->by_address[middle]) <= v->address)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (; low < s->out->n && state_of(s, s->by_address[low])->address < end; low++)
+            visit(s, id, s->by_address[low]);
+    }
+}
+
+static void note_writer(Saving *s, OpId id, uint32_t row) {
+    s->written[row] = MIN(s->written[row], s->out->hold[id]);
+}
+static void note_hold(Saving *s, OpId id, uint32_t row) {
+    s->out->hold[id] = MAX(s->out->hold[id], row + 1);
+}
+
+static void for_ops(Saving *s, void (*visit)(Saving *, OpId, uint32_t row)) {
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < s->g->programs.n; i++) {
+        const Program *p = &s->g->programs.at[i];
+        for (uint32_t k = 0; k < p->ops.n; k++) {
+            if (visit == note_writer) s->out->hold[p->ops.at[k]] = number++;
+            for_overwritten(s, p->ops.at[k], visit);
+        }
+    }
+}
+
+typedef struct Key {
+    uint64_t written;
+    PlanSave row;
+} Key;
+
+static int by_writer(const void *a, const void *b) {
+    const Key *x = a, *y = b;
+    if (x->written != y->written) return x->written < y->written ? -1 : 1;
+    return x->row.state < y->row.state ? -1 : x->row.state > y->row.state;
+}
+
+/* In the order of their writers; places follow each other. */
+static void order(Saving *s) {
+    Saves *o = s->out;
+    Key *key = arena_array(s->g->scratch, Key, o->n + 1);
+    for (uint32_t i = 0; i < o->n; i++) key[i] = (Key){s->written[i], o->row[i]};
+    qsort(key, o->n, sizeof *key, by_writer);
+    for (uint32_t i = 0; i < o->n; i++) {
+        o->row[i] = key[i].row;
+        if (o->snapshot != SNAPSHOT_COPY) continue;
+        o->row[i].at = o->copy_bytes;
+        o->copy_bytes += align_up(o->row[i].bytes, PLAN_ALIGN);
+    }
+}
+
+static void sort_by_address(Saving *s) {
+    for (uint32_t i = 0; i < s->out->n; i++) s->by_address[i] = i;
+    qsort_r(s->by_address, s->out->n, sizeof *s->by_address, by_address, s);
+}
+
+static void drop_repeated(const Graph *g, Saves *o) {
+    for (uint32_t i = 0; i < g->programs.n; i++) {
+        const Program *p = &g->programs.at[i];
+        uint32_t waited[STREAM_KINDS] = {0};
+        for (uint32_t k = 0; k < p->ops.n; k++) {
+            uint32_t *hold = &o->hold[p->ops.at[k]];
+            uint32_t *before = &waited[g->ops.at[p->ops.at[k]].stream];
+            if (*hold <= *before)
+                *hold = 0;
+            else
+                *before = *hold;
+        }
+    }
+}
+
+Saves saves_of(const Graph *g, Snapshot snapshot) {
+    Saves out = {.snapshot = snapshot};
+    Saving s = {.g = g, .out = &out};
+    out.row = arena_array(g->scratch, PlanSave, g->states.n + 1);
+    out.hold = arena_array(g->scratch, uint32_t, g->ops.n + 1);
+    s.by_address = arena_array(g->scratch, uint32_t, g->states.n + 1);
+    s.written = arena_array(g->scratch, uint64_t, g->states.n + 1);
+    for (uint32_t i = 0; i < g->states.n; i++) {
+        const State *q = &g->states.at[i];
+        if (!state_is_saved(q->role)) continue;
+        Layout l = state_layout(q->role, &g->groups.at[q->group].layout, &g->policy.mesh,
+                                type_elements(&q->type));
+        uint64_t bytes =
+            (uint64_t)layout_written_most(&l, &g->policy.mesh) * dtype_bytes(q->type.dtype);
+        s.written[out.n] = UINT64_MAX;
+        out.row[out.n++] = (PlanSave){.state = i, .bytes = bytes};
+    }
+    sort_by_address(&s);
+    for_ops(&s, note_writer);
+    order(&s);
+    sort_by_address(&s);
+    memset(out.hold, 0, (g->ops.n + 1) * sizeof *out.hold);
+    for_ops(&s, note_hold);
+    drop_repeated(g, &out);
+    return out;
+}

@@ -1,0 +1,127 @@
+/* Faults of what leaves for checkpoints, and what of it is wrong in a plan's tables alone: what
+ * proof 9 is about. */
+#include "mutate.h"
+#include "op.h"
+
+static bool is_in_files(uint32_t role) {
+    return role == STATE_PARAM || role == STATE_MOMENT1 || role == STATE_MOMENT2 ||
+           role == STATE_FACTORS;
+}
+
+/* How many times the bytes of a rank's part must be taken to have all that the ranks hold. */
+static uint64_t parts_of(const Plan *p, const PlanState *s) {
+    int64_t ranks = p->settings->ranks;
+    const PlanGroup *g = &p->groups[s->group];
+    return (uint64_t)(s->role == STATE_FACTORS ? ranks : ranks / (g->padded / g->shard));
+}
+
+const char *saves_fault(const Plan *p) {
+    for (uint32_t i = 0; i < p->n_states; i++) {
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < p->n_saves; k++) n += p->saves[k].state == i;
+        if (n != is_in_files(p->states[i].role)) return "a state is not in a checkpoint once";
+    }
+    uint64_t end = 0;
+    bool copies = p->settings->snapshot == SNAPSHOT_COPY;
+    for (uint32_t k = 0; k < p->n_saves; k++) {
+        const PlanSave *q = &p->saves[k];
+        const PlanState *s = &p->states[q->state];
+        uint64_t all = (uint64_t)type_bytes(&s->type), parts = parts_of(p, s);
+        uint64_t width = dtype_bytes(s->type.dtype);
+        if (q->bytes * parts < all || (q->bytes - width) * parts >= all)
+            return "a save writes another number of bytes than there are";
+        for (uint32_t j = 0; j < k && copies; j++)
+            if (q->at < p->saves[j].at + p->saves[j].bytes && p->saves[j].at < q->at + q->bytes)
+                return "two saves have one place in the copy";
+        end = MAX(end, q->at + q->bytes);
+    }
+    if (end > p->settings->copy_bytes && copies) return "a save is outside the copy";
+    return NULL;
+}
+
+/* ---- faults ---- */
+
+static bool waits(const Edit *e, uint32_t i) { return e->instr[i].row.saves > 0; }
+
+static bool no_wait(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, waits, &at)) return false;
+    e->instr[at.instr].row.saves = 0;
+    return true;
+}
+
+static bool wait_for_fewer(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, waits, &at)) return false;
+    e->instr[at.instr].row.saves--;
+    return true;
+}
+
+/* The instruction after it waits in its place. */
+static bool wait_too_late(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, waits, &at) || at.at + 1 >= e->program[at.program].n) return false;
+    uint32_t next = e->program[at.program].list[at.at + 1];
+    e->instr[next].row.saves = MAX(e->instr[next].row.saves, e->instr[at.instr].row.saves);
+    e->instr[at.instr].row.saves = 0;
+    return true;
+}
+
+static uint32_t some_save(const Edit *e, Random *r) { return random_below(r, e->n_save); }
+
+static bool leave_out(Edit *e, Random *r) {
+    uint32_t k = some_save(e, r);
+    for (uint32_t i = 0; i < e->n_instr; i++) e->instr[i].row.saves -= e->instr[i].row.saves > k;
+    for (e->n_save--; k < e->n_save; k++) e->save[k] = e->save[k + 1];
+    return true;
+}
+
+static bool save_twice(Edit *e, Random *r) {
+    e->save[e->n_save] = e->save[some_save(e, r)];
+    e->n_save++;
+    return true;
+}
+
+static bool exchange(Edit *e, Random *r) {
+    uint32_t a = some_save(e, r), b = e->n_save - 1;
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        if (e->instr[i].row.saves == a + 1) {
+            PlanSave row = e->save[a];
+            e->save[a] = e->save[b];
+            e->save[b] = row;
+            return a != b;
+        }
+    return false;
+}
+
+static bool fewer_bytes(Edit *e, Random *r) {
+    e->save[some_save(e, r)].bytes -= 4;
+    return true;
+}
+
+static bool same_place(Edit *e, Random *r) {
+    uint32_t k = some_save(e, r);
+    if (e->settings.snapshot != SNAPSHOT_COPY || !k) return false;
+    e->save[k].at = e->save[k - 1].at;
+    return true;
+}
+
+static bool smaller_copy(Edit *e, Random *r) {
+    (void)r;
+    if (e->settings.snapshot != SNAPSHOT_COPY) return false;
+    e->settings.copy_bytes -= PLAN_ALIGN;
+    return true;
+}
+
+const Fault save_faults[] = {
+    {"no wait for a save", 9, 2, no_wait},
+    {"wait for one save less", 9, 2, wait_for_fewer},
+    {"wait for a save after the write", 9, 2, wait_too_late},
+    {"leave a state out of checkpoints", 9, 2, leave_out},
+    {"save a state twice", 9, 1, save_twice},
+    {"exchange two saves", 9, 2, exchange},
+    {"save fewer bytes", 9, 1, fewer_bytes},
+    {"two saves in one place of the copy", 9, 2, same_place},
+    {"a copy that is too small", 9, 1, smaller_copy},
+};
+const uint32_t n_save_faults = ARRAY_LEN(save_faults);
