@@ -116,9 +116,18 @@ const CkTensor *ck_find(const CkContents *c, const char *name);
 /* Elements [first, first + n) of a vector, all of them in this rank's range, into `to`. */
 typedef int (*CkFetch)(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
                        char *error);
+/* Where the bytes come from. */
+enum { CK_BUFFERS = 2 };
+typedef struct CkSource {
+    CkFetch fetch;
+    void *user;
+    const uint32_t *order; /* by vector: in which order they leave; NULL: as in the files */
+    void (*left)(void *user, uint32_t vector); /* it will be fetched no more; may be NULL */
+    void *buffer; /* CK_BUFFERS * CK_BLOCK bytes, aligned to CK_ALIGN; NULL: its own */
+} CkSource;
 /* write.c: the rank's files in `folder`, written, hashed and synced; their hashes go into c->file.
- */
-int ck_write_rank(CkContents *c, const char *folder, int32_t rank, CkFetch fetch, void *user,
+ * `fetch` and `left` are called by the calling thread. */
+int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSource *source,
                   char *error);
 /* Without a checkpoint in `folder` yet: the manifest, synced under its name. */
 int ck_write_manifest(const CkContents *c, const char *folder, char *error);

@@ -183,8 +183,9 @@ int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user
     ck_part_path(folder, c->step, c->run, part);
     if (!code && !(code = ck_begin(folder, part, error))) {
         int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
+        CkSource source = {.fetch = fetch_it, .user = user};
         for (int32_t r = 0; r < ranks && !code; r++)
-            code = ck_write_rank(c, part, r, fetch_it, user, error);
+            code = ck_write_rank(c, part, r, &source, error);
         if (!code) code = ck_write_manifest(c, part, error);
         if (!code) code = ck_commit(folder, part, c->step, error);
         if (code) ck_remove(part);

@@ -1,14 +1,18 @@
 /* Writing: what one rank puts into a folder that nobody else reads yet, and the manifest.
  *
- * A file is made new (O_EXCL), its whole size is reserved first, so that a full disk shows before
- * anything is written, then it goes out in blocks of CK_BLOCK bytes from one buffer, each hashed on
- * its way. Where the file system lets us, past its cache (O_DIRECT): buffer, offsets and lengths
- * are multiples of CK_ALIGN, and what the last block has too many is cut off. Then fsync and close.
- * Whatever fails is an error at once and nothing is tried again but what a signal interrupted:
- * after a failed fsync nobody knows what is on the disk, so the checkpoint is given up.
+ * Files are made new (O_EXCL) and their whole sizes are reserved first, so that a full disk shows
+ * before anything is written. Then they go out in blocks of CK_BLOCK bytes, each put together from
+ * header and pieces, hashed, and written at its place: in the order in which the source wants its
+ * vectors to leave, so that it learns early that one has left. A second thread writes one block
+ * while the next one is put together. Where the file system lets us, past its cache (O_DIRECT):
+ * buffer, offsets and lengths are multiples of CK_ALIGN, and what the last block has too many is
+ * cut off. Then fsync and close. Whatever fails is an error at once and nothing is tried again but
+ * what a signal interrupted: after a failed fsync nobody knows what is on the disk, so the
+ * checkpoint is given up.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,137 +22,281 @@
 #include "checkpoint.h"
 
 typedef struct Out { /* a file on its way */
-    const char *path;
+    char *path;
     CkFile *file;
     int fd;
-    char *buffer; /* CK_BLOCK bytes */
-    uint64_t filled, done;
-    char *error;
+    const char *header;
+    const CkPiece **piece; /* those in it, by place */
+    uint32_t n;
 } Out;
+
+typedef struct Block {
+    uint32_t out, key; /* its file; the first vector in it, in the order in which they leave */
+    uint64_t number;
+} Block;
+
+typedef struct Writing {
+    const CkContents *c;
+    const CkSource *source;
+    Arena *arena;
+    Out out[CK_CLASSES];
+    uint32_t n_out;
+    Block *block;
+    uint32_t n_block;
+    uint32_t *waits; /* by vector: places in blocks that are still to be fetched */
+    char *error;
+} Writing;
+
+/* The block that the second thread writes. */
+typedef struct Behind {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    const Out *out; /* NULL: nothing to do */
+    const char *at;
+    uint64_t from, bytes;
+    bool ends;
+    int number; /* errno of the first write that failed */
+    const Out *failed;
+} Behind;
 
 static int cannot(const char *path, int number, char *error) {
     snprintf(error, CK_ERROR_BYTES, "cannot write %.300s: %s", path, strerror(number));
     return EXIT_ENVIRONMENT;
 }
 
-static int failed(const Out *o, int number) { return cannot(o->path, number, o->error); }
+/* ---- what goes where */
+
+static void add_out(Writing *w, const char *folder, CkFile *f, const CkPiece *piece, uint32_t n) {
+    Out *o = &w->out[w->n_out++];
+    *o = (Out){.file = f, .fd = -1, .piece = arena_array(w->arena, const CkPiece *, n + 1)};
+    o->path = arena_printf(w->arena, "%s/%s", folder, f->name);
+    for (uint32_t i = 0; i < n; i++)
+        if (piece[i].class == f->class) o->piece[o->n++] = &piece[i];
+    uint64_t bytes;
+    o->header = ck_header(w->c, piece, n, f->class, w->arena, &bytes);
+    CHECK(bytes == f->header);
+}
+
+/* The first piece that ends after that byte of the file. */
+static uint32_t first_piece(const Out *o, uint64_t from) {
+    uint32_t low = 0, high = o->n;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (o->file->header + o->piece[middle]->at + o->piece[middle]->bytes <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint64_t block_end(const Out *o, uint64_t number) {
+    return MIN((number + 1) * CK_BLOCK, o->file->size);
+}
+
+static uint32_t vector_of(const Writing *w, const CkPiece *p) {
+    return w->c->tensor[p->tensor].vector;
+}
+
+static void add_blocks(Writing *w, uint32_t out) {
+    const Out *o = &w->out[out];
+    const uint32_t *order = w->source->order;
+    for (uint64_t k = 0; k < ck_blocks(o->file->size); k++) {
+        Block *b = &w->block[w->n_block++];
+        *b = (Block){.out = out, .key = order ? UINT32_MAX : 0, .number = k};
+        for (uint32_t i = first_piece(o, k * CK_BLOCK);
+             i < o->n && o->file->header + o->piece[i]->at < block_end(o, k); i++) {
+            uint32_t v = vector_of(w, o->piece[i]);
+            if (order) b->key = MIN(b->key, order[v]);
+            w->waits[v]++;
+        }
+    }
+}
+
+static int by_key(const void *a, const void *b) {
+    const Block *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->out != y->out) return x->out < y->out ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void lay_out(Writing *w, CkContents *c, const char *folder, int32_t rank) {
+    uint32_t n;
+    uint64_t blocks = 0;
+    CkPiece *piece = ck_pieces(c, rank, w->arena, &n);
+    for (uint32_t i = 0; i < c->n_file; i++) {
+        if (c->file[i].rank != rank) continue;
+        add_out(w, folder, &c->file[i], piece, n);
+        blocks += ck_blocks(c->file[i].size);
+    }
+    w->block = arena_array(w->arena, Block, blocks + 1);
+    w->waits = arena_array(w->arena, uint32_t, c->n_vector + 1);
+    for (uint32_t i = 0; i < w->n_out; i++) add_blocks(w, i);
+    qsort(w->block, w->n_block, sizeof *w->block, by_key);
+}
+
+/* ---- a block */
+
+/* Bytes [from, end) of a file that lie in the piece, at `to`. An element may begin in one block and
+ * end in the next: it goes through `split`. */
+static int fetch_piece(Writing *w, const Out *o, const CkPiece *p, uint64_t from, uint64_t end,
+                       char *to) {
+    const CkTensor *t = &w->c->tensor[p->tensor];
+    uint64_t width = dtype_bytes((int)w->c->vector[t->vector].dtype);
+    uint64_t begin = o->file->header + p->at;
+    from = MAX(from, begin) - begin;
+    end = MIN(end, begin + p->bytes) - begin;
+    while (from < end) {
+        char split[8];
+        uint64_t skip = from % width, rest = (end - from) / width;
+        bool whole = !skip && rest;
+        int64_t first = t->offset + p->first + (int64_t)(from / width);
+        int code = w->source->fetch(w->source->user, t->vector, first, whole ? (int64_t)rest : 1,
+                                    whole ? to : split, w->error);
+        if (code) return code;
+        uint64_t bytes = whole ? rest * width : MIN(width - skip, end - from);
+        if (!whole) memcpy(to, split + skip, bytes);
+        from += bytes;
+        to += bytes;
+    }
+    return 0;
+}
+
+static void tell_left(Writing *w, uint32_t vector) {
+    if (!w->waits[vector] && w->source->left) w->source->left(w->source->user, vector);
+}
+
+static int put_together(Writing *w, const Block *b, char *buffer) {
+    const Out *o = &w->out[b->out];
+    uint64_t from = b->number * CK_BLOCK, end = block_end(o, b->number), header = o->file->header;
+    if (from < header) memcpy(buffer, o->header + from, MIN(end, header) - from);
+    for (uint32_t i = first_piece(o, from); i < o->n && header + o->piece[i]->at < end; i++) {
+        const CkPiece *p = o->piece[i];
+        uint64_t at = MAX(header + p->at, from);
+        int code = fetch_piece(w, o, p, from, end, buffer + (at - from));
+        if (code) return code;
+        w->waits[vector_of(w, p)]--;
+        tell_left(w, vector_of(w, p));
+    }
+    o->file->block[b->number] = hash_bytes(buffer, end - from, 0);
+    memset(buffer + (end - from), 0, align_up(end - from, CK_ALIGN) - (end - from));
+    return 0;
+}
 
 /* A write that was cut short leaves an offset that O_DIRECT does not take: the rest goes through
  * the cache. */
-static int put(const Out *o, uint64_t bytes) {
+static int put(int fd, const char *buffer, uint64_t from, uint64_t bytes) {
     for (uint64_t at = 0; at < bytes;) {
-        ssize_t n = pwrite(o->fd, o->buffer + at, bytes - at, (off_t)(o->done + at));
+        ssize_t n = pwrite(fd, buffer + at, bytes - at, (off_t)(from + at));
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return n ? errno : EIO;
         at += (uint64_t)n;
-        if (at % CK_ALIGN) fcntl(o->fd, F_SETFL, fcntl(o->fd, F_GETFL) & ~O_DIRECT);
+        if (at % CK_ALIGN) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT);
     }
     return 0;
 }
 
-static int flush(Out *o) {
-    if (!o->filled) return 0;
-    uint64_t whole = align_up(o->filled, CK_ALIGN);
-    o->file->block[o->done / CK_BLOCK] = hash_bytes(o->buffer, o->filled, 0);
-    memset(o->buffer + o->filled, 0, whole - o->filled);
-    int number = put(o, whole);
-    o->done += o->filled;
-    o->filled = 0;
-    return number ? failed(o, number) : 0;
-}
+/* ---- the second thread */
 
-/* Elements of a piece, as far as the buffer has room for them, until all are through. An element
- * may begin in one block and end in the next: it goes through `split`. */
-static int add_piece(Out *o, const CkContents *c, const CkPiece *p, CkFetch fetch, void *user) {
-    const CkTensor *t = &c->tensor[p->tensor];
-    int64_t width = dtype_bytes((int)c->vector[t->vector].dtype);
-    for (int64_t done = 0; done < p->n;) {
-        /* the header is a multiple of CK_ALIGN, and pieces of elements follow: of one width, but
-         * for vectors of several dtypes, whose elements divide each other's size */
-        int64_t room = (int64_t)(CK_BLOCK - o->filled) / width, first = t->offset + p->first + done;
-        char split[8];
-        int64_t n = MIN(MAX(room, 1), p->n - done);
-        char *to = room ? o->buffer + o->filled : split;
-        int code = fetch(user, t->vector, first, n, to, o->error);
-        if (code) return code;
-        uint64_t bytes = (uint64_t)(n * width), now = MIN(bytes, CK_BLOCK - o->filled);
-        if (!room) memcpy(o->buffer + o->filled, split, now);
-        o->filled += now;
-        if (o->filled == CK_BLOCK && (code = flush(o))) return code;
-        if (now < bytes) {
-            memcpy(o->buffer, split + now, bytes - now);
-            o->filled = bytes - now;
+static void *write_behind(void *user) {
+    Behind *b = user;
+    pthread_mutex_lock(&b->lock);
+    while (!b->ends || b->out) {
+        if (!b->out) {
+            pthread_cond_wait(&b->changed, &b->lock);
+            continue;
         }
-        done += n;
+        const Out *o = b->out;
+        pthread_mutex_unlock(&b->lock);
+        int number = put(o->fd, b->at, b->from, b->bytes);
+        pthread_mutex_lock(&b->lock);
+        if (number && !b->number) {
+            b->number = number;
+            b->failed = o;
+        }
+        b->out = NULL;
+        pthread_cond_signal(&b->changed);
     }
-    return 0;
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
 }
 
-static int create(Out *o) {
+/* Waits for the block before it; NULL: for the last one. */
+static int hand_over(Writing *w, Behind *b, const Block *block, const char *at) {
+    pthread_mutex_lock(&b->lock);
+    while (b->out) pthread_cond_wait(&b->changed, &b->lock);
+    int number = b->number;
+    const Out *failed = b->failed;
+    if (!number && block) {
+        b->out = &w->out[block->out];
+        b->at = at;
+        b->from = block->number * CK_BLOCK;
+        b->bytes = align_up(block_end(b->out, block->number) - b->from, CK_ALIGN);
+        pthread_cond_signal(&b->changed);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return number ? cannot(failed->path, number, w->error) : 0;
+}
+
+static int write_blocks(Writing *w, char *buffer) {
+    Behind b = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+    int number = pthread_create(&b.thread, NULL, write_behind, &b);
+    if (number) return cannot(w->out[0].path, number, w->error);
+    int code = 0;
+    for (uint32_t i = 0; i < w->n_block && !code; i++) {
+        char *at = buffer + i % CK_BUFFERS * CK_BLOCK;
+        code = put_together(w, &w->block[i], at);
+        if (!code) code = hand_over(w, &b, &w->block[i], at);
+    }
+    int last = hand_over(w, &b, NULL, NULL);
+    pthread_mutex_lock(&b.lock);
+    b.ends = true;
+    pthread_cond_signal(&b.changed);
+    pthread_mutex_unlock(&b.lock);
+    pthread_join(b.thread, NULL);
+    return code ? code : last;
+}
+
+/* ---- files */
+
+static int create(Out *o, char *error) {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, number;
     o->fd = open(o->path, flags | O_DIRECT, 0666);
     if (o->fd < 0 && errno == EINVAL) { /* the file was made before the flag was refused */
         unlink(o->path);
         o->fd = open(o->path, flags, 0666);
     }
-    if (o->fd < 0) return failed(o, errno);
+    if (o->fd < 0) return cannot(o->path, errno, error);
     do {
         number = posix_fallocate(o->fd, 0, (off_t)o->file->size);
     } while (number == EINTR);
-    return number ? failed(o, number) : 0;
+    return number ? cannot(o->path, number, error) : 0;
 }
 
-static int finish(Out *o) {
-    if (ftruncate(o->fd, (off_t)o->file->size)) return failed(o, errno);
-    if (fsync(o->fd)) return failed(o, errno);
+static int finish(Out *o, char *error) {
+    if (ftruncate(o->fd, (off_t)o->file->size)) return cannot(o->path, errno, error);
+    if (fsync(o->fd)) return cannot(o->path, errno, error);
     int fd = o->fd;
     o->fd = -1;
-    return close(fd) ? failed(o, errno) : 0;
+    return close(fd) ? cannot(o->path, errno, error) : 0;
 }
 
-static int write_file(Out *o, const CkContents *c, const CkPiece *piece, uint32_t n, CkFetch fetch,
-                      void *user, Arena *a) {
-    uint64_t bytes;
-    const char *header = ck_header(c, piece, n, o->file->class, a, &bytes);
-    CHECK(bytes == o->file->header);
-    int code = create(o);
-    for (uint64_t at = 0; at < bytes && !code;) {
-        uint64_t now = MIN(bytes - at, CK_BLOCK - o->filled);
-        memcpy(o->buffer + o->filled, header + at, now);
-        o->filled += now;
-        at += now;
-        if (o->filled == CK_BLOCK) code = flush(o);
-    }
-    for (uint32_t i = 0; i < n && !code; i++)
-        if (piece[i].class == o->file->class) code = add_piece(o, c, &piece[i], fetch, user);
-    if (!code) code = flush(o);
-    if (!code) code = finish(o);
-    if (o->fd >= 0) close(o->fd);
-    return code;
-}
-
-int ck_write_rank(CkContents *c, const char *folder, int32_t rank, CkFetch fetch, void *user,
+int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSource *source,
                   char *error) {
-    Arena *a = arena_new();
-    uint32_t n;
-    const CkPiece *piece = ck_pieces(c, rank, a, &n);
-    void *buffer = NULL;
-    int code = 0;
-    if (posix_memalign(&buffer, CK_ALIGN, CK_BLOCK)) {
-        snprintf(error, CK_ERROR_BYTES, "no memory for a block of a checkpoint");
-        code = EXIT_ENVIRONMENT;
-    }
-    for (uint32_t i = 0; i < c->n_file && !code; i++) {
-        if (c->file[i].rank != rank) continue;
-        Out o = {.path = arena_printf(a, "%s/%s", folder, c->file[i].name),
-                 .file = &c->file[i],
-                 .fd = -1,
-                 .buffer = buffer,
-                 .error = error};
-        code = write_file(&o, c, piece, n, fetch, user, a);
-    }
-    free(buffer);
-    arena_free(a);
+    Writing w = {.c = c, .source = source, .arena = arena_new(), .error = error};
+    lay_out(&w, c, folder, rank);
+    char *own = source->buffer ? NULL : aligned_alloc(CK_ALIGN, CK_BUFFERS * CK_BLOCK);
+    char *buffer = source->buffer ? source->buffer : own;
+    int code = buffer ? 0 : cannot(folder, ENOMEM, error);
+    for (uint32_t i = 0; i < w.n_out && !code; i++) code = create(&w.out[i], error);
+    for (uint32_t v = 0; v < c->n_vector && !code; v++) tell_left(&w, v);
+    if (!code && w.n_block) code = write_blocks(&w, buffer);
+    for (uint32_t i = 0; i < w.n_out && !code; i++) code = finish(&w.out[i], error);
+    for (uint32_t i = 0; i < w.n_out; i++)
+        if (w.out[i].fd >= 0) close(w.out[i].fd);
+    free(own);
+    arena_free(w.arena);
     return code;
 }
 

@@ -32,7 +32,7 @@ static int n_segment;
 static atomic_bool counting;
 static atomic_uint_fast64_t ours, library, library_bytes;
 static _Atomic(void *) first_ours;
-static __thread bool our_thread, in_kernel;
+static __thread bool our_thread, apart, in_kernel;
 
 static int add_segments(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size;
@@ -55,6 +55,7 @@ void allocations_watch_modules(void) {
 }
 
 void allocations_thread_is_ours(void) { our_thread = true; }
+void allocations_thread_is_apart(void) { apart = true; }
 void allocations_enter_kernel(void) { in_kernel = true; }
 void allocations_leave_kernel(void) { in_kernel = false; }
 void allocations_count(bool on) { atomic_store(&counting, on); }
@@ -68,7 +69,7 @@ AllocationCounts allocations_counted(void) {
 
 #ifndef REPLACED_BY_SANITIZER
 static void count(void *caller, size_t bytes) {
-    if (!atomic_load_explicit(&counting, memory_order_relaxed)) return;
+    if (!atomic_load_explicit(&counting, memory_order_relaxed) || apart) return;
     bool from_us = false;
     for (int i = 0; i < n_segment; i++)
         from_us |= (uintptr_t)caller >= segment[i].begin && (uintptr_t)caller < segment[i].end;

@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "type.h"
 
-enum { DEVICE_ABI = 7, DEVICE_MARKS = 64 };
+enum { DEVICE_ABI = 8, DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
@@ -130,6 +130,13 @@ typedef struct Device {
      * of them that the device has reached, the milliseconds are told. */
     int (*stamp)(DeviceContext *c, int stream, uint32_t number, char *error);
     int (*between)(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error);
+    /* Where the arena is not host memory; else NULL, all three. host_alloc: memory that copies from
+     * the device go to at full speed, aligned to 4096. read: bytes of the arena that nothing writes
+     * meanwhile, complete when it returns; by any one thread, beside all that the rank's own thread
+     * asks for. */
+    int (*host_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);
+    void (*host_free)(DeviceContext *c, void *at);
+    int (*read)(DeviceContext *c, void *to, const void *from, uint64_t bytes, char *error);
 } Device;
 
 /* The one symbol that a module exports. */

@@ -79,15 +79,18 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
 
 /* The instructions of a program, or of a recording that the device has of it. A device whose
  * launches return early orders the call after what it was given before; nobody waits for its end
- * here. */
+ * here. Where some of them may be held back for a checkpoint they are issued one by one, between
+ * two points at which the device has done everything. */
 static int issue_program(Rank *r, uint32_t program, char *error) {
     const PlanProgram *q = &r->run->plan->programs[program];
     const Device *d = r->run->device;
     Executor *e = r->executor;
     const Transport *t = r->run->transport;
-    bool ordered = d->program_begin && !r->tap.before, replayed = false;
+    bool held = d->program_begin && save_stream_holds(r, program), replayed = false;
+    bool ordered = d->program_begin && !r->tap.before && !held;
     if (e->profile) profile_begin(e->profile, program);
-    int code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
+    int code = held ? rank_synchronize(r, error) : 0;
+    if (!code) code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
         code = issue_ordered(r, k, error);

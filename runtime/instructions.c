@@ -151,6 +151,7 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
         int code = r->tap.before(r->tap.of, k, error);
         if (code) return code;
     }
+    if (in->saves && r->saves) save_stream_hold(r, in->saves);
     if (!moves_data(in) && !op_info[in->op].launched) return 0;
     rank_beat_at(r, k);
     allocations_enter_kernel();

@@ -268,8 +268,9 @@ int metrics_checkpoint(Metrics *m, const SaveMoment *s, char *error) {
     json_t *o = event("checkpoint");
     json_object_set_new(o, "step", json_integer(s->step));
     json_object_set_new(o, "bytes", json_integer((json_int_t)s->bytes));
-    json_object_set_new(o, "stall_ms", number(s->seconds * 1e3));
+    json_object_set_new(o, "stall_ms", number(s->stalled * 1e3));
     json_object_set_new(o, "write_s", number(s->seconds));
+    if (s->late) json_object_set_new(o, "late", json_true());
     if (!s->written) json_object_set_new(o, "failed", json_true());
     return write_line(m, o, error);
 }

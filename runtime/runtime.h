@@ -105,6 +105,8 @@ typedef struct Metrics Metrics;
 typedef struct GradientDump GradientDump;
 typedef struct Generator Generator;
 typedef struct Saver Saver;
+typedef struct Saving Saving;
+typedef struct SaveStream SaveStream;
 typedef struct Resume Resume;
 typedef struct Profile Profile;
 typedef struct Course Course;
@@ -172,9 +174,11 @@ struct Rank {
     CommBuffer control_buffer;
     uint64_t control_sequence[1 << MESH_AXES]; /* by set of axes; [0]: of all ranks */
     Pulse pulse;                               /* how the others see it */
-    uint64_t save_id;                          /* of the run, in names of its checkpoints */
-    int64_t saved_step;                        /* of the newest checkpoint, -1 = none */
-    int32_t save_failures;                     /* in a row */
+    SaveStream *saves;                         /* NULL: no checkpoints */
+    Saving *saving;
+    uint64_t save_id;      /* of the run, in names of its checkpoints */
+    int64_t saved_step;    /* of the newest checkpoint, -1 = none */
+    int32_t save_failures; /* in a row */
     char error[ERROR_BYTES];
 };
 
@@ -330,6 +334,7 @@ uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type);
 int saver_open(Run *run, char *error);
 void saver_close(Saver *s);
 int saver_start(Rank *r);                    /* by all ranks, before the first step */
+void saver_stop(Rank *r);                    /* its stream ends, and gives up what it writes */
 bool saver_due(const Rank *r, int64_t done); /* after so many steps */
 typedef struct SaveMoment {
     int64_t step; /* updates done */
@@ -337,13 +342,24 @@ typedef struct SaveMoment {
     bool has_evaluation; /* there was one after this step: its loss */
     double evaluation;
     bool last;    /* the run ends here */
+    bool late;    /* the next one was due before it was written */
     bool written; /* the rest is what became of it */
     uint64_t bytes;
-    double seconds;
+    double seconds, stalled; /* until it was written; of them the run stood still */
 } SaveMoment;
 /* By all ranks, between calls. An error ends the run; a checkpoint that failed otherwise does not.
  */
-int saver_save(Rank *r, SaveMoment *m);
+int saver_begin(Rank *r, const SaveMoment *m); /* writing goes on beside the next steps */
+bool saver_at_work(const Rank *r);
+void saver_is_late(Rank *r);     /* the next one is due */
+int saver_poll(Rank *r);         /* after each step while it is at work */
+int saver_finish(Rank *r);       /* waits for it */
+SaveMoment *saver_told(Rank *r); /* what came of one, once; else NULL */
+
+/* save_stream.c: holds the rank's thread back until the first n saves are over. */
+void save_stream_hold(Rank *r, uint32_t n);
+/* Is anything in this program to be held back now? */
+bool save_stream_holds(const Rank *r, uint32_t program);
 
 /* resume.c: prints what is wrong. */
 int resume_open(Run *run);                      /* --resume, --resume-or-start */
@@ -376,8 +392,9 @@ void metrics_summary(Metrics *m, uint64_t high_water);
 int64_t tokens_per_step(const Plan *p);
 
 /* allocations.c: FSDP_CHECK=alloc. */
-void allocations_watch_modules(void);  /* which code is ours: this program and device modules */
-void allocations_thread_is_ours(void); /* the calling thread runs our code */
+void allocations_watch_modules(void);   /* which code is ours: this program and device modules */
+void allocations_thread_is_ours(void);  /* the calling thread runs our code */
+void allocations_thread_is_apart(void); /* ... and works beside the steps: nothing counts */
 void allocations_enter_kernel(void);
 void allocations_leave_kernel(void);
 void allocations_count(bool on);

@@ -1,10 +1,12 @@
-/* Making checkpoints while training: when a step and its evaluation are done, each rank writes what
- * it holds to files of its own, straight out of the arena through one block of memory, and rank 0
- * writes the manifest and gives the folder its name.
+/* Making checkpoints while training: when a step and its evaluation are done, the stream `save` of
+ * each rank (save_stream.c) begins to write what the rank holds to files of its own, and the next
+ * step begins. After each step ranks agree whether all have written; then rank 0 gets all hashes,
+ * its stream writes the manifest and gives the folder its name, and after a later step all know
+ * that. At the end of the run, and where the next checkpoint is due, they wait for it.
  *
  * Ranks agree after each part of it whether all went well, so that a checkpoint is complete or none
- * at all. One that fails costs no training: it is told and the next one is tried when it is due.
- * After three in a row, or where it was the run's last, the run ends with exit code 2.
+ * at all. One that fails costs no training: it is told at once and the next one is tried when it is
+ * due. After three in a row, or where it was the run's last, the run ends with exit code 2.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,16 +23,6 @@
 #include "saving.h"
 
 enum { MOST_FAILURES = 3, BOUNCE_BYTES = 1 << 20 };
-
-struct Saver {
-    const Run *run;
-    Arena *arena;
-    Contents contents;
-    int lock;     /* rank 0's; -1 = none */
-    uint64_t id;  /* of the run: rank 0's, and by agreement all ranks' */
-    int64_t best; /* step with the least evaluation loss, -1 = none; rank 0 */
-    double best_loss;
-};
 
 static double now(void) {
     struct timespec t;
@@ -143,35 +135,6 @@ void saver_close(Saver *s) {
     arena_free(s->arena);
 }
 
-/* All ranks know the run's number, which is in the name of the folder that they write to. */
-int saver_start(Rank *r) {
-    const Saver *s = r->run->saver;
-    r->saved_step = resumes_here(r->run) ? r->run->first_step : -1;
-    return rank_agree(r, r->rank == 0 ? s->id : 0, &r->save_id);
-}
-
-bool saver_due(const Rank *r, int64_t done) {
-    const Run *run = r->run;
-    return run->saver && run->checkpoint.every > 0 && done % run->checkpoint.every == 0 &&
-           done != r->saved_step;
-}
-
-/* ---- writing one */
-
-static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
-    Rank *r = user;
-    (void)error; /* the rank's own */
-    const Contents *m = &r->run->saver->contents;
-    const CkVector *v = &m->c.vector[vector];
-    uint64_t width = dtype_bytes((int)v->dtype), bytes = (uint64_t)n * width;
-    int64_t begin = layout_first(&v->layout, &m->c.mesh, r->rank);
-    const char *from = r->arena + m->state[vector]->address + (uint64_t)(first - begin) * width;
-    rank_beat(r);
-    if (!r->run->device->arena_is_host) return rank_copy_out(r, to, from, bytes);
-    memcpy(to, from, bytes);
-    return 0;
-}
-
 /* Hashes of a rank's blocks, one after the other, from or to the list of files. */
 static uint64_t rank_hashes(CkContents *c, int32_t rank, uint64_t *words, bool put) {
     uint64_t n = 0;
@@ -186,6 +149,40 @@ static uint64_t rank_hashes(CkContents *c, int32_t rank, uint64_t *words, bool p
     }
     return n;
 }
+
+static uint64_t most_hashes(CkContents *c, int32_t ranks) {
+    uint64_t most = 0;
+    for (int32_t k = 0; k < ranks; k++) most = MAX(most, rank_hashes(c, k, NULL, false));
+    return most;
+}
+
+/* All ranks know the run's number, which is in the name of the folder that they write to. */
+int saver_start(Rank *r) {
+    Saver *s = r->run->saver;
+    Saving *g = r->saving = calloc(1, sizeof *g);
+    uint64_t n = most_hashes(&s->contents.c, r->run->launch.ranks);
+    if (g) g->words = calloc(n + 1, sizeof *g->words);
+    if (!g || !g->words) fail_environment("no memory for checkpoints");
+    g->told = true;
+    r->saved_step = resumes_here(r->run) ? r->run->first_step : -1;
+    int code = save_stream_open(r);
+    return code ? code : rank_agree(r, r->rank == 0 ? s->id : 0, &r->save_id);
+}
+
+void saver_stop(Rank *r) {
+    save_stream_close(r);
+    if (r->saving) free(r->saving->words);
+    free(r->saving);
+    r->saving = NULL;
+}
+
+bool saver_due(const Rank *r, int64_t done) {
+    const Run *run = r->run;
+    return run->saver && run->checkpoint.every > 0 && done % run->checkpoint.every == 0 &&
+           done != r->saved_step;
+}
+
+/* ---- writing one */
 
 /* n words of one rank, to all: through the arena's transient part, free between calls. */
 static int broadcast(Rank *r, int32_t from, uint64_t *words, uint64_t n) {
@@ -219,21 +216,59 @@ static int exchange_hashes(Rank *r) {
     int code = 0;
     for (int32_t from = 1; from < r->run->launch.ranks && !code; from++) {
         uint64_t n = rank_hashes(c, from, NULL, false);
-        uint64_t *words = calloc(n + 1, sizeof *words);
-        if (!words) fail_environment("no memory for the hashes of a checkpoint");
+        uint64_t *words = r->saving->words;
         rank_hashes(c, from, words, false);
         for (uint64_t at = 0; at < n && !code; at += room)
             code = broadcast(r, from, words + at, MIN(room, n - at));
         if (!code && r->rank == 0) rank_hashes(c, from, words, true);
-        free(words);
     }
     if (r->executor->memory) memory_check_poison(r->executor->memory);
     return code;
 }
 
-static int commit(Rank *r, const SaveMoment *m, const char *part) {
+static void retain(Saver *s, const SaveMoment *m) {
+    const CheckpointOptions *o = &s->run->checkpoint;
+    if (o->keep_best && s->contents.c.has_evaluation && !(s->best_loss <= m->evaluation)) {
+        s->best = m->step;
+        s->best_loss = m->evaluation;
+    }
+    ck_retain(o->folder, o->keep, o->keep_every, s->best);
+}
+
+/* On the stream, as soon as it is known, unless the run ends for it. */
+static void say(Rank *r, const char *error) {
+    const SaveMoment *m = &r->saving->moment;
+    if (m->last || r->save_failures + 1 >= MOST_FAILURES || save_stream_stops(r)) return;
+    metrics_end_bar(r->run->metrics);
+    fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run goes on\n",
+            r->rank, (long long)m->step - 1, error);
+    r->saving->said = true;
+}
+
+/* A rank's stream: its files. */
+static int write_files(Rank *r, char *error) {
+    int code = save_stream_files(r, r->saving->part, error);
+    if (code) say(r, error);
+    return code;
+}
+
+/* Rank 0's stream, when all ranks have written: the checkpoint gets its name, older ones go. */
+static int commit(Rank *r, char *error) {
+    Saver *s = r->run->saver;
+    const SaveMoment *m = &r->saving->moment;
+    const char *part = r->saving->part;
+    int code = ck_write_manifest(&s->contents.c, part, error);
+    if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
+    if (!code) retain(s, m);
+    if (code) say(r, error);
+    return code;
+}
+
+/* The moment that the manifest tells of: an evaluation after it must not change it. */
+static void describe(Rank *r) {
     Saver *s = r->run->saver;
     CkContents *c = &s->contents.c;
+    const SaveMoment *m = &r->saving->moment;
     c->step = m->step;
     c->samples = product(m->step, r->run->plan->settings->batch);
     c->run = s->id;
@@ -241,19 +276,6 @@ static int commit(Rank *r, const SaveMoment *m, const char *part) {
     c->has_evaluation = m->has_evaluation && isfinite(m->evaluation);
     c->evaluation = m->evaluation;
     c->best_evaluation = metrics_best(r->run->metrics);
-    int code = ck_write_manifest(c, part, r->error);
-    if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, r->error);
-    return code;
-}
-
-static void retain(Rank *r, const SaveMoment *m) {
-    Saver *s = r->run->saver;
-    const CheckpointOptions *o = &r->run->checkpoint;
-    if (o->keep_best && s->contents.c.has_evaluation && !(s->best_loss <= m->evaluation)) {
-        s->best = m->step;
-        s->best_loss = m->evaluation;
-    }
-    ck_retain(o->folder, o->keep, o->keep_every, s->best);
 }
 
 /* The worst of all ranks' codes; not 0 where the run itself has ended. */
@@ -264,38 +286,13 @@ static int settle(Rank *r, int code, int *worst) {
     return failed;
 }
 
-/* The parts of it, each one begun by all ranks or none. *mine: this rank's code. */
-static int write_parts(Rank *r, const SaveMoment *m, int *mine, int *worst) {
-    Saver *s = r->run->saver;
-    char part[CK_PATH];
-    const char *folder = r->run->checkpoint.folder;
-    ck_part_path(folder, m->step, r->save_id, part);
-    *mine = r->rank == 0 ? ck_begin(folder, part, r->error) : 0;
-    int failed = settle(r, *mine, worst);
-    if (!failed && !*worst) {
-        *mine = ck_write_rank(&s->contents.c, part, r->rank, fetch, r, r->error);
-        failed = settle(r, *mine, worst);
-    }
-    if (!failed && !*worst) failed = exchange_hashes(r);
-    if (!failed && !*worst) {
-        *mine = r->rank == 0 ? commit(r, m, part) : 0;
-        failed = settle(r, *mine, worst);
-    }
-    if (!failed && *worst && r->rank == 0) ck_remove(part);
-    return failed;
-}
-
 /* A rank that failed says why; where the run ends for it the others wait for that. */
 static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
     const char *folder = r->run->checkpoint.folder;
-    bool ends = m->last || ++r->save_failures >= MOST_FAILURES;
-    if (!ends) {
-        if (!mine) return 0;
-        metrics_end_bar(r->run->metrics);
-        fprintf(stderr, "warning: rank %d: no checkpoint after step %lld: %s; the run goes on\n",
-                r->rank, (long long)m->step - 1, r->error);
-        return 0;
-    }
+    bool ends = m->last || r->save_failures + 1 >= MOST_FAILURES;
+    if (mine && !ends && !r->saving->said) say(r, r->error);
+    r->save_failures++;
+    if (!ends) return 0;
     if (!mine) {
         uint64_t word;
         int failed = rank_agree(r, 0, &word);
@@ -310,20 +307,94 @@ static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
     return worst;
 }
 
-int saver_save(Rank *r, SaveMoment *m) {
-    double begun = now();
-    int mine = 0, worst = 0;
-    rank_writes(r, true);
-    int code = write_parts(r, m, &mine, &worst);
-    if (!code && worst) code = give_up(r, m, mine, worst);
-    m->written = !code && !worst;
-    if (m->written && r->rank == 0) retain(r, m);
-    rank_writes(r, false);
+/* All ranks know what became of it. */
+static int conclude(Rank *r, int mine, int worst) {
+    Saving *g = r->saving;
+    SaveMoment *m = &g->moment;
+    if (worst && r->rank == 0 && g->phase != SAVE_BEGINS) ck_remove(g->part);
+    g->phase = SAVE_NONE;
+    int code = worst ? give_up(r, m, mine, worst) : 0;
+    m->written = !worst;
     if (m->written) {
         r->save_failures = 0;
         r->saved_step = m->step;
     }
     m->bytes = ck_bytes(&r->run->saver->contents.c);
-    m->seconds = now() - begun;
+    m->seconds = now() - g->begun;
+    m->stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
+    g->told = false;
     return code;
+}
+
+/* The ranks' jobs are done: the next part of it begins, or all is over. */
+static int go_on(Rank *r) {
+    Saving *g = r->saving;
+    int mine = save_stream_end(r), worst = 0;
+    int failed = settle(r, mine, &worst);
+    if (!failed && !worst && g->phase == SAVE_WRITES) {
+        failed = exchange_hashes(r);
+        if (failed) return failed;
+        g->phase = SAVE_COMMITS;
+        if (r->rank == 0) save_stream_run(r, commit);
+        return 0;
+    }
+    return failed ? failed : conclude(r, mine, worst);
+}
+
+bool saver_at_work(const Rank *r) { return r->saving && r->saving->phase != SAVE_NONE; }
+
+void saver_is_late(Rank *r) {
+    if (saver_at_work(r)) r->saving->moment.late = true;
+}
+
+int saver_poll(Rank *r) {
+    Saving *g = r->saving;
+    uint64_t busy = 0;
+    g->since = now();
+    int code = rank_agree(r, save_stream_busy(r), &busy);
+    if (!code && !busy) code = go_on(r);
+    g->stalled += now() - g->since;
+    return code;
+}
+
+int saver_finish(Rank *r) {
+    int code = 0;
+    rank_writes(r, true);
+    while (!code && saver_at_work(r)) {
+        r->saving->since = now();
+        code = go_on(r);
+        r->saving->stalled += now() - r->saving->since;
+    }
+    rank_writes(r, false);
+    return code;
+}
+
+int saver_begin(Rank *r, const SaveMoment *m) {
+    Saving *g = r->saving;
+    double begun = now();
+    const char *folder = r->run->checkpoint.folder;
+    g->moment = *m;
+    g->begun = g->since = begun;
+    g->stalled = 0;
+    g->said = false;
+    g->phase = SAVE_BEGINS;
+    int code = rank_synchronize(r, r->error), worst = 0;
+    if (code) return code;
+    ck_part_path(folder, m->step, r->save_id, g->part);
+    if (r->rank == 0) describe(r);
+    int mine = r->rank == 0 ? ck_begin(folder, g->part, r->error) : 0;
+    code = settle(r, mine, &worst);
+    if (code) return code;
+    if (worst) return conclude(r, mine, worst);
+    g->phase = SAVE_WRITES;
+    save_stream_write(r, write_files);
+    g->stalled = now() - begun;
+    return 0;
+}
+
+SaveMoment *saver_told(Rank *r) {
+    Saving *g = r->saving;
+    if (!g || g->phase != SAVE_NONE || g->told) return NULL;
+    g->told = true;
+    return &g->moment;
 }

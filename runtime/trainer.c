@@ -156,8 +156,31 @@ static int add_metrics(Trainer *t, const Call *c, bool *stop) {
     return agree_to_stop(t, stop);
 }
 
+/* Rank 0's log, once it is known what became of a checkpoint. */
+static int tell_checkpoint(Trainer *t, int code) {
+    Rank *r = t->rank;
+    SaveMoment *m = saver_told(r);
+    if (code || !m || r->rank != 0) return code;
+    rank_writes(r, true);
+    keep_log_error(t, metrics_checkpoint(t->run->metrics, m, r->error));
+    rank_writes(r, false);
+    return 0;
+}
+
+/* One under way may have been written beside the step. */
+static int poll_checkpoint(Trainer *t) {
+    if (!saver_at_work(t->rank)) return 0;
+    if (t->rank->rank == 0) allocations_count(false);
+    return tell_checkpoint(t, saver_poll(t->rank));
+}
+
+static int finish_checkpoint(Trainer *t) {
+    if (!saver_at_work(t->rank)) return 0;
+    return tell_checkpoint(t, saver_finish(t->rank));
+}
+
 /* evaluation_due: the one after the last step did not happen. */
-static int save_checkpoint(Trainer *t, bool last, bool evaluation_due) {
+static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
     Rank *r = t->rank;
     SaveMoment m = {.step = t->done,
                     .last = last,
@@ -165,18 +188,18 @@ static int save_checkpoint(Trainer *t, bool last, bool evaluation_due) {
                     .has_evaluation = t->evaluated == t->done,
                     .evaluation = t->evaluation};
     if (r->rank == 0) allocations_count(false);
-    int code = saver_save(r, &m);
-    if (code || r->rank != 0) return code;
-    rank_writes(r, true);
-    keep_log_error(t, metrics_checkpoint(t->run->metrics, &m, r->error));
-    rank_writes(r, false);
-    return 0;
+    saver_is_late(r);
+    int code = finish_checkpoint(t);
+    return code ? code : tell_checkpoint(t, saver_begin(r, &m));
 }
 
 /* The state when the run ends, where the newest checkpoint is not that. */
 static int save_last(Trainer *t, bool evaluation_due) {
-    if (!t->run->saver || t->rank->saved_step == t->done) return 0;
-    return save_checkpoint(t, true, evaluation_due);
+    if (!t->run->saver) return 0;
+    int code = finish_checkpoint(t);
+    if (code || t->rank->saved_step == t->done) return code;
+    code = begin_checkpoint(t, true, evaluation_due);
+    return code ? code : finish_checkpoint(t);
 }
 
 /* The steps in which test mode FSDP_CHECK=alloc counts, with all that belongs to them. */
@@ -207,10 +230,11 @@ static int train(Trainer *t) {
         code = executor_run(r, call.program, r->error);
         if (!code && call.evaluation) code = add_metrics(t, &call, &stop);
         if (!code && !call.evaluation && call.ends) code = finish_step(t, &call, &stop);
+        if (!code && !call.evaluation && call.ends) code = poll_checkpoint(t);
         if (code) return code;
         evaluation_due = more && next.evaluation && next.step < t->done;
         if (call.ends && !stop && more && !evaluation_due && saver_due(r, t->done))
-            code = save_checkpoint(t, false, false);
+            code = begin_checkpoint(t, false, false);
         if (code) return code;
         if (call.ends) t->begun = now();
     }
@@ -278,6 +302,7 @@ int trainer_run(Rank *r) {
     if (!code) code = r->generator ? generate(t) : train(t);
     if (!code && r->run->options->save.path) code = save_weights(r);
     if (code == EXIT_TRAINING) code = save_after_stop(t);
+    saver_stop(r);
     if (!code && t->log_lost)
         code = end_without_log(t);
     else if (!code && r->rank == 0)

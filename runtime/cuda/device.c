@@ -36,6 +36,7 @@ typedef struct Recording {
 struct DeviceContext {
     RankInfo rank;
     cudaStream_t stream[STREAM_KINDS];
+    cudaStream_t save; /* copies to the host beside the rank's own work */
     cudaEvent_t fork, join[STREAM_KINDS], mark[DEVICE_MARKS];
     cudaEvent_t *event; /* by instruction; NULL where no stream waits */
     uint64_t n_events;
@@ -104,6 +105,7 @@ static void cuda_close(DeviceContext *c) {
     for (int i = 0; i < DEVICE_MARKS; i++)
         if (c->mark[i]) cudaEventDestroy(c->mark[i]);
     if (c->fork) cudaEventDestroy(c->fork);
+    if (c->save) cudaStreamDestroy(c->save);
     for (int s = 0; s < STREAM_KINDS; s++) {
         if (c->join[s]) cudaEventDestroy(c->join[s]);
         if (c->stream[s]) cudaStreamDestroy(c->stream[s]);
@@ -124,6 +126,7 @@ static cudaError_t open_streams(DeviceContext *c) {
         e = cudaStreamCreateWithPriority(&c->stream[s], cudaStreamNonBlocking, priority);
         if (!e) e = new_event(&c->join[s]);
     }
+    if (!e) e = cudaStreamCreateWithPriority(&c->save, cudaStreamNonBlocking, least);
     if (!e) e = new_event(&c->fork);
     for (int i = 0; i < DEVICE_MARKS && !e; i++) e = new_event(&c->mark[i]);
     if (!e) e = staging_open(&c->rank, &c->staging);
@@ -291,6 +294,26 @@ static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *fro
     if (chosen) return chosen;
     return result(error, "a copy from the GPU",
                   staging_out(c->staging, to, from, bytes, c->stream[stream]));
+}
+
+static int cuda_host_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
+    return result(error, "pinned memory for checkpoints",
+                  cudaHostAlloc(out, bytes, cudaHostAllocDefault));
+}
+
+static void cuda_host_free(DeviceContext *c, void *at) {
+    char error[ERROR_BYTES];
+    if (!use(c, error)) cudaFreeHost(at);
+}
+
+static int cuda_read(DeviceContext *c, void *to, const void *from, uint64_t bytes, char *error) {
+    int chosen = use(c, error);
+    if (chosen) return chosen;
+    cudaError_t e = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, c->save);
+    if (!e) e = cudaStreamSynchronize(c->save);
+    return result(error, "a copy from the GPU for a checkpoint", e);
 }
 
 static int cuda_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
@@ -502,6 +525,9 @@ static const Device device = {
     .rehearse = cuda_rehearse,
     .stamp = cuda_stamp,
     .between = cuda_between,
+    .host_alloc = cuda_host_alloc,
+    .host_free = cuda_host_free,
+    .read = cuda_read,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

@@ -82,7 +82,7 @@ static void write_state(CkContents *c, const char *folder) {
     ck_part_path(folder, c->step, c->run, part);
     assert_int_equal(ck_begin(folder, part, error), 0);
     for (int32_t r = 0; r < mesh_ranks(&c->mesh); r++)
-        assert_int_equal(ck_write_rank(c, part, r, fetch, NULL, error), 0);
+        assert_int_equal(ck_write_rank(c, part, r, &(CkSource){.fetch = fetch}, error), 0);
     assert_int_equal(ck_write_manifest(c, part, error), 0);
     assert_int_equal(ck_commit(folder, part, c->step, error), 0);
 }

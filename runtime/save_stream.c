@@ -1,0 +1,314 @@
+/* Stream `save` of a rank: a thread that writes what the plan's saves say while the rank's own
+ * thread goes on with the next step.
+ *
+ * It does one job at a time. Writing the rank's files, it takes the state out of the arena, or
+ * first into the copy of snapshot = copy, in the order of the plan's saves, and counts those that
+ * are over: an instruction that waits for so many (PlanInstr.saves) is held back until then. When a
+ * job ends, also by an error, nothing is held back any more.
+ *
+ * Everything is allocated before the first step: two blocks through which files are written, and
+ * the copy; where the arena is not host memory, in memory that the device copies to at full speed.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "prepared.h"
+#include "saving.h"
+
+struct SaveStream {
+    Rank *rank;
+    const Contents *contents;
+    Arena *arena;
+    uint32_t *row, *vector; /* by vector: its save; by save: its vector */
+    bool *left;             /* by save: is over; those before it may not be */
+    bool *holds;            /* by program: some instruction waits for saves */
+    uint32_t n;
+    char *buffer, *copy;
+    pthread_t thread;
+    bool started;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    SaveJob job; /* NULL: nothing to do */
+    bool ends;
+    int code;
+    double stalled;
+    char error[ERROR_BYTES];
+    _Atomic uint32_t over; /* saves, from the first on */
+    atomic_bool stops;
+};
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- memory */
+
+static int take(Rank *r, uint64_t bytes, char **out) {
+    const Device *d = r->run->device;
+    void *at = NULL;
+    if (d->host_alloc) {
+        int code = d->host_alloc(r->context, bytes, &at, r->error);
+        *out = at;
+        return code;
+    }
+    *out = aligned_alloc(CK_ALIGN, align_up(bytes, CK_ALIGN));
+    if (*out) return 0;
+    snprintf(r->error, ERROR_BYTES, "no memory for the %llu bytes through which checkpoints leave",
+             (unsigned long long)bytes);
+    return EXIT_ENVIRONMENT;
+}
+
+static void give_back(Rank *r, char *at) {
+    if (!at) return;
+    if (r->run->device->host_free)
+        r->run->device->host_free(r->context, at);
+    else
+        free(at);
+}
+
+static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes, char *error) {
+    const Device *d = r->run->device;
+    if (d->read) return d->read(r->context, to, from, bytes, error);
+    memcpy(to, from, bytes);
+    return 0;
+}
+
+/* ---- saves */
+
+/* What the rank has of the vector begins here. */
+static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first) {
+    const CkContents *c = &s->contents->c;
+    const CkVector *v = &c->vector[vector];
+    int64_t begin = layout_first(&v->layout, &c->mesh, s->rank->rank);
+    return s->rank->arena + s->contents->state[vector]->address +
+           (uint64_t)(first - begin) * dtype_bytes((int)v->dtype);
+}
+
+static int stopped(const SaveStream *s, char *error) {
+    if (!atomic_load(&s->stops)) return 0;
+    snprintf(error, ERROR_BYTES, "the run ended before the checkpoint was written");
+    return EXIT_RANK;
+}
+
+static int fetch_state(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
+                       char *error) {
+    const SaveStream *s = user;
+    uint64_t width = dtype_bytes((int)s->contents->c.vector[vector].dtype);
+    int code = stopped(s, error);
+    return code ? code
+                : read_arena(s->rank, to, shard_of(s, vector, first), (uint64_t)n * width, error);
+}
+
+static int fetch_copy(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
+                      char *error) {
+    const SaveStream *s = user;
+    const CkContents *c = &s->contents->c;
+    uint64_t width = dtype_bytes((int)c->vector[vector].dtype);
+    int64_t begin = ck_range(c, vector, s->rank->rank).first;
+    const PlanSave *save = &s->rank->run->plan->saves[s->row[vector]];
+    int code = stopped(s, error);
+    if (!code)
+        memcpy(to, s->copy + save->at + (uint64_t)(first - begin) * width, (uint64_t)n * width);
+    return code;
+}
+
+static void set_over(SaveStream *s, uint32_t n) {
+    pthread_mutex_lock(&s->lock);
+    atomic_store(&s->over, n);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void note_left(void *user, uint32_t vector) {
+    SaveStream *s = user;
+    uint32_t over = atomic_load(&s->over), before = over;
+    s->left[s->row[vector]] = true;
+    while (over < s->n && s->left[over]) over++;
+    if (over > before) set_over(s, over);
+}
+
+static int copy_state(SaveStream *s, char *error) {
+    const CkContents *c = &s->contents->c;
+    for (uint32_t k = 0; k < s->n; k++) {
+        uint32_t v = s->vector[k];
+        LayoutRange range = ck_range(c, v, s->rank->rank);
+        uint64_t bytes = (uint64_t)(range.end - range.first) * dtype_bytes((int)c->vector[v].dtype);
+        int code = stopped(s, error);
+        if (!code && bytes)
+            code = read_arena(s->rank, s->copy + s->rank->run->plan->saves[k].at,
+                              shard_of(s, v, range.first), bytes, error);
+        if (code) return code;
+        set_over(s, k + 1);
+    }
+    return 0;
+}
+
+int save_stream_files(Rank *r, const char *part, char *error) {
+    SaveStream *s = r->saves;
+    CkSource source = {.fetch = s->copy ? fetch_copy : fetch_state,
+                       .user = s,
+                       .order = s->copy ? NULL : s->row,
+                       .left = s->copy ? NULL : note_left,
+                       .buffer = s->buffer};
+    int code = s->copy ? copy_state(s, error) : 0;
+    CkContents *c = &r->run->saver->contents.c;
+    return code ? code : ck_write_rank(c, part, r->rank, &source, error);
+}
+
+/* ---- jobs */
+
+static void *serve(void *user) {
+    SaveStream *s = user;
+    allocations_thread_is_apart();
+    pthread_mutex_lock(&s->lock);
+    while (!s->ends) {
+        if (!s->job) {
+            pthread_cond_wait(&s->changed, &s->lock);
+            continue;
+        }
+        SaveJob job = s->job;
+        pthread_mutex_unlock(&s->lock);
+        int code = job(s->rank, s->error);
+        pthread_mutex_lock(&s->lock);
+        s->code = code;
+        s->job = NULL;
+        atomic_store(&s->over, s->n);
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+void save_stream_run(Rank *r, SaveJob job) {
+    SaveStream *s = r->saves;
+    pthread_mutex_lock(&s->lock);
+    s->job = job;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void save_stream_write(Rank *r, SaveJob job) {
+    SaveStream *s = r->saves;
+    memset(s->left, 0, s->n * sizeof *s->left);
+    s->stalled = 0;
+    atomic_store(&s->over, 0);
+    save_stream_run(r, job);
+}
+
+bool save_stream_stops(const Rank *r) { return atomic_load(&r->saves->stops); }
+
+bool save_stream_busy(Rank *r) {
+    SaveStream *s = r->saves;
+    pthread_mutex_lock(&s->lock);
+    bool busy = s->job != NULL;
+    pthread_mutex_unlock(&s->lock);
+    return busy;
+}
+
+/* Until the job is done, or the first n saves are over. The disk takes as long as it takes. */
+static void wait_for(SaveStream *s, uint32_t n) {
+    rank_writes(s->rank, true);
+    pthread_mutex_lock(&s->lock);
+    while (s->job && (n > s->n || atomic_load(&s->over) < n))
+        pthread_cond_wait(&s->changed, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+    rank_writes(s->rank, false);
+}
+
+int save_stream_end(Rank *r) {
+    SaveStream *s = r->saves;
+    wait_for(s, UINT32_MAX);
+    if (s->code) memcpy(r->error, s->error, ERROR_BYTES);
+    return s->code;
+}
+
+double save_stream_stalled(const Rank *r) { return r->saves->stalled; }
+
+void save_stream_hold(Rank *r, uint32_t n) {
+    SaveStream *s = r->saves;
+    if (atomic_load(&s->over) >= n) return;
+    double begun = now();
+    wait_for(s, n);
+    pthread_mutex_lock(&s->lock);
+    s->stalled += now() - begun;
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool save_stream_holds(const Rank *r, uint32_t program) {
+    return r->saves && r->saves->holds[program] && atomic_load(&r->saves->over) < r->saves->n;
+}
+
+/* ---- life */
+
+static void pair_saves(SaveStream *s, Arena *a) {
+    const Plan *p = s->rank->run->plan;
+    const CkContents *c = &s->contents->c;
+    s->row = arena_array(a, uint32_t, c->n_vector + 1);
+    s->vector = arena_array(a, uint32_t, p->n_saves + 1);
+    s->left = arena_array(a, bool, p->n_saves + 1);
+    s->holds = arena_array(a, bool, p->n_programs + 1);
+    s->n = (uint32_t)p->n_saves;
+    for (uint32_t k = 0; k < s->n; k++)
+        for (uint32_t v = 0; v < c->n_vector; v++)
+            if (s->contents->state[v] == &p->states[p->saves[k].state]) {
+                s->row[v] = k;
+                s->vector[k] = v;
+            }
+    for (uint64_t i = 0; i < p->n_programs; i++)
+        for (uint32_t k = 0; k < p->programs[i].n_instr; k++)
+            s->holds[i] |= p->instrs[p->programs[i].first_instr + k].saves > 0;
+}
+
+/* Signals are for the thread that waits for their handlers' word, not for this one. */
+static int start(SaveStream *s) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int number = pthread_create(&s->thread, NULL, serve, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    s->started = !number;
+    if (!number) return 0;
+    snprintf(s->rank->error, ERROR_BYTES, "no thread for checkpoints: %s", strerror(number));
+    return EXIT_ENVIRONMENT;
+}
+
+int save_stream_open(Rank *r) {
+    Saver *saver = r->run->saver;
+    SaveStream *s = r->saves = calloc(1, sizeof *s);
+    if (!s) fail_environment("no memory for checkpoints");
+    s->rank = r;
+    s->contents = &saver->contents;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    s->arena = arena_new();
+    pair_saves(s, s->arena);
+    atomic_store(&s->over, s->n);
+    uint64_t copy = r->run->plan->settings->copy_bytes;
+    int code = take(r, (uint64_t)CK_BUFFERS * CK_BLOCK, &s->buffer);
+    if (!code && copy) code = take(r, copy, &s->copy);
+    return code ? code : start(s);
+}
+
+void save_stream_close(Rank *r) {
+    SaveStream *s = r->saves;
+    if (!s) return;
+    if (s->started) {
+        atomic_store(&s->stops, true);
+        pthread_mutex_lock(&s->lock);
+        s->ends = true;
+        pthread_cond_broadcast(&s->changed);
+        pthread_mutex_unlock(&s->lock);
+        rank_writes(r, true);
+        pthread_join(s->thread, NULL);
+        rank_writes(r, false);
+    }
+    give_back(r, s->buffer);
+    give_back(r, s->copy);
+    arena_free(s->arena);
+    free(s);
+    r->saves = NULL;
+}
