@@ -131,7 +131,7 @@ typedef struct Device {
     int (*stamp)(DeviceContext *c, int stream, uint32_t number, char *error);
     int (*between)(DeviceContext *c, uint32_t from, uint32_t to, float *ms, char *error);
     /* Where the arena is not host memory; else NULL, all three. host_alloc: memory that copies from
-     * the device go to at full speed, aligned to 4096. read: bytes of the arena that nothing writes
+     * the device go to at full speed. read: bytes of the arena that nothing writes
      * meanwhile, complete when it returns; by any one thread, beside all that the rank's own thread
      * asks for. */
     int (*host_alloc)(DeviceContext *c, uint64_t bytes, void **out, char *error);

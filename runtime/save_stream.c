@@ -17,6 +17,11 @@
 #include "prepared.h"
 #include "saving.h"
 
+typedef struct Room { /* host memory; `at` is aligned to CK_ALIGN */
+    void *taken;
+    char *at;
+} Room;
+
 struct SaveStream {
     Rank *rank;
     const Contents *contents;
@@ -25,7 +30,7 @@ struct SaveStream {
     bool *left;             /* by save: is over; those before it may not be */
     bool *holds;            /* by program: some instruction waits for saves */
     uint32_t n;
-    char *buffer, *copy;
+    Room buffer, copy; /* copy.at NULL: there is none */
     pthread_t thread;
     bool started;
     pthread_mutex_t lock; /* of what follows */
@@ -47,27 +52,27 @@ static double now(void) {
 
 /* ---- memory */
 
-static int take(Rank *r, uint64_t bytes, char **out) {
+static int take(Rank *r, uint64_t bytes, Room *out) {
     const Device *d = r->run->device;
-    void *at = NULL;
+    bytes += CK_ALIGN;
     if (d->host_alloc) {
-        int code = d->host_alloc(r->context, bytes, &at, r->error);
-        *out = at;
-        return code;
+        int code = d->host_alloc(r->context, bytes, &out->taken, r->error);
+        if (code) return code;
+    } else {
+        out->taken = malloc(bytes);
     }
-    *out = aligned_alloc(CK_ALIGN, align_up(bytes, CK_ALIGN));
-    if (*out) return 0;
+    out->at = out->taken ? (char *)align_up((uintptr_t)out->taken, CK_ALIGN) : NULL;
+    if (out->at) return 0;
     snprintf(r->error, ERROR_BYTES, "no memory for the %llu bytes through which checkpoints leave",
              (unsigned long long)bytes);
     return EXIT_ENVIRONMENT;
 }
 
-static void give_back(Rank *r, char *at) {
-    if (!at) return;
-    if (r->run->device->host_free)
-        r->run->device->host_free(r->context, at);
+static void give_back(Rank *r, Room *room) {
+    if (r->run->device->host_free && room->taken)
+        r->run->device->host_free(r->context, room->taken);
     else
-        free(at);
+        free(room->taken);
 }
 
 static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes, char *error) {
@@ -112,7 +117,7 @@ static int fetch_copy(void *user, uint32_t vector, int64_t first, int64_t n, voi
     const PlanSave *save = &s->rank->run->plan->saves[s->row[vector]];
     int code = stopped(s, error);
     if (!code)
-        memcpy(to, s->copy + save->at + (uint64_t)(first - begin) * width, (uint64_t)n * width);
+        memcpy(to, s->copy.at + save->at + (uint64_t)(first - begin) * width, (uint64_t)n * width);
     return code;
 }
 
@@ -139,7 +144,7 @@ static int copy_state(SaveStream *s, char *error) {
         uint64_t bytes = (uint64_t)(range.end - range.first) * dtype_bytes((int)c->vector[v].dtype);
         int code = stopped(s, error);
         if (!code && bytes)
-            code = read_arena(s->rank, s->copy + s->rank->run->plan->saves[k].at,
+            code = read_arena(s->rank, s->copy.at + s->rank->run->plan->saves[k].at,
                               shard_of(s, v, range.first), bytes, error);
         if (code) return code;
         set_over(s, k + 1);
@@ -149,12 +154,12 @@ static int copy_state(SaveStream *s, char *error) {
 
 int save_stream_files(Rank *r, const char *part, char *error) {
     SaveStream *s = r->saves;
-    CkSource source = {.fetch = s->copy ? fetch_copy : fetch_state,
+    CkSource source = {.fetch = s->copy.at ? fetch_copy : fetch_state,
                        .user = s,
-                       .order = s->copy ? NULL : s->row,
-                       .left = s->copy ? NULL : note_left,
-                       .buffer = s->buffer};
-    int code = s->copy ? copy_state(s, error) : 0;
+                       .order = s->copy.at ? NULL : s->row,
+                       .left = s->copy.at ? NULL : note_left,
+                       .buffer = s->buffer.at};
+    int code = s->copy.at ? copy_state(s, error) : 0;
     CkContents *c = &r->run->saver->contents.c;
     return code ? code : ck_write_rank(c, part, r->rank, &source, error);
 }
@@ -306,8 +311,8 @@ void save_stream_close(Rank *r) {
         pthread_join(s->thread, NULL);
         rank_writes(r, false);
     }
-    give_back(r, s->buffer);
-    give_back(r, s->copy);
+    give_back(r, &s->buffer);
+    give_back(r, &s->copy);
     arena_free(s->arena);
     free(s);
     r->saves = NULL;

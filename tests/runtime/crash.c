@@ -1,8 +1,9 @@
 /* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1,
  * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
  * with that number; CRASH_AGAIN: so do all calls after it. CRASH_SHORT: it writes half of the bytes
- * instead. CRASH_COUNT=FILE: the number of calls is written there at the end. Only calls with the
- * word CRASH_IN in their path count, and those on files that such a call opened. */
+ * instead. CRASH_SLEEP=MS: each write takes so much longer. CRASH_COUNT=FILE: the number of calls
+ * is written there at the end. Only calls with the word CRASH_IN in their path count, and those on
+ * files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -109,6 +110,7 @@ int fsync(int fd) {
 ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
     REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
     int number = next_write(is_ours(fd));
+    if (getenv("CRASH_SLEEP") && is_ours(fd)) usleep(1000 * (unsigned)atoi(getenv("CRASH_SLEEP")));
     if (number == CUT_SHORT) return real(fd, bytes, n > 1 ? n / 2 : n, at);
     return number ? fails(number) : real(fd, bytes, n, at);
 }
