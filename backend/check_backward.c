@@ -50,7 +50,8 @@ static void add_up(Backward *s, const PlanProgram *pr) {
     const Plan *p = s->c->p;
     uint64_t end = pr->first_instr + (uint64_t)pr->n_instr;
     for (uint64_t i = pr->first_instr; i < end; i++) {
-        if (p->instrs[i].op == OP_view) s->param[i] = (uint32_t)(check_view_param(s->c, i) + 1);
+        if (check_shows_param(p->instrs[i].op))
+            s->param[i] = (uint32_t)(check_view_param(s->c, i) + 1);
         find_wanted(s, i);
     }
     for (uint64_t i = end; i-- > pr->first_instr;) {
@@ -60,6 +61,8 @@ static void add_up(Backward *s, const PlanProgram *pr) {
             check_contributions(s, i, NULL, add_contribution);
     }
 }
+
+static bool is_pack(const PlanInstr *in) { return in->op == OP_pack || in->op == OP_copy_in; }
 
 static int check_pack(Backward *s, uint64_t i) {
     const Plan *p = s->c->p;
@@ -75,7 +78,7 @@ static int check_pack(Backward *s, uint64_t i) {
 
 static bool has_backward(const Plan *p, const PlanProgram *pr) {
     for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        if (p->instrs[i].op == OP_pack) return true;
+        if (is_pack(&p->instrs[i])) return true;
     return false;
 }
 
@@ -100,7 +103,7 @@ int check_backward(Check *c, uint32_t program) {
         add_up(&s, pr);
     }
     for (uint64_t i = pr->first_instr; !status && i < pr->first_instr + (uint64_t)pr->n_instr; i++)
-        if (p->instrs[i].op == OP_pack) status = check_pack(&s, i);
+        if (is_pack(&p->instrs[i])) status = check_pack(&s, i);
     free(s.param);
     free(s.wanted);
     free(s.reached);

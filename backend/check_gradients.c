@@ -446,7 +446,8 @@ static int follow(Step *s, uint64_t i) {
     case OP_set_state: return follow_set_state(s, i);
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);
-    case OP_pack: return follow_pack(s, i);
+    case OP_pack:
+    case OP_copy_in: return follow_pack(s, i);
     case OP_reduce_scatter:
     case OP_all_reduce: return follow_reduction(s, i);
     case OP_grad_norm: return follow_norm(s, i);

@@ -9,10 +9,12 @@
  *   3a  an unshard gathers its unit's groups, from their shards as the program found them
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
- *   3d  a view of a group's flat value shows exactly one parameter of that group
+ *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
+ *       piece there; a copy is of a parameter that the group has in chunks
  *   3e  a flat gradient is freed only after its last reader
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
- *   3g  only unshard, cast, update take shards; only view, reshard, set_state flat parameters
+ *   3g  only unshard, cast, update take shards; only view, copy_out, reshard,
+ *       set_state flat parameters
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -148,7 +150,7 @@ static int64_t flat_group(const Check *c, uint32_t v) {
 static int check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
     uint16_t op = p->instrs[i].op;
-    if (op == OP_view || op == OP_set_state || op == OP_reshard) return 0;
+    if (check_shows_param(op) || op == OP_set_state || op == OP_reshard) return 0;
     bool takes_shards =
         op == OP_unshard || op == OP_cast || op == OP_factored_sums || check_is_update(op);
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
@@ -169,11 +171,26 @@ static bool same_shape(const Type *a, const Type *b) {
     return true;
 }
 
+bool check_shows_param(uint16_t op) { return op == OP_view || op == OP_copy_out; }
+
+/* The parameter that a copy out of group g makes, or -1. */
+static int64_t copied_param(const Check *c, uint64_t i, const PlanGroup *g) {
+    const Plan *p = c->p;
+    const PlanGroupParam *at = &p->group_params[g->first_param];
+    const Type *t = &p->values[check_out(c, i, 0)].type;
+    uint32_t k = 0;
+    while (k < g->n_param && at[k].param != p->instrs[i].attr.index) k++;
+    bool copied = k < g->n_param && at[k].chunk && t->dtype == g->compute_dtype &&
+                  same_shape(t, &p->params[at[k].param].type);
+    return copied ? (int64_t)at[k].param : -1;
+}
+
 int64_t check_view_param(const Check *c, uint64_t i) {
     const Plan *p = c->p;
     int64_t group = flat_group(c, check_in(c, i, 0));
     if (group < 0) return -1;
     const PlanGroup *g = &p->groups[group];
+    if (p->instrs[i].op == OP_copy_out) return copied_param(c, i, g);
     const PlanGroupParam *at = &p->group_params[g->first_param];
     int64_t element = dtype_bytes((int)g->compute_dtype), offset = p->instrs[i].attr.offset;
     uint32_t low = 0, high = g->n_param; /* offsets ascend */
@@ -187,11 +204,17 @@ int64_t check_view_param(const Check *c, uint64_t i) {
     const Type *t = &p->values[check_out(c, i, 0)].type;
     bool shown = at[low].offset * element == offset && t->dtype == g->compute_dtype &&
                  same_shape(t, &p->params[at[low].param].type);
+    LayoutPlace place = plan_place(p, (uint64_t)g->first_param + low);
+    shown &= layout_is_whole(&place);
     return shown ? (int64_t)at[low].param : -1;
 }
 
 static int check_view(Check *c, uint64_t i) {
     if (check_view_param(c, i) >= 0) return 0;
+    if (c->p->instrs[i].op == OP_copy_out)
+        return check_fail(c, "3d", i, "copies parameter %s, which value %u does not have in chunks",
+                          plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name),
+                          check_in(c, i, 0));
     return check_fail(c, "3d", i, "does not show a parameter: value %u at byte %lld is none",
                       check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
@@ -228,6 +251,7 @@ int check_unsharded(Check *c, uint32_t program) {
             c->result->gathers++;
             break;
         case OP_view:
+        case OP_copy_out:
             status = check_view(c, i);
             c->result->views++;
             break;

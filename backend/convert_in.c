@@ -73,15 +73,16 @@ static int compare_tied(const Import *im) {
 static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
     const Import *im = user;
     const CkVector *v = &im->c.vector[vector];
-    uint32_t width = dtype_bytes((int)v->dtype), i = v->first;
+    uint32_t width = dtype_bytes((int)v->dtype);
     if (driver_stop) return EXIT_INTERRUPTED;
     memset(to, 0, (uint64_t)n * width);
     if (v->role != STATE_PARAM) return 0;
-    while (i + 1 < v->first + v->n && im->c.tensor[i + 1].offset <= first) i++;
+    int64_t from;
+    const CkTensor *t = ck_tensor_at(&im->c, vector, first, &from);
     for (int64_t done = 0; done < n; done += PIECE) {
-        const TensorMatch *m = &im->match[im->param[i]];
+        const TensorMatch *m = &im->match[im->param[t - im->c.tensor]];
         Piece p = {.match = m,
-                   .first = first - im->c.tensor[i].offset + done,
+                   .first = from + done,
                    .n = MIN(n - done, (int64_t)PIECE),
                    .dtype = (int)v->dtype,
                    .to = (char *)to + (uint64_t)done * width};

@@ -61,17 +61,10 @@ static json_t *units_json(const Plan *p) {
     return all;
 }
 
-/* [parameter, first element, count, offset in the shard] of what rank r holds. */
-static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
-    json_t *all = sound(json_array());
-    Mesh mesh = plan_mesh(p);
-    Layout layout = plan_layout(g);
-    int64_t first = layout_first(&layout, &mesh, r);
-    for (uint32_t k = 0; k < g->n_param; k++) {
-        const PlanGroupParam *a = &p->group_params[g->first_param + k];
-        LayoutPiece held =
-            layout_piece(&layout, first, a->offset, type_elements(&p->params[a->param].type));
-        if (!held.count) continue;
+static void push_pieces(json_t *all, const Layout *layout, const LayoutPlace *place, uint32_t k,
+                        int64_t number) {
+    LayoutPiece held;
+    for (int64_t j = 0; (held = layout_piece(layout, place, number, j)).count; j++) {
         json_t *piece = sound(json_array());
         push(piece, integer(k));
         push(piece, integer((uint64_t)held.first));
@@ -79,10 +72,22 @@ static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
         push(piece, integer((uint64_t)held.at));
         push(all, piece);
     }
+}
+
+/* [parameter, first element, count, offset in the shard] of what rank r holds. */
+static json_t *pieces_json(const Plan *p, const PlanGroup *g, int64_t r) {
+    json_t *all = sound(json_array());
+    Mesh mesh = plan_mesh(p);
+    Layout layout = plan_layout(g);
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
+        push_pieces(all, &layout, &place, k, layout_number(&layout, &mesh, r));
+    }
     return all;
 }
 
-/* Padding at the end of each rank's shard; of many ranks, how many have how much. */
+/* Padding at the end of each rank's shard; of many ranks, how many have how much. What the chunks
+ * of layout = param leave unused is not at the end: pieces say where it is. */
 static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *all = sound(json_array());
     Mesh mesh = plan_mesh(p);
@@ -109,6 +114,7 @@ static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
 
 static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array());
+    json_t *chunks = plan_has_chunks(p, g) ? sound(json_array()) : NULL;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         const PlanParam *param = &p->params[a->param];
@@ -120,9 +126,11 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         push(row, integer((uint64_t)type_elements(&param->type)));
         push(params, row);
         push(offsets, integer((uint64_t)a->offset));
+        if (chunks) push(chunks, integer((uint64_t)a->chunk));
     }
     put(o, "parameters", params);
     put(o, "offsets", offsets);
+    if (chunks) put(o, "chunks", chunks);
     put(o, "unpadded", integer((uint64_t)g->unpadded));
     put(o, "padded", integer((uint64_t)g->padded));
     put(o, "shard", integer((uint64_t)g->shard));

@@ -56,8 +56,9 @@ static Category value_category(const PlanInstr *def, uint32_t k, bool sent) {
     if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
     if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)
         return HOLDS_GRADIENTS;
-    if (op->alias == ALIAS_PACK || def->op == OP_accumulate) return HOLDS_GRADIENTS;
-    if (def->op == OP_cast) return HOLDS_GATHERED;
+    if (op->alias == ALIAS_PACK || def->op == OP_copy_in || def->op == OP_accumulate)
+        return HOLDS_GRADIENTS;
+    if (def->op == OP_cast || def->op == OP_copy_out) return HOLDS_GATHERED;
     return def->op == OP_field ? HOLDS_BATCH : HOLDS_ACTIVATIONS;
 }
 

@@ -48,15 +48,15 @@ static struct Count *count_of(Names *n, uint64_t program, const PlanInstr *in, b
 
 /* The gradient of a unit's flat parameter: packed, reduced, summed up. */
 static bool is_flat_gradient(const PlanInstr *in) {
-    return in->op == OP_pack || in->op == OP_reduce_scatter || in->op == OP_accumulate ||
-           (in->op == OP_all_reduce && in->attr.tag == TAG_GRADIENT);
+    return in->op == OP_pack || in->op == OP_copy_in || in->op == OP_reduce_scatter ||
+           in->op == OP_accumulate || (in->op == OP_all_reduce && in->attr.tag == TAG_GRADIENT);
 }
 
 /* Whether the first result of the instruction takes its name from the module path. */
 static bool named_by_path(const Names *n, const PlanInstr *in) {
-    return in->n_out && !view_silent(in) && in->op != OP_field && !is_flat_gradient(in) &&
-           !n->gradient[in->first_out] && n->v->p->values[in->first_out].type.dtype != DT_TOKEN &&
-           n->flat[in->first_out] < 0;
+    return in->n_out && !view_silent(in) && in->op != OP_copy_out && in->op != OP_field &&
+           !is_flat_gradient(in) && !n->gradient[in->first_out] &&
+           n->v->p->values[in->first_out].type.dtype != DT_TOKEN && n->flat[in->first_out] < 0;
 }
 
 /* ---- flat parameters */
@@ -96,7 +96,8 @@ static void find_flat(Names *n, const PlanInstr *in) {
 /* Names what is packed. Where a view is packed, the viewed value has the memory. */
 static void find_gradients(Names *n, const PlanInstr *in) {
     const Plan *p = n->v->p;
-    if (in->op != OP_pack || in->attr.group < 0) return;
+    bool packs = in->op == OP_pack || in->op == OP_copy_in;
+    if (!packs || in->attr.group < 0) return;
     const PlanGroup *g = &p->groups[in->attr.group];
     for (uint32_t k = 0; k < in->n_in && k < g->n_param; k++) {
         uint32_t value = p->operands[in->first_in + k];
@@ -132,6 +133,7 @@ static const char *first_name(Names *n, uint64_t program, const PlanInstr *in) {
     if (in->op == OP_field) return text(n->v, p->fields[in->attr.index].name);
     if (is_flat_gradient(in) && in->unit >= 0)
         return arena_printf(n->v->a, "%s'", view_unit(n->v, in->unit));
+    if (in->op == OP_copy_out) return text(n->v, p->params[in->attr.index].name);
     if (op_info[in->op].alias == ALIAS_VIEW) {
         uint32_t of = p->operands[in->first_in];
         const PlanParam *param = NULL;

@@ -38,6 +38,8 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     if (in->op == OP_field) return plan_string(p, p->fields[in->attr.index].name);
     if (in->op == OP_state || in->op == OP_set_state)
         return plan_string(p, p->states[in->attr.index].name);
+    if (in->op == OP_copy_out)
+        return view_short(plan_string(p, p->params[in->attr.index].name), layer, "");
     if (attrs & A_group && in->attr.group >= 0) {
         const PlanGroup *g = &p->groups[in->attr.group];
         const PlanUnit *u = &p->units[g->unit];
@@ -52,9 +54,15 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     return strcmp(path, layer) ? view_short(path, layer, "") : "";
 }
 
+/* Between layout = param and single parameters. */
+static bool moves_parameters(const PlanInstr *in) {
+    return in->op == OP_copy_out || in->op == OP_copy_in;
+}
+
 static bool shows_operands(const PlanInstr *in) {
     return in->stream == STREAM_COMPUTE && op_info[in->op].effect == EFFECT_PURE &&
-           op_info[in->op].alias != ALIAS_PACK && in->op != OP_field && in->op != OP_cast;
+           op_info[in->op].alias != ALIAS_PACK && !moves_parameters(in) && in->op != OP_field &&
+           in->op != OP_cast;
 }
 
 static const char *row_text(const View *v, const PlanInstr *in, const char *layer) {
@@ -95,7 +103,7 @@ static const char *made_text(const View *v, const PlanInstr *in) {
 static bool leads(const PlanInstr *in) {
     const OpInfo *op = &op_info[in->op];
     if (in->stream != STREAM_COMPUTE || op->effect != EFFECT_PURE) return false;
-    return op->alias != ALIAS_PACK && in->op != OP_accumulate;
+    return op->alias != ALIAS_PACK && !moves_parameters(in) && in->op != OP_accumulate;
 }
 
 static void start_segment(View *v, ViewRows *r, const PlanInstr *in) {

@@ -131,9 +131,11 @@ static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
                g->flags & GROUP_TRAINABLE ? "trainable" : "frozen",
                dtype_name((int)g->master_dtype), dtype_name((int)g->compute_dtype),
                dtype_name((int)g->reduce_dtype));
-    for (uint32_t k = 0; k < g->n_param; k++)
-        buf_printf(out, " %u@%lld", plan_at->group_params[g->first_param + k].param,
-                   (long long)plan_at->group_params[g->first_param + k].offset);
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const PlanGroupParam *a = &plan_at->group_params[g->first_param + k];
+        buf_printf(out, " %u@%lld", a->param, (long long)a->offset);
+        if (a->chunk) buf_printf(out, "/%lld", (long long)a->chunk);
+    }
     buf_printf(out, " unpadded %lld padded %lld shard %lld%s\n", (long long)g->unpadded,
                (long long)g->padded, (long long)g->shard, g->split ? "" : " replicated");
 }

@@ -63,7 +63,7 @@ static void read_value(Units *u, Gathered *g, const PlanInstr *in, uint64_t i) {
 static void follow(Units *u, uint64_t i) {
     const Plan *p = u->v->p;
     const PlanInstr *in = &p->instrs[i];
-    bool view = op_info[in->op].alias == ALIAS_VIEW;
+    bool view = op_info[in->op].alias == ALIAS_VIEW || in->op == OP_copy_out;
     int32_t row = -1;
     for (uint32_t k = 0; k < in->n_in; k++) {
         int32_t of = u->of[p->operands[in->first_in + k] - u->base];

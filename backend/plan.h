@@ -172,7 +172,7 @@ static inline Layout plan_layout(const PlanGroup *g) {
 
 typedef struct PlanGroupParam {
     uint32_t param, pad;
-    int64_t offset; /* elements */
+    int64_t offset, chunk; /* elements; see LayoutPlace */
 } PlanGroupParam;
 
 typedef struct PlanState { /* persistent buffer; role: StateRole */
@@ -304,7 +304,8 @@ typedef struct Plan {
  *   edges stay within their program (which comes first is the checker's question);
  * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
  *   value lies in [0, arena_bytes), aligned to its element, every state in the persistent part;
- * - each parameter is in one group, without overlap; groups and states have the sizes that the mesh
+ * - each parameter is in one group, without overlap; all of a group are flat or all in chunks,
+ *   which fill the shard; groups and states have the sizes that the mesh
  *   and their role give them, each group its shard as one state; roles share out the ranks;
  * - operand and result types are such that the op's kernel stays inside them;
  * - at most PLAN_ROLES_MAX roles, PLAN_CALLS_MAX calls, and PROGRAM_KINDS programs a role. */
@@ -331,6 +332,34 @@ static inline Layout plan_saved_layout(const Plan *p, const PlanState *s) {
     Mesh mesh = plan_mesh(p);
     Layout group = plan_layout(&p->groups[s->group]);
     return state_layout(s->role, &group, &mesh, type_elements(&s->type));
+}
+
+/* Where row k of the group parameters is in its group, g. */
+static inline LayoutPlace plan_place(const Plan *p, uint64_t k) {
+    const PlanGroupParam *at = &p->group_params[k];
+    LayoutPlace place = {type_elements(&p->params[at->param].type), at->offset, at->chunk};
+    return place;
+}
+/* The row of the group parameters that a parameter is, or n_group_params; and its group. */
+static inline uint64_t plan_find_place(const Plan *p, uint64_t param, const PlanGroup **group) {
+    for (uint64_t i = 0; i < p->n_groups; i++) {
+        *group = &p->groups[i];
+        for (uint64_t k = (*group)->first_param; k < (*group)->first_param + (*group)->n_param; k++)
+            if (p->group_params[k].param == param) return k;
+    }
+    return p->n_group_params;
+}
+/* Is the group laid out by chunks? Is each of its parameters in one piece? */
+static inline bool plan_has_chunks(const Plan *p, const PlanGroup *g) {
+    return p->group_params[g->first_param].chunk != 0;
+}
+static inline bool plan_is_whole(const Plan *p, const PlanGroup *g) {
+    bool whole = true;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
+        whole &= layout_is_whole(&place);
+    }
+    return whole;
 }
 
 /* How many of a unit's groups are split, and so gathered; the others are whole on every rank. */

@@ -143,7 +143,7 @@ static void emit_units(Emit *e) {
             .padded = g->layout.padded, .shard = g->layout.shard);
         for (uint32_t k = 0; k < g->params.n; k++)
             PUT(e, group_params, .param = (uint32_t)g->params.at[k].param,
-                .offset = g->params.at[k].offset);
+                .offset = g->params.at[k].offset, .chunk = g->params.at[k].chunk);
     }
 }
 

@@ -62,8 +62,10 @@ static const char *attr_tables_fault(const Plan *p, const PlanInstr *in) {
     const Attrs *a = &in->attr;
     if (mask & A_index) {
         int rows = op_info[in->op].rows;
+        bool of_param = rows == ROWS_PARAMS && !(mask & A_group); /* else it is of the group */
         if (rows == ROWS_STATES     ? outside(a->index, p->n_states)
             : rows == ROWS_FIELDS   ? outside(a->index, p->n_fields)
+            : of_param              ? outside(a->index, p->n_params)
             : rows == ROWS_FORMULAS ? outside(a->index, p->n_formulas)
                                     : a->index != NO_INDEX)
             return "index";

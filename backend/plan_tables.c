@@ -201,6 +201,15 @@ static int read_units(Reading *r) {
     return 0;
 }
 
+/* After `end`, the end of the parameter before; chunks without gaps. */
+static bool fits(const Layout *l, const LayoutPlace *p, bool chunks, int64_t end) {
+    if ((p->chunk != 0) != chunks || p->chunk < 0 || p->chunk > p->n || p->offset < end)
+        return false;
+    if (chunks && p->offset != end) return false;
+    return p->offset <= layout_room(l, p) && p->n <= l->padded &&
+           layout_end(l, p) <= layout_room(l, p);
+}
+
 static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const Plan *p = r->p;
     const PlanGroup *g = &p->groups[i];
@@ -219,6 +228,7 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
             (long long)g->padded);
     FAIL_IF(bad_range(g->first_param, g->n_param, p->n_group_params) || !g->n_param,
             "group %llu: its parameters are outside their table", (Llu)i);
+    bool chunks = plan_has_chunks(p, g);
     for (uint64_t k = g->first_param; k < (uint64_t)g->first_param + g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[k];
         FAIL_IF(a->param >= p->n_params || a->pad,
@@ -231,11 +241,13 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
         FAIL_IF(!(param->flags & PARAM_FROZEN) != !!(g->flags & GROUP_TRAINABLE),
                 "parameter %s and group %llu do not agree on what is trained",
                 plan_string(p, param->name), (Llu)i);
-        FAIL_IF(a->offset < end || a->offset > g->unpadded ||
-                    type_elements(&param->type) > g->unpadded - a->offset,
-                "parameter %s does not fit into group %llu", plan_string(p, param->name), (Llu)i);
-        end = a->offset + type_elements(&param->type);
+        LayoutPlace place = plan_place(p, k);
+        FAIL_IF(!fits(&layout, &place, chunks, end), "parameter %s does not fit into group %llu",
+                plan_string(p, param->name), (Llu)i);
+        end = layout_end(&layout, &place);
     }
+    FAIL_IF(chunks && (end != g->shard || g->unpadded != g->padded),
+            "group %llu: its chunks do not fill a shard", (Llu)i);
     return 0;
 }
 

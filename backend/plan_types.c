@@ -118,6 +118,14 @@ static const char *rule_view(const Instr *s) {
     return FITS(need <= bytes && at <= bytes - need && at % dtype_bytes(s->y[0].dtype) == 0);
 }
 
+static const char *rule_copy_out(const Instr *s) {
+    const PlanGroup *g = NULL;
+    uint64_t k = plan_find_place(s->p, (uint64_t)s->in->attr.index, &g);
+    WANT(k < s->p->n_group_params && s->p->group_params[k].chunk, "no group has its chunks");
+    return FITS(is_vector(&s->x[0], g->padded) && s->x[0].dtype == s->y[0].dtype &&
+                type_same_dims(&s->y[0], &s->p->params[s->in->attr.index].type));
+}
+
 /* ---- elementwise */
 
 static const char *rule_broadcast(const Instr *s) {
@@ -254,6 +262,8 @@ static const char *rule_unshard(const Instr *s) {
 static const char *rule_pack(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     WANT(s->n_in == g->n_param, "the group has another number of parameters");
+    WANT(s->in->op == OP_pack ? plan_is_whole(s->p, g) : plan_has_chunks(s->p, g),
+         "the group has another layout");
     WANT(is_vector(&s->y[0], g->padded), "the result is not the group's flat gradient");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanParam *param = &s->p->params[s->p->group_params[g->first_param + k].param];

@@ -4,8 +4,8 @@
  *   CK/step-00000400/manifest.json             what is in it: layout, settings, hashes
  *   CK/step-00000400/rank-00003-of-00008.safetensors, .head.safetensors, .tail.safetensors, ..
  *
- * The state is a list of flat vectors, each one laid over the ranks as ir/shards.h says, and each
- * with tensors at offsets in it. Ranks that hold the same shard write a part of it each, so every
+ * The state is a list of vectors, each one laid over the ranks as ir/shards.h says, and each with
+ * tensors at places in it. Ranks that hold the same shard write a part of it each, so every
  * element is written once, and what a rank writes of a vector is one range. Where that range cuts
  * a tensor, the whole rows of it are in the main file, and what is left of the first and the last
  * row in .head and .tail (.head2, .tail2 for further axes): each piece is a box, as other readers
@@ -28,7 +28,7 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 1, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 2, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 enum { CK_MOST_KEPT = 24 };             /* blocks */
 enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
 
@@ -41,9 +41,13 @@ typedef struct CkTensor {
     bool transposed;      /* ... and stores with its axes in reverse order */
     int32_t rank;
     int64_t dim[MAX_RANK], elements;
-    int64_t offset; /* in its vector, elements */
+    int64_t offset, chunk; /* in its vector, elements; see LayoutPlace */
     uint32_t vector;
 } CkTensor;
+
+static inline LayoutPlace ck_place(const CkTensor *t) {
+    return (LayoutPlace){t->elements, t->offset, t->chunk};
+}
 
 typedef struct CkVector {
     uint32_t role, dtype; /* StateRole; DType */
@@ -110,6 +114,8 @@ static inline uint64_t ck_blocks(uint64_t size) { return (size + CK_BLOCK - 1) /
 uint64_t ck_bytes(const CkContents *c); /* of all files and the manifest, about */
 const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
 const CkTensor *ck_find(const CkContents *c, const char *name);
+/* The tensor that an element of a vector belongs to, which is no padding, and its element there. */
+const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
 
 /* ---- writing */
 
@@ -163,7 +169,7 @@ int ck_verify(Checkpoint *k, char *error);
 
 /* ---- other layouts of the same state: copy.c */
 
-/* Another layout of what is in c: each vector cut evenly, one axis of so many ranks. */
+/* The same kind of layout for another number of ranks, on one axis: each vector cut evenly. */
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a);
 /* Writes a new checkpoint into the folder, which holds none of that step, and takes its lock; by
  * one process. EXIT_USER where it has the step. */

@@ -18,8 +18,22 @@
 
 /* ---- layouts */
 
+/* Each tensor in chunks of whole rows. */
+static Layout cut_by_rows(const CkContents *c, const CkVector *v, AxisSet split, CkTensor *tensor) {
+    int64_t end = 0;
+    for (uint32_t i = v->first; i < v->first + v->n; i++) {
+        CkTensor *t = &tensor[i];
+        t->offset = end;
+        t->chunk = layout_chunk(&c->mesh, split, t->rank ? t->dim[0] : 1, t->elements);
+        end += t->chunk;
+    }
+    return layout_by_chunks(&c->mesh, split, end);
+}
+
 void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
     CkVector *vector = arena_array(a, CkVector, c->n_vector + 1);
+    CkTensor *tensor = arena_array(a, CkTensor, c->n_tensor + 1);
+    memcpy(tensor, c->tensor, c->n_tensor * sizeof *tensor);
     c->mesh = (Mesh){.n = 1};
     c->mesh.axis[0] = (MeshAxis){AXIS_dp, ranks};
     for (uint32_t i = 0; i < c->n_vector; i++) {
@@ -29,9 +43,11 @@ void ck_even_layout(CkContents *c, int64_t ranks, Arena *a) {
         bool aligned = v->layout.unpadded == v->layout.padded;
         AxisSet split = v->role == STATE_FACTORS ? 0 : mesh_all_axes(&c->mesh);
         vector[i] = *v;
-        vector[i].layout = layout_of(&c->mesh, split, end, aligned && split);
+        vector[i].layout = last && last->chunk ? cut_by_rows(c, v, split, tensor)
+                                               : layout_of(&c->mesh, split, end, aligned && split);
     }
     c->vector = vector;
+    c->tensor = tensor;
 }
 
 /* ---- which tensor is which */
@@ -114,17 +130,10 @@ typedef struct Copying {
 
 static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
     const Copying *c = user;
-    const CkVector *v = &c->to->vector[vector];
-    uint32_t low = v->first, high = v->first + v->n - 1; /* the last that begins at or before it */
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (c->to->tensor[middle].offset <= first)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    int64_t from;
+    const CkTensor *t = ck_tensor_at(c->to, vector, first, &from);
     if (*c->stop) return EXIT_INTERRUPTED;
-    return checkpoint_read(c->from, c->row[low], first - c->to->tensor[low].offset, n, to, error);
+    return checkpoint_read(c->from, c->row[t - c->to->tensor], from, n, to, error);
 }
 
 int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,

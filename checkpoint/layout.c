@@ -80,11 +80,16 @@ static uint32_t rank_pieces(const CkContents *c, int32_t rank, CkPiece *out) {
     for (uint32_t v = 0; v < c->n_vector; v++) {
         const CkVector *q = &c->vector[v];
         LayoutRange r = ck_range(c, v, rank);
+        int64_t number = layout_number(&q->layout, &c->mesh, rank);
         for (uint32_t i = q->first; i < q->first + q->n; i++) {
             const CkTensor *t = &c->tensor[i];
-            int64_t first = MAX(r.first, t->offset), end = MIN(r.end, t->offset + t->elements);
+            LayoutPlace place = ck_place(t);
+            LayoutPiece held = layout_piece(&q->layout, &place, number, 0);
+            int64_t at_shard = number * q->layout.shard + held.at; /* in the vector */
+            int64_t first = MAX(r.first, at_shard), end = MIN(r.end, at_shard + held.count);
             CkPiece box[CK_CLASSES];
-            uint32_t boxes = first < end ? ck_boxes(t, first - t->offset, end - first, box) : 0;
+            uint32_t boxes =
+                first < end ? ck_boxes(t, held.first + first - at_shard, end - first, box) : 0;
             for (uint32_t k = 0; k < boxes; k++) {
                 CkPiece *p = &box[k];
                 p->tensor = i;
@@ -225,6 +230,24 @@ char *ck_header(const CkContents *c, const CkPiece *piece, uint32_t n, int32_t c
 }
 
 /* ---- looking things up */
+
+const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element,
+                             int64_t *first) {
+    const CkVector *v = &c->vector[vector];
+    const CkTensor *t = &c->tensor[v->first];
+    int64_t at = t->chunk ? layout_at(&v->layout, element) : element;
+    uint32_t low = 0, high = v->n - 1; /* the last that begins at or before it */
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (t[middle].offset <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    LayoutPlace place = ck_place(&t[low]);
+    *first = layout_element_of(&v->layout, &place, element);
+    return &t[low];
+}
 
 const char *ck_setting(const CkContents *c, const char *key) {
     for (uint32_t i = 0; i < c->n_setting; i++)

@@ -38,6 +38,7 @@ static json_t *tensor_entry(const CkTensor *t) {
     for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);
+    if (t->chunk) json_object_set_new(o, "chunk", json_integer(t->chunk));
     if (*t->saved_as) json_object_set_new(o, "saved_as", json_string(t->saved_as));
     if (*t->saved_as) json_object_set_new(o, "saved_at", json_integer(t->saved_at));
     if (t->transposed) json_object_set_new(o, "transposed", json_true());
@@ -73,9 +74,16 @@ static json_t *mesh_entry(const Mesh *m) {
 
 static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
+/* Version 1 knows no chunks. */
+static int oldest_reader(const CkContents *c) {
+    for (uint32_t i = 0; i < c->n_tensor; i++)
+        if (c->tensor[i].chunk) return 2;
+    return 1;
+}
+
 static json_t *contents_entry(const CkContents *c) {
     json_t *o = json_pack("{s:s, s:i, s:i, s:I, s:I, s:b}", "format", FORMAT, "version", CK_VERSION,
-                          "oldest_reader", 1, "step", (json_int_t)c->step, "samples",
+                          "oldest_reader", oldest_reader(c), "step", (json_int_t)c->step, "samples",
                           (json_int_t)c->samples, "evaluation_due", c->evaluation_due);
     json_object_set_new(o, "evaluation", c->has_evaluation ? real(c->evaluation) : json_null());
     json_object_set_new(o, "best_evaluation", real(c->best_evaluation));
@@ -180,9 +188,20 @@ static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
         t->elements *= t->dim[k];
     }
     t->offset = integer(p, o, "offset", 0, MOST_COUNT);
+    t->chunk = json_object_get(o, "chunk") ? integer(p, o, "chunk", 1, t->elements) : 0;
 }
 
-/* Tensors lie in their vector in order, without overlap. */
+/* Tensors lie in their vector in order, without overlap; in chunks, of which each shard has one,
+ * without gaps. */
+static bool is_in_place(const CkVector *v, const CkTensor *t, bool chunks, int64_t end) {
+    const Layout *l = &v->layout;
+    LayoutPlace place = ck_place(t);
+    if ((t->chunk != 0) != chunks || t->offset < end) return false;
+    if (!chunks) return t->offset <= l->unpadded && t->elements <= l->unpadded - t->offset;
+    return t->offset == end && (t->elements - 1) / t->chunk < layout_shards(l) &&
+           layout_end(l, &place) <= l->shard;
+}
+
 static void read_vector(Parse *p, const json_t *o, uint32_t index) {
     CkContents *c = p->c;
     CkVector *v = &c->vector[index];
@@ -204,9 +223,12 @@ static void read_vector(Parse *p, const json_t *o, uint32_t index) {
         CkTensor *t = &c->tensor[c->n_tensor++];
         read_tensor(p, json_array_get(list, i), t);
         t->vector = index;
-        if (t->offset < end || t->elements > v->layout.unpadded - t->offset) p->bad = true;
-        end = t->offset + t->elements;
+        LayoutPlace place = ck_place(t);
+        if (!p->bad && !is_in_place(v, t, c->tensor[v->first].chunk != 0, end)) p->bad = true;
+        if (!p->bad) end = layout_end(&v->layout, &place);
     }
+    bool chunks = v->n && !p->bad && c->tensor[v->first].chunk;
+    if (chunks && (end != v->layout.shard || v->layout.unpadded != v->layout.padded)) p->bad = true;
 }
 
 static void read_vectors(Parse *p, const json_t *list) {

@@ -259,9 +259,11 @@ int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, vo
     const CkTensor *t = &k->c.tensor[tensor];
     CHECK(tensor < k->c.n_tensor && first >= 0 && n >= 0 && n <= t->elements - first);
     uint64_t width = dtype_bytes((int)k->c.vector[t->vector].dtype);
+    LayoutPlace place = ck_place(t);
     for (int64_t done = 0; done < n;) {
         int64_t e = first + done;
-        const Written *w = written(k, owner_of(k, t->vector, t->offset + e));
+        int64_t element = layout_element(&k->c.vector[t->vector].layout, &place, e);
+        const Written *w = written(k, owner_of(k, t->vector, element));
         const CkPiece *p = piece_of(w, tensor, e);
         int64_t count = MIN(n - done, p->first + p->n - e);
         int code = read_data(k, w->file[p->class], t, p->at + (uint64_t)(e - p->first) * width,

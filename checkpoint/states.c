@@ -37,7 +37,8 @@ static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, i
     CkContents *c = m->c;
     const char *key = plan_string(m->p, param->key);
     CkTensor *t = &c->tensor[c->n_tensor++];
-    *t = (CkTensor){.name = key, .saved_as = "", .vector = c->n_vector, .offset = q->offset};
+    *t = (CkTensor){
+        .name = key, .saved_as = "", .vector = c->n_vector, .offset = q->offset, .chunk = q->chunk};
     if (s->role == STATE_PARAM) {
         t->saved_as = plan_saved_name(m->p, param);
         t->saved_at = q->param;

@@ -347,12 +347,15 @@ static void resolve_shard(Model *m, Policy *p) {
     p->accumulate_local = is_word(value_of(m, "shard", "accumulate"), "local");
     p->all_reduce_last = is_word(value_of(m, "shard", "all_reduce"), "last");
     p->reduce_buffers = MAX(count(m, "shard", "reduce_buffers"), 1);
+    p->layout = (LayoutKind)enum_value(value_of(m, "shard", "layout"), &words_LayoutKind);
     const Setting *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {
         Diag d = model_lacks(m, align->value.span, "shard.align = %lldB", (long long)p->align);
         diag_help(&d, "this version has 16B and none");
         diag_emit(&d);
+    } else if (align->expression && p->layout == LAYOUT_PARAM) {
+        setting_error(m, align, "layout = param: align has no effect");
     }
 }
 

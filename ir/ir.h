@@ -125,7 +125,7 @@ typedef struct Unit {
 
 typedef struct GroupParam {
     int32_t param;
-    int64_t offset; /* elements from the start of the flat parameter */
+    int64_t offset, chunk; /* elements; see LayoutPlace */
 } GroupParam;
 
 /* A flat parameter: the parameters of a unit that agree in dtypes and in being trainable. What one
@@ -202,6 +202,21 @@ static inline uint32_t unit_split_groups(const Graph *g, int32_t unit) {
     uint32_t n = 0;
     while (n < u->groups.n && g->groups.at[u->groups.at[n]].layout.split) n++;
     return n;
+}
+
+/* Where the group's parameter number k is in it; whether all of them are in one piece. */
+static inline LayoutPlace group_place(const Graph *g, const Group *group, uint32_t k) {
+    const GroupParam *at = &group->params.at[k];
+    LayoutPlace p = {type_elements(&g->params.at[at->param].type), at->offset, at->chunk};
+    return p;
+}
+static inline bool group_is_whole(const Graph *g, const Group *group) {
+    bool whole = true;
+    for (uint32_t k = 0; k < group->params.n; k++) {
+        LayoutPlace p = group_place(g, group, k);
+        whole &= layout_is_whole(&p);
+    }
+    return whole;
 }
 
 /* graph.c: building */

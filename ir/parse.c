@@ -580,8 +580,9 @@ static bool parse_group(Parser *p) {
         !expect_word(p, "reduce") || !parse_dtype(p, &q.reduce_dtype) || !expect_word(p, "params"))
         return false;
     while (is_digit(peek(p)) || (q.params.n && accept(p, ','))) {
-        GroupParam one;
-        if (!parse_i32(p, &one.param) || !expect(p, '@') || !parse_int(p, &one.offset))
+        GroupParam one = {0};
+        if (!parse_i32(p, &one.param) || !expect(p, '@') || !parse_int(p, &one.offset) ||
+            (accept(p, '/') && !parse_int(p, &one.chunk)))
             return false;
         vec_push(p->g->arena, &q.params, one);
     }

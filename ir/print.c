@@ -348,9 +348,12 @@ static void print_groups(Printer *p) {
         buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s params", i, q->unit,
                    q->trainable ? "trainable" : "frozen", dtype_name(q->master_dtype),
                    dtype_name(q->compute_dtype), dtype_name(q->reduce_dtype));
-        for (uint32_t k = 0; k < q->params.n; k++)
+        for (uint32_t k = 0; k < q->params.n; k++) {
             buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
                        (long long)q->params.at[k].offset);
+            if (q->params.at[k].chunk)
+                buf_printf(p->out, "/%lld", (long long)q->params.at[k].chunk);
+        }
         put_labelled(p, "unpadded", q->layout.unpadded);
         put_labelled(p, "padded", q->layout.padded);
         put_labelled(p, "shard", q->layout.shard);

@@ -197,6 +197,16 @@ static const char *shape_view(Infer *s) {
     return NULL;
 }
 
+static const char *shape_copy_out(Infer *s) {
+    TRY(table_row(s, "parameters", s->a->index, s->g->params.n));
+    Type t = s->g->params.at[s->a->index].type;
+    t.dtype = s->in[0].dtype;
+    if (!type_equal(&t, &s->out[0]))
+        return arena_printf(s->arena, "parameter %lld is %s, not %s", (long long)s->a->index,
+                            text_of(s, &t), text_of(s, &s->out[0]));
+    return NULL;
+}
+
 /* ---- elementwise ---- */
 
 /* The result has the dtype of operand 0, if that is a float, until pass precision chooses. */

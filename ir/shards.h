@@ -1,9 +1,16 @@
 /* Where the elements of a group's parameters are: (parameter, element) <-> (rank, offset).
  *
- * A group is one flat vector. A parameter begins at an offset of it, in elements; the vector is
- * filled up so that the ranks of the axes that it is split over share it evenly. The rank that is
- * number k in its group of those axes holds shard k: elements [k * shard, (k + 1) * shard). Shards
- * past the last parameter hold padding alone. Without axes every rank holds all of it.
+ * A group is one vector. It is filled up so that the ranks of the axes that it is split over share
+ * it evenly: the rank that is number k in its group of those axes holds shard k, elements [k *
+ * shard, (k + 1) * shard). Without axes every rank holds all of it. There are two ways to lay
+ * parameters into it:
+ *
+ *   flat       one after the other, each in one piece, wherever that crosses the end of a shard.
+ *              Shards past the last parameter hold padding alone.
+ *   by chunks  each is cut by itself: chunk k of it lies in shard k, at the same place of every
+ *              shard. The last chunk may be shorter, later shards may have none; what is left of
+ *              the room for a chunk is padding. Of more chunks than shards, chunk k + shards comes
+ *              after chunk k.
  *
  * Part of both programs: depends on mesh.h only.
  */
@@ -14,11 +21,18 @@
 
 typedef struct Layout {
     AxisSet split;    /* axes that it is split over */
-    int64_t unpadded; /* end of the last parameter; in an aligned layout filling the end up counts
-                         as inner padding, so that it is = padded */
+    int64_t unpadded; /* end of the last parameter; where padding is between parameters, in aligned
+                         layouts and those by chunks, the end: it is = padded */
     int64_t padded;   /* shards * shard */
     int64_t shard;    /* elements that a rank holds */
 } Layout;
+
+/* Where a parameter of n elements is. */
+typedef struct LayoutPlace {
+    int64_t n;
+    int64_t offset; /* of its first element: flat in the vector, by chunks in a shard */
+    int64_t chunk;  /* elements of a chunk; 0: it is flat */
+} LayoutPlace;
 
 /* A part of a parameter that lies in one shard. */
 typedef struct LayoutPiece {
@@ -39,11 +53,26 @@ static inline Layout layout_of(const Mesh *mesh, AxisSet split, int64_t end, boo
     return l;
 }
 
+/* The layout of parameters by chunks, whose room ends at element `end` of a shard. */
+static inline Layout layout_by_chunks(const Mesh *mesh, AxisSet split, int64_t end) {
+    int64_t padded = mesh_extent(mesh, split) * end;
+    Layout l = {split, padded, padded, end};
+    return l;
+}
+
+/* The chunk of a parameter of `rows` rows: whole rows, as evenly as they go. */
+static inline int64_t layout_chunk(const Mesh *mesh, AxisSet split, int64_t rows, int64_t n) {
+    int64_t ranks = mesh_extent(mesh, split);
+    return (rows + ranks - 1) / ranks * (n / rows);
+}
+
 /* Do the numbers agree with each other? */
 static inline bool layout_is_sound(const Layout *l, const Mesh *mesh) {
     return l->unpadded > 0 && l->shard > 0 && l->unpadded <= l->padded &&
            l->padded % l->shard == 0 && l->padded / l->shard == mesh_extent(mesh, l->split);
 }
+
+static inline int64_t layout_shards(const Layout *l) { return l->padded / l->shard; }
 
 /* The number of the shard that a rank holds, and the first element of it. */
 static inline int64_t layout_number(const Layout *l, const Mesh *mesh, int64_t rank) {
@@ -53,11 +82,44 @@ static inline int64_t layout_first(const Layout *l, const Mesh *mesh, int64_t ra
     return layout_number(l, mesh, rank) * l->shard;
 }
 
-/* The shard that an element is in, and where in it. */
+/* The shard that an element of the vector is in, and where in it. */
 static inline int64_t layout_shard_of(const Layout *l, int64_t element) {
     return element / l->shard;
 }
 static inline int64_t layout_at(const Layout *l, int64_t element) { return element % l->shard; }
+
+/* Where the parameter's room ends, in the vector or, by chunks, in a shard; and where any may. */
+static inline int64_t layout_end(const Layout *l, const LayoutPlace *p) {
+    if (!p->chunk) return p->offset + p->n;
+    int64_t chunks = (p->n - 1) / p->chunk + 1, shards = layout_shards(l);
+    return p->offset + ((chunks - 1) / shards + 1) * p->chunk;
+}
+static inline int64_t layout_room(const Layout *l, const LayoutPlace *p) {
+    return p->chunk ? l->shard : l->unpadded;
+}
+
+/* Is the parameter in one piece in the vector, so that there is no need to copy it together? */
+static inline bool layout_is_whole(const LayoutPlace *p) { return !p->chunk || p->chunk >= p->n; }
+
+/* The element of the vector that element e of the parameter is, and how many from e on follow it in
+ * the same shard. */
+static inline int64_t layout_element(const Layout *l, const LayoutPlace *p, int64_t e) {
+    if (!p->chunk) return p->offset + e;
+    int64_t k = e / p->chunk, shards = layout_shards(l);
+    return k % shards * l->shard + p->offset + k / shards * p->chunk + e % p->chunk;
+}
+static inline int64_t layout_run(const Layout *l, const LayoutPlace *p, int64_t e) {
+    int64_t run = p->chunk ? p->chunk - e % p->chunk : l->shard - layout_at(l, p->offset + e);
+    return MIN(run, p->n - e);
+}
+
+/* The element of the parameter that an element of the vector is, which is in its room. */
+static inline int64_t layout_element_of(const Layout *l, const LayoutPlace *p, int64_t element) {
+    if (!p->chunk) return element - p->offset;
+    int64_t at = layout_at(l, element) - p->offset;
+    int64_t k = at / p->chunk * layout_shards(l) + layout_shard_of(l, element);
+    return k * p->chunk + at % p->chunk;
+}
 
 /* How many elements at the end of the shard that begins at `first` belong to no parameter. */
 static inline int64_t layout_padding(const Layout *l, int64_t first) {
@@ -88,11 +150,20 @@ static inline int64_t layout_written_most(const Layout *l, const Mesh *mesh) {
     return (l->shard + copies - 1) / copies;
 }
 
-/* What the shard that begins at `first` holds of a parameter of n elements at `offset`. */
-static inline LayoutPiece layout_piece(const Layout *l, int64_t first, int64_t offset, int64_t n) {
-    int64_t from = MAX(first, offset), to = MIN(first + l->shard, offset + n);
-    LayoutPiece p = {from - offset, MAX(to - from, 0), from - first};
-    return p;
+/* What shard `number` holds of a parameter: piece j = 0, 1, .. until one has no elements. */
+static inline LayoutPiece layout_piece(const Layout *l, const LayoutPlace *p, int64_t number,
+                                       int64_t j) {
+    if (p->chunk) {
+        int64_t k = j * layout_shards(l) + number, chunks = (p->n - 1) / p->chunk + 1;
+        if (k >= chunks) return (LayoutPiece){0, 0, 0};
+        LayoutPiece c = {k * p->chunk, MIN(p->chunk, p->n - k * p->chunk),
+                         p->offset + j * p->chunk};
+        return c;
+    }
+    int64_t first = number * l->shard, from = MAX(first, p->offset);
+    int64_t to = MIN(first + l->shard, p->offset + p->n);
+    LayoutPiece f = {from - p->offset, j ? 0 : MAX(to - from, 0), from - first};
+    return f;
 }
 
 #endif

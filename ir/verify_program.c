@@ -197,7 +197,8 @@ static void check_view(Verify *v, const Op *op) {
             high = middle;
     }
     bool fits = q->params.n && q->params.at[low].offset == at;
-    if (fits) {
+    LayoutPlace place = fits ? group_place(v->g, q, low) : (LayoutPlace){0};
+    if (fits && (fits = layout_is_whole(&place))) {
         Type p = v->g->params.at[q->params.at[low].param].type;
         p.dtype = t->dtype;
         fits = type_equal(&p, t);
@@ -205,6 +206,26 @@ static void check_view(Verify *v, const Op *op) {
     if (!fits)
         verify_broken(v, RULE_SHARD_4, op, "group %d has no parameter %s at element %lld", row,
                       type_text(v->arena, t), (long long)at);
+}
+
+static void check_copy_out(Verify *v, const Op *op) {
+    int32_t row = flat_group(v, op->in[0]);
+    if (row == NO_INDEX) return;
+    const Group *q = &v->g->groups.at[row];
+    uint32_t k = 0;
+    while (k < q->params.n && q->params.at[k].param != (int32_t)op->attr->index) k++;
+    if (k == q->params.n || !q->params.at[k].chunk)
+        verify_broken(v, RULE_SHARD_4, op, "group %d has no chunks of parameter %lld", row,
+                      (long long)op->attr->index);
+}
+
+/* A pack is one piece of memory in which gradients are where they belong. */
+static void check_pack(Verify *v, const Op *op) {
+    const Group *q = &v->g->groups.at[op->attr->group];
+    bool whole = group_is_whole(v->g, q), chunks = q->params.n && q->params.at[0].chunk;
+    if (op->kind == OP_pack ? !whole : !chunks)
+        verify_broken(v, RULE_SHARD_4, op, "the parameters of group %lld are %s",
+                      (long long)op->attr->group, whole ? "in one piece each" : "in chunks");
 }
 
 /* A gather spans what its groups are split over; sched-1 follows reductions. */
@@ -250,7 +271,7 @@ static void count_once(Verify *v, const Op *op, const char *what, uint32_t *coun
 
 static void count_op(Verify *v, const Op *op, Counts *counts) {
     bool ends_step = v->program->kind == PROGRAM_TRAIN || v->program->kind == PROGRAM_LAST;
-    if (op->kind == OP_pack || op->kind == OP_gradient)
+    if (op->kind == OP_pack || op->kind == OP_copy_in || op->kind == OP_gradient)
         count_once(v, op, "packed", &counts[op->attr->group].packs);
     if (op->kind == OP_set_state && v->g->states.at[op->attr->index].role == STATE_GRADIENT)
         counts[v->g->states.at[op->attr->index].group].keeps++;
@@ -327,6 +348,8 @@ void verify_sharding(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         if (op->kind == OP_view) check_view(v, op);
+        if (op->kind == OP_copy_out) check_copy_out(v, op);
+        if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
         count_op(v, op, counts);
         if (v->g->level < LEVEL_SCHED) continue;

@@ -78,6 +78,7 @@ static void see_op(Verify *v, const Op *op) {
     }
     switch (op->kind) { /* what else there is has nothing to do with gradients of groups */
     case OP_pack:
+    case OP_copy_in:
         v->gradient[op->out] =
             (Gradient){(int32_t)op->attr->group + 1, 0, mesh_sample_axes(&g->policy.mesh), false};
         break;

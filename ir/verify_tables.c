@@ -284,13 +284,38 @@ static void check_members(Verify *v) {
                           g->params.at[i].name.path, owners[i]);
 }
 
+/* Chunks of one parameter after the other fill the shard. */
+static void check_chunks(Verify *v, uint32_t row) {
+    const Group *q = &v->g->groups.at[row];
+    int64_t end = 0;
+    for (uint32_t k = 0; k < q->params.n; k++) {
+        LayoutPlace p = group_place(v->g, q, k);
+        if (p.offset != end || p.chunk < 1 || p.chunk > p.n) {
+            verify_broken(v, RULE_SHARD_3, NULL,
+                          "group %u: parameter %d of %lld in chunks of %lld at %lld, after %lld",
+                          row, q->params.at[k].param, (long long)p.n, (long long)p.chunk,
+                          (long long)p.offset, (long long)end);
+            return;
+        }
+        end = layout_end(&q->layout, &p);
+    }
+    if (end != q->layout.shard || q->layout.unpadded != q->layout.padded)
+        verify_broken(v, RULE_SHARD_3, NULL, "group %u: chunks end at %lld of %lld, unpadded %lld",
+                      row, (long long)end, (long long)q->layout.shard,
+                      (long long)q->layout.unpadded);
+}
+
 static void check_layout(Verify *v, uint32_t row) {
     const Group *q = &v->g->groups.at[row];
+    if (q->params.n && q->params.at[0].chunk && layout_is_sound(&q->layout, &v->g->policy.mesh)) {
+        check_chunks(v, row);
+        return;
+    }
     int64_t ranks = mesh_extent(&v->g->policy.mesh, q->layout.split), end = 0;
     int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->compute_dtype), 1);
     for (uint32_t k = 0; k < q->params.n; k++) {
         int64_t at = q->params.at[k].offset;
-        if (at < end || at % grain || at > q->layout.padded) {
+        if (at < end || at % grain || at > q->layout.padded || q->params.at[k].chunk) {
             verify_broken(v, RULE_SHARD_3, NULL,
                           "group %u: parameter %d at %lld, after %lld and in steps of %lld", row,
                           q->params.at[k].param, (long long)at, (long long)end, (long long)grain);

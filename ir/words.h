@@ -101,6 +101,10 @@
       "optimizer states; one gather and one reduction of a unit a step")                           \
     W(STRATEGY_NONE, "none", "nothing is sharded; gradients are all-reduced")
 
+#define WORDS_LayoutKind(W)                                                                        \
+    W(LAYOUT_FLAT, "flat", "one after the other, cut into even shards")                            \
+    W(LAYOUT_PARAM, "param", "each parameter by itself, by rows of its first axis")
+
 #define WORDS_UnitPolicy(W)                                                                        \
     W(UNIT_ROOT, "root", "one unit")                                                               \
     W(UNIT_CLASS, "class", "each module of these classes")                                         \
@@ -153,6 +157,7 @@
     TABLE(InitKind, INIT_KINDS)                                                                    \
     TABLE(StateRole, STATE_ROLES)                                                                  \
     TABLE(Strategy, STRATEGY_KINDS)                                                                \
+    TABLE(LayoutKind, LAYOUT_KINDS)                                                                \
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \

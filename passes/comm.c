@@ -159,7 +159,8 @@ static Comm comm_of(Graph *g) {
     for (uint32_t k = 0; k < g->groups.n; k++)
         for (uint32_t j = 0; j < g->groups.at[k].params.n; j++) {
             const GroupParam *at = &g->groups.at[k].params.at[j];
-            c.place[at->param] = (Place){(int32_t)k, at->offset};
+            LayoutPlace p = group_place(g, &g->groups.at[k], j);
+            c.place[at->param] = (Place){(int32_t)k, at->offset, layout_is_whole(&p)};
         }
     c.around = arena_array(g->scratch, int32_t, g->units.n);
     for (uint32_t u = 0; u < g->units.n; u++)

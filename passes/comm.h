@@ -41,6 +41,7 @@ typedef struct Bucket {
 typedef struct Place {
     int32_t group;
     int64_t offset; /* elements */
+    bool whole;     /* in one piece: a view shows it */
 } Place;
 
 /* A program as shard left it: computation, what it reads, what is to be reduced. */

@@ -166,7 +166,8 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
     }
 }
 
-/* A view, or a reshape of one, of the current gather: once per gather, before its first reader. */
+/* A parameter of the current gather, or a reshape of one: once per gather, before its first reader.
+ * A view shows it where it is in one piece; what is in chunks is copied together. */
 static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     Graph *g = e->c->g;
     int32_t unit = e->c->map.owner[p], gather = e->current[unit];
@@ -177,9 +178,11 @@ static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     const Place *place = &e->c->place[p];
     bool direct = def.kind == OP_param;
     ValueId in = direct ? e->flat[place->group] : view_of(e, def.in[0], p);
-    Attrs a = direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype)} : *def.attr;
+    OpKind kind = !direct ? def.kind : place->whole ? OP_view : OP_copy_out;
+    Attrs a =
+        direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype), .index = p} : *def.attr;
     e->view_gather[old] = (uint32_t)gather + 1;
-    return e->became[old] = emit(&e->b, direct ? OP_view : def.kind, &a, 1, &in, &t);
+    return e->became[old] = emit(&e->b, kind, &a, 1, &in, &t);
 }
 
 /* ---- reductions ---- */
@@ -310,9 +313,10 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
     const Group *group = &g->groups.at[r->group];
     ValueId *in = arena_array(g->scratch, ValueId, group->params.n);
     for (uint32_t j = 0; j < group->params.n; j++) in[j] = e->became[r->gradient[j]];
+    OpKind kind = group_is_whole(g, group) ? OP_pack : OP_copy_in;
     Attrs a = {.group = r->group};
     Type t = type_of(group->reduce_dtype, 1, &group->layout.padded);
-    return emit(&e->b, OP_pack, &a, group->params.n, in, &t);
+    return emit(&e->b, kind, &a, group->params.n, in, &t);
 }
 
 /* From the contribution to where gradients are between micro-batches, and from there to where the

@@ -1,14 +1,17 @@
-/* shard: flat parameters.
+/* shard: the parameters of a unit as groups, and how those are laid out.
  *
  * In: a graph of level shard, right after wrap: parameters, gradients, moments and updates one by
  * one. Out: groups, states by group, gradients and updates by group. Parameters are still read one
  * by one; comm says where the flat ones are when.
  *
  * A group is the parameters of a unit that agree in compute, master and reduce dtype, in being
- * trainable and in being split, in pre-order; groups that every rank holds whole come last. Each
- * starts at a multiple of align bytes of the compute dtype (align 0: where the one before it ends);
- * the end is filled up to a multiple of the ranks N; rank r holds [r * shard, (r + 1) * shard).
- * With one rank or strategy none every rank holds all of it.
+ * trainable and in being split; groups that every rank holds whole come last. Of N ranks, rank r
+ * holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
+ *
+ *   layout = flat   in pre-order, each at a multiple of align bytes of the compute dtype (align 0:
+ *                   where the one before it ends); the end is filled up to a multiple of N
+ *   layout = param  in post-order, each in chunks of ceil(rows / N) rows, chunk r in shard r; the
+ *                   shards have the same room for it, what it does not fill is zero
  *
  * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
  * shard of the reduced flat gradient. The norm is that of these, there is one update per group, on
@@ -17,6 +20,7 @@
  * A gradient is written where it belongs in the flat one, so one that cannot be (it has another
  * dtype, is a view of something, or stands for two parameters) is copied first.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "passes.h"
@@ -69,18 +73,94 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
         vec_push(g->arena, &g->groups, group);
     }
     s->group[p] = u->groups.at[k];
-    Group *group = &g->groups.at[s->group[p]];
-    int64_t grain = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype));
-    GroupParam place = {(int32_t)p, layout_place(group->layout.unpadded, grain)};
-    vec_push(g->arena, &group->params, place);
-    group->layout.unpadded = place.offset + type_elements(&param->type);
+    vec_push(g->arena, &g->groups.at[s->group[p]].params, ((GroupParam){.param = (int32_t)p}));
+}
+
+/* ---- layouts: one function a kind, which places the parameters of a group and says its sizes */
+
+static void place_flat(Graph *g, Group *group) {
+    int64_t grain = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype)), end = 0;
+    for (uint32_t k = 0; k < group->params.n; k++) {
+        group->params.at[k].offset = layout_place(end, grain);
+        LayoutPlace p = group_place(g, group, k);
+        end = layout_end(&group->layout, &p);
+    }
+    group->layout = layout_of(&g->policy.mesh, group->layout.split, end, g->policy.align > 0);
+}
+
+static void place_by_rows(Graph *g, Group *group) {
+    AxisSet split = group->layout.split;
+    int64_t end = 0;
+    for (uint32_t k = 0; k < group->params.n; k++) {
+        GroupParam *at = &group->params.at[k];
+        const Type *t = &g->params.at[at->param].type;
+        at->offset = end;
+        int64_t rows = t->rank ? t->dim[0] : 1;
+        at->chunk = layout_chunk(&g->policy.mesh, split, rows, type_elements(t));
+        end += at->chunk;
+    }
+    group->layout = layout_by_chunks(&g->policy.mesh, split, end);
+}
+
+/* Parameters are in pre-order: a module's own ones before those of its submodules. */
+static int64_t order_flat(const Graph *g, uint32_t p) {
+    (void)g;
+    return p;
+}
+
+/* Post-order: after those of its submodules. Modules are in pre-order, so there come before one in
+ * post-order those before it but for the ones around it, and those inside of it. */
+static int64_t post_order(const Graph *g, int32_t module) {
+    int64_t around = 0, end = module + 1;
+    for (int32_t m = g->modules.at[module].parent; m != NO_INDEX; m = g->modules.at[m].parent)
+        around++;
+    while (end < g->modules.n && g->modules.at[end].parent >= module) end++;
+    return end - 1 - around;
+}
+
+/* A tied parameter comes with the first of its modules. */
+static int64_t order_by_rows(const Graph *g, uint32_t p) {
+    const Param *q = &g->params.at[p];
+    int64_t first = post_order(g, q->name.module);
+    for (uint32_t k = 0; k < q->aliases.n; k++)
+        first = MIN(first, post_order(g, q->aliases.at[k].module));
+    return first * (int64_t)g->params.n + p;
+}
+
+static const struct {
+    int64_t (*order)(const Graph *g, uint32_t p);
+    void (*place)(Graph *g, Group *group);
+} layouts[LAYOUT_KINDS] = {
+    [LAYOUT_FLAT] = {order_flat, place_flat},
+    [LAYOUT_PARAM] = {order_by_rows, place_by_rows},
+};
+
+typedef struct Ordered {
+    int64_t order;
+    uint32_t param;
+} Ordered;
+
+static int compare_ordered(const void *a, const void *b) {
+    const Ordered *x = a, *y = b;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* All parameters in the order of the layout. */
+static Ordered *in_order(const Graph *g) {
+    Ordered *list = arena_array(g->scratch, Ordered, g->params.n + 1);
+    for (uint32_t p = 0; p < g->params.n; p++)
+        list[p] = (Ordered){layouts[g->policy.layout].order(g, p), p};
+    qsort(list, g->params.n, sizeof *list, compare_ordered);
+    return list;
 }
 
 static void make_groups(Shard *s) {
     Graph *g = s->g;
     typedef VEC(uint32_t) Owned;
     Owned *owned = arena_array(g->scratch, Owned, g->units.n);
-    for (uint32_t p = 0; p < g->params.n; p++) {
+    const Ordered *order = in_order(g);
+    for (uint32_t k = 0; k < g->params.n; k++) {
+        uint32_t p = order[k].param;
         CHECK(s->map.owner[p] != NO_INDEX);
         vec_push(g->scratch, &owned[s->map.owner[p]], p);
     }
@@ -92,10 +172,7 @@ static void make_groups(Shard *s) {
                 if (g->params.at[owned[u].at[k]].replicate == whole)
                     add_to_group(s, (int32_t)u, owned[u].at[k]);
     }
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        Layout *l = &g->groups.at[k].layout;
-        *l = layout_of(&g->policy.mesh, l->split, l->unpadded, g->policy.align > 0);
-    }
+    for (uint32_t k = 0; k < g->groups.n; k++) layouts[g->policy.layout].place(g, &g->groups.at[k]);
 }
 
 /* ---- states ---- */
@@ -145,16 +222,19 @@ static void make_states(Shard *s) {
 
 /* ---- gradients ---- */
 
-/* The gradient as a value that may be written straight into its place in the flat one. */
-static ValueId own_gradient(Shard *s, ValueId v, int dtype) {
+/* The gradient in the group's dtype, as a value that may be written straight into its place in the
+ * flat one, unless it will be copied there. */
+static ValueId own_gradient(Shard *s, ValueId v, const Group *group) {
     Graph *g = s->g;
+    int dtype = group->reduce_dtype;
     Type t = g->values.at[v].type;
     OpKind def = g->ops.at[g->values.at[v].def].kind;
     if (t.dtype != dtype) {
         t.dtype = (uint8_t)dtype;
         return emit(&s->b, OP_cast, NULL, 1, &v, &t);
     }
-    if (op_info[def].alias != ALIAS_VIEW && !s->packed[v]) {
+    bool own = op_info[def].alias != ALIAS_VIEW && !s->packed[v];
+    if (own || !group_is_whole(g, group)) {
         s->packed[v] = true;
         return v;
     }
@@ -176,7 +256,7 @@ static void emit_gradient(Shard *s, uint32_t k, uint8_t phase) {
 static void see_gradient(Shard *s, Op op) {
     uint32_t p = (uint32_t)op.attr->index, k = (uint32_t)s->group[p];
     builder_like(&s->b, &op);
-    s->gradient[p] = own_gradient(s, s->became[op.in[0]], s->g->groups.at[k].reduce_dtype);
+    s->gradient[p] = own_gradient(s, s->became[op.in[0]], &s->g->groups.at[k]);
     CHECK(s->waiting[k] > 0);
     if (--s->waiting[k] == 0) emit_gradient(s, k, op.phase);
 }

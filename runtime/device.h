@@ -32,10 +32,16 @@ static inline int64_t rank_norm_part(const RankInfo *r, const PlanGroup *g, int6
     return mesh_index(&r->mesh, r->rank, same);
 }
 
-/* The first element of the group that this rank holds. */
-static inline int64_t rank_first(const RankInfo *r, const PlanGroup *g) {
+/* The number of the group's shard that this rank holds. */
+static inline int64_t rank_number(const RankInfo *r, const PlanGroup *g) {
     Layout l = plan_layout(g);
-    return layout_first(&l, &r->mesh, r->rank);
+    return layout_number(&l, &r->mesh, r->rank);
+}
+
+/* How far before its offset in the group a parameter begins in this rank's shard: a flat one may
+ * begin before the shard does, chunks have the same place in all shards. */
+static inline int64_t rank_start(const RankInfo *r, const PlanGroup *g) {
+    return plan_has_chunks(r->plan, g) ? 0 : rank_number(r, g) * g->shard;
 }
 
 /* One launch. Pointers are device addresses; types are those of the plan's values: no dimension is

@@ -22,7 +22,7 @@ typedef struct Gather {
     TensorPlan *tensor;  /* [n] of the file */
     uint32_t *param;     /* [n] parameter of each tensor */
     uint32_t *group;     /* [params] */
-    int64_t *offset;     /* [params] in the group */
+    LayoutPlace *place;  /* [params] in the group */
     uint32_t n;
     char *bounce; /* device memory */
     uint64_t bounce_bytes;
@@ -40,13 +40,13 @@ static void plan_tensors(Gather *g, bool trainable_only) {
     g->tensor = arena_array(g->arena, TensorPlan, p->n_params + 1);
     g->param = arena_array(g->arena, uint32_t, p->n_params + 1);
     g->group = arena_array(g->arena, uint32_t, p->n_params + 1);
-    g->offset = arena_array(g->arena, int64_t, p->n_params + 1);
+    g->place = arena_array(g->arena, LayoutPlace, p->n_params + 1);
     for (uint64_t k = 0; k < p->n_params; k++) g->group[k] = UINT32_MAX;
     for (uint64_t i = 0; i < p->n_groups; i++)
         for (uint32_t k = 0; k < p->groups[i].n_param; k++) {
             const PlanGroupParam *q = &p->group_params[p->groups[i].first_param + k];
             g->group[q->param] = (uint32_t)i;
-            g->offset[q->param] = q->offset;
+            g->place[q->param] = plan_place(p, (uint64_t)p->groups[i].first_param + k);
         }
     for (uint64_t k = 0; k < p->n_params; k++) {
         const PlanParam *q = &p->params[k];
@@ -139,9 +139,9 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
     uint32_t width = dtype_bytes(source_dtype(g, f));
     int64_t elements = type_elements(&q->type), step = (int64_t)(g->bounce_bytes / width);
     for (int64_t done = 0; done < elements;) {
-        int64_t at = g->offset[param] + done;
+        int64_t at = layout_element(&layout, &g->place[param], done);
         int32_t owner = (int32_t)layout_shard_of(&layout, at);
-        int64_t n = MIN(MIN(step, elements - done), layout.shard - layout_at(&layout, at));
+        int64_t n = MIN(step, layout_run(&layout, &g->place[param], done));
         int code = 0;
         const char *from = g->bounce;
         if (replicated) {

@@ -257,19 +257,30 @@ static int fill_piece(Filling *f, uint32_t row, int64_t first, int64_t n, int to
     return code ? code : rank_synchronize(f->rank, f->rank->error);
 }
 
+/* What this rank's shard holds of a tensor, which goes to `to`. */
+static int fill_held(Filling *f, uint32_t row, const LayoutPiece *held, int dtype, char *to) {
+    for (int64_t done = 0; done < held->count; done += PIECE) {
+        int64_t n = MIN(held->count - done, (int64_t)PIECE);
+        int code = fill_piece(f, row, held->first + done, n, dtype,
+                              to + (uint64_t)done * dtype_bytes(dtype));
+        if (code) return code;
+    }
+    return 0;
+}
+
 static int fill_vector(Filling *f, uint32_t vector) {
     const CkContents *c = &f->s->mine.c;
     const CkVector *v = &c->vector[vector];
     char *shard = f->rank->arena + f->s->mine.state[vector]->address;
-    int64_t begin = layout_first(&v->layout, &c->mesh, f->rank->rank);
+    int64_t number = layout_number(&v->layout, &c->mesh, f->rank->rank);
     uint64_t width = dtype_bytes((int)v->dtype);
     for (uint32_t i = v->first; i < v->first + v->n; i++) {
         const CkTensor *t = &c->tensor[i];
-        LayoutPiece held = layout_piece(&v->layout, begin, t->offset, t->elements);
-        for (int64_t done = 0; done < held.count; done += PIECE) {
-            int64_t n = MIN(held.count - done, (int64_t)PIECE);
-            int code = fill_piece(f, (uint32_t)f->s->row[i], held.first + done, n, (int)v->dtype,
-                                  shard + (uint64_t)(held.at + done) * width);
+        LayoutPlace place = ck_place(t);
+        LayoutPiece held;
+        for (int64_t j = 0; (held = layout_piece(&v->layout, &place, number, j)).count; j++) {
+            int code = fill_held(f, (uint32_t)f->s->row[i], &held, (int)v->dtype,
+                                 shard + (uint64_t)held.at * width);
             if (code) return code;
         }
     }

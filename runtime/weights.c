@@ -1,6 +1,6 @@
 /* Start weights: each rank makes or reads exactly the elements of its shards. Element e of group g
- * belongs to the ranks whose number over the group's axes is e / shard. Padding stays zero, as the
- * arena was. */
+ * belongs to the ranks whose number over the group's axes is e / shard; which one that is of a
+ * parameter, ir/shards.h says. Padding stays zero, as the arena was. */
 #include <stdlib.h>
 
 #include "runtime.h"
@@ -58,28 +58,38 @@ static void expect(const TensorMatch *m, int64_t first, int64_t n) {
         mapped_expect(t->data + first * width, (uint64_t)n * width);
 }
 
+/* This worker's part of what a shard holds of a parameter, which goes to `to`. */
+static int fill_held(Worker *w, uint32_t param, const LayoutPiece *held, char *to) {
+    Rank *r = w->rank;
+    uint32_t width = dtype_bytes(r->run->plan->params[param].type.dtype);
+    for (int64_t done = 0; done < held->count; done += PIECE) {
+        int64_t n = MIN(held->count - done, (int64_t)PIECE);
+        if (w->piece++ % w->workers != w->index) continue;
+        rank_beat(r);
+        int code = fill_piece(w, param, held->first + done, n, to + (uint64_t)done * width);
+        if (code) return code;
+    }
+    return 0;
+}
+
 static int fill_group(Worker *w, uint32_t group, char *shard) {
     Rank *r = w->rank;
     const Plan *p = r->run->plan;
     const PlanGroup *g = &p->groups[group];
     uint32_t width = dtype_bytes((int)g->master_dtype);
     Layout layout = plan_layout(g);
-    int64_t begin = rank_first(&r->info, g);
+    int64_t number = rank_number(&r->info, g);
     for (uint32_t i = 0; i < g->n_param; i++) {
-        const PlanGroupParam *q = &p->group_params[g->first_param + i];
-        LayoutPiece held =
-            layout_piece(&layout, begin, q->offset, type_elements(&p->params[q->param].type));
-        const TensorMatch *m = r->run->weights && held.count ? &r->run->match[q->param] : NULL;
-        if (m && w->index == 0) expect(m, held.first, held.count);
-        for (int64_t done = 0; done < held.count; done += PIECE) {
-            int64_t n = MIN(held.count - done, (int64_t)PIECE);
-            if (w->piece++ % w->workers != w->index) continue;
-            rank_beat(r);
-            char *to = shard + (uint64_t)(held.at + done) * width;
-            int code = fill_piece(w, q->param, held.first + done, n, to);
+        uint32_t param = p->group_params[g->first_param + i].param;
+        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + i);
+        const TensorMatch *m = r->run->weights ? &r->run->match[param] : NULL;
+        LayoutPiece held;
+        for (int64_t j = 0; (held = layout_piece(&layout, &place, number, j)).count; j++) {
+            if (m && w->index == 0) expect(m, held.first, held.count);
+            int code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
             if (code) return code;
+            if (m && m->transposed) mapped_release(m->tensor->data, m->tensor->bytes);
         }
-        if (m && m->transposed) mapped_release(m->tensor->data, m->tensor->bytes);
     }
     return 0;
 }
@@ -130,14 +140,16 @@ static int compare_rank(const Run *run, int32_t rank, char *error) {
     for (uint64_t i = 0; i < p->n_groups && !code; i++) {
         const PlanGroup *g = &p->groups[i];
         Layout layout = plan_layout(g);
-        int64_t begin = rank_first(&info, g);
+        int64_t number = rank_number(&info, g);
         for (uint32_t k = 0; k < g->n_param && !code; k++) {
             const PlanGroupParam *q = &p->group_params[g->first_param + k];
             const PlanParam *param = &p->params[q->param];
             const TensorMatch *m = &run->match[q->param];
-            if (!m->n_same) continue;
-            LayoutPiece held = layout_piece(&layout, begin, q->offset, type_elements(&param->type));
-            code = compare_param(run, param, m, held.first, held.first + held.count, error);
+            LayoutPlace place = plan_place(p, (uint64_t)g->first_param + k);
+            LayoutPiece held;
+            for (int64_t j = 0;
+                 m->n_same && !code && (held = layout_piece(&layout, &place, number, j)).count; j++)
+                code = compare_param(run, param, m, held.first, held.first + held.count, error);
         }
     }
     return code;

@@ -67,9 +67,12 @@ static bool next_part(const Factored *f, Part *part) {
     const PlanGroupParam *place = plan->group_params + f->group->first_param + part->row;
     part->param = &plan->params[place->param];
     part->shape = factor_shape(&part->param->type);
-    part->at = place->offset - rank_first(f->l->call->rank, f->group);
-    part->from = MAX(f->mine.from - part->at, 0);
-    part->to = MIN(f->mine.to - part->at, type_elements(&part->param->type));
+    int64_t n = type_elements(&part->param->type); /* in chunks, elements [first, end) are here */
+    int64_t first = place->chunk * rank_number(f->l->call->rank, f->group);
+    int64_t end = place->chunk ? MIN(first + place->chunk, n) : n;
+    part->at = place->offset - rank_start(f->l->call->rank, f->group) - first;
+    part->from = MAX(f->mine.from - part->at, first);
+    part->to = MIN(f->mine.to - part->at, end);
     return true;
 }
 

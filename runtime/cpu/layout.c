@@ -1,5 +1,5 @@
-/* Kernels that move data without computing: field, iota, fill, split, stack, pack; and metric_add,
- * which adds integers.
+/* Kernels that move data without computing: field, iota, fill, split, stack, pack, copies between
+ * parameters and the vectors of layout = param; and metric_add, which adds integers.
  */
 #include "kernel.h"
 #include "vector.h"
@@ -139,6 +139,76 @@ KERNEL(pack) {
             return launch_error(l, EXIT_CORRUPT, "group %lld overlaps itself", (long long)index);
         memset(bytes_at(out.at, end * size), 0, (size_t)((next - end) * size));
         if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    }
+    return 0;
+}
+
+/* Where the parts of one parameter's chunks are, between it and the vector of its group. */
+typedef struct Chunks {
+    Layout layout;
+    LayoutPlace place;
+    int64_t size; /* bytes of an element */
+} Chunks;
+
+/* This thread's share of the parameter, out of the vector. */
+static void copy_parameter(const Chunks *c, char *to, const char *flat) {
+    Range r = my_range(c->place.n, 64);
+    for (int64_t e = r.from, n; e < r.to; e += n) {
+        n = MIN(layout_run(&c->layout, &c->place, e), r.to - e);
+        memcpy(to + e * c->size, flat + layout_element(&c->layout, &c->place, e) * c->size,
+               (size_t)(n * c->size));
+    }
+}
+
+/* This thread's share of each chunk, into the vector, and zeros where the parameter has no more. */
+static void copy_chunks(const Chunks *c, char *flat, const char *from) {
+    const LayoutPlace *p = &c->place;
+    Range r = my_range(p->chunk, 64);
+    int64_t shards = layout_shards(&c->layout), chunks = layout_end(&c->layout, p) - p->offset;
+    chunks = chunks / p->chunk * shards;
+    for (int64_t k = 0; k < chunks; k++) {
+        int64_t at = k % shards * c->layout.shard + p->offset + k / shards * p->chunk + r.from;
+        int64_t held = MIN(MAX(p->n - k * p->chunk - r.from, 0), r.to - r.from);
+        memcpy(flat + at * c->size, from + (k * p->chunk + r.from) * c->size * (held > 0),
+               (size_t)(held * c->size));
+        memset(flat + (at + held) * c->size, 0, (size_t)((r.to - r.from - held) * c->size));
+    }
+}
+
+KERNEL(copy_out) {
+    Operand flat = input(l, 0);
+    Result out = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    const PlanGroup *g = NULL;
+    int64_t param = l->call->attr->index;
+    uint64_t k = plan_find_place(plan, (uint64_t)param, &g);
+    if (k == plan->n_group_params)
+        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)param);
+    Chunks c = {plan_layout(g), plan_place(plan, k), dtype_bytes(out.dtype)};
+    if (!c.place.chunk || flat.n != g->padded || out.n != c.place.n || out.dtype != flat.dtype)
+        return launch_error(l, EXIT_CORRUPT, "parameter %lld is in no chunks", (long long)param);
+#pragma omp parallel num_threads(threads_for(l, out.n))
+    copy_parameter(&c, out.at, flat.at);
+    return 0;
+}
+
+KERNEL(copy_in) {
+    Result out = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    int64_t index = l->call->attr->group;
+    if (index < 0 || (uint64_t)index >= plan->n_groups)
+        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
+    const PlanGroup *g = &plan->groups[index];
+    if (g->n_param != l->call->n_in || out.n != g->padded || !plan_has_chunks(plan, g))
+        return launch_error(l, EXIT_CORRUPT, "group %lld has no such chunks", (long long)index);
+    Chunks c = {.layout = plan_layout(g), .size = dtype_bytes(out.dtype)};
+    for (uint32_t i = 0; i < g->n_param; i++) {
+        Operand x = input(l, i);
+        c.place = plan_place(plan, (uint64_t)g->first_param + i);
+        if (x.n != c.place.n || x.dtype != out.dtype)
+            return launch_error(l, EXIT_CORRUPT, "operand %u does not fit", i);
+#pragma omp parallel num_threads(threads_for(l, x.n))
+        copy_chunks(&c, out.at, x.at);
     }
     return 0;
 }

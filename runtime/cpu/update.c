@@ -169,7 +169,7 @@ static Update at_rate(const Update *u, double factor) {
 static void update_group(const Launch *l, const PlanGroup *group, const Update *u, Segment segment,
                          Range mine) {
     const Plan *plan = l->call->rank->plan;
-    int64_t start = rank_first(l->call->rank, group);
+    int64_t start = rank_start(l->call->rank, group);
     const PlanGroupParam *params = plan->group_params + group->first_param;
     int64_t at = mine.from;
     for (uint32_t k = 0; k < group->n_param && at < mine.to; k++) {

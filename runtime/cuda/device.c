@@ -153,6 +153,7 @@ static void fill_segments(const Plan *p, const PlanGroup *group, SegmentStart *t
     for (uint32_t k = group->first_param; k < group->first_param + group->n_param; k++) {
         const PlanParam *param = &p->params[p->group_params[k].param];
         table[k] = (SegmentStart){.offset = p->group_params[k].offset,
+                                  .chunk = p->group_params[k].chunk,
                                   .lr_factor = plan_lr_factor(param),
                                   .weight_decay = plan_decay(param, STANDARD_DECAY),
                                   .elements = type_elements(&param->type),

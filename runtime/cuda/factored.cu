@@ -11,7 +11,8 @@ enum { THREADS = 256, MOST_BLOCKS = 132 * 4, HIGH_BITS = 62 };
 struct Factored {
     const SegmentStart *segment; /* of the group's first parameter */
     const double *scale, *step;
-    int64_t start;    /* the group's element that is element 0 of the operands */
+    int64_t start;    /* where a flat parameter at offset 0 would be: this much before element 0 */
+    int64_t number;   /* of the shard */
     int64_t from, to; /* elements of the operands that this rank answers for */
     unsigned across;  /* blocks a parameter */
     float clip_value, eps;
@@ -31,9 +32,12 @@ struct Part {
 DEVICE Part part_of(const Factored &f) {
     Part p;
     p.s = f.segment + param_row(f);
-    p.at = p.s->offset - f.start;
-    p.from = f.from - p.at > 0 ? f.from - p.at : 0;
-    p.to = f.to - p.at < p.s->elements ? f.to - p.at : p.s->elements;
+    int64_t first = p.s->chunk * f.number; /* of its elements here, where it is in chunks */
+    int64_t end =
+        p.s->chunk && first + p.s->chunk < p.s->elements ? first + p.s->chunk : p.s->elements;
+    p.at = p.s->offset - f.start - first;
+    p.from = f.from - p.at > first ? f.from - p.at : first;
+    p.to = f.to - p.at < end ? f.to - p.at : end;
     return p;
 }
 
@@ -242,7 +246,8 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
     *f = {};
     f->segment = l->segment + group->first_param;
     f->scale = (const double *)factors.at;
-    f->start = rank_first(l->call->rank, group);
+    f->start = rank_start(l->call->rank, group);
+    f->number = rank_number(l->call->rank, group);
     f->to = n;
     f->clip_value = (float)l->call->attr->clip_value;
     f->eps = (float)l->call->attr->eps;

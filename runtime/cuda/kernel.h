@@ -40,7 +40,7 @@ enum { FAULT_NONE, FAULT_ID, FAULT_TARGET };
  * decay, STANDARD_DECAY being the optimizer's. */
 enum { STANDARD_DECAY = -1 };
 typedef struct SegmentStart {
-    int64_t offset;
+    int64_t offset, chunk; /* see LayoutPlace */
     double lr_factor, weight_decay;
     int64_t elements;
     FactorShape shape;      /* of Adafactor, and .. */

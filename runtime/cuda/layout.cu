@@ -1,5 +1,5 @@
-/* Kernels that move data without computing: field, split, stack, pack; and metric_add, which adds
- * integers.
+/* Kernels that move data without computing: field, split, stack, pack, copies between parameters
+ * and the vectors of layout = param; and metric_add, which adds integers.
  */
 #include "intrinsics.h"
 
@@ -121,6 +121,104 @@ KERNEL(pack) {
             if (code) return code;
         }
         if (p < g->n_param) end = next + type_elements(l->call->in_type[p]);
+    }
+    return 0;
+}
+
+/* One parameter of a group in chunks, in words that both sides of a copy have at multiples of their
+ * size: all numbers count words. Chunk k is in shard k % shards, after chunk k - shards. */
+struct Chunks {
+    int64_t n, chunk, offset, shard, shards;
+};
+DEVICE int64_t in_vector(const Chunks &c, int64_t i) {
+    int64_t k = i / c.chunk;
+    return k % c.shards * c.shard + c.offset + k / c.shards * c.chunk + i % c.chunk;
+}
+
+template <typename Word>
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    take_chunks(Word *to, const Word *flat, Chunks c) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < c.n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = flat[in_vector(c, i)];
+}
+
+/* all: the words of all the room for chunks; those past the parameter are zeros. */
+template <typename Word>
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    put_chunks(Word *flat, const Word *from, Chunks c, int64_t all) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < all;
+         i += (int64_t)gridDim.x * blockDim.x)
+        flat[in_vector(c, i)] = i < c.n ? from[i] : Word{};
+}
+
+/* The widest word, at most 16 bytes, that divides a number of bytes. */
+static int64_t word_of_bytes(uint64_t bytes) {
+    uint64_t lowest = bytes & (~bytes + 1);
+    return lowest && lowest < 16 ? (int64_t)lowest : 16;
+}
+
+template <typename Word>
+static int copy_words(const Launch *l, void *vector, void *parameter, const Chunks &c, bool out) {
+    int64_t room = ((c.n - 1) / c.chunk / c.shards + 1) * c.shards * c.chunk;
+    unsigned blocks = blocks_for(out ? c.n : room, LAYOUT_THREADS * 4);
+    auto take = take_chunks<Word>;
+    auto put = put_chunks<Word>;
+    if (out)
+        return LAUNCH(l, take, blocks, LAYOUT_THREADS, 0, (Word *)parameter, (const Word *)vector,
+                      c);
+    return LAUNCH(l, put, blocks, LAYOUT_THREADS, 0, (Word *)vector, (const Word *)parameter, c,
+                  room);
+}
+
+static int copy_chunks(const Launch *l, void *vector, void *parameter, const Layout &layout,
+                       const LayoutPlace &p, int64_t size, bool out) {
+    int64_t word = word_of_bytes((uint64_t)((p.n | p.chunk | p.offset | layout.shard) * size) |
+                                 (uintptr_t)vector | (uintptr_t)parameter);
+    Chunks c = {p.n * size / word, p.chunk * size / word, p.offset * size / word,
+                layout.shard * size / word, layout_shards(&layout)};
+    switch (word) {
+    case 16: return copy_words<uint4>(l, vector, parameter, c, out);
+    case 8: return copy_words<uint2>(l, vector, parameter, c, out);
+    case 4: return copy_words<uint32_t>(l, vector, parameter, c, out);
+    case 2: return copy_words<uint16_t>(l, vector, parameter, c, out);
+    default: return copy_words<uint8_t>(l, vector, parameter, c, out);
+    }
+}
+
+KERNEL(copy_out) {
+    Operand flat = input(l, 0);
+    Result to = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    const PlanGroup *g = NULL;
+    int64_t param = l->call->attr->index;
+    uint64_t k = plan_find_place(plan, (uint64_t)param, &g);
+    if (k == plan->n_group_params)
+        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)param);
+    LayoutPlace place = plan_place(plan, k);
+    if (!place.chunk || flat.n != g->padded || to.n != place.n || to.dtype != flat.dtype)
+        return launch_error(l, EXIT_CORRUPT, "parameter %lld is in no chunks", (long long)param);
+    return copy_chunks(l, (void *)(uintptr_t)flat.at, to.at, plan_layout(g), place,
+                       dtype_bytes(to.dtype), true);
+}
+
+KERNEL(copy_in) {
+    Result to = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    int64_t index = l->call->attr->group;
+    if (index < 0 || (uint64_t)index >= plan->n_groups)
+        return launch_error(l, EXIT_CORRUPT, "no group %lld", (long long)index);
+    const PlanGroup *g = &plan->groups[index];
+    if (g->n_param != l->call->n_in || to.n != g->padded || !plan_has_chunks(plan, g))
+        return launch_error(l, EXIT_CORRUPT, "group %lld has no such chunks", (long long)index);
+    for (uint32_t i = 0; i < g->n_param; i++) {
+        Operand x = input(l, i);
+        LayoutPlace place = plan_place(plan, (uint64_t)g->first_param + i);
+        if (x.n != place.n || x.dtype != to.dtype)
+            return launch_error(l, EXIT_CORRUPT, "operand %u does not fit", i);
+        int code = copy_chunks(l, to.at, (void *)(uintptr_t)x.at, plan_layout(g), place,
+                               dtype_bytes(to.dtype), false);
+        if (code) return code;
     }
     return 0;
 }

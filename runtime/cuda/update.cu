@@ -109,7 +109,7 @@ struct Update {
     const void *from[3], *g; /* p, then one or two moments */
     int dtype[3], g_dtype;
     const double *scale, *step;
-    int64_t n, start;            /* start: the group's element that is element 0 here */
+    int64_t n, start;            /* start: what a segment begins before its offset, here */
     const SegmentStart *segment; /* NULL: one parameter */
     int n_segment;
     double weight_decay, beta1, beta2;
@@ -290,7 +290,7 @@ template <int rule> static int run_update(const Launch *l) {
     u.decoupled = rule == RULE_LION || a->decoupled != 0;
     if (group) {
         if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
-        u.start = rank_first(l->call->rank, group);
+        u.start = rank_start(l->call->rank, group);
         u.segment = l->segment + group->first_param;
         u.n_segment = (int)group->n_param;
     }

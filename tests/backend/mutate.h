@@ -97,6 +97,7 @@ typedef bool Fits(const Edit *e, uint32_t instr);
 /* Any instruction in the lists that fits; false if there is none. */
 bool pick(const Edit *e, Random *r, Fits *fits, Place *out);
 bool pick_op(const Edit *e, Random *r, uint16_t op, Place *out);
+bool is_pack(const Edit *e, uint32_t instr); /* or a copy_in */
 /* Any other one of the same op and program whose operands and results have the same types. */
 bool pick_alike(const Edit *e, Random *r, Place of, Place *out);
 uint32_t edit_def(const Edit *e, uint32_t value); /* the instruction that makes it */

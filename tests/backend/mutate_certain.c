@@ -22,7 +22,7 @@ static void make_constant(Edit *e, uint32_t i, double alpha) {
 static bool constant_gradient(Edit *e, Random *r) {
     Place at;
     uint32_t n = 0, chosen = 0;
-    if (!pick_op(e, r, OP_pack, &at)) return false;
+    if (!pick(e, r, is_pack, &at)) return false;
     const EditInstr *pack = &e->instr[at.instr];
     for (uint32_t k = 0; k < pack->n_in; k++) {
         uint32_t def = edit_def(e, pack->in[k]);
@@ -37,8 +37,9 @@ static bool constant_gradient(Edit *e, Random *r) {
 
 static bool has_one_result(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    return is_backward(e, i) && in->n_out == 1 && in->n_in > 0 && in->row.op != OP_pack &&
-           op_info[in->row.op].alias != ALIAS_VIEW && op_info[in->row.op].alias != ALIAS_MUST &&
+    return is_backward(e, i) && in->n_out == 1 && in->n_in > 0 && !is_pack(e, i) &&
+           in->row.op != OP_copy_out && op_info[in->row.op].alias != ALIAS_VIEW &&
+           op_info[in->row.op].alias != ALIAS_MUST &&
            signature_result(op_signature((OpKind)in->row.op), 0)->dtype == WANT_DEFAULT &&
            e->value[in->out[0]].type.dtype <= DT_BF16;
 }
@@ -100,8 +101,8 @@ static bool hide_reader(Edit *e, Random *r) {
 
 static bool reads_values(const Edit *e, uint32_t i) {
     uint16_t op = e->instr[i].row.op;
-    return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_pack &&
-           op != OP_accumulate && op != OP_fill && op != OP_metric_add;
+    return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_copy_out &&
+           !is_pack(e, i) && op != OP_accumulate && op != OP_fill && op != OP_metric_add;
 }
 static uint32_t result_number(const EditInstr *in, uint32_t v) {
     uint32_t j = 0;
@@ -116,6 +117,8 @@ static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     if (a == b) return true;
     if (x->row.op == OP_view && y->row.op == OP_view)
         return x->row.attr.offset == y->row.attr.offset;
+    if (x->row.op == OP_copy_out && y->row.op == OP_copy_out)
+        return x->row.attr.index == y->row.attr.index;
     if (x->row.op == OP_layer_norm && y->row.op == OP_add_layer_norm) return same_value(e, b, a);
     if (x->row.op == OP_add_layer_norm && y->row.op == OP_layer_norm)
         return i == j + 1 && same_value(e, x->out[0], y->in[0]) &&
@@ -264,6 +267,17 @@ static bool evaluate_another(Edit *e, Random *r) {
     in->row.attr.offset = offset;
     return true;
 }
+static bool evaluate_another_copy(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    int64_t index = e->instr[other.instr].row.attr.index;
+    if (e->program[at.program].kind != 1 || in->row.attr.index == index ||
+        in->in[0] != e->instr[other.instr].in[0] || !in_one_of_two(e, at.program))
+        return false;
+    in->row.attr.index = index;
+    return true;
+}
 static bool exchange_fields(Edit *e, Random *r) {
     Place at, other;
     if (!pick_op(e, r, OP_field, &at) || !pick_alike(e, r, at, &other)) return false;
@@ -286,7 +300,7 @@ static uint32_t only_user(const Edit *e, uint32_t v, uint16_t op) {
 static bool reduces_gradient(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
     return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
-           e->instr[edit_def(e, in->in[0])].row.op == OP_pack;
+           is_pack(e, edit_def(e, in->in[0]));
 }
 static bool reduce_again(Edit *e, Random *r) {
     (void)r;
@@ -443,6 +457,7 @@ const Fault certain_faults[] = {
     {"do something else with what is not finite", 4, 1, other_on_nan},
     {"update with other constants in one role", 4, 2, other_role},
     {"evaluate with another parameter", 4, 20, evaluate_another},
+    {"evaluate with a copy of another parameter", 4, 20, evaluate_another_copy},
     {"exchange two fields of a batch", 4, 2, exchange_fields},
     {"reduce again what is reduced", 4, 1, reduce_again},
     {"update in two calls", 4, 1, update_in_two_calls},

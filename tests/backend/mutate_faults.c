@@ -261,7 +261,7 @@ static bool out_of_place(Edit *e, Random *r) {
 
 static bool pack_exchange(Edit *e, Random *r) {
     Place at;
-    if (!pick_op(e, r, OP_pack, &at)) return false;
+    if (!pick(e, r, is_pack, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     for (uint32_t k = 0; k + 1 < in->n_in; k++)
         for (uint32_t j = k + 1; j < in->n_in; j++) {
@@ -392,10 +392,14 @@ static bool reshard_another_unit(Edit *e, Random *r) {
     return true;
 }
 
+static bool shows_parameter(const Edit *e, uint32_t i) {
+    return e->instr[i].row.op == OP_view || e->instr[i].row.op == OP_copy_out;
+}
+
 /* A reader takes the unit's gather of another phase. */
 static bool read_another_gather(Edit *e, Random *r) {
     Place at;
-    if (!pick_op(e, r, OP_view, &at)) return false;
+    if (!pick(e, r, shows_parameter, &at)) return false;
     EditInstr *in = &e->instr[at.instr];
     uint32_t flat = in->in[0], def = edit_def(e, flat), n = 0, chosen = 0;
     if (e->instr[def].row.op != OP_unshard) return false;
@@ -409,7 +413,19 @@ static bool read_another_gather(Edit *e, Random *r) {
     if (!n) return false;
     for (uint32_t k = 0; k < e->instr[def].n_out; k++)
         if (e->instr[def].out[k] == flat) in->in[0] = e->instr[chosen].out[k];
-    edit_shift(e, in->out[0], e->value[in->in[0]].address + (uint64_t)in->row.attr.offset);
+    if (in->row.op == OP_view)
+        edit_shift(e, in->out[0], e->value[in->in[0]].address + (uint64_t)in->row.attr.offset);
+    return true;
+}
+
+/* A copy of a parameter that another group has. */
+static bool copy_of_another_group(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_copy_out, &at) || !pick_alike(e, r, at, &other)) return false;
+    EditInstr *in = &e->instr[at.instr];
+    const EditInstr *from = &e->instr[other.instr];
+    if (from->row.unit == in->row.unit || from->row.attr.index == in->row.attr.index) return false;
+    in->row.attr.index = from->row.attr.index;
     return true;
 }
 
@@ -507,6 +523,7 @@ const Fault order_faults[] = {
     {"reshard as another unit", 3, 2, reshard_another_unit},
     {"read the gather of another phase", 3, 4, read_another_gather},
     {"view something that is no parameter", 3, 3, view_of_something_else},
+    {"copy a parameter out of a group that does not have it", 3, 3, copy_of_another_group},
     {"gather the shard of another unit", 3, 2, gather_another_shard},
     {"gather as another unit", 3, 2, gather_as_another_unit},
     {"do not keep what is gathered", 3, 2, kept_gather_lost},

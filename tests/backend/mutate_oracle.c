@@ -241,13 +241,14 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         if ((uint64_t)a->offset * element == offset &&
             (uint64_t)type_elements(&p->params[a->param].type) * element == bytes)
-            return true;
+            return !a->chunk || (uint64_t)a->chunk * element >= bytes ||
+                   wrong(o, i, "a view shows chunks");
     }
     return wrong(o, i, "a view shows no parameter");
 }
 
 static bool reads_parameters(uint16_t op) {
-    return op == OP_unshard || op == OP_cast || op == OP_factored_sums ||
+    return op == OP_unshard || op == OP_copy_out || op == OP_cast || op == OP_factored_sums ||
            op_info[op].role == ROLE_UPDATE;
 }
 
@@ -397,13 +398,24 @@ static bool follow_pack(Oracle *o, Instance *r, uint32_t i) {
     if (in->n_in != g->n_param) return wrong(o, i, "packs another number of gradients");
     for (uint32_t k = 0; k < in->n_in; k++) {
         uint64_t offset = (uint64_t)p->group_params[g->first_param + k].offset * element;
-        if (p->values[in_of(p, i, k)].address != p->values[flat].address + offset)
-            return wrong(o, i, "a gradient is not at its place");
+        bool in_place = p->values[in_of(p, i, k)].address == p->values[flat].address + offset;
+        if (in->op == OP_pack && !in_place) return wrong(o, i, "a gradient is not at its place");
     }
     Data *d = &r->value[flat];
     *d = (Data){.kind = IS_GRADIENT, .group = (int32_t)in->attr.group};
     d->count[o->call] = 1;
     return true;
+}
+
+/* Of the gathered group whose parameter it is. */
+static bool follow_copy(Oracle *o, Instance *r, uint32_t i) {
+    const Plan *p = o->p;
+    const Data *d = data_of(o, r, in_of(p, i, 0));
+    if (d->kind != IS_FLAT) return wrong(o, i, "copies out of something else than a gather");
+    const PlanGroup *g = &p->groups[d->group];
+    for (uint32_t k = 0; k < g->n_param; k++)
+        if (p->group_params[g->first_param + k].param == p->instrs[i].attr.index) return true;
+    return wrong(o, i, "copies a parameter of another group");
 }
 
 /* A collective: every operand of all ranks is of the same kind, and not reduced before. */
@@ -458,7 +470,9 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_TERM, .group = OP_cross_entropy};
         out->count[o->call] = 1;
         return true;
-    case OP_pack: return follow_pack(o, r, i);
+    case OP_copy_out: return follow_copy(o, r, i);
+    case OP_pack:
+    case OP_copy_in: return follow_pack(o, r, i);
     case OP_grad_norm:
         if (!is_gradient(o, data_of(o, r, in_of(p, i, 0)), in->attr.group))
             return wrong(o, i, "takes the norm of a wrong gradient");

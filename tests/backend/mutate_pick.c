@@ -27,6 +27,11 @@ bool pick_op(const Edit *e, Random *r, uint16_t op, Place *out) {
     return n > 0;
 }
 
+bool is_pack(const Edit *e, uint32_t instr) {
+    uint16_t op = e->instr[instr].row.op;
+    return op == OP_pack || op == OP_copy_in;
+}
+
 bool edit_same_type(const Edit *e, uint32_t a, uint32_t b) {
     return !memcmp(&e->value[a].type, &e->value[b].type, sizeof(Type));
 }

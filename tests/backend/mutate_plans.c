@@ -145,6 +145,19 @@ static const Case cases[] = {
      {"L=2", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", "seq=8",
       "data.train=synthetic_tokens(vocab = 37)", "data.length=8", "train.batch=12", "train.steps=4",
       "train.precision=f32", "train.schedule=constant(warmup = 0)"}},
+    {"gpt2 by rows, 3 ranks, 2 micro-batches",
+     "gpt2",
+     3,
+     {GPT2, "train.accumulate=2", "shard.layout=param", "train.optimizer=adafactor(lr = 0.1)"}},
+    {"gpt2 by rows, units held, added unsharded, bf16",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=3", "shard.layout=param", "shard.hold=true", "shard.accumulate=local",
+      "train.precision=bf16"}},
+    {"gradients by rows on 2 replicas of 3 shards",
+     GRADIENTS,
+     0,
+     {"shard.mesh=(rep = 2, dp = 3)", "train.batch=48", "shard.layout=param"}},
     {"gradients none, 4 micro-batches added sharded",
      GRADIENTS,
      2,
@@ -262,6 +275,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
         arena_printf(a, "shard.inflight=%u", MAX(forward, backward) + 1 + random_below(r, 3));
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
     set[n++] = ONE_OF(r, "shard.reduce_buffers=1", "shard.reduce_buffers=2");
+    set[n++] = ONE_OF(r, "shard.layout=flat", "shard.layout=param");
     set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");
     set[n++] = ONE_OF(r, "shard.replicate_below=0", "shard.replicate_below=0",
                       "shard.replicate_below=16", "shard.replicate_below=300");

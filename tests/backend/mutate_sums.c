@@ -93,9 +93,11 @@ static bool exchange_norms(Edit *e, Random *r) {
            exchange(e, at, other, 0);
 }
 static bool as_another_group(Edit *e, Random *r) {
-    static const uint16_t ops[] = {OP_pack, OP_reduce_scatter, OP_grad_norm, OP_all_reduce};
+    static const uint16_t ops[] = {OP_pack, OP_reduce_scatter, OP_grad_norm, OP_all_reduce,
+                                   OP_copy_in};
     Place at, other;
-    if (!pick_op(e, r, ops[random_below(r, 4)], &at) || !pick_alike(e, r, at, &other)) return false;
+    if (!pick_op(e, r, ops[random_below(r, ARRAY_LEN(ops))], &at) || !pick_alike(e, r, at, &other))
+        return false;
     int64_t *group = &e->instr[at.instr].row.attr.group;
     if (*group == e->instr[other.instr].row.attr.group) return false;
     *group = e->instr[other.instr].row.attr.group;

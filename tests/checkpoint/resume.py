@@ -60,7 +60,9 @@ VARIANTS = {
 LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=none"],
            ["shard.strategy=states"], ["shard.unit=none"],
            ["shard.unit=Linear", "shard.prefetch=0"], ["shard.align=none"], ["shard.reshard=false"],
-           ["rep=2"], ["rep=2", "shard.strategy=grads"]]
+           ["rep=2"], ["rep=2", "shard.strategy=grads"], ["shard.layout=param"],
+           ["shard.layout=param", "shard.unit=Linear", "shard.strategy=states"],
+           ["shard.layout=param", "rep=2"]]
 
 
 def compile_plan(name, ranks, settings):

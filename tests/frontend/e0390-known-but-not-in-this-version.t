@@ -11,9 +11,6 @@ error[E0390]: train.optimizer = muon is known but not in this version
 error[E0390]: train.precision = f16 is known but not in this version
  --> m.fsd:1:41
   = help: this version has f32, bf16
-error[E0390]: shard.layout = param is known but not in this version
- --> m.fsd:2:18
-  = help: this version has flat
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
  --> m.fsd:2:35
   = help: this version has shard.offload = none

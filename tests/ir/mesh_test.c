@@ -83,19 +83,21 @@ static void every_element_is_in_one_shard(void **state) {
     for (int64_t n = 1; n < 10; n++)
         for (int64_t ranks = 1; ranks < 9; ranks++) {
             const Mesh m = {2, {{AXIS_rep, 2}, {AXIS_dp, ranks}}};
-            int64_t offset[2] = {0, layout_place(5, 4)}, elements[2] = {5, n}, padding = 0;
-            Layout l = layout_of(&m, mesh_parameter_axes(&m), offset[1] + n, n % 2);
+            LayoutPlace place[2] = {{.n = 5}, {.n = n, .offset = layout_place(5, 4)}};
+            int64_t padding = 0, end = layout_end(NULL, &place[1]);
+            Layout l = layout_of(&m, mesh_parameter_axes(&m), end, n % 2);
             int held[2][9] = {{0}};
             assert_true(layout_is_sound(&l, &m));
-            assert_int_equal(l.unpadded, n % 2 ? l.padded : offset[1] + n);
+            assert_int_equal(l.unpadded, n % 2 ? l.padded : end);
             for (int64_t rank = 0; rank < 2 * ranks; rank++) {
                 int64_t first = layout_first(&l, &m, rank);
                 assert_int_equal(first, rank % ranks * l.shard);
                 padding += layout_padding(&l, first);
                 for (int k = 0; k < 2; k++) {
-                    LayoutPiece p = layout_piece(&l, first, offset[k], elements[k]);
+                    LayoutPiece p = layout_piece(&l, &place[k], rank % ranks, 0);
+                    assert_int_equal(layout_piece(&l, &place[k], rank % ranks, 1).count, 0);
                     for (int64_t j = 0; j < p.count; j++) {
-                        int64_t element = offset[k] + p.first + j;
+                        int64_t element = layout_element(&l, &place[k], p.first + j);
                         assert_int_equal(layout_shard_of(&l, element), rank % ranks);
                         assert_int_equal(layout_at(&l, element), p.at + j);
                         held[k][p.first + j]++;
@@ -103,9 +105,71 @@ static void every_element_is_in_one_shard(void **state) {
                 }
             }
             for (int k = 0; k < 2; k++) /* one on each replica */
-                for (int64_t j = 0; j < elements[k]; j++) assert_int_equal(held[k][j], 2);
+                for (int64_t j = 0; j < place[k].n; j++) assert_int_equal(held[k][j], 2);
             assert_int_equal(padding, 2 * (l.padded - l.unpadded));
         }
+}
+
+/* What a rank has of x, and where. */
+static void cut(const Layout *l, const LayoutPlace *p, int64_t number, const int *x, int *shard) {
+    LayoutPiece held;
+    for (int64_t j = 0; (held = layout_piece(l, p, number, j)).count; j++)
+        for (int64_t i = 0; i < held.count; i++) shard[held.at + i] = x[held.first + i];
+}
+
+/* A parameter of `rows` rows of 3, at the start of the shards or not: what the shards hold, one
+ * after the other, is a vector in which every element is where layout_element says. A chunk of less
+ * than a parameter's share comes round again. */
+static void chunks_are_gathered_to_what_was_cut(void **state) {
+    (void)state;
+    for (int64_t rows = 1; rows < 10; rows++)
+        for (int64_t ranks = 1; ranks < 9; ranks++) {
+            const Mesh m = {2, {{AXIS_rep, 2}, {AXIS_dp, ranks}}};
+            AxisSet axes = mesh_parameter_axes(&m);
+            int64_t chunk = layout_chunk(&m, axes, rows, 3 * rows), n = 3 * rows;
+            for (LayoutPlace p = {n, 1 - ranks / 8, chunk}; p.chunk > 0; p.chunk /= 3) {
+                Layout l = layout_by_chunks(&m, axes, 40);
+                int x[27], vector[8 * 40] = {0}, met = 0;
+                assert_true(layout_is_sound(&l, &m));
+                assert_true(layout_end(&l, &p) <= layout_room(&l, &p));
+                for (int i = 0; i < n; i++) x[i] = i + 1;
+                for (int64_t k = 0; k < ranks; k++) cut(&l, &p, k, x, vector + k * l.shard);
+                for (int64_t e = 0; e < n; e++) {
+                    int64_t at = layout_element(&l, &p, e), run = layout_run(&l, &p, e);
+                    assert_int_equal(vector[at], x[e]);
+                    assert_int_equal(vector[at + run - 1], x[e + run - 1]);
+                    assert_int_equal(layout_shard_of(&l, at), layout_shard_of(&l, at + run - 1));
+                    assert_int_equal(layout_element_of(&l, &p, at), e);
+                }
+                for (int i = 0; i < ranks * l.shard; i++) met += vector[i] != 0;
+                assert_int_equal(met, n);
+                assert_int_equal(layout_is_whole(&p), p.chunk >= n);
+            }
+        }
+}
+
+/* a[5, 3] b[3] c[1, 2] d[3, 2], each by rows over 4 ranks: what rank 2 sends of a's elements 100,
+ * 101, .., b's 200, .. */
+static void rank_2_of_4_sends_what_pytorch_sends(void **state) {
+    (void)state;
+    static const int64_t rows[] = {5, 3, 1, 3}, elements[] = {15, 3, 2, 6};
+    static const int wanted[] = {112, 113, 114, 0, 0, 0, 202, 0, 0, 404, 405};
+    const Mesh m = {1, {{AXIS_dp, 4}}};
+    LayoutPlace p[4];
+    int64_t end = 0;
+    for (int k = 0; k < 4; k++) {
+        p[k] = (LayoutPlace){elements[k], end, layout_chunk(&m, 1, rows[k], elements[k])};
+        end += p[k].chunk;
+    }
+    Layout l = layout_by_chunks(&m, 1, end);
+    assert_int_equal(l.shard, 11);
+    assert_int_equal(l.padded, 44);
+    int shard[11] = {0}, x[15];
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < elements[k]; i++) x[i] = 100 * (k + 1) + i;
+        cut(&l, &p[k], 2, x, shard);
+    }
+    assert_memory_equal(shard, wanted, sizeof wanted);
 }
 
 static void without_axes_every_rank_holds_all(void **state) {
@@ -123,6 +187,8 @@ int main(void) {
         cmocka_unit_test(groups_of_a_square),
         cmocka_unit_test(groups_share_out_the_ranks),
         cmocka_unit_test(every_element_is_in_one_shard),
+        cmocka_unit_test(chunks_are_gathered_to_what_was_cut),
+        cmocka_unit_test(rank_2_of_4_sends_what_pytorch_sends),
         cmocka_unit_test(without_axes_every_rank_holds_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

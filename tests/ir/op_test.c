@@ -107,6 +107,8 @@ static const char *const every_op[] = {
     "#58 %75: f32[3] = fill {alpha = 0} !forward -",
     "#59 %76: bf16[22], %77: f32[6] = unshard(%74, %75) {unit = 0} !forward -",
     "#60 %78: bf16[5] = view(%76) {offset = 32} !forward -",
+    "#8000 %8000: bf16[5, 3] = copy_out(%76) {index = 0} !forward -",
+    "#8001 %8001: f32[22] = copy_in(%36, %21) {group = 0} !forward -",
     "#61 %79: token = reshard(%76, %77) {unit = 0} !forward -",
     "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0} !forward -",
     "#63 %82: f32[22] = pack(%36, %21) {group = 0} !forward -",

@@ -13,9 +13,9 @@ group 0 unit 0 trainable master f32 compute f32 reduce f32 params 0@0, 1@3 unpad
 group 1 unit 0 frozen master f32 compute f32 reduce f32 params 2@0 unpadded 2 padded 4 shard 4 split (dp)
 ==== err
 error[E0521]: shard-3: group 0: parameter 1 at 3, after 3 and in steps of 4
-  = help: a group's offsets ascend, are aligned and fit, and its shards make it whole
+  = help: a group's offsets ascend, are aligned and fit, and its shards make it whole; chunks fill a shard
 
 error[E0521]: shard-3: group 1: ends at 2, unpadded 2, padded 4, shard 4 of 2
-  = help: a group's offsets ascend, are aligned and fit, and its shards make it whole
+  = help: a group's offsets ascend, are aligned and fit, and its shards make it whole; chunks fill a shard
 
 ==== exit 1

@@ -209,6 +209,12 @@
         .in = {NORMAL(r, 1), IN(DT_I32, IDS, r, 1)}, .out = {REAL(r, e)},                          \
         .reference = ref_topk_grad, .limit = e                                                     \
     }
+#define COPY_OUT(param, ...)                                                                       \
+    {                                                                                              \
+        .op = OP_copy_out, .title = "copy_out " #param, .attr = {.index = param}, .n_in = 1,       \
+        .n_out = 1, .in = {IN(DT_F32, NORMAL, 206)}, .out = {F32(__VA_ARGS__)},                    \
+        .reference = ref_copy_out, .plan = &row_plan                                               \
+    }
 #define ROUTE(n, e, k)                                                                             \
     {                                                                                              \
         .op = OP_route, .title = "route " #n " " #e " " #k, .attr = {.count = e}, .n_in = 1,       \

@@ -22,7 +22,7 @@
 #define F32(...) OUT(DT_F32, __VA_ARGS__)
 #define REAL(...) OUT(MIX, __VA_ARGS__)
 
-/* Two groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
+/* Groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
 static const PlanParam params[] = {
     {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {5, 6}}},
     {.flags = PARAM_NO_DECAY, .type = {.dtype = DT_F32, .rank = 1, .dim = {1}}},
@@ -35,8 +35,9 @@ static const PlanParam params[] = {
      .weight_decay = 0.7,
      .type = {.dtype = DT_F32, .rank = 1, .dim = {7}}},
     {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {4, 25}}}};
-static const PlanGroupParam group_params[] = {{0, 0, 0},  {1, 0, 32}, {2, 0, 36}, {3, 0, 84},
-                                              {4, 0, 92}, {0, 0, 0},  {2, 0, 32}};
+static const PlanGroupParam group_params[] = {
+    {0, 0, 0, 0},  {1, 0, 32, 0}, {2, 0, 36, 0}, {3, 0, 84, 0},  {4, 0, 92, 0}, {0, 0, 0, 0},
+    {2, 0, 32, 0}, {0, 0, 0, 18}, {1, 0, 18, 1}, {2, 0, 19, 30}, {3, 0, 49, 4}, {4, 0, 53, 50}};
 static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .split = 1,
                                     .n_param = 5,
@@ -48,7 +49,14 @@ static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .n_param = 2,
                                     .unpadded = 77,
                                     .padded = 77,
-                                    .shard = 77}};
+                                    .shard = 77},
+                                   {.flags = GROUP_TRAINABLE, /* by rows */
+                                    .split = 1,
+                                    .first_param = 7,
+                                    .n_param = 5,
+                                    .unpadded = 206,
+                                    .padded = 206,
+                                    .shard = 103}};
 /* scale, sigmoid_grad; a chain with constants and two results, one of them rounded. */
 static const FormulaStep steps[] = {
     {SCALAR_scale, DT_F32, 0, {0}, 0, 0.3},     {SCALAR_sigmoid_grad, DT_F32, 0, {2, 1}, 1, 0},
@@ -72,6 +80,13 @@ static const Plan plan = {.params = params,
                           .n_steps = ARRAY_LEN(steps),
                           .fields = fields,
                           .n_fields = ARRAY_LEN(fields)};
+/* The third group alone: there a parameter is in one group. */
+static const Plan row_plan = {.params = params,
+                              .n_params = ARRAY_LEN(params),
+                              .groups = groups + 2,
+                              .n_groups = 1,
+                              .group_params = group_params,
+                              .n_group_params = ARRAY_LEN(group_params)};
 
 #include "kernels/case_forms.h"
 
@@ -750,6 +765,10 @@ const Case cases[] = {
     UPDATES(96, 0, 0),
     UPDATES(96, 0, 1),
     UPDATES(77, 1, 1),
+    UPDATES(103, 2, 0),
+    UPDATES(103, 2, 1),
+    FACTORED(103, 2, 0, 77, 264, 120),
+    FACTORED(103, 2, 1, 77, 264, 120),
     FACTORED(96, 0, 0, 77, 264, 120),
     FACTORED(96, 0, 1, 77, 264, 120),
     FACTORED(77, 1, 1, 39, 118, 48),
@@ -763,5 +782,20 @@ const Case cases[] = {
      .out = {REAL(192)},
      .reference = ref_pack,
      .plan = &plan},
+    COPY_OUT(0, 5, 6),
+    COPY_OUT(1, 1),
+    COPY_OUT(2, 3, 3, 5),
+    COPY_OUT(3, 7),
+    COPY_OUT(4, 4, 25),
+    {.op = OP_copy_in,
+     .title = "copy_in",
+     .attr = {.group = 0},
+     .n_in = 5,
+     .n_out = 1,
+     .in = {IN(DT_F32, NORMAL, 5, 6), IN(DT_F32, NORMAL, 1), IN(DT_F32, NORMAL, 3, 3, 5),
+            IN(DT_F32, NORMAL, 7), IN(DT_F32, NORMAL, 4, 25)},
+     .out = {F32(206)},
+     .reference = ref_copy_in,
+     .plan = &row_plan},
 };
 const int n_cases = ARRAY_LEN(cases);

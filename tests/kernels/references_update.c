@@ -48,6 +48,33 @@ REF(pack) {
     }
 }
 
+/* The element of the parameter that element i of a vector of two shards is, or -1: by chunks. */
+static int64_t chunk_element(const Case *c, const PlanGroupParam *at, int64_t i) {
+    int64_t shard = c->plan->groups[0].shard, within = i % shard - at->offset;
+    int64_t e = i / shard * at->chunk + within;
+    bool inside =
+        within >= 0 && within < at->chunk && e < type_elements(&c->plan->params[at->param].type);
+    return inside ? e : -1;
+}
+REF(copy_out) {
+    const PlanGroupParam *at = &c->plan->group_params[c->plan->groups[0].first_param];
+    at += c->attr.index;
+    EACH(i, in_n(c, 0)) {
+        int64_t e = chunk_element(c, at, i);
+        if (e >= 0) out[0][e] = in[0][i];
+    }
+}
+REF(copy_in) {
+    const PlanGroup *g = &c->plan->groups[0];
+    EACH(i, out_n(c, 0)) {
+        out[0][i] = 0;
+        EACH(p, g->n_param) {
+            int64_t e = chunk_element(c, &c->plan->group_params[g->first_param + p], i);
+            if (e >= 0) out[0][i] = in[p][e];
+        }
+    }
+}
+
 /* The sum is compared exactly by the runner; see kernel_test.c. */
 REF(grad_norm) {
     (void)c;
@@ -80,7 +107,8 @@ REF(step_scale) {
 static const PlanParam *param_of(const Case *c, int64_t i) {
     if (c->attr.group < 0) return NULL;
     const PlanGroup *g = &c->plan->groups[c->attr.group];
-    if (g->split) i += g->shard * c->rank;
+    bool chunks = c->plan->group_params[g->first_param].chunk;
+    if (g->split && !chunks) i += g->shard * c->rank;
     const PlanParam *param = NULL;
     EACH(p, g->n_param) {
         const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
@@ -170,15 +198,17 @@ typedef struct Element {
 
 static Element element_of(const Case *c, int64_t i) {
     const PlanGroup *g = &c->plan->groups[c->attr.group];
-    if (g->split) i += g->shard * c->rank;
+    bool chunks = c->plan->group_params[g->first_param].chunk;
+    if (g->split && !chunks) i += g->shard * c->rank;
     Element x = {0};
     for (uint32_t p = 0; p < g->n_param; p++) {
         const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
         const PlanParam *param = &c->plan->params[at->param];
-        if (i >= at->offset && i < at->offset + type_elements(&param->type)) {
+        int64_t n = type_elements(&param->type), first = chunks ? c->rank * at->chunk : 0;
+        if (i >= at->offset && i < at->offset + (chunks ? MIN(at->chunk, n - first) : n)) {
             x.param = param;
             x.shape = factor_shape(&param->type);
-            x.e = i - at->offset;
+            x.e = first + i - at->offset;
             x.row = x.shape.columns ? x.e / x.shape.columns : x.e;
             x.column = x.shape.columns
                            ? x.row / x.shape.rows * x.shape.columns + x.e % x.shape.columns

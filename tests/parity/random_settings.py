@@ -88,7 +88,8 @@ def settings(r, model, micro, hybrid):
            "prefetch = (forward = %d, backward = %d)" % tuple(ahead),
            "prefetch_at = " + r.choice(["pre", "post"]),
            "inflight = %d" % (max(ahead) + 1 + r.randint(0, 2)),
-           "reduce_buffers = %d" % r.choice([1, 1, 2, 5]), "align = " + r.choice(["16B", "none"])]
+           "reduce_buffers = %d" % r.choice([1, 1, 2, 5]),
+           r.choice(["align = 16B", "align = none", "layout = param", "layout = param"])]
     if strategy == "full":
         out += [r.choice(["reshard = true", "reshard = false"]),
                 r.choice(["reshard_root = true", "reshard_root = false"])]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares units, flat layouts and the order of collectives with what PyTorch did.
 
-    sharding.py FSDPC MODELS wrap|layouts|collectives
+    sharding.py FSDPC MODELS wrap|layouts|rows|collectives
 
 The numbers lie in data/*.json beside this file: those of PyTorch 2.15 for gpt2.fsd, as wrapped by
 its policies, flattened by FullyShardedDataParallel, and recorded in a step on 2 and 4 processes.
@@ -103,6 +103,36 @@ def check_layouts(compiler):
                 yield f"{name} {variant} {ranks} ranks", same
 
 
+def rows_by_rank(group, ranks):
+    """By parameter: the rows that each rank has, and how many there is room for."""
+    rows, room = {}, {}
+    for k, (name, shape, elements) in enumerate(group["parameters"]):
+        width = elements // shape[0]
+        held = [[count for p, _, count, _ in group["pieces"][r] if p == k]
+                for r in range(ranks)]
+        rows[name] = [sum(counts) // width for counts in held]
+        room[name] = group["chunks"][k] // width
+    return rows, room
+
+
+def check_rows(compiler):
+    """FSDP2: rows of each parameter on each rank, their room, and what a rank sends."""
+    for case in load("layouts.json"):
+        name = " ".join(f"{k}={v}" for k, v in case["set"].items()) + " " + case["policy"]
+        for ranks in map(int, next(iter(case["units"].values()))["per_parameter"]):
+            mine = compiler.dump(case["set"], ranks, unit_of(case["policy"]) + "; layout = param",
+                                 rank="all")["layout"]
+            same = list(mine) == list(case["units"])
+            for unit, wanted in case["units"].items():
+                want = wanted["per_parameter"][str(ranks)]
+                rows, room = rows_by_rank(mine[unit], ranks)
+                names = [p[0] for p in wanted["parameters"]]
+                same &= [rows[p] for p in names] == want["rows"]
+                same &= [room[p] for p in names] == want["padded_rows"]
+                same &= mine[unit]["shard"] == want["padded_shard"]
+            yield f"{name} by rows, {ranks} ranks", same
+
+
 def settings_of(case):
     """The knobs that ask for what PyTorch was asked for."""
     shard = ["unit = Block", "prefetch = (forward = 0, backward = 1)"]
@@ -153,7 +183,8 @@ def check_collectives(compiler):
 
 def main():
     compiler = Compiler(*sys.argv[1:3])
-    check = {"wrap": check_wrap, "layouts": check_layouts, "collectives": check_collectives}
+    check = {"wrap": check_wrap, "layouts": check_layouts, "rows": check_rows,
+             "collectives": check_collectives}
     wrong = cases = 0
     for name, same in check[sys.argv[3]](compiler):
         cases += 1
