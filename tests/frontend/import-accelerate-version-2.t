@@ -16,7 +16,7 @@ config.yaml
   distributed_type = FSDP
     means nothing here: section fsdp_config says how
   fsdp_config.fsdp_version = 2
-    shard.layout = flat
+    shard.layout = param
   fsdp_config.fsdp_activation_checkpointing = true
     shard.recompute = [Block]
   fsdp_config.fsdp_auto_wrap_policy = TRANSFORMER_BASED_WRAP
