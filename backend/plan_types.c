@@ -150,6 +150,13 @@ static bool spreads(const Type *narrow, const Type *wide) {
     return type_broadcast(&t, narrow) && type_same_dims(&t, wide);
 }
 static const char *rule_sum(const Instr *s) { return FITS(spreads(&s->y[0], &s->x[0])); }
+static bool is_along(const Type *wide, const Type *narrow) {
+    Along a;
+    return type_along(wide, narrow, &a);
+}
+static const char *rule_along(const Instr *s) { return FITS(is_along(&s->x[0], &s->y[0])); }
+static const char *rule_along_grad(const Instr *s) { return FITS(is_along(&s->y[0], &s->x[0])); }
+static const char *rule_extreme_grad(const Instr *s) { return FITS(is_along(&s->x[1], &s->x[2])); }
 static const char *rule_expand(const Instr *s) { return FITS(spreads(&s->x[0], &s->y[0])); }
 
 /* ---- routing */

@@ -1,7 +1,6 @@
 /* Reductions along axes: sum, mean, max, min. An axis that is reduced stays with size 1.
  *
- * Neighbouring axes are reduced together, as the middle one of [outer, axes, inner]; what is around
- * that is a view. `sum` takes any axes at once.
+ * Neighbouring axes are reduced together, by one op. `sum` takes any axes at once.
  *
  * The first axis of what depends on the batch holds the samples of one rank: reducing it would make
  * another model of every number of ranks, so it is an error.
@@ -49,21 +48,13 @@ static bool take_axes(Scope *s, const char *name, Span at, const ConstValue *x,
     return false;
 }
 
-/* Axes [first, end) of `kept` by an op of [O, N, I]. */
-static ValueId reduce_run(Elaboration *e, OpKind kind, ValueId in, Type *kept, int first, int end) {
-    Type flat = type_of(kept->dtype, 3, (int64_t[]){1, 1, 1});
-    for (int i = 0; i < kept->rank; i++) flat.dim[i < first ? 0 : i < end ? 1 : 2] *= kept->dim[i];
-    for (int i = first; i < end; i++) kept->dim[i] = 1;
-    in = emit(&e->build, OP_reshape, NULL, 1, &in, &flat);
-    in = emit(&e->build, kind, NULL, 1, &in, NULL);
-    return emit(&e->build, OP_reshape, NULL, 1, &in, kept);
-}
-
 static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, const bool *taken) {
     for (int first = 0, end; first < kept->rank; first = end + 1) {
         end = first;
         while (end < kept->rank && taken[end]) end++;
-        if (end > first) in = reduce_run(e, kind, in, kept, first, end);
+        if (end == first) continue;
+        for (int i = first; i < end; i++) kept->dim[i] = 1;
+        in = emit(&e->build, kind, NULL, 1, &in, kept);
     }
     return in;
 }

@@ -143,4 +143,27 @@ static inline bool type_spread(const Type *x, const Type *y, Spread *out) {
     return true;
 }
 
+/* A value as [outer, n, inner], whose axis in the middle another value has with one entry. */
+typedef struct Along {
+    int64_t outer, n, inner;
+} Along;
+
+/* false: narrow is not wide with neighbouring axes of one entry. */
+static inline bool type_along(const Type *wide, const Type *narrow, Along *a) {
+    int first = wide->rank, end = 0;
+    *a = (Along){.outer = 1, .n = 1, .inner = 1};
+    if (wide->rank != narrow->rank) return false;
+    for (int i = 0; i < wide->rank; i++) {
+        if (wide->dim[i] == narrow->dim[i]) continue;
+        if (first == wide->rank) first = i;
+        end = i + 1;
+    }
+    for (int i = 0; i < wide->rank; i++) {
+        bool middle = i >= first && i < end;
+        if (middle && narrow->dim[i] != 1) return false;
+        *(i < first ? &a->outer : middle ? &a->n : &a->inner) *= wide->dim[i];
+    }
+    return true;
+}
+
 #endif

@@ -247,6 +247,15 @@ static const char *check_spread(Infer *s, const Type *narrow, const Type *wide) 
                         text_of(s, wide));
 }
 static const char *shape_sum(Infer *s) { return check_spread(s, &s->out[0], &s->in[0]); }
+static const char *check_along(Infer *s, const Type *wide, const Type *narrow) {
+    Along a;
+    if (type_along(wide, narrow, &a)) return NULL;
+    return arena_printf(s->arena, "%s is not %s with neighbouring axes of one entry",
+                        text_of(s, narrow), text_of(s, wide));
+}
+static const char *shape_along(Infer *s) { return check_along(s, &s->in[0], &s->out[0]); }
+static const char *shape_along_grad(Infer *s) { return check_along(s, &s->out[0], &s->in[0]); }
+static const char *shape_extreme_grad(Infer *s) { return check_along(s, &s->in[1], &s->in[2]); }
 static const char *shape_expand(Infer *s) { return check_spread(s, &s->in[0], &s->out[0]); }
 
 /* ---- attention ---- */

@@ -30,11 +30,10 @@ KERNEL(sum_leading) {
     return 0;
 }
 
-/* ---- means along the axis in the middle: wide [O, N, I], narrow [O, 1, I] */
+/* ---- means along axes: wide [O, N, I], narrow [O, 1, I] */
 
-static bool fits_mean(const Type *wide, const Type *narrow) {
-    return type_is_float(wide) && type_is_float(narrow) && wide->rank == 3 && narrow->rank == 3 &&
-           narrow->dim[0] == wide->dim[0] && narrow->dim[1] == 1 && narrow->dim[2] == wide->dim[2];
+static bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
+    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
 }
 
 /* Where block k of LANES columns begins in the narrow and in the wide value, and how many
@@ -42,13 +41,13 @@ static bool fits_mean(const Type *wide, const Type *narrow) {
 typedef struct MeanBlock {
     int64_t narrow, wide, left;
 } MeanBlock;
-static MeanBlock mean_block(const Type *wide, int64_t k) {
-    int64_t inner = wide->dim[2], blocks = (inner + LANES - 1) / LANES;
+static MeanBlock mean_block(const Along *a, int64_t k) {
+    int64_t inner = a->inner, blocks = (inner + LANES - 1) / LANES;
     int64_t row = k / blocks, column = k % blocks * LANES;
-    return (MeanBlock){row * inner + column, row * wide->dim[1] * inner + column, inner - column};
+    return (MeanBlock){row * inner + column, row * a->n * inner + column, inner - column};
 }
-static int64_t mean_blocks(const Type *wide) {
-    return wide->dim[0] * ((wide->dim[2] + LANES - 1) / LANES);
+static int64_t mean_blocks(const Along *a) {
+    return a->outer * ((a->inner + LANES - 1) / LANES);
 }
 
 /* LANES sums in f64, and their quotients in f32. */
@@ -84,15 +83,16 @@ static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.d
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    if (!fits_mean(x.type, y.type)) return bad_operands(l);
-    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+    Along a;
+    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(x.type), 1);
+        Range r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             put_one(y, k, (float)(sum_run(&x, k * n, n) / (double)n));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(x.type, k);
+            MeanBlock b = mean_block(&a, k);
             Totals sum = {0};
             for (int64_t t = 0; t < n; t++)
                 totals_add(&sum, v_get(x.at, x.dtype, b.wide + t * inner, b.left));
@@ -109,13 +109,14 @@ static void fill_run(Result y, int64_t at, int64_t n, float value) {
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    if (!fits_mean(dx.type, dy.type)) return bad_operands(l);
-    int64_t n = dx.type->dim[1], inner = dx.type->dim[2];
+    Along a;
+    if (!fits_mean(dx.type, dy.type, &a)) return bad_operands(l);
+    int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, dx.n))
     {
-        Range r = my_range(mean_blocks(dx.type), 1);
+        Range r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to; k++) {
-            MeanBlock b = mean_block(dx.type, k);
+            MeanBlock b = mean_block(&a, k);
             V16 share = v_get(dy.at, dy.dtype, b.narrow, b.left) / (float)n;
             if (inner == 1) fill_run(dx, k * n, n, share[0]);
             for (int64_t t = 0; t < n && inner > 1; t++)
@@ -207,7 +208,7 @@ KERNEL(sum_to) {
 }
 KERNEL(sum) { return CPU_NAME(sum_to)(l); }
 
-/* ---- extremes along the axis in the middle */
+/* ---- extremes along axes */
 
 /* The one of a and b that is larger (smaller); a nan wins. */
 VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
@@ -233,15 +234,16 @@ static float extreme_run(const Operand *x, int64_t at, int64_t n, bool larger) {
 static int extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    if (!fits_mean(x.type, y.type)) return bad_operands(l);
-    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+    Along a;
+    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
+    int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(x.type), 1);
+        Range r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             put_one(y, k, extreme_run(&x, k * n, n, larger));
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(x.type, k);
+            MeanBlock b = mean_block(&a, k);
             V16 top = v_get(x.at, x.dtype, b.wide, b.left);
             for (int64_t t = 1; t < n; t++)
                 top = v_more(top, v_get(x.at, x.dtype, b.wide + t * inner, b.left), larger);
@@ -277,17 +279,19 @@ static void extreme_grad_run(Operand x, Result dx, int64_t at, int64_t n, float 
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
-    if (!fits_mean(x.type, y.type) || !fits_mean(dx.type, dy.type) || dx.n != x.n || dy.n != y.n)
+    Along a;
+    if (!fits_mean(dx.type, dy.type, &a) || !fits_mean(x.type, y.type, &a) || dx.n != x.n ||
+        dy.n != y.n)
         return bad_operands(l);
-    int64_t n = x.type->dim[1], inner = x.type->dim[2];
+    int64_t n = a.n, inner = a.inner;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(mean_blocks(x.type), 1);
+        Range r = my_range(mean_blocks(&a), 1);
         for (int64_t k = r.from; k < r.to && inner == 1; k++)
             extreme_grad_run(x, dx, k * n, n, element_load(dy.at, dy.dtype, k),
                              v_all(element_load(y.at, y.dtype, k)), y.dtype);
         for (int64_t k = r.from; k < r.to && inner > 1; k++) {
-            MeanBlock b = mean_block(x.type, k);
+            MeanBlock b = mean_block(&a, k);
             V16 top = v_get(y.at, y.dtype, b.narrow, b.left), count = {0};
             for (int64_t t = 0; t < n; t++)
                 count += v_select(is_extreme(x, b.wide + t * inner, b.left, top, y.dtype),

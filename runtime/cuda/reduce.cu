@@ -111,11 +111,10 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
     return code ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-/* ---- means along the axis in the middle: wide [O, N, I], narrow [O, 1, I]; a thread a mean */
+/* ---- means along axes: wide [O, N, I], narrow [O, 1, I]; a thread a mean */
 
-static bool fits_mean(const Type *wide, const Type *narrow) {
-    return type_is_float(wide) && type_is_float(narrow) && wide->rank == 3 && narrow->rank == 3 &&
-           narrow->dim[0] == wide->dim[0] && narrow->dim[1] == 1 && narrow->dim[2] == wide->dim[2];
+static bool fits_mean(const Type *wide, const Type *narrow, Along *a) {
+    return type_is_float(wide) && type_is_float(narrow) && type_along(wide, narrow, a);
 }
 
 __global__ void __launch_bounds__(SUM_THREADS)
@@ -133,9 +132,10 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(mean) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    Along a;
+    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
     return LAUNCH(l, mean_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at, y.dtype,
-                  x.at, x.dtype, x.type->dim[1], x.type->dim[2], y.n);
+                  x.at, x.dtype, a.n, a.inner, y.n);
 }
 
 __global__ void __launch_bounds__(SUM_THREADS)
@@ -151,9 +151,10 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(mean_grad) {
     Operand dy = input(l, 0);
     Result dx = output(l, 0);
-    if (!fits_mean(dx.type, dy.type)) return bad_operands(l);
+    Along a;
+    if (!fits_mean(dx.type, dy.type, &a)) return bad_operands(l);
     return LAUNCH(l, spread_means, blocks_for(dx.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
-                  dy.at, dy.dtype, dx.type->dim[1], dx.type->dim[2], dx.n);
+                  dy.at, dy.dtype, a.n, a.inner, dx.n);
 }
 
 /* ---- sums to a shape: y has one entry, or none, of each axis that is summed. A warp sums a
@@ -221,7 +222,7 @@ KERNEL(sum_to) {
 }
 KERNEL(sum) { return cuda_sum_to(l); }
 
-/* ---- extremes along the axis in the middle; a thread a result */
+/* ---- extremes along axes; a thread a result */
 
 /* Is b larger (smaller), or a nan? */
 DEVICE bool is_more(float a, float b, bool larger) { return (larger ? b > a : b < a) || b != b; }
@@ -244,9 +245,10 @@ __global__ void __launch_bounds__(SUM_THREADS)
 static int extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
-    if (!fits_mean(x.type, y.type)) return bad_operands(l);
+    Along a;
+    if (!fits_mean(x.type, y.type, &a)) return bad_operands(l);
     return LAUNCH(l, extreme_of_columns, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, y.at,
-                  y.dtype, x.at, x.dtype, larger, x.type->dim[1], x.type->dim[2], y.n);
+                  y.dtype, x.at, x.dtype, larger, a.n, a.inner, y.n);
 }
 KERNEL(max) { return extreme(l, true); }
 KERNEL(min) { return extreme(l, false); }
@@ -272,9 +274,11 @@ __global__ void __launch_bounds__(SUM_THREADS)
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);
     Result dx = output(l, 0);
-    if (!fits_mean(x.type, y.type) || !fits_mean(dx.type, dy.type) || dx.n != x.n || dy.n != y.n)
+    Along a;
+    if (!fits_mean(dx.type, dy.type, &a) || !fits_mean(x.type, y.type, &a) || dx.n != x.n ||
+        dy.n != y.n)
         return bad_operands(l);
     return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
-                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, x.type->dim[1], x.type->dim[2],
+                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner,
                   y.n);
 }

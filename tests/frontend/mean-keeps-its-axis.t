@@ -27,12 +27,10 @@ def losses(n):
 a, b = losses(1), losses(2)
 print(["%.5f" % x for x in a], max(abs(x - y) for x, y in zip(a, b)) < 1e-6)
 ==== out
-  #7 %7: f32[4, 3, 2] = reshape(%6)
-  #8 %8: f32[4, 1, 2] = mean(%7)
-  #9 %9: f32[4, 1, 2] = reshape(%8)
-  #10 %10: f32[1, 2, 2] = reshape(%5)
-  #11 %11: f32[1, 1, 2] = mean(%10)
-  #12 %12: f32[1, 2] = reshape(%11)
+  #7 %7: f32[4, 1, 2] = mean(%6)
+  #8 %8: f32[1, 2] = mean(%5)
+  #20 %19: f32[4, 1, 2] = mean(%18)
+  #21 %20: f32[1, 2] = mean(%17)
 error[E0208]: `mean` over the samples of the batch would depend on the ranks
   = help: name another axis than the first
 ['1.37500', '1.32551', '1.27596'] True

@@ -182,6 +182,11 @@ static const char *const every_op[] = {
     "%811, %810) !forward -",
     "#816 %821: i64[8] = balance(%9, %807, %6) {ignore = -100, alpha = 0.5} !forward -",
     "#817 %822: bf16[2, 7, 3] = balance_grad(%9, %821) {exponent = -5, alpha = 0.5} !forward -",
+    "#818 %823: bf16[2, 1, 5] = mean(%22) !forward -",
+    "#819 %824: bf16[2, 7, 5] = mean_grad(%823) !forward -",
+    "#820 %825: bf16[2, 1, 1] = max(%22) !forward -",
+    "#821 %826: bf16[2, 7, 1] = min(%22) !forward -",
+    "#822 %827: bf16[2, 7, 5] = extreme_grad(%825, %22, %825) !forward -",
     "end"};
 
 typedef struct Fixture {

@@ -412,15 +412,23 @@ REF(cross_entropy_both) {
     ref_cross_entropy_grad(c, from, out);
     free(lse);
 }
+/* wide as [outer, n, inner], where narrow has [outer, 1, inner] */
+static Along along(const Type *wide, const Type *narrow) {
+    Along a;
+    CHECK(type_along(wide, narrow, &a));
+    return a;
+}
 REF(mean) {
-    int64_t n = c->in[0].type.dim[1], inner = c->in[0].type.dim[2];
+    Along a = along(&c->in[0].type, &c->out[0]);
+    int64_t n = a.n, inner = a.inner;
     EACH(k, out_n(c, 0)) {
         out[0][k] = 0;
         EACH(t, n) out[0][k] += in[0][(k / inner * n + t) * inner + k % inner] / (double)n;
     }
 }
 REF(mean_grad) {
-    int64_t n = c->out[0].dim[1], inner = c->out[0].dim[2];
+    Along a = along(&c->out[0], &c->in[0].type);
+    int64_t n = a.n, inner = a.inner;
     EACH(k, out_n(c, 0)) out[0][k] = in[0][k / (n * inner) * inner + k % inner] / (double)n;
 }
 /* Place in operand i of element k of a result of type y, by NumPy's rule. */
@@ -515,21 +523,24 @@ REF(sum_to) {
     EACH(k, in_n(c, 0)) out[0][under(&c->out[0], &c->in[0].type, k)] += in[0][k];
 }
 /* max and min; of a result of extreme_grad the largest, which its operand 2 is. */
-static double extreme_along(const Type *t, const double *x, int64_t k, bool larger) {
-    int64_t n = t->dim[1], inner = t->dim[2], at = k / inner * n * inner + k % inner;
+static double extreme_along(Along a, const double *x, int64_t k, bool larger) {
+    int64_t n = a.n, inner = a.inner, at = k / inner * n * inner + k % inner;
     double top = x[at];
     EACH(i, n) top = larger ? fmax(top, x[at + i * inner]) : fmin(top, x[at + i * inner]);
     return top;
 }
 REF(extreme) {
-    EACH(k, out_n(c, 0)) out[0][k] = extreme_along(&c->in[0].type, in[0], k, c->op == OP_max);
+    Along a = along(&c->in[0].type, &c->out[0]);
+    EACH(k, out_n(c, 0)) out[0][k] = extreme_along(a, in[0], k, c->op == OP_max);
 }
 void derive_extreme(const Case *c, double *const *in, double *const *out) {
     (void)out;
-    EACH(k, in_n(c, 2)) in[2][k] = extreme_along(&c->in[1].type, in[1], k, true);
+    Along a = along(&c->in[1].type, &c->in[2].type);
+    EACH(k, in_n(c, 2)) in[2][k] = extreme_along(a, in[1], k, true);
 }
 REF(extreme_grad) {
-    int64_t n = c->in[1].type.dim[1], inner = c->in[1].type.dim[2];
+    Along a = along(&c->in[1].type, &c->in[2].type);
+    int64_t n = a.n, inner = a.inner;
     EACH(k, in_n(c, 0)) {
         int64_t at = k / inner * n * inner + k % inner, equal = 0;
         EACH(i, n) equal += in[1][at + i * inner] == in[2][k];

@@ -386,8 +386,14 @@ static void case_cross_entropy_z(Model *m) {
 }
 static void case_cross_entropy_wide(Model *m) { cross_entropy(m, input(m, DIMS(2, 1031)), 0); }
 
+static ValueId along(Model *m, OpKind kind, ValueId x, int rank, const int64_t *to) {
+    Type t = type_of(DT_F32, rank, to);
+    m->used[kind] = true;
+    return emit(&m->b, kind, NULL, 1, &x, &t);
+}
 static void case_mean(Model *m) {
-    loss(m, apply(m, OP_mean, (Attrs){0}, OPERANDS(input(m, DIMS(2, 5, 7)))));
+    loss(m, along(m, OP_mean, input(m, DIMS(2, 5, 7)), DIMS(2, 1, 7)));
+    loss(m, along(m, OP_mean, input(m, DIMS(2, 3, 5, 2)), DIMS(2, 1, 1, 2)));
 }
 
 /* Values of log, sqrt and powers: x^2 + 0.5, whose own gradient is part of the way. */
@@ -436,17 +442,13 @@ static void case_where(Model *m) {
 }
 
 static void sum_case(Model *m, int rank, const int64_t *from, const int64_t *to) {
-    ValueId x = input(m, rank, from);
-    Type t = type_of(DT_F32, rank, to);
-    m->used[OP_sum] = true;
-    ValueId y = emit(&m->b, OP_sum, NULL, 1, &x, &t);
+    ValueId x = input(m, rank, from), y = along(m, OP_sum, x, rank, to);
     loss(m, apply(m, OP_mul, (Attrs){0}, OPERANDS(x, y)));
 }
 static void case_sum(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){3, 1, 2}); }
 static void case_sum_ends(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){1, 5, 1}); }
 static void extreme_case(Model *m, OpKind kind) {
-    ValueId x = input(m, DIMS(2, 5, 3));
-    loss(m, apply(m, kind, (Attrs){0}, OPERANDS(x)));
+    loss(m, along(m, kind, input(m, DIMS(2, 5, 3)), DIMS(2, 1, 3)));
 }
 static void case_max(Model *m) { extreme_case(m, OP_max); }
 static void case_min(Model *m) { extreme_case(m, OP_min); }

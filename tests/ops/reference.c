@@ -267,8 +267,9 @@ static void run_cross_entropy(Run *r, const Op *op) {
 }
 
 static void run_mean(Run *r, const Op *op) {
-    const Type *t = type_at(r, op->in[0]);
-    int64_t n = t->dim[1], inner = t->dim[2];
+    Along a;
+    CHECK(type_along(type_at(r, op->in[0]), type_at(r, op->out), &a));
+    int64_t n = a.n, inner = a.inner;
     for (int64_t k = 0; k < elements(r, op->out); k++) {
         double sum = 0;
         for (int64_t i = 0; i < n; i++)
@@ -329,8 +330,9 @@ static void run_sum(Run *r, const Op *op) {
 }
 
 static void run_extreme(Run *r, const Op *op) {
-    const Type *t = type_at(r, op->in[0]);
-    int64_t n = t->dim[1], inner = t->dim[2];
+    Along a;
+    CHECK(type_along(type_at(r, op->in[0]), type_at(r, op->out), &a));
+    int64_t n = a.n, inner = a.inner;
     for (int64_t k = 0; k < elements(r, op->out); k++) {
         double top = op->kind == OP_max ? -INFINITY : INFINITY;
         for (int64_t i = 0; i < n; i++) {
