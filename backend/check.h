@@ -38,7 +38,8 @@ typedef struct Check {
     uint64_t *terms;          /* room for the numbers of the operands of one instruction */
     uint32_t
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
-    uint32_t *term; /* by state: the loss or metric that its sum began with + 1 */
+    Type *inner_type; /* of those values, from n_values on */
+    uint32_t *term;   /* by state: the loss or metric that its sum began with + 1 */
 } Check;
 
 /* check_common.c */
@@ -115,6 +116,7 @@ uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *sh
 uint64_t check_param_term(uint32_t param);
 void check_number(Check *c, uint32_t program); /* all values of the program */
 void check_index_inner(Check *c);              /* before the others */
+void check_type_inner(Check *c);               /* after it: fills Check.inner_type */
 
 /* check_contributions.c */
 typedef struct GradientForm {   /* a row of check_backward.def */

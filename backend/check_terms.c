@@ -128,16 +128,41 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     return 1;
 }
 
-const Type *check_type(const Check *c, uint32_t v) {
+static const Type number = {.dtype = DT_F32, .rank = 1, .dim = {1}};
+
+/* Types of the values inside of a formula. */
+static void type_inner(Check *c, uint64_t i, Type *to) {
     const Plan *p = c->p;
-    if (v < p->n_values) return &p->values[v].type;
-    static const Type number = {.dtype = DT_F32, .rank = 1, .dim = {1}};
-    uint64_t i = check_instr_of(c, v);
     const PlanInstr *in = &p->instrs[i];
-    bool constant = in->op == OP_fused &&
-                    p->steps[p->formulas[in->attr.index].first_step + v - c->inner[i]].function ==
-                        SCALAR_constant;
-    return constant ? &number : &p->values[in->first_out].type;
+    const PlanFormula *f = &p->formulas[in->attr.index];
+    const FormulaStep *step = &p->steps[f->first_step];
+    const uint32_t *v = &p->operands[in->first_in];
+    Type shape = p->values[v[0]].type;
+    uint64_t narrow = 0;
+    for (uint32_t k = 1; k < f->n_in; k++) type_broadcast(&shape, &p->values[v[k]].type);
+    for (uint32_t k = 0; k < f->n_in; k++)
+        narrow |= (uint64_t)type_is_narrow(&p->values[v[k]].type, &shape) << k;
+    narrow = formula_narrow(f->n_in, f->n_step, step, narrow);
+    for (uint32_t k = 0; k < f->n_step; k++) {
+        bool constant = step[k].function == SCALAR_constant;
+        to[k] = constant ? number : narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
+    }
+}
+
+void check_type_inner(Check *c) {
+    for (uint64_t i = 0; i < c->p->n_instrs; i++) {
+        const PlanInstr *in = &c->p->instrs[i];
+        Type *to = &c->inner_type[c->inner[i] - c->p->n_values];
+        if (in->op == OP_fused)
+            type_inner(c, i, to);
+        else if (in->n_out)
+            *to = c->p->values[in->first_out].type;
+    }
+}
+
+const Type *check_type(const Check *c, uint32_t v) {
+    if (v < c->p->n_values) return &c->p->values[v].type;
+    return &c->inner_type[v - c->p->n_values];
 }
 
 bool check_same_shape(const Type *a, const Type *b) {

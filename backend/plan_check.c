@@ -117,12 +117,15 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.use = calloc(operands, sizeof *c.use);
     c.inner = calloc(instrs + 1, sizeof *c.inner);
     if (c.inner) check_index_inner(&c);
+    uint64_t inner = c.inner ? check_room(&c) - p->n_values : 1;
+    c.inner_type = calloc(inner, sizeof *c.inner_type);
+    if (c.inner && c.inner_type) check_type_inner(&c);
     c.number = calloc(c.inner ? check_room(&c) : 1, sizeof *c.number);
     c.plain = calloc(c.inner ? check_room(&c) : 1, sizeof *c.plain);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.term = calloc(p->n_states + 1, sizeof *c.term);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner &&
+    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner && c.inner_type &&
         c.number && c.plain && c.terms && c.term)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
@@ -136,6 +139,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.last);
     free(c.use);
     free(c.inner);
+    free(c.inner_type);
     free(c.number);
     free(c.plain);
     free(c.terms);

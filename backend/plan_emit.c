@@ -206,10 +206,15 @@ static void emit_links(Emit *e, const Op *op) {
 
 /* Formulas are in a table of the graph, which the rules of ops.def do not see. */
 static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type *out) {
-    int64_t flops = op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
-    if (op->kind != OP_fused) return flops;
+    if (op->kind != OP_fused)
+        return op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
     const Formula *f = &g->formulas.at[op->attr->index];
-    return flops * formula_flops(f->n_step, f->step);
+    Type shape = in[0];
+    uint64_t narrow = 0;
+    for (uint32_t i = 0; i < op->n_in; i++) CHECK(type_broadcast(&shape, &in[i]));
+    for (uint32_t i = 0; i < op->n_in; i++) narrow |= (uint64_t)type_is_narrow(&in[i], &shape) << i;
+    narrow = formula_narrow(f->n_in, f->n_step, f->step, narrow);
+    return formula_flops(f->n_in, f->n_step, f->step, &shape, narrow);
 }
 
 static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {

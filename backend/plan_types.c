@@ -136,12 +136,20 @@ static const char *rule_broadcast(const Instr *s) {
 static const char *rule_fused(const Instr *s) {
     const PlanFormula *f = &s->p->formulas[s->in->attr.index];
     const FormulaStep *step = &s->p->steps[f->first_step];
+    Type shape = s->x[0];
+    uint64_t narrow = 0;
     WANT(f->n_in == s->n_in && f->n_out == s->n_out, "its formula has other operands or results");
-    WANT(!rule_broadcast(s), misfit);
+    for (uint32_t i = 0; i < s->n_in; i++) WANT(type_broadcast(&shape, &s->x[i]), misfit);
+    for (uint32_t i = 0; i < s->n_in; i++)
+        narrow |= (uint64_t)type_is_narrow(&s->x[i], &shape) << i;
+    narrow = formula_narrow(f->n_in, f->n_step, step, narrow);
+    const char *fault = formula_rows_fault(f->n_in, f->n_step, step, &shape, narrow);
+    WANT(!fault, fault);
     for (uint32_t k = 0; k < f->n_step; k++) {
         if (!step[k].result) continue;
         const Type *y = &s->y[step[k].result - 1];
-        WANT(y->dtype == step[k].dtype && type_same_dims(y, &s->y[0]), misfit);
+        Type want = narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
+        WANT(y->dtype == step[k].dtype && type_same_dims(y, &want), misfit);
     }
     return NULL;
 }

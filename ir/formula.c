@@ -14,6 +14,7 @@ static const struct {
 } functions[SCALAR_COUNT] = {
 #define SCALAR(id, n, ...) [SCALAR_##id] = {#id, OP_##id, 0},
 #define SPECIAL(id, kind, approx, n, ...) [SCALAR_##id] = {#id, OP_##kind, approx},
+#define ROW(id, n, kind) [SCALAR_##id] = {#id, OP_##id, 0},
 #include "scalar.def"
 };
 
@@ -38,16 +39,41 @@ int formula_step_op(const FormulaStep *s, Attrs *a) {
     return functions[s->function].op;
 }
 
-int64_t formula_flops(uint32_t n_step, const FormulaStep *step) {
+int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *shape,
+                      uint64_t narrow) {
     int64_t sum = 0;
-    Type one[FORMULA_ARGS + 1];
-    for (int i = 0; i <= FORMULA_ARGS; i++) one[i] = (Type){.dtype = DT_F32, .rank = 1, .dim = {1}};
+    Type each[2] = {*shape, type_of_rows(shape)}, of[FORMULA_ARGS];
     for (uint32_t k = 0; k < n_step; k++) {
         Attrs a;
         int op = formula_step_op(&step[k], &a);
-        sum += op_flops((OpKind)op, &a, scalar_arity(step[k].function), one, 1, &one[FORMULA_ARGS]);
+        if (!scalar_arity(step[k].function)) continue;
+        for (int i = 0; i < scalar_arity(step[k].function); i++)
+            of[i] = each[narrow >> step[k].arg[i] & 1];
+        sum += op_flops((OpKind)op, &a, scalar_arity(step[k].function), of, 1,
+                        &each[narrow >> (n_in + k) & 1]);
     }
     return sum;
+}
+
+/* The arguments of extreme_grad are the slope, the row, its extreme. */
+static const char *row_step_fault(const FormulaStep *s, uint64_t narrow) {
+    uint32_t is = 0, want = s->function == SCALAR_extreme_grad ? 5 : 1;
+    for (int a = 0; a < scalar_arity(s->function); a++) is |= (narrow >> s->arg[a] & 1) << a;
+    if (scalar_row(s->function) == ROW_REDUCES) want = 0;
+    return is == want ? NULL : "a step takes a row for a number, or a number for a row";
+}
+
+const char *formula_rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                               const Type *shape, uint64_t narrow) {
+    if (!formula_has_rows(n_in, n_step, step, narrow)) return NULL;
+    if (last_dim(shape) < 2 || last_dim(shape) > FORMULA_ROW_MOST)
+        return "its rows are too short or too long";
+    for (uint32_t k = 0; k < n_step; k++) {
+        const char *fault = NULL;
+        if (scalar_row(step[k].function) != ROW_NONE) fault = row_step_fault(&step[k], narrow);
+        if (fault) return fault;
+    }
+    return NULL;
 }
 
 static const char *step_fault(uint32_t n_in, uint32_t k, uint32_t n_out, const FormulaStep *s) {

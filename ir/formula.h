@@ -5,6 +5,11 @@
  * Argument a of a step is operand a where a < n_in, else the value of step a - n_in, which stands
  * before it. The result of each step is rounded to its dtype, so the bits are those of the ops one
  * by one.
+ *
+ * A formula may reduce rows, the runs of the last axis. Then some of its values are narrow: one
+ * number a row, of the shape of the results with a last axis of one entry. Such are operands of
+ * that shape, what reduces a row, and what is computed of narrow values alone; they stand for the
+ * same number at each element of their row.
  */
 #ifndef FSDPC_FORMULA_H
 #define FSDPC_FORMULA_H
@@ -12,10 +17,13 @@
 #include "type.h"
 
 enum { FORMULA_OPERANDS = 12, FORMULA_STEPS = 24, FORMULA_RESULTS = 8, FORMULA_ARGS = 3 };
+/* Elements of a row that is reduced: fewer are not worth it, more have no room in a cache. */
+enum { FORMULA_ROW_LEAST = 32, FORMULA_ROW_MOST = 8192 };
 
 typedef enum Scalar {
 #define SCALAR(op, arity, ...) SCALAR_##op,
 #define SPECIAL(name, op, form, arity, ...) SCALAR_##name,
+#define ROW(op, arity, kind) SCALAR_##op,
 #include "scalar.def"
     SCALAR_COUNT
 } Scalar;
@@ -45,8 +53,12 @@ bool scalar_has_number(int function);
 int scalar_of(int op, const Attrs *a);
 /* The op that a step stands for, and its attributes. */
 int formula_step_op(const FormulaStep *s, Attrs *a);
-/* Operations for one element of its results, as if each step were an op of its own. */
-int64_t formula_flops(uint32_t n_step, const FormulaStep *step);
+/* Operations of a formula of that shape, as if each step were an op of its own. */
+int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *shape,
+                      uint64_t narrow);
+/* What is wrong with a formula's rows, given the shape that its operands broadcast to, or NULL. */
+const char *formula_rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                               const Type *shape, uint64_t narrow);
 /* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
  * y0`; x are operands, t steps, y results. */
 void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);
@@ -57,18 +69,64 @@ static inline int scalar_arity(int function) {
     static const uint8_t arity[SCALAR_COUNT] = {
 #define SCALAR(op, n, ...) n,
 #define SPECIAL(name, op, form, n, ...) n,
+#define ROW(op, n, kind) n,
 #include "scalar.def"
     };
     return arity[function];
 }
 
-/* Room for values while an element is computed: each operand has one of its own, a step takes one
- * that nothing reads any more. */
+typedef enum RowKind { ROW_NONE, ROW_REDUCES, ROW_SPREADS } RowKind;
+static inline RowKind scalar_row(int function) {
+    static const uint8_t kinds[SCALAR_COUNT] = {
+#define SCALAR(op, n, ...) ROW_NONE,
+#define SPECIAL(name, op, form, n, ...) ROW_NONE,
+#define ROW(op, n, kind) ROW_##kind,
+#include "scalar.def"
+    };
+    return (RowKind)kinds[function];
+}
+
+/* The values that are narrow, constants among them: bit i for operand i, bit n_in + k for step k,
+ * given the bits of the operands. */
+static inline uint64_t formula_narrow(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                                      uint64_t narrow) {
+    for (uint32_t k = 0; k < n_step; k++) {
+        RowKind row = scalar_row(step[k].function);
+        bool all = row == ROW_NONE && step[k].function != SCALAR_expand;
+        for (int a = 0; a < scalar_arity(step[k].function); a++)
+            all = all && (narrow >> step[k].arg[a] & 1);
+        if (all || row == ROW_REDUCES) narrow |= (uint64_t)1 << (n_in + k);
+    }
+    return narrow;
+}
+/* Is an operand of type x narrow in a formula of that shape? */
+static inline bool type_is_narrow(const Type *x, const Type *shape) {
+    return last_dim(x) == 1 && last_dim(shape) > 1;
+}
+/* The shape of narrow values. */
+static inline Type type_of_rows(const Type *shape) {
+    Type t = *shape;
+    if (t.rank) t.dim[t.rank - 1] = 1;
+    return t;
+}
+/* Does it compute with rows, or elements alone? */
+static inline bool formula_has_rows(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                                    uint64_t narrow) {
+    for (uint32_t k = 0; k < n_step; k++)
+        if (scalar_row(step[k].function) != ROW_NONE ||
+            ((narrow >> (n_in + k) & 1) && scalar_arity(step[k].function)))
+            return true;
+    return false;
+}
+
+/* Room for values while elements are computed: each operand has one of its own, a step takes one
+ * that nothing reads any more. Narrow values need none. */
 typedef struct FormulaRooms {
     uint32_t n;
     uint8_t of[FORMULA_OPERANDS + FORMULA_STEPS];
 } FormulaRooms;
-static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const FormulaStep *step) {
+static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                                         uint64_t narrow) {
     uint32_t last[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
     FormulaRooms r;
     r.n = n_in;
@@ -80,8 +138,10 @@ static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const F
     for (uint32_t k = 0; k < n_step; k++) {
         uint64_t taken = ((uint64_t)1 << n_in) - 1;
         uint32_t room = n_in;
+        r.of[n_in + k] = 0;
+        if (narrow >> (n_in + k) & 1) continue;
         for (uint32_t v = n_in; v < n_in + k; v++)
-            if (last[v] >= k) taken |= (uint64_t)1 << r.of[v];
+            if (last[v] >= k && !(narrow >> v & 1)) taken |= (uint64_t)1 << r.of[v];
         while (taken >> room & 1) room++;
         r.of[n_in + k] = (uint8_t)room;
         if (room >= r.n) r.n = room + 1;

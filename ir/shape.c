@@ -230,12 +230,19 @@ static const char *shape_fused(Infer *s) {
         return arena_printf(s->arena, "formula %lld has %u operands, not %u",
                             (long long)s->a->index, f->n_in, s->n_in);
     TRY(shape_broadcast(s));
+    Type shape = s->out[0];
+    uint64_t narrow = 0;
+    for (uint32_t i = 0; i < s->n_in; i++)
+        narrow |= (uint64_t)type_is_narrow(&s->in[i], &shape) << i;
+    narrow = formula_narrow(f->n_in, f->n_step, f->step, narrow);
+    const char *fault = formula_rows_fault(f->n_in, f->n_step, f->step, &shape, narrow);
+    if (fault) return arena_printf(s->arena, "formula %lld: %s", (long long)s->a->index, fault);
     for (uint32_t k = 0; k < f->n_step; k++) {
         if (!f->step[k].result) continue;
-        s->out[f->step[k].result - 1] = s->out[0];
+        Type *to = &s->out[f->step[k].result - 1];
+        *to = narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
+        to->dtype = f->step[k].dtype;
     }
-    for (uint32_t k = 0; k < f->n_step; k++)
-        if (f->step[k].result) s->out[f->step[k].result - 1].dtype = f->step[k].dtype;
     s->n_out = f->n_out;
     return NULL;
 }

@@ -7,15 +7,26 @@
  *
  * One walk gathers clusters: an op that computes a function of scalar.def joins the clusters of its
  * operands, which become one by that, or else the last cluster that reads an operand of its shape.
- * A cluster has one shape, unit and phase, and is as large as formula.h allows. It stands where its
- * last op stood, so that all its operands are there; nothing outside of it may read one of its
- * values before that place, nor may anything take an operand's memory. No circle of clusters can
- * arise: what reads a cluster stands after it.
+ * A cluster has one shape, unit and phase, and is as large as formula.h allows. Where rows of the
+ * last axis are neither short nor long, their sums, means and extremes belong to it, and what is
+ * computed of these: values of its shape with a last axis of one entry. It stands where its last op
+ * stood, so that all its operands are there; nothing outside of it may read one of its values
+ * before that place, nor may anything take an operand's memory. No circle of clusters can arise:
+ * what reads a cluster stands after it.
+ *
+ * Where something reads a value too early for that (the sum of a gradient over rows), a cluster
+ * stands where the last of its ops before that reader stood, if its operands are there and only
+ * small values are made between this place and the last one: so little else is alive meanwhile that
+ * what it makes early costs no memory.
+ *
+ * A cluster of backward computes again what it reads of forward, if that is one cheap op and
+ * nothing else of backward reads it: then forward need not keep it. What the op reads is read by
+ * the cluster besides; or one such value is kept instead, which is no larger.
  *
  * A cluster of one op stays that op, unless a constant is among its operands. All programs are
  * treated alike, so that evaluation computes what training does.
  *
- * Not here: reductions, and steps that are smaller than the result (they would be repeated).
+ * Not here: sums over other axes than the last.
  */
 #include <string.h>
 
@@ -24,6 +35,8 @@
 
 typedef struct Cluster {
     uint32_t n;
+    uint32_t place;         /* in the program: of one of its ops */
+    uint32_t borrowed;      /* the first ops, which stand in forward too */
     OpId op[FORMULA_STEPS]; /* in the order of the program, constants left out */
 } Cluster;
 
@@ -31,8 +44,9 @@ typedef struct Map {
     Rewrite r;
     Graph *g;
     uint32_t *first_read,
-        *read;        /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
-    uint32_t *member; /* by op: row of clusters + 1 */
+        *read;          /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
+    uint32_t *member;   /* by op: row of clusters + 1 */
+    uint32_t *borrower; /* by op: row of the cluster that computes it again + 1 */
     VEC(Cluster) clusters;
 } Map;
 
@@ -46,14 +60,56 @@ static const Op *op_of(const Map *m, OpId id) { return &m->g->ops.at[id]; }
 static const Op *maker(const Map *m, ValueId v) { return op_of(m, m->g->values.at[v].def); }
 static const Type *type_at(const Map *m, ValueId v) { return &m->g->values.at[v].type; }
 
-static bool can_join(const Map *m, const Op *op) {
-    if (op->kind == OP_constant || scalar_of(op->kind, op->attr) == SCALAR_COUNT) return false;
-    return op->phase != PHASE_UPDATE && !type_at(m, op->out)->pitch;
+/* ---- what goes together ---- */
+
+static bool has_rows(const Type *shape) {
+    return last_dim(shape) >= FORMULA_ROW_LEAST && last_dim(shape) <= FORMULA_ROW_MOST;
 }
 
-static bool is_alike(const Map *m, const Op *a, const Op *b) {
-    return type_same_dims(type_at(m, a->out), type_at(m, b->out)) && a->unit == b->unit &&
-           a->phase == b->phase && a->recomputed == b->recomputed;
+/* Are values of type x one number a row of `shape`? */
+static bool is_row_of(const Type *x, const Type *shape) {
+    Type rows = type_of_rows(shape);
+    return has_rows(shape) && type_same_dims(x, &rows);
+}
+
+/* The shape of the cluster that the op belongs to, if it is not narrow in it. */
+static const Type *shape_of(const Map *m, const Op *op) {
+    int function = scalar_of(op->kind, op->attr);
+    return type_at(m, scalar_row(function) == ROW_REDUCES ? op->in[0] : op->out);
+}
+
+/* Does an op of scalar.def's rows work on the last axis? */
+static bool fits_rows(const Map *m, const Op *op, int function) {
+    const Type *x = type_at(m, op->in[0]), *y = type_at(m, op->out);
+    switch (scalar_row(function)) {
+    case ROW_REDUCES: return is_row_of(y, x) && !x->pitch;
+    case ROW_SPREADS: return is_row_of(x, y);
+    case ROW_NONE: break;
+    }
+    return function != SCALAR_expand || last_dim(y) > 1;
+}
+
+static bool can_join(const Map *m, const Op *op) {
+    int function = scalar_of(op->kind, op->attr);
+    if (op->kind == OP_constant || function == SCALAR_COUNT) return false;
+    return op->phase != PHASE_UPDATE && !type_at(m, op->out)->pitch && fits_rows(m, op, function);
+}
+
+/* The shape of a cluster: that of its ops, or of those that are not narrow in it. */
+static const Type *shape_of_all(const Map *m, const Cluster *c) {
+    const Type *shape = shape_of(m, op_of(m, c->op[0]));
+    for (uint32_t k = 1; k < c->n; k++) {
+        const Type *other = shape_of(m, op_of(m, c->op[k]));
+        if (last_dim(other) > last_dim(shape)) shape = other;
+    }
+    return shape;
+}
+
+static bool is_alike(const Map *m, const Cluster *c, const Cluster *d) {
+    const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
+    const Type *x = shape_of_all(m, c), *y = shape_of_all(m, d);
+    bool shapes = type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x);
+    return shapes && a->unit == b->unit && a->phase == b->phase && a->recomputed == b->recomputed;
 }
 
 static bool holds(const Cluster *c, OpId id) {
@@ -101,17 +157,77 @@ static bool take_argument(const Map *m, const Cluster *c, Draft *d, const uint8_
     return true;
 }
 
-/* Whether op number k of the cluster, at `place` when all are one, is read outside of it. false:
- * too early. */
-static bool may_move(const Map *m, const Cluster *c, uint32_t k, uint32_t place, bool *read) {
-    ValueId v = op_of(m, c->op[k])->out;
+/* ---- the place of a cluster ---- */
+
+/* Where an op is once clusters are ops. */
+static uint32_t place_of(const Map *m, OpId id) {
+    uint32_t own = m->r.position[id];
+    return m->member[id] ? MIN(own, m->clusters.at[m->member[id] - 1].place) : own;
+}
+
+static bool is_borrowed(const Cluster *c, OpId id) {
+    bool is = false;
+    for (uint32_t k = 0; k < c->borrowed; k++) is |= c->op[k] == id;
+    return is;
+}
+
+/* Does the op at `position` read the result of op id outside of the cluster? */
+static bool reads_outside(const Map *m, const Cluster *c, OpId id, uint32_t position) {
+    OpId reader = m->g->programs.at[m->r.program].ops.at[position];
+    uint32_t again = m->borrower[reader];
+    if (holds(c, reader)) return again && again != m->borrower[id] && !is_borrowed(c, reader);
+    return !m->borrower[id] || m->member[reader] != m->borrower[id];
+}
+
+/* Where the first op outside that reads a result of op id stands; UINT32_MAX: none does. */
+static uint32_t first_reader(const Map *m, const Cluster *c, OpId id) {
+    ValueId v = op_of(m, id)->out;
     const OpId *list = m->g->programs.at[m->r.program].ops.at;
-    for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++) {
-        if (holds(c, list[m->read[i]])) continue;
-        if (m->read[i] < place) return false;
-        *read = true;
-    }
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++)
+        if (reads_outside(m, c, id, m->read[i])) first = MIN(first, place_of(m, list[m->read[i]]));
+    return first;
+}
+
+/* Is v there before `place`? */
+static bool is_there(const Map *m, const Cluster *c, ValueId v, uint32_t place) {
+    OpId def = m->g->values.at[v].def;
+    if (holds(c, def) || op_of(m, def)->kind == OP_constant) return true;
+    uint32_t at = m->r.position[def];
+    if (m->member[def]) at = MAX(at, m->clusters.at[m->member[def] - 1].place);
+    return at < place;
+}
+
+static bool is_small(const Map *m, const Cluster *c, const Op *op) {
+    int64_t most = type_elements(shape_of_all(m, c)) / 8;
+    for (uint32_t j = 0; j < op->n_out; j++)
+        if (op_info[op->kind].alias != ALIAS_VIEW && type_elements(type_at(m, op->out + j)) > most)
+            return false;
     return true;
+}
+
+/* May the cluster stand at `place`, before its last op? */
+static bool may_be_early(const Map *m, const Cluster *c, uint32_t place) {
+    const OpId *list = m->g->programs.at[m->r.program].ops.at;
+    for (uint32_t k = 0; k < c->n; k++) {
+        const Op *op = op_of(m, c->op[k]);
+        for (uint32_t a = 0; a < op->n_in; a++)
+            if (!is_there(m, c, op->in[a], place)) return false;
+    }
+    for (uint32_t i = place; i < m->r.position[c->op[c->n - 1]]; i++)
+        if (!holds(c, list[i]) && !is_small(m, c, op_of(m, list[i]))) return false;
+    return true;
+}
+
+/* false: there is none. */
+static bool find_place(const Map *m, Cluster *c) {
+    uint32_t before = UINT32_MAX;
+    for (uint32_t k = 0; k < c->n; k++) before = MIN(before, first_reader(m, c, c->op[k]));
+    for (uint32_t k = c->n; k-- > 0;) {
+        c->place = m->r.position[c->op[k]];
+        if (c->place < before) return k + 1 == c->n || may_be_early(m, c, c->place);
+    }
+    return false;
 }
 
 /* Does an op before `place` take the memory of v? */
@@ -127,32 +243,43 @@ static bool is_taken(const Map *m, ValueId v, uint32_t place) {
     return false;
 }
 
-static bool draft_steps(const Map *m, const Cluster *c, Draft *d) {
+/* Adds the step of an op, unless one before it computes the same; `read`: it is a result. false:
+ * there are too many. */
+static bool take_step(Draft *d, ValueId v, FormulaStep s, bool read, uint8_t *step_of) {
     Formula *f = &d->formula;
+    uint32_t k = 0;
+    for (; k < f->n_step; k++) {
+        FormulaStep same = f->step[k];
+        same.result = 0;
+        if (!memcmp(&same, &s, sizeof s) && !(read && f->step[k].result)) break;
+    }
+    if (k == FORMULA_STEPS || (read && f->n_out == FORMULA_RESULTS)) return false;
+    if (k == f->n_step) f->step[f->n_step++] = s;
+    if (read) {
+        d->out[f->n_out++] = v;
+        f->step[k].result = (uint8_t)f->n_out;
+    }
+    *step_of = (uint8_t)k;
+    return true;
+}
+
+static bool draft_steps(const Map *m, const Cluster *c, Draft *d) {
     uint8_t step_of[FORMULA_STEPS];
-    uint32_t place = m->r.position[c->op[c->n - 1]];
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
         FormulaStep s = {.function = (uint16_t)scalar_of(op->kind, op->attr),
                          .dtype = type_at(m, op->out)->dtype};
         if (scalar_has_number(s.function)) s.number = op->attr->alpha;
-        bool read = false;
-        if (!may_move(m, c, k, place, &read)) return false;
         for (uint32_t a = 0; a < op->n_in; a++)
             if (!take_argument(m, c, d, step_of, op->in[a], &s.arg[a])) return false;
-        if (read && f->n_out == FORMULA_RESULTS) return false;
-        if (read) d->out[f->n_out++] = op->out;
-        if (read) s.result = (uint8_t)f->n_out;
-        if (f->n_step == FORMULA_STEPS) return false;
-        step_of[k] = (uint8_t)f->n_step;
-        f->step[f->n_step++] = s;
+        bool read = k >= c->borrowed && first_reader(m, c, c->op[k]) != UINT32_MAX;
+        if (!take_step(d, op->out, s, read, &step_of[k])) return false;
     }
     return true;
 }
 
 /* The cluster as a formula; false: it cannot be one op. */
 static bool draft(const Map *m, const Cluster *c, Draft *d) {
-    uint32_t place = m->r.position[c->op[c->n - 1]];
     *d = (Draft){.formula = {0}};
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
@@ -160,7 +287,7 @@ static bool draft(const Map *m, const Cluster *c, Draft *d) {
             if (!take_operand(m, c, d, op->in[a])) return false;
     }
     for (uint32_t i = 0; i < d->formula.n_in; i++)
-        if (is_taken(m, d->in[i], place)) return false;
+        if (is_taken(m, d->in[i], c->place)) return false;
     return draft_steps(m, c, d);
 }
 
@@ -170,7 +297,7 @@ static bool draft(const Map *m, const Cluster *c, Draft *d) {
 static bool merge(const Map *m, const Cluster *a, const Cluster *b, Cluster *out) {
     if (a->n + b->n > FORMULA_STEPS) return false;
     uint32_t i = 0, j = 0;
-    out->n = 0;
+    *out = (Cluster){.n = 0};
     while (i < a->n || j < b->n) {
         bool first = j == b->n || (i < a->n && m->r.position[a->op[i]] < m->r.position[b->op[j]]);
         out->op[out->n++] = first ? a->op[i++] : b->op[j++];
@@ -183,8 +310,8 @@ static bool join(Map *m, Cluster *own, uint32_t to) {
     Cluster both;
     Draft d;
     const Cluster *c = &m->clusters.at[to];
-    if (!c->n || !is_alike(m, op_of(m, own->op[0]), op_of(m, c->op[0])) ||
-        !merge(m, c, own, &both) || !draft(m, &both, &d))
+    if (!c->n || !is_alike(m, own, c) || !merge(m, c, own, &both) || !find_place(m, &both) ||
+        !draft(m, &both, &d))
         return false;
     m->clusters.at[to].n = 0;
     *own = both;
@@ -203,17 +330,107 @@ static bool join_reader(Map *m, Cluster *own, ValueId v, uint32_t before) {
 
 static void gather(Map *m, OpId id) {
     const Op *op = op_of(m, id);
-    Cluster own = {.n = 1, .op = {id}};
+    Cluster own = {.n = 1, .place = m->r.position[id], .op = {id}};
     if (!can_join(m, op)) return;
     for (uint32_t a = 0; a < op->n_in; a++) {
         uint32_t other = m->member[m->g->values.at[op->in[a]].def];
         if (other && !holds(&own, m->g->values.at[op->in[a]].def)) join(m, &own, other - 1);
     }
     for (uint32_t a = 0; own.n == 1 && a < op->n_in; a++)
-        if (type_same_dims(type_at(m, op->in[a]), type_at(m, op->out)))
+        if (type_same_dims(type_at(m, op->in[a]), shape_of(m, op)))
             join_reader(m, &own, op->in[a], m->r.position[id]);
     vec_push(m->g->scratch, &m->clusters, own);
     for (uint32_t k = 0; k < own.n; k++) m->member[own.op[k]] = m->clusters.n;
+}
+
+/* Is every axis of the cluster's shape an axis of an operand? */
+static bool has_shape(const Map *m, const Cluster *c, const Draft *d) {
+    Type t = {.rank = 0};
+    for (uint32_t i = 0; i < d->formula.n_in; i++)
+        if (!type_broadcast(&t, type_at(m, d->in[i]))) return false;
+    return d->formula.n_in && type_same_dims(&t, shape_of_all(m, c));
+}
+
+/* The formula of a cluster; false: it stays the ops that it is. */
+static bool is_formula(const Map *m, const Cluster *c, Draft *d) {
+    return c->n && draft(m, c, d) && d->formula.n_step >= 2 && d->formula.n_out &&
+           has_shape(m, c, d);
+}
+
+/* ---- what backward computes again ---- */
+
+static bool is_cheap(OpKind kind) {
+    return kind == OP_add || kind == OP_sub || kind == OP_mul || kind == OP_scale;
+}
+
+/* Is v an operand of d, or made by one of the cluster's ops? */
+static bool has_value(const Map *m, const Cluster *c, const Draft *d, ValueId v) {
+    bool has = holds(c, m->g->values.at[v].def) || maker(m, v)->kind == OP_constant;
+    for (uint32_t i = 0; i < d->formula.n_in; i++) has |= d->in[i] == v;
+    return has;
+}
+
+/* May a value of forward live until the cluster reads it? Parameters come and go with their units;
+ * others are no larger than what they are kept for. */
+static bool can_keep(const Map *m, const Cluster *c, ValueId v) {
+    const Op *op = maker(m, v);
+    const Type *t = type_at(m, v), *shape = shape_of_all(m, c);
+    const Type *one = type_at(m, op_of(m, c->op[c->n - 1])->out);
+    return op->phase == PHASE_FORWARD && op_info[op->kind].launched && !t->pitch &&
+           type_elements(t) <= type_elements(shape) &&
+           dtype_bytes(t->dtype) <= dtype_bytes(one->dtype);
+}
+
+/* Is v, which the cluster reads, an op of forward that costs little to compute again, and saves
+ * memory? */
+static bool can_borrow(const Map *m, const Cluster *c, const Draft *d, ValueId v) {
+    const Op *op = maker(m, v), *own = op_of(m, c->op[c->n - 1]);
+    const OpId *list = m->g->programs.at[m->r.program].ops.at;
+    const Type *shape = shape_of_all(m, c);
+    bool kept = false, forward = false;
+    if (!is_cheap(op->kind) || !can_join(m, op) || op->phase != PHASE_FORWARD ||
+        own->phase != PHASE_BACKWARD || op->unit != own->unit)
+        return false;
+    if (!type_same_dims(type_at(m, v), shape) && !is_row_of(type_at(m, v), shape)) return false;
+    uint32_t kept_instead = 0;
+    for (uint32_t a = 0; a < op->n_in; a++) {
+        if (has_value(m, c, d, op->in[a])) continue;
+        if (!can_keep(m, c, op->in[a])) return false;
+        kept_instead += !is_row_of(type_at(m, op->in[a]), shape);
+    }
+    if (kept_instead > !is_row_of(type_at(m, v), shape)) return false;
+    for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++) {
+        OpId reader = list[m->read[i]];
+        if (op_of(m, reader)->phase == PHASE_FORWARD)
+            forward = true;
+        else
+            kept |= !holds(c, reader);
+    }
+    return forward && !kept;
+}
+
+static bool borrow_one(Map *m, uint32_t cluster, Draft *d) {
+    Cluster more, *c = &m->clusters.at[cluster];
+    Draft bigger;
+    for (uint32_t i = 0; i < d->formula.n_in; i++) {
+        Cluster one = {.n = 1, .op = {m->g->values.at[d->in[i]].def}};
+        if (!can_borrow(m, c, d, d->in[i]) || !merge(m, c, &one, &more)) continue;
+        more.place = c->place;
+        more.borrowed = c->borrowed + 1;
+        if (!is_formula(m, &more, &bigger)) continue;
+        *c = more;
+        *d = bigger;
+        m->borrower[one.op[0]] = cluster + 1;
+        return true;
+    }
+    return false;
+}
+
+static void borrow(Map *m, uint32_t cluster) {
+    Draft d;
+    if (!is_formula(m, &m->clusters.at[cluster], &d)) return;
+    while (borrow_one(m, cluster, &d)) {
+    }
 }
 
 /* ---- the new ops ---- */
@@ -225,24 +442,17 @@ static int64_t add_formula(Map *m, const Formula *f) {
     return m->g->formulas.n - 1;
 }
 
-/* Is every axis of the result an axis of an operand? */
-static bool has_shape(const Map *m, const Draft *d) {
-    Type t = {.rank = 0};
-    for (uint32_t i = 0; i < d->formula.n_in; i++) CHECK(type_broadcast(&t, type_at(m, d->in[i])));
-    return d->formula.n_in && type_same_dims(&t, type_at(m, d->out[0]));
-}
-
 static void replace(Map *m, const Cluster *c) {
     Draft d;
-    bool whole = c->n && draft(m, c, &d);
-    if (!whole || d.formula.n_step < 2 || !d.formula.n_out || !has_shape(m, &d)) return;
-    Fused f = {.kind = OP_fused, .place = c->op[c->n - 1], .source = c->op[c->n - 1]};
+    if (!is_formula(m, c, &d)) return;
+    OpId place = m->g->programs.at[m->r.program].ops.at[c->place];
+    Fused f = {.kind = OP_fused, .place = place, .source = c->op[c->n - 1]};
     f.formula = add_formula(m, &d.formula);
     f.n_in = d.formula.n_in;
     f.n_out = d.formula.n_out;
     memcpy(f.in, d.in, sizeof d.in);
     memcpy(f.out, d.out, sizeof d.out);
-    rewrite_fuse(&m->r, &f, c->n, c->op);
+    rewrite_fuse(&m->r, &f, c->n - c->borrowed, c->op + c->borrowed);
 }
 
 /* Constants that no op reads any more. */
@@ -279,9 +489,11 @@ bool pass_fuse_map(Graph *g) {
     for (uint32_t k = 0; k < g->programs.n; k++) {
         Map m = {.g = g, .r = rewrite_begin(g, k)};
         m.member = arena_array(g->scratch, uint32_t, g->ops.n + 1);
+        m.borrower = arena_array(g->scratch, uint32_t, g->ops.n + 1);
         list_readers(&m);
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
             gather(&m, g->programs.at[k].ops.at[i]);
+        for (uint32_t i = 0; i < m.clusters.n; i++) borrow(&m, i);
         for (uint32_t i = 0; i < m.clusters.n; i++) replace(&m, &m.clusters.at[i]);
         drop_constants(&m);
         rewrite_end(&m.r);

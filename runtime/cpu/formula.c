@@ -5,27 +5,38 @@
  * cache, the last one of a result into the result where that is f32; then the other results are
  * stored. So memory is read and written once, whatever the number of steps.
  *
+ * Where a formula has rows, a block is a row. A value that is the same number in the whole block, a
+ * narrow or a constant one, is a single vector that the loops do not step over.
+ *
  * In place works: an operand that shares memory with a result has its shape, and a result is
  * written before the end only where no later step reads such an operand.
  */
 #include "evaluate.h"
+#include "rows.h"
 #include "scalar_math.h"
 
 enum { BLOCK = 512 };
 
+/* A block of a value. step: LANES, or 0 where all its elements are at[0 .. LANES). */
+typedef struct Value {
+    const float *at;
+    int64_t step;
+} Value;
+
 /* to[i] = f(x[i], y[i], z[i]) for n elements, a multiple of LANES */
-typedef void (*Loop)(float *to, const float *x_at, const float *y_at, const float *z_at,
-                     float number, int64_t n);
+typedef void (*Loop)(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n);
 
 #define LOOP(name, ...)                                                                            \
-    static void name##_loop(float *to, const float *x_at, const float *y_at, const float *z_at,    \
-                            float number, int64_t n) {                                             \
+    static void name##_loop(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n) {   \
+        const float *x_at = arg[0].at, *y_at = arg[1].at, *z_at = arg[2].at;                       \
+        int64_t x_step = arg[0].step, y_step = arg[1].step, z_step = arg[2].step;                  \
         (void)number;                                                                              \
         for (int64_t i = 0; i < n; i += LANES) {                                                   \
-            V16 x = v_load(x_at, DT_F32, i), y = v_load(y_at, DT_F32, i),                          \
-                z = v_load(z_at, DT_F32, i);                                                       \
+            V16 x = v_load(x_at, DT_F32, 0), y = v_load(y_at, DT_F32, 0),                          \
+                z = v_load(z_at, DT_F32, 0);                                                       \
             (void)x, (void)y, (void)z;                                                             \
             v_store(to, DT_F32, i, __VA_ARGS__);                                                   \
+            x_at += x_step, y_at += y_step, z_at += z_step;                                        \
         }                                                                                          \
     }
 #define SCALAR(op, arity, ...) LOOP(op, __VA_ARGS__)
@@ -84,10 +95,23 @@ typedef struct Evaluation {
     const Launch *l;
     uint32_t n_in, n_step;
     const FormulaStep *step;
+    bool rows;       /* a block is a row */
+    int64_t n, unit; /* elements; of a row, or of a block */
+    int64_t room;    /* floats of a block in memory */
+    uint64_t narrow; /* of formulas with rows */
+    uint64_t silent; /* products that only the sum after them reads */
     Spread spread[FORMULA_OPERANDS];
     FormulaRooms rooms;                   /* where blocks are */
     uint32_t last_read[FORMULA_OPERANDS]; /* the last step that reads it */
 } Evaluation;
+
+/* Elements at .. at + count, and where their values are. */
+typedef struct Block {
+    int64_t at, count, whole; /* whole: count, rounded up to LANES */
+    float *memory;
+    _Alignas(64) float same[FORMULA_OPERANDS + FORMULA_STEPS][LANES];
+    Value value[FORMULA_OPERANDS + FORMULA_STEPS];
+} Block;
 
 static void round_block(float *block, int64_t n) {
     for (int64_t i = 0; i < n; i += LANES)
@@ -102,70 +126,216 @@ static void store_block(Result to, int64_t at, const float *block, int64_t count
         v_store_part(to.at, to.dtype, at + i, count - i, v_load_part(block, DT_F32, i, count - i));
 }
 
+static float *room_of(const Evaluation *e, const Block *b, uint32_t value) {
+    return b->memory + (int64_t)e->rooms.of[value] * e->room;
+}
+
 /* Where step k writes its block: into the result that it is, unless a later step still reads what
  * lies there. */
-static float *target(const Evaluation *e, uint32_t k, float *own, int64_t at, bool whole) {
+static float *target(const Evaluation *e, const Block *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
-    if (!step->result || !whole) return own;
+    float *own = room_of(e, b, e->n_in + k);
+    if (!step->result || b->whole != b->count) return own;
     Result y = output(e->l, step->result - 1u);
     if (y.dtype != DT_F32) return own;
     for (uint32_t i = 0; i < e->n_in; i++)
         if (input(e->l, i).at == y.at && e->last_read[i] > k) return own;
-    return (float *)y.at + at;
+    return (float *)y.at + b->at;
 }
 
-static void evaluate_block(const Evaluation *e, float *memory, int64_t at, int64_t count) {
-    const float *block[FORMULA_OPERANDS + FORMULA_STEPS];
-    int64_t whole = (count + LANES - 1) / LANES * LANES;
-    for (uint32_t i = 0; i < e->n_in; i++) {
-        Operand x = input(e->l, i);
-        const Spread *s = &e->spread[i];
-        float *own = memory + (int64_t)e->rooms.of[i] * BLOCK;
-        const float *direct = whole == count ? neighbours(&x, s, at, count) : NULL;
-        block[i] = direct ? direct : own;
-        if (direct) continue;
-        spread(own, &x, s, at, count);
-        for (int64_t k = count; k < whole; k++) own[k] = 1.0f;
+/* The value is x in the whole block. */
+static void set_same(Block *b, uint32_t value, float x) {
+    v_store(b->same[value], DT_F32, 0, v_all(x));
+    b->value[value] = (Value){b->same[value], 0};
+}
+
+static void read_operand(const Evaluation *e, Block *b, uint32_t i) {
+    Operand x = input(e->l, i);
+    const Spread *s = &e->spread[i];
+    const float *direct = b->whole == b->count ? neighbours(&x, s, b->at, b->count) : NULL;
+    float *own = room_of(e, b, i), same;
+    if (e->narrow >> i & 1 || (s->n == 1 && !s->stride[0])) {
+        spread(&same, &x, s, b->at, 1);
+        set_same(b, i, same);
+        return;
     }
-    for (uint32_t k = 0; k < e->n_step; k++) {
-        const FormulaStep *step = &e->step[k];
-        const float *arg[FORMULA_ARGS];
-        float *own = memory + (int64_t)e->rooms.of[e->n_in + k] * BLOCK;
-        float *to = target(e, k, own, at, whole == count);
-        int arity = scalar_arity(step->function);
-        for (int a = 0; a < FORMULA_ARGS; a++)
-            arg[a] = arity ? block[step->arg[a < arity ? a : 0]] : to;
-        loops[step->function](to, arg[0], arg[1], arg[2], (float)step->number, whole);
-        if (step->dtype == DT_BF16) round_block(to, whole);
-        block[e->n_in + k] = to;
+    if (!direct) {
+        spread(own, &x, s, b->at, b->count);
+        for (int64_t k = b->count; k < b->whole; k++) own[k] = 1.0f;
     }
+    b->value[i] = (Value){direct ? direct : own, LANES};
+}
+
+/* The elements of a value that is no single number, side by side. */
+static Operand row_value(const Evaluation *e, Block *b, uint32_t value) {
+    float *own = room_of(e, b, value);
+    if (!b->value[value].step) {
+        V16 same = v_load(b->value[value].at, DT_F32, 0);
+        for (int64_t i = 0; i < b->whole; i += LANES) v_store(own, DT_F32, i, same);
+        b->value[value] = (Value){own, LANES};
+    }
+    return (Operand){b->value[value].at, DT_F32, b->count, NULL};
+}
+
+/* A product that nothing but the sum of step k reads is not stored. */
+static bool is_inner_product(const Evaluation *e, uint32_t k) {
+    uint32_t of = e->step[k].arg[0];
+    return of >= e->n_in && e->silent >> of & 1;
+}
+
+static double sum_step(const Evaluation *e, Block *b, uint32_t k) {
+    uint32_t of = e->step[k].arg[0];
+    if (is_inner_product(e, k)) {
+        const uint8_t *factor = e->step[of - e->n_in].arg;
+        const Value *x = &b->value[factor[0]], *y = &b->value[factor[1]];
+        return product_sum_run(x->at, x->step, y->at, y->step, b->count);
+    }
+    Operand x = row_value(e, b, of);
+    return sum_run(&x, 0, x.n);
+}
+
+static float reduce_step(const Evaluation *e, Block *b, uint32_t k) {
+    int function = e->step[k].function;
+    if (function == SCALAR_max || function == SCALAR_min) {
+        Operand x = row_value(e, b, e->step[k].arg[0]);
+        return extreme_run(&x, 0, x.n, function == SCALAR_max);
+    }
+    double sum = sum_step(e, b, k);
+    return (float)(function == SCALAR_mean ? sum / (double)b->count : sum);
+}
+
+static float as_stored(float x, int dtype) {
+    return dtype == DT_BF16 ? v_widen(v_round(v_all(x)))[0] : x;
+}
+
+static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
+    const uint8_t *arg = e->step[k].arg;
+    float *to = target(e, b, k);
+    int dtype = arg[2] < e->n_in ? input(e->l, arg[2]).dtype : e->step[arg[2] - e->n_in].dtype;
+    Operand x = row_value(e, b, arg[1]);
+    extreme_grad_run(x, (Result){to, DT_F32, b->count, NULL}, 0, b->count, *b->value[arg[0]].at,
+                     v_load(b->value[arg[2]].at, DT_F32, 0), dtype);
+    if (e->step[k].dtype == DT_BF16) round_block(to, b->whole);
+    b->value[e->n_in + k] = (Value){to, LANES};
+}
+
+static void element_step(const Evaluation *e, Block *b, uint32_t k) {
+    const FormulaStep *step = &e->step[k];
+    Value arg[FORMULA_ARGS];
+    int64_t each = 0;
+    int arity = scalar_arity(step->function);
+    for (int a = 0; a < arity; a++) each |= b->value[step->arg[a]].step;
+    float *to = each ? target(e, b, k) : b->same[e->n_in + k];
+    for (int a = 0; a < FORMULA_ARGS; a++)
+        arg[a] = arity ? b->value[step->arg[a < arity ? a : 0]] : (Value){to, 0};
+    int64_t n = each ? b->whole : LANES;
+    loops[step->function](to, arg, (float)step->number, n);
+    if (step->dtype == DT_BF16) round_block(to, n);
+    b->value[e->n_in + k] = (Value){to, each};
+}
+
+static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
+    const FormulaStep *step = &e->step[k];
+    uint32_t value = e->n_in + k;
+    if (scalar_row(step->function) == ROW_NONE) {
+        element_step(e, b, k);
+    } else if (step->function == SCALAR_extreme_grad) {
+        extreme_step(e, b, k);
+    } else if (step->function == SCALAR_mean_grad) {
+        float share = *b->value[step->arg[0]].at / (float)b->count;
+        set_same(b, value, as_stored(share, step->dtype));
+    } else {
+        set_same(b, value, as_stored(reduce_step(e, b, k), step->dtype));
+    }
+}
+
+static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t count) {
+    b->at = at;
+    b->count = count;
+    b->whole = (count + LANES - 1) / LANES * LANES;
+    for (uint32_t i = 0; i < e->n_in; i++) read_operand(e, b, i);
+    for (uint32_t k = 0; k < e->n_step; k++)
+        if (!(e->silent >> (e->n_in + k) & 1)) evaluate_step(e, b, k);
     for (uint32_t k = 0; k < e->n_step; k++) {
         if (!e->step[k].result) continue;
         Result y = output(e->l, e->step[k].result - 1u);
-        if (block[e->n_in + k] != (const float *)y.at + at || y.dtype != DT_F32)
-            store_block(y, at, block[e->n_in + k], count);
+        uint32_t value = e->n_in + k;
+        if (e->rows && e->narrow >> value & 1) {
+            element_store(y.at, y.dtype, at / e->unit, *b->value[value].at);
+            continue;
+        }
+        const float *block = row_value(e, b, value).at;
+        if (block != (const float *)y.at + at || y.dtype != DT_F32)
+            store_block(y, at, block, count);
     }
 }
 
+/* Products in f32 that a sum reads in the step after them, and nothing else does. */
+static uint64_t silent_steps(const Evaluation *e) {
+    uint64_t silent = 0;
+    uint32_t reads[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
+    for (uint32_t k = 0; k < e->n_step; k++)
+        for (int a = 0; a < scalar_arity(e->step[k].function); a++) reads[e->step[k].arg[a]]++;
+    for (uint32_t k = 0; k + 1 < e->n_step; k++) {
+        const FormulaStep *s = &e->step[k], *next = &e->step[k + 1];
+        bool sum = next->function == SCALAR_mean || next->function == SCALAR_sum ||
+                   next->function == SCALAR_sum_to;
+        if (sum && next->arg[0] == e->n_in + k && reads[e->n_in + k] == 1 && !s->result &&
+            s->function == SCALAR_mul && s->dtype == DT_F32)
+            silent |= (uint64_t)1 << (e->n_in + k);
+    }
+    return silent;
+}
+
+/* What the formula's shape is, and which values are narrow. false: operands do not fit. */
+static bool take_shape(Evaluation *e, Type *shape) {
+    *shape = *output(e->l, 0).type;
+    e->narrow = 0;
+    for (uint32_t i = 0; i < e->n_in; i++)
+        if (!type_broadcast(shape, input(e->l, i).type)) return false;
+    for (uint32_t i = 0; i < e->n_in; i++)
+        e->narrow |= (uint64_t)type_is_narrow(input(e->l, i).type, shape) << i;
+    e->narrow = formula_narrow(e->n_in, e->n_step, e->step, e->narrow);
+    e->rows = formula_has_rows(e->n_in, e->n_step, e->step, e->narrow);
+    if (!e->rows) e->narrow = 0;
+    e->n = type_elements(shape);
+    e->unit = e->rows ? last_dim(shape) : BLOCK;
+    /* not a multiple of 4096 bytes, at which neighbours would get into each other's way */
+    e->room = (e->unit + LANES - 1) / LANES * LANES + 5 * LANES;
+    return !e->rows || last_dim(shape) <= FORMULA_ROW_MOST;
+}
+
+/* The results as steps of the formula: of its shape, or narrow. */
+static bool takes_results(const Evaluation *e) {
+    for (uint32_t k = 0; k < e->n_step; k++) {
+        if (!e->step[k].result) continue;
+        bool narrow = e->rows && e->narrow >> (e->n_in + k) & 1;
+        Result y = output(e->l, e->step[k].result - 1u);
+        if (!is_real(y.dtype) || y.n != (narrow ? e->n / e->unit : e->n)) return false;
+    }
+    return true;
+}
+
 int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step) {
-    Result y = output(l, 0);
     Evaluation e = {.l = l, .n_in = l->call->n_in, .n_step = n_step, .step = step};
-    if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return bad_operands(l);
+    Type shape;
+    if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS || !take_shape(&e, &shape) ||
+        !takes_results(&e))
+        return bad_operands(l);
     for (uint32_t i = 0; i < e.n_in; i++)
-        if (!is_real(input(l, i).dtype) || !type_spread(input(l, i).type, y.type, &e.spread[i]))
+        if (!is_real(input(l, i).dtype) || !type_spread(input(l, i).type, &shape, &e.spread[i]))
             return bad_operands(l);
-    for (uint32_t j = 0; j < l->call->n_out; j++)
-        if (!is_real(output(l, j).dtype) || output(l, j).n != y.n) return bad_operands(l);
-    e.rooms = formula_rooms(e.n_in, n_step, step);
+    if (e.rows) e.silent = silent_steps(&e);
+    e.rooms = formula_rooms(e.n_in, n_step, step, e.narrow);
     for (uint32_t k = 0; k < n_step; k++)
         for (int a = 0; a < scalar_arity(step[k].function); a++)
             if (step[k].arg[a] < e.n_in) e.last_read[step[k].arg[a]] = k;
-#pragma omp parallel num_threads(threads_for(l, y.n))
+#pragma omp parallel num_threads(threads_for(l, e.n))
     {
-        Range r = my_range(y.n, LANES);
-        float *memory = thread_scratch(l->cpu);
-        for (int64_t at = r.from; at < r.to; at += BLOCK)
-            evaluate_block(&e, memory, at, MIN(r.to - at, (int64_t)BLOCK));
+        Range r = my_range(e.n, e.rows ? e.unit : LANES);
+        Block b = {.memory = thread_scratch(l->cpu)};
+        for (int64_t at = r.from; at < r.to; at += e.unit)
+            evaluate_block(&e, &b, at, MIN(r.to - at, e.unit));
     }
     return 0;
 }

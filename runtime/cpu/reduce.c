@@ -5,7 +5,7 @@
  * threads.
  */
 #include "columns.h"
-#include "formula.h"
+#include "rows.h"
 
 VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64_t n) {
     const Operand *x = context;
@@ -46,36 +46,7 @@ static MeanBlock mean_block(const Along *a, int64_t k) {
     int64_t row = k / blocks, column = k % blocks * LANES;
     return (MeanBlock){row * inner + column, row * a->n * inner + column, inner - column};
 }
-static int64_t mean_blocks(const Along *a) {
-    return a->outer * ((a->inner + LANES - 1) / LANES);
-}
-
-/* LANES sums in f64, and their quotients in f32. */
-typedef struct Totals {
-    D8 low, high;
-} Totals;
-VECTOR_INLINE void totals_add(Totals *s, V16 v) {
-    s->low += v_low_f64(v);
-    s->high += v_high_f64(v);
-}
-VECTOR_INLINE V16 totals_over(const Totals *s, double n) {
-    V16 v;
-    for (int i = 0; i < LANES; i++)
-        v[i] = (float)((i < LANES / 2 ? s->low[i] : s->high[i - LANES / 2]) / n);
-    return v;
-}
-
-/* n neighbours: LANES sums side by side, which are added in order. */
-static double sum_run(const Operand *x, int64_t at, int64_t n) {
-    Totals lanes = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) totals_add(&lanes, v_load(x->at, x->dtype, at + i));
-    lanes.low += lanes.high;
-    double sum = 0;
-    for (int l = 0; l < LANES / 2; l++) sum += lanes.low[l];
-    for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
-    return sum;
-}
+static int64_t mean_blocks(const Along *a) { return a->outer * ((a->inner + LANES - 1) / LANES); }
 
 static void put_one(Result y, int64_t at, float value) { element_store(y.at, y.dtype, at, value); }
 
@@ -210,27 +181,6 @@ KERNEL(sum) { return CPU_NAME(sum_to)(l); }
 
 /* ---- extremes along axes */
 
-/* The one of a and b that is larger (smaller); a nan wins. */
-VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
-    I16 better = larger ? b > a : b < a;
-    return v_select(better | (b != b), b, a);
-}
-
-/* Of n neighbours. */
-static float extreme_run(const Operand *x, int64_t at, int64_t n, bool larger) {
-    float first = element_load(x->at, x->dtype, at);
-    V16 top = v_all(first);
-    for (int64_t i = 0; i < n; i += LANES) {
-        V16 v = v_get(x->at, x->dtype, at + i, n - i);
-        top = v_more(top, v_first(v, n - i, first), larger);
-    }
-    for (int i = 1; i < LANES; i++) {
-        bool better = larger ? top[i] > top[0] : top[i] < top[0];
-        if (better || top[i] != top[i]) top[0] = top[i];
-    }
-    return top[0];
-}
-
 static int extreme(const Launch *l, bool larger) {
     Operand x = input(l, 0);
     Result y = output(l, 0);
@@ -254,27 +204,6 @@ static int extreme(const Launch *l, bool larger) {
 }
 KERNEL(max) { return extreme(l, true); }
 KERNEL(min) { return extreme(l, false); }
-
-/* x as it would be in y, so that equal means equal whatever their dtypes. */
-VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
-    V16 v = v_get(x.at, x.dtype, at, n);
-    return (dtype == DT_BF16 ? v_widen(v_round(v)) : v) == top;
-}
-
-/* The n neighbours that are the extreme share dy. */
-static void extreme_grad_run(Operand x, Result dx, int64_t at, int64_t n, float dy, V16 top,
-                             int dtype) {
-    V16 count = v_all(0.0f), zero = v_all(0.0f);
-    for (int64_t i = 0; i < n; i += LANES) {
-        V16 same = v_select(is_extreme(x, at + i, n - i, top, dtype), v_all(1.0f), zero);
-        count += v_first(same, n - i, 0.0f);
-    }
-    V16 share = v_all(dy / v_sum(count));
-    for (int64_t i = 0; i < n; i += LANES) {
-        I16 same = is_extreme(x, at + i, n - i, top, dtype);
-        v_put(dx.at, dx.dtype, at + i, n - i, v_select(same, share, zero));
-    }
-}
 
 KERNEL(extreme_grad) {
     Operand dy = input(l, 0), x = input(l, 1), y = input(l, 2);

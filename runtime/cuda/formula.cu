@@ -7,11 +7,17 @@
  *
  * In place works: an eight is stored after all that it needs was loaded, and an operand that shares
  * memory with a result has its shape.
+ *
+ * Where a formula has rows, a block has a row at a time, and walks over it once for each number
+ * that it reduces (in f64, as the ops do, but in the order of the block's threads), and once more
+ * for the results. Each walk computes again what it needs of the steps before it; narrow values lie
+ * in shared memory, computed by the first thread. Narrow results are stored after the last walk.
  */
 #include "evaluate.h"
 #include "scalar_math.h"
 
 enum { MOST_THREADS = 256, SHARED_BYTES = 48 * 1024 };
+enum { WALKS = FORMULA_STEPS + 1, VALUES = FORMULA_OPERANDS + FORMULA_STEPS };
 
 struct Source {
     const void *at;
@@ -30,6 +36,13 @@ struct Task {
     FormulaStep step[FORMULA_STEPS];
     bool reads[FORMULA_STEPS]; /* has operands */
     FormulaRooms rooms;
+    /* of rows */
+    int64_t width;
+    uint64_t narrow;                /* values that are one number a row */
+    uint64_t wanted[WALKS];         /* by walk: the wide values that it needs */
+    uint8_t walk_of[WALKS];         /* by walk: the step that it reduces for */
+    uint8_t counted[FORMULA_STEPS]; /* of extreme_grad: the dtype that its operands are equal in */
+    int n_walk;                     /* without that for the results */
 };
 
 /* Number j of this thread's value in a room. */
@@ -78,12 +91,25 @@ DEVICE Eight apply_step(const FormulaStep &step, const Eight &u, const Eight &v,
     float number = (float)step.number;
     Eight r = {};
     switch ((Scalar)step.function) {
+#define ROW(op, arity, kind) case SCALAR_##op:
 #include "scalar.def"
     case SCALAR_COUNT: break;
     }
     EACH(j) r.x[j] = as_stored(r.x[j], step.dtype);
     return r;
 }
+
+DEVICE bool is_reduced(int function) {
+    return function == SCALAR_sum || function == SCALAR_sum_to || function == SCALAR_mean ||
+           function == SCALAR_max || function == SCALAR_min;
+}
+/* What a reduction of no elements gives. */
+DEVICE double least_of(int function) {
+    double infinity = (double)__uint_as_float(0x7f800000u);
+    return function == SCALAR_max ? -infinity : function == SCALAR_min ? infinity : 0.0;
+}
+DEVICE bool is_more(double a, double b, bool larger) { return (larger ? b > a : b < a) || b != b; }
+DEVICE double more_of(double a, double b, bool larger) { return is_more(a, b, larger) ? b : a; }
 
 DEVICE Eight read_room(float *shared, int room) {
     Eight r;
@@ -120,39 +146,263 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
     }
 }
 
+/* ---- rows */
+
+/* Numbers of a row in shared memory: narrow values, and of extreme_grad how many are equal. */
+struct RowNumbers {
+    float value[VALUES];
+    double part[MOST_THREADS];
+};
+
+DEVICE Eight all_of(float x) {
+    Eight r;
+    EACH(j) r.x[j] = x;
+    return r;
+}
+
+/* Value number v of an eight. */
+DEVICE Eight row_value(const Task &task, float *shared, const RowNumbers &row, int v) {
+    if (task.narrow >> v & 1) return all_of(row.value[v]);
+    return read_room(shared, task.rooms.of[v]);
+}
+
+/* A wide step of an eight. */
+DEVICE Eight row_step(const Task &task, float *shared, const RowNumbers &row, int k) {
+    const FormulaStep &step = task.step[k];
+    Eight u = {}, v = {}, w = {}, r;
+    if (task.reads[k]) {
+        u = row_value(task, shared, row, step.arg[0]);
+        v = row_value(task, shared, row, step.arg[1]);
+        w = row_value(task, shared, row, step.arg[2]);
+    }
+    if (step.function == SCALAR_mean_grad) {
+        EACH(j) r.x[j] = as_stored(u.x[j] / (float)task.width, step.dtype);
+    } else if (step.function == SCALAR_extreme_grad) {
+        float count = row.value[task.n_in + k];
+        EACH(j) {
+            bool same = as_stored(v.x[j], task.counted[k]) == w.x[j];
+            r.x[j] = as_stored(same ? u.x[j] / count : 0.0f, step.dtype);
+        }
+    } else {
+        r = apply_step(step, u, v, w);
+    }
+    return r;
+}
+
+/* Narrow steps from `first` on, up to step `end`. */
+DEVICE void narrow_steps(const Task &task, RowNumbers &row, int first, int end) {
+    for (int k = first; k < end; k++) {
+        const FormulaStep &step = task.step[k];
+        if (!(task.narrow >> (task.n_in + k) & 1) || is_reduced(step.function)) continue;
+        Eight u = {}, v = {}, w = {};
+        if (task.reads[k]) {
+            u = all_of(row.value[step.arg[0]]);
+            v = all_of(row.value[step.arg[1]]);
+            w = all_of(row.value[step.arg[2]]);
+        }
+        row.value[task.n_in + k] = apply_step(step, u, v, w).x[0];
+    }
+}
+
+/* What a thread has of the number that step k reduces: n of an eight. */
+DEVICE void add_eight(const Task &task, float *shared, const RowNumbers &row, int k, int64_t n,
+                      double *sum) {
+    const FormulaStep &step = task.step[k];
+    bool max = step.function == SCALAR_max, min = step.function == SCALAR_min;
+    bool counts = step.function == SCALAR_extreme_grad;
+    Eight x = row_value(task, shared, row, step.arg[counts]);
+    EACH(j) {
+        if (j >= n) break;
+        if (counts)
+            *sum += as_stored(x.x[j], task.counted[k]) == row.value[step.arg[2]];
+        else if (max || min)
+            *sum = more_of(*sum, (double)x.x[j], max);
+        else
+            *sum += (double)x.x[j];
+    }
+}
+
+/* The number of the row, from those of the threads, in a tree. */
+DEVICE void finish_walk(const Task &task, RowNumbers &row, int k) {
+    const FormulaStep &step = task.step[k];
+    bool max = step.function == SCALAR_max, min = step.function == SCALAR_min;
+    for (unsigned half = blockDim.x / 2; half; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x >= half) continue;
+        double a = row.part[threadIdx.x], b = row.part[threadIdx.x + half];
+        row.part[threadIdx.x] = max || min ? more_of(a, b, max) : a + b;
+    }
+    if (threadIdx.x) return;
+    double sum = row.part[0];
+    if (step.function == SCALAR_mean) sum /= (double)task.width;
+    bool counts = step.function == SCALAR_extreme_grad;
+    row.value[task.n_in + k] = counts ? (float)sum : as_stored((float)sum, step.dtype);
+}
+
+/* The wide values that a walk needs, of an eight from `at` on. */
+DEVICE void walk_eight(const Task &task, float *shared, const RowNumbers &row, uint64_t wanted,
+                       int64_t at, int64_t n) {
+    for (int i = 0; i < task.n_in; i++) {
+        if (!(wanted >> i & 1)) continue;
+        Eight x = load_source(task.in[i], at, n);
+        EACH(j) room_at(shared, task.rooms.of[i], j) = x.x[j];
+    }
+    for (int k = 0; k < task.n_step; k++) {
+        if (!(wanted >> (task.n_in + k) & 1)) continue;
+        Eight r = row_step(task, shared, row, k);
+        EACH(j) room_at(shared, task.rooms.of[task.n_in + k], j) = r.x[j];
+    }
+}
+
+DEVICE void store_row(const Task &task, float *shared, const RowNumbers &row, int64_t at,
+                      int64_t n) {
+    for (int k = 0; k < task.n_step; k++) {
+        int v = task.n_in + k;
+        if (!task.step[k].result || (task.narrow >> v & 1)) continue;
+        const Target &to = task.out[task.step[k].result - 1];
+        Eight r = read_room(shared, task.rooms.of[v]);
+        store8(to.at, to.dtype, at, n, r);
+    }
+}
+
+__global__ void __launch_bounds__(MOST_THREADS) evaluate_rows(Task task) {
+    DYNAMIC_SHARED(memory);
+    RowNumbers &row = *(RowNumbers *)memory;
+    float *shared = (float *)(memory + sizeof(RowNumbers));
+    for (int64_t r = blockIdx.x; r < task.n / task.width; r += gridDim.x) {
+        int64_t start = r * task.width;
+        for (int i = (int)threadIdx.x; i < task.n_in; i += (int)blockDim.x)
+            if (task.narrow >> i & 1) row.value[i] = load_source(task.in[i], start, 1).x[0];
+        __syncthreads();
+        for (int w = 0; w <= task.n_walk; w++) {
+            int k = w < task.n_walk ? task.walk_of[w] : task.n_step;
+            double sum = k < task.n_step ? least_of(task.step[k].function) : 0.0;
+            if (threadIdx.x == 0) narrow_steps(task, row, w ? task.walk_of[w - 1] : 0, k);
+            __syncthreads();
+            for (int64_t i = threadIdx.x * EIGHT; i < task.width; i += blockDim.x * EIGHT) {
+                int64_t n = MIN(task.width - i, (int64_t)EIGHT);
+                walk_eight(task, shared, row, task.wanted[w], start + i, n);
+                if (k == task.n_step) {
+                    store_row(task, shared, row, start + i, n);
+                    continue;
+                }
+                add_eight(task, shared, row, k, n, &sum);
+            }
+            if (k == task.n_step) break;
+            row.part[threadIdx.x] = sum;
+            finish_walk(task, row, k);
+            __syncthreads();
+        }
+        __syncthreads();
+        for (int k = (int)threadIdx.x; k < task.n_step; k += (int)blockDim.x) {
+            if (!task.step[k].result || !(task.narrow >> (task.n_in + k) & 1)) continue;
+            const Target &to = task.out[task.step[k].result - 1];
+            element_store(to.at, to.dtype, r, row.value[task.n_in + k]);
+        }
+        __syncthreads();
+    }
+}
+
+/* The wide values that value v needs, itself among them. */
+static uint64_t needs(const Task *task, int v) {
+    uint64_t all = (uint64_t)1 << v;
+    if (task->narrow >> v & 1) return 0;
+    for (int a = 0; v >= task->n_in && a < scalar_arity(task->step[v - task->n_in].function); a++)
+        all |= needs(task, task->step[v - task->n_in].arg[a]);
+    return all;
+}
+
+static void plan_walks(Task *task) {
+    for (int k = 0; k < task->n_step; k++) {
+        bool counts = task->step[k].function == SCALAR_extreme_grad;
+        if (scalar_row(task->step[k].function) != ROW_REDUCES && !counts) continue;
+        task->walk_of[task->n_walk] = (uint8_t)k;
+        task->wanted[task->n_walk++] = needs(task, task->step[k].arg[counts]);
+    }
+    for (int k = 0; k < task->n_step; k++)
+        if (task->step[k].result) task->wanted[task->n_walk] |= needs(task, task->n_in + k);
+}
+
+static int launch_rows(const Launch *l, Task *task) {
+    plan_walks(task);
+    int threads = MOST_THREADS, each = (int)(task->rooms.n * EIGHT * sizeof(float));
+    while (threads > 32 && (threads / 2) * EIGHT >= task->width) threads /= 2;
+    while (threads * each > SHARED_BYTES - (int)sizeof(RowNumbers)) threads /= 2;
+    return LAUNCH(l, evaluate_rows, blocks_for(task->n / task->width, 1), threads,
+                  sizeof(RowNumbers) + (size_t)threads * (size_t)each, *task);
+}
+
+/* ---- launches */
+
+/* The shape of a formula, and which values are narrow. false: operands do not fit. */
+static bool take_shape(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task,
+                       Type *shape) {
+    uint32_t n_in = l->call->n_in;
+    *shape = *output(l, 0).type;
+    for (uint32_t i = 0; i < n_in; i++)
+        if (!type_broadcast(shape, input(l, i).type)) return false;
+    for (uint32_t i = 0; i < n_in; i++)
+        task->narrow |= (uint64_t)type_is_narrow(input(l, i).type, shape) << i;
+    task->narrow = formula_narrow(n_in, n_step, step, task->narrow);
+    bool rows = formula_has_rows(n_in, n_step, step, task->narrow);
+    if (!rows) task->narrow = 0;
+    task->width = rows ? last_dim(shape) : 0;
+    task->n = type_elements(shape);
+    return true;
+}
+
+static bool take_operands(const Launch *l, Task *task, const Type *shape) {
+    for (uint32_t i = 0; i < l->call->n_in; i++) {
+        Operand x = input(l, i);
+        Source *to = &task->in[i];
+        to->at = x.at;
+        to->dtype = x.dtype;
+        if (!is_real(x.dtype) || !type_spread(x.type, shape, &to->spread)) return false;
+    }
+    return true;
+}
+
+static void take_steps(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task) {
+    for (uint32_t k = 0; k < n_step; k++) {
+        int arity = scalar_arity(step[k].function);
+        task->step[k] = step[k];
+        task->reads[k] = arity > 0;
+        for (int a = arity; a < FORMULA_ARGS; a++) /* values to read all the same */
+            task->step[k].arg[a] = step[k].arg[0];
+        if (step[k].function != SCALAR_extreme_grad) continue;
+        uint32_t top = step[k].arg[2], n_in = l->call->n_in;
+        task->counted[k] = (uint8_t)(top < n_in ? input(l, top).dtype : step[top - n_in].dtype);
+    }
+}
+
+static bool take_results(const Launch *l, Task *task) {
+    for (int k = 0; k < task->n_step; k++) {
+        if (!task->step[k].result) continue;
+        Result r = output(l, task->step[k].result - 1u);
+        bool narrow = task->width && (task->narrow >> (task->n_in + k) & 1);
+        if (!is_real(r.dtype) || r.n != (narrow ? task->n / task->width : task->n)) return false;
+        task->out[task->step[k].result - 1].at = r.at;
+        task->out[task->step[k].result - 1].dtype = r.dtype;
+    }
+    return true;
+}
+
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
-    Result y = output(l, 0);
     Task task = {};
+    Type shape;
     if (l->call->n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS ||
         l->call->n_out > FORMULA_RESULTS)
         return bad_operands(l);
     task.n_in = (int)l->call->n_in;
     task.n_step = (int)n_step;
-    task.n = y.n;
-    for (uint32_t i = 0; i < l->call->n_in; i++) {
-        Operand x = input(l, i);
-        Source *to = &task.in[i];
-        to->at = x.at;
-        to->dtype = x.dtype;
-        if (!is_real(x.dtype) || !type_spread(x.type, y.type, &to->spread)) return bad_operands(l);
-    }
-    for (uint32_t j = 0; j < l->call->n_out; j++) {
-        Result r = output(l, j);
-        if (!is_real(r.dtype) || r.n != y.n) return bad_operands(l);
-        task.out[j].at = r.at;
-        task.out[j].dtype = r.dtype;
-    }
-    task.rooms = formula_rooms(l->call->n_in, n_step, step);
-    for (uint32_t k = 0; k < n_step; k++) {
-        int arity = scalar_arity(step[k].function);
-        task.step[k] = step[k];
-        task.reads[k] = arity > 0;
-        for (int a = arity; a < FORMULA_ARGS; a++) /* rooms to read all the same */
-            task.step[k].arg[a] = step[k].arg[0];
-    }
+    if (!take_shape(l, n_step, step, &task, &shape)) return bad_operands(l);
+    take_steps(l, n_step, step, &task);
+    if (!take_operands(l, &task, &shape) || !take_results(l, &task)) return bad_operands(l);
+    task.rooms = formula_rooms(l->call->n_in, n_step, step, task.narrow);
+    if (task.width) return launch_rows(l, &task);
     int threads = MOST_THREADS, each = (int)(task.rooms.n * EIGHT * sizeof(float));
     while (threads * each > SHARED_BYTES) threads /= 2;
-    return LAUNCH(l, evaluate_task, blocks_for(y.n, threads * EIGHT), threads,
+    return LAUNCH(l, evaluate_task, blocks_for(task.n, threads * EIGHT), threads,
                   (size_t)threads * (size_t)each, task);
 }
 

@@ -279,6 +279,5 @@ KERNEL(extreme_grad) {
         dy.n != y.n)
         return bad_operands(l);
     return LAUNCH(l, share_out, blocks_for(y.n, SUM_THREADS), SUM_THREADS, 0, dx.at, dx.dtype,
-                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner,
-                  y.n);
+                  dy.at, dy.dtype, x.at, x.dtype, y.at, y.dtype, a.n, a.inner, y.n);
 }

@@ -500,18 +500,51 @@ static double of_step(const FormulaStep *s, double a, double b, double c) {
     default: return of_three((OpKind)op, a, b, c);
     }
 }
+/* A step of a formula: at[v][k] is element k of value v, of the shape of the formula. */
+static void of_elements(const FormulaStep *s, double *const *at, double *to, int64_t n) {
+    int arity = scalar_arity(s->function);
+    EACH(k, n) {
+        double x[3] = {0};
+        EACH(a, arity) x[a] = at[s->arg[a]][k];
+        to[k] = of_step(s, x[0], x[1], x[2]);
+    }
+}
+/* One that works on the rows of D elements; a narrow value is repeated along its row. */
+static void of_rows(const FormulaStep *s, double *const *at, double *to, int64_t n, int64_t D) {
+    bool max = s->function == SCALAR_max, min = s->function == SCALAR_min;
+    EACH(r, n / D) {
+        const double *x = at[s->arg[0]] + r * D;
+        double number = max || min ? x[0] : 0, equal = 0;
+        EACH(i, D) number = max ? fmax(number, x[i]) : min ? fmin(number, x[i]) : number + x[i];
+        if (s->function == SCALAR_mean) number /= (double)D;
+        if (s->function == SCALAR_mean_grad) number = x[0] / (double)D;
+        EACH(i, D) to[r * D + i] = number;
+        if (s->function != SCALAR_extreme_grad) continue;
+        const double *of = at[s->arg[1]] + r * D, *top = at[s->arg[2]] + r * D;
+        EACH(i, D) equal += of[i] == top[i];
+        EACH(i, D) to[r * D + i] = of[i] == top[i] ? x[0] / equal : 0;
+    }
+}
 REF(fused) {
     const PlanFormula *f = &c->plan->formulas[c->attr.index];
     const FormulaStep *step = c->plan->steps + f->first_step;
-    EACH(k, out_n(c, 0)) {
-        double x[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
-        EACH(i, c->n_in) x[i] = in[i][under(&c->in[i].type, &c->out[0], k)];
-        EACH(j, f->n_step) {
-            const uint8_t *arg = step[j].arg;
-            x[c->n_in + j] = of_step(&step[j], x[arg[0]], x[arg[1]], x[arg[2]]);
-            if (step[j].result) out[step[j].result - 1][k] = x[c->n_in + j];
-        }
+    double *at[FORMULA_OPERANDS + FORMULA_STEPS];
+    Type shape = c->in[0].type;
+    EACH(i, c->n_in) CHECK(type_broadcast(&shape, &c->in[i].type));
+    int64_t n = type_elements(&shape), D = last_dim(&shape);
+    EACH(v, c->n_in + (int)f->n_step) at[v] = calloc((size_t)n, sizeof(double));
+    EACH(i, c->n_in) EACH(k, n) at[i][k] = in[i][under(&c->in[i].type, &shape, k)];
+    EACH(j, f->n_step) {
+        double *to = at[c->n_in + (int)j];
+        if (scalar_row(step[j].function) == ROW_NONE)
+            of_elements(&step[j], at, to, n);
+        else
+            of_rows(&step[j], at, to, n, D);
+        if (!step[j].result) continue;
+        int64_t out_of = out_n(c, step[j].result - 1);
+        EACH(k, out_of) out[step[j].result - 1][k] = to[k * (n / out_of)];
     }
+    EACH(v, c->n_in + (int)f->n_step) free(at[v]);
 }
 REF(constant) {
     (void)in;

@@ -28,6 +28,7 @@ MODELS = {
     "gpt2": ["L=2", "D=20", "H=2", "seq=6", "vocab=257", "drop=0.1", "train.batch=12",
              'data.train=tokens("t.bin")', "data.val=none"],
     "formulas": ["D=13", "train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
+    "rows": ["D=37", "train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
     "mlp": ["hidden=19", "pixels=13", "train.epochs=none"] + NPY,
     "linear": ["features=13"] + NPY,
     "six-layers": ["D=13"] + NPY,

@@ -1,0 +1,113 @@
+/* What one row gives: its sum, its extreme and the gradient of that. The ops of reduce.c and the
+ * steps of formulas share these, so that a formula has the bits of the ops that it stands for.
+ */
+#ifndef FSDPC_CPU_ROWS_H
+#define FSDPC_CPU_ROWS_H
+
+#include "formula.h"
+#include "kernel.h"
+#include "vector.h"
+
+/* LANES sums in f64, and their quotients in f32. */
+typedef struct Totals {
+    D8 low, high;
+} Totals;
+VECTOR_INLINE void totals_add(Totals *s, V16 v) {
+    s->low += v_low_f64(v);
+    s->high += v_high_f64(v);
+}
+VECTOR_INLINE V16 totals_over(const Totals *s, double n) {
+    V16 v;
+    for (int i = 0; i < LANES; i++)
+        v[i] = (float)((i < LANES / 2 ? s->low[i] : s->high[i - LANES / 2]) / n);
+    return v;
+}
+
+VECTOR_INLINE double totals_sum(const Totals *s) {
+    D8 lanes = s->low + s->high;
+    double sum = 0;
+    for (int l = 0; l < LANES / 2; l++) sum += lanes[l];
+    return sum;
+}
+
+/* n neighbours: LANES sums side by side, which are added in order. */
+VECTOR_INLINE double sum_run(const Operand *x, int64_t at, int64_t n) {
+    Totals lanes = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) totals_add(&lanes, v_load(x->at, x->dtype, at + i));
+    double sum = totals_sum(&lanes);
+    for (; i < n; i++) sum += (double)element_load(x->at, x->dtype, at + i);
+    return sum;
+}
+/* The same of the products x[i] y[i]; a step is LANES, or 0 for a factor of the whole row. */
+VECTOR_INLINE double product_sum_run(const float *x, int64_t x_step, const float *y, int64_t y_step,
+                                     int64_t n) {
+    Totals lanes = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES, x += x_step, y += y_step)
+        totals_add(&lanes, v_load(x, DT_F32, 0) * v_load(y, DT_F32, 0));
+    double sum = totals_sum(&lanes);
+    V16 rest = v_load(x, DT_F32, 0) * v_load(y, DT_F32, 0);
+    for (int l = 0; i < n; i++, l++) sum += (double)rest[l];
+    return sum;
+}
+
+/* The one of a and b that is larger (smaller); a nan wins. */
+VECTOR_INLINE V16 v_more(V16 a, V16 b, bool larger) {
+#ifdef __AVX512F__
+    /* of two zeros, and beside a nan, these give their second operand */
+    __m512 x = (__m512)a, y = (__m512)b;
+    __m512 more = larger ? _mm512_max_ps(y, x) : _mm512_min_ps(y, x);
+    return (V16)_mm512_mask_mov_ps(more, _mm512_cmp_ps_mask(y, y, _CMP_UNORD_Q), y);
+#else
+    I16 better = larger ? b > a : b < a;
+    return v_select(better | (b != b), b, a);
+#endif
+}
+
+/* Of n neighbours. */
+VECTOR_INLINE float extreme_run(const Operand *x, int64_t at, int64_t n, bool larger) {
+    float first = element_load(x->at, x->dtype, at);
+    V16 top = v_all(first);
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES) top = v_more(top, v_load(x->at, x->dtype, at + i), larger);
+    if (i < n) {
+        V16 v = v_load_part(x->at, x->dtype, at + i, n - i);
+        top = v_more(top, v_first(v, n - i, first), larger);
+    }
+    for (int i = 1; i < LANES; i++) {
+        bool better = larger ? top[i] > top[0] : top[i] < top[0];
+        if (better || top[i] != top[i]) top[0] = top[i];
+    }
+    return top[0];
+}
+
+/* x as it would be in y, so that equal means equal whatever their dtypes. */
+VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
+    V16 v = v_get(x.at, x.dtype, at, n);
+    return (dtype == DT_BF16 ? v_widen(v_round(v)) : v) == top;
+}
+
+/* 1 for each of n lanes that is the extreme, else 0. */
+VECTOR_INLINE V16 one_if_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
+    V16 one = v_select(is_extreme(x, at, n, top, dtype), v_all(1.0f), v_all(0.0f));
+    return v_first(one, n, 0.0f);
+}
+
+/* The n neighbours that are the extreme share dy. */
+VECTOR_INLINE void extreme_grad_run(Operand x, Result dx, int64_t at, int64_t n, float dy, V16 top,
+                                    int dtype) {
+    V16 count = v_all(0.0f), zero = v_all(0.0f);
+    int64_t i = 0, full = n - n % LANES;
+    for (; i < full; i += LANES) count += one_if_extreme(x, at + i, LANES, top, dtype);
+    if (i < n) count += one_if_extreme(x, at + i, n - i, top, dtype);
+    V16 share = v_all(dy / v_sum(count));
+    for (i = 0; i < full; i += LANES)
+        v_store(dx.at, dx.dtype, at + i,
+                v_select(is_extreme(x, at + i, LANES, top, dtype), share, zero));
+    if (i < n)
+        v_store_part(dx.at, dx.dtype, at + i, n - i,
+                     v_select(is_extreme(x, at + i, n - i, top, dtype), share, zero));
+}
+
+#endif
