@@ -1,9 +1,10 @@
 /* Formulas, block by block: the kernels of elementwise ops that broadcast, and of fused ones.
  *
  * A thread walks its part of the result in blocks. Of each operand it makes the block's elements as
- * f32, where they do not lie so in memory; then each step is one loop over the block, from cache to
- * cache, the last one of a result into the result where that is f32; then the other results are
- * stored. So memory is read and written once, whatever the number of steps.
+ * f32, where they do not lie so in memory; then each step is one loop over the block, or two steps
+ * are (pairs.h), from cache to cache, the last one of a result into the result where that is f32;
+ * then the other results are stored. So memory is read and written once, whatever the number of
+ * steps.
  *
  * Where a formula has rows, a block is a row. A value that is the same number in the whole block, a
  * narrow or a constant one, is a single vector that the loops do not step over.
@@ -12,16 +13,11 @@
  * written before the end only where no later step reads such an operand.
  */
 #include "evaluate.h"
+#include "pairs.h"
 #include "rows.h"
 #include "scalar_math.h"
 
 enum { BLOCK = 512 };
-
-/* A block of a value. step: LANES, or 0 where all its elements are at[0 .. LANES). */
-typedef struct Value {
-    const float *at;
-    int64_t step;
-} Value;
 
 /* to[i] = f(x[i], y[i], z[i]) for n elements, a multiple of LANES */
 typedef void (*Loop)(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n);
@@ -95,11 +91,12 @@ typedef struct Evaluation {
     const Launch *l;
     uint32_t n_in, n_step;
     const FormulaStep *step;
-    bool rows;       /* a block is a row */
-    int64_t n, unit; /* elements; of a row, or of a block */
-    int64_t room;    /* floats of a block in memory */
-    uint64_t narrow; /* of formulas with rows */
-    uint64_t silent; /* products that only the sum after them reads */
+    bool rows;                   /* a block is a row */
+    int64_t n, unit;             /* elements; of a row, or of a block */
+    int64_t room;                /* floats of a block in memory */
+    uint64_t narrow;             /* of formulas with rows */
+    uint64_t silent;             /* steps that are computed with the one after them */
+    uint8_t with[FORMULA_STEPS]; /* the step before: 1 + which argument it is; 0: not with it */
     Spread spread[FORMULA_OPERANDS];
     FormulaRooms rooms;                   /* where blocks are */
     uint32_t last_read[FORMULA_OPERANDS]; /* the last step that reads it */
@@ -177,20 +174,21 @@ static Operand row_value(const Evaluation *e, Block *b, uint32_t value) {
     return (Operand){b->value[value].at, DT_F32, b->count, NULL};
 }
 
-/* A product that nothing but the sum of step k reads is not stored. */
-static bool is_inner_product(const Evaluation *e, uint32_t k) {
-    uint32_t of = e->step[k].arg[0];
-    return of >= e->n_in && e->silent >> of & 1;
+/* Argument 0 or 1 of a sum, difference or product; a scale has its number for the second. */
+static Value pair_argument(const Evaluation *e, Block *b, uint32_t k, int i) {
+    const FormulaStep *s = &e->step[k];
+    if (s->function != SCALAR_scale || i == 0) return b->value[s->arg[i]];
+    float *number = b->same[e->n_in + k];
+    v_store(number, DT_F32, 0, v_all((float)s->number));
+    return (Value){number, 0};
 }
 
 static double sum_step(const Evaluation *e, Block *b, uint32_t k) {
-    uint32_t of = e->step[k].arg[0];
-    if (is_inner_product(e, k)) {
-        const uint8_t *factor = e->step[of - e->n_in].arg;
-        const Value *x = &b->value[factor[0]], *y = &b->value[factor[1]];
-        return product_sum_run(x->at, x->step, y->at, y->step, b->count);
+    if (e->with[k]) {
+        Value x = pair_argument(e, b, k - 1, 0), y = pair_argument(e, b, k - 1, 1);
+        return product_sum_run(x.at, x.step, y.at, y.step, b->count);
     }
-    Operand x = row_value(e, b, of);
+    Operand x = row_value(e, b, e->step[k].arg[0]);
     return sum_run(&x, 0, x.n);
 }
 
@@ -219,6 +217,19 @@ static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
     b->value[e->n_in + k] = (Value){to, LANES};
 }
 
+/* A step with the one before it. */
+static void pair_step(const Evaluation *e, Block *b, uint32_t k) {
+    const FormulaStep *step = &e->step[k];
+    int side = e->with[k] - 1;
+    Value arg[3] = {pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1),
+                    pair_argument(e, b, k, 1 - side)};
+    int64_t each = arg[0].step | arg[1].step | arg[2].step, n = each ? b->whole : LANES;
+    float *to = each ? target(e, b, k) : b->same[e->n_in + k];
+    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, n);
+    if (step->dtype == DT_BF16) round_block(to, n);
+    b->value[e->n_in + k] = (Value){to, each};
+}
+
 static void element_step(const Evaluation *e, Block *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     Value arg[FORMULA_ARGS];
@@ -238,7 +249,7 @@ static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     uint32_t value = e->n_in + k;
     if (scalar_row(step->function) == ROW_NONE) {
-        element_step(e, b, k);
+        (e->with[k] ? pair_step : element_step)(e, b, k);
     } else if (step->function == SCALAR_extreme_grad) {
         extreme_step(e, b, k);
     } else if (step->function == SCALAR_mean_grad) {
@@ -270,21 +281,21 @@ static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t co
     }
 }
 
-/* Products in f32 that a sum reads in the step after them, and nothing else does. */
-static uint64_t silent_steps(const Evaluation *e) {
-    uint64_t silent = 0;
-    uint32_t reads[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
-    for (uint32_t k = 0; k < e->n_step; k++)
-        for (int a = 0; a < scalar_arity(e->step[k].function); a++) reads[e->step[k].arg[a]]++;
-    for (uint32_t k = 0; k + 1 < e->n_step; k++) {
-        const FormulaStep *s = &e->step[k], *next = &e->step[k + 1];
-        bool sum = next->function == SCALAR_mean || next->function == SCALAR_sum ||
-                   next->function == SCALAR_sum_to;
-        if (sum && next->arg[0] == e->n_in + k && reads[e->n_in + k] == 1 && !s->result &&
-            s->function == SCALAR_mul && s->dtype == DT_F32)
-            silent |= (uint64_t)1 << (e->n_in + k);
+static bool adds_row(int function) {
+    return function == SCALAR_mean || function == SCALAR_sum || function == SCALAR_sum_to;
+}
+
+/* Steps that are computed in the loop of the one after them. */
+static void find_silent(Evaluation *e, const Arrangement *a) {
+    for (uint32_t k = 1; k < e->n_step; k++) {
+        uint64_t before = (uint64_t)1 << (e->n_in + k - 1);
+        int side = pair_side(a, k), second = pair_kind(&e->step[k]);
+        bool sum = adds_row(e->step[k].function) && pair_kind(&e->step[k - 1]) == PAIR_MUL;
+        bool pair = second != PAIR_NONE && second != PAIR_DIV;
+        if (side < 0 || (!pair && !sum) || before & e->narrow || e->with[k - 1]) continue;
+        e->silent |= before;
+        e->with[k] = (uint8_t)(1 + side);
     }
-    return silent;
 }
 
 /* What the formula's shape is, and which values are narrow. false: operands do not fit. */
@@ -317,19 +328,21 @@ static bool takes_results(const Evaluation *e) {
 }
 
 int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step) {
-    Evaluation e = {.l = l, .n_in = l->call->n_in, .n_step = n_step, .step = step};
+    Evaluation e = {.l = l, .n_in = l->call->n_in, .n_step = n_step};
+    Arrangement a;
     Type shape;
-    if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS || !take_shape(&e, &shape) ||
-        !takes_results(&e))
-        return bad_operands(l);
+    if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return bad_operands(l);
+    arrange(&a, e.n_in, n_step, step);
+    e.step = a.step;
+    if (!take_shape(&e, &shape) || !takes_results(&e)) return bad_operands(l);
     for (uint32_t i = 0; i < e.n_in; i++)
         if (!is_real(input(l, i).dtype) || !type_spread(input(l, i).type, &shape, &e.spread[i]))
             return bad_operands(l);
-    if (e.rows) e.silent = silent_steps(&e);
-    e.rooms = formula_rooms(e.n_in, n_step, step, e.narrow);
+    find_silent(&e, &a);
+    e.rooms = formula_rooms(e.n_in, n_step, e.step, e.narrow);
     for (uint32_t k = 0; k < n_step; k++)
-        for (int a = 0; a < scalar_arity(step[k].function); a++)
-            if (step[k].arg[a] < e.n_in) e.last_read[step[k].arg[a]] = k;
+        for (int i = 0; i < scalar_arity(e.step[k].function); i++)
+            if (e.step[k].arg[i] < e.n_in) e.last_read[e.step[k].arg[i]] = k;
 #pragma omp parallel num_threads(threads_for(l, e.n))
     {
         Range r = my_range(e.n, e.rows ? e.unit : LANES);
