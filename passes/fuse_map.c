@@ -9,10 +9,10 @@
  * operands, which become one by that, or else the last cluster that reads an operand of its shape.
  * A cluster has one shape, unit and phase, and is as large as formula.h allows. Where rows of the
  * last axis are neither short nor long, their sums, means and extremes belong to it, and what is
- * computed of these: values of its shape with a last axis of one entry. It stands where its last op
- * stood, so that all its operands are there; nothing outside of it may read one of its values
- * before that place, nor may anything take an operand's memory. No circle of clusters can arise:
- * what reads a cluster stands after it.
+ * computed of these: values of its shape with a last axis of one entry; then it ends with the
+ * module that they are in. It stands where its last op stood, so that all its operands are there;
+ * nothing outside of it may read one of its values before that place, nor may anything take an
+ * operand's memory. No circle of clusters can arise: what reads a cluster stands after it.
  *
  * Where something reads a value too early for that (the sum of a gradient over rows), a cluster
  * stands where the last of its ops before that reader stood, if its operands are there and only
@@ -305,13 +305,29 @@ static bool merge(const Map *m, const Cluster *a, const Cluster *b, Cluster *out
     return true;
 }
 
+/* The op that works on rows, or NULL. */
+static const Op *rows_of(const Map *m, const Cluster *c) {
+    for (uint32_t k = 0; k < c->n; k++) {
+        const Op *op = op_of(m, c->op[k]);
+        if (scalar_row(scalar_of(op->kind, op->attr)) != ROW_NONE) return op;
+    }
+    return NULL;
+}
+
+/* What works on rows ends with its module: norms that follow each other are one op each. */
+static bool is_one_module(const Map *m, const Cluster *own, const Cluster *c) {
+    const Op *rows = rows_of(m, c), *mine = rows_of(m, own);
+    if (!rows) return true;
+    return rows->path == (mine ? mine : op_of(m, own->op[own->n - 1]))->path;
+}
+
 /* Makes `own` part of cluster number `to`, if that can be. */
 static bool join(Map *m, Cluster *own, uint32_t to) {
     Cluster both;
     Draft d;
     const Cluster *c = &m->clusters.at[to];
-    if (!c->n || !is_alike(m, own, c) || !merge(m, c, own, &both) || !find_place(m, &both) ||
-        !draft(m, &both, &d))
+    if (!c->n || !is_alike(m, own, c) || !is_one_module(m, own, c) || !merge(m, c, own, &both) ||
+        !find_place(m, &both) || !draft(m, &both, &d))
         return false;
     m->clusters.at[to].n = 0;
     *own = both;
