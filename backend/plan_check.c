@@ -125,8 +125,8 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.term = calloc(p->n_states + 1, sizeof *c.term);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner && c.inner_type &&
-        c.number && c.plain && c.terms && c.term)
+    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner &&
+        c.inner_type && c.number && c.plain && c.terms && c.term)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
