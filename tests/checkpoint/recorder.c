@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -114,9 +115,24 @@ int posix_fallocate(int fd, off_t at, off_t n) {
              (Record){.op = 'a', .fd = fd, .length = at + n}, NULL, NULL, NULL);
 }
 
+/* What a file has that is written through a mapping. */
+static void record_bytes(int fd) {
+    static char piece[1 << 16];
+    struct stat st;
+    ssize_t n;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return;
+    for (off_t at = 0; (n = pread(fd, piece, sizeof piece, at)) > 0; at += n)
+        record((Record){.op = 'w', .fd = fd, .at = at, .data = (uint32_t)n}, NULL, NULL, piece);
+}
+
 int fsync(int fd) {
     REAL(int, "fsync", int);
-    RECORDED(real(fd), result == 0, is_ours(fd), (Record){.op = 'f', .fd = fd}, NULL, NULL, NULL);
+    pthread_mutex_lock(&lock);
+    if (is_ours(fd)) record_bytes(fd);
+    int result = real(fd);
+    if (result == 0 && is_ours(fd)) record((Record){.op = 'f', .fd = fd}, NULL, NULL, NULL);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 int fdatasync(int fd) {
@@ -137,6 +153,19 @@ int rename(const char *from, const char *to) {
 int unlink(const char *path) {
     REAL(int, "unlink", const char *);
     RECORDED(real(path), result == 0, named(path), (Record){.op = 'u'}, path, NULL, NULL);
+}
+
+int unlinkat(int fd, const char *name, int flags) {
+    REAL(int, "unlinkat", int, const char *, int);
+    char link[64], path[4096], here[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    if (n < 0 || !getcwd(here, sizeof here)) return real(fd, name, flags);
+    snprintf(path + n, sizeof path - (size_t)n, "/%s", name);
+    size_t m = strlen(here);
+    const char *relative = !strncmp(path, here, m) && path[m] == '/' ? path + m + 1 : path;
+    RECORDED(real(fd, name, flags), result == 0, named(relative), (Record){.op = 'u'}, relative,
+             NULL, NULL);
 }
 
 int rmdir(const char *path) {
