@@ -68,8 +68,10 @@ def damage(step):
 
 
 def hit(mark, keeper):
-    """The signal that one process of the run got."""
+    """The signal that one process of the run got, or None: it has ended."""
     processes = victims(mark, keeper)
+    if not processes:
+        return None
     ranks = [pid for pid, is_rank in processes if is_rank]
     number = signal.SIGKILL
     if ranks and RNG.random() < 0.2:
@@ -113,6 +115,8 @@ def trial():
         before = whole_lines()
         begun = time.time()
         number = hit(mark, run.pid)
+        if number is None:
+            break
         done += 1
         # the line from which the log goes on was written after that moment
         if wait_for(run, lambda lines: any(e["event"] in ("resume", "start") and e["time"] > begun
