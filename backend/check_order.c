@@ -6,15 +6,16 @@
  * The entry version of a state is there before the program starts, on every stream.
  *
  * check-3: a parameter is read only between its unshard and its reshard.
- *   3a  an unshard gathers its unit's groups, from their shards as the program found them
+ *   3a  an unshard gathers its unit's groups, from their shards as the program found them or from
+ *       the parts of them that were retained, over the axes that these are split over
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
  *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
  *       piece there; a copy is of a parameter that the group has in chunks
  *   3e  a flat gradient is freed only after its last reader
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
- *   3g  only unshard, cast, update take shards; only view, copy_out, reshard,
- *       set_state flat parameters
+ *   3g  only unshard, cast, update take shards; only view, copy_out, reshard, retain, set_state
+ *       flat parameters; only unshard what is retained of one
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -63,6 +64,18 @@ static int64_t shard_group(const Check *c, uint32_t v) {
     return s->role == STATE_PARAM ? s->group : -1;
 }
 
+static int64_t flat_group(const Check *c, uint32_t v);
+
+/* What an unshard takes of a group: the group, or -1, and the axes over which that is split. */
+static int64_t operand_group(const Check *c, uint32_t v, int64_t *axes) {
+    uint64_t def = c->p->values[v].def;
+    const PlanInstr *in = &c->p->instrs[def];
+    bool retained = in->op == OP_retain;
+    int64_t group = retained ? flat_group(c, check_in(c, def, 0)) : shard_group(c, v);
+    if (group >= 0) *axes = retained ? in->attr.axes : (int64_t)c->p->groups[group].split;
+    return group;
+}
+
 static int check_unshard(Check *c, uint64_t i) {
     const PlanInstr *in = &c->p->instrs[i];
     if (in->attr.unit < 0 || (uint64_t)in->attr.unit >= c->p->n_units)
@@ -77,13 +90,14 @@ static int check_unshard(Check *c, uint64_t i) {
         if (c->p->values[check_in(c, i, k)].type.dtype != DT_TOKEN)
             return check_fail(c, "3a", i, "operand %u belongs to no group of the unit", k);
     for (uint32_t k = 0; k < n; k++) {
-        int64_t group = k < in->n_in ? shard_group(c, check_in(c, i, k)) : -1;
+        int64_t axes = 0;
+        int64_t group = k < in->n_in ? operand_group(c, check_in(c, i, k), &axes) : -1;
         const PlanGroup *g = &c->p->groups[u->first_group + k];
         const Type *out = &c->p->values[check_out(c, i, k)].type;
         if (group != (int64_t)(u->first_group + k))
             return check_fail(c, "3a", i, "operand %u is not the shard of group %u", k,
                               u->first_group + k);
-        if (in->attr.axes != (int64_t)g->split)
+        if (in->attr.axes != axes)
             return check_fail(c, "3a", i, "gathers group %u over other axes than it is split over",
                               u->first_group + k);
         if (out->dtype != g->compute_dtype || type_elements(out) != g->padded)
@@ -150,12 +164,16 @@ static int64_t flat_group(const Check *c, uint32_t v) {
 static int check_readers(Check *c, uint64_t i) {
     const Plan *p = c->p;
     uint16_t op = p->instrs[i].op;
-    if (check_shows_param(op) || op == OP_set_state || op == OP_reshard) return 0;
+    bool takes_flat =
+        check_shows_param(op) || op == OP_set_state || op == OP_reshard || op == OP_retain;
     bool takes_shards =
         op == OP_unshard || op == OP_cast || op == OP_factored_sums || check_is_update(op);
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;
+        if (p->instrs[p->values[v].def].op == OP_retain && op != OP_unshard)
+            return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
+        if (takes_flat) continue;
         if ((shard && !takes_shards) || (!shard && flat_group(c, v) >= 0))
             return check_fail(c, "3g", i, "operand %u (value %u) is %s", k, v,
                               shard ? "a shard of parameters"

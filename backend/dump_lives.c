@@ -52,6 +52,7 @@ static Category carried(int64_t tag) {
 /* Of result k. */
 static Category value_category(const PlanInstr *def, uint32_t k, bool sent) {
     const OpInfo *op = &op_info[def->op];
+    if (def->op == OP_retain) return HOLDS_GATHERED;
     if (sent) return HOLDS_COMMUNICATION;
     if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
     if (signature_result(op_signature((OpKind)def->op), k)->dtype == WANT_GRAD)

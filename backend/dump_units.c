@@ -108,6 +108,17 @@ static const char *reason(const Units *u, const Gathered *g) {
     return " (kept: reshard = false, or strategy = grads or states)";
 }
 
+/* Why it was gathered again: resharded to all ranks, or to groups of them. */
+static void put_resharded(const Units *u, Buf *out, const Gathered *g) {
+    const Plan *p = u->v->p;
+    Mesh mesh = plan_mesh(p);
+    AxisSet axes = (AxisSet)p->instrs[g->from].attr.axes;
+    if (axes == p->groups[p->units[g->unit].first_group].split)
+        buf_printf(out, " (reshard = true)");
+    else
+        buf_printf(out, " (reshard = %lld)", (long long)mesh_extent(&mesh, axes));
+}
+
 static void put_range(Buf *out, uint64_t from, uint64_t to, bool numbers) {
     if (numbers) buf_printf(out, " #%llu..#%llu", (unsigned long long)from, (unsigned long long)to);
 }
@@ -124,7 +135,10 @@ static void put_gathered(const Units *u, Buf *out, const Gathered *g, bool again
     put_range(out, g->from, g->to, numbers);
     bool known = g->phases < ARRAY_LEN(words) && words[g->phases];
     buf_printf(out, "%s", known ? words[g->phases] : "");
-    buf_printf(out, "%s", again && !g->by_cast ? " (reshard = true)" : reason(u, g));
+    if (again && !g->by_cast)
+        put_resharded(u, out, g);
+    else
+        buf_printf(out, "%s", reason(u, g));
 }
 
 /* Why a unit is in no gather of this program. */

@@ -262,16 +262,27 @@ static const char *rule_adafactor(const Instr *s) {
 
 static const char *rule_unshard(const Instr *s) {
     const PlanUnit *u = &s->p->units[s->in->attr.unit];
+    Mesh mesh = plan_mesh(s->p);
+    int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
     WANT(s->n_out == plan_split_groups(s->p, u) && s->n_in >= s->n_out,
          "the unit has another number of groups");
     for (uint32_t k = 0; k < s->n_in; k++) {
         const PlanGroup *g = &s->p->groups[u->first_group + k];
         WANT((s->x[k].dtype == DT_TOKEN) == (k >= s->n_out), misfit);
         if (k >= s->n_out) continue;
-        WANT(is_vector(&s->x[k], g->shard) && is_vector(&s->y[k], g->padded) &&
-                 s->x[k].dtype == s->y[k].dtype,
+        WANT(g->padded % ranks == 0 && is_vector(&s->x[k], g->padded / ranks) &&
+                 is_vector(&s->y[k], g->padded) && s->x[k].dtype == s->y[k].dtype,
              "an operand is no shard, or a result no flat parameter, of the group");
     }
+    return NULL;
+}
+static const char *rule_retain(const Instr *s) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    Mesh mesh = plan_mesh(s->p);
+    int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
+    WANT(g->padded % ranks == 0 && is_vector(&s->x[0], g->padded) &&
+             is_vector(&s->y[0], g->padded / ranks) && s->x[0].dtype == s->y[0].dtype,
+         "the operand is not the group's flat parameter, or the result no part of it");
     return NULL;
 }
 static const char *rule_pack(const Instr *s) {

@@ -65,7 +65,9 @@ static bool has_axis(const Mesh *mesh, AxisRole role) {
     return false;
 }
 
+/* A mesh may be given such an axis. */
 static bool is_served(AxisRole role) {
+    if (axis_splits_retained(role)) return false;
     return axis_splits_samples(role) || axis_splits_parameters(role);
 }
 
@@ -265,6 +267,18 @@ static void resolve_recompute(Model *m, Policy *p) {
         add_classes(m, v, &p->recompute);
 }
 
+/* Cuts groups of k neighbours off an axis: they are an axis of their own right inside of it. */
+static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
+    AxisRole inner = 0;
+    int at = 0;
+    while (!axis_splits_retained(inner)) inner++;
+    while (mesh->axis[at].role != role) at++;
+    CHECK(mesh->n < MESH_AXES);
+    for (int a = mesh->n++; a > at + 1; a--) mesh->axis[a] = mesh->axis[a - 1];
+    mesh->axis[at].size /= k;
+    mesh->axis[at + 1] = (MeshAxis){inner, k};
+}
+
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
     int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
@@ -273,12 +287,11 @@ static void resolve_reshard(Model *m, Policy *p) {
     if (s->value.kind == VALUE_INT && (k < 1 || shards % k)) {
         setting_error(m, s, "reshard = %lld: must divide %s = %lld", (long long)k,
                       axis_name(shard_role()), (long long)shards);
-    } else if (s->value.kind == VALUE_INT && k > 1 && k < shards) {
-        Diag d = model_lacks(m, s->value.span, "shard.reshard = %lld", (long long)k);
-        diag_help(&d, "this version has true (all ranks) and false");
-        diag_emit(&d);
+    } else if (s->value.kind == VALUE_INT && k > 1 && k < shards &&
+               strategy_reshards(p->strategy)) {
+        cut_axis(&p->mesh, shard_role(), k);
     } else if (s->value.kind == VALUE_INT) {
-        p->reshard = k == shards;
+        p->reshard = k > 1 || shards == 1;
     }
     if (strategy_reshards(p->strategy)) return;
     const char *name = word_of(&words_Strategy, p->strategy);

@@ -19,7 +19,7 @@ enum { MESH_AXES = 4 };
 typedef uint32_t AxisSet; /* bit a: axis number a */
 
 typedef enum AxisRole {
-#define AXIS(name, samples, parameters, doc) AXIS_##name,
+#define AXIS(name, samples, parameters, retained, doc) AXIS_##name,
 #include "axes.def"
 #undef AXIS
     AXIS_ROLES
@@ -37,7 +37,7 @@ typedef struct Mesh {
 
 static inline const char *axis_name(AxisRole role) {
     static const char *const names[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) #name,
+#define AXIS(name, samples, parameters, retained, doc) #name,
 #include "axes.def"
 #undef AXIS
     };
@@ -46,7 +46,7 @@ static inline const char *axis_name(AxisRole role) {
 
 static inline const char *axis_meaning(AxisRole role) {
     static const char *const lines[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) doc,
+#define AXIS(name, samples, parameters, retained, doc) doc,
 #include "axes.def"
 #undef AXIS
     };
@@ -55,7 +55,7 @@ static inline const char *axis_meaning(AxisRole role) {
 
 static inline bool axis_splits_samples(AxisRole role) {
     static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) samples,
+#define AXIS(name, samples, parameters, retained, doc) samples,
 #include "axes.def"
 #undef AXIS
     };
@@ -64,7 +64,16 @@ static inline bool axis_splits_samples(AxisRole role) {
 
 static inline bool axis_splits_parameters(AxisRole role) {
     static const bool splits[AXIS_ROLES + 1] = {
-#define AXIS(name, samples, parameters, doc) parameters,
+#define AXIS(name, samples, parameters, retained, doc) parameters,
+#include "axes.def"
+#undef AXIS
+    };
+    return splits[role];
+}
+
+static inline bool axis_splits_retained(AxisRole role) {
+    static const bool splits[AXIS_ROLES + 1] = {
+#define AXIS(name, samples, parameters, retained, doc) retained,
 #include "axes.def"
 #undef AXIS
     };
@@ -87,6 +96,11 @@ static inline AxisSet mesh_sample_axes(const Mesh *m) {
 /* Over which axes parameters may be split. */
 static inline AxisSet mesh_parameter_axes(const Mesh *m) {
     return mesh_axes_with(m, axis_splits_parameters);
+}
+
+/* Over which axes a unit is split between forward and backward; none: as nothing or as a whole. */
+static inline AxisSet mesh_retained_axes(const Mesh *m) {
+    return mesh_axes_with(m, axis_splits_retained);
 }
 
 static inline AxisSet mesh_all_axes(const Mesh *m) { return ((AxisSet)1 << m->n) - 1; }

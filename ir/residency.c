@@ -38,7 +38,11 @@ Residence residence_of(const Policy *p, Resident what, Border border, Extent of)
     case GONE: return gone;
     case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;
-    case RESHARD: return (of == EXTENT_ROOT ? p->reshard_root : p->reshard) ? gone : whole;
+    case RESHARD: {
+        AxisSet part = mesh_retained_axes(&p->mesh);
+        if (!(of == EXTENT_ROOT ? p->reshard_root : p->reshard)) return whole;
+        return (Residence){.kept = part != 0, .split = part};
+    }
     case HELD: return p->hold ? whole : gone;
     case PARTIAL: return residence_of_contribution(p);
     case ACCUMULATE: {
@@ -54,9 +58,11 @@ Residence residence_of(const Policy *p, Resident what, Border border, Extent of)
 
 Transition residence_transition(Residence from, Residence to) {
     AxisSet cut = to.split & ~from.split;
-    CHECK((cut & ~from.partial) == 0 && (to.partial & ~from.partial) == 0);
-    return (Transition){
-        .gather = from.split & ~to.split, .scatter = cut, .sum = from.partial & ~to.partial & ~cut};
+    CHECK((to.partial & ~from.partial) == 0);
+    return (Transition){.gather = from.split & ~to.split,
+                        .scatter = cut & from.partial,
+                        .sum = from.partial & ~to.partial & ~cut,
+                        .retain = cut & ~from.partial};
 }
 
 Border program_entry(ProgramKind kind) {

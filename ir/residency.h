@@ -5,6 +5,7 @@
  * is a transition, and each kind of it is one collective:
  *
  *     split   -> whole      all-gather      (unshard)
+ *     whole   -> split      nothing is sent (retain)
  *     partial -> split      reduce-scatter
  *     partial -> complete   all-reduce
  *
@@ -29,11 +30,13 @@ typedef struct Residence {
     bool kept;
     AxisSet split, partial;
 } Residence;
+/* Everything is there, on every rank. */
+static inline bool residence_is_whole(Residence r) { return r.kept && !r.split; }
 
 /* The axes of each collective that leads from one residence to another; none: it does not happen.
- */
+ * What is complete is split by a copy of this rank's part: retain. */
 typedef struct Transition {
-    AxisSet gather, scatter, sum;
+    AxisSet gather, scatter, sum, retain;
 } Transition;
 
 /* What is asked about: a group of an inner unit, of the root unit, or parameters that every rank
@@ -47,7 +50,9 @@ Residence residence_of_contribution(const Policy *p);
 /* The axes over which master weights, moments and reduced gradients are split. */
 AxisSet split_axes(const Policy *p);
 Transition residence_transition(Residence from, Residence to);
-static inline bool transition_is_none(Transition t) { return !(t.gather | t.scatter | t.sum); }
+static inline bool transition_is_none(Transition t) {
+    return !(t.gather | t.scatter | t.sum | t.retain);
+}
 
 /* The borders between which a program runs. */
 Border program_entry(ProgramKind kind);

@@ -440,16 +440,28 @@ static const char *shape_unshard(Infer *s) {
     for (uint32_t i = 0; i < u->groups.n; i++)
         TRY(table_row(s, "groups", u->groups.at[i], s->g->groups.n));
     uint32_t split = unit_split_groups(s->g, (int32_t)s->a->unit);
+    int64_t parts = mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes);
     if (shards != (split ? split : u->groups.n))
         return arena_printf(s->arena, "unit \"%s\" has %u flat parameters, not %u", u->name,
                             split ? split : u->groups.n, shards);
     for (uint32_t i = 0; i < shards; i++) {
         const Group *group = &s->g->groups.at[u->groups.at[i]];
-        Type shard = vector(DT_F32, group->layout.shard);
-        TRY(want_floats(s, i, &shard));
+        Type part = vector(DT_F32, group->layout.padded / parts);
+        TRY(want_floats(s, i, &part));
         s->out[i] = vector(s->in[i].dtype, group->layout.padded);
     }
     s->n_out = shards;
+    return NULL;
+}
+
+static const char *shape_retain(Infer *s) {
+    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+    const Group *group = &s->g->groups.at[s->a->group];
+    Type flat = vector(DT_F32, group->layout.padded);
+    TRY(want_floats(s, 0, &flat));
+    s->out[0] = vector(s->in[0].dtype,
+                       group->layout.padded / mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes));
+    s->n_out = 1;
     return NULL;
 }
 

@@ -228,13 +228,28 @@ static void check_pack(Verify *v, const Op *op) {
                       (long long)op->attr->group, whole ? "in one piece each" : "in chunks");
 }
 
-/* A gather spans what its groups are split over; sched-1 follows reductions. */
+/* Where a gather's operand has a part of the group: the axes that it is split over. */
+static AxisSet operand_axes(const Verify *v, const Op *op, uint32_t k, const Group *group) {
+    const Op *def = &v->g->ops.at[verify_value(v, op->in[k])->def];
+    return def->kind == OP_retain ? (AxisSet)def->attr->axes : group->layout.split;
+}
+
+/* A retained part is of the group that its operand is. */
+static void check_retain(Verify *v, const Op *op) {
+    AxisSet axes = (AxisSet)op->attr->axes, split = v->g->groups.at[op->attr->group].layout.split;
+    if (flat_group(v, op->in[0]) != op->attr->group || !axes || axes & ~split)
+        verify_broken(v, RULE_SHARD_7, op, "is no part of group %lld over axes of its split",
+                      (long long)op->attr->group);
+}
+
+/* A gather spans what its operands are split over; sched-1 follows reductions. */
 static bool axes_fit(const Verify *v, const Op *op) {
     int64_t axes = op->attr->axes;
     if (op->kind != OP_unshard) return axes >= 0 && axes <= mesh_all_axes(&v->g->policy.mesh);
     const Unit *u = &v->g->units.at[op->attr->unit];
     for (uint32_t k = 0; k < u->groups.n && k < op->n_out; k++)
-        if (axes != (int64_t)v->g->groups.at[u->groups.at[k]].layout.split) return false;
+        if (axes != (int64_t)operand_axes(v, op, k, &v->g->groups.at[u->groups.at[k]]))
+            return false;
     return true;
 }
 
@@ -350,6 +365,7 @@ void verify_sharding(Verify *v) {
         if (op->kind == OP_view) check_view(v, op);
         if (op->kind == OP_copy_out) check_copy_out(v, op);
         if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
+        if (op->kind == OP_retain) check_retain(v, op);
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
         count_op(v, op, counts);
         if (v->g->level < LEVEL_SCHED) continue;

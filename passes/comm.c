@@ -15,6 +15,9 @@
  * with all_reduce = last once a step. One more all_reduce for loss and norm. One rank: none of
  * these.
  *
+ * With reshard = K each rank retains its part of a gathered unit when the unit is resharded in
+ * forward, and later gathers of the unit are made of these parts, in groups of K ranks.
+ *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
  */
 #include <string.h>
@@ -124,7 +127,8 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
     const Policy *p = &g->policy;
-    if (!c->gather || residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, EXTENT_UNIT).kept) return;
+    Residence between = residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, EXTENT_UNIT);
+    if (!c->gather || residence_is_whole(between)) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->scratch, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];

@@ -6,7 +6,8 @@
  * root's. So at most `inflight` units are gathered at once, not counting the root and the units
  * that stay gathered around it (outer blocks, kept ones). A view comes right before its first
  * reader, so that compute does not wait for a gather too early. reshard comes right after the last
- * reader.
+ * reader; in forward, where the unit is gathered again and the policy has a part of it in between,
+ * after a copy of that part, which later gathers take in place of the master shard.
  *
  * A segment that completes gradients is followed by, in this order: free of the flat gradients
  * whose reduction was issued after an earlier segment, and what had to wait for those reductions
@@ -51,6 +52,7 @@ typedef struct Emit {
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
     ValueId *flat;          /* by group, of the current gather */
+    ValueId *part;          /* by group: what is retained of it for later gathers, or NO_VALUE */
     ValueId *shard;         /* by group: master shard as the program starts */
     ValueId *became;        /* by old value */
     uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
@@ -100,21 +102,44 @@ static ValueId compute_shard(Emit *e, uint32_t k) {
     return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
 }
 
+/* Between forward and backward: what leads from the gathered unit to what is there then, and back.
+ */
+static AxisSet retained_axes(const Emit *e, int32_t unit) {
+    const Residence whole = {.kept = true};
+    Residence there = comm_gathered(e->c, BORDER_FORWARD, unit);
+    return there.kept ? residence_transition(whole, there).retain : 0;
+}
+
+/* Copies what this rank is to have of a unit that is about to be resharded. */
+static void retain_parts(Emit *e, const Gather *gather, uint8_t phase) {
+    Graph *g = e->c->g;
+    const Unit *u = &g->units.at[gather->unit];
+    Attrs a = {.axes = retained_axes(e, gather->unit)};
+    if (!a.axes || gather->closes || phase != PHASE_FORWARD) return;
+    for (uint32_t j = 0; j < unit_split_groups(g, gather->unit); j++) {
+        a.group = u->groups.at[j];
+        if (e->part[a.group] == NO_VALUE)
+            e->part[a.group] = emit(&e->b, OP_retain, &a, 1, &e->flat[a.group], NULL);
+    }
+}
+
 static void emit_unshard(Emit *e, const Gather *gather) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
+    AxisSet axes = e->c->gather;
     ValueId *in = arena_array(g->scratch, ValueId, u->groups.n + 1);
     uint32_t n = 0, split = unit_split_groups(g, gather->unit);
     while (n < split) {
-        in[n] = compute_shard(e, (uint32_t)u->groups.at[n]);
-        n++;
+        uint32_t k = (uint32_t)u->groups.at[n];
+        bool retained = e->part[k] != NO_VALUE;
+        if (retained) axes = retained_axes(e, gather->unit);
+        in[n++] = retained ? e->part[k] : compute_shard(e, k);
     }
     if (!u->is_root) {
         int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
         if (before >= 0) in[n++] = e->resharded.at[before];
     }
-    Attrs a = {
-        .unit = gather->unit, .axes = e->c->gather, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
+    Attrs a = {.unit = gather->unit, .axes = axes, .comm = COMM_GATHER, .tag = TAG_PARAMETER};
     OpId id = op_emit(&e->b, OP_unshard, &a, n, in, NULL);
     ValueId out = g->ops.at[id].out;
     for (uint32_t j = 0; j < split; j++) e->flat[u->groups.at[j]] = out + j;
@@ -135,7 +160,7 @@ static void begin_gather(Emit *e, uint32_t segment) {
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
 
-static void end_gather(Emit *e, const Gather *gather) {
+static void end_gather(Emit *e, const Gather *gather, uint8_t phase) {
     Graph *g = e->c->g;
     const Unit *u = &g->units.at[gather->unit];
     uint32_t split = unit_split_groups(g, gather->unit);
@@ -146,6 +171,7 @@ static void end_gather(Emit *e, const Gather *gather) {
             emit_set_state(&e->b, e->c->gathered_state[u->groups.at[j]], e->flat[u->groups.at[j]]);
         return;
     }
+    retain_parts(e, gather, phase);
     ValueId *in = arena_array(g->scratch, ValueId, u->groups.n);
     for (uint32_t j = 0; j < split; j++) in[j] = e->flat[u->groups.at[j]];
     Attrs a = {.unit = gather->unit};
@@ -161,7 +187,7 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
         int32_t unit = e->c->map.owner[p], k = e->current[unit];
         if (k == NO_INDEX || e->parts->gathers.at[k].last != item) continue;
         builder_at_unit(&e->b, unit, old->phase);
-        end_gather(e, &e->parts->gathers.at[k]);
+        end_gather(e, &e->parts->gathers.at[k], old->phase);
         e->current[unit] = NO_INDEX;
     }
 }
@@ -199,7 +225,7 @@ static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
     } steps[] = {{OP_reduce_scatter, t.scatter},
                  {OP_all_reduce, t.sum & e->c->gather},
                  {OP_all_reduce, t.sum & ~e->c->gather}};
-    CHECK(!t.gather);
+    CHECK(!t.gather && !t.retain);
     for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
         if (!steps[i].axes) continue;
         a.axes = steps[i].axes;
@@ -523,6 +549,8 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
+    e.part = arena_array(a, ValueId, g->groups.n);
+    for (uint32_t k = 0; k < g->groups.n; k++) e.part[k] = NO_VALUE;
     e.pending_of = arena_array(a, int32_t, g->groups.n);
     for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
     e.view_gather = arena_array(a, uint32_t, n);

@@ -182,7 +182,7 @@ static bool is_shared(const Comm *c, const Parts *parts, int32_t unit, const Use
     const Unit *u = &c->g->units.at[unit];
     uint8_t phase = parts->segments.at[b->segment].phase;
     bool border = phase != parts->segments.at[a->segment].phase;
-    bool kept = comm_gathered(c, BORDER_FORWARD, unit).kept;
+    bool kept = residence_is_whole(comm_gathered(c, BORDER_FORWARD, unit));
     if (u->is_root) return !border || kept;
     if (parts->kind == PROGRAM_TRAIN && kept) return true;
     if (border) return false;

@@ -1,5 +1,5 @@
-/* Kernels that move data without computing: field, iota, fill, split, stack, pack, copies between
- * parameters and the vectors of layout = param; and metric_add, which adds integers.
+/* Kernels that move data without computing: field, iota, fill, split, stack, retain, pack, copies
+ * between parameters and the vectors of layout = param; and metric_add, which adds integers.
  */
 #include "kernel.h"
 #include "vector.h"
@@ -116,6 +116,24 @@ KERNEL(stack) {
                 v_store_part(y.at, y.dtype, i * inner + j, n, v_load_part(x, dtype, from + j, n));
             }
         }
+    }
+    return 0;
+}
+
+/* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
+KERNEL(retain) {
+    Operand flat = input(l, 0);
+    Result part = output(l, 0);
+    const RankInfo *rank = l->call->rank;
+    int64_t number = mesh_index(&rank->mesh, rank->rank, (AxisSet)l->call->attr->axes);
+    if (part.dtype != flat.dtype || part.n > flat.n || number >= flat.n / MAX(part.n, 1))
+        return launch_error(l, EXIT_CORRUPT, "the operand has no part %lld", (long long)number);
+    int64_t size = dtype_bytes(part.dtype), first = number * part.n;
+#pragma omp parallel num_threads(threads_for(l, part.n))
+    {
+        Range r = my_range(part.n, 64);
+        memcpy(bytes_at(part.at, r.from * size), bytes_at(flat.at, (first + r.from) * size),
+               (size_t)((r.to - r.from) * size));
     }
     return 0;
 }

@@ -1,5 +1,5 @@
-/* Kernels that move data without computing: field, split, stack, pack, copies between parameters
- * and the vectors of layout = param; and metric_add, which adds integers.
+/* Kernels that move data without computing: field, split, stack, retain, pack, copies between
+ * parameters and the vectors of layout = param; and metric_add, which adds integers.
  */
 #include "intrinsics.h"
 
@@ -98,6 +98,19 @@ KERNEL(split) {
 }
 /* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
 KERNEL(stack) { return move_parts(l, l->call->out[0], l->call->out_type[0], false); }
+
+/* flat [K * n] -> part [n]: that of this rank's number among the K ranks of the axes. */
+KERNEL(retain) {
+    Operand flat = input(l, 0);
+    Result part = output(l, 0);
+    const RankInfo *rank = l->call->rank;
+    int64_t number = mesh_index(&rank->mesh, rank->rank, (AxisSet)l->call->attr->axes);
+    if (part.dtype != flat.dtype || part.n > flat.n || number >= flat.n / MAX(part.n, 1))
+        return launch_error(l, EXIT_CORRUPT, "the operand has no part %lld", (long long)number);
+    int64_t bytes = part.n * dtype_bytes(part.dtype);
+    return launch_result(l, cudaMemcpyAsync(part.at, (const char *)flat.at + number * bytes,
+                                            (size_t)bytes, cudaMemcpyDeviceToDevice, l->stream));
+}
 
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {

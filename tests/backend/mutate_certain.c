@@ -382,6 +382,15 @@ static bool over_another_axis(Edit *e, Random *r) {
 }
 
 /* The other axis of a mesh of two that are as long: every size fits. */
+static bool retain_over_another_axis(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_retain, &at)) return false;
+    int64_t *axes = &e->instr[at.instr].row.attr.axes;
+    if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size) return false;
+    *axes = 3 - *axes;
+    return true;
+}
+
 static bool gather_replicas(Edit *e, Random *r) {
     Place at;
     if (e->n_axis != 2 || e->axis[0].size != e->axis[1].size || !pick_op(e, r, OP_unshard, &at))
@@ -465,6 +474,7 @@ const Fault certain_faults[] = {
     {"take a part of the norm for it", 4, 1, part_of_norm},
     {"reduce over another axis", 4, 1, over_another_axis},
     {"gather over the replicas", 3, 2, gather_replicas},
+    {"retain over another axis", 3, 2, retain_over_another_axis},
     {"no all-reduce of a shard", 4, 4, leave_out_replicas},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},

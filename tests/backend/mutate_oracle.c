@@ -30,10 +30,12 @@
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 /* What collectives reduce: from IS_GRADIENT to IS_SIZES. IS_SUMS, IS_SIZES: parts of what Adafactor
- * reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router. */
+ * reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router; IS_PART: what a rank retains of
+ * gathered parameters. */
 enum {
     IS_OTHER,
     IS_SHARD,
+    IS_PART,
     IS_FLAT,
     IS_GRADIENT,
     IS_TERM,
@@ -234,7 +236,7 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
         offset + bytes > (uint64_t)type_bytes(&p->values[root].type))
         return wrong(o, i, "a view is not inside its value");
     const Data *d = data_of(o, r, v);
-    if (d->kind != IS_FLAT && d->kind != IS_SHARD) return true;
+    if (d->kind < IS_SHARD || d->kind > IS_FLAT) return true;
     const PlanGroup *g = &p->groups[d->group];
     uint64_t element = dtype_bytes(p->values[root].type.dtype);
     for (uint32_t k = 0; k < g->n_param; k++) {
@@ -248,8 +250,8 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
 }
 
 static bool reads_parameters(uint16_t op) {
-    return op == OP_unshard || op == OP_copy_out || op == OP_cast || op == OP_factored_sums ||
-           op_info[op].role == ROLE_UPDATE;
+    return op == OP_unshard || op == OP_copy_out || op == OP_cast || op == OP_retain ||
+           op == OP_factored_sums || op_info[op].role == ROLE_UPDATE;
 }
 
 static int32_t is_trained(const Plan *p, int32_t group) {
@@ -278,7 +280,7 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
             return wrong(o, i, "an operand is not in its memory");
         if (!view_is_right(o, r, i, v)) return false;
         const Data *d = data_of(o, r, v);
-        bool parameters = d->kind == IS_FLAT || d->kind == IS_SHARD;
+        bool parameters = d->kind >= IS_SHARD && d->kind <= IS_FLAT;
         if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group))
             return wrong(o, i, "reads parameters of another step");
         if (parameters && o->root[v] == v && !reads_parameters(in->op))
@@ -431,9 +433,11 @@ static bool follow_collective(Oracle *o, Instance *r, uint32_t i, const Meeting 
                 return wrong(o, i, "ranks bring different things together");
         }
         if (in->op == OP_unshard) {
-            if (d.kind != IS_SHARD || (AxisSet)in->attr.axes != p->groups[d.group].split)
+            AxisSet split = d.kind == IS_PART ? d.split : p->groups[d.group].split;
+            if ((d.kind != IS_SHARD && d.kind != IS_PART) || (AxisSet)in->attr.axes != split)
                 return wrong(o, i, "gathers what is no shard");
             d.kind = IS_FLAT;
+            d.split = 0;
         } else {
             AxisSet axes = (AxisSet)in->attr.axes;
             if (d.summed & axes || d.split & axes || d.kind < IS_GRADIENT || d.kind > IS_SIZES)
@@ -455,6 +459,13 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
     switch (in->op) {
     case OP_cast:
         if (data_of(o, r, in_of(p, i, 0))->kind == IS_SHARD) *out = *data_of(o, r, in_of(p, i, 0));
+        return true;
+    case OP_retain:
+        *out = *data_of(o, r, in_of(p, i, 0));
+        if (out->kind != IS_FLAT || out->group != in->attr.group)
+            return wrong(o, i, "retains a part of something else");
+        out->kind = IS_PART;
+        out->split = (AxisSet)in->attr.axes;
         return true;
     case OP_accumulate:
     case OP_metric_add:

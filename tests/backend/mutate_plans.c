@@ -102,6 +102,15 @@ static const Case cases[] = {
      3,
      {"train.accumulate=5", "train.batch=60", "shard.strategy=grads", "shard.accumulate=local",
       "train.optimizer=sgd(lr = 0.1)"}},
+    {"gpt2 full, resharded in groups of 2 of 4 ranks",
+     "gpt2",
+     4,
+     {GPT2, "shard.reshard=2", "shard.reshard_root=true"}},
+    {"six layers full, resharded in groups of 3, 2 replicas, 3 micro-batches, units held, bf16",
+     "six-layers",
+     0,
+     {SIX, "shard.mesh=(rep = 2, dp = 6)", "shard.reshard=3", "train.accumulate=3",
+      "train.batch=36", "shard.hold=true", "train.precision=bf16"}},
     {"gpt2 on 2 replicas of 2 shards", "gpt2", 0, {GPT2, "shard.mesh=(rep = 2, dp = 2)"}},
     {"gpt2 grads on 2 replicas of 3 shards, 2 micro-batches added unsharded",
      "gpt2",
@@ -267,7 +276,8 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.strategy=full", "shard.strategy=full", "shard.strategy=grads",
                       "shard.strategy=states", "shard.strategy=none");
     if (!strcmp(set[n - 1], "shard.strategy=full")) {
-        set[n++] = ONE_OF(r, "shard.reshard=true", "shard.reshard=false");
+        const char *groups = ranks == 4 ? "shard.reshard=2" : "shard.reshard=true";
+        set[n++] = ONE_OF(r, "shard.reshard=true", "shard.reshard=false", groups, groups);
         set[n++] = ONE_OF(r, "shard.reshard_root=true", "shard.reshard_root=false");
     }
     set[n++] = arena_printf(a, "shard.prefetch=(forward = %u, backward = %u)", forward, backward);

@@ -79,6 +79,8 @@ def main():
             ("full, 2 micro-batches added unsharded",
              ["-s", "train.accumulate=2", "-s", "shard.accumulate=local"],
              (2 * (2 - first) + 1) * part),
+            ("full, resharded in groups of 8", ["-s", "shard.reshard=8"],
+             2 * part + (1 - first) * Fraction(7, 8)),
             ("8 replicas of 8 shards", ["--mesh", "rep=8,dp=8"],
              (3 - first) * Fraction(7, 8) + 2 * Fraction(1, 8) * Fraction(7, 8)),
             ("the same, 2 micro-batches, replicas at the last",

@@ -2,7 +2,7 @@
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
 train { optimizer = muon(); precision = f16() }
-shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); reshard = 4; "h.*" = gather(bf16) }
+shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); "h.*" = gather(bf16) }
 data { train = text("a.bin") }
 ==== out
 error[E0390]: train.optimizer = muon is known but not in this version
@@ -17,9 +17,6 @@ error[E0390]: shard.offload = (states = cpu) is known but not in this version
 error[E0390]: mesh axis tp = 2 is known but not in this version
  --> m.fsd:2:72
   = help: this version has rep, dp
-error[E0390]: shard.reshard = 4 is known but not in this version
- --> m.fsd:2:86
-  = help: this version has true (all ranks) and false
 error[E0390]: the directive "h.*" = gather is known but not in this version
- --> m.fsd:2:89
+ --> m.fsd:2:76
 ==== exit 2

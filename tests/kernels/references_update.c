@@ -34,6 +34,9 @@ REF(dropout) {
     }
 }
 
+/* The ranks of a case are on one axis, which is the attribute's. */
+REF(retain) { EACH(i, out_n(c, 0)) out[0][i] = in[0][c->rank * out_n(c, 0) + i]; }
+
 /* Operands are not in the output here: only the padding is defined. */
 REF(pack) {
     const PlanGroup *g = &c->plan->groups[c->attr.group];

@@ -63,8 +63,8 @@ MODELS = [(GPT, GPT_SIZE, ["Block", "Attention", "MLP", "Linear"], ["wte", "h.0"
            ["*.b", "e.*", "o.1.own"], 3),
           (MIXTRAL, MIXTRAL_SIZE, ["Block", "Attention", "MoE", "Expert"],
            ["embed_tokens", "layers.1", "lm_head"], ["*norm*", "*.gate.*"], 1)]
-MESHES = ["dp = 1", "dp = 2", "dp = 3", "dp = 4", "rep = 2, dp = 2", "dp = 2, rep = 2",
-          "rep = 3, dp = 1"]
+MESHES = ["dp = 1", "dp = 2", "dp = 3", "dp = 4", "dp = 6", "rep = 2, dp = 4", "rep = 2, dp = 2",
+          "dp = 2, rep = 2", "rep = 3, dp = 1"]
 
 
 def units(r, classes, paths):
@@ -79,7 +79,13 @@ def units(r, classes, paths):
             f'"{some[1]}" = join("{some[2]}")']
 
 
-def settings(r, model, micro, hybrid):
+def reshard(r, mesh):
+    """True, false, or a number of ranks that divides those of axis dp."""
+    shards = int(mesh.split("dp = ")[1].split(",")[0])
+    return r.choice(["true", "false", *(k for k in range(1, shards + 1) if shards % k == 0)])
+
+
+def settings(r, model, mesh, micro, hybrid):
     """Settings of section shard, and what says in which order gradients add up."""
     classes, paths, globs = model[2:5]
     strategy = r.choice(["full", "full", "full", "grads", "states", "none"])
@@ -91,7 +97,7 @@ def settings(r, model, micro, hybrid):
            "reduce_buffers = %d" % r.choice([1, 1, 2, 5]),
            r.choice(["align = 16B", "align = none", "layout = param", "layout = param"])]
     if strategy == "full":
-        out += [r.choice(["reshard = true", "reshard = false"]),
+        out += [f"reshard = {reshard(r, mesh)}",
                 r.choice(["reshard_root = true", "reshard_root = false"])]
     if strategy in ("full", "grads") and micro > 1:
         out += r.choice([["hold = true"], ["hold = false"], []])
@@ -119,8 +125,10 @@ class Runs:
         text = text.replace("%s", self.root)
         with open("net.fsd", "w", encoding="utf-8") as f:
             f.write(text + "shard { mesh = (%s)\n  %s\n}\n" % (mesh, "\n  ".join(shard)))
-        options = [x for c in [*config, f"train.accumulate={micro}"] for x in ("-s", c)]
         ranks = eval("*".join(part.split("=")[1] for part in mesh.split(",")))
+        batch = 72 if 72 % (ranks * micro) == 0 else 48
+        config = [*config, f"train.accumulate={micro}", f"train.batch={batch}"]
+        options = [x for c in config for x in ("-s", c)]
         for command in [[self.fsdpc, "compile", "-q", *options, "net.fsd", "-o", "plan.bin"],
                         [self.fsdpc, "check", "plan.bin"],
                         [self.fsdp_run, "-n", str(ranks), "--threads", "1", "-q", "--log", "log",
@@ -156,8 +164,8 @@ def main():
         r = random.Random(seed)
         number, mesh = r.randrange(3), r.choice(MESHES)
         micro = r.choice([1, 2, 3]) if MODELS[number][5] > 1 else 1
-        hybrid = mesh in ("rep = 2, dp = 2", "dp = 2, rep = 2")
-        shard, order = settings(r, MODELS[number], micro, hybrid)
+        hybrid = "rep = 2" in mesh
+        shard, order = settings(r, MODELS[number], mesh, micro, hybrid)
         got = runs.bits(number, mesh, micro, shard)
         wanted = runs.reference(number, mesh, micro, order)
         if got != wanted or isinstance(got, str):
