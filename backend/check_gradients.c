@@ -213,6 +213,8 @@ static int follow_pack(Step *s, uint64_t i) {
 static int follow_reduction(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
+    int32_t other = NO_INDEX; /* a group that it reduces */
+    bool named = false;       /* one of them is of the unit that it names */
     for (uint32_t k = 0; k < in->n_out; k++) {
         const Sym *v = sym_in(s, i, k);
         if (v->kind == SYM_NONE)
@@ -228,7 +230,9 @@ static int follow_reduction(Step *s, uint64_t i) {
             const PlanGroup *g = &p->groups[v->group];
             bool scatter = in->op == OP_reduce_scatter;
             bool fits = scatter ? axes == g->split : !(axes & g->split);
-            if (in->attr.unit != g->unit || !fits)
+            named |= in->attr.unit == g->unit;
+            other = v->group;
+            if (!fits)
                 return check_fail(s->c, "4c", i, "is not the reduction that group %d needs",
                                   v->group);
         }
@@ -239,7 +243,9 @@ static int follow_reduction(Step *s, uint64_t i) {
         sym_in(s, i, k)->taken = (uint32_t)i + 1;
         *sym_out(s, i, k) = out;
     }
-    return 0;
+    if (named || other == NO_INDEX) return 0;
+    return check_fail(s->c, "4c", i, "is of unit %lld, but reduces group %d and none of that unit",
+                      (long long)in->attr.unit, other);
 }
 
 /* Is operand k the complete reduced gradient of the group? */

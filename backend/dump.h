@@ -100,6 +100,8 @@ void view_head(View *v);
 void view_units(View *v, const PlanProgram *program);
 void view_strip(View *v, const PlanProgram *program);
 void view_rows(View *v, const PlanProgram *program);
+/* dump_units.c: the group whose gradient the reduction has as operand k; NO_INDEX: none. */
+int32_t view_reduced_group(const Plan *p, const PlanInstr *in, uint32_t k);
 
 /* dump_rows.c -> dump_fold.c: rows in order, cut into segments: the instructions of one layer in
  * one phase. */

@@ -65,11 +65,28 @@ static bool shows_operands(const PlanInstr *in) {
            in->op != OP_cast;
 }
 
+/* How many units besides the one that it names a reduction is of. */
+static uint32_t other_units(const View *v, const PlanInstr *in) {
+    const Plan *p = v->p;
+    uint32_t n = 0;
+    int32_t before = NO_INDEX;
+    if (op_info[in->op].effect != EFFECT_COMM || in->attr.tag != TAG_GRADIENT) return 0;
+    for (uint32_t k = 0; k < in->n_out; k++) { /* a bucket has each unit's groups together */
+        int32_t group = view_reduced_group(p, in, k);
+        int32_t unit = group == NO_INDEX ? NO_INDEX : (int32_t)p->groups[group].unit;
+        n += unit != before && unit != (int32_t)in->attr.unit;
+        before = unit;
+    }
+    return n;
+}
+
 static const char *row_text(const View *v, const PlanInstr *in, const char *layer) {
     Buf out = {0};
     const char *about = subject(v, in, layer);
     buf_printf(&out, "%s%s%s%s", in->flags & INSTR_RECOMPUTED ? "again " : "", op_info[in->op].name,
                *about ? " " : "", about);
+    uint32_t others = other_units(v, in);
+    if (others) buf_printf(&out, " + %u unit%s", others, others > 1 ? "s" : "");
     for (uint32_t k = 0; shows_operands(in) && k < in->n_in; k++) {
         const char *name = v->name[v->p->operands[in->first_in + k]];
         buf_printf(&out, "%s%s", k ? ", " : " <- ", view_short(name, layer, path_of(v, in)));

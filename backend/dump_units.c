@@ -60,6 +60,28 @@ static void read_value(Units *u, Gathered *g, const PlanInstr *in, uint64_t i) {
     g->to = MAX(g->to, i);
 }
 
+int32_t view_reduced_group(const Plan *p, const PlanInstr *in, uint32_t k) {
+    for (uint64_t steps = 0; steps <= p->n_instrs; steps++) {
+        uint32_t v = p->operands[in->first_in + k];
+        in = &p->instrs[p->values[v].def];
+        if (in->op == OP_pack || in->op == OP_copy_in) return (int32_t)in->attr.group;
+        if (in->op == OP_state) return p->states[in->attr.index].group;
+        if (in->n_in == 0) break;
+        k = MIN(v - in->first_out, in->n_in - 1);
+    }
+    return NO_INDEX;
+}
+
+static void see_reduced(Units *u, const PlanInstr *in, uint64_t i) {
+    const Plan *p = u->v->p;
+    for (uint32_t k = 0; k < in->n_out; k++) {
+        int32_t group = view_reduced_group(p, in, k);
+        if (group == NO_INDEX) continue;
+        UnitUse *unit = &u->unit[p->groups[group].unit];
+        if (!unit->reduced) unit->reduced = i + 1;
+    }
+}
+
 static void follow(Units *u, uint64_t i) {
     const Plan *p = u->v->p;
     const PlanInstr *in = &p->instrs[i];
@@ -85,9 +107,7 @@ static void follow(Units *u, uint64_t i) {
     }
     for (uint32_t k = 0; k < in->n_out; k++) u->of[in->first_out + k - u->base] = row;
     bool reduces = in->op == OP_reduce_scatter || in->op == OP_all_reduce;
-    if (reduces && in->attr.tag == TAG_GRADIENT && in->attr.unit >= 0 &&
-        !u->unit[in->attr.unit].reduced)
-        u->unit[in->attr.unit].reduced = i + 1;
+    if (reduces && in->attr.tag == TAG_GRADIENT) see_reduced(u, in, i);
 }
 
 /* ---- words */

@@ -351,6 +351,15 @@ static void resolve_prefetch(Model *m, Policy *p) {
     }
 }
 
+static void resolve_bucket(Model *m, Policy *p) {
+    const Setting *s = model_setting(m, "shard", "bucket");
+    bool bytes = s->value.kind == VALUE_BYTES;
+    p->bucket = s->value.kind == VALUE_INT ? count(m, "shard", "bucket") : 0;
+    p->bucket_bytes = bytes ? s->value.integer : 0;
+    if (bytes && (p->bucket_bytes < 1 || p->bucket_bytes > MOST_COUNT))
+        setting_error(m, s, "bucket is 1B to %lldB", (long long)MOST_COUNT);
+}
+
 static void resolve_shard(Model *m, Policy *p) {
     p->strategy = (Strategy)enum_value(value_of(m, "shard", "strategy"), &words_Strategy);
     resolve_unit(m, p);
@@ -360,6 +369,7 @@ static void resolve_shard(Model *m, Policy *p) {
     p->accumulate_local = is_word(value_of(m, "shard", "accumulate"), "local");
     p->all_reduce_last = is_word(value_of(m, "shard", "all_reduce"), "last");
     p->reduce_buffers = MAX(count(m, "shard", "reduce_buffers"), 1);
+    resolve_bucket(m, p);
     p->layout = (LayoutKind)enum_value(value_of(m, "shard", "layout"), &words_LayoutKind);
     const Setting *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;

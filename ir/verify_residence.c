@@ -27,12 +27,13 @@ static const char *axes_text(const Verify *v, AxisSet set) {
 
 static void see_reduction(Verify *v, const Op *op) {
     AxisSet axes = (AxisSet)op->attr->axes;
+    int32_t other = 0;  /* a group that it reduces, + 1 */
+    bool named = false; /* one of them is of the unit that it names */
     for (uint32_t k = 0; k < op->n_in && k < op->n_out; k++) {
         Gradient g = v->gradient[op->in[k]];
         if (!g.group) continue;
-        if (v->g->groups.at[g.group - 1].unit != op->attr->unit)
-            verify_broken(v, RULE_SCHED_1, op, "reduces the gradient of group %d of another unit",
-                          g.group - 1);
+        other = g.group;
+        named |= v->g->groups.at[g.group - 1].unit == op->attr->unit;
         if (axes & ~g.partial)
             verify_broken(v, RULE_SCHED_1, op,
                           "reduces the gradient of group %d over %s, but it is partial over %s",
@@ -45,6 +46,9 @@ static void see_reduction(Verify *v, const Op *op) {
         if (op->kind == OP_reduce_scatter) g.split |= axes;
         v->gradient[op->out + k] = g;
     }
+    if (other && !named)
+        verify_broken(v, RULE_SCHED_1, op, "reduces the gradient of group %d of another unit",
+                      other - 1);
 }
 
 static void want(Verify *v, const Op *op, ValueId id, int64_t group, AxisSet split,

@@ -24,18 +24,24 @@ typedef struct Gather {
 /* One `gradient` of the old program. */
 typedef struct Reduction {
     uint32_t group;
+    uint32_t segment;  /* after which its unit's gradients of this kind are complete */
     ValueId *gradient; /* of each parameter, old values */
     ValueId reduced;   /* the old reduced value */
 } Reduction;
 
-/* What one reduction carries: the gradients of a unit that are reduced in one dtype and to the same
- * shards. (What one
- * gather carries is all of the unit.) */
+/* What one reduction carries: gradients that are reduced in one dtype and to the same shards, those
+ * of a unit, or of several units that the policy puts together. (What one gather carries is all of
+ * a unit.) */
 typedef struct Bucket {
-    int32_t unit;
+    int32_t unit;     /* the last one */
     uint32_t segment; /* after which all of it is complete */
     VEC(Reduction) of;
 } Bucket;
+
+/* Entry `of` of a bucket is complete before the bucket is. */
+typedef struct Early {
+    uint32_t segment, bucket, of;
+} Early;
 
 /* Where a parameter is in its group. */
 typedef struct Place {
@@ -52,6 +58,7 @@ typedef struct Parts {
     VEC(Segment) segments;
     VEC(Gather) gathers; /* by home, then first reader */
     VEC(Bucket) buckets; /* by segment, then group */
+    VEC(Early) early;    /* by segment, then bucket */
     int32_t *bucket;     /* by group: its bucket while they are collected, or NO_INDEX */
     int32_t *view;       /* by old value: the parameter that it shows, as it is or reshaped,
                             or NO_INDEX */

@@ -13,6 +13,8 @@
  * whose reduction was issued after an earlier segment, and what had to wait for those reductions
  * (adding to or setting the state that keeps micro-batches); then pack and reduction. So at most
  * one unit's gradients (reduce_buffers = n: n units') are in flight while the next one's are made.
+ * What a bucket holds of a unit that is not its last one is packed when that unit is complete; all
+ * of the bucket is reduced after its last one.
  * With all_reduce = last, adding up in program `last` is followed by the all_reduce of the bucket,
  * and what waits for that comes one segment later. What still waits then is done before the norm of
  * its group; the last free comes before the metrics or at the end of the program.
@@ -48,7 +50,7 @@ typedef struct Emit {
     bool several; /* gradients and metrics of several calls add up */
     Border entry, exit;
     Builder b;
-    uint32_t next_gather, next_bucket;
+    uint32_t next_gather, next_bucket, next_early;
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
     ValueId *flat;          /* by group, of the current gather */
@@ -56,6 +58,8 @@ typedef struct Emit {
     ValueId *shard;         /* by group: master shard as the program starts */
     ValueId *became;        /* by old value */
     uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
+    ValueId *pack;          /* by group: its pack, or NO_VALUE before that */
+    ValueId *contribution;  /* by group, with its pack: what is to be reduced */
     int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
@@ -345,36 +349,53 @@ static ValueId emit_pack(Emit *e, const Reduction *r) {
     return emit(&e->b, kind, &a, group->params.n, in, &t);
 }
 
-/* From the contribution to where gradients are between micro-batches, and from there to where the
- * update reads them; with one micro-batch from the contribution to the update. */
-static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
-    Comm *c = e->c;
+/* How a group's gradient gets from this rank's contribution to where gradients are between
+ * micro-batches, and from there to where the update reads them; with one micro-batch from the
+ * contribution to the update. */
+typedef struct Way {
+    Transition each, last;
+    bool at_once;  /* contributions add up before any collective */
+    bool in_place; /* and the sum is reduced in the memory of the state */
+} Way;
+
+static Way way_of(const Emit *e, uint32_t group) {
+    const Comm *c = e->c;
     Residence made = residence_of_contribution(&c->g->policy);
-    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, b->of.at[0].group);
-    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, b->of.at[0].group);
-    Transition each = residence_transition(made, e->several ? kept : end);
-    Transition last = residence_transition(e->several ? kept : end, end);
-    bool at_once = e->several && transition_is_none(each);
-    bool in_place = at_once && e->update && last.sum && !last.scatter;
+    Residence kept = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, group);
+    Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, group);
+    Way w = {.each = residence_transition(made, e->several ? kept : end),
+             .last = residence_transition(e->several ? kept : end, end)};
+    w.at_once = e->several && transition_is_none(w.each);
+    w.in_place = w.at_once && e->update && w.last.sum && !w.last.scatter;
+    return w;
+}
+
+static void emit_contribution(Emit *e, const Reduction *r) {
+    Way w = way_of(e, r->group);
+    ValueId pack = e->pack[r->group] = emit_pack(e, r);
+    e->contribution[r->group] = w.at_once ? add_at_once(e, r->group, pack, w.in_place) : pack;
+}
+
+static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
+    Way w = way_of(e, b->of.at[0].group);
+    ValueId *value = arena_array(e->c->g->scratch, ValueId, b->of.n);
     builder_at_unit(&e->b, b->unit, phase);
-    ValueId *pack = arena_array(c->g->scratch, ValueId, b->of.n);
-    ValueId *value = arena_array(c->g->scratch, ValueId, b->of.n);
     for (uint32_t k = 0; k < b->of.n; k++) {
-        value[k] = pack[k] = emit_pack(e, &b->of.at[k]);
-        if (at_once) value[k] = add_at_once(e, b->of.at[k].group, pack[k], in_place);
+        if (e->pack[b->of.at[k].group] == NO_VALUE) emit_contribution(e, &b->of.at[k]);
+        value[k] = e->contribution[b->of.at[k].group];
     }
-    if (at_once && !e->update) return;
-    move(e, b, at_once ? last : each, value);
-    Transition later = at_once || !e->update ? (Transition){0} : last;
+    if (w.at_once && !e->update) return;
+    move(e, b, w.at_once ? w.last : w.each, value);
+    Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
     for (uint32_t k = 0; k < b->of.n; k++) {
         const Reduction *r = &b->of.at[k];
-        Pending p = {r, b, NO_VALUE, NO_VALUE, in_place, later};
+        Pending p = {r, b, NO_VALUE, NO_VALUE, w.in_place, later};
         e->became[r->reduced] = value[k];
-        if (e->several && (!at_once || in_place)) p.value = value[k];
-        if (!at_once && each.scatter) p.pack = pack[k];
+        if (e->several && (!w.at_once || w.in_place)) p.value = value[k];
+        if (!w.at_once && w.each.scatter) p.pack = e->pack[r->group];
         if (p.value == NO_VALUE && p.pack == NO_VALUE) continue;
         e->pending_of[r->group] = (int32_t)e->pending.n;
-        vec_push(c->g->scratch, &e->pending, p);
+        vec_push(e->c->g->scratch, &e->pending, p);
     }
 }
 
@@ -384,12 +405,24 @@ static bool ends_bucket(const Emit *e, uint32_t segment) {
            parts->buckets.at[e->next_bucket].segment == segment;
 }
 
+static bool is_early(const Emit *e, uint32_t segment) {
+    const Parts *parts = e->parts;
+    return e->next_early < parts->early.n && parts->early.at[e->next_early].segment == segment;
+}
+
 static void end_segment(Emit *e, uint32_t segment) {
-    uint8_t phase = e->parts->segments.at[segment].phase;
+    const Parts *parts = e->parts;
+    uint8_t phase = parts->segments.at[segment].phase;
     int64_t others = e->c->g->policy.reduce_buffers - 1;
     if (ends_bucket(e, segment)) complete_all(e, phase, others);
+    for (; is_early(e, segment); e->next_early++) {
+        const Early *at = &parts->early.at[e->next_early];
+        const Reduction *r = &parts->buckets.at[at->bucket].of.at[at->of];
+        builder_at_unit(&e->b, e->c->g->groups.at[r->group].unit, phase);
+        emit_contribution(e, r);
+    }
     for (; ends_bucket(e, segment); e->next_bucket++)
-        emit_bucket(e, &e->parts->buckets.at[e->next_bucket], phase);
+        emit_bucket(e, &parts->buckets.at[e->next_bucket], phase);
 }
 
 /* ---- metrics ---- */
@@ -550,7 +583,9 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
     e.part = arena_array(a, ValueId, g->groups.n);
-    for (uint32_t k = 0; k < g->groups.n; k++) e.part[k] = NO_VALUE;
+    e.pack = arena_array(a, ValueId, g->groups.n);
+    e.contribution = arena_array(a, ValueId, g->groups.n);
+    for (uint32_t k = 0; k < g->groups.n; k++) e.part[k] = e.pack[k] = NO_VALUE;
     e.pending_of = arena_array(a, int32_t, g->groups.n);
     for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
     e.view_gather = arena_array(a, uint32_t, n);

@@ -101,9 +101,69 @@ static void sort_buckets(const Comm *c, Parts *parts, const uint32_t *segment) {
         for (uint32_t i = 0; i < b->of.n; i++)
             for (uint32_t j = 0; j < c->g->groups.at[b->of.at[i].group].params.n; j++)
                 b->segment = MAX(b->segment, segment[b->of.at[i].gradient[j]]);
+        for (uint32_t i = 0; i < b->of.n; i++) b->of.at[i].segment = b->segment;
     }
     if (parts->buckets.n)
         qsort(parts->buckets.at, parts->buckets.n, sizeof(Bucket), compare_buckets);
+}
+
+/* ---- buckets of several units ---- */
+
+/* What a bucket is compared with: elements or bytes of its packs. */
+static int64_t bucket_size(const Graph *g, const Bucket *b) {
+    int64_t size = 0;
+    for (uint32_t k = 0; k < b->of.n; k++) {
+        const Group *q = &g->groups.at[b->of.at[k].group];
+        size += q->layout.padded * (g->policy.bucket ? 1 : dtype_bytes(q->reduce_dtype));
+    }
+    return size;
+}
+
+static bool goes_together(const Graph *g, const Bucket *a, const Bucket *b) {
+    const Group *x = &g->groups.at[a->of.at[0].group], *y = &g->groups.at[b->of.at[0].group];
+    return x->reduce_dtype == y->reduce_dtype && x->layout.split == y->layout.split;
+}
+
+/* Puts buckets together, in the order in which they are complete, until each has the size that the
+ * policy wants. Its segment and unit become those of the last one. */
+static void join_buckets(const Comm *c, Parts *parts) {
+    const Graph *g = c->g;
+    int64_t target = g->policy.bucket ? g->policy.bucket : g->policy.bucket_bytes;
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < parts->buckets.n; k++) {
+        Bucket *b = &parts->buckets.at[k], *open = NULL;
+        for (uint32_t j = 0; j < n && !open; j++)
+            if (goes_together(g, &parts->buckets.at[j], b) &&
+                bucket_size(g, &parts->buckets.at[j]) < target)
+                open = &parts->buckets.at[j];
+        if (!open) {
+            parts->buckets.at[n++] = *b;
+            continue;
+        }
+        for (uint32_t i = 0; i < b->of.n; i++) vec_push(g->scratch, &open->of, b->of.at[i]);
+        open->unit = b->unit;
+        open->segment = b->segment;
+    }
+    parts->buckets.n = n;
+    if (n) qsort(parts->buckets.at, n, sizeof(Bucket), compare_buckets);
+}
+
+static int compare_early(const void *a, const void *b) {
+    const Early *x = a, *y = b;
+    if (x->segment != y->segment) return x->segment < y->segment ? -1 : 1;
+    if (x->bucket != y->bucket) return x->bucket < y->bucket ? -1 : 1;
+    return x->of < y->of ? -1 : x->of > y->of;
+}
+
+static void find_early(const Comm *c, Parts *parts) {
+    for (uint32_t k = 0; k < parts->buckets.n; k++) {
+        const Bucket *b = &parts->buckets.at[k];
+        for (uint32_t i = 0; i < b->of.n; i++) {
+            Early early = {b->of.at[i].segment, k, i};
+            if (early.segment < b->segment) vec_push(c->g->scratch, &parts->early, early);
+        }
+    }
+    if (parts->early.n) qsort(parts->early.at, parts->early.n, sizeof(Early), compare_early);
 }
 
 static void take_apart(const Comm *c, Parts *parts, const Program *p) {
@@ -117,6 +177,8 @@ static void take_apart(const Comm *c, Parts *parts, const Program *p) {
         for (uint32_t j = 0; j < op->n_out; j++) segment[op->out + j] = parts->segments.n - 1;
     }
     sort_buckets(c, parts, segment);
+    if (c->g->policy.bucket || c->g->policy.bucket_bytes) join_buckets(c, parts);
+    find_early(c, parts);
 }
 
 /* ---- uses and gathers ---- */

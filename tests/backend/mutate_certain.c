@@ -399,6 +399,15 @@ static bool gather_replicas(Edit *e, Random *r) {
     return true;
 }
 
+/* A reduction of one unit alone; of a bucket it may have the name of each. */
+static bool reduce_for_another_unit(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_reduce_scatter, &at) || e->base->n_units < 2) return false;
+    EditInstr *in = &e->instr[at.instr];
+    in->row.attr.unit = (in->row.attr.unit + 1) % (int64_t)e->base->n_units;
+    return in->n_in == 1;
+}
+
 static bool sums_shard(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
     return in->row.op == OP_all_reduce && in->row.attr.tag == TAG_GRADIENT &&
@@ -475,6 +484,7 @@ const Fault certain_faults[] = {
     {"reduce over another axis", 4, 1, over_another_axis},
     {"gather over the replicas", 3, 2, gather_replicas},
     {"retain over another axis", 3, 2, retain_over_another_axis},
+    {"reduce for another unit", 4, 1, reduce_for_another_unit},
     {"no all-reduce of a shard", 4, 4, leave_out_replicas},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},

@@ -102,6 +102,16 @@ static const Case cases[] = {
      3,
      {"train.accumulate=5", "train.batch=60", "shard.strategy=grads", "shard.accumulate=local",
       "train.optimizer=sgd(lr = 0.1)"}},
+    {"gpt2 none, buckets of 4000 elements, 2 micro-batches, bf16 reduced in bf16",
+     "gpt2",
+     2,
+     {GPT2, "L=4", "shard.strategy=none", "shard.bucket=4000", "train.accumulate=2",
+      "train.precision=bf16(reduce = bf16)"}},
+    {"six layers on 2 replicas of 2 shards, buckets of 400 bytes, 3 micro-batches, summed last",
+     "six-layers",
+     0,
+     {SIX, "shard.mesh=(rep = 2, dp = 2)", "shard.bucket=400B", "train.accumulate=3",
+      "train.batch=36", "shard.all_reduce=last", "shard.replicate_below=20"}},
     {"gpt2 full, resharded in groups of 2 of 4 ranks",
      "gpt2",
      4,
@@ -286,6 +296,8 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
     set[n++] = ONE_OF(r, "shard.reduce_buffers=1", "shard.reduce_buffers=2");
     set[n++] = ONE_OF(r, "shard.layout=flat", "shard.layout=param");
+    set[n++] = ONE_OF(r, "shard.bucket=unit", "shard.bucket=unit", "shard.bucket=1000",
+                      "shard.bucket=9000B");
     set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");
     set[n++] = ONE_OF(r, "shard.replicate_below=0", "shard.replicate_below=0",
                       "shard.replicate_below=16", "shard.replicate_below=300");

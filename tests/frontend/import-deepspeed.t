@@ -26,7 +26,7 @@ ds.json
   zero_optimization.overlap_comm = true
     means nothing here: collectives always run on streams of their own
   zero_optimization.reduce_bucket_size = 5e8
-    means nothing here: a reduction carries a unit; shard.unit says its size
+    means nothing here: a unit's gradients are reduced at once, so that few of them are unsharded; shard.bucket puts units together
   zero_optimization.stage3_param_persistence_threshold = 1e4
     shard.replicate_below = 10000
   zero_optimization.offload_param.device = none

@@ -95,6 +95,7 @@ def settings(r, model, mesh, micro, hybrid):
            "prefetch_at = " + r.choice(["pre", "post"]),
            "inflight = %d" % (max(ahead) + 1 + r.randint(0, 2)),
            "reduce_buffers = %d" % r.choice([1, 1, 2, 5]),
+           "bucket = " + r.choice(["unit", "unit", "100", "700", "2000B", "25MB"]),
            r.choice(["align = 16B", "align = none", "layout = param", "layout = param"])]
     if strategy == "full":
         out += [f"reshard = {reshard(r, mesh)}",

@@ -4,7 +4,8 @@
 Each stream runs its list in order; an op starts when the op before it on its stream and all that
 it waits for are done. A run of work of one unit and phase on stream compute takes 1 in all, a
 gather or a reduction takes --comm (default 0: as fast as can be, so that only edges hold anything
-back). Names, views and other bookkeeping take nothing.
+back) and --element for each element of its results (default 0). Names, views and other bookkeeping
+take nothing.
 
 For each gather, in issue order: A:unit@run, the run of work that starts with the gather or is at
 work when it starts (F:unit, B:unit; `start` at the program's start). With --time only how long the
@@ -19,20 +20,21 @@ HEAD = re.compile(r"^ *#(\d+) (?:\[(\w+)\] )?(?:wait\(([^)]*)\) )?(?:%[^=]* = )?
 
 
 def read(lines, names):
-    """Ops as (number, stream, edges, kind, run, unit of a gather)."""
+    """Ops as (number, stream, edges, kind, run, unit of a gather, elements of a collective)."""
     for line in lines:
         number, stream, edges, kind = HEAD.match(line).groups()
         phase, unit = re.search(r"!(\w+)(?: unit (\d+))?", line).groups()
         gathered = re.search(r"unshard\(.*\{unit = (\d+)", line)
+        sizes = re.findall(r": \w+\[(\d+)\]", line.split(" = ")[0]) if kind in COMM else []
         yield (number, stream or "compute", re.findall(r"\d+", edges or ""), kind,
                phase[0].upper() + ":" + names.get(unit, "-"),
-               names[gathered.group(1)] if gathered else None)
+               names[gathered.group(1)] if gathered else None, sum(map(int, sizes)))
 
 
 def runs(ops):
     """By op: which run of computation it belongs to, and the number of working ops of each run."""
     at, length, order = {}, [], []
-    for number, stream, _, kind, run, _ in ops:
+    for number, stream, _, kind, run, *_ in ops:
         if stream != "compute" or kind in IDLE:
             continue
         if not order or order[-1] != run:
@@ -43,17 +45,18 @@ def runs(ops):
     return at, length, order
 
 
-def simulate(ops, comm):
+def simulate(ops, comm, element):
     at, length, order = runs(ops)
     start, end, free = {}, {}, {}
-    for number, stream, edges, kind, _, _ in ops:
+    for number, stream, edges, kind, _, _, elements in ops:
         begin = max([free.get(stream, 0)] + [end[e] for e in edges])
-        took = 1 / length[at[number]] if number in at else comm if kind in COMM else 0
+        took = 1 / length[at[number]] if number in at else 0
+        took += comm + element * elements if kind in COMM else 0
         start[number], end[number] = begin, begin + took
         free[stream] = end[number]
     working = [(start[n], order[at[n]]) for n, *_ in ops if n in at]
     gathers = []
-    for number, _, _, _, _, unit in ops:
+    for number, _, _, _, _, unit, _ in ops:
         if unit is not None:
             now = [run for begin, run in working if begin <= start[number] + 1e-9]
             gathers.append(f"A:{unit}@{now[-1] if now and start[number] else 'start'}")
@@ -61,7 +64,8 @@ def simulate(ops, comm):
 
 
 def main():
-    comm = float(sys.argv[sys.argv.index("--comm") + 1]) if "--comm" in sys.argv else 0
+    comm, element = (float(sys.argv[sys.argv.index(x) + 1]) if x in sys.argv else 0
+                     for x in ("--comm", "--element"))
     names, program, lines = {}, None, []
     for line in sys.stdin:
         unit = re.match(r'unit (\d+) "(.*?)"', line)
@@ -70,7 +74,7 @@ def main():
         elif line.startswith("program"):
             program, lines = line.split()[1], []
         elif line.strip() == "end":
-            gathers, time = simulate(list(read(lines, names)), comm)
+            gathers, time = simulate(list(read(lines, names)), comm, element)
             print(f"{program}:", f"{time:.1f}" if "--time" in sys.argv else " ".join(gathers))
         elif program:
             lines.append(line)

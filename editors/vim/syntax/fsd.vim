@@ -36,7 +36,7 @@ highlight default link fsdCallTrain fsdCall
 highlight default link fsdKeyTrain fsdKey
 
 syntax region fsdSectionShard matchgroup=fsdSection start="\<shard\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyShard,fsdCallShard,fsdWordShard
-syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\)\>" contained
+syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\|unit\)\>" contained
 syntax match fsdCallShard "\<\%(unit\|join\|replicate\|size\)\>" contained
 syntax match fsdKeyShard "\<\%(mesh\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordShard fsdWord
