@@ -162,6 +162,71 @@ static void put_saves(View *v) {
     view_line(v, arena_printf(v->a, "  checkpoint  %s", saves_text(v->p, v->a)), HEAD_INDENT);
 }
 
+/* ---- the largest reduction */
+
+typedef struct Reduced {
+    int64_t bytes;                   /* of all gradients of the unit */
+    int64_t first_bytes, next_bytes; /* of its two largest parameters */
+    const PlanParam *first, *next;
+} Reduced;
+
+static Reduced reduced_of(const Plan *p, const PlanUnit *u) {
+    Reduced r = {0};
+    for (uint32_t k = 0; k < u->n_group; k++) {
+        const PlanGroup *g = &p->groups[u->first_group + k];
+        if (!g->split || !(g->flags & GROUP_TRAINABLE)) continue;
+        int64_t element = dtype_bytes((int)g->reduce_dtype);
+        r.bytes += g->padded * element;
+        for (uint32_t j = 0; j < g->n_param; j++) {
+            const PlanParam *q = &p->params[p->group_params[g->first_param + j].param];
+            int64_t bytes = type_elements(&q->type) * element;
+            if (q->n_alias) continue; /* tied ones are where they must be */
+            if (bytes > r.first_bytes) {
+                r.next = r.first;
+                r.next_bytes = r.first_bytes;
+                r.first = q;
+                r.first_bytes = bytes;
+            } else if (bytes > r.next_bytes) {
+                r.next = q;
+                r.next_bytes = bytes;
+            }
+        }
+    }
+    return r;
+}
+
+/* The module that declares the parameter: its path without the last name; "" is the root. */
+static const char *module_of(View *v, const PlanParam *q) {
+    const char *name = text(v, q->name), *dot = strrchr(name, '.');
+    return dot ? arena_strndup(v->a, name, (size_t)(dot - name)) : "";
+}
+
+/* Two parameters of a unit that are each more than any other unit need not be reduced together. */
+static void put_largest_reduction(View *v) {
+    const Plan *p = v->p;
+    Reduced most = {0}, other = {0};
+    uint64_t unit = 0;
+    for (uint64_t i = 0; i < p->n_units; i++) {
+        Reduced r = reduced_of(p, &p->units[i]);
+        if (r.bytes <= most.bytes) {
+            if (r.bytes > other.bytes) other = r;
+            continue;
+        }
+        other = most;
+        most = r;
+        unit = i;
+    }
+    if (!other.bytes || most.next_bytes <= other.bytes || !*module_of(v, most.first)) return;
+    view_line(v,
+              arena_printf(v->a,
+                           "  reduces     %s at once, of %s, with %s and %s; \"%s\" = unit in "
+                           "section shard makes it less",
+                           amount_short(v->a, (uint64_t)most.bytes), view_unit(v, (int64_t)unit),
+                           text(v, most.first->name), text(v, most.next->name),
+                           module_of(v, most.first)),
+              HEAD_INDENT);
+}
+
 static void put_sources(View *v) {
     const Plan *p = v->p;
     char *line = arena_printf(v->a, "  files      ");
@@ -231,6 +296,7 @@ void view_head(View *v) {
     put_step(v);
     put_recomputed(v);
     put_sent(v);
+    put_largest_reduction(v);
     put_saves(v);
     put_sources(v);
     put_peak(v);
