@@ -8,16 +8,16 @@
 
 enum { BIAS_THREADS = 256, WARPS = BIAS_THREADS / WARP };
 
-typedef struct Table {
+typedef struct BiasTable {
     int64_t rows, heads, t, s;
     Distances at[MOST_BUCKETS];
-} Table;
+} BiasTable;
 
-static bool table_of(const Launch *l, const Type *w, const Type *bias, Table *z) {
+static bool table_of(const Launch *l, const Type *w, const Type *bias, BiasTable *z) {
     if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
         !type_is_float(w) || !type_is_float(bias))
         return false;
-    *z = Table();
+    *z = BiasTable();
     z->rows = w->dim[0];
     z->heads = w->dim[1];
     z->t = bias->dim[1];
@@ -27,7 +27,7 @@ static bool table_of(const Launch *l, const Type *w, const Type *bias, Table *z)
 }
 
 __global__ void __launch_bounds__(BIAS_THREADS)
-    bias_of_pairs(const Table z, void *bias, int bias_dtype, const void *w, int w_dtype) {
+    bias_of_pairs(const BiasTable z, void *bias, int bias_dtype, const void *w, int w_dtype) {
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < z.t * z.s;
          i += (int64_t)gridDim.x * blockDim.x) {
         int64_t distance = i % z.s - i / z.s, k = 0;
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(BIAS_THREADS)
 }
 
 __global__ void __launch_bounds__(BIAS_THREADS)
-    sum_of_bucket(const Table z, void *dw, int dw_dtype, const void *dbias, int dbias_dtype) {
+    sum_of_bucket(const BiasTable z, void *dw, int dw_dtype, const void *dbias, int dbias_dtype) {
     __shared__ double scratch[WARPS];
     int64_t k = blockIdx.x / z.heads, head = blockIdx.x % z.heads;
     double sum = 0.0;
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(BIAS_THREADS)
 KERNEL(relative_bias) {
     Operand w = input(l, 0);
     Result bias = output(l, 0);
-    Table z;
+    BiasTable z;
     if (!table_of(l, w.type, bias.type, &z)) return bad_operands(l);
     return LAUNCH(l, bias_of_pairs, blocks_for(z.t * z.s, BIAS_THREADS), BIAS_THREADS, 0, z,
                   bias.at, bias.dtype, w.at, w.dtype);
@@ -66,7 +66,7 @@ KERNEL(relative_bias) {
 KERNEL(relative_bias_grad) {
     Operand dbias = input(l, 0);
     Result dw = output(l, 0);
-    Table z;
+    BiasTable z;
     if (!table_of(l, dw.type, dbias.type, &z)) return bad_operands(l);
     return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
                   dw.dtype, dbias.at, dbias.dtype);
