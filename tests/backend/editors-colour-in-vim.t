@@ -1,4 +1,4 @@
-# NEEDS: tool:vim
+# NEEDS: tool:vim sanitizer:none
 # RUN: VIMINIT= vim -es -u NONE -i NONE --cmd 'set nocompatible rtp^=%root/editors/vim' -S show.vim m.fsd; cat out
 # Vim takes a .fsd file for a model and gives its words their groups.
 ==== show.vim

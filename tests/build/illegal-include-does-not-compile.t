@@ -1,5 +1,6 @@
 # RUN: %python %root/tests/build/walls.py %build | sed 's/ *$//'
 # A room can include the headers of the rooms below it and no others; the runtime sees few.
+# NEEDS: sanitizer:none
 ==== out
            util.h op.h diag.h ir.h ast.h passes.h plan.h checkpoint.h tensors.h device.h
 ir         yes    yes  yes    yes  no    no       no     no           no        no

@@ -1,2 +1,3 @@
 # RUN: cd %root && ! grep -rnE '^ *# *include *[<"](\.\./|/)' --include=*.[chyl] --include=*.cu --include=*.def ir frontend passes backend checkpoint runtime tests
 # No source reaches around the lists of -I with a path that leaves its folder.
+# NEEDS: sanitizer:none

@@ -27,7 +27,7 @@ graph lossy
 ==== inner/malformed.t
 # RUN: true
 ==== inner/skipped.t
-# NEEDS: file:no/such/file
+# NEEDS: file:no/such/file sanitizer:none
 # RUN: false
 # Not run.
 ==== inner/slow.t

@@ -4,6 +4,7 @@
 # RUN: cd %t && PATH=%t/bin USER_ID=0 bash setup.sh; echo "exit code $?"
 # RUN: cd %t && PATH=%t/bin USER_ID=1000 bash setup.sh && head -n 3 data/bible.txt
 # Without root it says what to install, as root it installs it, and then there is nothing to do.
+# NEEDS: sanitizer:none
 ==== machine.sh
 # A machine with all programs of this one but bible and sudo; apt-get can bring bible.
 mkdir "$2/bin" && cp "$1/setup.sh" "$2" && cd "$2/bin"

@@ -1,4 +1,4 @@
-# NEEDS: tool:git
+# NEEDS: tool:git sanitizer:none
 # RUN: cd %root && git ls-files | grep -v / | LC_ALL=C sort
 # What a test or a trial run writes is not committed beside the sources.
 ==== out

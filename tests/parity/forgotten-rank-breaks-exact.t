@@ -4,6 +4,7 @@
 # RUN: %python %root/tests/parity/ranks.py %fsdpc %t/bin/fsdp-run exact 2>&1 | cut -c 1-7
 # A reduction that ignores one rank makes the test of ranks (exact) fail.
 # TIME: 120
+# NEEDS: sanitizer:none
 ==== out
 exact: held
 2 ranks
