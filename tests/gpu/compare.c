@@ -286,7 +286,7 @@ static double compare(Trial *t, void **a, void **b, double *const *terms, const 
 }
 
 static double try_case(const Case *c, int pattern) {
-    Trial t = {.c = c, .pattern = pattern};
+    Trial t = {.c = c, .pattern = pattern, .skipped = pattern == PATTERNS - 1};
     void *a[MAX_CASE_OPERANDS] = {0}, *b[MAX_CASE_OPERANDS] = {0}, *again[MAX_CASE_OPERANDS] = {0};
     double *terms[MAX_CASE_OPERANDS] = {0}, share = 0;
     const char *what = running;

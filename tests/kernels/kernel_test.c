@@ -296,7 +296,7 @@ static void kernels_agree_with_references(void **state) {
         for (int pattern = 0; pattern < PATTERNS; pattern++) {
             /* the last pattern is the update that must leave everything as it is */
             if (pattern == PATTERNS - 1 && !has_fill(&cases[k], FILL_SCALE)) continue;
-            Trial t = {.c = &cases[k], .pattern = pattern};
+            Trial t = {.c = &cases[k], .pattern = pattern, .skipped = pattern == PATTERNS - 1};
             choose_types(&t);
             fill_inputs(&t);
             Kept kept = {0};

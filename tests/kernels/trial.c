@@ -83,7 +83,7 @@ static double state_slot(const Trial *t, Fill fill, int64_t i) {
     if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
     if (i == SCALE_GRADIENT) return 0.37;
     if (i == SCALE_NORM) return 40;
-    return i == SCALE_APPLY ? t->pattern < PATTERNS - 1 : 0.5;
+    return i == SCALE_APPLY ? !t->skipped : 0.5;
 }
 
 /* Words of a sum that is positive and finite. */

@@ -1,4 +1,5 @@
-/* One case of cases.h with one mixture of f32 and bf16 operands. */
+/* One case of cases.h with one mixture of f32 and bf16 operands; for tests/cuda and tests/gpu too.
+ */
 #ifndef FSDPC_TESTS_KERNELS_TRIAL_H
 #define FSDPC_TESTS_KERNELS_TRIAL_H
 
@@ -10,6 +11,7 @@ enum { PATTERNS = 5 };
 typedef struct Trial {
     const Case *c;
     int pattern;
+    bool skipped;                      /* an update has to leave everything as it is */
     Type types[2 * MAX_CASE_OPERANDS]; /* inputs, then outputs */
     double *in[MAX_CASE_OPERANDS], *want[MAX_CASE_OPERANDS];
     void *input[MAX_CASE_OPERANDS]; /* as the kernel gets them */
