@@ -183,6 +183,8 @@ int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile
 
 void ck_step_name(char out[32], int64_t step);
 bool ck_is_step(const char *name, int64_t *step);
+/* The same with any number of zeros, as people write it. */
+bool ck_step_number(const char *name, int64_t *step);
 
 /* ---- folders of checkpoints: folder.c */
 
@@ -194,6 +196,9 @@ int64_t *ck_steps(const char *folder, uint32_t *n);
 /* The step's folder that `path` means: the path itself, or the newest in it. EXIT_ENVIRONMENT where
  * there is none. */
 int ck_resolve(const char *path, char out[CK_PATH], char *error);
+/* The step's folder that a path means which leaves out zeros of its name (ck/step-400); false where
+ * there is none. */
+bool ck_meant(const char *path, char out[CK_PATH]);
 /* The newest step of the same folder before this one that is whole, or -1. Reads all of it. */
 int64_t ck_good_before(const char *step_folder);
 /* Adds to the message which one that is. */

@@ -68,6 +68,19 @@ static const char *last_part(const char *path, size_t *n) {
     return name;
 }
 
+bool ck_meant(const char *path, char out[CK_PATH]) {
+    char name[32];
+    size_t n;
+    int64_t step;
+    const char *last = last_part(path, &n);
+    snprintf(name, sizeof name, "%.*s", (int)MIN(n, sizeof name - 1), last);
+    if (strlen(path) + 64 >= CK_PATH || !access(path, F_OK) || !ck_step_number(name, &step))
+        return false;
+    ck_step_name(name, step);
+    snprintf(out, CK_PATH, "%.*s%s", (int)(last - path), path, name);
+    return !access(out, F_OK);
+}
+
 int ck_resolve(const char *path, char out[CK_PATH], char *error) {
     char manifest[CK_PATH], name[32] = "";
     size_t n;
@@ -88,6 +101,9 @@ int ck_resolve(const char *path, char out[CK_PATH], char *error) {
         snprintf(out, CK_PATH, "%.*s/%s", (int)(last - path + (ptrdiff_t)n), path, name);
     } else if (access(path, F_OK)) {
         cannot("read", path, error);
+        size_t said = strlen(error);
+        if (ck_meant(path, out))
+            snprintf(error + said, CK_ERROR_BYTES - said, "\nhelp: did you mean %.300s?", out);
     } else {
         snprintf(error, CK_ERROR_BYTES, "%.300s: there is no checkpoint in it", path);
     }

@@ -329,7 +329,9 @@ int options_parse(int argc, char **argv, Options *o) {
             continue;
         }
         OptionId id = find(argument, &value);
-        if (id == OPT_COUNT) return unknown("option", argument, names, OPT_COUNT);
+        /* one letter is as near to any other */
+        size_t near = strlen(argument) > strlen("-n") ? OPT_COUNT : 0;
+        if (id == OPT_COUNT) return unknown("option", argument, names, near);
         bool takes = takes_value[id];
         if (!takes && value) return mistake("%s takes no value", names[id]);
         if (takes && !value && i + 1 == argc) return mistake("%s needs a value", names[id]);

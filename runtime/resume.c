@@ -191,7 +191,15 @@ static bool nothing_there(const char *path) {
 
 int resume_open(Run *run) {
     const char *path = run->options->resume;
+    char meant[CK_PATH];
     bool nothing = nothing_there(path);
+    if (ck_meant(path, meant)) {
+        fprintf(stderr,
+                "error: --resume%s %s: there is no checkpoint\n"
+                "help: did you mean %s?\n",
+                run->options->or_start ? "-or-start" : "", path, meant);
+        return EXIT_ENVIRONMENT;
+    }
     if (nothing && run->options->or_start) return 0;
     if (nothing) {
         fprintf(stderr,
