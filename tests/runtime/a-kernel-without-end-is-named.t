@@ -2,7 +2,7 @@
 # RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 && TARDY="work 1 7 1000" FSDP_TIMEOUT=1 timeout 280 %t/bin/fsdp-run --threads 1 --quiet --save %t/w p; c=$?; ls %t; exit $c
 # A kernel that computes without an end is named when it has used ten times the time-out of CPU time, 10 s here.
 # TIME: 300
-# NEEDS: build:device_cpu.so
+# NEEDS: build:device_cpu.so sanitizer:none
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 12)
