@@ -5,11 +5,16 @@
 #ifndef FSDPC_BACKEND_H
 #define FSDPC_BACKEND_H
 
+#include "facts.h"
 #include "frontend.h"
 #include "ir.h"
 #include "op.h"
 #include "plan.h"
 
+/* facts.c: calls put for each fact of the model, in their order. */
+void facts_of_model(const Frontend *f,
+                    void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
+                    void *context);
 /* plan_emit.c */
 /* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
  * nothing but the arguments. */

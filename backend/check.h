@@ -17,7 +17,7 @@
 
 /* Sets of proofs, for plan_check_rules. */
 #define CHECK_RULE(n) (1u << (n))
-#define CHECK_ALL_RULES 0x2feu /* 1 to 7, 9 */
+#define CHECK_ALL_RULES 0x3feu /* 1 to 9 */
 
 typedef struct Check {
     const Plan *p;
@@ -82,6 +82,9 @@ int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trai
 int check_saves(Check *c);
 /* check_constants.c: rule 4 of the plan: optimizer and settings agree */
 int check_constants(Check *c);
+/* check_model.c: rule 8 of the plan; after rule 4, which says what each loss and metric is. */
+int check_model(Check *c);
+int check_facts(Check *c); /* check_facts.c: the same of the tables */
 /* check_terms.c: what values stand for. A Part is an instruction, or one of the ops that a fused
  * instruction stands for. Its values are those of the plan; after them, from Check.inner[i] on, is
  * what exists only inside of instruction i. */

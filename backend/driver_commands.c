@@ -36,7 +36,7 @@ const CommandInfo command_table[] = {
      OPTION_PASS | OPTION_ERROR_FORMAT, 0, 1, WORDS_FILES, NULL},
     {COMMAND_CHECK, "check", "check [-v] plan.bin | CK",
      "prove a plan correct, or a checkpoint whole",
-     "Prints nothing when all eight proofs of a plan succeed (-v: a line for each); otherwise the\n"
+     "Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the\n"
      "rule, the instruction and the source line.\n"
      "\n"
      "CK is a folder of checkpoints, whose newest is meant, or one of them. All its files are "

@@ -197,14 +197,14 @@ static void put_sources(Buf *out, const PlanSource *s, uint64_t i) {
 
 /* ---- instructions */
 
-static void put_attrs(Buf *out, const PlanInstr *in) {
+static void put_attrs(Buf *out, uint16_t op, const Attrs *a) {
     const char *between = " {";
     Mesh mesh = plan_mesh(plan_at);
     for (int i = 0; i < ATTR_COUNT; i++) {
         const TextField *f = &attr_fields[i];
-        if (!(op_info[in->op].attrs >> i & 1) || !text_field_shown(f, &in->attr)) continue;
+        if (!(op_info[op].attrs >> i & 1) || !text_field_shown(f, a)) continue;
         buf_printf(out, "%s", between);
-        text_field_print(f, &in->attr, &mesh, out);
+        text_field_print(f, a, &mesh, out);
         between = ", ";
     }
     if (*between == ',') buf_printf(out, "}");
@@ -230,7 +230,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     for (uint32_t k = 0; k < in->n_in; k++)
         buf_printf(out, "%s%%%u%s", k ? ", " : "(", p->operands[in->first_in + k],
                    k + 1 == in->n_in ? ")" : "");
-    put_attrs(out, in);
+    put_attrs(out, in->op, &in->attr);
     buf_printf(out, " !%s%s", phase_name(in->phase),
                in->flags & INSTR_RECOMPUTED ? " recomputed" : "");
     if (in->unit >= 0) buf_printf(out, " unit %d", in->unit);
@@ -240,6 +240,45 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
     if (in->saves) buf_printf(out, " after %u save%s", in->saves, in->saves == 1 ? "" : "s");
     buf_printf(out, " flops %llu bytes %llu live %llu\n", (Llu)in->flops, (Llu)in->bytes,
                (Llu)in->live_bytes);
+}
+
+/* Values of the model are ~N, of ops only the first one's sizes are kept. */
+static void put_node(Buf *out, const PlanNode *n) {
+    const Plan *p = plan_at;
+    Attrs a = plan_node_attrs(p, n);
+    buf_printf(out, "  ");
+    for (uint32_t k = 0; k < n->n_out; k++)
+        buf_printf(out, "%s~%u", k ? ", " : "", n->first_out + k);
+    for (uint32_t k = 0; k < n->rank; k++)
+        buf_printf(out, "%s%llu%s", k ? ", " : "[",
+                   (Llu)p->node_words[n->first_word + n->n_word - n->rank + k],
+                   k + 1 == n->rank ? "]" : "");
+    buf_printf(out, "%s%s", n->n_out ? " = " : "", op_info[n->op].name);
+    for (uint32_t k = 0; k < n->n_in; k++)
+        buf_printf(out, "%s~%u%s", k ? ", " : "(", p->node_operands[n->first_in + k],
+                   k + 1 == n->n_in ? ")" : "");
+    put_attrs(out, n->op, &a);
+    if (*text(n->path)) buf_printf(out, " \"%s\"", text(n->path));
+    if (n->file) buf_printf(out, " %u:%u", n->file, n->line);
+    buf_printf(out, "\n");
+}
+
+static void put_facts(Buf *out, const PlanFact *f, uint64_t i) {
+    buf_printf(out, "fact %llu \"%s\" ", (Llu)i, text(f->name));
+    if (f->kind == FACT_WHOLE)
+        buf_printf(out, "%lld", (long long)f->value);
+    else if (f->kind == FACT_REAL)
+        put_real(out, fact_as_real(f->value));
+    else
+        buf_printf(out, "%016llx", (Llu)f->value);
+    buf_printf(out, "\n");
+}
+
+static void put_model_programs(Buf *out, const PlanModelProgram *m, uint64_t i) {
+    (void)i;
+    buf_printf(out, "model %s\n", word_of(&words_ProgramKind, m->kind));
+    for (uint32_t k = 0; k < m->n_node; k++) put_node(out, &plan_at->nodes[m->first_node + k]);
+    buf_printf(out, "end\n");
 }
 
 static void put_programs(Buf *out, const PlanProgram *a, uint64_t i) {
@@ -274,6 +313,9 @@ INSIDE_OTHERS(aliases, PlanAlias)
 INSIDE_OTHERS(skips, PlanString)
 INSIDE_OTHERS(group_params, PlanGroupParam)
 INSIDE_OTHERS(source_fields, PlanSourceField)
+INSIDE_OTHERS(nodes, PlanNode)
+INSIDE_OTHERS(node_operands, uint32_t)
+INSIDE_OTHERS(node_words, uint64_t)
 INSIDE_OTHERS(values, PlanValue)
 INSIDE_OTHERS(steps, FormulaStep)
 INSIDE_OTHERS(instrs, PlanInstr)

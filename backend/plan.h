@@ -61,6 +61,11 @@ typedef uint32_t PlanString;
     SECTION(steps, FormulaStep, "steps of formulas")                                               \
     SECTION(sources, PlanSource, "data sources")                                                   \
     SECTION(source_fields, PlanSourceField, "source fields")                                       \
+    SECTION(facts, PlanFact, "facts of the model")                                                 \
+    SECTION(model_programs, PlanModelProgram, "programs of the model")                             \
+    SECTION(nodes, PlanNode, "ops of the model")                                                   \
+    SECTION(node_operands, uint32_t, "operands in the model") /* values of the model */            \
+    SECTION(node_words, uint64_t, "attributes in the model")                                       \
     SECTION(programs, PlanProgram, "programs")                                                     \
     SECTION(calls, PlanCall, "calls")                                                              \
     SECTION(roles, PlanRole, "roles")                                                              \
@@ -235,6 +240,29 @@ typedef struct PlanSourceField {
     int64_t classes;       /* synthetic: ids are below; 0 = real numbers */
 } PlanSourceField;
 
+/* What the model file says besides the graph; see facts.h. */
+typedef struct PlanFact {
+    PlanString name;
+    uint32_t kind; /* FactKind */
+    uint64_t value;
+} PlanFact;
+
+/* What the plan has to compute: the graph as the frontend made it, before any pass. Program train
+ * comes before eval. Values of the model are numbered in the order of its nodes. */
+typedef struct PlanModelProgram {
+    uint32_t kind; /* PROGRAM_TRAIN, PROGRAM_EVAL */
+    uint32_t first_node, n_node, pad;
+} PlanModelProgram;
+typedef struct PlanNode {
+    uint16_t op, rank;           /* rank of result 0 */
+    uint32_t first_in, n_in;     /* node_operands: values of the same program */
+    uint32_t first_out, n_out;   /* its results */
+    uint32_t first_word, n_word; /* node_words: the op's attributes in the order of attrs.def,
+                                    then the sizes of result 0 */
+    PlanString path;             /* module path */
+    uint32_t file, line;         /* of files; 0: none */
+} PlanNode;
+
 /* Programs and the step: for each role a list of calls. On a rank a call begins when every stream
  * of the call before it has finished; only states outlive it. A step of a role is its calls of kind
  * PLAN_STEP in order, each `times` times; an evaluation batch its calls of kind PLAN_EVALUATION. */
@@ -386,12 +414,12 @@ static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t r
  */
 uint32_t plan_rules(void);
 uint64_t plan_checksum(const void *bytes, size_t size);
+Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
 /* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);
 
-/* plan_check.c and check_*.c: the eight proofs, from the plan alone. Rules are "check-1" ..
- * "check-7" and "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the
- * fault. */
+/* plan_check.c and check_*.c: the nine proofs, from the plan alone. Rules are "check-1" ..
+ * "check-9" with a letter for the case. Returns 0, or EXIT_CORRUPT after filling the fault. */
 typedef struct PlanFault {
     char rule[16];     /* check-2a */
     uint64_t instr;    /* the instruction that breaks it; UINT64_MAX = the plan as a whole */
@@ -407,6 +435,7 @@ typedef struct PlanCheckResult {
     uint64_t gathers, views; /* 3: unshards, and what is read of flat parameters */
     uint64_t parameters, contributions, reductions; /* 4: trained; to their gradients; of those */
     uint64_t collectives;                           /* 5 */
+    uint64_t nodes, terms, facts;                   /* 8: ops, losses and metrics of the model */
     uint64_t saves, save_bytes, holds; /* 9: saves, what they write on a rank at most; instructions
                                           that wait for them */
     uint32_t live_units[8];            /* by program: most non-root units unsharded at once */

@@ -4,8 +4,8 @@
  * by rule and instruction. The proofs run from the outermost in, because the later ones lean on the
  * earlier: 7 (no cycle: clocks exist) and 5 (collectives match), then for each program 1 (reads
  * after writes), 2 (no overlap), 3 (between unshard and reshard) and 4 inside a program (gradients
- * are those of the loss), then 4 over the calls of a step, then 6 (the high-water mark)
- * and 9 (what leaves for a checkpoint beside the next step).
+ * are those of the loss), then 4 over the calls of a step, then 8 (the loss is the model's), 6 (the
+ * high-water mark) and 9 (what leaves for a checkpoint beside the next step).
  *
  * Cost: n log n in instructions, once a role; only proof 9 adds up what each rank writes.
  */
@@ -77,6 +77,8 @@ static void fill_last(Check *c) {
 
 static int prove(Check *c, uint32_t rules) {
     const Plan *p = c->p;
+    /* Proof 8 is about the losses and metrics that proof 4 finds. */
+    if (rules & CHECK_RULE(8)) rules |= CHECK_RULE(4);
     int status = rules & CHECK_RULE(7) ? check_cycles(c) : 0;
     if (status) return status;
     for (uint32_t k = 0; k < p->n_programs; k++) fill_clocks(c, k);
@@ -99,6 +101,8 @@ static int prove(Check *c, uint32_t rules) {
     }
     if (!status && rules & CHECK_RULE(4)) status = check_evaluation(c);
     if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
+    if (!status && rules & CHECK_RULE(8)) status = check_model(c);
+    if (!status && rules & CHECK_RULE(8)) status = check_facts(c);
     if (!status && rules & CHECK_RULE(6)) status = check_peak(c);
     return status || !(rules & CHECK_RULE(9)) ? status : check_saves(c);
 }

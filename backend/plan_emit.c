@@ -8,6 +8,7 @@
 
 #include "backend.h"
 #include "passes.h"
+#include "statement.h"
 
 enum {
 #define SECTION(field, type, name) S_##field,
@@ -262,6 +263,44 @@ static void emit_programs(Emit *e) {
     }
 }
 
+static uint32_t state_row(const Graph *g, const char *name) {
+    for (uint32_t i = 0; i < g->states.n; i++)
+        if (!strcmp(g->states.at[i].name, name)) return i;
+    BUG("state %s of the model is gone", name);
+}
+
+/* In the order of attrs.def, then the sizes. */
+static void emit_words(Emit *e, const StatementNode *n) {
+    Attrs a = n->attr;
+    if (n->state) a.index = state_row(e->g, n->state);
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (op_info[n->kind].attrs >> bit & 1)
+            put(e, S_node_words, (const char *)&a + bit * sizeof(uint64_t), sizeof(uint64_t));
+    put(e, S_node_words, n->type.dim, n->type.rank * sizeof *n->type.dim);
+}
+
+static void put_fact(void *e, const char *name, FactKind kind, uint64_t value) {
+    PUT((Emit *)e, facts, .name = string(e, name), .kind = kind, .value = value);
+}
+
+static void emit_statement(Emit *e) {
+    const Statement *s = e->f->statement;
+    facts_of_model(e->f, put_fact, e);
+    for (uint32_t i = 0; i < s->programs.n; i++)
+        PUT(e, model_programs, .kind = (uint32_t)s->programs.at[i].kind,
+            .first_node = s->programs.at[i].first, .n_node = s->programs.at[i].n);
+    for (uint32_t i = 0; i < s->nodes.n; i++) {
+        const StatementNode *n = &s->nodes.at[i];
+        uint32_t first = ROWS(e, node_words);
+        emit_words(e, n);
+        PUT(e, nodes, .op = (uint16_t)n->kind, .rank = n->type.rank, .first_in = n->first_in,
+            .n_in = n->n_in, .first_out = n->first_out, .n_out = n->n_out, .first_word = first,
+            .n_word = ROWS(e, node_words) - first, .path = string(e, n->path), .file = n->span.file,
+            .line = n->span.file ? n->span.line : 0);
+    }
+    if (s->in.n) put(e, S_node_operands, s->in.at, s->in.n * sizeof *s->in.at);
+}
+
 static int64_t emit_call(Emit *e, PlanCallKind call, ProgramKind kind, int64_t times) {
     int32_t program = graph_find_program(e->g, kind);
     if (program == NO_INDEX || times < 1) return 0;
@@ -370,6 +409,7 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, uin
     emit_formulas(e);
     emit_source(e, "train", &s->train);
     emit_source(e, "val", &s->val);
+    emit_statement(e);
     emit_programs(e);
     emit_settings(e, compiler, command, emit_calls(e));
     write_file_bytes(e, fingerprint, out);

@@ -20,6 +20,8 @@ typedef struct Reading {
 int plan_fail(Reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* plan_tables.c: all tables but the programs' contents. 0 or EXIT_CORRUPT. */
 int plan_read_tables(Reading *r);
+/* plan_model.c: what the plan has to compute. */
+int plan_read_model(Reading *r);
 /* A type with a size of at most PLAN_LARGEST bytes. */
 bool plan_type_sane(const Type *t);
 /* plan_instrs.c: values, operands, edges, instructions and their attributes. */

@@ -487,5 +487,6 @@ int plan_read_tables(Reading *r) {
     if (!status) status = read_fields(r);
     if (!status) status = read_sources(r);
     if (!status) status = read_programs(r);
+    if (!status) status = plan_read_model(r);
     return status;
 }

@@ -1,6 +1,7 @@
 /* What a plan says in words: its strings, the name of an instruction, and why it is refused. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "plan_inside.h"
 
@@ -34,4 +35,13 @@ void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size) {
     else
         snprintf(out + n, size - (size_t)n, "%s #%llu", op_info[in->op].name,
                  (unsigned long long)instr);
+}
+
+Attrs plan_node_attrs(const Plan *p, const PlanNode *n) {
+    Attrs a = {0};
+    const uint64_t *word = &p->node_words[n->first_word];
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
+        if (op_info[n->op].attrs >> bit & 1)
+            memcpy((char *)&a + bit * sizeof *word, word++, sizeof *word);
+    return a;
 }

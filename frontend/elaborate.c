@@ -13,6 +13,7 @@
 
 #include "elaborate.h"
 #include "signature.h"
+#include "statement.h"
 
 typedef struct FieldUse {
     Elaboration *e;
@@ -263,6 +264,7 @@ bool frontend_elaborate(Frontend *f) {
     bool right = elaborate(&e) && f->exit_code == EXIT_DONE;
     arena_free(m->arena);
     m->arena = f->arena;
+    if (right) f->statement = statement_of(f->graph);
     if (right) model_lint(m); /* where something is wrong, that comes first */
     f->exit_code = right ? EXIT_DONE : diag_exit_code(m->ds);
     return right;

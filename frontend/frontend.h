@@ -82,7 +82,8 @@ typedef struct Settings {
 typedef struct Frontend {
     DiagSet *diags;
     Arena *arena;
-    Graph *graph; /* after frontend_elaborate */
+    Graph *graph;                      /* after frontend_elaborate */
+    const struct Statement *statement; /* the same, which stays as it is */
     Settings settings;
     int exit_code;
     bool readable;       /* declarations and requirements are right: modules may be looked at */

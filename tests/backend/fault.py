@@ -4,7 +4,7 @@ import ctypes
 import struct
 import sys
 
-HEADER, SECTION, INSTRUCTION, EDGES_AT = 48, 24, 23, 24
+HEADER, SECTION, INSTRUCTION, EDGES_AT = 48, 24, 28, 24
 
 path = sys.argv[1]
 plan = bytearray(open(path, "rb").read())

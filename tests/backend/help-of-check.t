@@ -3,7 +3,7 @@
 ==== out
 usage: fsdpc check [-v] plan.bin | CK
 
-Prints nothing when all eight proofs of a plan succeed (-v: a line for each); otherwise the
+Prints nothing when all nine proofs of a plan succeed (-v: a line for each); otherwise the
 rule, the instruction and the source line.
 
 CK is a folder of checkpoints, whose newest is meant, or one of them. All its files are read

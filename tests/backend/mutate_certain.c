@@ -462,6 +462,62 @@ static bool over_a_smaller_one(Edit *e, Random *r) {
     return true;
 }
 
+/* ---- another model, the same in all programs */
+
+/* An attribute that says how a forward op computes, or ATTR_COUNT. */
+static int model_attr(const EditInstr *in) {
+    static const int bits[] = {ATTR_BIT_causal, ATTR_BIT_eps, ATTR_BIT_alpha};
+    const OpInfo *o = &op_info[in->row.op];
+    for (size_t k = 0; k < ARRAY_LEN(bits); k++)
+        if (o->role == ROLE_FORWARD && o->levels & L_MODEL && o->launched &&
+            o->attrs >> bits[k] & 1)
+            return bits[k];
+    return ATTR_COUNT;
+}
+static bool has_model_attr(const Edit *e, uint32_t i) {
+    return model_attr(&e->instr[i]) != ATTR_COUNT;
+}
+/* In forward, backward and evaluation alike: the gradients are right, for another model. */
+static bool another_model(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_model_attr, &at)) return false;
+    const EditInstr *in = &e->instr[at.instr];
+    int bit = model_attr(in);
+    PlanString path = in->row.path;
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        EditInstr *other = &e->instr[i];
+        if (other->row.path != path || !(op_info[other->row.op].attrs >> bit & 1)) continue;
+        Attrs *a = &other->row.attr;
+        if (bit == ATTR_BIT_causal) a->causal ^= 1;
+        if (bit == ATTR_BIT_eps) a->eps *= 2;
+        if (bit == ATTR_BIT_alpha) a->alpha *= 2;
+    }
+    return true;
+}
+
+/* A file of weights would be read into the other one, and saved so. */
+static bool exchange_names(Edit *e, Random *r) {
+    uint32_t n = (uint32_t)e->base->n_params, a = random_below(r, n);
+    for (uint32_t k = 1; k < n; k++) {
+        PlanParam *p = &e->param[a], *q = &e->param[(a + k) % n];
+        if (memcmp(&p->type, &q->type, sizeof p->type)) continue;
+        PlanString key = p->key, name = p->checkpoint;
+        p->key = q->key;
+        p->checkpoint = q->checkpoint;
+        q->key = key;
+        q->checkpoint = name;
+        return p->checkpoint != q->checkpoint;
+    }
+    return false;
+}
+
+static bool another_rate(Edit *e, Random *r) {
+    double *const rate[] = {&e->settings.lr, &e->settings.final};
+    double *x = rate[random_below(r, ARRAY_LEN(rate))];
+    *x = *x / 2 + 0.125;
+    return true;
+}
+
 const Fault certain_faults[] = {
     {"make a gradient a constant", 4, 3, constant_gradient},
     {"make a slope zero", 4, 6, zero_slope},
@@ -488,5 +544,8 @@ const Fault certain_faults[] = {
     {"no all-reduce of a shard", 4, 4, leave_out_replicas},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
+    {"compute another model", 8, 3, another_model},
+    {"exchange the names of two parameters", 8, 1, exchange_names},
+    {"train at another rate", 8, 1, another_rate},
 };
 const uint32_t n_certain_faults = ARRAY_LEN(certain_faults);

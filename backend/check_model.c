@@ -1,0 +1,340 @@
+/* Proof 8: the plan computes the model.
+ *
+ * The plan carries the graph that the frontend made (nodes). Each value of it gets a number as in
+ * check_terms.c, and so does each value of the plan, with one difference to the numbers there: what
+ * only moves a value, or gives it another dtype, does not count, and ops that exist for speed stand
+ * for the ops of the model that they replace. Proof 4 has found the value with which the sum of
+ * each loss and metric begins; here its number must be that of what the model sets the state to. So
+ * operands, attributes, parameters, fields, masks and seeds are those of the model, in training and
+ * in evaluation, and by proof 4 so are the gradients.
+ *
+ *   8a  a loss or metric is computed in another way than the model says
+ *   8b  the model has a loss or metric that the plan does not compute, or the plan one more
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "text.h"
+
+typedef unsigned long long Llu;
+
+typedef struct Meaning {
+    Check *c;
+    uint64_t *of;    /* by value of a Part */
+    uint64_t *model; /* by value of the model */
+    uint32_t *maker; /* by value of the model: its node */
+} Meaning;
+
+/* ---- the model */
+
+static Type node_type(const Plan *p, const PlanNode *n) {
+    Type t = {.dtype = DT_F32, .rank = (uint8_t)n->rank};
+    const uint64_t *size = &p->node_words[n->first_word + n->n_word - n->rank];
+    memcpy(t.dim, size, n->rank * sizeof *size);
+    return t;
+}
+
+static void number_node(Meaning *m, uint32_t i) {
+    const Plan *p = m->c->p;
+    const PlanNode *n = &p->nodes[i];
+    Attrs a = plan_node_attrs(p, n);
+    Type t = node_type(p, n);
+    uint64_t *in = m->c->terms;
+    for (uint32_t k = 0; k < n->n_in; k++) in[k] = m->model[p->node_operands[n->first_in + k]];
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        m->maker[n->first_out + k] = i;
+        m->model[n->first_out + k] = n->op == OP_param  ? check_param_term((uint32_t)a.index)
+                                     : n->op == OP_cast ? in[0]
+                                                        : check_term(n->op, &a, k, &t, n->n_in, in);
+    }
+}
+
+/* ---- the plan */
+
+/* attention_packed is split and attention: its operand is [B, T, 3, H, h]. The numbers of the three
+ * parts. */
+static void packed_parts(const Meaning *m, const Part *part, uint64_t third[3]) {
+    const Type *packed = check_type(m->c, check_part_in(part, 0));
+    uint64_t in = m->of[check_part_in(part, 0)];
+    Attrs by = {.axis = 2};
+    Type t = {.dtype = packed->dtype, .rank = 4};
+    const int kept[] = {0, 1, 3, 4};
+    for (int k = 0; k < 4; k++) t.dim[k] = packed->dim[kept[k]];
+    for (uint32_t k = 0; k < 3; k++) third[k] = check_term(OP_split, &by, k, &t, 1, &in);
+}
+
+static void number_packed(Meaning *m, const Part *part, const Attrs *a) {
+    uint64_t third[3];
+    packed_parts(m, part, third);
+    for (uint32_t k = 0; k < part->n_out; k++) {
+        uint32_t v = check_part_out(part, k);
+        m->of[v] = check_term(OP_attention, a, k, check_type(m->c, v), 3, third);
+    }
+}
+
+static void number_part(Meaning *m, const Part *part, const Attrs *a) {
+    uint64_t *in = m->c->terms;
+    if (part->op == OP_attention_packed) {
+        number_packed(m, part, a);
+        return;
+    }
+    for (uint32_t k = 0; k < part->n_in; k++) in[k] = m->of[check_part_in(part, k)];
+    for (uint32_t k = 0; k < part->n_out; k++) {
+        uint32_t v = check_part_out(part, k);
+        m->of[v] = part->op == OP_all_reduce ? in[k]
+                   : part->op == OP_cast
+                       ? in[0]
+                       : check_term(part->op, a, k, check_type(m->c, v), part->n_in, in);
+    }
+}
+
+static void number_instr(Meaning *m, uint64_t i) {
+    Check *c = m->c;
+    const PlanInstr *in = &c->p->instrs[i];
+    int64_t param = check_shows_param(in->op) ? check_view_param(c, i) : -1;
+    if (param >= 0) {
+        m->of[check_out(c, i, 0)] = check_param_term((uint32_t)param);
+        return;
+    }
+    Part part[CHECK_PARTS];
+    uint32_t n = check_parts(c, i, part);
+    for (uint32_t k = 0; k < n; k++) {
+        Attrs a = check_part_attrs(c, i, &part[k]);
+        number_part(m, &part[k], &a);
+    }
+}
+
+/* ---- words for what differs */
+
+static void put_attrs(const Check *c, uint16_t op, const Attrs *a, Buf *out) {
+    const char *between = " {";
+    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++) {
+        if (!(op_info[op].attrs >> bit & 1) || !text_field_shown(&attr_fields[bit], a)) continue;
+        buf_printf(out, "%s", between);
+        text_field_print(&attr_fields[bit], a, &c->mesh, out);
+        between = ", ";
+    }
+    if (*between == ',') buf_printf(out, "}");
+}
+
+static void put_node_name(const Plan *p, const PlanNode *n, Buf *out) {
+    int64_t row = (int64_t)p->node_words[n->first_word];
+    const char *path = plan_string(p, n->path);
+    if (n->op == OP_param)
+        buf_printf(out, "%s", plan_string(p, p->params[row].name));
+    else if (n->op == OP_field)
+        buf_printf(out, "%s", plan_string(p, p->fields[row].name));
+    else
+        buf_printf(out, "%s%s%s", path, *path ? "." : "", op_info[n->op].name);
+}
+
+static void put_node(const Meaning *m, const PlanNode *n, Buf *out) {
+    const Plan *p = m->c->p;
+    Attrs a = plan_node_attrs(p, n);
+    buf_printf(out, "%s(", op_info[n->op].name);
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        if (k) buf_printf(out, ", ");
+        put_node_name(p, &p->nodes[m->maker[p->node_operands[n->first_in + k]]], out);
+    }
+    buf_printf(out, ")");
+    put_attrs(m->c, n->op, &a, out);
+}
+
+/* The first node with that number, or NULL. */
+static const PlanNode *node_of(const Meaning *m, const PlanModelProgram *q, uint64_t number) {
+    const Plan *p = m->c->p;
+    for (uint32_t i = q->first_node; i < q->first_node + q->n_node; i++)
+        for (uint32_t k = 0; k < p->nodes[i].n_out; k++)
+            if (m->model[p->nodes[i].first_out + k] == number) return &p->nodes[i];
+    return NULL;
+}
+
+static void put_part(const Meaning *m, const PlanModelProgram *q, const Part *part, uint64_t instr,
+                     Buf *out) {
+    const Plan *p = m->c->p;
+    Attrs a = check_part_attrs(m->c, instr, part);
+    buf_printf(out, "%s(", op_info[part->op].name);
+    for (uint32_t k = 0; k < part->n_in; k++) {
+        uint32_t v = check_part_in(part, k);
+        const PlanNode *n = node_of(m, q, m->of[v]);
+        const PlanInstr *def = &p->instrs[check_instr_of(m->c, v)];
+        if (k) buf_printf(out, ", ");
+        if (n)
+            put_node_name(p, n, out);
+        else
+            buf_printf(out, "%s.%s", plan_string(p, def->path), op_info[def->op].name);
+    }
+    buf_printf(out, ")");
+    put_attrs(m->c, part->op, &a, out);
+}
+
+static int ascending(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The numbers of the values of a program, ascending. calloc'ed. */
+static uint64_t *numbers_of(const Meaning *m, uint32_t program, size_t *n) {
+    const Plan *p = m->c->p;
+    const PlanProgram *pr = &p->programs[program];
+    uint64_t end = pr->first_instr + (uint64_t)pr->n_instr, *all;
+    all = calloc((size_t)pr->n_instr * CHECK_PARTS * 2 + p->n_values, sizeof *all);
+    *n = 0;
+    for (uint64_t i = pr->first_instr; all && i < end; i++) {
+        Part part[CHECK_PARTS];
+        uint32_t parts = check_parts(m->c, i, part);
+        for (uint32_t k = 0; k < parts; k++) {
+            for (uint32_t j = 0; j < part[k].n_out; j++)
+                all[(*n)++] = m->of[check_part_out(&part[k], j)];
+            if (part[k].op != OP_attention_packed) continue;
+            packed_parts(m, &part[k], &all[*n]);
+            *n += 3;
+        }
+    }
+    if (all) qsort(all, *n, sizeof *all, ascending);
+    return all;
+}
+
+/* The first node that the value of node `last` depends on and that the plan does not compute. */
+static const PlanNode *first_other(const Meaning *m, const PlanModelProgram *q, uint32_t last,
+                                   const uint64_t *all, size_t n) {
+    const Plan *p = m->c->p;
+    bool *needed = calloc(q->n_node + 1, 1);
+    const PlanNode *other = &p->nodes[last];
+    if (needed) needed[last - q->first_node] = true;
+    for (uint32_t i = last + 1; needed && i-- > q->first_node;) {
+        const PlanNode *node = &p->nodes[i];
+        if (!needed[i - q->first_node]) continue;
+        if (node->n_out && !bsearch(&m->model[node->first_out], all, n, sizeof *all, ascending))
+            other = node;
+        for (uint32_t k = 0; k < node->n_in; k++)
+            needed[m->maker[p->node_operands[node->first_in + k]] - q->first_node] = true;
+    }
+    free(needed);
+    return other;
+}
+
+/* How alike a part is to a node: 0 if it is another op, or one that the model has. */
+static int likeness(const Meaning *m, const PlanNode *n, uint64_t instr, const Part *part) {
+    const Plan *p = m->c->p;
+    const PlanInstr *in = &p->instrs[instr];
+    bool packed = part->op == OP_attention_packed && n->op == OP_attention;
+    if (part->op != n->op && !packed) return 0;
+    int same = 1 + (in->path == n->path) + (in->file == n->file && in->line == n->line);
+    for (uint32_t k = 0; k < MIN(n->n_in, part->n_in); k++)
+        same += m->of[check_part_in(part, k)] == m->model[p->node_operands[n->first_in + k]];
+    return same;
+}
+
+/* The part of the program that stands for the node, as far as that can be said. */
+static uint64_t counterpart(const Meaning *m, const PlanNode *n, uint32_t program, Part *found) {
+    const PlanProgram *pr = &m->c->p->programs[program];
+    uint64_t at = NO_INSTR, end = pr->first_instr + (uint64_t)pr->n_instr;
+    int most = 1;
+    for (uint64_t i = pr->first_instr; i < end; i++) {
+        Part part[CHECK_PARTS];
+        uint32_t parts = check_parts(m->c, i, part);
+        for (uint32_t k = 0; k < parts; k++) {
+            int same = likeness(m, n, i, &part[k]);
+            if (same <= most) continue;
+            most = same;
+            *found = part[k];
+            at = i;
+        }
+    }
+    return at;
+}
+
+static int tell_other(const Meaning *m, const PlanModelProgram *q, const PlanNode *setter,
+                      const char *state, uint32_t value) {
+    Check *c = m->c;
+    const Plan *p = c->p;
+    uint32_t program = c->program[p->values[value].def];
+    size_t n;
+    uint64_t *all = numbers_of(m, program, &n);
+    if (!all) return EXIT_ENVIRONMENT;
+    uint32_t last = m->maker[p->node_operands[setter->first_in]];
+    const PlanNode *other = first_other(m, q, last, all, n);
+    free(all);
+    Part part;
+    uint64_t at = counterpart(m, other, program, &part);
+    Buf want = {0}, got = {0};
+    put_node(m, other, &want);
+    if (at != NO_INSTR) put_part(m, q, &part, at, &got);
+    const char *path = plan_string(p, other->path);
+    int status =
+        at == NO_INSTR
+            ? check_fail(c, "8a", p->values[value].def,
+                         "%s: the model says %s in %s, line %u, which nothing computes", state,
+                         want.at, *path ? path : "the root module", other->line)
+            : check_fail(c, "8a", at, "%s: computes %s; the model says %s in %s, line %u", state,
+                         got.at, want.at, *path ? path : "the root module", other->line);
+    buf_free(&want);
+    buf_free(&got);
+    return status;
+}
+
+/* ---- losses and metrics */
+
+static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *n, bool *stated) {
+    Check *c = m->c;
+    const Plan *p = c->p;
+    uint64_t row = p->node_words[n->first_word];
+    const char *name = plan_string(p, p->states[row].name);
+    stated[row] = true;
+    if (!c->term[row])
+        return check_fail(c, "8b", NO_INSTR, "no program computes %s of the model", name);
+    uint32_t value = c->term[row] - 1;
+    c->result->terms++;
+    if (m->of[value] == m->model[p->node_operands[n->first_in]]) return 0;
+    return tell_other(m, q, n, name, value);
+}
+
+static int compare(Meaning *m, bool *stated) {
+    Check *c = m->c;
+    const Plan *p = c->p;
+    int status = 0;
+    for (uint64_t k = 0; !status && k < p->n_model_programs; k++) {
+        const PlanModelProgram *q = &p->model_programs[k];
+        for (uint32_t i = q->first_node; !status && i < q->first_node + q->n_node; i++) {
+            if (p->nodes[i].op == OP_set_state)
+                status = check_term_of(m, q, &p->nodes[i], stated);
+            else
+                number_node(m, i);
+        }
+    }
+    c->result->nodes = p->n_nodes;
+    for (uint64_t k = 0; !status && k < p->n_states; k++)
+        if (c->term[k] && !stated[k])
+            status = check_fail(c, "8b", p->values[c->term[k] - 1].def, "the model has no %s",
+                                plan_string(p, p->states[k].name));
+    return status;
+}
+
+static uint64_t model_values(const Plan *p) {
+    return p->n_nodes
+               ? p->nodes[p->n_nodes - 1].first_out + (uint64_t)p->nodes[p->n_nodes - 1].n_out
+               : 0;
+}
+
+int check_model(Check *c) {
+    const Plan *p = c->p;
+    uint64_t values = model_values(p) + 1;
+    Meaning m = {.c = c};
+    m.of = calloc(check_room(c), sizeof *m.of);
+    m.model = calloc(values, sizeof *m.model);
+    m.maker = calloc(values, sizeof *m.maker);
+    bool *stated = calloc(p->n_states + 1, sizeof *stated);
+    int status = EXIT_ENVIRONMENT;
+    if (m.of && m.model && m.maker && stated) {
+        for (uint64_t i = 0; i < p->n_instrs; i++) number_instr(&m, i);
+        status = compare(&m, stated);
+    }
+    free(m.of);
+    free(m.model);
+    free(m.maker);
+    free(stated);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* The facts of a model (facts.h), from the frontend's settings and from the statement that it made
+ * before any pass. The same order as in check_facts.c.
+ */
+#include "backend.h"
+#include "statement.h"
+#include "text.h"
+
+typedef struct Facts {
+    const Frontend *f;
+    const Statement *s;
+    void (*put)(void *context, const char *name, FactKind kind, uint64_t value);
+    void *context;
+} Facts;
+
+static void settings(const Facts *out) {
+    const Settings *s = &out->f->settings;
+    const Policy *q = &out->s->policy;
+#define WHOLE(name, plan, model) out->put(out->context, name, FACT_WHOLE, (uint64_t)(model));
+#define REAL(name, plan, model) out->put(out->context, name, FACT_REAL, fact_real(model));
+#define TEXT(name, plan, model) out->put(out->context, name, FACT_TEXT, fact_text(model));
+#include "facts.def"
+    for (int a = 0; a < q->mesh.n; a++)
+        out->put(out->context, axis_name(q->mesh.axis[a].role), FACT_WHOLE,
+                 (uint64_t)q->mesh.axis[a].size);
+}
+
+/* The policies that are attributes of the update's ops too. */
+static void constants(const Facts *out) {
+    for (uint32_t i = 0; i < n_policy_fields; i++) {
+        const TextField *f = &policy_fields[i];
+        const Policy *q = &out->s->policy;
+        bool real = f->kind == TEXT_REAL, is_attribute = false;
+        for (int bit = 0; bit < ATTR_COUNT; bit++)
+            is_attribute |= !strcmp(attr_fields[bit].name, f->name);
+        if (is_attribute)
+            out->put(out->context, f->name, real ? FACT_REAL : FACT_WHOLE,
+                     real ? fact_real(text_field_real(f, q)) : (uint64_t)text_field_get(f, q));
+    }
+}
+
+static void param(const Facts *out, const Param *p) {
+    FactRow row = {0};
+    bool transposed; /* like the parameter itself */
+    fact_word(&row, fact_text(p->key));
+    fact_word(&row, fact_text(p->checkpoint));
+    fact_word(&row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+                               (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
+                               (p->grouped ? PARAM_GROUPED : 0)));
+    fact_word(&row, p->init);
+    fact_word(&row, fact_real(p->init_mean));
+    fact_word(&row, fact_real(p->init_std));
+    fact_word(&row, fact_real(p->lr_factor));
+    fact_word(&row, fact_real(p->weight_decay));
+    fact_type(&row, &p->type);
+    for (uint32_t k = 0; k < p->aliases.n; k++) {
+        const char *path = p->aliases.at[k].path;
+        fact_word(&row, fact_text(path));
+        fact_word(&row, fact_text(frontend_checkpoint_name(out->f, 0, path, &transposed)));
+    }
+    out->put(out->context, p->name.path, FACT_ROW, row.hash);
+}
+
+static void other_name(const Facts *out, FactRow *row, uint32_t table, const char *path) {
+    bool transposed;
+    fact_word(row, fact_text(frontend_checkpoint_name(out->f, table, path, &transposed)));
+    fact_word(row, transposed ? PARAM_TRANSPOSED : 0);
+}
+
+static void names(const Facts *out, uint32_t table) {
+    const StringList *skips = frontend_names_skips(out->f, table);
+    FactRow row = {0};
+    for (uint32_t k = 0; k < skips->at.n; k++) fact_word(&row, fact_text(skips->at.at[k]));
+    for (uint32_t i = 0; table && i < out->s->params.n; i++)
+        other_name(out, &row, table, out->s->params.at[i].key);
+    for (uint32_t i = 0; table && i < out->s->params.n; i++)
+        for (uint32_t k = 0; k < out->s->params.at[i].aliases.n; k++)
+            other_name(out, &row, table, out->s->params.at[i].aliases.at[k].path);
+    out->put(out->context, frontend_names_label(out->f, table), FACT_ROW, row.hash);
+}
+
+static void source(const Facts *out, const char *name, const DataSource *s) {
+    if (!s->present) return;
+    FactRow row = {0};
+    bool text = s->kind == SOURCE_TEXT;
+    fact_word(&row, s->kind);
+    fact_word(&row, fact_text(s->path));
+    fact_word(&row, fact_real(text ? s->from : 0));
+    fact_word(&row, fact_real(text ? s->to : 0));
+    const uint64_t words[] = {(uint64_t)s->samples,
+                              (uint64_t)s->vocab,
+                              s->seed,
+                              (uint64_t)s->corruption,
+                              (uint64_t)s->raw,
+                              (uint64_t)s->noise,
+                              (uint64_t)s->spans,
+                              (uint64_t)s->mask,
+                              (uint64_t)s->end,
+                              (uint64_t)s->words,
+                              s->draw};
+    for (size_t k = 0; k < ARRAY_LEN(words); k++) fact_word(&row, words[k]);
+    for (uint32_t k = 0; k < s->fields.n; k++) {
+        fact_word(&row, fact_text(s->fields.at[k].name));
+        fact_word(&row, fact_text(s->fields.at[k].path));
+        fact_word(&row, (uint64_t)s->fields.at[k].classes);
+    }
+    out->put(out->context, name, FACT_ROW, row.hash);
+}
+
+/* A loss or metric that the model sets. */
+static void metric(const Facts *out, const StatementNode *n) {
+    FactRow row = {0};
+    fact_word(&row, STATE_METRIC);
+    if (n->kind == OP_set_state) out->put(out->context, n->state, FACT_ROW, row.hash);
+}
+
+void facts_of_model(const Frontend *f,
+                    void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
+                    void *context) {
+    Facts out = {f, f->statement, put, context};
+    settings(&out);
+    constants(&out);
+    for (uint32_t i = 0; i < out.s->params.n; i++) param(&out, &out.s->params.at[i]);
+    for (uint32_t t = 0; t < frontend_names_tables(f); t++) names(&out, t);
+    for (uint32_t i = 0; i < out.s->fields.n; i++) {
+        FactRow row = {0};
+        fact_word(&row, out.s->fields.at[i].staging);
+        fact_type(&row, &out.s->fields.at[i].type);
+        put(context, out.s->fields.at[i].name, FACT_ROW, row.hash);
+    }
+    source(&out, "train", &f->settings.train);
+    source(&out, "val", &f->settings.val);
+    for (uint32_t i = 0; i < out.s->nodes.n; i++) metric(&out, &out.s->nodes.at[i]);
+}
