@@ -21,7 +21,8 @@ enum { KEPT = 6, MOST_PIECES = 1 << 17 };
 typedef struct Block {
     uint32_t file;
     uint64_t number, bytes, used; /* used: when */
-    uint8_t *at;                  /* NULL: nothing is in it */
+    uint8_t *at;                  /* CK_BLOCK bytes, aligned to CK_ALIGN; NULL: not yet taken */
+    bool full;                    /* the block is in it */
 } Block;
 
 typedef struct Written { /* by a rank */
@@ -114,11 +115,20 @@ void checkpoint_keep(Checkpoint *k, int blocks) { k->kept = MIN(blocks, CK_MOST_
 
 /* ---- blocks */
 
+/* What was read in part goes on from a place that O_DIRECT does not take. */
+static bool through_cache(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags >= 0 && flags & O_DIRECT && !fcntl(fd, F_SETFL, flags & ~O_DIRECT);
+}
+
+/* A block, where the file system lets us past its cache: most checkpoints are not in it, since they
+ * were written like that. `to` has room for a multiple of CK_ALIGN. */
 static int read_bytes(const Checkpoint *k, const CkFile *f, const CkTensor *t, uint64_t from,
                       uint64_t bytes, uint8_t *to, char *error) {
     char path[CK_PATH + 64];
     snprintf(path, sizeof path, "%s/%s", k->folder, f->name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_DIRECT);
+    if (fd < 0 && errno == EINVAL) fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) return corrupt(k, f, t, error, "the file is missing");
     if (fd < 0) {
         snprintf(error, CK_ERROR_BYTES, "cannot read %.300s: %s", path, strerror(errno));
@@ -133,13 +143,14 @@ static int read_bytes(const Checkpoint *k, const CkFile *f, const CkTensor *t, u
         code = corrupt(k, f, t, error, what);
     }
     for (uint64_t done = 0; done < bytes && !code;) {
-        ssize_t n = pread(fd, to + done, bytes - done, (off_t)(from + done));
+        ssize_t n = pread(fd, to + done, align_up(bytes, CK_ALIGN) - done, (off_t)(from + done));
         if (n < 0 && errno == EINTR) continue;
+        if (n < 0 && errno == EINVAL && through_cache(fd)) continue;
         if (n <= 0) {
             code = corrupt(k, f, t, error, n ? strerror(errno) : "the file was cut off");
             if (n) code = EXIT_ENVIRONMENT;
         }
-        done += n > 0 ? (uint64_t)n : 0;
+        done += n > 0 ? (uint64_t)n : 0; /* with what the file has beyond them, if anything */
     }
     close(fd);
     return code;
@@ -152,8 +163,9 @@ static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
     Block *oldest = k->block;
     for (int i = 0; i < k->kept; i++) {
         Block *b = &k->block[i];
-        b->used = b->at && b->file == file && b->number == number ? ++k->clock : b->used;
-        if (b->used == k->clock && b->at && b->file == file && b->number == number) {
+        bool found = b->full && b->file == file && b->number == number;
+        b->used = found ? ++k->clock : b->used;
+        if (found) {
             *out = b;
             return 0;
         }
@@ -161,8 +173,8 @@ static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
     }
     Block *b = *out = oldest;
     uint64_t from = number * CK_BLOCK, bytes = MIN(f->size - from, (uint64_t)CK_BLOCK);
-    free(b->at);
-    *b = (Block){.file = file, .number = number, .bytes = bytes, .at = malloc(bytes)};
+    *b = (Block){.file = file, .number = number, .bytes = bytes, .at = b->at};
+    if (!b->at) b->at = aligned_alloc(CK_ALIGN, CK_BLOCK);
     if (!b->at) {
         snprintf(error, CK_ERROR_BYTES, "no memory to read %.200s", k->folder);
         return EXIT_ENVIRONMENT;
@@ -174,11 +186,8 @@ static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t
                  (unsigned long long)from, (unsigned long long)(from + bytes - 1));
         code = corrupt(k, f, t, error, what);
     }
-    if (code) {
-        free(b->at);
-        b->at = NULL;
-        return code;
-    }
+    if (code) return code;
+    b->full = true;
     b->used = ++k->clock;
     return 0;
 }
