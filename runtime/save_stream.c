@@ -60,6 +60,7 @@ static int take(Rank *r, uint64_t bytes, Room *out) {
         if (code) return code;
     } else {
         out->taken = malloc(bytes);
+        if (out->taken) memset(out->taken, 0, bytes); /* the first step that is saved finds it */
     }
     out->at = out->taken ? (char *)align_up((uintptr_t)out->taken, CK_ALIGN) : NULL;
     if (out->at) return 0;
