@@ -3,7 +3,7 @@
  *
  *   4m  an op has another constant than the settings: the power of two that step_scale takes out
  *       again, what happens to a step that is not finite, the optimizer and its betas
- *   4p  two updates, or two step_scales, have different constants
+ *   4p  two updates (of Muon two of one kind), or two step_scales, have different constants
  */
 #include "check.h"
 
@@ -17,18 +17,20 @@ static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
     if ((has & A_on_nan) && a->on_nan != (int64_t)t->on_nan) return "on_nan";
     if ((has & A_beta1) && a->beta1 != t->beta1) return "beta1";
     if ((has & A_beta2) && a->beta2 != t->beta2) return "beta2";
-    if ((has & A_decoupled) && a->decoupled != (t->optimizer == OPTIMIZER_ADAMW))
-        return "decoupled";
+    bool decoupled = t->optimizer == OPTIMIZER_ADAMW || t->optimizer == OPTIMIZER_MUON;
+    if ((has & A_decoupled) && a->decoupled != decoupled) return "decoupled";
     return NULL;
 }
 
-static bool is_update_of(uint16_t op, uint32_t optimizer) {
+/* matrices: of a group that Muon would move. */
+static bool is_update_of(uint16_t op, uint32_t optimizer, bool matrices) {
     switch ((OptimizerKind)optimizer) {
     case OPTIMIZER_SGD: return op == OP_sgd || op == OP_sgd_momentum;
     case OPTIMIZER_ADAM:
     case OPTIMIZER_ADAMW: return op == OP_adam;
     case OPTIMIZER_LION: return op == OP_lion;
     case OPTIMIZER_ADAFACTOR: return op == OP_adafactor;
+    case OPTIMIZER_MUON: return op == (matrices ? OP_muon : OP_adam);
     case OPTIMIZER_KINDS: break;
     }
     return false;
@@ -51,16 +53,19 @@ static int check_alike(Check *c, uint64_t *first, uint64_t i) {
 
 int check_constants(Check *c) {
     const Plan *p = c->p;
-    uint64_t update = NO_INSTR, scale = NO_INSTR;
+    uint64_t update = NO_INSTR, scale = NO_INSTR, muon = NO_INSTR, momentum = NO_INSTR;
     int status = 0;
     for (uint64_t i = 0; !status && i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
         const char *other = other_setting(p->settings, in);
         if (other)
             return check_fail(c, "4m", i, "its attribute `%s` is not that of the settings", other);
-        if (check_is_update(in->op)) status = check_alike(c, &update, i);
+        bool updates = check_is_update(in->op);
+        if (updates) status = check_alike(c, in->op == OP_muon ? &muon : &update, i);
         if (in->op == OP_step_scale) status = check_alike(c, &scale, i);
-        if (check_is_update(in->op) && !is_update_of(in->op, p->settings->optimizer))
+        if (in->op == OP_muon_momentum) status = check_alike(c, &momentum, i);
+        bool matrices = updates && p->groups[in->attr.group].flags & GROUP_MATRICES;
+        if (updates && !is_update_of(in->op, p->settings->optimizer, matrices))
             return check_fail(c, "4m", i, "is not the update of the settings' optimizer");
     }
     return status;

@@ -135,6 +135,9 @@ static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
     uint32_t k = v - in->first_out;
     if (st->role == STATE_FACTORS)
         return in->op == OP_factored_means && in->attr.group == st->group;
+    if (in->op == OP_muon_momentum)
+        return k == 0 && st->role == STATE_MOMENT1 && in->attr.group == st->group;
+    if (in->op == OP_muon && k > 0) return false; /* scratch */
     return check_is_update(in->op) && in->attr.group == st->group && k < ARRAY_LEN(update_roles) &&
            update_roles[k] == st->role;
 }
@@ -326,16 +329,19 @@ static int check_scale(Step *s, uint64_t i, uint32_t k) {
     return check_fail(s->c, "4e", i, "its scale is not this step's");
 }
 
-/* Is operand k what op `of` makes of all ranks' parts for this group? */
+/* Is operand k what op `of` makes of all ranks' parts for this group? Of a group that every rank
+ * holds whole, muon_momentum's part is all. */
 static int check_factored(Step *s, uint64_t i, uint32_t k, uint16_t of) {
     const Sym *v = sym_in(s, i, k);
     const PlanInstr *in = &s->c->p->instrs[i], *def = &s->c->p->instrs[v->value];
     bool clips = op_info[in->op].attrs & op_info[of].attrs & A_clip_value;
     bool same_eps =
         !(op_info[in->op].attrs & op_info[of].attrs & A_eps) || def->attr.eps == in->attr.eps;
+    bool alone = of == OP_factored_means ||
+                 (of == OP_muon_momentum && !s->c->p->groups[in->attr.group].split);
     if (v->kind == SYM_FACTORED && v->group == in->attr.group && def->op == of && same_eps &&
         (!clips || def->attr.clip_value == in->attr.clip_value) &&
-        (of == OP_factored_means || v->summed == sample_axes(s)))
+        v->summed == (alone ? 0 : sample_axes(s)))
         return 0;
     return check_fail(s->c, "4e", i, "operand %u is not the %s of group %lld over all ranks", k,
                       op_info[of].name, (long long)in->attr.group);
@@ -372,14 +378,39 @@ static int follow_factored(Step *s, uint64_t i) {
     return status;
 }
 
+/* muon_momentum: what muon reads of the gradient. */
+static int follow_momentum(Step *s, uint64_t i) {
+    int64_t group = s->c->p->instrs[i].attr.group;
+    int status = check_state_of(s, i, 0, STATE_MOMENT1);
+    if (!status) status = check_complete(s, i, 1, group);
+    if (!status) status = check_scale(s, i, 2);
+    if (status) return status;
+    if (!is_set(s->c, check_out(s->c, i, 0), check_entry_state(s->c, check_in(s->c, i, 0))))
+        return check_fail(s->c, "4e", i, "its result does not become the group's state");
+    *sym_out(s, i, 1) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
+    return 0;
+}
+
+/* What the update takes of the gradient: its own operand, for Muon the momentum of all ranks. */
+static int check_taken(Step *s, uint64_t i, uint32_t states) {
+    const PlanInstr *in = &s->c->p->instrs[i];
+    static const uint16_t of[] = {OP_factored_means, OP_factored_sums, OP_factored_rms};
+    if (in->op == OP_muon) return check_factored(s, i, states, OP_muon_momentum);
+    int status = check_complete(s, i, states, in->attr.group);
+    for (uint32_t k = 0; !status && in->op == OP_adafactor && k < 3; k++)
+        status = check_factored(s, i, 4 + k, of[k]);
+    return status;
+}
+
 static int follow_update(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
+    uint32_t states = in->op == OP_muon ? 1 : in->n_out; /* its other result is scratch */
     if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
         return check_fail(s->c, "4d", i, "updates group %lld, which is not a trainable one",
                           (long long)group);
-    for (uint32_t k = 0; k < in->n_out; k++) {
+    for (uint32_t k = 0; k < states; k++) {
         int64_t index = check_entry_state(s->c, check_in(s->c, i, k));
         if (index < 0 || p->states[index].role != update_roles[k] ||
             p->states[index].group != group ||
@@ -390,16 +421,11 @@ static int follow_update(Step *s, uint64_t i) {
             return check_fail(s->c, "4e", i, "result %u does not become state %s", k,
                               plan_string(p, p->states[index].name));
     }
-    int status = check_complete(s, i, in->n_out, group);
+    int status = check_taken(s, i, states);
+    if (!status) status = check_scale(s, i, states + 1);
     if (status) return status;
-    status = check_scale(s, i, in->n_out + 1);
-    if (status) return status;
-    if (!is_step(s->c, check_in(s->c, i, in->n_out + 2)))
-        return check_fail(s->c, "4e", i, "operand %u is not the state of the step", in->n_out + 2);
-    static const uint16_t of[] = {OP_factored_means, OP_factored_sums, OP_factored_rms};
-    for (uint32_t k = 0; !status && in->op == OP_adafactor && k < 3; k++)
-        status = check_factored(s, i, 4 + k, of[k]);
-    if (status) return status;
+    if (!is_step(s->c, check_in(s->c, i, states + 2)))
+        return check_fail(s->c, "4e", i, "operand %u is not the state of the step", states + 2);
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
     return 0;
@@ -466,6 +492,7 @@ static int follow(Step *s, uint64_t i) {
         return 0;
     case OP_balance_loss: return follow_balance_loss(s, i);
     case OP_balance_grad: return follow_stats_reader(s, i);
+    case OP_muon_momentum: return follow_momentum(s, i);
     case OP_factored_sums:
     case OP_factored_means:
     case OP_factored_rms: return follow_factored(s, i);

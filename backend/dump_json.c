@@ -236,7 +236,7 @@ static json_t *collective_json(Events *e, const PlanInstr *in, int64_t micro) {
     push(event, integer((uint64_t)elements));
     push(event, sound(json_string(dtypes)));
     push(event, json_incref(group_ranks(e, (AxisSet)in->attr.axes)));
-    if (in->attr.tag == TAG_METRIC)
+    if (in->attr.tag == TAG_METRIC || in->attr.tag == TAG_MOMENTUM)
         push(event, sound(json_string(word_of(&words_CommTag, in->attr.tag))));
     return event;
 }

@@ -43,6 +43,7 @@ static Category carried(int64_t tag) {
     switch ((CommTag)tag) {
     case TAG_PARAMETER: return HOLDS_GATHERED;
     case TAG_GRADIENT: return HOLDS_GRADIENTS;
+    case TAG_MOMENTUM: return HOLDS_OPTIMIZER;
     case TAG_METRIC:
     case TAG_KINDS: break;
     }

@@ -87,10 +87,10 @@ static void put_params(Buf *out, const PlanParam *p, uint64_t i) {
         put_real(out, p->init_std);
         buf_printf(out, ")");
     }
-    buf_printf(out, " key \"%s\" checkpoint \"%s\"%s%s%s", text(p->key), text(p->checkpoint),
+    buf_printf(out, " key \"%s\" checkpoint \"%s\"%s%s%s%s", text(p->key), text(p->checkpoint),
                p->flags & PARAM_TRANSPOSED ? " transposed" : "",
                p->flags & PARAM_NO_DECAY ? " no_decay" : "",
-               p->flags & PARAM_FROZEN ? " frozen" : "");
+               p->flags & PARAM_FROZEN ? " frozen" : "", p->flags & PARAM_MATRIX ? " matrix" : "");
     if (p->flags & PARAM_GROUPED) {
         buf_printf(out, " lr ");
         put_real(out, p->lr_factor);
@@ -128,7 +128,9 @@ static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
 
 static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
     buf_printf(out, "group %llu unit %u %s %s %s %s params", (Llu)i, g->unit,
-               g->flags & GROUP_TRAINABLE ? "trainable" : "frozen",
+               g->flags & GROUP_MATRICES    ? "matrices"
+               : g->flags & GROUP_TRAINABLE ? "trainable"
+                                            : "frozen",
                dtype_name((int)g->master_dtype), dtype_name((int)g->compute_dtype),
                dtype_name((int)g->reduce_dtype));
     for (uint32_t k = 0; k < g->n_param; k++) {

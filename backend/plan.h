@@ -127,7 +127,13 @@ typedef struct PlanParam {
     double lr_factor, weight_decay; /* of PARAM_GROUPED: factor of the step's lr; own decay */
     Type type;                      /* master dtype, full shape */
 } PlanParam;
-enum { PARAM_TRANSPOSED = 1, PARAM_NO_DECAY = 2, PARAM_FROZEN = 4, PARAM_GROUPED = 8 };
+enum {
+    PARAM_TRANSPOSED = 1,
+    PARAM_NO_DECAY = 2,
+    PARAM_FROZEN = 4,
+    PARAM_GROUPED = 8,
+    PARAM_MATRIX = 16
+};
 
 /* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
  * the optimizer's is `standard`. */
@@ -169,7 +175,7 @@ typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     AxisSet split; /* axes over which master and moments are split */
     int64_t unpadded, padded, shard;
 } PlanGroup;
-enum { GROUP_TRAINABLE = 1 };
+enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: by Muon */
 static inline Layout plan_layout(const PlanGroup *g) {
     Layout l = {g->split, g->unpadded, g->padded, g->shard};
     return l;

@@ -85,7 +85,7 @@ static void emit_params(Emit *e) {
         const Param *p = &e->g->params.at[i];
         uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
                          (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
-                         (p->grouped ? PARAM_GROUPED : 0);
+                         (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0);
         PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
             .checkpoint = string(e, p->checkpoint), .init = (uint32_t)p->init, .flags = flags,
             .first_alias = ROWS(e, aliases), .n_alias = p->aliases.n, .init_mean = p->init_mean,
@@ -137,7 +137,8 @@ static void emit_units(Emit *e) {
     CHECK(next == e->g->groups.n);
     for (uint32_t i = 0; i < e->g->groups.n; i++) {
         const Group *g = &e->g->groups.at[i];
-        PUT(e, groups, .unit = (uint32_t)g->unit, .flags = g->trainable ? GROUP_TRAINABLE : 0,
+        PUT(e, groups, .unit = (uint32_t)g->unit,
+            .flags = (g->trainable ? GROUP_TRAINABLE : 0) | (g->matrices ? GROUP_MATRICES : 0),
             .split = g->layout.split, .first_param = ROWS(e, group_params), .n_param = g->params.n,
             .master_dtype = (uint32_t)g->master_dtype, .compute_dtype = (uint32_t)g->compute_dtype,
             .reduce_dtype = (uint32_t)g->reduce_dtype, .unpadded = g->layout.unpadded,

@@ -133,7 +133,7 @@ static int read_params(Reading *r) {
         FAIL_IF(bad_string(p, a->name) || bad_string(p, a->key) || bad_string(p, a->checkpoint),
                 "parameter %llu has no name", (Llu)i);
         const char *name = plan_string(p, a->name);
-        FAIL_IF(a->init > 2 || a->flags > 15 || a->pad || bad_real(a->init_std, 0, 1e30) ||
+        FAIL_IF(a->init > 2 || a->flags > 31 || a->pad || bad_real(a->init_std, 0, 1e30) ||
                     bad_real(a->init_mean, -1e30, 1e30),
                 "parameter %s: unknown initial value or flags", name);
         FAIL_IF(bad_real(a->lr_factor, 0, 1e30) || bad_real(a->weight_decay, 0, 1e30) ||
@@ -145,6 +145,8 @@ static int read_params(Reading *r) {
                 "parameter %s has no type", name);
         FAIL_IF((a->flags & PARAM_TRANSPOSED) && a->type.rank != 2,
                 "parameter %s: only a matrix is stored transposed", name);
+        FAIL_IF((a->flags & PARAM_MATRIX) && a->type.rank != 2,
+                "parameter %s is no matrix, and moved as one", name);
         total += type_elements(&a->type);
         FAIL_IF(total > PLAN_LARGEST, "there are too many parameters");
     }
@@ -215,7 +217,7 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
     Mesh mesh = plan_mesh(p);
-    FAIL_IF(g->flags > 1 || g->split & ~mesh_parameter_axes(&mesh) ||
+    FAIL_IF(g->flags > 3 || g->flags == GROUP_MATRICES || g->split & ~mesh_parameter_axes(&mesh) ||
                 !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
                 !dtype_is_float((int)g->reduce_dtype),
             "group %llu: unknown flags, axes or dtype", (Llu)i);
@@ -240,6 +242,10 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
                 (Llu)i);
         FAIL_IF(!(param->flags & PARAM_FROZEN) != !!(g->flags & GROUP_TRAINABLE),
                 "parameter %s and group %llu do not agree on what is trained",
+                plan_string(p, param->name), (Llu)i);
+        FAIL_IF((g->flags & GROUP_TRAINABLE) &&
+                    !(param->flags & PARAM_MATRIX) != !(g->flags & GROUP_MATRICES),
+                "parameter %s and group %llu do not agree on how they are trained",
                 plan_string(p, param->name), (Llu)i);
         LayoutPlace place = plan_place(p, k);
         FAIL_IF(!fits(&layout, &place, chunks, end), "parameter %s does not fit into group %llu",

@@ -233,6 +233,37 @@ static const char *rule_update(const Instr *s) {
     return NULL;
 }
 
+static const Type *type_in_group(const Instr *s, uint32_t k) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    return &s->p->params[s->p->group_params[g->first_param + k].param].type;
+}
+
+/* What u has room for. */
+static int64_t muon_numbers(const Instr *s) {
+    int64_t n = 0;
+    for (uint32_t k = 0; k < s->p->groups[s->in->attr.group].n_param; k++)
+        n += muon_room(type_in_group(s, k));
+    return n;
+}
+
+static const char *rule_muon_momentum(const Instr *s) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    return FITS(is_vector(&s->x[1], g->shard) && is_vector(&s->y[1], muon_numbers(s)));
+}
+
+static const char *rule_muon(const Instr *s) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    int64_t most = 0;
+    for (uint32_t k = 0; k < g->n_param; k++) {
+        const Type *t = type_in_group(s, k);
+        WANT(t->rank == 2, "a parameter of the group is no matrix");
+        most = MAX(most, muon_work(t));
+    }
+    WANT(is_vector(&s->x[1], muon_numbers(s)) && is_vector(&s->y[1], most),
+         "its operands are not of the group's size");
+    return rule_update(s);
+}
+
 static const char *rule_factored(const Instr *s) {
     static const char *const names[] = {"m", "sums", "rms"};
     const Signature *sig = op_signature((OpKind)s->in->op);

@@ -8,20 +8,24 @@
 
 /* Names of the optimizer's states, as PyTorch has them where it has them. */
 static const struct {
-    int32_t optimizer; /* -1: any other */
+    OpKind update; /* of the parameter; OP_COUNT: any other */
     StateRole role;
     const char *name;
 } state_name[] = {
-    {OPTIMIZER_SGD, STATE_MOMENT1, "momentum_buffer"},
-    {-1, STATE_MOMENT1, "exp_avg"},
-    {-1, STATE_MOMENT2, "exp_avg_sq"},
-    {-1, STATE_FACTORS, "factors"},
+    {OP_sgd_momentum, STATE_MOMENT1, "momentum_buffer"},
+    {OP_muon, STATE_MOMENT1, "momentum_buffer"},
+    {OP_COUNT, STATE_MOMENT1, "exp_avg"},
+    {OP_COUNT, STATE_MOMENT2, "exp_avg_sq"},
+    {OP_COUNT, STATE_FACTORS, "factors"},
 };
 
-static const char *name_of_state(uint32_t optimizer, StateRole role) {
+static const char *name_of_state(const Plan *p, const PlanParam *param, StateRole role) {
+    OpKind update = param->flags & PARAM_MATRIX               ? OP_muon
+                    : p->settings->optimizer == OPTIMIZER_SGD ? OP_sgd_momentum
+                                                              : OP_COUNT;
     for (size_t i = 0; i < ARRAY_LEN(state_name); i++)
         if (state_name[i].role == role &&
-            (state_name[i].optimizer < 0 || (uint32_t)state_name[i].optimizer == optimizer))
+            (state_name[i].update == OP_COUNT || state_name[i].update == update))
             return state_name[i].name;
     BUG("state role %d is in no checkpoint", (int)role);
 }
@@ -45,7 +49,7 @@ static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, i
         t->transposed = param->flags & PARAM_TRANSPOSED;
     } else {
         t->name = arena_printf(m->a, "optimizer.state.%s.%s", key,
-                               name_of_state(m->p->settings->optimizer, (StateRole)s->role));
+                               name_of_state(m->p, param, (StateRole)s->role));
     }
     t->elements = type_elements(&param->type);
     t->rank = param->type.rank;

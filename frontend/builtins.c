@@ -38,6 +38,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define REALS .kinds = K_LIST | K_MANY, .items = K_REAL
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2
 #define BOOL .kinds = K_BOOL
+#define BOOL_OR_NONE .kinds = K_BOOL | K_NONE
 #define TEXT .kinds = K_TEXT
 #define SOURCE_CALL .kinds = K_CALL
 #define NAMES .kinds = K_LIST, .items = K_WORD

@@ -2,7 +2,8 @@
  *
  * train: a parameter takes the first directive whose glob matches one of its paths. `frozen` is
  * what the attribute @frozen is; a group gives its parameters a learning rate and a weight decay of
- * their own, which the schedule scales like the optimizer's. @no_decay holds inside a group too.
+ * their own, which the schedule scales like the optimizer's, and says whether Muon moves them.
+ * @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
  * ones. `unit` and `join` are about modules; they go into the policy, for pass wrap.
@@ -93,9 +94,17 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     d->frozen = !strcmp(call->name, "frozen");
     if (d->frozen) return;
     const ConstValue *own_lr = call_argument(&v, "lr"), *decay = call_argument(&v, "weight_decay");
+    const ConstValue *muon = call_argument(&v, "muon");
+    if (muon->kind == VALUE_BOOL) d->muon = muon->boolean ? MUON_YES : MUON_NO;
+    if (muon->kind == VALUE_BOOL && p->optimizer != OPTIMIZER_MUON) {
+        Diag w = diag_at(m->ds, W_no_effect, muon->span, "optimizer = %s: muon has no effect",
+                         word_of(&words_OptimizerKind, p->optimizer));
+        diag_emit(&w);
+    }
     d->lr_factor = 1;
     d->weight_decay = decay->kind == VALUE_NONE ? p->weight_decay : value_number(decay);
     if (own_lr->kind == VALUE_NONE) return;
+    d->own_lr = true;
     if (lr > 0) {
         d->lr_factor = value_number(own_lr) / lr;
         return;
@@ -142,6 +151,14 @@ static void unmatched(Elaboration *e, const Directive *d) {
     const char *near = any ? NULL : nearest_name(d->glob, paths, g->params.n);
     if (near) diag_help(&report, "did you mean `%s`?", near);
     diag_emit(&report);
+}
+
+const Directive *directive_of(const Model *m, const Param *p) {
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        const Directive *d = &m->directives.at[i];
+        if (!d->wrong && d->of_parameters && !d->replicate && names(d, p)) return d;
+    }
+    return NULL;
 }
 
 /* The first of section train that names the parameter, and all of section shard. */

@@ -148,6 +148,10 @@ void names_check(Elaboration *e);
 
 /* directives.c: marks the graph's parameters; reports globs that match none. */
 void directives_apply(Elaboration *e);
+/* The one of section train that holds for the parameter, or NULL. */
+const Directive *directive_of(const Model *m, const Param *p);
+/* matrices.c: marks the parameters that Muon moves. */
+void matrices_choose(Elaboration *e);
 
 /* What arguments are bound to: a module or a method. */
 typedef struct Binding {

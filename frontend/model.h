@@ -66,9 +66,11 @@ typedef struct Directive {
     const char *section, *glob;
     Span span; /* of the glob */
     const Node *expression;
-    bool of_parameters;             /* not of modules, which pass wrap finds */
-    bool frozen, replicate;         /* what it says of parameters, or numbers of a group */
-    bool matched, wrong;            /* wrong: its value is an error */
+    bool of_parameters;     /* not of modules, which pass wrap finds */
+    bool frozen, replicate; /* what it says of parameters, or numbers of a group */
+    bool matched, wrong;    /* wrong: its value is an error */
+    bool own_lr;            /* of a group: it has one */
+    enum { MUON_AS_USUAL, MUON_NO, MUON_YES } muon;
     double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
 } Directive;
 
@@ -109,7 +111,8 @@ typedef struct Model {
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;
     Policy policy;
-    uint32_t depth; /* of nested evaluations */
+    double adamw_lr_factor; /* Muon: lr of what AdamW moves, as a share of lr */
+    uint32_t depth;         /* of nested evaluations */
     VEC(Default) defaults;
 } Model;
 

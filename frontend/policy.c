@@ -406,6 +406,18 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
         s->beta2_decay = value_number(call_argument(o, "beta2_decay"));
         return;
     }
+    m->adamw_lr_factor = 1;
+    if (p->optimizer == OPTIMIZER_MUON) {
+        const ConstValue *adamw = call_argument(o, "adamw_lr");
+        p->momentum = value_number(call_argument(o, "momentum"));
+        p->nesterov = call_argument(o, "nesterov")->boolean;
+        p->steps = call_argument(o, "ns_steps")->integer;
+        p->rate = (MuonRate)enum_value(call_argument(o, "adjust_lr"), &words_MuonRate);
+        if (adamw->kind != VALUE_NONE && s->lr > 0)
+            m->adamw_lr_factor = value_number(adamw) / s->lr;
+        else if (adamw->kind != VALUE_NONE && value_number(adamw) > 0)
+            setting_error(m, setting, "adamw_lr needs an lr above 0");
+    }
     if (p->optimizer != OPTIMIZER_LION) p->eps = value_number(call_argument(o, "eps"));
     const ConstValue *betas = call_argument(o, "betas");
     p->beta1 = value_number(betas->items[0].value);

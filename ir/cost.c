@@ -266,6 +266,12 @@ static int64_t ws_cuda_route(const Work *w) {
     return (type_elements(&w->in[0]) + 255) / 256 * type_elements(&w->out[2]) * 4;
 }
 
+/* Of f32 operands. */
+static int64_t ws_cuda_product(const Work *w) {
+    (void)w;
+    return CUBLASLT_WORKSPACE;
+}
+
 #define ws_cpu_none ws_none
 #define ws_cuda_none ws_none
 

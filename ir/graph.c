@@ -138,11 +138,12 @@ void emit_set_state(Builder *b, int32_t state, ValueId v) {
     op_emit(b, OP_set_state, &a, 1, &v, NULL);
 }
 
-OpKind update_op(const Policy *p) {
+OpKind update_op(const Policy *p, bool matrix) {
     switch (p->optimizer) {
     case OPTIMIZER_SGD: return p->momentum != 0 ? OP_sgd_momentum : OP_sgd;
     case OPTIMIZER_LION: return OP_lion;
     case OPTIMIZER_ADAFACTOR: return OP_adafactor;
+    case OPTIMIZER_MUON: return matrix ? OP_muon : OP_adam;
     default: return OP_adam;
     }
 }

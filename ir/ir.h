@@ -87,6 +87,7 @@ typedef struct Param {
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
     bool replicate;                  /* every rank holds it whole */
+    bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
     bool grouped;                    /* has numbers of its own: */
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
 } Param;
@@ -128,11 +129,11 @@ typedef struct GroupParam {
     int64_t offset, chunk; /* elements; see LayoutPlace */
 } GroupParam;
 
-/* A flat parameter: the parameters of a unit that agree in dtypes and in being trainable. What one
- * reduction carries, a bucket, is made of those of a unit that are reduced in one dtype. */
+/* A flat parameter: the parameters of a unit that agree in dtypes and in how they are trained. What
+ * one reduction carries, a bucket, is made of those of a unit that are reduced in one dtype. */
 typedef struct Group {
     int32_t unit;
-    bool trainable;
+    bool trainable, matrices; /* matrices: of parameters that Muon moves */
     int master_dtype, compute_dtype, reduce_dtype;
     VEC(GroupParam) params;
     Layout layout;
@@ -242,7 +243,7 @@ ValueId emit(Builder *b, OpKind kind, const Attrs *a, uint32_t n_in, const Value
 void builder_like(Builder *b, const Op *op);
 ValueId emit_state(Builder *b, int32_t state); /* as it is when the program starts */
 void emit_set_state(Builder *b, int32_t state, ValueId v);
-OpKind update_op(const Policy *p); /* which op updates weights */
+OpKind update_op(const Policy *p, bool matrix); /* which op updates weights, Param.matrix or not */
 /* Appends to the tables; what they held before stays readable where it was until graph_settle. */
 OpId graph_add_op(Graph *g, const Op *op);
 ValueId graph_add_value(Graph *g, const Value *v);

@@ -501,6 +501,7 @@ static bool parse_param(Parser *p) {
     q.frozen = accept_word(p, "frozen");
     q.keep_f32 = accept_word(p, "keep_f32");
     q.replicate = accept_word(p, "replicate");
+    q.matrix = accept_word(p, "matrix");
     q.grouped = accept_word(p, "lr");
     if (q.grouped && (!parse_real(p, &q.lr_factor) || !expect_word(p, "decay") ||
                       !parse_real(p, &q.weight_decay)))
@@ -573,7 +574,8 @@ static bool parse_group(Parser *p) {
     Group q = {0};
     if (!parse_row(p, p->g->groups.n) || !expect_word(p, "unit") || !parse_i32(p, &q.unit))
         return false;
-    q.trainable = accept_word(p, "trainable");
+    q.matrices = accept_word(p, "matrices");
+    q.trainable = q.matrices || accept_word(p, "trainable");
     if (!q.trainable && !expect_word(p, "frozen")) return false;
     if (!expect_word(p, "master") || !parse_dtype(p, &q.master_dtype) ||
         !expect_word(p, "compute") || !parse_dtype(p, &q.compute_dtype) ||

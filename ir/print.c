@@ -198,6 +198,7 @@ static void print_policy(Printer *p) {
     put(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         bool first = i == 0 || i == n_shard_policies;
+        if (!text_field_shown(&policy_fields[i], policy)) continue; /* never a first one */
         if (first && i) put(p, "\n");
         put(p, first ? "policy " : ", ");
         text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
@@ -269,6 +270,7 @@ static void print_params(Printer *p) {
         if (q->frozen) put(p, " frozen");
         if (q->keep_f32) put(p, " keep_f32");
         if (q->replicate) put(p, " replicate");
+        if (q->matrix) put(p, " matrix");
         if (q->grouped) {
             put(p, " lr ");
             put_real(p, q->lr_factor);
@@ -346,8 +348,11 @@ static void print_groups(Printer *p) {
     for (uint32_t i = 0; i < p->g->groups.n; i++) {
         const Group *q = &p->g->groups.at[i];
         buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s params", i, q->unit,
-                   q->trainable ? "trainable" : "frozen", dtype_name(q->master_dtype),
-                   dtype_name(q->compute_dtype), dtype_name(q->reduce_dtype));
+                   q->matrices    ? "matrices"
+                   : q->trainable ? "trainable"
+                                  : "frozen",
+                   dtype_name(q->master_dtype), dtype_name(q->compute_dtype),
+                   dtype_name(q->reduce_dtype));
         for (uint32_t k = 0; k < q->params.n; k++) {
             buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
                        (long long)q->params.at[k].offset);

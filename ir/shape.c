@@ -386,6 +386,44 @@ static const char *shape_update(Infer *s) {
     return NULL;
 }
 
+/* u has the shape of the parameter, or from pass shard on room for all matrices of the group. */
+static const char *direction(Infer *s, Type *u) {
+    if (s->a->group == NO_INDEX) {
+        TRY(table_row(s, "parameters", s->a->index, s->g->params.n));
+        *u = s->g->params.at[s->a->index].type;
+        u->dtype = DT_F32;
+    } else {
+        TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+        const Group *group = &s->g->groups.at[s->a->group];
+        int64_t n = 0;
+        for (uint32_t i = 0; i < group->params.n; i++)
+            n += muon_room(&s->g->params.at[group->params.at[i].param].type);
+        *u = type_of(DT_F32, 1, &n);
+    }
+    return NULL;
+}
+
+static const char *shape_muon_momentum(Infer *s) { return direction(s, &s->out[1]); }
+
+static const char *shape_muon(Infer *s) {
+    Type u;
+    int64_t most = 0;
+    TRY(direction(s, &u));
+    if (!type_equal(&u, &s->in[1]))
+        return arena_printf(s->arena, "u is %s, not %s", text_of(s, &s->in[1]), text_of(s, &u));
+    uint32_t n = s->a->group == NO_INDEX ? 1 : s->g->groups.at[s->a->group].params.n;
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t row =
+            s->a->group == NO_INDEX ? s->a->index : s->g->groups.at[s->a->group].params.at[i].param;
+        TRY(table_row(s, "parameters", row, s->g->params.n));
+        const Type *t = &s->g->params.at[row].type;
+        if (t->rank != 2) return arena_printf(s->arena, "%s is no matrix", text_of(s, t));
+        most = MAX(most, muon_work(t));
+    }
+    s->out[1] = type_of(DT_I64, 1, &most);
+    return NULL;
+}
+
 /* What each parameter that the op is about adds to the lengths of m, sums and rms. */
 static const char *factor_lengths(Infer *s, int64_t *numbers, int64_t *words, int64_t *exact) {
     uint32_t n = 1;

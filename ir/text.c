@@ -29,22 +29,20 @@ const TextField attr_fields[ATTR_COUNT] = {
 #include "attrs.def"
 };
 
+enum { IN_TRAIN, IN_SHARD, IN_QUIET };
+
 const TextField policy_fields[] = {
 #define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
-    {#field,       offsetof(Policy, field),                                                        \
-     sizeof(type), TEXT_##kind,                                                                    \
-     words,        least,                                                                          \
-     most,         standard,                                                                       \
-     ROWS_NONE,    false,                                                                          \
-     line},
+    {#field,    offsetof(Policy, field),  sizeof(type), TEXT_##kind, words, least, most, standard, \
+     ROWS_NONE, IN_##section == IN_QUIET, line},
 #include "policy.def"
 #undef POLICY
 };
 const uint32_t n_policy_fields = ARRAY_LEN(policy_fields);
 
-enum { IN_SHARD = 1, IN_TRAIN = 0 };
 const uint32_t n_shard_policies = 0
-#define POLICY(section, field, type, kind, words, standard, least, most, line) +IN_##section
+#define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
+    +(IN_##section == IN_SHARD)
 #include "policy.def"
 #undef POLICY
     ;

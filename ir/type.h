@@ -125,6 +125,19 @@ static inline int64_t factor_words(const Type *t) {
     return 2 * s.matrices * (s.rows + s.columns) + EXACT_WORDS;
 }
 
+/* Words, of two f32 numbers each, that Muon needs to make a matrix [R, C] orthogonal: its exact
+ * norm, two copies of it and two products of it with itself, each from a multiple of 256 bytes on.
+ */
+enum { MOST_NEWTON_SCHULZ = 99 };
+static inline int64_t muon_part(int64_t numbers) { return (numbers + 63) / 64 * 64; }
+/* What a matrix takes of u: matrices of a group lie there one after the other. */
+static inline int64_t muon_room(const Type *t) { return muon_part(type_elements(t)); }
+static inline int64_t muon_work(const Type *t) {
+    int64_t rows = t->dim[0], columns = t->dim[1], least = rows < columns ? rows : columns;
+    int64_t copies = 2 * muon_part(rows * columns), products = 2 * muon_part(least * least);
+    return (muon_part(2 * EXACT_WORDS) + copies + products) / 2;
+}
+
 /* The state `step`, f64[STEP_SLOTS]: everything that changes from call to call; the host writes it
  * before each program call. Integers up to 2^53 are exact in it. */
 enum {

@@ -257,7 +257,7 @@ static void check_collective(Verify *v, const Op *op) {
     bool gather = op->kind == OP_unshard;
     bool tag = gather ? op->attr->tag == TAG_PARAMETER
                       : op->attr->tag == TAG_GRADIENT ||
-                            (op->kind == OP_all_reduce && op->attr->tag == TAG_METRIC);
+                            (op->kind == OP_all_reduce && op->attr->tag != TAG_PARAMETER);
     AxisSet all = mesh_all_axes(&v->g->policy.mesh);
     if (!axes_fit(v, op) || !tag || op->attr->comm != (gather ? COMM_GATHER : COMM_REDUCE) ||
         (op->attr->unit == NO_INDEX) != (op->attr->tag == TAG_METRIC))

@@ -76,7 +76,7 @@ static void see_op(Verify *v, const Op *op) {
     const State *s =
         op->kind == OP_state || op->kind == OP_set_state ? &g->states.at[op->attr->index] : NULL;
     if (s && s->role != STATE_GRADIENT) return;
-    if (op_info[op->kind].role == ROLE_UPDATE) {
+    if (op_info[op->kind].role == ROLE_UPDATE && op->kind != OP_muon) {
         want_complete(v, op, op->n_out);
         return;
     }
@@ -102,6 +102,7 @@ static void see_op(Verify *v, const Op *op) {
         break;
     }
     case OP_grad_norm: want_complete(v, op, 0); break;
+    case OP_muon_momentum:
     case OP_factored_sums:
     case OP_factored_rms: want_complete(v, op, 1); break;
     default: break;

@@ -273,7 +273,8 @@ static void check_members(Verify *v) {
             const Param *p = &g->params.at[q->params.at[k].param];
             owners[q->params.at[k].param]++;
             if (p->type.dtype != q->master_dtype || p->compute_dtype != q->compute_dtype ||
-                p->frozen == q->trainable || (p->replicate && q->layout.split))
+                p->frozen == q->trainable || (p->replicate && q->layout.split) ||
+                (q->trainable && p->matrix != q->matrices))
                 verify_broken(v, RULE_SHARD_2, NULL, "group %u and parameter \"%s\" disagree", i,
                               p->name.path);
         }

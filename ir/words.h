@@ -61,7 +61,8 @@
 #define WORDS_CommTag(W)                                                                           \
     W(TAG_PARAMETER, "parameter", "weights")                                                       \
     W(TAG_GRADIENT, "gradient", "gradients")                                                       \
-    W(TAG_METRIC, "metric", "loss, norm and metrics")
+    W(TAG_METRIC, "metric", "loss, norm and metrics")                                              \
+    W(TAG_MOMENTUM, "momentum", "what Muon makes orthogonal")
 
 /* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
 #define WORDS_CommPurpose(W)                                                                       \
@@ -88,7 +89,7 @@
     W(STATE_SCALE, "scale", "f64[SCALE_SLOTS], read by the host after a step")                     \
     W(STATE_METRIC, "metric", "exact accumulator, read by the host; its name says which")          \
     W(STATE_PARAM, "param", "master weights of a group")                                           \
-    W(STATE_MOMENT1, "moment1", "Adam's m, Lion's m, SGD's momentum")                              \
+    W(STATE_MOMENT1, "moment1", "Adam's m, Lion's m, momentum of SGD and Muon")                    \
     W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
     W(STATE_FACTORS, "factors", "Adafactor's moments of rows and columns, on every rank")          \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
@@ -116,7 +117,14 @@
     W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
     W(OPTIMIZER_ADAMW, "adamw", "Adam, decay beside the gradient")                                 \
     W(OPTIMIZER_LION, "lion", "the sign of a mean of gradients")                                   \
-    W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")
+    W(OPTIMIZER_ADAFACTOR, "adafactor", "second moments of rows and columns")                      \
+    W(OPTIMIZER_MUON, "muon", "matrices move by orthogonal steps, the rest by AdamW's")
+
+/* By what the lr of an [O, D] matrix is multiplied: an orthogonal step has larger numbers the
+ * smaller the matrix is. */
+#define WORDS_MuonRate(W)                                                                          \
+    W(MUON_ORIGINAL, "original", "sqrt(max(1, O / D))")                                            \
+    W(MUON_MATCH_RMS_ADAMW, "match_rms_adamw", "0.2 sqrt(max(O, D)): about as far as AdamW moves")
 
 #define WORDS_ScheduleKind(W)                                                                      \
     W(SCHEDULE_CONSTANT, "constant", "warm-up, then lr")                                           \
@@ -160,6 +168,7 @@
     TABLE(LayoutKind, LAYOUT_KINDS)                                                                \
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
+    TABLE(MuonRate, MUON_RATES)                                                                    \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \
     TABLE(DataOrder, ORDER_KINDS)                                                                  \
     TABLE(SourceKind, SOURCE_KINDS)                                                                \

@@ -12,8 +12,8 @@
  * each micro-batch after the first), M*U reductions, U with accumulate = local, more where a unit
  * reduces in two dtypes; grads M*U gathers, with hold U; none no gather, as many all_reduces as
  * full has reductions. With replicas each reduce_scatter is followed by an all_reduce of the shard,
- * with all_reduce = last once a step. One more all_reduce for loss and norm. One rank: none of
- * these.
+ * with all_reduce = last once a step. One more all_reduce for loss and norm, with Muon one for each
+ * split group of matrices. One rank: none of these.
  *
  * With reshard = K each rank retains its part of a gathered unit when the unit is resharded in
  * forward, and later gathers of the unit are made of these parts, in groups of K ranks.

@@ -509,6 +509,19 @@ static void reduce_sums(Emit *e, const Op *reader) {
     e->parts_of_sums.n = 0;
 }
 
+/* Muon's update reads whole matrices: each rank has made its own part of them, the sum is all. */
+static void join_momentum(Emit *e, const Op *op) {
+    Graph *g = e->c->g;
+    const Group *group = &g->groups.at[op->attr->group];
+    if (!group->layout.split) return;
+    Attrs a = {.unit = group->unit,
+               .axes = mesh_sample_axes(&g->policy.mesh),
+               .comm = COMM_REDUCE,
+               .tag = TAG_MOMENTUM};
+    ValueId *part = &e->became[op->out + 1];
+    *part = emit(&e->b, OP_all_reduce, &a, 1, part, NULL);
+}
+
 /* ---- programs ---- */
 
 static void emit_item(Emit *e, uint32_t item) {
@@ -540,6 +553,7 @@ static void emit_item(Emit *e, uint32_t item) {
     clone(e, &op, in);
     if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
         vec_push(g->scratch, &e->stats, op.out);
+    if (op.kind == OP_muon_momentum) join_momentum(e, &op);
     end_gathers(e, &op, item);
 }
 

@@ -93,7 +93,10 @@ static Attrs update_attrs(const Graph *g, OpKind kind, uint32_t index) {
     if (has & A_eps) a.eps = p->eps;
     if (has & A_eps2) a.eps2 = p->eps2;
     if (has & A_limit) a.limit = p->limit;
-    if (has & A_decoupled) a.decoupled = p->optimizer == OPTIMIZER_ADAMW;
+    if (has & A_steps) a.steps = p->steps;
+    if (has & A_rate) a.rate = (int64_t)p->rate;
+    if (has & A_decoupled)
+        a.decoupled = p->optimizer == OPTIMIZER_ADAMW || p->optimizer == OPTIMIZER_MUON;
     return a;
 }
 
@@ -125,12 +128,33 @@ static void emit_factored(Update *u, uint32_t param) {
     emit_set_state(&u->b, state, m);
 }
 
+/* Muon of one parameter: in pass shard the same ops are about a group. */
+static void emit_muon(Update *u, uint32_t param) {
+    Graph *g = u->g;
+    Attrs a = update_attrs(g, OP_muon_momentum, param), which = {.index = param};
+    int32_t state = add_moment(g, STATE_MOMENT1, param);
+    ValueId in[4] = {emit_state(&u->b, state), u->gradient[param], u->scale};
+    OpId op = op_emit(&u->b, OP_muon_momentum, &a, 3, in, NULL);
+    ValueId m = g->ops.at[op].out;
+    a = update_attrs(g, OP_muon, param);
+    in[0] = emit(&u->b, OP_master, &which, 0, NULL, NULL);
+    in[1] = m + 1;
+    in[3] = u->step;
+    op = op_emit(&u->b, OP_muon, &a, 4, in, NULL);
+    op_emit(&u->b, OP_set_param, &which, 1, &g->ops.at[op].out, NULL);
+    emit_set_state(&u->b, state, m);
+}
+
 static void emit_update(Update *u, uint32_t param) {
     Graph *g = u->g;
     place_at(u, &g->params.at[param]);
-    OpKind kind = update_op(&g->policy);
+    OpKind kind = update_op(&g->policy, g->params.at[param].matrix);
     if (kind == OP_adafactor) {
         emit_factored(u, param);
+        return;
+    }
+    if (kind == OP_muon) {
+        emit_muon(u, param);
         return;
     }
     uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */

@@ -5,8 +5,9 @@
  * by one; comm says where the flat ones are when.
  *
  * A group is the parameters of a unit that agree in compute, master and reduce dtype, in being
- * trainable and in being split; groups that every rank holds whole come last. Of N ranks, rank r
- * holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds all of it.
+ * trainable, by Muon or not, and in being split; groups that every rank holds whole come last. Of N
+ * ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds
+ * all of it.
  *
  *   layout = flat   in pre-order, each at a multiple of align bytes of the compute dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
@@ -52,7 +53,8 @@ typedef struct Shard {
 static bool belongs(const Policy *policy, const Group *group, const Param *p) {
     AxisSet split = p->replicate ? 0 : split_axes(policy);
     return group->layout.split == split && group->trainable == !p->frozen &&
-           group->master_dtype == p->type.dtype && group->compute_dtype == p->compute_dtype &&
+           group->matrices == (p->matrix && !p->frozen) && group->master_dtype == p->type.dtype &&
+           group->compute_dtype == p->compute_dtype &&
            (p->frozen || group->reduce_dtype == p->reduce_dtype);
 }
 
@@ -66,6 +68,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
         Group group = {.unit = unit,
                        .layout.split = param->replicate ? 0 : split_axes(&g->policy),
                        .trainable = !param->frozen,
+                       .matrices = param->matrix && !param->frozen,
                        .master_dtype = param->type.dtype,
                        .compute_dtype = param->compute_dtype,
                        .reduce_dtype = param->reduce_dtype};
@@ -208,14 +211,15 @@ static void make_states(Shard *s) {
         if (s->state[i] != NO_INDEX) g->states.at[kept++] = g->states.at[i];
     }
     g->states.n = kept;
-    uint32_t moments = op_signature(update_op(&g->policy))->n_out - 1u;
     for (uint32_t k = 0; k < g->groups.n; k++) {
+        OpKind update = update_op(&g->policy, g->groups.at[k].matrices);
+        uint32_t moments = op_signature(update)->n_out - 1u; /* muon's is muon_momentum's */
         s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
         if (g->groups.at[k].trainable && moments > 0)
             s->moment_state[0][k] = add_group_state(s, STATE_MOMENT1, "m", k);
         if (g->groups.at[k].trainable && moments > 1)
             s->moment_state[1][k] = add_group_state(s, STATE_MOMENT2, "v", k);
-        if (g->groups.at[k].trainable && update_op(&g->policy) == OP_adafactor)
+        if (g->groups.at[k].trainable && update == OP_adafactor)
             s->factor_state[k] = add_group_state(s, STATE_FACTORS, "factors", k);
     }
 }
@@ -341,6 +345,53 @@ static void emit_factored(Shard *s, uint32_t k, OpKind kind, ValueId sums[], Val
     }
 }
 
+/* Muon: first what is made orthogonal, then the update. */
+static void emit_muon_momentum(Shard *s, uint32_t k, ValueId u[]) {
+    Graph *g = s->g;
+    const Op *like = &s->update[k];
+    const Group *group = &g->groups.at[k];
+    int32_t state = s->moment_state[0][k];
+    Attrs a = {.group = k,
+               .index = NO_INDEX,
+               .momentum = g->policy.momentum,
+               .nesterov = g->policy.nesterov,
+               .clip_value = g->policy.clip_value};
+    builder_at_unit(&s->b, group->unit, PHASE_UPDATE);
+    ValueId in[3] = {emit_state(&s->b, state), s->reduced[k], s->became[like->in[2]]};
+    OpId momentum = op_emit(&s->b, OP_muon_momentum, &a, 3, in, NULL); /* may move the table */
+    ValueId m = g->ops.at[momentum].out;
+    emit_set_state(&s->b, state, m);
+    u[k] = m + 1;
+}
+
+static void emit_muon(Shard *s, uint32_t k, const ValueId u[]) {
+    Graph *g = s->g;
+    const Op *like = &s->update[k];
+    Attrs a = *like->attr;
+    a.group = k;
+    a.index = NO_INDEX;
+    a.weight_decay = g->policy.weight_decay;
+    builder_at_unit(&s->b, g->groups.at[k].unit, PHASE_UPDATE);
+    ValueId in[4] = {shard_of(s, k), u[k], s->became[like->in[2]], s->became[like->in[3]]};
+    OpId update = op_emit(&s->b, OP_muon, &a, 4, in, NULL);
+    emit_set_state(&s->b, s->param_state[k], g->ops.at[update].out);
+}
+
+/* A group's momentum comes before the update of the group before it, so that the sum over ranks
+ * (pass comm) goes on beside that. */
+static void emit_all_muon(Shard *s) {
+    Graph *g = s->g;
+    ValueId *u = arena_array(g->scratch, ValueId, g->groups.n);
+    int32_t before = NO_INDEX;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        if (!s->update[k].n_in || !g->groups.at[k].matrices) continue;
+        emit_muon_momentum(s, k, u);
+        if (before != NO_INDEX) emit_muon(s, (uint32_t)before, u);
+        before = (int32_t)k;
+    }
+    if (before != NO_INDEX) emit_muon(s, (uint32_t)before, u);
+}
+
 static void emit_all_factored(Shard *s) {
     static const OpKind kinds[] = {OP_factored_sums, OP_factored_rms, OP_adafactor};
     ValueId *value[3];
@@ -360,6 +411,7 @@ static bool is_replaced(Shard *s, const Op *op) {
         return true;
     }
     switch (op->kind) {
+    case OP_muon_momentum:
     case OP_factored_sums:
     case OP_factored_means:
     case OP_factored_rms:
@@ -402,12 +454,13 @@ static void shard_program(Shard *s, uint32_t program) {
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;
     for (uint32_t i = 0; i < n; i++) see_op(s, old[i]);
-    if (update_op(&g->policy) == OP_adafactor) {
+    if (update_op(&g->policy, false) == OP_adafactor) {
         emit_all_factored(s);
         return;
     }
+    emit_all_muon(s);
     for (uint32_t k = 0; k < g->groups.n; k++)
-        if (s->update[k].n_in) emit_update(s, k);
+        if (s->update[k].n_in && !g->groups.at[k].matrices) emit_update(s, k);
 }
 
 bool pass_shard(Graph *g) {

@@ -21,7 +21,9 @@ struct GradientDump {
 
 /* Number of the gradient operand of an update, the scale follows it; 0 for other ops. */
 static uint32_t gradient_operand(uint32_t op) {
-    return op_info[op].role == ROLE_UPDATE ? op_signature((OpKind)op)->n_out : 0;
+    bool reads = op_info[op].role == ROLE_UPDATE || op == OP_muon_momentum;
+    int operand = reads ? signature_find(op_signature((OpKind)op), "g") : 0;
+    return operand > 0 ? (uint32_t)operand : 0;
 }
 
 static int dump_before(void *of, uint32_t instr, char *error) {

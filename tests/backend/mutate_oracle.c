@@ -30,8 +30,8 @@
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 /* What collectives reduce: from IS_GRADIENT to IS_SIZES. IS_SUMS, IS_SIZES: parts of what Adafactor
- * reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router; IS_PART: what a rank retains of
- * gathered parameters. */
+ * (the first: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router; IS_PART:
+ * what a rank retains of gathered parameters. */
 enum {
     IS_OTHER,
     IS_SHARD,
@@ -332,8 +332,9 @@ static bool follow_factored(Oracle *o, Instance *r, uint32_t i) {
     int32_t group = (int32_t)in->attr.group;
     const Data *first = data_of(o, r, in_of(p, i, 0));
     Data *out = &r->value[out_of(p, i, 0)];
-    bool right = first->group == group &&
-                 first->kind == (in->op == OP_factored_sums ? IS_SHARD : IS_MEANS) &&
+    bool moves = in->op == OP_muon_momentum;
+    int kind = moves ? IS_MOMENT : in->op == OP_factored_sums ? IS_SHARD : IS_MEANS;
+    bool right = first->group == group && first->kind == kind &&
                  first->version == (in->op == OP_factored_rms);
     right &= data_of(o, r, in_of(p, i, 2))->kind == IS_SCALE;
     if (in->op == OP_factored_means)
@@ -342,6 +343,8 @@ static bool follow_factored(Oracle *o, Instance *r, uint32_t i) {
         right &= is_gradient(o, data_of(o, r, in_of(p, i, 1)), group);
     if (!right) return wrong(o, i, "sums something else than its group");
     *out = (Data){.kind = in->op == OP_factored_sums ? IS_SUMS : IS_SIZES, .group = group};
+    if (moves) r->value[out_of(p, i, 1)] = (Data){.kind = IS_SUMS, .group = group};
+    if (moves) *out = *first, out->version++;
     if (in->op == OP_factored_means) *out = (Data){.kind = IS_MEANS, .group = group, .version = 1};
     return true;
 }
@@ -360,7 +363,8 @@ static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
     int32_t group = (int32_t)in->attr.group;
-    for (uint32_t k = 0; k < in->n_out; k++) {
+    uint32_t states = in->op == OP_muon ? 1 : in->n_out; /* its other result is scratch */
+    for (uint32_t k = 0; k < states; k++) {
         const Data *d = data_of(o, r, in_of(p, i, k));
         if (d->kind != (k ? IS_MOMENT : IS_SHARD) || d->group != group || d->version != 0 ||
             (k && d->count[0] != k))
@@ -369,9 +373,12 @@ static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
         *out = *d;
         out->version++;
     }
-    if (!is_gradient(o, data_of(o, r, in_of(p, i, in->n_out)), group))
+    AxisSet summed = p->groups[group].split ? o->samples : 0; /* whole ones are not summed */
+    if (in->op == OP_muon && !is_part(o, r, i, 1, IS_SUMS, summed))
+        return wrong(o, i, "updates with other momentum than its group's");
+    if (in->op != OP_muon && !is_gradient(o, data_of(o, r, in_of(p, i, states)), group))
         return wrong(o, i, "updates with a wrong gradient");
-    if (data_of(o, r, in_of(p, i, in->n_out + 1))->kind != IS_SCALE)
+    if (data_of(o, r, in_of(p, i, states + 1))->kind != IS_SCALE)
         return wrong(o, i, "updates with a wrong scale");
     if (in->op == OP_adafactor) return follow_adafactor(o, r, i);
     return true;
@@ -490,6 +497,7 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
         *out = (Data){.kind = IS_NORM, .groups = 1ull << in->attr.group};
         return true;
     case OP_step_scale: return follow_scale(o, r, i);
+    case OP_muon_momentum:
     case OP_factored_sums:
     case OP_factored_means:
     case OP_factored_rms: return follow_factored(o, r, i);

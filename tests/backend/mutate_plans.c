@@ -144,6 +144,11 @@ static const Case cases[] = {
      "gpt2",
      2,
      {GPT2, "train.accumulate=3", "shard.strategy=states", "train.optimizer=adafactor(lr = 0.1)"}},
+    {"gpt2 on 2 replicas of 2 shards, 3 micro-batches, muon",
+     "gpt2",
+     0,
+     {GPT2, "shard.mesh=(rep = 2, dp = 2)", "train.accumulate=3",
+      "train.optimizer=muon(lr = 0.1)"}},
     {"gradients grads, units gathered for each of 4 micro-batches, 3 reduce buffers",
      GRADIENTS,
      2,
@@ -304,9 +309,10 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)");
-    set[n++] = ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
-                      "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
-                      "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    set[n++] =
+        ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
+               "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
+               "train.optimizer=muon(lr = 0.1)", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
     Buf name = {0};
     buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
     for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);

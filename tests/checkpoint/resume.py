@@ -52,6 +52,7 @@ VARIANTS = {
     "sgd without momentum": ["train.optimizer=sgd(lr = 0.1)"],
     "lion": ["train.optimizer=lion(lr = 0.001)"],
     "adafactor": ["train.optimizer=adafactor(lr = 0.01)"],
+    "muon": ["train.optimizer=muon(lr = 0.01)"],
     "accumulate": ["train.accumulate=2"],
     "bf16": ["train.precision=bf16"],
     "skipped steps": ["train.optimizer=sgd(lr = 1e30)", "train.on_nan=skip", "train.clip=none"],

@@ -9,6 +9,7 @@ sgd: same
 sgd without momentum: same
 lion: same
 adafactor: same
+muon: same
 accumulate: same
 bf16: same
 skipped steps: same

@@ -1,15 +1,12 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
-train { optimizer = muon(); precision = f16() }
+train { precision = f16() }
 shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); "h.*" = gather(bf16) }
 data { train = text("a.bin") }
 ==== out
-error[E0390]: train.optimizer = muon is known but not in this version
- --> m.fsd:1:21
-  = help: this version has sgd, adam, adamw, lion, adafactor
 error[E0390]: train.precision = f16 is known but not in this version
- --> m.fsd:1:41
+ --> m.fsd:1:21
   = help: this version has f32, bf16
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
  --> m.fsd:2:35

@@ -102,6 +102,8 @@ static const char *const every_op[] = {
     "#693 %694: f32[9] = factored_means(%693, %692, %66, %4) {index = 0} !forward -",
     "#694 %695: i64[24] = factored_rms(%694, %36, %66) {index = 0} !forward -",
     "#695 %696: f32[5, 3] = adafactor(%1, %36, %66, %4, %694, %692, %695) {index = 0} !forward -",
+    "#696 %697: f32[5, 3], %698: f32[5, 3] = muon_momentum(%35, %36, %66) {index = 0} !forward -",
+    "#697 %699: f32[5, 3], %700: i64[160] = muon(%1, %698, %66, %4) {index = 0} !forward -",
     "#56 %73: f32[11] = fill {alpha = 0} !forward -",
     "#57 %74: bf16[11] = cast(%73) !forward -",
     "#58 %75: f32[3] = fill {alpha = 0} !forward -",

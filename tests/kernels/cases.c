@@ -22,7 +22,8 @@
 #define F32(...) OUT(DT_F32, __VA_ARGS__)
 #define REAL(...) OUT(MIX, __VA_ARGS__)
 
-/* Groups over five parameters of 30, 1, 45, 7 and 100 elements; two ranks. */
+/* Groups over five parameters of 30, 1, 45, 7 and 100 elements, then three of matrices, wide and
+ * tall: flat, whole on every rank, by rows; two ranks. */
 static const PlanParam params[] = {
     {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {5, 6}}},
     {.flags = PARAM_NO_DECAY, .type = {.dtype = DT_F32, .rank = 1, .dim = {1}}},
@@ -34,10 +35,16 @@ static const PlanParam params[] = {
      .lr_factor = 2,
      .weight_decay = 0.7,
      .type = {.dtype = DT_F32, .rank = 1, .dim = {7}}},
-    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {4, 25}}}};
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {4, 25}}},
+    {.flags = PARAM_GROUPED,
+     .lr_factor = 3,
+     .weight_decay = 0.2,
+     .type = {.dtype = DT_F32, .rank = 2, .dim = {7, 3}}}};
 static const PlanGroupParam group_params[] = {
-    {0, 0, 0, 0},  {1, 0, 32, 0}, {2, 0, 36, 0}, {3, 0, 84, 0},  {4, 0, 92, 0}, {0, 0, 0, 0},
-    {2, 0, 32, 0}, {0, 0, 0, 18}, {1, 0, 18, 1}, {2, 0, 19, 30}, {3, 0, 49, 4}, {4, 0, 53, 50}};
+    {0, 0, 0, 0},  {1, 0, 32, 0},  {2, 0, 36, 0}, {3, 0, 84, 0},  {4, 0, 92, 0},
+    {0, 0, 0, 0},  {2, 0, 32, 0},  {0, 0, 0, 18}, {1, 0, 18, 1},  {2, 0, 19, 30},
+    {3, 0, 49, 4}, {4, 0, 53, 50}, {0, 0, 0, 0},  {4, 0, 30, 0},  {5, 0, 132, 0},
+    {5, 0, 0, 0},  {0, 0, 24, 0},  {0, 0, 0, 18}, {4, 0, 18, 50}, {5, 0, 68, 12}};
 static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .split = 1,
                                     .n_param = 5,
@@ -56,7 +63,27 @@ static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .n_param = 5,
                                     .unpadded = 206,
                                     .padded = 206,
-                                    .shard = 103}};
+                                    .shard = 103},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES,
+                                    .split = 1,
+                                    .first_param = 12,
+                                    .n_param = 3,
+                                    .unpadded = 153,
+                                    .padded = 154,
+                                    .shard = 77},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES,
+                                    .first_param = 15,
+                                    .n_param = 2,
+                                    .unpadded = 54,
+                                    .padded = 54,
+                                    .shard = 54},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES, /* by rows */
+                                    .split = 1,
+                                    .first_param = 17,
+                                    .n_param = 3,
+                                    .unpadded = 160,
+                                    .padded = 160,
+                                    .shard = 80}};
 /* scale, sigmoid_grad; a chain with constants and two results, one of them rounded. */
 static const FormulaStep steps[] = {
     {SCALAR_scale, DT_F32, 0, {0}, 0, 0.3},
@@ -273,6 +300,30 @@ static const Plan row_plan = {.params = params,
                                       STEP},                                                       \
         .out = {F32(n), F32(n), F32(n)}, .reference = ref_adam, .tolerance = 1e-6, .plan = &plan,  \
         .rank = rank_number, .ranks = 2                                                            \
+    }
+/* all: elements of the group; work: words that its largest matrix needs. */
+#define MUON(n, all, work, g, rank_number)                                                         \
+    {.op = OP_muon_momentum,                                                                       \
+     .title = "muon_momentum " #n,                                                                 \
+     .attr = {.group = g,                                                                          \
+              .clip_value = 0.6,                                                                   \
+              .momentum = rank_number ? 0.95 : 0.3,                                                \
+              .nesterov = rank_number},                                                            \
+     .n_in = 3,                                                                                    \
+     .n_out = 2,                                                                                   \
+     .in = {IN(DT_F32, NORMAL, n), NORMAL(n), SCALE},                                              \
+     .out = {F32(n), F32(all)},                                                                    \
+     .reference = ref_muon_momentum,                                                               \
+     .tolerance = 5e-7,                                                                            \
+     .plan = &plan,                                                                                \
+     .rank = rank_number,                                                                          \
+     .ranks = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_muon, .title = "muon " #n,                                                        \
+        .attr = {.group = g, .weight_decay = 3, .steps = 5, .rate = rank_number}, .n_in = 4,       \
+        .n_out = 2, .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, all), SCALE, STEP},           \
+        .out = {F32(n), OUT(DT_I64, work)}, .reference = ref_muon, .tolerance = 2e-6,              \
+        .plan = &plan, .rank = rank_number, .ranks = 2, .product = true                            \
     }
 /* numbers, words, exact: lengths of the group's moments, sums and exact sums. */
 #define FACTORED(n, g, rank_number, numbers, words, exact)                                         \
@@ -839,6 +890,11 @@ const Case cases[] = {
     UPDATES(77, 1, 1),
     UPDATES(103, 2, 0),
     UPDATES(103, 2, 1),
+    MUON(77, 256, 224, 3, 0),
+    MUON(77, 256, 224, 3, 1),
+    MUON(54, 128, 160, 4, 1),
+    MUON(80, 256, 224, 5, 0),
+    MUON(80, 256, 224, 5, 1),
     FACTORED(103, 2, 0, 77, 264, 120),
     FACTORED(103, 2, 1, 77, 264, 120),
     FACTORED(96, 0, 0, 77, 264, 120),

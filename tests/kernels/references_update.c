@@ -225,6 +225,74 @@ static Element element_of(const Case *c, int64_t i) {
     return x;
 }
 
+/* ---- Muon */
+
+/* Where the element's matrix is in u: before it those of the group that come first. */
+static int64_t place_in_u(const Case *c, const Element *x) {
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    int64_t at = 0;
+    for (int p = 0; p < x->p; p++)
+        at +=
+            muon_room(&c->plan->params[c->plan->group_params[(int)g->first_param + p].param].type);
+    return at;
+}
+
+REF(muon_momentum) {
+    double mu = c->attr.momentum;
+    memset(out[1], 0, sizeof(double) * (size_t)out_n(c, 1));
+    memcpy(out[0], in[0], sizeof(double) * (size_t)out_n(c, 0));
+    if (in[2][SCALE_APPLY] == 0) return;
+    EACH(i, out_n(c, 0)) {
+        Element x = element_of(c, i);
+        if (!x.param) continue;
+        double g = scaled(c, in[1][i], in[2]), m = mu * in[0][i] + (1 - mu) * g;
+        out[0][i] = m;
+        out[1][place_in_u(c, &x) + x.e] = c->attr.nesterov ? mu * m + (1 - mu) * g : m;
+    }
+}
+
+enum { LARGEST_MATRIX = 100 };
+/* to[r, c] += factor a[r, k] b[k, c]; turned: b[c, k] */
+static void add_product(double *to, double factor, const double *a, const double *b, bool turned,
+                        int64_t rows, int64_t middle, int64_t columns) {
+    EACH(r, rows)
+    EACH(c, columns) EACH(k, middle) to[r * columns + c] +=
+        factor * a[r * middle + k] * b[turned ? c * middle + k : k * columns + c];
+}
+
+/* x[rows, columns] becomes orthogonal, always from the left. */
+static void orthogonal(double *x, int64_t rows, int64_t columns, int64_t steps) {
+    double norm = 0, gram[LARGEST_MATRIX], poly[LARGEST_MATRIX], next[LARGEST_MATRIX];
+    EACH(i, rows * columns) norm += x[i] * x[i];
+    EACH(i, rows * columns) x[i] /= sqrt(norm);
+    for (int64_t k = 0; k < steps; k++) {
+        memset(gram, 0, sizeof gram);
+        add_product(gram, 1, x, x, true, rows, columns, rows);
+        EACH(i, rows * rows) poly[i] = -4.7750 * gram[i];
+        add_product(poly, 2.0315, gram, gram, false, rows, rows, rows);
+        EACH(i, rows * columns) next[i] = 3.4445 * x[i];
+        add_product(next, 1, poly, x, false, rows, rows, columns);
+        memcpy(x, next, sizeof(double) * (size_t)(rows * columns));
+    }
+}
+
+REF(muon) {
+    EACH(i, out_n(c, 1)) out[1][i] = NAN; /* scratch */
+    memcpy(out[0], in[0], sizeof(double) * (size_t)out_n(c, 0));
+    if (in[2][SCALE_APPLY] == 0) return;
+    EACH(i, out_n(c, 0)) {
+        Element e = element_of(c, i);
+        if (!e.param) continue;
+        const Type *t = &e.param->type;
+        double x[LARGEST_MATRIX], rows = (double)t->dim[0], columns = (double)t->dim[1];
+        memcpy(x, in[1] + place_in_u(c, &e), sizeof(double) * (size_t)type_elements(t));
+        orthogonal(x, t->dim[0], t->dim[1], c->attr.steps);
+        double ratio = sqrt(fmax(1, rows / columns)), lr = lr_of(c, i, in[3]);
+        if (c->attr.rate == MUON_MATCH_RMS_ADAMW) ratio = 0.2 * sqrt(fmax(rows, columns));
+        out[0][i] = in[0][i] * (1 - lr * decay_of(c, i)) - lr * ratio * x[e.e];
+    }
+}
+
 /* Of a gradient that both ranks hold whole, this rank sums its half. */
 static bool is_summed(const Case *c, int64_t i, int64_t n) {
     if (c->plan->groups[c->attr.group].split) return true;

@@ -39,7 +39,8 @@ class Rule:
 
     def get(self, name):
         value = self.options[name]
-        return eval(value, {"__builtins__": {}}) if isinstance(value, str) else value
+        words = {"__builtins__": {}, "true": True, "false": False}
+        return eval(value, words) if isinstance(value, str) else value
 
     def update(self, name, shape, p, g, lr, decay, step):
         raise NotImplementedError
@@ -117,7 +118,50 @@ class Adafactor(Rule):
             p[i] = p[i] * (1 - lr * decay) - alpha / max(1, rms[1] / self.get("d")) * x
 
 
-RULES = {"adamw": Adamw, "sgd": Sgd, "lion": Lion, "adafactor": Adafactor}
+def product(a, b):
+    columns = list(zip(*b))
+    return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
+
+
+def orthogonal(rows, steps):
+    """Jordan's iteration, from below with more rows than columns."""
+    tall = len(rows) > len(rows[0])
+    x = [list(column) for column in zip(*rows)] if tall else rows
+    norm = max(math.sqrt(sum(v * v for row in x for v in row)), 1e-7)
+    x = [[v / norm for v in row] for row in x]
+    for _ in range(steps):
+        gram = product(x, list(zip(*x)))
+        square = product(gram, gram)
+        poly = [[-4.7750 * g + 2.0315 * s for g, s in zip(*r)] for r in zip(gram, square)]
+        x = [[3.4445 * v + w for v, w in zip(*r)] for r in zip(x, product(poly, x))]
+    return list(zip(*x)) if tall else x
+
+
+class Muon(Adamw):
+    """torch.optim.Muon, as its documentation states the algorithm; the rest is AdamW's"""
+
+    defaults = {"lr": 1e-3, "momentum": 0.95, "nesterov": True, "weight_decay": 0.1, "ns_steps": 5,
+                "adjust_lr": "'original'", "adamw_lr": None, "betas": (0.9, 0.999), "eps": 1e-8}
+    matrices = ()
+
+    def update(self, name, shape, p, g, lr, decay, step):
+        if name not in self.matrices:
+            super().update(name, shape, p, g, lr, decay, step)
+            return
+        mu, (rows, columns) = self.get("momentum"), shape
+        m = self.state.setdefault(name, [0.0] * len(p))
+        m[:] = [old + (1 - mu) * (x - old) for old, x in zip(m, g)]
+        u = [x + mu * (now - x) for x, now in zip(g, m)] if self.get("nesterov") else m
+        x = orthogonal([list(u[i * columns :][:columns]) for i in range(rows)],
+                       self.get("ns_steps"))
+        ratio = math.sqrt(max(1, rows / columns))
+        if self.options["adjust_lr"] == "match_rms_adamw":
+            ratio = 0.2 * math.sqrt(max(rows, columns))
+        for i, v in enumerate(v for row in x for v in row):
+            p[i] = p[i] * (1 - lr * decay) - lr * ratio * v
+
+
+RULES = {"muon": Muon, "adamw": Adamw, "sgd": Sgd, "lion": Lion, "adafactor": Adafactor}
 
 
 def parse(call):
@@ -138,6 +182,7 @@ def main():
     a.add_argument("--tolerance", type=float, default=1e-5)
     a.add_argument("--group", action="append", default=[], help="GLOB:lr:decay of a group")
     a.add_argument("--plain", default="", help="comma list of parameters that do not decay")
+    a.add_argument("--matrices", default="", help="comma list of parameters that Muon moves")
     a.add_argument("--limit", type=float, default=0, help="train.clip")
     a.add_argument("model")
     a.add_argument("optimizer")
@@ -145,6 +190,7 @@ def main():
     a = a.parse_args()
     kind, options = parse(a.optimizer)
     rule = RULES[kind](options)
+    rule.matrices = a.matrices.split(",")
     lr0 = number(str(rule.options["lr"]))
     groups = [g.split(":") for g in a.group]
     with tempfile.TemporaryDirectory() as folder:
@@ -165,6 +211,8 @@ def main():
             clip = min(1, a.limit / (step["grad_norm"] + 1e-6)) if a.limit else 1
             for name, (shape, g) in grads.items():
                 lr, decay = step["lr"], number(str(rule.options["weight_decay"]))
+                if kind == "muon" and name not in rule.matrices and rule.options["adamw_lr"]:
+                    lr *= number(rule.options["adamw_lr"]) / lr0
                 for glob, its_lr, its_decay in groups:
                     if re.fullmatch(glob.replace(".", r"\.").replace("*", ".*"), name):
                         lr *= number(its_lr) / lr0 if its_lr else 1
@@ -188,4 +236,5 @@ def main():
     print(f"{kind} on {a.n} ranks: {len(steps)} steps as published")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,266 @@
+/* Muon: muon_momentum and muon, as in torch.optim.Muon, but in f32.
+ *
+ *   muon_momentum   m += (1 - momentum) (g - m); u = m, or with Nesterov's momentum one step
+ * further muon            X = u / max(|u|, 1e-7), then `steps` times X = (a I + b G + c G G) X, G =
+ * X X^T, which brings the singular values of X close to 1; then p -= lr' X, decay beside
+ *
+ * A rank makes its own part of u and leaves 0 elsewhere; the sum over ranks (pass comm) is all of
+ * it. muon makes each matrix orthogonal that has an element in this rank's shard, so ranks share
+ * the products but for matrices that lie in several shards. X is laid out like u, [R, C]; with
+ * R > C the same is done from the right, G = X^T X, so that G is the smaller of the two.
+ */
+#include <math.h>
+
+#include "exact.h"
+#include "kernel.h"
+
+static const double coefficient[3] = {3.4445, -4.7750, 2.0315};
+#define LEAST_NORM 1e-7
+
+/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
+ * element at + e of the operands and in_u + e of u. */
+typedef struct Part {
+    const Type *type;
+    double lr_factor, decay;
+    int64_t at, from, to, in_u;
+} Part;
+
+/* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
+static bool next_part(const Launch *l, const PlanGroup *group, uint32_t k, int64_t n, Part *q) {
+    double decay = l->call->attr->weight_decay;
+    if (!group) *q = (Part){l->call->in_type[0], 1, decay, 0, 0, n, 0};
+    if (!group) return k == 0;
+    if (k >= group->n_param) return false;
+    const RankInfo *rank = l->call->rank;
+    LayoutPlace place = plan_place(rank->plan, (uint64_t)group->first_param + k);
+    const PlanParam *param =
+        &rank->plan->params[rank->plan->group_params[group->first_param + k].param];
+    /* in chunks, elements [first, end) are here */
+    int64_t first = place.chunk * rank_number(rank, group);
+    int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
+    int64_t at = place.offset - rank_start(rank, group) - first;
+    *q = (Part){.type = &param->type,
+                .lr_factor = plan_lr_factor(param),
+                .decay = plan_decay(param, decay),
+                .at = at,
+                .from = MAX(-at, first),
+                .to = MIN(n - at, end),
+                .in_u = k ? q->in_u + muon_room(q->type) : 0};
+    return true;
+}
+
+/* ---- muon_momentum */
+
+/* torch.lerp: from a to b by `weight`. */
+VECTOR_INLINE V16 lerp(V16 a, V16 b, float weight) {
+    return weight < 0.5f ? a + weight * (b - a) : b - (b - a) * (1.0f - weight);
+}
+
+typedef struct Momentum {
+    Operand m, g;
+    Result to;
+    float *u; /* of element 0 of the operands, if it were of the matrix */
+    float gradient_scale, clip_value, momentum;
+    bool nesterov;
+} Momentum;
+
+/* Elements [from, to) of the operands; u is written for those of `mine`. */
+static void move_momentum(const Momentum *s, int64_t from, int64_t to, Range mine) {
+    for (int64_t i = from; i < to; i += LANES) {
+        V16 g = v_get(s->g.at, s->g.dtype, i, to - i) * s->gradient_scale;
+        if (s->clip_value > 0.0f) {
+            g = v_select(g > s->clip_value, v_all(s->clip_value), g);
+            g = v_select(g < -s->clip_value, v_all(-s->clip_value), g);
+        }
+        V16 m = lerp(v_get(s->m.at, s->m.dtype, i, to - i), g, 1.0f - s->momentum);
+        V16 u = s->nesterov ? lerp(g, m, s->momentum) : m;
+        v_put(s->to.at, s->to.dtype, i, to - i, m);
+        for (int64_t k = MAX(i, mine.from); k < MIN(MIN(i + LANES, to), mine.to); k++)
+            s->u[k] = u[k - i] + 0.0f; /* 0, never -0, as a sum over ranks has it */
+    }
+}
+
+/* What of n elements no other rank answers for. */
+static Range own_share(const Launch *l, const PlanGroup *group, int64_t n) {
+    if (!group || !group->split) return (Range){0, n};
+    int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
+    int64_t part = (n + parts - 1) / parts;
+    return (Range){MIN(part * index, n), MIN(part * index + part, n)};
+}
+
+/* (m, g, scale) -> m, u */
+KERNEL(muon_momentum) {
+    Operand m = input(l, 0), g = input(l, 1), factors = input(l, 2);
+    Result to = output(l, 0), u = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(m.dtype) || !is_real(g.dtype) || to.dtype != m.dtype || to.n != m.n ||
+        g.n != m.n || u.dtype != DT_F32 || factors.n < SCALE_SLOTS)
+        return bad_operands(l);
+    const double *scale = factors.at;
+    const Attrs *attr = l->call->attr;
+    memset(u.at, 0, (size_t)u.n * sizeof(float));
+    if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
+    if (scale[SCALE_APPLY] == 0.0) return 0;
+    Range mine = own_share(l, group, m.n);
+    Part q = {0};
+    for (uint32_t k = 0; next_part(l, group, k, m.n, &q); k++) {
+        if (q.from >= q.to) continue;
+        if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
+        Momentum s = {m,
+                      g,
+                      to,
+                      (float *)u.at + (q.in_u - q.at),
+                      (float)scale[SCALE_GRADIENT],
+                      (float)attr->clip_value,
+                      (float)attr->momentum,
+                      attr->nesterov};
+#pragma omp parallel num_threads(threads_for(l, q.to - q.from))
+        {
+            Range r = my_range(q.to - q.from, 1024);
+            move_momentum(&s, q.at + q.from + r.from, q.at + q.from + r.to, mine);
+        }
+    }
+    return 0;
+}
+
+/* ---- muon */
+
+typedef struct Matrix {
+    const float *u;
+    int64_t rows, columns, least;
+    float *x, *next;    /* [rows, columns] */
+    float *gram, *poly; /* [least, least] */
+} Matrix;
+
+static int multiply(const Launch *l, const Product *p) {
+    if (!l->cpu->use_onednn)
+        l->cpu->isa->product(l->cpu, p);
+    else if (!product_onednn(l->cpu, p))
+        return launch_error(l, EXIT_ENVIRONMENT, "oneDNN failed, perhaps for want of memory");
+    return 0;
+}
+
+/* The exact sum of squares of u, in `words`. */
+static double norm_of(const Launch *l, const Matrix *a, int64_t *words) {
+    int64_t n = a->rows * a->columns;
+    memset(words, 0, EXACT_WORDS * sizeof *words);
+#pragma omp parallel num_threads(threads_for(l, n))
+    {
+        ExactSum sum = {0};
+        Range r = my_range(n, 512);
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            exact_push(&sum, v_get(a->u, DT_F32, i, r.to - i), true);
+        exact_finish(&sum, words);
+    }
+    return words[EXACT_NONFINITE] ? __builtin_nan("") : __builtin_sqrt(exact_value(words));
+}
+
+/* to = f x + h y */
+static void combine(const Launch *l, float *to, float f, const float *x, float h, const float *y,
+                    int64_t n) {
+#pragma omp parallel num_threads(threads_for(l, n))
+    {
+        Range r = my_range(n, 1024);
+        for (int64_t i = r.from; i < r.to; i += LANES) {
+            V16 a = v_get(x, DT_F32, i, r.to - i), b = v_get(y, DT_F32, i, r.to - i);
+            v_put(to, DT_F32, i, r.to - i, f * a + h * b);
+        }
+    }
+}
+
+/* One step of the iteration; X is then in a->x again. */
+static int iterate(const Launch *l, Matrix *a) {
+    bool wide = a->rows <= a->columns;
+    int64_t n = a->least, k = wide ? a->columns : a->rows;
+    int64_t row = wide ? a->columns : 1, col = wide ? 1 : a->columns;
+    Product gram = {.m = n, .n = n, .k = k, .a = a->x, .b = a->x, .c = a->gram};
+    gram.a_row = row, gram.a_col = col, gram.b_row = col, gram.b_col = row, gram.c_row = n;
+    Product square = {.m = n, .n = n, .k = n, .a = a->gram, .b = a->gram, .c = a->poly};
+    square.a_row = square.b_row = square.c_row = n, square.a_col = square.b_col = 1;
+    Product last = {.m = a->rows, .n = a->columns, .k = n, .c = a->next, .c_row = a->columns};
+    last.a = wide ? a->poly : a->x, last.b = wide ? a->x : a->poly;
+    last.a_row = n, last.b_row = a->columns, last.a_col = last.b_col = 1;
+    int code = multiply(l, &gram);
+    if (!code) code = multiply(l, &square);
+    if (code) return code;
+    combine(l, a->poly, (float)coefficient[1], a->gram, (float)coefficient[2], a->poly, n * n);
+    code = multiply(l, &last);
+    if (code) return code;
+    combine(l, a->next, (float)coefficient[0], a->x, 1.0f, a->next, a->rows * a->columns);
+    float *x = a->x;
+    a->x = a->next;
+    a->next = x;
+    return 0;
+}
+
+/* a->x: u made orthogonal; work: muon_work words. */
+static int orthogonalize(const Launch *l, Matrix *a, float *work) {
+    int64_t n = a->rows * a->columns;
+    a->least = MIN(a->rows, a->columns);
+    a->x = work + muon_part(2 * EXACT_WORDS);
+    a->next = a->x + muon_part(n);
+    a->gram = a->next + muon_part(n);
+    a->poly = a->gram + muon_part(a->least * a->least);
+    double norm = norm_of(l, a, (int64_t *)(void *)work);
+    float over = (float)(norm < LEAST_NORM ? LEAST_NORM : norm);
+#pragma omp parallel num_threads(threads_for(l, n))
+    {
+        Range r = my_range(n, 1024);
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            v_put(a->x, DT_F32, i, r.to - i, v_get(a->u, DT_F32, i, r.to - i) / over);
+    }
+    int code = 0;
+    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate(l, a);
+    return code;
+}
+
+static double rate_of(int64_t rate, int64_t rows, int64_t columns) {
+    double r = (double)rows, c = (double)columns;
+    if (rate == MUON_MATCH_RMS_ADAMW) return 0.2 * __builtin_sqrt(r > c ? r : c);
+    return r > c ? __builtin_sqrt(r / c) : 1.0;
+}
+
+static int move_matrix(const Launch *l, const Part *q, const double *step) {
+    Operand w = input(l, 0), u = input(l, 1);
+    Result out = output(l, 0), work = output(l, 1);
+    if (q->from >= q->to) return 0;
+    if (q->type->rank != 2 || q->in_u + type_elements(q->type) > u.n || work.n < muon_work(q->type))
+        return bad_operands(l);
+    Matrix a = {
+        .u = (const float *)u.at + q->in_u, .rows = q->type->dim[0], .columns = q->type->dim[1]};
+    int code = orthogonalize(l, &a, work.at);
+    if (code) return code;
+    double lr = step[STEP_LR] * q->lr_factor;
+    float keep = (float)(1.0 - lr * q->decay);
+    float by = (float)(lr * rate_of(l->call->attr->rate, a.rows, a.columns));
+#pragma omp parallel num_threads(threads_for(l, q->to - q->from))
+    {
+        Range r = my_range(q->to - q->from, 1024);
+        for (int64_t i = q->from + r.from; i < q->from + r.to; i += LANES) {
+            int64_t n = q->from + r.to - i;
+            V16 p = v_get(w.at, w.dtype, q->at + i, n) * keep;
+            v_put(out.at, out.dtype, q->at + i, n, p - by * v_get(a.x, DT_F32, i, n));
+        }
+    }
+    return 0;
+}
+
+/* (p, u, scale, step) -> p, work */
+KERNEL(muon) {
+    Operand w = input(l, 0), u = input(l, 1), scale = input(l, 2), step = input(l, 3);
+    Result out = output(l, 0), work = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(w.dtype) || out.dtype != w.dtype || out.n != w.n || u.dtype != DT_F32 ||
+        work.dtype != DT_I64 || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS)
+        return bad_operands(l);
+    if (l->cpu->rehearsing) return 0;
+    if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(w.type));
+    if (((const double *)scale.at)[SCALE_APPLY] == 0.0) return 0;
+    Part q = {0};
+    int code = 0;
+    for (uint32_t k = 0; !code && next_part(l, group, k, w.n, &q); k++)
+        code = move_matrix(l, &q, step.at);
+    return code;
+}

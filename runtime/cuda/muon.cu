@@ -1,0 +1,306 @@
+/* Muon: muon_momentum and muon. What they compute is said in runtime/cpu/muon.c. The products are
+ * cuBLASLt's, in f32; like all that is launched they run whatever the step's scale says, and only
+ * the last kernel asks whether the step counts.
+ */
+#include "exact.h"
+
+extern "C" {
+#include "products.h"
+}
+
+enum { THREADS = 256, MOST_BLOCKS = 132 * 8 };
+
+static unsigned some_blocks(int64_t n) {
+    return MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
+}
+
+/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
+ * element at + e of the operands and in_u + e of u. */
+struct Part {
+    const Type *type;
+    double lr_factor, decay;
+    int64_t at, from, to, in_u;
+};
+
+/* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
+static bool next_part(const Launch *l, const PlanGroup *group, uint32_t k, int64_t n, Part *q) {
+    double decay = l->call->attr->weight_decay;
+    if (!group) *q = {l->call->in_type[0], 1, decay, 0, 0, n, 0};
+    if (!group) return k == 0;
+    if (k >= group->n_param) return false;
+    const RankInfo *rank = l->call->rank;
+    LayoutPlace place = plan_place(rank->plan, (uint64_t)group->first_param + k);
+    const PlanParam *param =
+        &rank->plan->params[rank->plan->group_params[group->first_param + k].param];
+    /* in chunks, elements [first, end) are here */
+    int64_t first = place.chunk * rank_number(rank, group);
+    int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
+    int64_t at = place.offset - rank_start(rank, group) - first;
+    int64_t in_u = k ? q->in_u + muon_room(q->type) : 0;
+    *q = {&param->type, plan_lr_factor(param), plan_decay(param, decay),
+          at,           MAX(-at, first),       MIN(n - at, end),
+          in_u};
+    return true;
+}
+
+/* ---- muon_momentum */
+
+struct Momentum {
+    void *out;
+    const void *m, *g;
+    float *u; /* of element 0 of the operands, if it were of the matrix */
+    const double *scale;
+    int64_t first, to; /* elements of the operands */
+    int64_t from, end; /* of these, u is written for [from, end) */
+    float clip_value, momentum;
+    int dtype, g_dtype;
+    bool nesterov;
+};
+
+/* torch.lerp */
+DEVICE float lerp(float a, float b, float weight) {
+    return weight < 0.5f ? a + weight * (b - a) : b - (b - a) * (1.0f - weight);
+}
+
+__global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
+    bool applies = s.scale[SCALE_APPLY] != 0.0;
+    float factor = (float)s.scale[SCALE_GRADIENT];
+    EACH_EIGHT(e, s.to - s.first) {
+        int64_t at = s.first + e, n = s.to - at;
+        Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
+        EACH(j) {
+            float x = g.x[j] * factor;
+            if (s.clip_value > 0.0f) {
+                x = x > s.clip_value ? s.clip_value : x;
+                x = x < -s.clip_value ? -s.clip_value : x;
+            }
+            if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
+            float u = s.nesterov ? lerp(x, m.x[j], s.momentum) : m.x[j];
+            bool mine = j < n && at + j >= s.from && at + j < s.end;
+            if (mine && applies) s.u[at + j] = u + 0.0f;
+        }
+        store8(s.out, s.dtype, at, n, m);
+    }
+}
+
+/* (m, g, scale) -> m, u */
+KERNEL(muon_momentum) {
+    Operand m = input(l, 0), g = input(l, 1), scale = input(l, 2);
+    Result to = output(l, 0), u = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(m.dtype) || !is_real(g.dtype) || to.dtype != m.dtype || to.n != m.n ||
+        g.n != m.n || u.dtype != DT_F32 || scale.n < SCALE_SLOTS)
+        return bad_operands(l);
+    int64_t from = 0, end = m.n;
+    if (group && group->split) { /* what no other rank answers for */
+        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
+        int64_t part = (m.n + parts - 1) / parts;
+        from = MIN(part * index, m.n);
+        end = MIN(from + part, m.n);
+    }
+    const Attrs *a = l->call->attr;
+    int code = launch_result(l, cudaMemsetAsync(u.at, 0, (size_t)u.n * sizeof(float), l->stream));
+    if (!code && to.at != m.at) /* padding too */
+        code = launch_result(l, cudaMemcpyAsync(to.at, m.at, (size_t)type_bytes(m.type),
+                                                cudaMemcpyDeviceToDevice, l->stream));
+    Part q = {};
+    for (uint32_t k = 0; !code && next_part(l, group, k, m.n, &q); k++) {
+        if (q.from >= q.to) continue;
+        if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
+        Momentum s = {};
+        s.out = to.at;
+        s.m = m.at;
+        s.g = g.at;
+        s.u = (float *)u.at + (q.in_u - q.at);
+        s.scale = (const double *)scale.at;
+        s.first = q.at + q.from;
+        s.to = q.at + q.to;
+        s.from = from;
+        s.end = end;
+        s.clip_value = (float)a->clip_value;
+        s.momentum = (float)a->momentum;
+        s.dtype = m.dtype;
+        s.g_dtype = g.dtype;
+        s.nesterov = a->nesterov != 0;
+        code = LAUNCH(l, move_momentum, some_blocks(s.to - s.first), THREADS, 0, s);
+    }
+    return code;
+}
+
+/* ---- muon */
+
+__global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const float *u, int64_t n) {
+    __shared__ int64_t words[EXACT_WORDS];
+    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
+    __syncthreads();
+    int64_t stride = (int64_t)gridDim.x * THREADS * EIGHT;
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (int64_t at = warp; at < n; at += stride) {
+        int64_t i = at + threadIdx.x % WARP * EIGHT;
+        Eight x = load8(u, DT_F32, i < n ? i : 0, i < n ? n - i : 0);
+        exact_add<EIGHT>(words, x.x, true);
+    }
+    __syncthreads();
+    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
+        add_word(&result[threadIdx.x], words[threadIdx.x]);
+}
+
+/* x = u / max(|u|, 1e-7) */
+__global__ void __launch_bounds__(THREADS)
+    normalize(float *x, const float *u, const int64_t *words, int64_t n) {
+    double norm = words[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
+                                         : sqrt(exact_value(words));
+    float over = (float)(norm < 1e-7 ? 1e-7 : norm);
+    EACH_EIGHT(at, n) {
+        Eight v = load8(u, DT_F32, at, n - at);
+        EACH(j) v.x[j] = v.x[j] / over;
+        store8(x, DT_F32, at, n - at, v);
+    }
+}
+
+/* to = f x + h y; to may be y */
+__global__ void __launch_bounds__(THREADS)
+    combine(float *to, float f, const float *x, float h, const float *y, int64_t n) {
+    EACH_EIGHT(at, n) {
+        Eight a = load8(x, DT_F32, at, n - at), b = load8(y, DT_F32, at, n - at);
+        EACH(j) b.x[j] = f * a.x[j] + h * b.x[j];
+        store8(to, DT_F32, at, n - at, b);
+    }
+}
+
+/* Elements [from, to) of a matrix whose element 0 is element `at` of the operands. */
+struct Moved {
+    void *to;
+    const void *p;
+    const float *x;
+    const double *scale, *step;
+    int64_t at, from, end;
+    double lr_factor, decay, ratio;
+    int dtype;
+};
+
+__global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
+    if (q.scale[SCALE_APPLY] == 0.0) return;
+    double lr = q.step[STEP_LR] * q.lr_factor;
+    float keep = (float)(1.0 - lr * q.decay), by = (float)(lr * q.ratio);
+    EACH_EIGHT(i, q.end - q.from) {
+        int64_t e = q.from + i, n = q.end - e;
+        Eight p = load8(q.p, q.dtype, q.at + e, n), x = load8(q.x, DT_F32, e, n);
+        EACH(j) p.x[j] = p.x[j] * keep - by * x.x[j];
+        store8(q.to, q.dtype, q.at + e, n, p);
+    }
+}
+
+struct Matrix {
+    int64_t rows, columns, least;
+    float *x, *next;    /* [rows, columns] */
+    float *gram, *poly; /* [least, least] */
+};
+
+static int multiply(const Launch *l, ProductShape s, const float *a, const float *b, float *d) {
+    ProductOperands o = {};
+    s.dtype = s.out_dtype = DT_F32;
+    o.a = a;
+    o.b = b;
+    o.d = d;
+    return product_run(l, &s, &o, l->call->workspace, l->call->workspace_bytes);
+}
+
+static ProductShape shape_of(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned,
+                             int64_t lda, int64_t ldb, int64_t ldc) {
+    ProductShape s = product_shape(m, n, k, a_turned, b_turned);
+    s.lda = lda, s.ldb = ldb, s.ldc = ldc;
+    return s;
+}
+
+/* One step of the iteration; X is then in a.x again. Counted by columns, X is [columns, rows]. */
+static int iterate(const Launch *l, Matrix &a) {
+    int64_t r = a.rows, c = a.columns, n = a.least;
+    bool wide = r <= c;
+    ProductShape gram = wide ? shape_of(r, r, c, 1, 0, c, c, r) : shape_of(c, c, r, 0, 1, c, c, c);
+    ProductShape last = wide ? shape_of(c, r, r, 0, 0, c, r, c) : shape_of(c, r, c, 0, 0, c, c, c);
+    int code = multiply(l, gram, a.x, a.x, a.gram);
+    if (!code) code = multiply(l, shape_of(n, n, n, 0, 0, n, n, n), a.gram, a.gram, a.poly);
+    if (!code)
+        code = LAUNCH(l, combine, some_blocks(n * n), THREADS, 0, a.poly, -4.7750f, a.gram, 2.0315f,
+                      a.poly, n * n);
+    if (!code) code = multiply(l, last, wide ? a.x : a.poly, wide ? a.poly : a.x, a.next);
+    if (!code)
+        code = LAUNCH(l, combine, some_blocks(r * c), THREADS, 0, a.next, 3.4445f, a.x, 1.0f,
+                      a.next, r * c);
+    float *x = a.x;
+    a.x = a.next;
+    a.next = x;
+    return code;
+}
+
+/* a.x: u made orthogonal; work: muon_work words. */
+static int orthogonalize(const Launch *l, Matrix &a, const float *u, float *work) {
+    int64_t n = a.rows * a.columns;
+    int64_t *words = (int64_t *)work;
+    a.least = MIN(a.rows, a.columns);
+    a.x = work + muon_part(2 * EXACT_WORDS);
+    a.next = a.x + muon_part(n);
+    a.gram = a.next + muon_part(n);
+    a.poly = a.gram + muon_part(a.least * a.least);
+    int code =
+        launch_result(l, cudaMemsetAsync(words, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
+    if (!code) code = LAUNCH(l, square_sum, some_blocks(n), THREADS, 0, words, u, n);
+    if (!code) code = LAUNCH(l, normalize, some_blocks(n), THREADS, 0, a.x, u, words, n);
+    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate(l, a);
+    return code;
+}
+
+static double ratio_of(int64_t rate, int64_t rows, int64_t columns) {
+    double r = (double)rows, c = (double)columns;
+    if (rate == MUON_MATCH_RMS_ADAMW) return 0.2 * sqrt(r > c ? r : c);
+    return r > c ? sqrt(r / c) : 1.0;
+}
+
+static int move(const Launch *l, const Part &part) {
+    Operand w = input(l, 0), u = input(l, 1);
+    Result out = output(l, 0), work = output(l, 1);
+    const Type *t = part.type;
+    if (part.from >= part.to) return 0;
+    if (t->rank != 2 || part.in_u + type_elements(t) > u.n || work.n < muon_work(t))
+        return bad_operands(l);
+    Matrix a = {};
+    a.rows = t->dim[0];
+    a.columns = t->dim[1];
+    int code = orthogonalize(l, a, (const float *)u.at + part.in_u, (float *)work.at);
+    if (code) return code;
+    Moved q = {};
+    q.to = out.at;
+    q.p = w.at;
+    q.x = a.x;
+    q.scale = (const double *)input(l, 2).at;
+    q.step = (const double *)input(l, 3).at;
+    q.at = part.at;
+    q.from = part.from;
+    q.end = part.to;
+    q.lr_factor = part.lr_factor;
+    q.decay = part.decay;
+    q.ratio = ratio_of(l->call->attr->rate, a.rows, a.columns);
+    q.dtype = w.dtype;
+    return LAUNCH(l, move_matrix, some_blocks(q.end - q.from), THREADS, 0, q);
+}
+
+/* (p, u, scale, step) -> p, work */
+KERNEL(muon) {
+    Operand w = input(l, 0), u = input(l, 1);
+    Result out = output(l, 0), work = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(w.dtype) || out.dtype != w.dtype || out.n != w.n || u.dtype != DT_F32 ||
+        work.dtype != DT_I64 || input(l, 2).n < SCALE_SLOTS || input(l, 3).n < STEP_SLOTS)
+        return bad_operands(l);
+    int code = 0;
+    if (out.at != w.at)
+        code = launch_result(l, cudaMemcpyAsync(out.at, w.at, (size_t)type_bytes(w.type),
+                                                cudaMemcpyDeviceToDevice, l->stream));
+    Part q = {};
+    for (uint32_t k = 0; !code && next_part(l, group, k, w.n, &q); k++) code = move(l, q);
+    return code;
+}
