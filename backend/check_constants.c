@@ -2,10 +2,13 @@
  * the same for all groups, programs and roles.
  *
  *   4m  an op has another constant than the settings: the power of two that step_scale takes out
- *       again, what happens to a step that is not finite, the optimizer and its betas
+ *       again, what happens to a step that is not finite, the optimizer and its betas; or the seed
+ *       of backward is multiplied by the loss scale, and the settings have none, or the other way
+ *       round
  *   4p  two updates (of Muon two of one kind), or two step_scales, have different constants
  */
 #include "check.h"
+#include "signature.h"
 
 typedef unsigned long long Llu;
 
@@ -14,6 +17,7 @@ static const char *other_setting(const PlanSettings *t, const PlanInstr *in) {
     const Attrs *a = &in->attr;
     uint64_t has = op_info[in->op].attrs;
     if ((has & A_exponent) && a->exponent != t->loss_exponent) return "exponent";
+    if ((has & A_gain) && a->gain != t->gain) return "gain";
     if ((has & A_on_nan) && a->on_nan != (int64_t)t->on_nan) return "on_nan";
     if ((has & A_beta1) && a->beta1 != t->beta1) return "beta1";
     if ((has & A_beta2) && a->beta2 != t->beta2) return "beta2";
@@ -34,6 +38,17 @@ static bool is_update_of(uint16_t op, uint32_t optimizer, bool matrices) {
     case OPTIMIZER_KINDS: break;
     }
     return false;
+}
+
+/* An op that seeds backward reads the loss scale, the last operand that it may have. */
+static bool seeds_wrongly(const Check *c, uint64_t i) {
+    const PlanInstr *in = &c->p->instrs[i];
+    const Signature *s = op_signature((OpKind)in->op);
+    if (!(op_info[in->op].attrs & A_exponent) || s->in_min == s->in_max) return false;
+    bool reads = in->n_in == s->in_max;
+    if (reads != (c->p->settings->loss_scale > 0)) return true;
+    int64_t state = reads ? check_entry_state(c, check_in(c, i, in->n_in - 1u)) : -1;
+    return reads && (state < 0 || c->p->states[state].role != STATE_STEP);
 }
 
 static bool same_constants(const PlanInstr *a, const PlanInstr *b) {
@@ -60,6 +75,8 @@ int check_constants(Check *c) {
         const char *other = other_setting(p->settings, in);
         if (other)
             return check_fail(c, "4m", i, "its attribute `%s` is not that of the settings", other);
+        if (seeds_wrongly(c, i))
+            return check_fail(c, "4m", i, "its seed has another loss scale than the settings");
         bool updates = check_is_update(in->op);
         if (updates) status = check_alike(c, in->op == OP_muon ? &muon : &update, i);
         if (in->op == OP_step_scale) status = check_alike(c, &scale, i);

@@ -119,8 +119,11 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     }
     if (o->alias == ALIAS_ACC && in->n_in == op_signature((OpKind)in->op)->in_max)
         return split_sum(part, in, v, temp);
+    /* The loss scale is a factor of all gradients: check_constants.c */
+    bool seeds = (o->attrs & A_exponent) && in->n_in == op_signature((OpKind)in->op)->in_max;
+    bool scaled = seeds && in->n_in > op_signature((OpKind)in->op)->in_min;
     part[0] = (Part){.op = in->op,
-                     .n_in = in->n_in,
+                     .n_in = in->n_in - scaled,
                      .n_out = in->n_out,
                      .in = v,
                      .first = out,

@@ -66,9 +66,21 @@ static void put_dtypes(View *v) {
     for (uint64_t i = 1; i < p->n_groups; i++)
         if (p->groups[i].unpadded > largest->unpadded) largest = &p->groups[i];
     if (p->n_groups)
-        buf_printf(v->out, ", kept in %s, computed in %s, gradients reduced in %s",
+        buf_printf(v->out, ", kept in %s, read in %s, gradients reduced in %s",
                    dtype_name((int)largest->master_dtype), dtype_name((int)largest->compute_dtype),
                    dtype_name((int)largest->reduce_dtype));
+    buf_printf(v->out, "\n");
+}
+
+static void put_loss_scale(View *v) {
+    const PlanSettings *s = v->p->settings;
+    char number[2][40];
+    if (s->loss_scale == 0) return;
+    buf_printf(v->out, "  loss scale  %s", amount_commas(v->a, (int64_t)s->loss_scale));
+    if (s->loss_interval)
+        buf_printf(v->out, ", times %s after %s steps without overflow, times %s after one with it",
+                   double_text(s->loss_growth, number[0]), amount_commas(v->a, s->loss_interval),
+                   double_text(s->loss_backoff, number[1]));
     buf_printf(v->out, "\n");
 }
 
@@ -292,6 +304,7 @@ void view_head(View *v) {
                text(v, s->compiler), (Llu)v->p->header->fingerprint);
     put_ranks(v);
     put_dtypes(v);
+    put_loss_scale(v);
     put_sharding(v);
     put_step(v);
     put_recomputed(v);

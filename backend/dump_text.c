@@ -21,6 +21,20 @@ static void put_real(Buf *out, double x) {
     buf_printf(out, "%s", double_text(x, digits));
 }
 
+static void put_loss_scale(Buf *out, const PlanSettings *s) {
+    if (s->loss_scale == 0) return;
+    buf_printf(out, "loss_scale ");
+    put_real(out, s->loss_scale);
+    if (s->loss_interval) {
+        buf_printf(out, " growth ");
+        put_real(out, s->loss_growth);
+        buf_printf(out, " backoff ");
+        put_real(out, s->loss_backoff);
+        buf_printf(out, " interval %lld", (long long)s->loss_interval);
+    }
+    buf_printf(out, "\n");
+}
+
 static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     (void)i;
     buf_printf(out, "model \"%s\" compiled by \"%s\"\n", text(s->model), text(s->compiler));
@@ -49,7 +63,13 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     }
     buf_printf(out, " final ");
     put_real(out, s->final);
-    buf_printf(out, " loss_exponent %lld\n", (long long)s->loss_exponent);
+    buf_printf(out, " loss_exponent %lld", (long long)s->loss_exponent);
+    if (s->gain > 0) {
+        buf_printf(out, " gain ");
+        put_real(out, s->gain);
+    }
+    buf_printf(out, "\n");
+    put_loss_scale(out, s);
     buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu cpu %llu cuda %llu\n",
                (Llu)s->persistent_bytes, (Llu)s->arena_bytes, (Llu)s->workspace_offset,
                (Llu)s->workspace_bytes[DEVICE_CPU], (Llu)s->workspace_bytes[DEVICE_CUDA]);

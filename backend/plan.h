@@ -102,6 +102,9 @@ typedef struct PlanSettings {
     uint32_t keep_best;                         /* 0 or 1 */
     uint32_t snapshot;   /* Snapshot: how saves leave the arena, whoever asks for checkpoints */
     uint64_t copy_bytes; /* of host memory, a rank: the copy of the state, 0 where there is none */
+    double gain;         /* factor of the mean gradient; 0: 1 */
+    double loss_scale, loss_growth, loss_backoff; /* of f16: see policy.def; 0: no loss scale */
+    int64_t loss_interval;                        /* 0: it stays as it is */
     uint64_t reserved[1];
 } PlanSettings;
 

@@ -103,6 +103,11 @@ static int read_settings(Reading *r) {
             "settings: the optimizer's numbers are out of range");
     FAIL_IF(s->loss_exponent < -1000 || s->loss_exponent > 1000, "settings: loss exponent %lld",
             (long long)s->loss_exponent);
+    FAIL_IF(bad_real(s->gain, 0, 1e30) || bad_real(s->loss_scale, 0, MOST_LOSS_SCALE) ||
+                bad_real(s->loss_growth, 0, MOST_LOSS_SCALE) || bad_real(s->loss_backoff, 0, 1) ||
+                bad_count(s->loss_interval, 0),
+            "settings: gain %g, loss scale %g, %g, %g, %lld", s->gain, s->loss_scale,
+            s->loss_growth, s->loss_backoff, (long long)s->loss_interval);
     FAIL_IF(s->arena_bytes > (uint64_t)PLAN_LARGEST || s->persistent_bytes > s->arena_bytes ||
                 s->workspace_offset != align_up(s->arena_bytes, PLAN_ALIGN),
             "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",

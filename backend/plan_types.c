@@ -3,7 +3,7 @@
  * Kernels take sizes from types and trust them, so a plan with a product of [4, 8] by [9, 2] must
  * not reach one. Most is in the op's signature; what a signature cannot say is said here for the
  * plan's tables, once an op that has a rule. What neither says is free: any float dtype, since
- * kernels work on every mix of f32 and bf16. tests/ir/signatures.py reads the signatures a second
+ * kernels work on every mix of floats. tests/ir/signatures.py reads the signatures a second
  * time.
  */
 #include <stdio.h>

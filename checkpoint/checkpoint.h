@@ -72,6 +72,7 @@ typedef struct CkContents {
     bool evaluation_due;   /* the evaluation after the last step is still to come */
     bool has_evaluation;   /* `evaluation` is the loss of the one after this step */
     double evaluation, best_evaluation;
+    LossScale loss_scale;      /* scale 0: none */
     uint64_t run, plan, rules; /* who wrote it, from which plan */
     CkSetting *setting;
     uint32_t n_setting;

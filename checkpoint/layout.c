@@ -179,6 +179,7 @@ static const char *header_type(uint32_t dtype) {
     switch ((DType)dtype) {
     case DT_F32: return "F32";
     case DT_BF16: return "BF16";
+    case DT_F16: return "F16";
     case DT_F64: return "F64";
     case DT_I32: return "I32";
     case DT_I64: return "I64";

@@ -87,6 +87,11 @@ static json_t *contents_entry(const CkContents *c) {
                           (json_int_t)c->samples, "evaluation_due", c->evaluation_due);
     json_object_set_new(o, "evaluation", c->has_evaluation ? real(c->evaluation) : json_null());
     json_object_set_new(o, "best_evaluation", real(c->best_evaluation));
+    if (c->loss_scale.scale > 0)
+        json_object_set_new(o, "loss_scale",
+                            json_pack("{s:f, s:I, s:I}", "scale", c->loss_scale.scale, "good",
+                                      (json_int_t)c->loss_scale.good, "skipped",
+                                      (json_int_t)c->loss_scale.skipped));
     json_object_set_new(o, "run", hex(c->run));
     json_object_set_new(o, "plan", hex(c->plan));
     json_object_set_new(o, "rules", hex(c->rules));
@@ -305,6 +310,16 @@ static void read_settings(Parse *p, json_t *o) {
     }
 }
 
+static LossScale read_loss_scale(Parse *p, const json_t *o) {
+    LossScale x = {0};
+    if (!o) return x;
+    x.scale = number(o, "scale");
+    x.good = integer(p, o, "good", 0, MOST_COUNT);
+    x.skipped = integer(p, o, "skipped", 0, MOST_COUNT);
+    if (!(x.scale > 0 && x.scale <= MOST_LOSS_SCALE)) p->bad = true;
+    return x;
+}
+
 static int read_contents(Parse *p, const json_t *o) {
     CkContents *c = p->c;
     const char *format = json_string_value(json_object_get(o, "format"));
@@ -317,6 +332,7 @@ static int read_contents(Parse *p, const json_t *o) {
     c->evaluation = number(o, "evaluation");
     c->has_evaluation = json_is_number(json_object_get(o, "evaluation"));
     c->best_evaluation = number(o, "best_evaluation");
+    c->loss_scale = read_loss_scale(p, json_object_get(o, "loss_scale"));
     c->run = hash_of(p, json_object_get(o, "run"));
     c->plan = hash_of(p, json_object_get(o, "plan"));
     c->rules = hash_of(p, json_object_get(o, "rules"));

@@ -6,7 +6,8 @@
  * @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones. `unit` and `join` are about modules; they go into the policy, for pass wrap.
+ * ones; gather(..) for those that no directive before it names. `unit` and `join` are about
+ * modules; they go into the policy, for pass wrap.
  */
 #include <string.h>
 
@@ -42,7 +43,8 @@ static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
     bool train = directive_key(of) == &directive_keys[0];
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
     Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
-                     train ? "`frozen` or a group(..)" : "`unit`, join(\"..\") or `replicate`");
+                     train ? "`frozen` or a group(..)"
+                           : "`unit`, join(\"..\"), gather(..) or `replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
@@ -57,14 +59,17 @@ static void add_unit(Model *m, Policy *p, const Directive *d, const ConstValue *
 
 /* What section shard says. */
 static void place(Model *m, Directive *d, Policy *p, const char *name, const ConstValue *v) {
-    d->replicate = d->of_parameters = !strcmp(name, "replicate");
-    if (!d->replicate) {
+    d->replicate = !strcmp(name, "replicate");
+    if (!strcmp(name, "gather"))
+        d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
+    d->of_parameters = d->replicate || d->gather;
+    if (!d->of_parameters) {
         add_unit(m, p, d, strcmp(name, "join") ? NULL : v);
         return;
     }
     if (strategy_gathers(p->strategy)) return;
-    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: replicate has no effect",
-                     word_of(&words_Strategy, p->strategy));
+    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: %s has no effect",
+                     word_of(&words_Strategy, p->strategy), name);
     diag_emit(&w);
 }
 
@@ -169,6 +174,8 @@ static void apply_all(Model *m, Param *p) {
         if (d->wrong || !d->of_parameters || !names(d, p)) continue;
         if (d->replicate) {
             p->replicate = d->matched = true;
+        } else if (d->gather) {
+            if (p->gather == DT_NONE) p->gather = d->gather, d->matched = true;
         } else if (!trained) {
             trained = true;
             apply(p, d);

@@ -167,7 +167,7 @@ static bool train_program(Elaboration *e) {
     int64_t targets = type_elements(&e->graph->values.at[counted].type);
     const Settings *s = &e->frontend->settings;
     double total = (double)targets * (double)s->ranks * (double)s->micro_batches;
-    e->graph->policy.loss_exponent = -(int64_t)lround(log2(total));
+    e->graph->policy.loss_exponent = precision_seed(&e->graph->policy, total, s->ranks);
     return true;
 }
 

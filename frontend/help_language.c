@@ -136,6 +136,7 @@ static ExampleKind where_of(const CallInfo *c) {
     case GROUP_DIRECTIVE:
     case GROUP_PRECISION: return EXAMPLE_TRAIN;
     case GROUP_PLACEMENT:
+    case GROUP_SCALE:
     case GROUP_UNIT: return EXAMPLE_SHARD;
     case GROUP_COUNT: break;
     }
@@ -232,5 +233,6 @@ void help_language(HelpBook *b) {
     add_group(b, GROUP_DIRECTIVE);
     add_group(b, GROUP_PRECISION);
     add_group(b, GROUP_UNIT);
+    add_group(b, GROUP_SCALE);
     add_group(b, GROUP_PLACEMENT);
 }

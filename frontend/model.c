@@ -86,3 +86,13 @@ void setting_error(Model *m, const Setting *s, const char *format, ...) {
     va_end(args);
     diag_emit(&d);
 }
+
+/* A setting that was given and changes nothing beside the others: said, since the user meant
+ * something by it. What asks for the state that holds anyway (prefetch = 0) is no reason. */
+void warn_idle(Model *m, const char *section, const char *key, const char *why) {
+    const Setting *s = model_setting(m, section, key);
+    if (!s->expression || s->value.kind == VALUE_ERROR) return;
+    Span at = s->value.span.file ? s->value.span : s->span;
+    Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
+    diag_emit(&d);
+}

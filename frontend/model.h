@@ -67,6 +67,7 @@ typedef struct Directive {
     Span span; /* of the glob */
     const Node *expression;
     bool of_parameters;     /* not of modules, which pass wrap finds */
+    int gather;             /* dtype, of gather(..) */
     bool frozen, replicate; /* what it says of parameters, or numbers of a group */
     bool matched, wrong;    /* wrong: its value is an error */
     bool own_lr;            /* of a group: it has one */
@@ -177,6 +178,8 @@ void help_nearest(Diag *d, const char *word, const char *const *names, size_t n)
 void help_available(Diag *d, const char *const *names, size_t n);
 void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A setting that was given and changes nothing beside the others. */
+void warn_idle(Model *m, const char *section, const char *key, const char *why);
 
 /* hf_config.c: `config hf`, and the text of config.json that comes of it ("" without one). */
 void hf_config_add(Model *m, const Node *section);
@@ -196,6 +199,13 @@ void settings_evaluate(Model *m);
 /* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
  */
 void policy_resolve(Model *m, Policy *p, Settings *s);
+
+/* precision.c: train.precision, train.loss_scale, shard.scale and shard.gather; after mesh,
+ * strategy and batch. */
+void precision_resolve(Model *m, Policy *p, const Settings *s);
+/* The exponent of backward's seed: near 1 / targets of a step; under a loss scale near 1 / targets
+ * of a rank, divided besides by what sums of f16 are divided by before they are formed. */
+int64_t precision_seed(const Policy *p, double targets, int64_t ranks);
 
 /* scope.c */
 void scope_bind(Scope *s, const char *name, ConstValue v);

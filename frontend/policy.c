@@ -424,14 +424,6 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     p->beta2 = value_number(betas->items[1].value);
 }
 
-static void resolve_precision(Model *m, Policy *p) {
-    const Setting *setting = model_setting(m, "train", "precision");
-    p->compute_dtype = p->reduce_dtype = DT_F32;
-    if (!is_word(&setting->value, "bf16")) return;
-    p->compute_dtype = DT_BF16;
-    p->reduce_dtype = (DType)enum_value(call_argument(&setting->value, "reduce"), &words_DType);
-}
-
 static void resolve_schedule(Model *m, Settings *s) {
     const Setting *setting = model_setting(m, "train", "schedule");
     const ConstValue *v = &setting->value;
@@ -507,7 +499,7 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     resolve_batch(m, p, s);
     resolve_hold(m, p);
     resolve_optimizer(m, p, s);
-    resolve_precision(m, p);
+    precision_resolve(m, p, s);
     resolve_schedule(m, s);
     const char *const limits[] = {"clip", "clip_value"};
     for (int i = 0; i < 2; i++) {
@@ -526,16 +518,6 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
                       "eval_every needs data.val, which is not given");
     s->length = integer(m, "data", "length");
     s->order = (DataOrder)enum_value(value_of(m, "data", "order"), &words_DataOrder);
-}
-
-/* A setting that was given and changes nothing beside the others: said, since the user meant
- * something by it. What asks for the state that holds anyway (prefetch = 0) is no reason. */
-static void warn_idle(Model *m, const char *section, const char *key, const char *why) {
-    const Setting *s = model_setting(m, section, key);
-    if (!s->expression || s->value.kind == VALUE_ERROR) return;
-    Span at = s->value.span.file ? s->value.span : s->span;
-    Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
-    diag_emit(&d);
 }
 
 static void warn_zero_rate(Model *m, const Setting *s) {

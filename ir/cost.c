@@ -161,23 +161,23 @@ static int64_t ws_none(const Work *w) {
 
 enum { CUBLASLT_WORKSPACE = 32 << 20, SORT_SLACK = 1 << 20, WIDENED_SLACK = 256 };
 
-/* f32 copies of everything that is bf16. */
+/* f32 copies of everything that is of 16 bits. */
 static int64_t converted(const Work *w) {
     uint64_t sum = 0;
     for (int i = 0; i < w->n_in; i++)
-        if (w->in[i].dtype == DT_BF16) sum += align_up((uint64_t)type_elements(&w->in[i]) * 4, 64);
+        if (dtype_is_half(w->in[i].dtype))
+            sum += align_up((uint64_t)type_elements(&w->in[i]) * 4, 64);
     for (int i = 0; i < w->n_out; i++)
-        if (w->out[i].dtype == DT_BF16)
+        if (dtype_is_half(w->out[i].dtype))
             sum += align_up((uint64_t)type_elements(&w->out[i]) * 4, 64);
     return (int64_t)sum;
 }
 
-/* cuBLASLt multiplies operands of one dtype into a result of that dtype, or bf16 into f32, with a
- * bias or accumulator of the result's dtype; anything else is widened to f32, next to its
- * workspace. */
+/* cuBLASLt multiplies operands of one dtype into a result of that dtype or of f32, with a bias or
+ * accumulator of the result's dtype; anything else is widened to f32, next to its workspace. */
 static int64_t ws_cuda_matmul(const Work *w) {
     int operand = w->in[0].dtype, result = w->out[0].dtype;
-    bool direct = w->in[1].dtype == operand && (operand == DT_BF16 || result == DT_F32) &&
+    bool direct = w->in[1].dtype == operand && (operand == result || result == DT_F32) &&
                   (w->n_in < 3 || w->in[2].dtype == result);
     if (direct) return CUBLASLT_WORKSPACE;
     return CUBLASLT_WORKSPACE + converted(w) + WIDENED_SLACK * (w->n_in + w->n_out);

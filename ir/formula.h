@@ -30,7 +30,7 @@ typedef enum Scalar {
 
 typedef struct FormulaStep {
     uint16_t function; /* Scalar */
-    uint8_t dtype;     /* of its result: f32 or bf16 */
+    uint8_t dtype;     /* of its result: a float */
     uint8_t pad;
     uint8_t arg[FORMULA_ARGS];
     uint8_t result; /* 1 + the number of the result that it is; 0: none */

@@ -83,6 +83,7 @@ typedef struct Param {
     Type type;         /* dtype = master dtype */
     int compute_dtype; /* set by precision: what the computation reads; frontend: = master */
     int reduce_dtype;  /* set by precision: of its gradient */
+    int gather;        /* in which it is gathered and read; DT_NONE: as policy.gather says */
     InitKind init;
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
@@ -273,7 +274,7 @@ const char *op_infer(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
 /* How many results the op has at most, with these operands: the capacity that op_infer needs. */
 uint32_t op_results_max(OpKind kind, const Attrs *a, uint32_t n_in, const Type *in);
 /* Whether these result types are what op_infer gives. Where `precision` may choose a dtype
- * (signature_dtype_is_free) f32 and bf16 are both right. NULL or a message. */
+ * (signature_dtype_is_free) any float dtype is right. NULL or a message. */
 const char *op_check_types(const Graph *g, OpKind kind, const Attrs *a, uint32_t n_in,
                            const Type *in, uint32_t n_out, const Type *out, Arena *arena);
 /* Result j's operand whose memory it must take (ALIAS_MUST, ALIAS_ACC, ALIAS_VIEW), or -1. */

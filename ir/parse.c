@@ -502,6 +502,7 @@ static bool parse_param(Parser *p) {
     q.keep_f32 = accept_word(p, "keep_f32");
     q.replicate = accept_word(p, "replicate");
     q.matrix = accept_word(p, "matrix");
+    if (accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = accept_word(p, "lr");
     if (q.grouped && (!parse_real(p, &q.lr_factor) || !expect_word(p, "decay") ||
                       !parse_real(p, &q.weight_decay)))

@@ -198,10 +198,11 @@ static void print_policy(Printer *p) {
     put(p, "\n");
     for (uint32_t i = 0; i < n_policy_fields; i++) {
         bool first = i == 0 || i == n_shard_policies;
-        if (!text_field_shown(&policy_fields[i], policy)) continue; /* never a first one */
         if (first && i) put(p, "\n");
-        put(p, first ? "policy " : ", ");
-        text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
+        if (text_field_shown(&policy_fields[i], policy)) {
+            put(p, first ? "policy " : ", ");
+            text_field_print(&policy_fields[i], policy, &policy->mesh, p->out);
+        }
         if (i == 0) {
             print_unit_policy(p);
             print_by_hand(p);
@@ -271,6 +272,10 @@ static void print_params(Printer *p) {
         if (q->keep_f32) put(p, " keep_f32");
         if (q->replicate) put(p, " replicate");
         if (q->matrix) put(p, " matrix");
+        if (q->gather) {
+            put(p, " gather ");
+            put(p, dtype_name(q->gather));
+        }
         if (q->grouped) {
             put(p, " lr ");
             put_real(p, q->lr_factor);

@@ -5,12 +5,11 @@
  *   x[..., D] w[O, D] b[O]? -> y[..., O:]
  *
  * Operands, an arrow, results. Each is `name`, then, where it is needed,
- *   :dtype     a dtype, or float (f32 or bf16: what an operand without one must be), any (anything
- *              but a token), a capital letter (any, the same for all that have it), grad (float; of
- *              a result that no operand binds f32, until pass precision chooses), i32(V) (i32, of
- *              numbers from 0 to V - 1), or exact, step, scale: the types of exact accumulators and
- *              of those two states. A result without one has the dtype of operand 0, or any float
- *              dtype once pass precision has chosen.
+ *   :dtype     a dtype, or float (f32, bf16 or f16: what an operand without one must be), any
+ * (anything but a token), a capital letter (any, the same for all that have it), grad (float; of a
+ * result that no operand binds f32, until pass precision chooses), i32(V) (i32, of numbers from 0
+ * to V - 1), or exact, step, scale: the types of exact accumulators and of those two states. A
+ * result without one has the dtype of operand 0, or any float dtype once pass precision has chosen.
  *   [axes]     axes by name, the same size wherever a letter stands; a number is that size; `_` any
  *              size. `...` is any number of axes, the same ones in the whole signature; so is a
  *              letter with a star. No brackets: any shape. A colon after the last axis: its rows
@@ -89,7 +88,7 @@ bool signature_bind(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *i
 /* Result j, after signature_bind; dtype DT_NONE where a rule has to say it, rank MAX_RANK + 1 where
  * it would have too many axes. */
 Type signature_infer(const BoundSignature *b, uint32_t j);
-/* May pass precision, or whoever states the type, choose f32 or bf16 for this result? */
+/* May pass precision, or whoever states the type, choose a float dtype for this result? */
 bool signature_dtype_is_free(const Signature *s, uint32_t n_in, uint32_t j);
 /* Do operands and results fit the signature, and each other? */
 bool signature_fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *in, uint32_t n_out,

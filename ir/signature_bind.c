@@ -74,11 +74,12 @@ static Name name_of(const BoundSignature *b, uint32_t who) {
 static const char *wanted_dtype(const BoundSignature *b, const Slot *slot) {
     switch (slot->dtype) {
     case WANT_FLOAT:
-    case WANT_GRAD: return "f32 or bf16";
+    case WANT_GRAD: return "f32, bf16 or f16";
     case WANT_ANY: return "numbers";
     case WANT_SAME: return b->same ? dtype_name(b->same) : "numbers";
     case WANT_DEFAULT:
-        return b->n_in && !type_is_float(&b->in[0]) ? dtype_name(b->in[0].dtype) : "f32 or bf16";
+        return b->n_in && !type_is_float(&b->in[0]) ? dtype_name(b->in[0].dtype)
+                                                    : "f32, bf16 or f16";
     default: return dtype_name(slot->dtype);
     }
 }

@@ -29,14 +29,23 @@ const TextField attr_fields[ATTR_COUNT] = {
 #include "attrs.def"
 };
 
-enum { IN_TRAIN, IN_SHARD, IN_QUIET };
+enum { IN_TRAIN, IN_SHARD };
 
 const TextField policy_fields[] = {
+#define FIELD(field, type, kind, words, standard, least, most, quiet, line)                        \
+    {#field,       offsetof(Policy, field),                                                        \
+     sizeof(type), TEXT_##kind,                                                                    \
+     words,        least,                                                                          \
+     most,         standard,                                                                       \
+     ROWS_NONE,    quiet,                                                                          \
+     line},
 #define POLICY(section, field, type, kind, words, standard, least, most, line)                     \
-    {#field,    offsetof(Policy, field),  sizeof(type), TEXT_##kind, words, least, most, standard, \
-     ROWS_NONE, IN_##section == IN_QUIET, line},
+    FIELD(field, type, kind, words, standard, least, most, false, line)
+#define QUIET_POLICY(section, field, type, kind, words, standard, least, most, line)               \
+    FIELD(field, type, kind, words, standard, least, most, true, line)
 #include "policy.def"
 #undef POLICY
+#undef FIELD
 };
 const uint32_t n_policy_fields = ARRAY_LEN(policy_fields);
 

@@ -18,6 +18,8 @@ enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
 #define MOST_FLOPS ((int64_t)1 << 54)
 /* Bytes, elements, samples, steps: the most that a graph or a plan holds. */
 #define MOST_COUNT ((int64_t)1 << 50)
+/* The loss scale grows no further. */
+#define MOST_LOSS_SCALE 0x1p60
 /* Elements of a head that rope can turn. */
 #define MOST_TURNED 512
 /* Rows of relative_bias: buckets of both sides together. */
@@ -44,7 +46,8 @@ static inline uint32_t dtype_bytes(int dtype) {
     case DT_I32: return 4;
     case DT_F64:
     case DT_I64: return 8;
-    case DT_BF16: return 2;
+    case DT_BF16:
+    case DT_F16: return 2;
     case DT_U8: return 1;
     }
     return 0;
@@ -54,7 +57,11 @@ static inline int64_t type_elements(const Type *t) {
     for (int i = 0; i < t->rank; i++) n *= t->dim[i];
     return n;
 }
-static inline bool dtype_is_float(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline bool dtype_is_float(int dtype) {
+    return dtype == DT_F32 || dtype == DT_BF16 || dtype == DT_F16;
+}
+/* Floats of 16 bits: stored so, computed with in f32. */
+static inline bool dtype_is_half(int dtype) { return dtype == DT_BF16 || dtype == DT_F16; }
 static inline bool type_is_float(const Type *t) { return dtype_is_float(t->dtype); }
 static inline int64_t last_dim(const Type *t) { return t->rank ? t->dim[t->rank - 1] : 1; }
 /* Elements from one row of the last axis to the next. */
@@ -151,6 +158,7 @@ enum {
     STEP_FIRST_SAMPLE, /* global number (0 = first sample of the run) of this call's first sample */
     STEP_SLOT,         /* which of the two staging slots holds this call's batch: 0 or 1 */
     STEP_FACTORED,     /* (step + 1)^beta2_decay: Adafactor's 1 - beta2 */
+    STEP_LOSS_SCALE,   /* of f16: factor of the seed of backward besides 2^exponent; 0: none */
     STEP_SLOTS = 16
 };
 
@@ -166,6 +174,12 @@ enum {
     SCALE_FINITE,    /* 1 if loss and norm are finite */
     SCALE_SLOTS = 8
 };
+
+/* The loss scale of f16 between steps: what the host keeps, and checkpoints hold. */
+typedef struct LossScale {
+    double scale;          /* 0: none */
+    int64_t good, skipped; /* steps without overflow since it changed; steps left out in all */
+} LossScale;
 
 /* Attributes of an op. Which ones an op has is the mask in its row of ops.def; the others are zero.
  * All fields are 8 bytes so that a plan holds the struct as it is. */

@@ -15,6 +15,7 @@
     W(DT_NONE, "none", "no type")                                                                  \
     W(DT_F32, "f32", "float, 32 bits")                                                             \
     W(DT_BF16, "bf16", "bfloat16")                                                                 \
+    W(DT_F16, "f16", "float, 16 bits")                                                             \
     W(DT_F64, "f64", "float, 64 bits")                                                             \
     W(DT_I32, "i32", "integer, 32 bits")                                                           \
     W(DT_I64, "i64", "integer, 64 bits")                                                           \

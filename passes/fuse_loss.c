@@ -4,15 +4,17 @@
  *     loss, lse = cross_entropy(logits, targets);  dlogits = cross_entropy_grad(logits, targets,
  * lse)
  *  -> dlogits, loss = cross_entropy_both(logits, targets)
- * The seed of backward is a power of two that is known here, so the gradient needs nothing of the
- * loss but the row's own log-sum-exp: each row of logits, the largest tensor of a language model,
- * is read once, and its gradient may be written over it. The op stands where the loss stood, in
- * the forward phase. The numbers are those of the two, to the bit.
+ * The seed of backward is known here, or read from the state step, so the gradient needs nothing of
+ * the loss but the row's own log-sum-exp: each row of logits, the largest tensor of a language
+ * model, is read once, and its gradient may be written over it. The op stands where the loss stood,
+ * in the forward phase. The numbers are those of the two, to the bit.
  *
  * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
  * but losses, terms of routing and their set_state, since the gradient would be kept beside it.
  * Program eval has no gradient and keeps its losses.
  */
+#include <string.h>
+
 #include "passes.h"
 #include "rewrite.h"
 
@@ -41,13 +43,27 @@ static void fuse(Rewrite *r, uint32_t i) {
     Fused f = {.kind = OP_cross_entropy_both, .place = list[i], .source = list[at]};
     f.in[f.n_in++] = loss->in[0];
     f.in[f.n_in++] = loss->in[1];
+    if (slope->n_in > 3) f.in[f.n_in++] = slope->in[3];
     f.out[f.n_out++] = slope->out;
     f.out[f.n_out++] = loss->out;
     rewrite_fuse(r, &f, 2, (OpId[]){list[i], list[at]});
 }
 
+/* Slopes under a loss scale read the state step: it is read first, before any loss. */
+static void read_first(Graph *g, uint32_t program) {
+    Program *p = &g->programs.at[program];
+    uint32_t at = 0;
+    while (at < p->ops.n && g->ops.at[p->ops.at[at]].kind != OP_cross_entropy_grad) at++;
+    if (at == p->ops.n || g->ops.at[p->ops.at[at]].n_in < 4) return;
+    OpId step = g->values.at[g->ops.at[p->ops.at[at]].in[3]].def;
+    while (p->ops.at[at] != step) at--;
+    memmove(p->ops.at + 1, p->ops.at, at * sizeof *p->ops.at);
+    p->ops.at[0] = step;
+}
+
 bool pass_fuse_loss(Graph *g) {
     for (uint32_t k = 0; k < g->programs.n; k++) {
+        read_first(g, k);
         Rewrite r = rewrite_begin(g, k);
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
             if (op_at(&r, i)->kind == OP_cross_entropy) fuse(&r, i);

@@ -329,6 +329,19 @@ static void grad_attention_packed(Grad *c, const Op *op, const ValueId *dy) {
 
 /* ---- loss ---- */
 
+/* The state whose loss scale seeds are multiplied by. */
+static ValueId step_state(Grad *c) {
+    const Graph *g = c->g;
+    const Program *p = &g->programs.at[c->b.program];
+    int32_t step = graph_find_state(g, "step");
+    CHECK(step != NO_INDEX);
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind == OP_state && op->attr->index == step) return op->out;
+    }
+    return emit_state(&c->b, step);
+}
+
 /* Where backward starts: the seed is a power of two near 1 / targets, and the rest of the mean is
  * applied once, in the update. The op x_grad of a loss x reads what x reads, and results of x,
  * under the names that they have in the signature of x. */
@@ -339,13 +352,15 @@ static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
     OpKind kind = slope_of(op);
     const Signature *loss = op_signature(op->kind), *slope = op_signature(kind);
     ValueId in[MOST_SLOTS];
-    for (int k = 0; k < slope->n_in; k++) {
+    uint32_t n = slope->in_min;
+    for (uint32_t k = 0; k < n; k++) {
         int operand = signature_find(loss, slope->in[k].name);
         int result = signature_find_result(loss, slope->in[k].name);
         CHECK(operand >= 0 || result >= 0);
         in[k] = operand >= 0 ? op->in[operand] : op->out + (uint32_t)result;
     }
-    grad_give(c, op, 0, emit(&c->b, kind, &a, slope->n_in, in, NULL));
+    if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
+    grad_give(c, op, 0, emit(&c->b, kind, &a, n, in, NULL));
 }
 
 /* A term that is added to the loss: backward starts at its statistics, and at the loss. */
@@ -358,7 +373,10 @@ static void grad_balance_loss(Grad *c, const Op *op, const ValueId *dy) {
 static void grad_balance(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;
     Attrs a = {.alpha = op->attr->alpha, .exponent = c->g->policy.loss_exponent};
-    grad_give(c, op, 0, emit2(c, OP_balance_grad, &a, op->in[0], op->out));
+    ValueId in[3] = {op->in[0], op->out};
+    uint32_t n = 2;
+    if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
+    grad_give(c, op, 0, emit(&c->b, OP_balance_grad, &a, n, in, NULL));
 }
 
 const GradRule grad_rules[OP_COUNT] = {

@@ -357,7 +357,7 @@ static bool put_copies(Graph *g, uint32_t program, OpId first_copy, OpId *last, 
         for (uint32_t k = 0; copied && k < g->ops.at[id].n_in; k++)
             if (copied[k]) {
                 int dtype = g->values.at[g->ops.at[id].in[k]].type.dtype;
-                if (dtype != DT_F32 && dtype != DT_BF16) return impossible(g, p, first_copy, id);
+                if (!dtype_is_float(dtype)) return impossible(g, p, first_copy, id);
                 ValueId copy = copy_of(g, &c, id, g->ops.at[id].in[k]);
                 g->ops.at[id].in[k] = copy;
                 *last = id;

@@ -60,8 +60,10 @@ static void emit_scale(Update *u, ValueId loss, ValueId norm) {
     Graph *g = u->g;
     u->b.path = "";
     u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
-    Attrs a = {
-        .exponent = g->policy.loss_exponent, .clip = g->policy.clip, .on_nan = g->policy.on_nan};
+    Attrs a = {.exponent = g->policy.loss_exponent,
+               .clip = g->policy.clip,
+               .on_nan = g->policy.on_nan,
+               .gain = g->policy.gain};
     ValueId in[3] = {loss, norm, u->step};
     u->scale = emit(&u->b, OP_step_scale, &a, 3, in, NULL);
     int32_t state =

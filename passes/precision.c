@@ -3,11 +3,12 @@
  * In: a graph of level train whose floating-point values have the master dtype. Out: the same ops
  * with other types. Activations and their gradients have the compute dtype, statistics (mean, rstd,
  * log-sum-exp) f32, gradients of parameters the reduce dtype of their parameter; parameters marked
- * @f32 are read, and their gradients written, in f32. Params learn both dtypes. No op is added:
- * every kernel reads operands of either dtype and rounds its result once, and the cast of a
- * parameter belongs to its shard, where pass comm puts it. With everything f32 nothing changes.
- * A product with a weight marked @f32 has an f32 result, and so has what is computed from such
- * results, weights and statistics alone, forward and backward: a router is f32 up to its choice.
+ * @f32 are read, and their gradients written, in f32. A parameter that is gathered in a dtype of
+ * its own is read in that. Params learn both dtypes. No op is added: every kernel reads operands of
+ * either dtype and rounds its result once, and the cast of a parameter belongs to its shard, where
+ * pass comm puts it. With everything f32 nothing changes. A product with a weight marked @f32 has
+ * an f32 result, and so has what is computed from such results, weights and statistics alone,
+ * forward and backward: a router is f32 up to its choice.
  *
  * 1. Backwards: which values are gradients of parameters, or sums on the way to one, and in which
  * dtype. An op that adds to an operand in place (acc) has the operand's dtype. 2. Forwards: each
@@ -15,6 +16,7 @@
  * move.
  */
 #include "passes.h"
+#include "residency.h"
 #include "signature.h"
 
 typedef struct Precision {
@@ -106,10 +108,18 @@ static void set_results(Precision *c, const Op *op) {
     }
 }
 
+/* What a parameter is gathered in is what the computation reads. */
+static int dtype_read(const Policy *policy, const Param *p) {
+    bool gathered = strategy_gathers(policy->strategy) && !p->replicate;
+    if (gathered && p->gather != DT_NONE) return p->gather;
+    if (p->keep_f32) return DT_F32;
+    return gathered && policy->gather != DT_NONE ? policy->gather : policy->compute_dtype;
+}
+
 bool pass_precision(Graph *g) {
     for (uint32_t k = 0; k < g->params.n; k++) {
         Param *p = &g->params.at[k];
-        p->compute_dtype = p->keep_f32 ? DT_F32 : g->policy.compute_dtype;
+        p->compute_dtype = dtype_read(&g->policy, p);
         p->reduce_dtype = p->keep_f32 ? DT_F32 : g->policy.reduce_dtype;
     }
     Precision c = {g, arena_array(g->scratch, int, g->values.n),

@@ -36,6 +36,7 @@ static const struct {
     {"device", MAY_CHANGE},
     {"train.accumulate", MAY_CHANGE},
     {"train.precision", MAY_CHANGE},
+    {"train.loss_scale", MAY_CHANGE},
     {"train.steps", MAY_CHANGE},
     {"train.lr", MAY_CHANGE},
     {"train.schedule", MAY_CHANGE},
@@ -143,6 +144,11 @@ static int make_settings(Making *m, const Run *run, char *error) {
         set(m, "train.precision", "%s(master = %s, reduce = %s)",
             word_of(&words_DType, g->compute_dtype), word_of(&words_DType, g->master_dtype),
             word_of(&words_DType, g->reduce_dtype));
+    char number[3][40];
+    if (s->loss_scale > 0)
+        set(m, "train.loss_scale", "(%s, %s, %s, %" PRId64 ")",
+            double_text(s->loss_scale, number[0]), double_text(s->loss_growth, number[1]),
+            double_text(s->loss_backoff, number[2]), s->loss_interval);
     set(m, "train.eval_every", "%" PRId64, s->eval_every);
     set(m, "train.eval_steps", "%" PRId64, s->eval_steps);
     set(m, "train.on_nan", "%s", word_of(&words_OnNan, s->on_nan));

@@ -185,6 +185,7 @@ static int choose_transport(Run *run) {
 static int count_steps(Run *run) {
     const PlanSettings *s = run->plan->settings;
     run->plan_steps = s->steps;
+    run->loss_scale = loss_scale_start(s);
     if (!s->steps) {
         int64_t samples;
         if (__builtin_mul_overflow(s->epochs, run->train->samples, &samples))

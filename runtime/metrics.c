@@ -225,6 +225,7 @@ static int write_events(Metrics *m, const StepNumbers *n, const Rates *r, char *
     event_scalar(e, "train", tokens ? "tokens_per_s" : "samples_per_s", r->tokens);
     if (r->work > 0) event_scalar(e, "train", "model_flops_per_s", r->work);
     if (r->mfu > 0) event_scalar(e, "train", "mfu", r->mfu);
+    if (n->loss_scale > 0) event_scalar(e, "train", "loss_scale", n->loss_scale);
     return event_write(e, n->step, error);
 }
 
@@ -244,6 +245,7 @@ int metrics_step(Metrics *m, const StepNumbers *n, char *error) {
     json_object_set_new(o, "tokens_per_s", number(r.tokens));
     if (r.work > 0) json_object_set_new(o, "model_flops_per_s", number(r.work));
     if (r.mfu > 0) json_object_set_new(o, "mfu", number(r.mfu));
+    if (n->loss_scale > 0) json_object_set_new(o, "loss_scale", number(n->loss_scale));
     if (n->skipped) json_object_set_new(o, "skipped", json_true());
     return write_line(m, o, error);
 }

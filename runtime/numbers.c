@@ -35,6 +35,29 @@ void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t
     out[STEP_SLOT] = slot;
 }
 
+LossScale loss_scale_start(const PlanSettings *s) { return (LossScale){.scale = s->loss_scale}; }
+
+bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite) {
+    double lower = x->scale * s->loss_backoff;
+    x->skipped += !finite;
+    x->good = finite ? x->good + 1 : 0;
+    if (!finite && (!s->loss_interval || lower < 1)) return false;
+    if (!finite) x->scale = lower;
+    if (x->good < s->loss_interval || !s->loss_interval) return true;
+    x->scale = MIN(x->scale * s->loss_growth, MOST_LOSS_SCALE);
+    x->good = 0;
+    return true;
+}
+
+void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
+                     double out[STEP_SLOTS]) {
+    double updates = (double)(step - x->skipped + 1);
+    out[STEP_LOSS_SCALE] = x->scale;
+    out[STEP_BIAS1] = 1.0 - pow(s->beta1, updates);
+    out[STEP_BIAS2] = 1.0 - pow(s->beta2, updates);
+    out[STEP_FACTORED] = pow(updates, s->beta2_decay);
+}
+
 double exact_mean(const int64_t words[EXACT_WORDS]) {
     if (words[EXACT_NONFINITE] != 0 || words[EXACT_COUNT] == 0) return NAN;
     return exact_value(words) / (double)words[EXACT_COUNT];

@@ -220,6 +220,7 @@ int resume_open(Run *run) {
     run->first_step = c->step;
     run->evaluation_due = c->evaluation_due;
     run->best_evaluation = c->best_evaluation;
+    if (run->loss_scale.scale > 0 && c->loss_scale.scale > 0) run->loss_scale = c->loss_scale;
     if (!run->options->quiet && run->launch.rank == 0)
         fprintf(stderr, "resuming from %s after %" PRId64 " of %" PRId64 " steps\n", s->folder,
                 c->step, run->steps);

@@ -141,6 +141,7 @@ struct Run {
     int64_t first_step;       /* of this run: those before it were done by another one */
     bool evaluation_due;      /* ... but for the evaluation after the last of them */
     double best_evaluation;   /* loss, of runs before this one */
+    LossScale loss_scale;     /* of the first step */
     Dataset *train, *val;     /* val may be NULL */
     const TensorSet *weights; /* --load, or NULL */
     TensorMatch *match;       /* by parameter */
@@ -232,6 +233,13 @@ int trainer_run(Rank *r);
 double schedule_lr(const PlanSettings *s, int64_t steps, int64_t step);
 void step_state_fill(const PlanSettings *s, int64_t steps, int64_t step, int64_t micro,
                      int64_t first_sample, int slot, double out[STEP_SLOTS]);
+/* The loss scale of f16 as it stands between steps; 0: none. */
+LossScale loss_scale_start(const PlanSettings *s);
+/* After a step: the next one's. false: it was not finite, and the scale can fall no further. */
+bool loss_scale_step(const PlanSettings *s, LossScale *x, bool finite);
+/* What the state step says of it. Updates that were left out do not count for bias corrections. */
+void loss_scale_fill(const PlanSettings *s, const LossScale *x, int64_t step,
+                     double out[STEP_SLOTS]);
 /* Sum / count, NaN when terms were not finite or there are none. */
 double exact_mean(const int64_t words[EXACT_WORDS]);
 
@@ -346,6 +354,7 @@ typedef struct SaveMoment {
     bool written; /* the rest is what became of it */
     uint64_t bytes;
     double seconds, stalled; /* until it was written; of them the run stood still */
+    LossScale loss_scale;
 } SaveMoment;
 /* By all ranks, between calls. An error ends the run; a checkpoint that failed otherwise does not.
  */
@@ -379,7 +388,8 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error);
 typedef struct StepNumbers {
     int64_t step;
     double loss, norm, lr, seconds;
-    bool skipped; /* not finite, under on_nan = skip */
+    double loss_scale; /* after the step; 0: none */
+    bool skipped;      /* not finite, and not applied */
 } StepNumbers;
 int metrics_step(Metrics *m, const StepNumbers *n, char *error);
 int metrics_eval(Metrics *m, int64_t step, int n, const char *const *name, const double *value,

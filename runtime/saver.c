@@ -276,6 +276,7 @@ static void describe(Rank *r) {
     c->has_evaluation = m->has_evaluation && isfinite(m->evaluation);
     c->evaluation = m->evaluation;
     c->best_evaluation = metrics_best(r->run->metrics);
+    c->loss_scale = m->loss_scale;
 }
 
 /* The worst of all ranks' codes; not 0 where the run itself has ended. */

@@ -28,6 +28,7 @@ typedef struct Trainer {
     const char *metric_name[MAX_METRICS]; /* "loss", "accuracy" */
     const char *metric_at[MAX_METRICS];
     int64_t metric[MAX_METRICS][EXACT_WORDS], words[EXACT_WORDS];
+    LossScale loss_scale;
     double begun;      /* when the step began */
     int64_t done;      /* steps */
     int64_t evaluated; /* steps done at the last evaluation, -1 = none */
@@ -72,6 +73,7 @@ static int prepare_call(Trainer *t, const Call *c, const void *batch) {
     int code = 0;
     step_state_fill(t->settings, t->run->plan_steps, c->step, c->micro, c->position, c->slot,
                     t->step);
+    if (t->loss_scale.scale > 0) loss_scale_fill(t->settings, &t->loss_scale, c->step, t->step);
     if (t->step_state) code = rank_copy_in(r, t->step_state, t->step, sizeof t->step);
     char *slot = t->staging ? t->staging + (uint64_t)c->slot * t->slot_bytes : NULL;
     if (!code && slot && batch != slot) code = rank_copy_in(r, slot, batch, t->slot_bytes);
@@ -99,30 +101,51 @@ static int agree_to_stop(Trainer *t, bool *stop) {
     return code;
 }
 
+static int not_finite(Rank *r, const Trainer *t, int64_t step, const double *scale) {
+    if (t->loss_scale.scale > 0 && isfinite(scale[SCALE_LOSS]))
+        snprintf(
+            r->error, ERROR_BYTES,
+            "step %lld: gradients overflow at a loss scale of %g, which falls no further; the "
+            "weights are those before this step\nhelp: train.on_nan = skip goes on without such "
+            "steps; train.precision = bf16 has the range of f32",
+            (long long)step, t->loss_scale.scale);
+    else
+        snprintf(r->error, ERROR_BYTES,
+                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those before "
+                 "this step\nhelp: train.on_nan = skip goes on without such steps",
+                 (long long)step, scale[SCALE_LOSS], scale[SCALE_NORM]);
+    return EXIT_TRAINING;
+}
+
+/* What becomes of the loss scale. All ranks have the same flag, and so the same scale. Does a step
+ * that is not finite need an answer of on_nan? */
+static bool follow_scale(Trainer *t, const double *scale) {
+    bool finite = scale[SCALE_FINITE] != 0;
+    if (t->loss_scale.scale == 0) return !finite;
+    bool fell = loss_scale_step(t->settings, &t->loss_scale, finite);
+    return !finite && (!fell || !isfinite(scale[SCALE_LOSS]));
+}
+
 static int finish_step(Trainer *t, const Call *c, bool *stop) {
     Rank *r = t->rank;
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
     if (code) return code;
-    bool finite = scale[SCALE_FINITE] != 0;
+    bool asks = follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
+    bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
     if (r->rank == 0) {
         StepNumbers n = {.step = c->step,
                          .loss = scale[SCALE_LOSS],
                          .norm = scale[SCALE_NORM],
                          .lr = t->step[STEP_LR],
                          .seconds = now() - t->begun,
-                         .skipped = !finite && t->settings->on_nan == ON_NAN_SKIP};
+                         .loss_scale = t->loss_scale.scale,
+                         .skipped = scale[SCALE_FINITE] == 0 && left_out};
         rank_writes(r, true);
         keep_log_error(t, metrics_step(t->run->metrics, &n, r->error));
         rank_writes(r, false);
     }
-    if (!finite && t->settings->on_nan == ON_NAN_STOP) {
-        snprintf(r->error, ERROR_BYTES,
-                 "step %lld: loss %g, gradient norm %g: not finite; the weights are those before "
-                 "this step\nhelp: train.on_nan = skip goes on without such steps",
-                 (long long)c->step, scale[SCALE_LOSS], scale[SCALE_NORM]);
-        return EXIT_TRAINING;
-    }
+    if (asks && t->settings->on_nan == ON_NAN_STOP) return not_finite(r, t, c->step, scale);
     t->done = c->step + 1;
     if (r->rank == 0) course_note(t->run, t->done);
     code = agree_to_stop(t, stop);
@@ -186,7 +209,8 @@ static int begin_checkpoint(Trainer *t, bool last, bool evaluation_due) {
                     .last = last,
                     .evaluation_due = evaluation_due,
                     .has_evaluation = t->evaluated == t->done,
-                    .evaluation = t->evaluation};
+                    .evaluation = t->evaluation,
+                    .loss_scale = t->loss_scale};
     if (r->rank == 0) allocations_count(false);
     saver_is_late(r);
     int code = finish_checkpoint(t);
@@ -290,6 +314,7 @@ int trainer_run(Rank *r) {
     *t = (Trainer){.rank = r,
                    .run = r->run,
                    .settings = r->run->plan->settings,
+                   .loss_scale = r->run->loss_scale,
                    .done = r->run->first_step,
                    .evaluated = -1};
     allocations_thread_is_ours();

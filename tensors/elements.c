@@ -22,20 +22,13 @@ FileType file_type_of(int dtype) {
     switch (dtype) {
     case DT_F32: return FT_F32;
     case DT_BF16: return FT_BF16;
+    case DT_F16: return FT_F16;
     case DT_F64: return FT_F64;
     case DT_I32: return FT_I32;
     case DT_I64: return FT_I64;
     case DT_U8: return FT_U8;
     default: return FT_COUNT;
     }
-}
-
-static float half_to_float(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000u) << 16, exponent = h >> 10 & 31u, fraction = h & 1023u;
-    if (exponent == 31) return float_of_bits(sign | 0x7f800000u | fraction << 13);
-    if (exponent) return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
-    float small = (float)fraction * 0x1p-24f;
-    return sign ? -small : small;
 }
 
 int64_t load_integer(const void *from, FileType t) {
@@ -57,7 +50,7 @@ double load_real(const void *from, FileType t) {
     switch (t) {
     case FT_F64: memcpy(&real, from, sizeof real); return real;
     case FT_F32: memcpy(&single, from, sizeof single); return single;
-    case FT_F16: memcpy(&half, from, sizeof half); return half_to_float(half);
+    case FT_F16: memcpy(&half, from, sizeof half); return f16_to_f32(half);
     case FT_BF16: memcpy(&half, from, sizeof half); return bf16_to_f32(half);
     default: return (double)load_integer(from, t);
     }
@@ -115,23 +108,12 @@ void load_integers(const void *from, FileType t, int64_t n, int64_t *to) {
     }
 }
 
-/* To the nearest, halves to even; too large is infinite. */
-static uint16_t float_to_half(float x) {
-    uint32_t bits = bits_of_float(x), sign = bits >> 16 & 0x8000u, size = bits & 0x7fffffffu;
-    if (size > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (size >> 13 & 0x3ffu));
-    if (size >= 0x47800000u) return (uint16_t)(sign | 0x7c00u);
-    if (size < 0x38800000u) /* below the normal ones: adding 0.5 rounds at the right bit */
-        return (uint16_t)(sign | (bits_of_float(float_of_bits(size) + 0.5f) - 0x3f000000u));
-    uint32_t odd = size >> 13 & 1;
-    return (uint16_t)(sign | ((size - 0x38000000u + 0xfffu + odd) >> 13));
-}
-
 void store_elements(void *to, FileType type, const float *from, int64_t n) {
     uint16_t *half = to;
     double *real = to;
     if (type == FT_F32) memcpy(to, from, (size_t)n * sizeof *from);
     for (int64_t i = 0; type == FT_BF16 && i < n; i++) half[i] = f32_to_bf16(from[i]);
-    for (int64_t i = 0; type == FT_F16 && i < n; i++) half[i] = float_to_half(from[i]);
+    for (int64_t i = 0; type == FT_F16 && i < n; i++) half[i] = f32_to_f16(from[i]);
     for (int64_t i = 0; type == FT_F64 && i < n; i++) real[i] = from[i];
 }
 

@@ -46,7 +46,7 @@ double load_real(const void *from, FileType t);
 int64_t load_integer(const void *from, FileType t); /* integer types only */
 void load_integers(const void *from, FileType t, int64_t n, int64_t *to);
 bool load_words(const void *from, FileType t, int64_t n, int32_t *to); /* false: not this type */
-void store_floats(void *to, int dtype, const float *from, int64_t n);  /* DT_F32, BF16, F64 */
+void store_floats(void *to, int dtype, const float *from, int64_t n);  /* DT_F32, BF16, F16, F64 */
 void store_elements(void *to, FileType type, const float *from, int64_t n); /* real types */
 FileType file_type_of(int dtype); /* FT_COUNT when there is none */
 /* Element e of a parameter [d0, .., dk] that is stored transposed, as [dk, .., d0] = dim, is

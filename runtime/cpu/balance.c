@@ -106,8 +106,9 @@ KERNEL(balance_grad) {
         experts < 1 || experts > MOST_EXPERTS || in.n != balance_words(experts))
         return bad_operands(l);
     double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
-    double factor = l->call->attr->alpha * (double)experts / (all * all) *
-                    __builtin_ldexp(targets, (int)l->call->attr->exponent);
+    double factor =
+        l->call->attr->alpha * (double)experts / (all * all) *
+        __builtin_ldexp(targets * (double)loss_scale(l, 2), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, x.n * 8))
     {
         float p[MOST_EXPERTS];

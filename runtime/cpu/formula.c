@@ -110,9 +110,9 @@ typedef struct Block {
     Value value[FORMULA_OPERANDS + FORMULA_STEPS];
 } Block;
 
-static void round_block(float *block, int64_t n) {
+static void round_block(float *block, int dtype, int64_t n) {
     for (int64_t i = 0; i < n; i += LANES)
-        v_store(block, DT_F32, i, v_widen(v_round(v_load(block, DT_F32, i))));
+        v_store(block, DT_F32, i, v_stored(v_load(block, DT_F32, i), dtype));
 }
 
 static void store_block(Result to, int64_t at, const float *block, int64_t count) {
@@ -203,7 +203,7 @@ static float reduce_step(const Evaluation *e, Block *b, uint32_t k) {
 }
 
 static float as_stored(float x, int dtype) {
-    return dtype == DT_BF16 ? v_widen(v_round(v_all(x)))[0] : x;
+    return v_stored(v_all(x), dtype)[0];
 }
 
 static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
@@ -213,7 +213,7 @@ static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
     Operand x = row_value(e, b, arg[1]);
     extreme_grad_run(x, (Result){to, DT_F32, b->count, NULL}, 0, b->count, *b->value[arg[0]].at,
                      v_load(b->value[arg[2]].at, DT_F32, 0), dtype);
-    if (e->step[k].dtype == DT_BF16) round_block(to, b->whole);
+    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, b->whole);
     b->value[e->n_in + k] = (Value){to, LANES};
 }
 
@@ -226,7 +226,7 @@ static void pair_step(const Evaluation *e, Block *b, uint32_t k) {
     int64_t each = arg[0].step | arg[1].step | arg[2].step, n = each ? b->whole : LANES;
     float *to = each ? target(e, b, k) : b->same[e->n_in + k];
     pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, n);
-    if (step->dtype == DT_BF16) round_block(to, n);
+    if (step->dtype != DT_F32) round_block(to, step->dtype, n);
     b->value[e->n_in + k] = (Value){to, each};
 }
 
@@ -241,7 +241,7 @@ static void element_step(const Evaluation *e, Block *b, uint32_t k) {
         arg[a] = arity ? b->value[step->arg[a < arity ? a : 0]] : (Value){to, 0};
     int64_t n = each ? b->whole : LANES;
     loops[step->function](to, arg, (float)step->number, n);
-    if (step->dtype == DT_BF16) round_block(to, n);
+    if (step->dtype != DT_F32) round_block(to, step->dtype, n);
     b->value[e->n_in + k] = (Value){to, each};
 }
 

@@ -107,7 +107,12 @@ static inline Result output(const Launch *l, uint32_t i) {
     const Type *t = l->call->out_type[i];
     return (Result){l->call->out[i], t->dtype, type_elements(t), t};
 }
-static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
+/* The factor of a seed: the loss scale in operand i, the state step; 1 where it is left out. */
+static inline float loss_scale(const Launch *l, uint32_t i) {
+    if (i >= l->call->n_in) return 1.0f;
+    return (float)((const double *)l->call->in[i])[STEP_LOSS_SCALE];
+}
 static inline char *bytes_at(const void *p, int64_t offset) { return (char *)p + offset; }
 
 /* ---- threads: OpenMP may grant fewer than num_threads asks for (OMP_THREAD_LIMIT, OMP_DYNAMIC,

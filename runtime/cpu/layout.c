@@ -41,6 +41,7 @@ KERNEL(fill) {
     switch (out.dtype) {
     case DT_F32: memcpy(&bits, &single, 4); break;
     case DT_BF16: bits = f32_to_bf16(single); break;
+    case DT_F16: bits = f32_to_f16(single); break;
     case DT_F64: memcpy(&bits, &alpha, 8); break;
     case DT_I32: memcpy(&bits, &word, 4); break;
     case DT_I64: memcpy(&bits, &number, 8); break;

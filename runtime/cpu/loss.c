@@ -123,7 +123,7 @@ KERNEL(cross_entropy_grad) {
         return bad_operands(l);
     int code = check_targets(l, &t);
     if (code) return code;
-    float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
+    float seed = __builtin_ldexpf(loss_scale(l, 3), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
         Range r = my_range(t.rows, 1);
@@ -143,7 +143,7 @@ KERNEL(cross_entropy_both) {
         return bad_operands(l);
     int code = check_targets(l, &t);
     if (code) return code;
-    float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
+    float seed = __builtin_ldexpf(loss_scale(l, 2), (int)l->call->attr->exponent);
     memset(loss.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, logits.n))
     {
@@ -199,7 +199,7 @@ KERNEL(mse_grad) {
     Operand x, target;
     Result out = output(l, 0);
     if (!get_pair(l, &x, &target) || !is_real(out.dtype) || out.n != x.n) return bad_operands(l);
-    float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
+    float seed = __builtin_ldexpf(2.0f * loss_scale(l, 2), (int)l->call->attr->exponent);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range r = my_range(x.n, LANES);

@@ -132,9 +132,6 @@ KERNEL(rms_norm) {
     return 0;
 }
 
-/* x as it would be after it was stored in that dtype. */
-VECTOR_INLINE V16 as_stored(V16 x, int dtype) { return dtype == DT_BF16 ? v_widen(v_round(x)) : x; }
-
 /* One row of dx, for both norms: rms_norm passes mean 0 and centered = false. `residual` is added
  * to the rounded row; NULL: none. */
 VECTOR_INLINE void grad_row(Operand dy, Operand x, Operand w, Result dx, int64_t row, int64_t width,
@@ -155,7 +152,7 @@ VECTOR_INLINE void grad_row(Operand dy, Operand x, Operand w, Result dx, int64_t
         V16 hat = (v_get(x.at, x.dtype, at, n) - mean) * rstd;
         V16 slope = rstd * (g - mean_g - hat * mean_gx);
         if (residual)
-            slope = v_get(residual->at, residual->dtype, at, n) + as_stored(slope, dx.dtype);
+            slope = v_get(residual->at, residual->dtype, at, n) + v_stored(slope, dx.dtype);
         v_put(dx.at, dx.dtype, at, n, slope);
     }
 }

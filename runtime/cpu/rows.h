@@ -85,7 +85,7 @@ VECTOR_INLINE float extreme_run(const Operand *x, int64_t at, int64_t n, bool la
 /* x as it would be in y, so that equal means equal whatever their dtypes. */
 VECTOR_INLINE I16 is_extreme(Operand x, int64_t at, int64_t n, V16 top, int dtype) {
     V16 v = v_get(x.at, x.dtype, at, n);
-    return (dtype == DT_BF16 ? v_widen(v_round(v)) : v) == top;
+    return v_stored(v, dtype) == top;
 }
 
 /* 1 for each of n lanes that is the extreme, else 0. */

@@ -38,22 +38,26 @@ KERNEL(grad_norm) {
     return 0;
 }
 
-/* (loss, norm, step) -> scale */
+/* (loss, norm, step) -> scale. A step whose gradients overflowed under a loss scale is never taken.
+ */
 KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
     if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
-        out.dtype != DT_F64)
+        input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64)
         return bad_operands(l);
+    const double *step = input(l, 2).at;
+    double loss_scale = step[STEP_LOSS_SCALE], gain = attr->gain > 0.0 ? attr->gain : 1.0;
+    bool scaled = loss_scale > 0.0;
     const int64_t *loss_words = loss.at, *norm_words = norm.at;
     double *scale = out.at;
     double count = (double)loss_words[EXACT_COUNT], nan = __builtin_nan("");
     /* Without a target there is no mean: not finite. */
     bool loss_finite = loss_words[EXACT_NONFINITE] == 0 && count > 0.0;
     bool norm_finite = norm_words[EXACT_NONFINITE] == 0;
-    double unclipped =
-        count > 0.0 ? 1.0 / (__builtin_ldexp(1.0, (int)attr->exponent) * count) : nan;
+    double seed = __builtin_ldexp(scaled ? loss_scale : 1.0, (int)attr->exponent);
+    double unclipped = count > 0.0 ? gain / (seed * count) : nan;
     double length = norm_finite ? __builtin_sqrt(exact_value(norm_words)) * unclipped : nan;
     double factor = 1.0;
     if (attr->clip > 0.0) {
@@ -64,7 +68,7 @@ KERNEL(step_scale) {
     memset(scale, 0, (size_t)out.n * sizeof *scale);
     scale[SCALE_GRADIENT] = unclipped * factor;
     scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = finite || attr->on_nan == ON_NAN_CONTINUE;
+    scale[SCALE_APPLY] = finite || (attr->on_nan == ON_NAN_CONTINUE && !scaled);
     scale[SCALE_LOSS] = loss_finite ? exact_value(loss_words) / count : nan;
     scale[SCALE_NORM] = length;
     scale[SCALE_COUNT] = count;

@@ -6,7 +6,7 @@
  * instruction set, and a partial vector at the end of a row gives the bits of a full one. The one
  * exception is v_fma, which rounds once where the instruction set has it; only products use it.
  *
- * bf16 is widened on load; each store rounds once, to nearest even.
+ * bf16 and f16 are widened on load; each store rounds once, to nearest even.
  */
 #ifndef FSDPC_CPU_VECTOR_H
 #define FSDPC_CPU_VECTOR_H
@@ -100,15 +100,57 @@ VECTOR_INLINE I16 v_count(int32_t first) {
 
 /* ---- bf16 */
 
-VECTOR_INLINE V16 v_widen(H16 x) { return v_from_bits(__builtin_convertvector(x, U16) << 16); }
-VECTOR_INLINE H16 v_round(V16 x) {
+VECTOR_INLINE V16 v_widen_bf16(H16 x) { return v_from_bits(__builtin_convertvector(x, U16) << 16); }
+VECTOR_INLINE H16 v_round_bf16(V16 x) {
     U16 bits = v_bits(x);
     U16 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     U16 quiet = (bits >> 16) | 0x40u; /* a nan must not round to infinity */
     U16 is_nan = (U16)(x != x);
     return __builtin_convertvector((is_nan & quiet) | (~is_nan & rounded), H16);
 }
-/* ---- memory: element `at` of an f32 or bf16 array; `n` < 16 elements, the other lanes zero */
+
+/* ---- f16; without instructions of its own as f16_to_f32 and f32_to_f16 in floats.h */
+
+#ifdef __AVX512F__
+VECTOR_INLINE V16 v_widen_f16(H16 x) { return (V16)_mm512_cvtph_ps((__m256i)x); }
+VECTOR_INLINE H16 v_round_f16(V16 x) {
+    return (H16)_mm512_cvtps_ph((__m512)x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+#else
+VECTOR_INLINE U16 u_select(I16 mask, U16 a, U16 b) { return ((U16)mask & a) | (~(U16)mask & b); }
+VECTOR_INLINE V16 v_widen_f16(H16 x) {
+    U16 bits = __builtin_convertvector(x, U16), size = bits & 0x7fffu;
+    V16 small = __builtin_convertvector((I16)size, V16) * 0x1p-24f;
+    U16 r = u_select((I16)(size < 0x400u), v_bits(small), (size << 13) + 0x38000000u);
+    r = u_select((I16)(size >= 0x7c00u), (size << 13) | 0x7f800000u, r);
+    r = u_select((I16)(size > 0x7c00u), r | 0x400000u, r);
+    return v_from_bits(r | (bits & 0x8000u) << 16);
+}
+VECTOR_INLINE H16 v_round_f16(V16 x) {
+    U16 bits = v_bits(x), size = bits & 0x7fffffffu;
+    U16 small = v_bits(v_from_bits(size) + 0.5f) - 0x3f000000u;
+    U16 r = (size - 0x38000000u + 0xfffu + (size >> 13 & 1u)) >> 13;
+    r = u_select((I16)(size < 0x38800000u), small, r);
+    r = u_select((I16)(size >= 0x47800000u), (U16){0} + 0x7c00u, r);
+    r = u_select((I16)(size > 0x7f800000u), 0x7e00u | (size >> 13 & 0x3ffu), r);
+    return __builtin_convertvector(r | (bits >> 16 & 0x8000u), H16);
+}
+#endif
+
+/* ---- either of them */
+
+VECTOR_INLINE V16 v_widen(H16 x, int dtype) {
+    return dtype == DT_BF16 ? v_widen_bf16(x) : v_widen_f16(x);
+}
+VECTOR_INLINE H16 v_round(V16 x, int dtype) {
+    return dtype == DT_BF16 ? v_round_bf16(x) : v_round_f16(x);
+}
+/* x as it would be after it was stored in that dtype. */
+VECTOR_INLINE V16 v_stored(V16 x, int dtype) {
+    return dtype == DT_F32 ? x : v_widen(v_round(x, dtype), dtype);
+}
+
+/* ---- memory: element `at` of an array of floats; `n` < 16 elements, the other lanes zero */
 
 VECTOR_INLINE V16 v_load(const void *p, int dtype, int64_t at) {
     if (dtype == DT_F32) {
@@ -118,14 +160,14 @@ VECTOR_INLINE V16 v_load(const void *p, int dtype, int64_t at) {
     }
     H16 h;
     memcpy(&h, (const uint16_t *)p + at, sizeof h);
-    return v_widen(h);
+    return v_widen(h, dtype);
 }
 VECTOR_INLINE void v_store(void *p, int dtype, int64_t at, V16 x) {
     if (dtype == DT_F32) {
         memcpy((float *)p + at, &x, sizeof x);
         return;
     }
-    H16 h = v_round(x);
+    H16 h = v_round(x, dtype);
     memcpy((uint16_t *)p + at, &h, sizeof h);
 }
 VECTOR_INLINE V16 v_load_part(const void *p, int dtype, int64_t at, int64_t n) {
@@ -136,14 +178,14 @@ VECTOR_INLINE V16 v_load_part(const void *p, int dtype, int64_t at, int64_t n) {
         return r;
     }
     memcpy(&h, (const uint16_t *)p + at, (size_t)n * 2);
-    return v_widen(h);
+    return v_widen(h, dtype);
 }
 VECTOR_INLINE void v_store_part(void *p, int dtype, int64_t at, int64_t n, V16 x) {
     if (dtype == DT_F32) {
         memcpy((float *)p + at, &x, (size_t)n * 4);
         return;
     }
-    H16 h = v_round(x);
+    H16 h = v_round(x, dtype);
     memcpy((uint16_t *)p + at, &h, (size_t)n * 2);
 }
 /* n <= 16 elements; rows are walked with these in steps of sixteen. */
@@ -162,7 +204,9 @@ VECTOR_INLINE V16 v_first(V16 x, int64_t n, float others) {
 }
 /* One element, for the places where a loop over lanes does not pay. */
 VECTOR_INLINE float element_load(const void *p, int dtype, int64_t at) {
-    return dtype == DT_F32 ? ((const float *)p)[at] : bf16_to_f32(((const uint16_t *)p)[at]);
+    if (dtype == DT_F32) return ((const float *)p)[at];
+    uint16_t half = ((const uint16_t *)p)[at];
+    return dtype == DT_BF16 ? bf16_to_f32(half) : f16_to_f32(half);
 }
 VECTOR_INLINE void element_store(void *p, int dtype, int64_t at, float x) {
     v_store_part(p, dtype, at, 1, v_all(x));

@@ -1,4 +1,4 @@
-/* f32 copies of bf16 operands, in the workspace: what the kernels of products share. */
+/* f32 copies of operands of 16 bits, in the workspace: what the kernels of products share. */
 #ifndef FSDPC_CPU_WIDEN_H
 #define FSDPC_CPU_WIDEN_H
 

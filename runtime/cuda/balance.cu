@@ -127,11 +127,11 @@ KERNEL(balance_loss) {
 
 __global__ void __launch_bounds__(BALANCE_THREADS)
     balance_slopes(void *out, int dtype, Real x, const int64_t *stats, int64_t rows,
-                   int64_t experts, double factor) {
+                   int64_t experts, double factor, const double *step) {
     int64_t row = (int64_t)blockIdx.x * BALANCE_WARPS + threadIdx.x / WARP;
     if (row >= rows) return;
     double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
-    double scale = factor * (double)experts / (all * all) * targets;
+    double scale = factor * (double)loss_scale(step) * (double)experts / (all * all) * targets;
     float top, sum, mean = 0.0f;
     row_statistics(x, row, experts, top, sum);
     float part = reciprocal(sum);
@@ -156,5 +156,5 @@ KERNEL(balance_grad) {
     double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
     unsigned blocks = (unsigned)((s.rows + BALANCE_WARPS - 1) / BALANCE_WARPS);
     return LAUNCH(l, balance_slopes, blocks, BALANCE_THREADS, 0, out.at, out.dtype, real_of(x),
-                  (const int64_t *)in.at, s.rows, s.width, factor);
+                  (const int64_t *)in.at, s.rows, s.width, factor, step_operand(l, 2));
 }

@@ -21,9 +21,10 @@ __global__ void __launch_bounds__(COLUMN_THREADS *ROW_LANES)
     sum_parts(float *partial, Term term, int64_t rows, int64_t columns, int64_t each,
               int64_t tiles) {
     __shared__ float sums[ROW_LANES][COLUMN_THREADS][EIGHT + 1];
-    int64_t part = blockIdx.x / tiles;
+    unsigned all = (unsigned)tiles; /* a division of 64 bits would be a call */
+    int64_t part = blockIdx.x / all;
     int x = threadIdx.x % COLUMN_THREADS, y = threadIdx.x / COLUMN_THREADS;
-    int64_t column = (blockIdx.x % tiles * COLUMN_THREADS + x) * EIGHT;
+    int64_t column = ((int64_t)(blockIdx.x % all) * COLUMN_THREADS + x) * EIGHT;
     int64_t last = (part + 1) * each < rows ? (part + 1) * each : rows;
     Eight sum = {};
     if (column < columns) {

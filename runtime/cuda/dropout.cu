@@ -28,8 +28,8 @@ DEVICE void load_words(float v[WORDS], const void *p, int dtype, int64_t at) {
         v[2] = __uint_as_float(a.z), v[3] = __uint_as_float(a.w);
     } else {
         uint2 a = *(const uint2 *)((const uint16_t *)p + at);
-        v[0] = bf16_to_f32(a.x & 0xffff), v[1] = __uint_as_float(a.x & 0xffff0000u);
-        v[2] = bf16_to_f32(a.y & 0xffff), v[3] = __uint_as_float(a.y & 0xffff0000u);
+        v[0] = half_low(a.x, dtype), v[1] = half_high(a.x, dtype);
+        v[2] = half_low(a.y, dtype), v[3] = half_high(a.y, dtype);
     }
 }
 DEVICE void store_words(void *p, int dtype, int64_t at, const float v[WORDS]) {
@@ -37,7 +37,8 @@ DEVICE void store_words(void *p, int dtype, int64_t at, const float v[WORDS]) {
         *(uint4 *)((float *)p + at) = make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]),
                                                  __float_as_uint(v[2]), __float_as_uint(v[3]));
     else
-        *(uint2 *)((uint16_t *)p + at) = make_uint2(pack_bf16(v[0], v[1]), pack_bf16(v[2], v[3]));
+        *(uint2 *)((uint16_t *)p + at) =
+            make_uint2(pack_halves(v[0], v[1], dtype), pack_halves(v[2], v[3], dtype));
 }
 DEVICE bool words_fit(const void *p, int dtype) {
     return (uintptr_t)p % (dtype == DT_F32 ? 16 : 8) == 0;

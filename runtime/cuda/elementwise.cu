@@ -216,6 +216,7 @@ KERNEL(fill) {
     case DT_F64: memcpy(&bits, &alpha, 8); break;
     case DT_I32: memcpy(&bits, &word, 4); break;
     case DT_I64: memcpy(&bits, &number, 8); break;
+    case DT_F16: bits = cuda_host_f16(single); break;
     default: bits = (uint8_t)number; break;
     }
     int size = (int)dtype_bytes(to.dtype);

@@ -69,6 +69,17 @@ DEVICE uint32_t round_pair(float low, float high) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }
+DEVICE float f16_to_f32(uint32_t low16) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((uint16_t)low16));
+    return x;
+}
+/* To nearest even; a nan becomes 0x7fff. */
+DEVICE uint32_t f32_to_f16(float x) {
+    uint16_t half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+    return half;
+}
 /* All groups but the last `pending` have arrived (for this thread). */
 template <int pending> DEVICE void copy_wait(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
@@ -90,19 +101,31 @@ DEVICE uint32_t f32_to_bf16(float x) {
     return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
 }
 DEVICE uint32_t pack_bf16(float low, float high) { return round_pair(low, high); }
+
+/* ---- floats of 16 bits, whichever the dtype says; of a pair `low` is in the lower half */
+
+DEVICE float half_low(uint32_t pair, int dtype) {
+    return dtype == DT_BF16 ? bf16_to_f32(pair & 0xffff) : f16_to_f32(pair & 0xffff);
+}
+DEVICE float half_high(uint32_t pair, int dtype) {
+    return dtype == DT_BF16 ? __uint_as_float(pair & 0xffff0000u) : f16_to_f32(pair >> 16);
+}
+DEVICE uint32_t pack_halves(float low, float high, int dtype) {
+    return dtype == DT_BF16 ? pack_bf16(low, high) : f32_to_f16(low) | f32_to_f16(high) << 16;
+}
 /* x as it would be after it was stored in that dtype. */
 DEVICE float as_stored(float x, int dtype) {
-    return dtype == DT_F32 ? x : bf16_to_f32(round_pair(x, 0.0f) & 0xffff);
+    return dtype == DT_F32 ? x : half_low(pack_halves(x, 0.0f, dtype), dtype);
 }
 
 DEVICE float element_load(const void *p, int dtype, int64_t at) {
-    return dtype == DT_F32 ? ((const float *)p)[at] : bf16_to_f32(((const uint16_t *)p)[at]);
+    return dtype == DT_F32 ? ((const float *)p)[at] : half_low(((const uint16_t *)p)[at], dtype);
 }
 DEVICE void element_store(void *p, int dtype, int64_t at, float x) {
     if (dtype == DT_F32)
         ((float *)p)[at] = x;
     else
-        ((uint16_t *)p)[at] = (uint16_t)f32_to_bf16(x);
+        ((uint16_t *)p)[at] = (uint16_t)(dtype == DT_BF16 ? f32_to_bf16(x) : f32_to_f16(x));
 }
 
 /* Eight numbers that one thread works on. */
@@ -110,6 +133,8 @@ struct Eight {
     float x[8];
 };
 enum { EIGHT = 8 };
+/* The factor of a seed; step may be NULL. */
+DEVICE float loss_scale(const double *step) { return step ? (float)step[STEP_LOSS_SCALE] : 1.0f; }
 #define EACH(j) _Pragma("unroll") for (int j = 0; j < EIGHT; j++)
 
 DEVICE bool aligned16(const void *p) { return ((uintptr_t)p & 15) == 0; }
@@ -130,6 +155,14 @@ DEVICE Eight eight_bf16(uint4 a) {
     r.x[6] = bf16_to_f32(a.w & 0xffff), r.x[7] = __uint_as_float(a.w & 0xffff0000u);
     return r;
 }
+DEVICE Eight eight_f16(uint4 a) {
+    Eight r;
+    r.x[0] = f16_to_f32(a.x & 0xffff), r.x[1] = f16_to_f32(a.x >> 16);
+    r.x[2] = f16_to_f32(a.y & 0xffff), r.x[3] = f16_to_f32(a.y >> 16);
+    r.x[4] = f16_to_f32(a.z & 0xffff), r.x[5] = f16_to_f32(a.z >> 16);
+    r.x[6] = f16_to_f32(a.w & 0xffff), r.x[7] = f16_to_f32(a.w >> 16);
+    return r;
+}
 
 /* Elements at .. at + 7, of which n are there; the others are `rest`. */
 DEVICE Eight load8(const void *p, int dtype, int64_t at, int64_t n, float rest = 0.0f) {
@@ -137,7 +170,8 @@ DEVICE Eight load8(const void *p, int dtype, int64_t at, int64_t n, float rest =
     const char *from = (const char *)p + at * (dtype == DT_F32 ? 4 : 2);
     if (n >= EIGHT && aligned16(from)) {
         uint4 a = *(const uint4 *)from;
-        return dtype == DT_F32 ? eight_f32(a, ((const uint4 *)from)[1]) : eight_bf16(a);
+        if (dtype == DT_F32) return eight_f32(a, ((const uint4 *)from)[1]);
+        return dtype == DT_BF16 ? eight_bf16(a) : eight_f16(a);
     }
     EACH(j) r.x[j] = j < n ? element_load(p, dtype, at + j) : rest;
     return r;
@@ -151,8 +185,9 @@ DEVICE void store8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
             ((uint4 *)to)[1] = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]),
                                           __float_as_uint(v.x[6]), __float_as_uint(v.x[7]));
         } else {
-            *(uint4 *)to = make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
-                                      pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+            *(uint4 *)to =
+                make_uint4(pack_halves(v.x[0], v.x[1], dtype), pack_halves(v.x[2], v.x[3], dtype),
+                           pack_halves(v.x[4], v.x[5], dtype), pack_halves(v.x[6], v.x[7], dtype));
         }
         return;
     }
@@ -170,7 +205,7 @@ enum { FORM_NONE = -1, FORM_ANY, FORM_F32, FORM_BF16 };
 /* The form of a launch whose operands so far have `form`, with one more; `width`: a length that all
  * of the operand's eights divide. */
 static inline int form_with(int form, const void *p, int dtype, int64_t width) {
-    int own = dtype == DT_F32 ? FORM_F32 : FORM_BF16;
+    int own = dtype == DT_F32 ? FORM_F32 : dtype == DT_BF16 ? FORM_BF16 : FORM_ANY;
     if (width % EIGHT != 0 || ((uintptr_t)p & 15) != 0) own = FORM_ANY;
     return form == FORM_NONE || form == own ? own : FORM_ANY;
 }

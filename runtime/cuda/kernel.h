@@ -7,9 +7,9 @@
  *
  * Determinism: no sum depends on which block comes first. Floating-point numbers are added by one
  * thread, or by a tree of fixed shape, in an order that the shapes alone decide; only integers are
- * added atomically. Operands are f32 or bf16 in any mixture, decided while running: a branch that
- * all threads take alike costs nothing compared with the memory that it loads. Arithmetic is f32, a
- * result is rounded once.
+ * added atomically. Operands are f32, bf16 or f16 in any mixture, decided while running: a branch
+ * that all threads take alike costs nothing compared with the memory that it loads. Arithmetic is
+ * f32, a result is rounded once.
  *
  * tests/cuda compiles the same sources for the CPU; what differs there is hidden by LAUNCH,
  * DYNAMIC_SHARED and the functions of intrinsics.h.
@@ -69,9 +69,11 @@ CUDA_C const char *cuda_op_name(int op);
 /* launch.c: writes the message, which begins with the op's name; returns the code. */
 CUDA_C int launch_error(const Launch *l, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* launch.c: the bits of x as f16, on the host. */
+CUDA_C uint16_t cuda_host_f16(float x);
 /* 0, or the error that a call of the runtime returned. */
 CUDA_C int launch_result(const Launch *l, cudaError_t result);
-/* elementwise.cu: to[i] = from[i] in another dtype, f32 or bf16; rows * width of them, from repeats
+/* elementwise.cu: to[i] = from[i] in another dtype of floats; rows * width of them, from repeats
  * after `period` elements. */
 CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *from, int from_dtype,
                         int64_t n, int64_t period);
@@ -110,7 +112,11 @@ static inline Result output(const Launch *l, uint32_t i) {
     Result r = {l->call->out[i], t->dtype, type_elements(t), t};
     return r;
 }
-static inline bool is_real(int dtype) { return dtype == DT_F32 || dtype == DT_BF16; }
+static inline bool is_real(int dtype) { return dtype_is_float(dtype); }
+/* Operand i, the state step, from which seeds take their loss scale; NULL where it is left out. */
+static inline const double *step_operand(const Launch *l, uint32_t i) {
+    return i < l->call->n_in ? (const double *)l->call->in[i] : NULL;
+}
 static inline int bad_operands(const Launch *l) {
     return launch_error(l, EXIT_CORRUPT, "operand types or sizes do not fit");
 }

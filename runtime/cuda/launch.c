@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "floats.h"
 #include "kernel.h"
 #include "op.h"
 
@@ -12,6 +13,8 @@ const char *cuda_op_name(int op) {
     };
     return op >= 0 && op < OP_COUNT ? name[op] : "?";
 }
+
+uint16_t cuda_host_f16(float x) { return f32_to_f16(x); }
 
 int launch_error(const Launch *l, int code, const char *format, ...) {
     if (!l->call) return code;

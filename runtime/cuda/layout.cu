@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
         int64_t local = row * inner + column;
         void *p = parts.at[part];
         int p_dtype = parts.dtype[part];
-        if (dtype == p_dtype && dtype != DT_F32 && dtype != DT_BF16) {
+        if (dtype == p_dtype && dtype != DT_F32 && dtype != DT_BF16 && dtype != DT_F16) {
             int size = dtype == DT_I64 || dtype == DT_F64 ? 8 : dtype == DT_I32 ? 4 : 1;
             for (int k = 0; k < size; k++)
                 if (split)

@@ -28,7 +28,8 @@ static void *take(Scratch *s, int64_t elements) {
     return p;
 }
 
-/* Widens a bf16 operand into a dense copy in the workspace. *pitch: elements from row to row. */
+/* Widens an operand of 16 bits into a dense copy in the workspace. *pitch: elements from row to
+ * row. */
 static int widen(const Launch *l, Scratch *s, Operand *x, int64_t *pitch) {
     if (x->dtype == DT_F32) return 0;
     int64_t width = last_dim(x->type);
@@ -62,7 +63,7 @@ static bool is_sound(const Product *p) {
 
 /* Does the library multiply these dtypes? */
 static bool is_direct(const Product *p) {
-    return p->a.dtype == p->b.dtype && (p->a.dtype == DT_BF16 || p->out.dtype == DT_F32) &&
+    return p->a.dtype == p->b.dtype && (p->a.dtype == p->out.dtype || p->out.dtype == DT_F32) &&
            (!p->bias || p->bias->dtype == p->out.dtype) &&
            (!p->acc || p->acc->dtype == p->out.dtype);
 }
@@ -76,7 +77,7 @@ static void describe_direct(Product *p) {
     p->s.out_dtype = p->out.dtype;
 }
 
-/* Widens what is bf16; the result is formed at *to. */
+/* Widens what has 16 bits; the result is formed at *to. */
 static int widen_all(const Launch *l, Product *p, Scratch *scratch, void **to) {
     int64_t bias_pitch = p->s.m;
     int code = widen(l, scratch, &p->a, &p->s.lda);

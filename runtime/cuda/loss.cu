@@ -160,7 +160,9 @@ KERNEL(cross_entropy) {
 /* ---- gradient: seed * (softmax * (1 + 2 z lse) - onehot) */
 
 __global__ void __launch_bounds__(LOSS_THREADS)
-    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r, float seed) {
+    loss_slope(void *out, int out_dtype, int64_t out_pitch, const float *lse, Rows r, float seed,
+               const double *step) {
+    seed *= loss_scale(step);
     int64_t row = blockIdx.x, start = row * r.pitch;
     int64_t target = target_of(r, row, threadIdx.x == 0);
     float log_sum = lse[row], share = share_of(r, log_sum);
@@ -185,7 +187,7 @@ KERNEL(cross_entropy_grad) {
     if (r.n == 0) return 0;
     float seed = __builtin_ldexpf(1.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, loss_slope, (unsigned)r.n, LOSS_THREADS, 0, out.at, out.dtype,
-                  type_pitch(out.type), (const float *)lse.at, r, seed);
+                  type_pitch(out.type), (const float *)lse.at, r, seed, step_operand(l, 3));
 }
 
 /* ---- both */
@@ -198,6 +200,7 @@ struct Slopes {
     int dtype;
     int64_t pitch;
     float seed;
+    const double *step; /* NULL: no loss scale */
 };
 
 /* factor * e^(x - lse) - seed * onehot of eight logits from column i on. */
@@ -251,6 +254,7 @@ template <int form, bool kept>
 __global__ void __launch_bounds__(KEPT_THREADS, 2)
     loss_and_slope(int64_t *words, Slopes s, Rows r) {
     DYNAMIC_SHARED(shared);
+    s.seed *= loss_scale(s.step);
     Loaded<form> *row_kept = (Loaded<form> *)shared;
     int64_t row = blockIdx.x, start = row * r.pitch;
     int whole = (int)(r.width / EIGHT), step = (int)blockDim.x, rest = whole * EIGHT;
@@ -333,7 +337,7 @@ KERNEL(cross_entropy_both) {
     int code = zero_words(l, words);
     if (code || r.n == 0) return code;
     Slopes s = {out.at, out.dtype, type_pitch(out.type),
-                __builtin_ldexpf(1.0f, (int)l->call->attr->exponent)};
+                __builtin_ldexpf(1.0f, (int)l->call->attr->exponent), step_operand(l, 2)};
     int form = form_with(FORM_NONE, r.logits, r.dtype, r.pitch);
     form = form_with(form, s.out, s.dtype, s.pitch);
     bool kept = r.width * dtype_bytes(r.dtype) <= KEPT_BYTES;
@@ -390,7 +394,8 @@ KERNEL(mse) {
 
 __global__ void __launch_bounds__(LOSS_THREADS)
     slope_of_squares(void *out, int out_dtype, const void *x, int dtype, const float *target,
-                     int64_t n, float seed) {
+                     int64_t n, float seed, const double *step) {
+    seed *= loss_scale(step);
     EACH_EIGHT(i, n) {
         Eight v = differences(x, dtype, target, i, n);
         EACH(j) v.x[j] *= seed;
@@ -407,7 +412,8 @@ KERNEL(mse_grad) {
     if (x.n == 0) return 0;
     float seed = __builtin_ldexpf(2.0f, (int)l->call->attr->exponent);
     return LAUNCH(l, slope_of_squares, blocks_for(x.n, LOSS_THREADS * EIGHT), LOSS_THREADS, 0,
-                  out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed);
+                  out.at, out.dtype, x.at, x.dtype, (const float *)target.at, x.n, seed,
+                  step_operand(l, 2));
 }
 
 /* ---- accuracy: rows with fewer than k logits above the target's, or equal to it and before it; a

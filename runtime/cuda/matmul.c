@@ -46,7 +46,7 @@ static int multiply(const Launch *l, ProductShape s, Operand a, Operand b, int64
     if (!is_real(a.dtype) || !is_real(b.dtype) || !is_real(out.dtype) || a.n != batch * s.m * s.k ||
         b.n != batch * s.k * s.n || out.n != batch * s.m * s.n)
         return bad_operands(l);
-    bool direct = a.dtype == b.dtype && (a.dtype == DT_BF16 || out.dtype == DT_F32);
+    bool direct = a.dtype == b.dtype && (a.dtype == out.dtype || out.dtype == DT_F32);
     int code = 0, to_dtype = direct ? out.dtype : DT_F32;
     void *to = out.at;
     if (!direct) {

@@ -21,7 +21,7 @@ DEVICE void move_one(void *to, int to_dtype, int64_t to_at, const void *from, in
         ((int64_t *)to)[to_at] = ((const int64_t *)from)[from_at];
     else if (dtype == DT_F32 || dtype == DT_I32)
         ((int32_t *)to)[to_at] = ((const int32_t *)from)[from_at];
-    else if (dtype == DT_BF16)
+    else if (dtype == DT_BF16 || dtype == DT_F16)
         ((uint16_t *)to)[to_at] = ((const uint16_t *)from)[from_at];
     else
         ((uint8_t *)to)[to_at] = ((const uint8_t *)from)[from_at];

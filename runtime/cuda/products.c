@@ -187,7 +187,7 @@ static const char *broken_rule(const ProductShape *s, const ProductOperands *p) 
         s->ldc < s->m)
         return "a leading dimension is shorter than a column";
     if (!is_real(s->dtype) || !is_real(s->out_dtype) ||
-        (s->dtype == DT_F32 && s->out_dtype != DT_F32))
+        (s->out_dtype != s->dtype && s->out_dtype != DT_F32))
         return "dtypes that are not multiplied directly";
     if (s->epilogue < 0 || s->epilogue >= EPILOGUES) return "an unknown epilogue";
     if (!p->a || !p->b || !p->d || (s->accumulate && !p->c) ||
@@ -201,7 +201,9 @@ static const char *broken_rule(const ProductShape *s, const ProductOperands *p) 
 
 /* ---- descriptions */
 
-static cudaDataType_t type_of(int dtype) { return dtype == DT_F32 ? CUDA_R_32F : CUDA_R_16BF; }
+static cudaDataType_t type_of(int dtype) {
+    return dtype == DT_F32 ? CUDA_R_32F : dtype == DT_BF16 ? CUDA_R_16BF : CUDA_R_16F;
+}
 
 /* Algorithms load 16 bytes at most, and addresses that differ only above that share a choice: a
  * weight is aligned to 16 in its flat group, more by chance, and plans that lay it out differently

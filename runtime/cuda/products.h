@@ -4,7 +4,7 @@
  * cuBLASLt counts columns first. D is m x n with leading dimension ldc; A is m x k (a_turned:
  * stored k x m), B is k x n (b_turned: stored n x k). A row-major [R, O] is an O x R with leading
  * dimension O. A and B have `dtype`, C and D `out_dtype`: bf16 gives bf16 or f32, f32 gives f32.
- * Sums are f32.
+ * Sums are f32; f16 is as bf16.
  *
  * Epilogues, from the library's manual. Vectors and aux always have the dtype of D.
  *

@@ -61,13 +61,16 @@ KERNEL(grad_norm) {
 /* ---- step_scale: one thread */
 
 __global__ void __launch_bounds__(1)
-    scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm, int exponent,
-                  double clip, bool always) {
+    scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm,
+                  const double *step, int exponent, double clip, double gain, bool always) {
+    double loss_scale = step[STEP_LOSS_SCALE];
+    bool scaled = loss_scale > 0.0;
     double count = (double)loss[EXACT_COUNT],
            not_a_number = __longlong_as_double(0x7ff8000000000000ll);
     bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
     bool norm_finite = norm[EXACT_NONFINITE] == 0;
-    double unclipped = count > 0.0 ? 1.0 / (power_of_two(exponent) * count) : not_a_number;
+    double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
+    double unclipped = count > 0.0 ? gain / (seed * count) : not_a_number;
     double length = norm_finite ? sqrt(exact_value(norm)) * unclipped : not_a_number;
     double factor = 1.0;
     if (clip > 0.0) {
@@ -78,7 +81,7 @@ __global__ void __launch_bounds__(1)
     for (int64_t i = 0; i < n; i++) scale[i] = 0.0;
     scale[SCALE_GRADIENT] = unclipped * factor;
     scale[SCALE_UNCLIPPED] = unclipped;
-    scale[SCALE_APPLY] = finite || always;
+    scale[SCALE_APPLY] = finite || (always && !scaled);
     scale[SCALE_LOSS] = loss_finite ? exact_value(loss) / count : not_a_number;
     scale[SCALE_NORM] = length;
     scale[SCALE_COUNT] = count;
@@ -90,11 +93,12 @@ KERNEL(step_scale) {
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
     if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
-        out.dtype != DT_F64 || attr->exponent < -1000 || attr->exponent > 1000)
+        input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64 || attr->exponent < -1000 ||
+        attr->exponent > 1000)
         return bad_operands(l);
     return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
-                  (const int64_t *)norm.at, (int)attr->exponent, attr->clip,
-                  attr->on_nan == ON_NAN_CONTINUE);
+                  (const int64_t *)norm.at, (const double *)input(l, 2).at, (int)attr->exponent,
+                  attr->clip, attr->gain > 0.0 ? attr->gain : 1.0, attr->on_nan == ON_NAN_CONTINUE);
 }
 
 /* ---- updates */

@@ -27,8 +27,9 @@ static bool type_of(int32_t dtype, ncclDataType_t *out) {
     static const struct {
         int32_t dtype;
         ncclDataType_t type;
-    } types[] = {{DT_F32, ncclFloat32}, {DT_BF16, ncclBfloat16}, {DT_F64, ncclFloat64},
-                 {DT_I32, ncclInt32},   {DT_I64, ncclInt64},     {DT_U8, ncclUint8}};
+    } types[] = {{DT_F32, ncclFloat32}, {DT_BF16, ncclBfloat16}, {DT_F16, ncclFloat16},
+                 {DT_F64, ncclFloat64}, {DT_I32, ncclInt32},     {DT_I64, ncclInt64},
+                 {DT_U8, ncclUint8}};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (types[i].dtype == dtype) {
             *out = types[i].type;

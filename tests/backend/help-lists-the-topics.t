@@ -18,6 +18,7 @@ schedules: the learning rate over the steps
 directives: what holds for single parameters, in section train
 precisions: dtypes of computation, master and reduction
 units: units by a rule
+gradient scales: what the gradients of all ranks are made into
 placements: what holds for single modules and parameters, in section shard
 commands: what fsdpc does
 options: options of fsdpc

@@ -235,6 +235,18 @@ static bool other_on_nan(Edit *e, Random *r) {
     *on_nan = *on_nan == ON_NAN_STOP ? ON_NAN_CONTINUE : ON_NAN_STOP;
     return true;
 }
+static bool other_gain(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_step_scale, &at)) return false;
+    e->instr[at.instr].row.attr.gain += 2;
+    return true;
+}
+static bool seed_unscaled(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_cross_entropy_both, &at) || e->instr[at.instr].n_in < 3) return false;
+    e->instr[at.instr].n_in--;
+    return true;
+}
 /* One role clips and decays in another way. */
 static bool other_role(Edit *e, Random *r) {
     if (!edit_split_roles(e)) return false;
@@ -529,6 +541,8 @@ const Fault certain_faults[] = {
     {"another attribute than forward", 4, 6, other_attr},
     {"update with other constants", 4, 2, other_update},
     {"do something else with what is not finite", 4, 1, other_on_nan},
+    {"multiply the gradient by another number", 4, 1, other_gain},
+    {"seed backward without the loss scale", 4, 1, seed_unscaled},
     {"update with other constants in one role", 4, 2, other_role},
     {"evaluate with another parameter", 4, 20, evaluate_another},
     {"evaluate with a copy of another parameter", 4, 20, evaluate_another_copy},

@@ -53,6 +53,11 @@ static const Case cases[] = {
      "gpt2",
      3,
      {GPT2, "train.precision=bf16(reduce = bf16)"}},
+    {"gpt2 full, f16, reduced in f16", "gpt2", 2, {GPT2, "train.precision=f16(reduce = f16)"}},
+    {"gpt2 full, gathered in bf16, gradients added",
+     "gpt2",
+     2,
+     {GPT2, "shard.gather=bf16", "shard.scale=sum"}},
     {"gpt2 full, prefetch 0", "gpt2", 2, {GPT2, "L=3", "shard.prefetch=0"}},
     {"gpt2 full, prefetch 2",
      "gpt2",
@@ -308,7 +313,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
                       "shard.replicate_below=16", "shard.replicate_below=300");
     if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
-                      "train.precision=bf16(reduce = bf16)");
+                      "train.precision=bf16(reduce = bf16)", "train.precision=f16(reduce = f16)");
     set[n++] =
         ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
                "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",

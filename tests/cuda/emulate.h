@@ -176,6 +176,23 @@ inline uint32_t round_pair(float low, float high) {
     return half[0] | half[1] << 16;
 }
 
+inline float f16_to_f32(uint32_t half) {
+    int exponent = (int)(half >> 10 & 31);
+    float fraction = (float)(half & 1023), sign = half & 0x8000 ? -1.0f : 1.0f;
+    if (exponent == 31) return sign * (fraction != 0.0f ? NAN : INFINITY);
+    return sign * (exponent ? ldexpf(1024.0f + fraction, exponent - 25) : fraction * 0x1p-24f);
+}
+inline uint32_t f32_to_f16(float x) {
+    uint32_t sign = __float_as_uint(x) >> 16 & 0x8000u;
+    float size = fabsf(x);
+    if (x != x) return 0x7fff;
+    if (size >= 65520.0f) return sign | 0x7c00u;
+    if (size < 0x1p-14f) return sign | (uint32_t)nearbyintf(size * 0x1p24f);
+    int exponent = ilogbf(size);
+    uint32_t fraction = (uint32_t)nearbyintf(ldexpf(size, 10 - exponent));
+    return sign | (((uint32_t)(exponent + 14) << 10) + fraction);
+}
+
 inline float power_of_two(float x) {
     float r = exp2f(x);
     return r < 1.17549435e-38f ? 0.0f : r;

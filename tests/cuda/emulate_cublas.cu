@@ -60,12 +60,15 @@ template <class T> static T *inside(void *opaque) { return *(T **)opaque; }
 
 static float get(const void *p, cudaDataType_t type, int64_t i) {
     if (type == CUDA_R_32F) return ((const float *)p)[i];
+    if (type == CUDA_R_16F) return f16_to_f32(((const uint16_t *)p)[i]);
     return __uint_as_float((uint32_t)((const uint16_t *)p)[i] << 16);
 }
 static void put(void *p, cudaDataType_t type, int64_t i, float x) {
     uint32_t bits = __float_as_uint(x);
     if (type == CUDA_R_32F)
         ((float *)p)[i] = x;
+    else if (type == CUDA_R_16F)
+        ((uint16_t *)p)[i] = (uint16_t)f32_to_f16(x);
     else
         ((uint16_t *)p)[i] = (uint16_t)(x != x ? (bits >> 16) | 0x40u
                                                : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
@@ -107,12 +110,12 @@ struct Product {
         return deep == k() && d.rows == m() && d.columns == n() && c.rows == m() &&
                c.columns == n() && m() && n() && k();
     }
-    /* The table of cublasLtMatmul: f32 or bf16 operands, sums in f32; TF32 is for f32 only. */
+    /* The table of cublasLtMatmul: f32, bf16 or f16 operands, sums in f32; TF32 is for f32 only. */
     bool types_fit() const {
         if (a.type != b.type || c.type != d.type) return false;
         if (a.type == CUDA_R_32F) return d.type == CUDA_R_32F;
-        return a.type == CUDA_R_16BF && (d.type == CUDA_R_16BF || d.type == CUDA_R_32F) &&
-               p.compute == CUBLAS_COMPUTE_32F;
+        return (a.type == CUDA_R_16BF || a.type == CUDA_R_16F) &&
+               (d.type == a.type || d.type == CUDA_R_32F) && p.compute == CUBLAS_COMPUTE_32F;
     }
     bool epilogue_fits() const {
         return !has_aux() || (p.aux_leading % 8 == 0 && p.aux_leading >= (int64_t)d.rows);

@@ -20,7 +20,7 @@
 #include "kernels/trial.h"
 #include "util.h"
 
-enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 6, MANY = 60000 };
+enum { GUARD = 256, ARENA = 512 << 20, MIXTURES = 8, MANY = 60000 };
 
 static const Device *device, *cpu;
 static DeviceContext *context, *cpu_context;
@@ -36,7 +36,8 @@ static void complain(const char *what, const char *why) {
 
 /* ---- operands */
 
-/* Mixtures: all f32; all bf16; inputs bf16 and results f32; and mixtures. Where bf16 may be:
+/* Mixtures: all f32; all bf16; inputs bf16 and results f32; and mixtures; all f16, and a mixture
+ * with f16, unless inputs are too wide for it. Where bf16 may be:
  * operands that the case gives as bf16, and derived ones that follow the compute dtype. */
 static void choose_mixture(Trial *t) {
     const Case *c = t->c;
@@ -47,9 +48,10 @@ static void choose_mixture(Trial *t) {
         bool o = in && c->in[i].fill == FILL_DERIVED && type->rank == 4;
         if (type->dtype != DT_BF16 && !o) continue;
         int mixed = (i * 7 + t->pattern) % 3;
-        bool half = t->pattern == 1 || (t->pattern == 2 && in) ||
+        bool f16 = t->pattern > 4 && t->pattern < MIXTURES - 1 && !has_fill(c, FILL_WIDE);
+        bool half = t->pattern == 1 || t->pattern == 5 || (t->pattern == 2 && in) ||
                     (t->pattern > 2 && t->pattern < MIXTURES - 1 && mixed == 0);
-        type->dtype = half ? DT_BF16 : DT_F32;
+        type->dtype = !half ? DT_F32 : f16 ? DT_F16 : DT_BF16;
     }
     const OpInfo *info = &infos[c->op];
     for (int j = 0; j < c->n_out; j++)
@@ -162,7 +164,7 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
     const Case *c = t->c;
     bool halves = false; /* bf16 attention and chains of parts round what they use again */
     for (int i = 0; i < c->n_in && (is_attention(c->op) || c->chain); i++)
-        halves |= t->types[i].dtype == DT_BF16;
+        halves |= dtype_is_half(t->types[i].dtype);
     for (int j = 0; j < c->n_out; j++) {
         const Type *type = &t->types[c->n_in + j];
         if (c->exact && type->dtype == DT_I64) continue;
@@ -174,6 +176,7 @@ static void compare(const Trial *t, const Placing *p, const char *what) {
             double got = get(image + p->out[j], type->dtype, place_of(type, i));
             double allowed = c->tolerance * largest + (halves ? ldexp(largest, -7) : 0);
             if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
+            if (type->dtype == DT_F16) allowed += ldexp(fabs(want), -11) + 0x1p-25;
             if (isnan(want) && type->dtype == DT_I64) continue; /* any word */
             double error = isnan(want) ? (isnan(got) ? 0 : INFINITY) : fabs(got - want);
             if (allowed > 0 && error <= allowed) share[c->op] = fmax(share[c->op], error / allowed);

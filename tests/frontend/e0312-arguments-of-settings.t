@@ -21,7 +21,6 @@ note: it is given here too
 error[E0312]: `cosine` takes at most 2 arguments, 3 are given
  --> m.fsd:1:78
   = help: cosine(warmup: int = 0, final: real = 0.0)
-error[E0312]: `f32` takes no arguments
+error[E0310]: `reduce` of `f32` takes f32 or bf16, this is an integer
  --> m.fsd:1:98
-  = help: f32
 ==== exit 1

@@ -19,8 +19,7 @@ error[E0312]: `sgd` takes at most 4 arguments, 5 are given
 error[E0313]: `reduce` of `bf16` cannot be `f16`
   = help: did you mean `bf16`?
 error[E0390]: `master` of `bf16` = bf16 is known but not in this version
-error[E0312]: `f32` takes no arguments
-  = help: f32
+error[E0310]: `reduce` of `f32` takes f32 or bf16, this is an integer
 error[E0313]: train.precision cannot be `bf17`
   = help: did you mean `bf16`?
 error[E0310]: data.order takes a name, this is a call

@@ -1,19 +1,15 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
-train { precision = f16() }
-shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); "h.*" = gather(bf16) }
+shard { layout = param; offload = (states = cpu); mesh = (dp = 8, tp = 2); "h.*" = split(dp, axis = 1) }
 data { train = text("a.bin") }
 ==== out
-error[E0390]: train.precision = f16 is known but not in this version
- --> m.fsd:1:21
-  = help: this version has f32, bf16
 error[E0390]: shard.offload = (states = cpu) is known but not in this version
- --> m.fsd:2:35
+ --> m.fsd:1:35
   = help: this version has shard.offload = none
 error[E0390]: mesh axis tp = 2 is known but not in this version
- --> m.fsd:2:72
+ --> m.fsd:1:72
   = help: this version has rep, dp
-error[E0390]: the directive "h.*" = gather is known but not in this version
- --> m.fsd:2:76
+error[E0390]: the directive "h.*" = split is known but not in this version
+ --> m.fsd:1:76
 ==== exit 2

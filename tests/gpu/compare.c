@@ -225,7 +225,7 @@ static void print_types(const Trial *t, char *out, size_t size) {
 static bool rounds_inside(const Trial *t) {
     if (!judgement_of(t->c->op)->rounds_inside && !t->c->chain) return false;
     for (int i = 0; i < t->c->n_in + t->c->n_out; i++)
-        if (t->types[i].dtype == DT_BF16) return true;
+        if (dtype_is_half(t->types[i].dtype)) return true;
     return false;
 }
 
@@ -247,6 +247,7 @@ static double share_of_element(const Trial *t, int dtype, double a, double b, do
     double allowed = 0;
     if (dtype == DT_F32) allowed = 1e-5 * terms;
     if (dtype == DT_BF16) allowed = 1e-5 * terms + ldexp(fabs(a), -7);
+    if (dtype == DT_F16) allowed = 1e-5 * terms + ldexp(fabs(a), -10) + 0x1p-24;
     if (dtype == DT_F64) allowed = 1e-12 * terms;
     if (dtype == DT_I64) allowed = 1e-5 * terms; /* below 1 for what is counted */
     if (dtype != DT_F64 && rounds_inside(t)) allowed += ldexp(terms, -8);

@@ -1,9 +1,9 @@
-/* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32 and
- * bf16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in place
- * wherever ops.def allows it. All but the matrix products and attention must give the same bits
- * each time; attention, the plain product, and oneDNN's where a matrix is bf16, the same for every
- * number of threads. Nothing may be written outside the outputs, and inputs that are not shared
- * stay as they are.
+/* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32, bf16
+ * and f16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in
+ * place wherever ops.def allows it. All but the matrix products and attention must give the same
+ * bits each time; attention, the plain product, and oneDNN's where a matrix is bf16, the same for
+ * every number of threads. Nothing may be written outside the outputs, and inputs that are not
+ * shared stay as they are.
  */
 #include <dlfcn.h>
 #include <libgen.h>
@@ -178,7 +178,7 @@ static void run_free(const Trial *t, const int *shared, Run *r) {
 /* A part's result in bf16 is off by 2^-9 of itself before the next part reads it. */
 static bool rounds_between(const Trial *t) {
     bool halves = false;
-    for (int i = 0; i < t->c->n_in + t->c->n_out; i++) halves |= t->types[i].dtype == DT_BF16;
+    for (int i = 0; i < t->c->n_in + t->c->n_out; i++) halves |= dtype_is_half(t->types[i].dtype);
     return t->c->chain && halves;
 }
 
@@ -194,6 +194,7 @@ static void compare(Trial *t, const Run *r, const char *what) {
             double allowed = t->c->tolerance * largest;
             if (rounds_between(t)) allowed += ldexp(largest, -8);
             if (type->dtype == DT_BF16) allowed += ldexp(fabs(want), -8);
+            if (type->dtype == DT_F16) allowed += ldexp(fabs(want), -11) + 0x1p-25;
             if (isnan(want) && out_type(t, j)->dtype == DT_I64) continue; /* any word */
             if (isnan(want) ? !isnan(got) : !(fabs(got - want) <= allowed))
                 fail_msg("%s: output %d, element %lld is %.9g, not %.9g (+- %.2g)", what, j,

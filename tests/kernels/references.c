@@ -402,12 +402,14 @@ REF(cross_entropy_grad) {
         double target = in[1][i / v];
         double share = 1 + 2 * c->attr.z * in[2][i / v];
         double p = exp(in[0][i] - in[2][i / v]) * share - (target == (double)(i % v));
-        out[0][i] = target == (double)c->attr.ignore ? 0 : ldexp(p, (int)c->attr.exponent);
+        bool scaled = c->in[c->n_in - 1].fill == FILL_STEP;
+        double seed = ldexp(scaled ? in[3][STEP_LOSS_SCALE] : 1, (int)c->attr.exponent);
+        out[0][i] = target == (double)c->attr.ignore ? 0 : p * seed;
     }
 }
 REF(cross_entropy_both) {
     double *lse = malloc(sizeof *lse * (size_t)in_n(c, 1));
-    double *const loss[2] = {out[1], lse}, *const from[3] = {in[0], in[1], lse};
+    double *const loss[2] = {out[1], lse}, *const from[4] = {in[0], in[1], lse, in[2]};
     ref_cross_entropy(c, in, loss);
     ref_cross_entropy_grad(c, from, out);
     free(lse);
@@ -417,6 +419,10 @@ static Along along(const Type *wide, const Type *narrow) {
     Along a;
     CHECK(type_along(wide, narrow, &a));
     return a;
+}
+REF(mse_grad) {
+    double seed = ldexp(c->n_in > 2 ? in[2][STEP_LOSS_SCALE] : 1, (int)c->attr.exponent);
+    EACH(i, in_n(c, 0)) out[0][i] = seed * 2 * (in[0][i] - in[1][i]);
 }
 REF(mean) {
     Along a = along(&c->in[0].type, &c->out[0]);

@@ -191,7 +191,8 @@ REF(balance_loss) {
 REF(balance_grad) {
     int64_t experts = last(&c->out[0]);
     double p[MOST_EXPERTS], tokens = in[1][2 * experts];
-    double factor = ldexp(c->attr.alpha * in[1][2 * experts + 1], (int)c->attr.exponent) *
+    double scale = c->n_in > 2 ? in[2][STEP_LOSS_SCALE] : 1;
+    double factor = ldexp(scale * c->attr.alpha * in[1][2 * experts + 1], (int)c->attr.exponent) *
                     (double)experts / tokens / tokens;
     EACH(i, out_n(c, 0)) {
         double mean = 0;

@@ -93,7 +93,8 @@ static double words_value(const double *words) {
 }
 REF(step_scale) {
     double count = in[0][EXACT_COUNT], *s = out[0];
-    double unclipped = 1 / (ldexp(1, (int)c->attr.exponent) * count);
+    double seed = ldexp(in[2][STEP_LOSS_SCALE], (int)c->attr.exponent);
+    double unclipped = (c->attr.gain > 0 ? c->attr.gain : 1) / (seed * count);
     double norm = sqrt(words_value(in[1])) * unclipped;
     bool finite = in[0][EXACT_NONFINITE] + in[1][EXACT_NONFINITE] == 0;
     memset(s, 0, sizeof(double) * SCALE_SLOTS);

@@ -28,10 +28,28 @@ static uint16_t bf16_of(float f) {
     return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
+static float f16_value(uint16_t x) {
+    int exponent = x >> 10 & 31;
+    double fraction = x & 1023, sign = x & 0x8000 ? -1 : 1;
+    if (exponent == 31) return (float)(sign * (fraction != 0 ? (double)NAN : (double)INFINITY));
+    return (float)(sign * ldexp(exponent ? 1024 + fraction : fraction, MAX(exponent, 1) - 25));
+}
+/* To nearest, ties to even. */
+static uint16_t f16_of(double x) {
+    uint16_t sign = signbit(x) ? 0x8000 : 0;
+    double size = fabs(x);
+    if (isnan(x)) return 0x7e00;
+    if (size >= 65520) return sign | 0x7c00;
+    int exponent = size < 0x1p-14 ? -14 : ilogb(size);
+    double fraction = nearbyint(ldexp(size, 10 - exponent));
+    return (uint16_t)(sign + (exponent + 14) * 1024 + (int)fraction);
+}
+
 void put(void *to, int dtype, int64_t i, double x) {
     switch (dtype) {
     case DT_F32: ((float *)to)[i] = (float)x; break;
     case DT_BF16: ((uint16_t *)to)[i] = bf16_of((float)x); break;
+    case DT_F16: ((uint16_t *)to)[i] = f16_of((float)x); break;
     case DT_F64: ((double *)to)[i] = x; break;
     case DT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
     case DT_I64: ((int64_t *)to)[i] = (int64_t)x; break;
@@ -42,6 +60,7 @@ double get(const void *from, int dtype, int64_t i) {
     switch (dtype) {
     case DT_F32: return ((const float *)from)[i];
     case DT_BF16: return bf16_value(((const uint16_t *)from)[i]);
+    case DT_F16: return f16_value(((const uint16_t *)from)[i]);
     case DT_F64: return ((const double *)from)[i];
     case DT_I32: return ((const int32_t *)from)[i];
     case DT_I64: return (double)((const int64_t *)from)[i];
@@ -60,12 +79,13 @@ const OpInfo infos[OP_COUNT] = {
 Type *out_type(Trial *t, int j) { return &t->types[t->c->n_in + j]; }
 
 void choose_types(Trial *t) {
-    static const uint32_t bf16[PATTERNS] = {0, ~0u, 0x55555555u, 0xAAAAAAAAu, 0};
+    static const uint32_t halves[PATTERNS] = {0, ~0u, 0x55555555u, 0xAAAAAAAAu, ~0u, 0};
     const Case *c = t->c;
     for (int i = 0; i < c->n_in + c->n_out; i++) {
         t->types[i] = i < c->n_in ? c->in[i].type : c->out[i - c->n_in];
-        if (t->types[i].dtype == DT_BF16 && !(bf16[t->pattern] >> i & 1))
-            t->types[i].dtype = DT_F32;
+        if (t->types[i].dtype != DT_BF16) continue;
+        bool f16 = t->pattern > 2 && !has_fill(c, FILL_WIDE);
+        t->types[i].dtype = !(halves[t->pattern] >> i & 1) ? DT_F32 : f16 ? DT_F16 : DT_BF16;
     }
     const OpInfo *info = &infos[c->op];
     for (int j = 0; j < c->n_out; j++)
@@ -79,7 +99,8 @@ static double state_slot(const Trial *t, Fill fill, int64_t i) {
     static const double step[STEP_SLOTS] = {[STEP_LR] = 0.01,     [STEP_BIAS1] = 0.19,
                                             [STEP_BIAS2] = 0.02,  [STEP_SEED_LOW] = 4000000007.0,
                                             [STEP_SEED_HIGH] = 3, [STEP_FIRST_SAMPLE] = 12345678901,
-                                            [STEP_SLOT] = 1,      [STEP_FACTORED] = 0.3};
+                                            [STEP_SLOT] = 1,      [STEP_FACTORED] = 0.3,
+                                            [STEP_LOSS_SCALE] = 4};
     if (fill == FILL_STEP) return i == STEP_INDEX ? t->pattern % 2 * 3 : step[i];
     if (i == SCALE_GRADIENT) return 0.37;
     if (i == SCALE_NORM) return 40;

@@ -1,12 +1,13 @@
-/* One case of cases.h with one mixture of f32 and bf16 operands; for tests/cuda and tests/gpu too.
- */
+/* One case of cases.h with one mixture of f32, bf16 and f16 operands; for tests/cuda and tests/gpu
+ * too. */
 #ifndef FSDPC_TESTS_KERNELS_TRIAL_H
 #define FSDPC_TESTS_KERNELS_TRIAL_H
 
 #include "kernels/cases.h"
 
-/* 0: all f32, 1: all bf16, 2 and 3: every other one; 4: as 0, an update that has to be skipped. */
-enum { PATTERNS = 5 };
+/* 0: all f32, 1: all bf16, 2: every other one; 3: the other ones f16, 4: all f16; 5: as 0, an
+ * update that has to be skipped. Where inputs are too wide for f16 it is bf16. */
+enum { PATTERNS = 6 };
 
 typedef struct Trial {
     const Case *c;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three models under random legal combinations of all settings of section shard: the checker proves
 every plan, and losses, norms and trained weights have the same bits as with one unit and no other
-setting, in f32, on the same mesh.
+setting, on the same mesh; in f32, some in f16 with a loss scale, some gathered in another dtype.
 
     random_settings.py FSDPC FSDP_RUN FIRST_SEED COUNT      500 take three minutes
 
@@ -113,7 +113,10 @@ def settings(r, model, mesh, micro, hybrid):
     if last:
         out.append("all_reduce = last")
     at_once = strategy == "none" and hybrid
-    return out, (local, last, at_once)
+    dtypes = r.choice([[], [], [], ["gather = bf16"], ["gather = f16"]])
+    if strategy == "none" or any("replicate" in s for s in out):
+        dtypes = []  # what is not gathered is read in the compute dtype
+    return out + dtypes, (local, last, at_once, tuple(dtypes))
 
 
 class Runs:
@@ -121,14 +124,15 @@ class Runs:
         self.fsdpc, self.fsdp_run, self.root = fsdpc, fsdp_run, root
         self.wanted = {}
 
-    def bits(self, number, mesh, micro, shard):
+    def bits(self, number, mesh, micro, precision, shard):
         text, config = MODELS[number][:2]
         text = text.replace("%s", self.root)
         with open("net.fsd", "w", encoding="utf-8") as f:
             f.write(text + "shard { mesh = (%s)\n  %s\n}\n" % (mesh, "\n  ".join(shard)))
         ranks = eval("*".join(part.split("=")[1] for part in mesh.split(",")))
         batch = 72 if 72 % (ranks * micro) == 0 else 48
-        config = [*config, f"train.accumulate={micro}", f"train.batch={batch}"]
+        config = [*config, f"train.accumulate={micro}", f"train.batch={batch}",
+                  f"train.precision={precision}"]
         options = [x for c in config for x in ("-s", c)]
         for command in [[self.fsdpc, "compile", "-q", *options, "net.fsd", "-o", "plan.bin"],
                         [self.fsdpc, "check", "plan.bin"],
@@ -144,14 +148,14 @@ class Runs:
             weights = hashlib.sha256(f.read()).hexdigest()
         return [(e["loss"], e["grad_norm"]) for e in steps], weights
 
-    def reference(self, number, mesh, micro, order):
-        key = number, mesh, micro, order
+    def reference(self, number, mesh, micro, precision, order):
+        key = number, mesh, micro, precision, order
         if key not in self.wanted:
             shard = ["unit = root"]
             shard += ["accumulate = local"] if order[0] else []
             shard += ["all_reduce = last"] if order[1] else []
             shard += ["strategy = none"] if order[2] else []
-            self.wanted[key] = self.bits(number, mesh, micro, shard)
+            self.wanted[key] = self.bits(number, mesh, micro, precision, [*shard, *order[3]])
         return self.wanted[key]
 
 
@@ -167,11 +171,12 @@ def main():
         micro = r.choice([1, 2, 3]) if MODELS[number][5] > 1 else 1
         hybrid = "rep = 2" in mesh
         shard, order = settings(r, MODELS[number], mesh, micro, hybrid)
-        got = runs.bits(number, mesh, micro, shard)
-        wanted = runs.reference(number, mesh, micro, order)
+        precision = r.choice(["f32", "f32", "f32", "f16", "f16(reduce = f16)"])
+        got = runs.bits(number, mesh, micro, precision, shard)
+        wanted = runs.reference(number, mesh, micro, precision, order)
         if got != wanted or isinstance(got, str):
             wrong += 1
-            print(f"seed {seed}, model {number}, mesh {mesh}, {micro} micro-batches: "
+            print(f"seed {seed}, model {number}, mesh {mesh}, {micro} micro-batches, {precision}: "
                   f"{'; '.join(shard)}\n  {got}\n  {wanted}")
     print(f"{count} combinations of settings, {wrong} differ")
     return wrong != 0

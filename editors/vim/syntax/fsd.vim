@@ -29,15 +29,15 @@ highlight default link fsdKeyData fsdKey
 
 syntax region fsdSectionTrain matchgroup=fsdSection start="\<train\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyTrain,fsdCallTrain,fsdWordTrain
 syntax match fsdWordTrain "\<\%(stop\|skip\|continue\)\>" contained
-syntax match fsdCallTrain "\<\%(sgd\|adam\|adamw\|lion\|muon\|adafactor\|constant\|cosine\|linear\|rsqrt\|wsd\|group\|frozen\|f32\|bf16\)\>" contained
+syntax match fsdCallTrain "\<\%(sgd\|adam\|adamw\|lion\|muon\|adafactor\|constant\|cosine\|linear\|rsqrt\|wsd\|group\|frozen\|f32\|bf16\|f16\)\>" contained
 syntax match fsdKeyTrain "\<\%(loss\|metric\|batch\|accumulate\|steps\|epochs\|optimizer\|schedule\|clip\|clip_value\|clip_norm\|precision\|loss_scale\|eval_every\|eval_steps\|seed\|on_nan\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordTrain fsdWord
 highlight default link fsdCallTrain fsdCall
 highlight default link fsdKeyTrain fsdKey
 
 syntax region fsdSectionShard matchgroup=fsdSection start="\<shard\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyShard,fsdCallShard,fsdWordShard
-syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\|unit\)\>" contained
-syntax match fsdCallShard "\<\%(unit\|join\|replicate\|size\)\>" contained
+syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\|f32\|bf16\|f16\|unit\)\>" contained
+syntax match fsdCallShard "\<\%(unit\|join\|replicate\|gather\|size\|mean\|sum\|divide\)\>" contained
 syntax match fsdKeyShard "\<\%(mesh\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordShard fsdWord
 highlight default link fsdCallShard fsdCall

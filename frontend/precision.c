@@ -1,0 +1,95 @@
+/* What values are stored in, and factors of the gradient: train.precision, train.loss_scale,
+ * shard.scale and shard.gather. */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+#include "residency.h"
+
+static bool is_power_of_two(double x) {
+    int exponent;
+    return x > 0 && frexp(x, &exponent) == 0.5;
+}
+
+/* Powers of two: multiplying by them rounds nothing. */
+static void read_loss_scale(Model *m, Policy *p, const Setting *s) {
+    const ConstValue *v = &s->value;
+    double x[4] = {65536, 2, 0.5, 2000};
+    bool right = v->kind == VALUE_NONE || v->n_items == 4;
+    if (value_is_number(v)) {
+        x[0] = value_number(v), x[1] = x[2] = 1, x[3] = 0;
+        right = true;
+    }
+    for (uint32_t i = 0; v->kind == VALUE_LIST && right && i < 4; i++) {
+        right = value_is_number(v->items[i].value) && !v->items[i].name;
+        if (right) x[i] = value_number(v->items[i].value);
+    }
+    if (!right)
+        setting_error(m, s, "loss_scale is (start, growth, backoff, interval), or a number");
+    else if (!is_power_of_two(x[0]) || x[0] < 1 || x[0] > MOST_LOSS_SCALE)
+        setting_error(m, s, "loss_scale starts at a power of two from 1 to 2^60, not at %g", x[0]);
+    else if (x[3] && (!is_power_of_two(x[1]) || x[1] < 2 || x[1] > MOST_LOSS_SCALE))
+        setting_error(m, s, "loss_scale grows by a power of two from 2 on, not by %g", x[1]);
+    else if (x[3] && (!is_power_of_two(x[2]) || x[2] > 0.5))
+        setting_error(m, s, "loss_scale backs off by 0.5, 0.25, .., not by %g", x[2]);
+    else if (x[3] < (v->kind == VALUE_LIST) || x[3] > (double)MOST_COUNT || x[3] != floor(x[3]))
+        setting_error(m, s, "the interval of loss_scale is a number of steps, not %g", x[3]);
+    p->loss_scale = x[0];
+    if (!x[3]) return;
+    p->loss_growth = x[1];
+    p->loss_backoff = x[2];
+    p->loss_interval = (int64_t)x[3];
+}
+
+static void resolve_dtypes(Model *m, Policy *p) {
+    const ConstValue *v = &model_setting(m, "train", "precision")->value;
+    const Setting *scale = model_setting(m, "train", "loss_scale");
+    bool named = v->kind == VALUE_WORD || v->kind == VALUE_CALL;
+    p->compute_dtype = named ? MAX(word_find(&words_DType, v->text), DT_F32) : DT_F32;
+    p->reduce_dtype = DT_F32;
+    if (named)
+        p->reduce_dtype = MAX(word_find(&words_DType, call_argument(v, "reduce")->text), DT_F32);
+    if (p->compute_dtype == DT_F16 && scale->value.kind != VALUE_ERROR)
+        read_loss_scale(m, p, scale);
+    else if (scale->value.kind != VALUE_NONE)
+        warn_idle(
+            m, "train", "loss_scale",
+            arena_printf(m->arena, "precision = %s", word_of(&words_DType, p->compute_dtype)));
+}
+
+static void resolve_gather(Model *m, Policy *p) {
+    const ConstValue *v = &model_setting(m, "shard", "gather")->value;
+    if (v->kind != VALUE_WORD) return;
+    p->gather = MAX(word_find(&words_DType, v->text), DT_NONE);
+    if (!strategy_gathers(p->strategy))
+        warn_idle(m, "shard", "gather",
+                  arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
+}
+
+/* Reductions are sums of what the global number of targets was divided out of: the mean. */
+static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
+    const ConstValue *v = &model_setting(m, "shard", "scale")->value;
+    if (v->kind != VALUE_WORD && v->kind != VALUE_CALL) return;
+    if (!strcmp(v->text, "sum")) p->gain = (double)ranks;
+    if (!strcmp(v->text, "divide")) p->gain = (double)ranks / value_number(call_argument(v, "by"));
+}
+
+void precision_resolve(Model *m, Policy *p, const Settings *s) {
+    resolve_dtypes(m, p);
+    resolve_gather(m, p);
+    resolve_gain(m, p, s->ranks);
+}
+
+/* What a sum over ranks is divided by before it is formed, near the root of their number, so that
+ * f16 neither overflows in the sum nor loses small terms before it. */
+static int64_t division_before(int64_t ranks) {
+    int64_t factor = 1;
+    while (ranks % factor == 0 && ranks / factor > factor) factor *= 2;
+    return factor;
+}
+
+int64_t precision_seed(const Policy *p, double targets, int64_t ranks) {
+    if (p->loss_scale > 0) targets /= (double)ranks;
+    if (p->reduce_dtype == DT_F16) targets *= (double)division_before(ranks);
+    return -(int64_t)lround(log2(targets));
+}
