@@ -144,6 +144,24 @@ static void schedules_are_those_of_the_fixtures(void **state) {
     assert_true(step[STEP_FIRST_SAMPLE] == 77);
 }
 
+static void loss_scale_stays_in_its_range(void **state) {
+    (void)state;
+    PlanSettings s = {
+        .loss_scale = 2, .loss_growth = 4, .loss_backoff = 0.5, .loss_interval = 2, .beta1 = 0.9};
+    LossScale x = loss_scale_start(&s);
+    double step[STEP_SLOTS];
+    assert_true(loss_scale_step(&s, &x, true) && loss_scale_step(&s, &x, false) && x.scale == 1);
+    assert_false(loss_scale_step(&s, &x, false)); /* it falls no further */
+    assert_true(x.scale == 1 && x.skipped == 2 && x.good == 0);
+    loss_scale_fill(&s, &x, 3, step); /* of steps 0 to 2 one was taken */
+    assert_true(step[STEP_LOSS_SCALE] == 1 && step[STEP_BIAS1] == 1 - pow(0.9, 2));
+    for (int i = 0; i < 200; i++) assert_true(loss_scale_step(&s, &x, true));
+    assert_true(x.scale == MOST_LOSS_SCALE);
+    s.loss_interval = 0;
+    assert_true(loss_scale_step(&s, &x, true) && !loss_scale_step(&s, &x, false));
+    assert_true(x.scale == MOST_LOSS_SCALE);
+}
+
 /* Puts x = m * 2^e into the bins by halves of 28 bits, as any adder of exact terms may. */
 static void add_exact(int64_t *words, double x) {
     for (int k = EXACT_BINS - 1; k >= 0; k--) {
@@ -234,6 +252,7 @@ int main(void) {
         cmocka_unit_test(any_cut_gives_the_same_values),
         cmocka_unit_test(an_epoch_visits_every_sample_once),
         cmocka_unit_test(schedules_are_those_of_the_fixtures),
+        cmocka_unit_test(loss_scale_stays_in_its_range),
         cmocka_unit_test(exact_sums_lose_nothing),
         cmocka_unit_test(calls_are_steps_and_evaluations),
     };
