@@ -45,7 +45,7 @@ static void param(const Facts *out, const Param *p) {
     fact_word(&row, fact_text(p->checkpoint));
     fact_word(&row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
                                (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
-                               (p->grouped ? PARAM_GROUPED : 0)));
+                               (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0)));
     fact_word(&row, p->init);
     fact_word(&row, fact_real(p->init_mean));
     fact_word(&row, fact_real(p->init_std));

@@ -202,9 +202,7 @@ static float reduce_step(const Evaluation *e, Block *b, uint32_t k) {
     return (float)(function == SCALAR_mean ? sum / (double)b->count : sum);
 }
 
-static float as_stored(float x, int dtype) {
-    return v_stored(v_all(x), dtype)[0];
-}
+static float as_stored(float x, int dtype) { return v_stored(v_all(x), dtype)[0]; }
 
 static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
     const uint8_t *arg = e->step[k].arg;

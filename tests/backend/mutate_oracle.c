@@ -13,13 +13,9 @@
  * of a group with a count for each call of the step, a sum of losses, a norm over some groups.
  * Updates check what they get, and the end of the step what the states hold. What a gradient op
  * computes inside is not followed: pack makes one contribution of the call from its operands.
- *
- * Saves of a checkpoint begin with the step and are as slow as they may be: one is over when an
- * instruction begins that waits for it, or when the step ends. It must find the state as it was
- * when the step began.
- *
- * Nothing here comes from the checker. Two ranks stand for all: of one role, or of the first and
- * the last.
+ * Saves of a checkpoint begin with the step and end as late as they may: when an instruction waits
+ * for them, or with the step. They must find the state as it was when the step began. Nothing here
+ * comes from the checker. Two ranks stand for all: of one role, or of the first and the last.
  */
 #include <stdio.h>
 #include <stdlib.h>

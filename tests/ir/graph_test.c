@@ -216,7 +216,12 @@ static void fill_tables(Graph *g, int64_t *seed) {
         for (int32_t k = 0; k <= i; k++) vec_push(a, &u.modules, k);
         for (int32_t k = 0; k < i * 2; k++) vec_push(a, &u.groups, k);
         vec_push(a, &g->units, u);
-        Group q = {i, i == 0, DT_F32, DT_BF16, DT_F32, {0}, {i == 1, 12, 16, 4}};
+        Group q = {.unit = i,
+                   .trainable = i == 0,
+                   .master_dtype = DT_F32,
+                   .compute_dtype = DT_BF16,
+                   .reduce_dtype = DT_F32,
+                   .layout = {i == 1, 12, 16, 4}};
         GroupParam at = {i, 12345678901 * i, i};
         vec_push(a, &q.params, at);
         vec_push(a, &q.params, at);

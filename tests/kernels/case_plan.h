@@ -1,0 +1,143 @@
+/* The tables of the plans that cases are about: parameters, groups, formulas. Included by cases.c
+ * alone. */
+#define IN(number, fill, ...)                                                                      \
+    { OUT(number, __VA_ARGS__), FILL_##fill }
+#define OUT(number, ...)                                                                           \
+    {                                                                                              \
+        .dtype = number, .rank = RANK(__VA_ARGS__), .dim = { __VA_ARGS__ }                         \
+    }
+#define RANK(...) (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+#define MIX DT_BF16 /* see CaseOperand */
+#define NORMAL(...) IN(MIX, NORMAL, __VA_ARGS__)
+#define STEP IN(DT_F64, STEP, STEP_SLOTS)
+#define SCALE IN(DT_F64, SCALE, SCALE_SLOTS)
+#define WORDS OUT(DT_I64, EXACT_WORDS)
+#define PITCHED(p, ...)                                                                            \
+    {                                                                                              \
+        .dtype = MIX, .rank = RANK(__VA_ARGS__), .pitch = p, .dim = { __VA_ARGS__ }                \
+    }
+#define F32(...) OUT(DT_F32, __VA_ARGS__)
+#define REAL(...) OUT(MIX, __VA_ARGS__)
+
+/* Groups over five parameters of 30, 1, 45, 7 and 100 elements, then three of matrices, wide and
+ * tall: flat, whole on every rank, by rows; two ranks. */
+static const PlanParam params[] = {
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {5, 6}}},
+    {.flags = PARAM_NO_DECAY, .type = {.dtype = DT_F32, .rank = 1, .dim = {1}}},
+    {.flags = PARAM_GROUPED,
+     .lr_factor = 0.3,
+     .weight_decay = 0.7,
+     .type = {.dtype = DT_F32, .rank = 3, .dim = {3, 3, 5}}},
+    {.flags = PARAM_NO_DECAY | PARAM_GROUPED,
+     .lr_factor = 2,
+     .weight_decay = 0.7,
+     .type = {.dtype = DT_F32, .rank = 1, .dim = {7}}},
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {4, 25}}},
+    {.flags = PARAM_GROUPED,
+     .lr_factor = 3,
+     .weight_decay = 0.2,
+     .type = {.dtype = DT_F32, .rank = 2, .dim = {7, 3}}}};
+static const PlanGroupParam group_params[] = {
+    {0, 0, 0, 0},  {1, 0, 32, 0},  {2, 0, 36, 0}, {3, 0, 84, 0},  {4, 0, 92, 0},
+    {0, 0, 0, 0},  {2, 0, 32, 0},  {0, 0, 0, 18}, {1, 0, 18, 1},  {2, 0, 19, 30},
+    {3, 0, 49, 4}, {4, 0, 53, 50}, {0, 0, 0, 0},  {4, 0, 30, 0},  {5, 0, 132, 0},
+    {5, 0, 0, 0},  {0, 0, 24, 0},  {0, 0, 0, 18}, {4, 0, 18, 50}, {5, 0, 68, 12}};
+static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
+                                    .split = 1,
+                                    .n_param = 5,
+                                    .unpadded = 192,
+                                    .padded = 192,
+                                    .shard = 96},
+                                   {.flags = GROUP_TRAINABLE,
+                                    .first_param = 5,
+                                    .n_param = 2,
+                                    .unpadded = 77,
+                                    .padded = 77,
+                                    .shard = 77},
+                                   {.flags = GROUP_TRAINABLE, /* by rows */
+                                    .split = 1,
+                                    .first_param = 7,
+                                    .n_param = 5,
+                                    .unpadded = 206,
+                                    .padded = 206,
+                                    .shard = 103},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES,
+                                    .split = 1,
+                                    .first_param = 12,
+                                    .n_param = 3,
+                                    .unpadded = 153,
+                                    .padded = 154,
+                                    .shard = 77},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES,
+                                    .first_param = 15,
+                                    .n_param = 2,
+                                    .unpadded = 54,
+                                    .padded = 54,
+                                    .shard = 54},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES, /* by rows */
+                                    .split = 1,
+                                    .first_param = 17,
+                                    .n_param = 3,
+                                    .unpadded = 160,
+                                    .padded = 160,
+                                    .shard = 80}};
+/* scale, sigmoid_grad; a chain with constants and two results, one of them rounded. */
+static const FormulaStep steps[] = {
+    {SCALAR_scale, DT_F32, 0, {0}, 0, 0.3},
+    {SCALAR_sigmoid_grad, DT_F32, 0, {2, 1}, 1, 0},
+    {SCALAR_constant, DT_F32, 0, {0}, 0, 0.5},
+    {SCALAR_mul, DT_F32, 0, {0, 1}, 0, 0},
+    {SCALAR_add, DT_F32, 0, {4, 3}, 1, 0},
+    {SCALAR_silu, DT_F32, 0, {5}, 0, 0},
+    {SCALAR_scale, DT_F32, 0, {6}, 0, 3},
+    {SCALAR_scale, DT_F32, 0, {7}, 0, -0.25},
+    {SCALAR_where, DT_F32, 0, {2, 7, 8}, 2, 0},
+    {SCALAR_add, DT_F32, 0, {0, 1}, 1, 0},
+    {SCALAR_mul, DT_F32, 0, {2, 0}, 2, 0},
+    /* a norm: its rows' factors are a result */
+    {SCALAR_mul, DT_F32, 0, {0, 0}, 0, 0},
+    {SCALAR_mean, DT_F32, 0, {2}, 0, 0},
+    {SCALAR_constant, DT_F32, 0, {0}, 0, 0.1},
+    {SCALAR_add, DT_F32, 0, {3, 4}, 0, 0},
+    {SCALAR_rsqrt, DT_F32, 0, {5}, 1, 0},
+    {SCALAR_mul, DT_F32, 0, {0, 6}, 0, 0},
+    {SCALAR_mul, DT_F32, 0, {7, 1}, 2, 0},
+    /* softmax, and the slope of its greatest element */
+    {SCALAR_max, DT_F32, 0, {0}, 1, 0},
+    {SCALAR_sub, DT_F32, 0, {0, 2}, 0, 0},
+    {SCALAR_exp, DT_F32, 0, {3}, 0, 0},
+    {SCALAR_sum, DT_F32, 0, {4}, 0, 0},
+    {SCALAR_div, DT_F32, 0, {4, 5}, 2, 0},
+    {SCALAR_extreme_grad, DT_F32, 0, {1, 0, 2}, 3, 0},
+    /* sums of what is one number a row, and least elements */
+    {SCALAR_mean_grad, DT_F32, 0, {1}, 0, 0},
+    {SCALAR_sum_to, DT_F32, 0, {2}, 1, 0},
+    {SCALAR_expand, DT_F32, 0, {1}, 2, 0},
+    {SCALAR_scale, DT_F32, 0, {0}, 0, -1},
+    {SCALAR_sum_to, DT_F32, 0, {5}, 0, 0},
+    {SCALAR_min, DT_F32, 0, {0}, 0, 0},
+    {SCALAR_add, DT_F32, 0, {6, 7}, 3, 0},
+};
+static const PlanFormula formulas[] = {{0, 2, 2, 1},  {2, 7, 3, 2},  {9, 2, 2, 2},
+                                       {11, 7, 2, 2}, {18, 6, 2, 3}, {24, 7, 2, 3}};
+static const PlanField fields[] = {{.staging = 64}};
+static const Plan plan = {.params = params,
+                          .n_params = ARRAY_LEN(params),
+                          .groups = groups,
+                          .n_groups = ARRAY_LEN(groups),
+                          .group_params = group_params,
+                          .n_group_params = ARRAY_LEN(group_params),
+                          .formulas = formulas,
+                          .n_formulas = ARRAY_LEN(formulas),
+                          .steps = steps,
+                          .n_steps = ARRAY_LEN(steps),
+                          .fields = fields,
+                          .n_fields = ARRAY_LEN(fields)};
+/* The third group alone: there a parameter is in one group. */
+static const Plan row_plan = {.params = params,
+                              .n_params = ARRAY_LEN(params),
+                              .groups = groups + 2,
+                              .n_groups = 1,
+                              .group_params = group_params,
+                              .n_group_params = ARRAY_LEN(group_params)};
