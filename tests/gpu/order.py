@@ -194,11 +194,11 @@ def main():
             rows.append((place, kind, int(stream), value[0] if value else None))
     reader = Reader(ranks, {})
     try:
-        if max(r[2] for r in rows) + 1 != 3 * ranks:
-            raise Differs("not three streams a rank")
+        if max(r[2] for r in rows) + 1 != 4 * ranks:
+            raise Differs("not four streams a rank")
         counts = []
         for rank in range(ranks):
-            mine = [(p, k, s % 3, v) for p, k, s, v in rows if s // 3 == rank and k != "S"]
+            mine = [(p, k, s % 4, v) for p, k, s, v in rows if s // 4 == rank and k != "S"]
             counts.append(read_rank(reader, rank, mine, programs))
         check_marks(reader, rows)
         if any(c != counts[0] for c in counts):

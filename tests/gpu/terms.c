@@ -263,6 +263,12 @@ static void of_largest(const Trial *t, double *const *out) {
     }
 }
 
+/* What muon leaves in its workspace has no meaning. */
+static void of_muon(const Trial *t, double *const *out) {
+    of_largest(t, out);
+    EACH(i, out_n(t->c, 1)) out[1][i] = INFINITY;
+}
+
 /* Both may broadcast: ref_add repeats the second alone. */
 static void of_addition(const Trial *t, double *const *out) {
     if (in_n(t->c, 0) != out_n(t->c, 0) || out_n(t->c, 0) % in_n(t->c, 1))

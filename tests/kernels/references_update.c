@@ -258,7 +258,8 @@ static void add_product(double *to, double factor, const double *a, const double
                         int64_t rows, int64_t middle, int64_t columns) {
     EACH(r, rows)
     EACH(c, columns)
-    EACH(k, middle) to[r * columns + c] +=
+    EACH(k, middle)
+    to[r * columns + c] +=
         factor * a[r * middle + k] * b[turned ? c * middle + k : k * columns + c];
 }
 
