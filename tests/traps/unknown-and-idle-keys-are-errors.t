@@ -5,4 +5,4 @@ error[E0301]: section shard has no key `bucket_size`
   = help: there is: mesh, unit, strategy, reshard, reshard_root, accumulate, hold, all_reduce, prefetch, prefetch_at, ..
 error[E0318]: strategy = none: reshard has no effect
 warning[W0302]: strategy = none: inflight has no effect
-  parameters  188, kept in f32, computed in bf16, gradients reduced in f32
+  parameters  188, kept in f32, read in bf16, gradients reduced in f32
