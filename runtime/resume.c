@@ -189,6 +189,14 @@ static bool nothing_there(const char *path) {
     return stat(path, &st) || (S_ISDIR(st.st_mode) && !ck_is_checkpoint(path));
 }
 
+/* A scale that moves goes on from where it was; one that stays is what the plan says. */
+static void resume_loss_scale(Run *run, const LossScale *then) {
+    double planned = run->loss_scale.scale;
+    if (planned <= 0 || then->scale <= 0) return;
+    run->loss_scale = *then;
+    if (!run->plan->settings->loss_interval) run->loss_scale.scale = planned;
+}
+
 int resume_open(Run *run) {
     const char *path = run->options->resume;
     char meant[CK_PATH];
@@ -220,7 +228,7 @@ int resume_open(Run *run) {
     run->first_step = c->step;
     run->evaluation_due = c->evaluation_due;
     run->best_evaluation = c->best_evaluation;
-    if (run->loss_scale.scale > 0 && c->loss_scale.scale > 0) run->loss_scale = c->loss_scale;
+    resume_loss_scale(run, &c->loss_scale);
     if (!run->options->quiet && run->launch.rank == 0)
         fprintf(stderr, "resuming from %s after %" PRId64 " of %" PRId64 " steps\n", s->folder,
                 c->step, run->steps);

@@ -131,6 +131,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
     if (code) return code;
+    LossScale before = t->loss_scale;
     bool asks = follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
     bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
     if (r->rank == 0) {
@@ -145,7 +146,11 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
         keep_log_error(t, metrics_step(t->run->metrics, &n, r->error));
         rank_writes(r, false);
     }
-    if (asks && t->settings->on_nan == ON_NAN_STOP) return not_finite(r, t, c->step, scale);
+    if (asks && t->settings->on_nan == ON_NAN_STOP) {
+        code = not_finite(r, t, c->step, scale);
+        t->loss_scale = before; /* of the checkpoint, in which this step is still to be done */
+        return code;
+    }
     t->done = c->step + 1;
     if (r->rank == 0) course_note(t->run, t->done);
     code = agree_to_stop(t, stop);

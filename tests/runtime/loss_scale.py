@@ -1,11 +1,13 @@
 """What the loss scale of f16 does on several ranks.
 
-    loss_scale.py FSDPC FSDP_RUN sequence|resume
+    loss_scale.py FSDPC FSDP_RUN sequence|resume|lower
 
 A line is fitted to data in which one sample of step 1 is so far off that its gradient overflows f16
 while the loss is finite. sequence: the sample lies on each rank of 1 to 4 in turn; prints how the
 scale went, once if it is always the same, and checks that step 1 changed no weight. resume: a run
 that goes on from a checkpoint of each step has the log and weights of one that was not interrupted.
+lower: a scale that stays ends the run at step 0; a lower one goes on from the checkpoint before
+that step, with the numbers of a run that had it from the beginning.
 """
 import json
 import pathlib
@@ -36,22 +38,25 @@ def npy(path, rows):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
 
 
-def data(folder, far):
+def data(folder, far, value=1e6):
     n = STEPS * BATCH
     x = [[((7 * i + 3 * k) % 11 - 5) / 16 for k in range(WIDTH)] for i in range(n)]
     y = [[sum(r) / 8 + k / 16 for k in range(3)] for r in x]
-    y[far][1] = 1e6
+    y[far][1] = value
     npy(folder / "x.npy", x)
     npy(folder / "y.npy", y)
 
 
-def run(folder, ranks, *options):
+def run(folder, ranks, *options, scale=None, code=0):
     (folder / "net.fsd").write_text(MODEL)
-    subprocess.run([FSDPC, "compile", "-q", "net.fsd", "-o", "p", "-n", str(ranks)], cwd=folder,
-                   check=True, stderr=subprocess.DEVNULL)
+    setting = ["-s", f"train.loss_scale={scale}"] if scale else []
+    subprocess.run([FSDPC, "compile", "-q", "net.fsd", "-o", "p", "-n", str(ranks), *setting],
+                   cwd=folder, check=True, stderr=subprocess.DEVNULL)
     (folder / "log").unlink(missing_ok=True)  # a resumed run would go on with it
-    subprocess.run([FSDP_RUN, "--quiet", "--threads", "1", "--log", "log", "--save", "w", *options,
-                    "p"], cwd=folder, check=True)
+    ended = subprocess.run([FSDP_RUN, "--quiet", "--threads", "1", "--log", "log", "--save", "w",
+                            *options, "p"], cwd=folder, check=False,
+                           stderr=subprocess.DEVNULL if code or scale else None).returncode
+    assert ended == code, f"exit code {ended}"
     lines = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     steps = [(e["step"], e["loss"], e["grad_norm"], e["loss_scale"], e.get("skipped", False))
              for e in lines if e["event"] == "step"]
@@ -86,5 +91,13 @@ def resume(folder):
     print("resumed")
 
 
+def lower(folder):
+    data(folder, 5, 1000)
+    run(folder, 2, "--checkpoint", "ck", scale=65536, code=5)
+    found = run(folder, 2, "--resume", "ck", scale=16)
+    wanted = run(folder, 2, scale=16)
+    print("the same" if found == wanted else f"{found[0]} instead of {wanted[0]}")
+
+
 with tempfile.TemporaryDirectory() as t:
-    {"sequence": sequence, "resume": resume}[WHAT](pathlib.Path(t))
+    {"sequence": sequence, "resume": resume, "lower": lower}[WHAT](pathlib.Path(t))
