@@ -1,14 +1,14 @@
 /* Writing: what one rank puts into a folder that nobody else reads yet, and the manifest.
  *
- * Files are made new (O_EXCL) and their whole sizes are reserved first, so that a full disk shows
- * before anything is written. Then they go out in blocks of CK_BLOCK bytes, each put together from
- * header and pieces, hashed, and written at its place: in the order in which the source wants its
- * vectors to leave, so that it learns early that one has left. A second thread writes one block
- * while the next one is put together. Where the file system lets us, past its cache (O_DIRECT):
- * buffer, offsets and lengths are multiples of CK_ALIGN, and what the last block has too many is
- * cut off. Then fsync and close. Whatever fails is an error at once and nothing is tried again but
- * what a signal interrupted: after a failed fsync nobody knows what is on the disk, so the
- * checkpoint is given up.
+ * Files are made new (O_EXCL) and their whole sizes are reserved first, where the file system can,
+ * so that a full disk shows before anything is written. Then they go out in blocks of CK_BLOCK
+ * bytes, each put together from header and pieces, hashed, and written at its place: in the order
+ * in which the source wants its vectors to leave, so that it learns early that one has left. A
+ * second thread writes one block while the next one is put together. Where the file system lets us,
+ * past its cache (O_DIRECT): buffer, offsets and lengths are multiples of CK_ALIGN, and what the
+ * last block has too many is cut off. Then fsync and close. Whatever fails is an error at once and
+ * nothing is tried again but what a signal interrupted: after a failed fsync nobody knows what is
+ * on the disk, so the checkpoint is given up.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -262,17 +262,25 @@ static int write_blocks(Writing *w, char *buffer) {
 
 /* ---- files */
 
+/* Not posix_fallocate: where the file system cannot reserve, that writes single bytes, which
+ * O_DIRECT may refuse. A full disk then shows while blocks are written. */
+static int reserve(int fd, uint64_t bytes) {
+    while (fallocate(fd, 0, 0, (off_t)bytes)) {
+        if (errno == EOPNOTSUPP || errno == ENOSYS) return 0;
+        if (errno != EINTR) return errno;
+    }
+    return 0;
+}
+
 static int create(Out *o, char *error) {
-    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, number;
+    int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     o->fd = open(o->path, flags | O_DIRECT, 0666);
     if (o->fd < 0 && errno == EINVAL) { /* the file was made before the flag was refused */
         unlink(o->path);
         o->fd = open(o->path, flags, 0666);
     }
     if (o->fd < 0) return cannot(o->path, errno, error);
-    do {
-        number = posix_fallocate(o->fd, 0, (off_t)o->file->size);
-    } while (number == EINTR);
+    int number = reserve(o->fd, o->file->size);
     return number ? cannot(o->path, number, error) : 0;
 }
 

@@ -115,6 +115,12 @@ int posix_fallocate(int fd, off_t at, off_t n) {
              (Record){.op = 'a', .fd = fd, .length = at + n}, NULL, NULL, NULL);
 }
 
+int fallocate(int fd, int mode, off_t at, off_t n) {
+    REAL(int, "fallocate", int, int, off_t, off_t);
+    RECORDED(real(fd, mode, at, n), result == 0, is_ours(fd),
+             (Record){.op = 'a', .fd = fd, .length = at + n}, NULL, NULL, NULL);
+}
+
 /* What a file has that is written through a mapping. */
 static void record_bytes(int fd) {
     static char piece[1 << 16];

@@ -1,9 +1,9 @@
 /* Preloaded into fsdp-run: its CRASH_AT'th call that changes a file or a folder, counted from 1,
  * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
  * with that number; CRASH_AGAIN: so do all calls after it. CRASH_SHORT: it writes half of the bytes
- * instead. CRASH_SLEEP=MS: each write takes so much longer. CRASH_COUNT=FILE: the number of calls
- * is written there at the end. Only calls with the word CRASH_IN in their path count, and those on
- * files that such a call opened. */
+ * instead. CRASH_SLEEP=MS: each write takes so much longer. CRASH_RESERVES_NOTHING: as on a file
+ * system without fallocate. CRASH_COUNT=FILE: the number of calls is written there at the end. Only
+ * calls with the word CRASH_IN in their path count, and those on files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -134,4 +134,11 @@ int posix_fallocate(int fd, off_t at, off_t n) {
     REAL(int, "posix_fallocate", int, off_t, off_t);
     int number = next_call(is_ours(fd));
     return number ? number : real(fd, at, n);
+}
+
+int fallocate(int fd, int mode, off_t at, off_t n) {
+    REAL(int, "fallocate", int, int, off_t, off_t);
+    int number = next_call(is_ours(fd));
+    if (!number && is_ours(fd) && getenv("CRASH_RESERVES_NOTHING")) number = EOPNOTSUPP;
+    return number ? fails(number) : real(fd, mode, at, n);
 }
