@@ -1,53 +1,18 @@
 /* Muon: muon_momentum and muon, as in torch.optim.Muon, but in f32.
  *
- *   muon_momentum   m += (1 - momentum) (g - m); u = m, or with Nesterov's momentum one step
- * further muon            X = u / max(|u|, 1e-7), then `steps` times X = (a I + b G + c G G) X, G =
- * X X^T, which brings the singular values of X close to 1; then p -= lr' X, decay beside
+ * muon_momentum: m += (1 - momentum) (g - m); u = m, or with Nesterov's momentum one step further.
+ *
+ * muon: X = u / max(|u|, 1e-7), then `steps` times X = (a I + b G + c G G) X with G = X X^T, which
+ * brings the singular values of X close to 1; then p -= lr' X, decay beside.
  *
  * A rank makes its own part of u and leaves 0 elsewhere; the sum over ranks (pass comm) is all of
  * it. muon makes each matrix orthogonal that has an element in this rank's shard, so ranks share
  * the products but for matrices that lie in several shards. X is laid out like u, [R, C]; with
  * R > C the same is done from the right, G = X^T X, so that G is the smaller of the two.
  */
-#include <math.h>
-
+#include "muon.h"
 #include "exact.h"
 #include "kernel.h"
-
-static const double coefficient[3] = {3.4445, -4.7750, 2.0315};
-#define LEAST_NORM 1e-7
-
-/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
- * element at + e of the operands and in_u + e of u. */
-typedef struct Part {
-    const Type *type;
-    double lr_factor, decay;
-    int64_t at, from, to, in_u;
-} Part;
-
-/* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
-static bool next_part(const Launch *l, const PlanGroup *group, uint32_t k, int64_t n, Part *q) {
-    double decay = l->call->attr->weight_decay;
-    if (!group) *q = (Part){l->call->in_type[0], 1, decay, 0, 0, n, 0};
-    if (!group) return k == 0;
-    if (k >= group->n_param) return false;
-    const RankInfo *rank = l->call->rank;
-    LayoutPlace place = plan_place(rank->plan, (uint64_t)group->first_param + k);
-    const PlanParam *param =
-        &rank->plan->params[rank->plan->group_params[group->first_param + k].param];
-    /* in chunks, elements [first, end) are here */
-    int64_t first = place.chunk * rank_number(rank, group);
-    int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
-    int64_t at = place.offset - rank_start(rank, group) - first;
-    *q = (Part){.type = &param->type,
-                .lr_factor = plan_lr_factor(param),
-                .decay = plan_decay(param, decay),
-                .at = at,
-                .from = MAX(-at, first),
-                .to = MIN(n - at, end),
-                .in_u = k ? q->in_u + muon_room(q->type) : 0};
-    return true;
-}
 
 /* ---- muon_momentum */
 
@@ -103,8 +68,8 @@ KERNEL(muon_momentum) {
     if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
     if (scale[SCALE_APPLY] == 0.0) return 0;
     Range mine = own_share(l, group, m.n);
-    Part q = {0};
-    for (uint32_t k = 0; next_part(l, group, k, m.n, &q); k++) {
+    MuonPart q = {0};
+    for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.from >= q.to) continue;
         if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
         Momentum s = {m,
@@ -184,10 +149,10 @@ static int iterate(const Launch *l, Matrix *a) {
     int code = multiply(l, &gram);
     if (!code) code = multiply(l, &square);
     if (code) return code;
-    combine(l, a->poly, (float)coefficient[1], a->gram, (float)coefficient[2], a->poly, n * n);
+    combine(l, a->poly, MUON_B, a->gram, MUON_C, a->poly, n * n);
     code = multiply(l, &last);
     if (code) return code;
-    combine(l, a->next, (float)coefficient[0], a->x, 1.0f, a->next, a->rows * a->columns);
+    combine(l, a->next, MUON_A, a->x, 1.0f, a->next, a->rows * a->columns);
     float *x = a->x;
     a->x = a->next;
     a->next = x;
@@ -203,7 +168,7 @@ static int orthogonalize(const Launch *l, Matrix *a, float *work) {
     a->gram = a->next + muon_part(n);
     a->poly = a->gram + muon_part(a->least * a->least);
     double norm = norm_of(l, a, (int64_t *)(void *)work);
-    float over = (float)(norm < LEAST_NORM ? LEAST_NORM : norm);
+    float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
 #pragma omp parallel num_threads(threads_for(l, n))
     {
         Range r = my_range(n, 1024);
@@ -215,13 +180,7 @@ static int orthogonalize(const Launch *l, Matrix *a, float *work) {
     return code;
 }
 
-static double rate_of(int64_t rate, int64_t rows, int64_t columns) {
-    double r = (double)rows, c = (double)columns;
-    if (rate == MUON_MATCH_RMS_ADAMW) return 0.2 * __builtin_sqrt(r > c ? r : c);
-    return r > c ? __builtin_sqrt(r / c) : 1.0;
-}
-
-static int move_matrix(const Launch *l, const Part *q, const double *step) {
+static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
     if (q->from >= q->to) return 0;
@@ -233,7 +192,7 @@ static int move_matrix(const Launch *l, const Part *q, const double *step) {
     if (code) return code;
     double lr = step[STEP_LR] * q->lr_factor;
     float keep = (float)(1.0 - lr * q->decay);
-    float by = (float)(lr * rate_of(l->call->attr->rate, a.rows, a.columns));
+    float by = (float)(lr * muon_rate(l->call->attr->rate, a.rows, a.columns));
 #pragma omp parallel num_threads(threads_for(l, q->to - q->from))
     {
         Range r = my_range(q->to - q->from, 1024);
@@ -258,9 +217,9 @@ KERNEL(muon) {
     if (l->cpu->rehearsing) return 0;
     if (out.at != w.at) memmove(out.at, w.at, (size_t)type_bytes(w.type));
     if (((const double *)scale.at)[SCALE_APPLY] == 0.0) return 0;
-    Part q = {0};
+    MuonPart q = {0};
     int code = 0;
-    for (uint32_t k = 0; !code && next_part(l, group, k, w.n, &q); k++)
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
         code = move_matrix(l, &q, step.at);
     return code;
 }

@@ -3,6 +3,7 @@
  * the last kernel asks whether the step counts.
  */
 #include "exact.h"
+#include "muon.h"
 
 extern "C" {
 #include "products.h"
@@ -12,35 +13,6 @@ enum { THREADS = 256, MOST_BLOCKS = 132 * 8 };
 
 static unsigned some_blocks(int64_t n) {
     return MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
-}
-
-/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
- * element at + e of the operands and in_u + e of u. */
-struct Part {
-    const Type *type;
-    double lr_factor, decay;
-    int64_t at, from, to, in_u;
-};
-
-/* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
-static bool next_part(const Launch *l, const PlanGroup *group, uint32_t k, int64_t n, Part *q) {
-    double decay = l->call->attr->weight_decay;
-    if (!group) *q = {l->call->in_type[0], 1, decay, 0, 0, n, 0};
-    if (!group) return k == 0;
-    if (k >= group->n_param) return false;
-    const RankInfo *rank = l->call->rank;
-    LayoutPlace place = plan_place(rank->plan, (uint64_t)group->first_param + k);
-    const PlanParam *param =
-        &rank->plan->params[rank->plan->group_params[group->first_param + k].param];
-    /* in chunks, elements [first, end) are here */
-    int64_t first = place.chunk * rank_number(rank, group);
-    int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
-    int64_t at = place.offset - rank_start(rank, group) - first;
-    int64_t in_u = k ? q->in_u + muon_room(q->type) : 0;
-    *q = {&param->type, plan_lr_factor(param), plan_decay(param, decay),
-          at,           MAX(-at, first),       MIN(n - at, end),
-          in_u};
-    return true;
 }
 
 /* ---- muon_momentum */
@@ -104,8 +76,8 @@ KERNEL(muon_momentum) {
     if (!code && to.at != m.at) /* padding too */
         code = launch_result(l, cudaMemcpyAsync(to.at, m.at, (size_t)type_bytes(m.type),
                                                 cudaMemcpyDeviceToDevice, l->stream));
-    Part q = {};
-    for (uint32_t k = 0; !code && next_part(l, group, k, m.n, &q); k++) {
+    MuonPart q = {};
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.from >= q.to) continue;
         if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
         Momentum s = {};
@@ -152,7 +124,7 @@ __global__ void __launch_bounds__(THREADS)
     normalize(float *x, const float *u, const int64_t *words, int64_t n) {
     double norm = words[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
                                          : sqrt(exact_value(words));
-    float over = (float)(norm < 1e-7 ? 1e-7 : norm);
+    float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
     EACH_EIGHT(at, n) {
         Eight v = load8(u, DT_F32, at, n - at);
         EACH(j) v.x[j] = v.x[j] / over;
@@ -224,12 +196,12 @@ static int iterate(const Launch *l, Matrix &a) {
     int code = multiply(l, gram, a.x, a.x, a.gram);
     if (!code) code = multiply(l, shape_of(n, n, n, 0, 0, n, n, n), a.gram, a.gram, a.poly);
     if (!code)
-        code = LAUNCH(l, combine, some_blocks(n * n), THREADS, 0, a.poly, -4.7750f, a.gram, 2.0315f,
+        code = LAUNCH(l, combine, some_blocks(n * n), THREADS, 0, a.poly, MUON_B, a.gram, MUON_C,
                       a.poly, n * n);
     if (!code) code = multiply(l, last, wide ? a.x : a.poly, wide ? a.poly : a.x, a.next);
     if (!code)
-        code = LAUNCH(l, combine, some_blocks(r * c), THREADS, 0, a.next, 3.4445f, a.x, 1.0f,
-                      a.next, r * c);
+        code = LAUNCH(l, combine, some_blocks(r * c), THREADS, 0, a.next, MUON_A, a.x, 1.0f, a.next,
+                      r * c);
     float *x = a.x;
     a.x = a.next;
     a.next = x;
@@ -253,13 +225,7 @@ static int orthogonalize(const Launch *l, Matrix &a, const float *u, float *work
     return code;
 }
 
-static double ratio_of(int64_t rate, int64_t rows, int64_t columns) {
-    double r = (double)rows, c = (double)columns;
-    if (rate == MUON_MATCH_RMS_ADAMW) return 0.2 * sqrt(r > c ? r : c);
-    return r > c ? sqrt(r / c) : 1.0;
-}
-
-static int move(const Launch *l, const Part &part) {
+static int move(const Launch *l, const MuonPart &part) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
     const Type *t = part.type;
@@ -282,7 +248,7 @@ static int move(const Launch *l, const Part &part) {
     q.end = part.to;
     q.lr_factor = part.lr_factor;
     q.decay = part.decay;
-    q.ratio = ratio_of(l->call->attr->rate, a.rows, a.columns);
+    q.ratio = muon_rate(l->call->attr->rate, a.rows, a.columns);
     q.dtype = w.dtype;
     return LAUNCH(l, move_matrix, some_blocks(q.end - q.from), THREADS, 0, q);
 }
@@ -300,7 +266,8 @@ KERNEL(muon) {
     if (out.at != w.at)
         code = launch_result(l, cudaMemcpyAsync(out.at, w.at, (size_t)type_bytes(w.type),
                                                 cudaMemcpyDeviceToDevice, l->stream));
-    Part q = {};
-    for (uint32_t k = 0; !code && next_part(l, group, k, w.n, &q); k++) code = move(l, q);
+    MuonPart q = {};
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
+        code = move(l, q);
     return code;
 }

@@ -1,0 +1,57 @@
+/* Muon, for the kernels of all devices: its numbers, and where a rank's parts of matrices are. What
+ * is computed is said in cpu/muon.c. */
+#ifndef FSDPC_RUNTIME_MUON_H
+#define FSDPC_RUNTIME_MUON_H
+
+#include <math.h>
+
+#include "device.h"
+#include "util.h"
+
+/* X = (a I + b G + c G G) X, and the least norm by which u is divided */
+#define MUON_A 3.4445f
+#define MUON_B (-4.7750f)
+#define MUON_C 2.0315f
+#define MUON_LEAST_NORM 1e-7
+
+/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
+ * element at + e of the operands and in_u + e of u. */
+typedef struct MuonPart {
+    const Type *type;
+    double lr_factor, decay;
+    int64_t at, from, to, in_u;
+} MuonPart;
+
+/* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
+static inline bool muon_next_part(const KernelCall *call, const PlanGroup *group, uint32_t k,
+                                  int64_t n, MuonPart *q) {
+    MuonPart part = {call->in_type[0], 1, call->attr->weight_decay, 0, 0, n, 0};
+    if (group && k >= group->n_param) return false;
+    if (group) {
+        const RankInfo *rank = call->rank;
+        uint64_t row = (uint64_t)group->first_param + k;
+        LayoutPlace place = plan_place(rank->plan, row);
+        const PlanParam *param = &rank->plan->params[rank->plan->group_params[row].param];
+        /* in chunks, elements [first, end) are here */
+        int64_t first = place.chunk * rank_number(rank, group);
+        int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
+        part.type = &param->type;
+        part.lr_factor = plan_lr_factor(param);
+        part.decay = plan_decay(param, part.decay);
+        part.at = place.offset - rank_start(rank, group) - first;
+        part.from = MAX(-part.at, first);
+        part.to = MIN(n - part.at, end);
+        part.in_u = k ? q->in_u + muon_room(q->type) : 0;
+    }
+    *q = part;
+    return group || k == 0;
+}
+
+/* What the learning rate is multiplied with for a matrix. */
+static inline double muon_rate(int64_t rate, int64_t rows, int64_t columns) {
+    double r = (double)rows, c = (double)columns;
+    if (rate == MUON_MATCH_RMS_ADAMW) return 0.2 * sqrt(r > c ? r : c);
+    return r > c ? sqrt(r / c) : 1.0;
+}
+
+#endif
