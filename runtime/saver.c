@@ -302,9 +302,9 @@ static int give_up(Rank *r, const SaveMoment *m, int mine, int worst) {
     }
     char why[ERROR_BYTES];
     memcpy(why, r->error, sizeof why);
-    snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: %s; the newest checkpoint is in %.150s", why,
+    snprintf(r->error, ERROR_BYTES, "%.250s\nhelp: %s; %s in %.150s", why,
              m->last ? "it was the last one of the run" : "it was the third failure in a row",
-             folder);
+             r->saved_step < 0 ? "there is no checkpoint" : "the newest checkpoint is", folder);
     return worst;
 }
 
