@@ -113,7 +113,7 @@ struct Update {
     const void *from[3], *g; /* p, then one or two moments */
     int dtype[3], g_dtype;
     const double *scale, *step;
-    int64_t n, start;            /* start: what a segment begins before its offset, here */
+    int64_t n, start;            /* start: how far before its offset a segment begins */
     const SegmentStart *segment; /* NULL: one parameter */
     int n_segment;
     double weight_decay, beta1, beta2;
