@@ -120,12 +120,11 @@ static void put_attrs(const Check *c, uint16_t op, const Attrs *a, Buf *out) {
 }
 
 static void put_node_name(const Plan *p, const PlanNode *n, Buf *out) {
-    int64_t row = (int64_t)p->node_words[n->first_word];
     const char *path = plan_string(p, n->path);
     if (n->op == OP_param)
-        buf_printf(out, "%s", plan_string(p, p->params[row].name));
+        buf_printf(out, "%s", plan_string(p, p->params[p->node_words[n->first_word]].name));
     else if (n->op == OP_field)
-        buf_printf(out, "%s", plan_string(p, p->fields[row].name));
+        buf_printf(out, "%s", plan_string(p, p->fields[p->node_words[n->first_word]].name));
     else
         buf_printf(out, "%s%s%s", path, *path ? "." : "", op_info[n->op].name);
 }

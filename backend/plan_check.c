@@ -111,7 +111,8 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     Check c = {.p = p, .mesh = plan_mesh(p), .fault = fault, .result = result};
     memset(fault, 0, sizeof *fault);
     memset(result, 0, sizeof *result);
-    uint64_t operands = p->n_operands + 1, values = p->n_values + 2, instrs = p->n_instrs + 1;
+    uint64_t operands = MAX(p->n_operands, p->n_node_operands) + 1, values = p->n_values + 2,
+             instrs = p->n_instrs + 1;
     c.clock = calloc(instrs, sizeof *c.clock);
     c.position = calloc(instrs, sizeof *c.position);
     c.program = calloc(instrs, sizeof *c.program);

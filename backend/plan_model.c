@@ -1,12 +1,14 @@
 /* The reader's part for the model that a plan has to compute: its programs share out the nodes, its
  * nodes the values, the operands and the words, in order; an operand is made before it is read, in
- * the same program; rows of tables exist. What a node's operands and attributes may be besides does
- * not matter: the checker compares them with those of instructions, and nothing runs them.
+ * the same program; an op has as many operands and results as its signature says; rows of tables
+ * exist. What a node's operands and attributes may be besides does not matter: the checker compares
+ * them with those of instructions, and nothing runs them.
  */
 #include <string.h>
 
 #include "facts.h"
 #include "plan_inside.h"
+#include "signature.h"
 
 #define FAIL_IF(c, ...)                                                                            \
     do {                                                                                           \
@@ -33,6 +35,11 @@ static int read_node(Reading *r, const PlanNode *n, uint64_t i, uint32_t first_v
     FAIL_IF(n->op >= OP_COUNT || !(op_info[n->op].levels & L_MODEL) || n->rank > MAX_RANK,
             "op %llu of the model is none", (Llu)i);
     const OpInfo *o = &op_info[n->op];
+    const Signature *s = op_signature((OpKind)n->op);
+    FAIL_IF(n->n_in < s->in_min || (s->in_max != MANY && n->n_in > s->in_max),
+            "op %llu of the model: %s does not have %u operands", (Llu)i, o->name, n->n_in);
+    FAIL_IF(n->n_out < s->out_min || (s->out_max != MANY && n->n_out > s->out_max),
+            "op %llu of the model: %s does not have %u results", (Llu)i, o->name, n->n_out);
     FAIL_IF(n->n_in > p->n_node_operands - n->first_in ||
                 n->n_word > p->n_node_words - n->first_word ||
                 n->n_word != (uint32_t)__builtin_popcountll(o->attrs) + n->rank,

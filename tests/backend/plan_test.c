@@ -196,6 +196,25 @@ static void every_group_has_one_shard(void **state) {
     read_with_role(STATE_MOMENT1, STATE_PARAM, "second shard");
 }
 
+/* The model's last op, which sets its loss, leaves its operand to the op before it. */
+static void an_op_of_the_model_has_its_operands(void **state) {
+    (void)state;
+    size_t size;
+    char message[512], *bytes = two_ranks(&size);
+    Plan plan;
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    const PlanModelProgram *last = &plan.model_programs[plan.n_model_programs - 1];
+    PlanNode *end = (PlanNode *)&plan.nodes[plan.n_nodes - 1];
+    assert_int_equal(end->op, OP_set_state);
+    ((uint32_t *)plan.node_operands)[end->first_in] = plan.nodes[last->first_node].first_out;
+    end->first_in++, end->n_in--;
+    end[-1].n_in++;
+    set_checksum(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, "operands"));
+    free(bytes);
+}
+
 /* Does instruction a of the program happen before b, by streams and edges? */
 static bool happens_before(const Plan *p, const PlanProgram *program, uint64_t a, uint64_t b) {
     bool *after = calloc(b + 1, sizeof *after); /* by instruction: happens after a, or is a */
@@ -285,6 +304,7 @@ int main(void) {
         cmocka_unit_test(every_flipped_byte_is_noticed),
         cmocka_unit_test(changed_plans_are_survived),
         cmocka_unit_test(every_group_has_one_shard),
+        cmocka_unit_test(an_op_of_the_model_has_its_operands),
         cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
         cmocka_unit_test(a_workspace_has_one_user_at_a_time),
         cmocka_unit_test(no_edge_is_redundant),
