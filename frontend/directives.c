@@ -111,7 +111,7 @@ static void resolve(Model *m, Directive *d, Policy *p, double lr) {
     if (own_lr->kind == VALUE_NONE) return;
     d->own_lr = true;
     if (lr > 0) {
-        d->lr_factor = value_number(own_lr) / lr;
+        d->lr_factor = own_lr_factor(m, own_lr, lr);
         return;
     }
     Diag e = diag_at(m->ds, E_contradiction, own_lr->span,

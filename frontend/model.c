@@ -96,3 +96,12 @@ void warn_idle(Model *m, const char *section, const char *key, const char *why) 
     Diag d = diag_at(m->ds, W_no_effect, at, "%s: %s has no effect", why, key);
     diag_emit(&d);
 }
+
+double own_lr_factor(Model *m, const ConstValue *own, double lr) {
+    double factor = value_number(own) / lr;
+    if (factor <= LARGEST_NUMBER) return factor;
+    Diag d = diag_at(m->ds, E_contradiction, own->span,
+                     "a learning rate is at most %g times the optimizer's, %g", LARGEST_NUMBER, lr);
+    diag_emit(&d);
+    return 1;
+}

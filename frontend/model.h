@@ -180,6 +180,8 @@ void setting_error(Model *m, const Setting *s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A setting that was given and changes nothing beside the others. */
 void warn_idle(Model *m, const char *section, const char *key, const char *why);
+/* By what the optimizer's lr, above 0, is multiplied for parameters with one of their own. */
+double own_lr_factor(Model *m, const ConstValue *own, double lr);
 
 /* hf_config.c: `config hf`, and the text of config.json that comes of it ("" without one). */
 void hf_config_add(Model *m, const Node *section);

@@ -414,7 +414,7 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
         p->steps = call_argument(o, "ns_steps")->integer;
         p->rate = (MuonRate)enum_value(call_argument(o, "adjust_lr"), &words_MuonRate);
         if (adamw->kind != VALUE_NONE && s->lr > 0)
-            m->adamw_lr_factor = value_number(adamw) / s->lr;
+            m->adamw_lr_factor = own_lr_factor(m, adamw, s->lr);
         else if (adamw->kind != VALUE_NONE && value_number(adamw) > 0)
             setting_error(m, setting, "adamw_lr needs an lr above 0");
     }

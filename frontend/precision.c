@@ -33,7 +33,7 @@ static void read_loss_scale(Model *m, Policy *p, const Setting *s) {
     else if (x[3] && (!is_power_of_two(x[2]) || x[2] > 0.5))
         setting_error(m, s, "loss_scale backs off by 0.5, 0.25, .., not by %g", x[2]);
     else if (x[3] < (v->kind == VALUE_LIST) || x[3] > (double)MOST_COUNT || x[3] != floor(x[3]))
-        setting_error(m, s, "the interval of loss_scale is a number of steps, not %g", x[3]);
+        setting_error(m, s, "the interval of loss_scale is a whole number of steps, not %g", x[3]);
     p->loss_scale = x[0];
     if (!x[3]) return;
     p->loss_growth = x[1];
@@ -68,10 +68,14 @@ static void resolve_gather(Model *m, Policy *p) {
 
 /* Reductions are sums of what the global number of targets was divided out of: the mean. */
 static void resolve_gain(Model *m, Policy *p, int64_t ranks) {
-    const ConstValue *v = &model_setting(m, "shard", "scale")->value;
+    const Setting *s = model_setting(m, "shard", "scale");
+    const ConstValue *v = &s->value;
     if (v->kind != VALUE_WORD && v->kind != VALUE_CALL) return;
     if (!strcmp(v->text, "sum")) p->gain = (double)ranks;
     if (!strcmp(v->text, "divide")) p->gain = (double)ranks / value_number(call_argument(v, "by"));
+    if (p->gain > LARGEST_NUMBER)
+        setting_error(m, s, "scale multiplies a mean gradient by at most %g, not %g",
+                      LARGEST_NUMBER, p->gain);
 }
 
 void precision_resolve(Model *m, Policy *p, const Settings *s) {
