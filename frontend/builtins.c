@@ -193,14 +193,16 @@ const char *type_sentence(Arena *a, const ValueType *t) {
 const char *call_signature(Arena *a, const CallInfo *c) {
     uint32_t n;
     const ArgumentInfo *arg = call_arguments(c, &n);
+    const char *between = "";
     Buf out = {0};
     buf_printf(&out, "%s%s", c->name, n ? "(" : "");
     for (uint32_t i = 0; i < n; i++) {
         const ArgumentInfo *p = &arg[i];
         bool optional = p->standard && !strcmp(p->standard, "none");
         if (p->support != HERE) continue;
-        buf_printf(&out, "%s%s: %s%s", i ? ", " : "", p->name, value_type_text(a, &p->type),
+        buf_printf(&out, "%s%s: %s%s", between, p->name, value_type_text(a, &p->type),
                    optional ? "?" : "");
+        between = ", ";
         if (p->standard && !optional) buf_printf(&out, " = %s", p->standard);
     }
     buf_printf(&out, "%s", n ? ")" : "");

@@ -231,18 +231,23 @@ static void put_markdown_page(Buf *out, const HelpPage *p) {
         buf_printf(out, "```%s\n%s\n```\n\n", p->where == EXAMPLE_SHELL ? "sh" : "fsd", p->example);
 }
 
+/* The place of a heading is its name, with `-` for a space. */
+static void put_markdown_link(Buf *out, const HelpChapter *c) {
+    buf_printf(out, "- [%s](#", c->name);
+    for (const char *at = c->name; *at; at++) buf_printf(out, "%c", *at == ' ' ? '-' : *at);
+    buf_printf(out, "): %s\n", c->doc);
+}
+
 void help_markdown(const HelpBook *b, Buf *out) {
     buf_printf(out,
                "# Reference\n\n"
                "The language of model files and the options of fsdpc and fsdp-run. This page is "
                "what\n`fsdpc help reference` prints; a test keeps it so. `fsdpc help TOPIC` prints "
                "any part of it.\n\n");
-    for (uint32_t i = 0; i < b->chapters.n; i++)
-        buf_printf(out, "- [%s](#%s): %s\n", b->chapters.at[i].name, b->chapters.at[i].name,
-                   b->chapters.at[i].doc);
+    for (uint32_t i = 0; i < b->chapters.n; i++) put_markdown_link(out, &b->chapters.at[i]);
     for (uint32_t i = 0; i < b->chapters.n; i++) {
         const HelpChapter *c = &b->chapters.at[i];
-        buf_printf(out, "\n## %s\n\n%s%s.\n\n", c->name, "", c->doc);
+        buf_printf(out, "\n## %s\n\n%s.\n\n", c->name, c->doc);
         for (uint32_t k = 0; k < c->pages.n; k++) put_markdown_page(out, &c->pages.at[k]);
         out->n--; /* one blank line between chapters */
     }
