@@ -6,10 +6,11 @@
  *
  * Operands, an arrow, results. Each is `name`, then, where it is needed,
  *   :dtype     a dtype, or float (f32, bf16 or f16: what an operand without one must be), any
- * (anything but a token), a capital letter (any, the same for all that have it), grad (float; of a
- * result that no operand binds f32, until pass precision chooses), i32(V) (i32, of numbers from 0
- * to V - 1), or exact, step, scale: the types of exact accumulators and of those two states. A
- * result without one has the dtype of operand 0, or any float dtype once pass precision has chosen.
+ *              (anything but a token), a capital letter (any, the same for all that have it), grad
+ *              (float; of a result that no operand binds f32, until pass precision chooses), i32(V)
+ *              (i32, of numbers from 0 to V - 1), or exact, step, scale: the types of exact
+ *              accumulators and of those two states. A result without one has the dtype of operand
+ *              0, or any float dtype once pass precision has chosen.
  *   [axes]     axes by name, the same size wherever a letter stands; a number is that size; `_` any
  *              size. `...` is any number of axes, the same ones in the whole signature; so is a
  *              letter with a star. No brackets: any shape. A colon after the last axis: its rows
