@@ -215,6 +215,21 @@ static void an_op_of_the_model_has_its_operands(void **state) {
     free(bytes);
 }
 
+static void the_loss_scale_is_that_of_the_model(void **state) {
+    (void)state;
+    static const char *const set[] = {"train.precision=f16"};
+    size_t size;
+    char message[512], *bytes = compile(2, set, 1, &size);
+    Plan plan;
+    PlanFault fault;
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    assert_int_equal(plan_check(&plan, &fault), 0);
+    ((PlanSettings *)plan.settings)->loss_scale *= 2;
+    assert_int_equal(plan_check(&plan, &fault), EXIT_CORRUPT);
+    assert_string_equal(fault.rule, "check-8c");
+    free(bytes);
+}
+
 /* Does instruction a of the program happen before b, by streams and edges? */
 static bool happens_before(const Plan *p, const PlanProgram *program, uint64_t a, uint64_t b) {
     bool *after = calloc(b + 1, sizeof *after); /* by instruction: happens after a, or is a */
@@ -305,6 +320,7 @@ int main(void) {
         cmocka_unit_test(changed_plans_are_survived),
         cmocka_unit_test(every_group_has_one_shard),
         cmocka_unit_test(an_op_of_the_model_has_its_operands),
+        cmocka_unit_test(the_loss_scale_is_that_of_the_model),
         cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
         cmocka_unit_test(a_workspace_has_one_user_at_a_time),
         cmocka_unit_test(no_edge_is_redundant),
