@@ -1,0 +1,12 @@
+# RUN: %fsdpc dump --stage=config --deepspeed ds.json net.fsd 2>&- | grep loss_scale
+# DeepSpeed's window is of a dynamic loss scale: beside a fixed one it sets nothing.
+==== ds.json
+{"fp16": {"enabled": true, "loss_scale": 128, "loss_scale_window": 1000}}
+==== net.fsd
+shard { strategy = full }
+==== out
+  loss_scale       = 128                      # ds.json:1
+  fp16.loss_scale = 128
+    train.loss_scale = 128
+  fp16.loss_scale_window = 1000
+    means nothing here: fp16.loss_scale is a number that stays
