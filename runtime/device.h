@@ -24,12 +24,14 @@ typedef struct RankInfo {
     Mesh mesh;       /* the plan's; of no axes for a rank alone */
 } RankInfo;
 
-/* Ranks that hold the same shard of a group's reduced gradient share out its norm: this one's
- * number among them, and how many they are. */
-static inline int64_t rank_norm_part(const RankInfo *r, const PlanGroup *g, int64_t *parts) {
+/* Ranks that hold the same shard of a group's reduced gradient share out its norm, and what else is
+ * summed of it over ranks: of its n elements, this one answers for [*from, *to). */
+static inline void rank_own_part(const RankInfo *r, const PlanGroup *g, int64_t n, int64_t *from,
+                                 int64_t *to) {
     AxisSet same = mesh_sample_axes(&r->mesh) & ~g->split;
-    *parts = mesh_extent(&r->mesh, same);
-    return mesh_index(&r->mesh, r->rank, same);
+    int64_t parts = mesh_extent(&r->mesh, same), part = (n + parts - 1) / parts;
+    *from = MIN(part * mesh_index(&r->mesh, r->rank, same), n);
+    *to = MIN(*from + part, n);
 }
 
 /* The number of the group's shard that this rank holds. */

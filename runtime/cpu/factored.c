@@ -47,11 +47,7 @@ static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bo
     f->scale = factors.at;
     f->gradient_scale = (float)f->scale[SCALE_GRADIENT];
     f->clip_value = (float)l->call->attr->clip_value;
-    if (all) return true;
-    int64_t parts, index = rank_norm_part(l->call->rank, f->group, &parts);
-    int64_t part = (n + parts - 1) / parts;
-    f->mine.from = MIN(part * index, n);
-    f->mine.to = MIN(f->mine.from + part, n);
+    if (!all) rank_own_part(l->call->rank, f->group, n, &f->mine.from, &f->mine.to);
     return true;
 }
 

@@ -45,14 +45,6 @@ static void move_momentum(const Momentum *s, int64_t from, int64_t to, Range min
     }
 }
 
-/* What of n elements no other rank answers for. */
-static Range own_share(const Launch *l, const PlanGroup *group, int64_t n) {
-    if (!group || !group->split) return (Range){0, n};
-    int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
-    int64_t part = (n + parts - 1) / parts;
-    return (Range){MIN(part * index, n), MIN(part * index + part, n)};
-}
-
 /* (m, g, scale) -> m, u */
 KERNEL(muon_momentum) {
     Operand m = input(l, 0), g = input(l, 1), factors = input(l, 2);
@@ -67,7 +59,8 @@ KERNEL(muon_momentum) {
     memset(u.at, 0, (size_t)u.n * sizeof(float));
     if (to.at != m.at) memmove(to.at, m.at, (size_t)type_bytes(m.type)); /* padding too */
     if (scale[SCALE_APPLY] == 0.0) return 0;
-    Range mine = own_share(l, group, m.n);
+    Range mine = {0, m.n};
+    if (group && group->split) rank_own_part(l->call->rank, group, m.n, &mine.from, &mine.to);
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
         if (q.from >= q.to) continue;

@@ -20,12 +20,7 @@ KERNEL(grad_norm) {
     if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
         return bad_operands(l);
     Range mine = {0, g.n};
-    if (group) {
-        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
-        int64_t part = (g.n + parts - 1) / parts;
-        mine.from = MIN(part * index, g.n);
-        mine.to = MIN(mine.from + part, g.n);
-    }
+    if (group) rank_own_part(l->call->rank, group, g.n, &mine.from, &mine.to);
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
     {

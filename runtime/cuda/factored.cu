@@ -251,11 +251,7 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
     f->to = n;
     f->clip_value = (float)l->call->attr->clip_value;
     f->eps = (float)l->call->attr->eps;
-    if (all) return group;
-    int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
-    int64_t part = (n + parts - 1) / parts;
-    f->from = MIN(part * index, n);
-    f->to = MIN(f->from + part, n);
+    if (!all) rank_own_part(l->call->rank, group, n, &f->from, &f->to);
     return group;
 }
 

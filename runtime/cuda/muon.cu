@@ -65,12 +65,7 @@ KERNEL(muon_momentum) {
         g.n != m.n || u.dtype != DT_F32 || scale.n < SCALE_SLOTS)
         return bad_operands(l);
     int64_t from = 0, end = m.n;
-    if (group && group->split) { /* what no other rank answers for */
-        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
-        int64_t part = (m.n + parts - 1) / parts;
-        from = MIN(part * index, m.n);
-        end = MIN(from + part, m.n);
-    }
+    if (group && group->split) rank_own_part(l->call->rank, group, m.n, &from, &end);
     const Attrs *a = l->call->attr;
     int code = launch_result(l, cudaMemsetAsync(u.at, 0, (size_t)u.n * sizeof(float), l->stream));
     if (!code && to.at != m.at) /* padding too */

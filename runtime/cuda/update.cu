@@ -44,12 +44,7 @@ KERNEL(grad_norm) {
     if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
         return bad_operands(l);
     int64_t from = 0, to = g.n;
-    if (group) {
-        int64_t parts, index = rank_norm_part(l->call->rank, group, &parts);
-        int64_t part = (g.n + parts - 1) / parts;
-        from = MIN(part * index, g.n);
-        to = MIN(from + part, g.n);
-    }
+    if (group) rank_own_part(l->call->rank, group, g.n, &from, &to);
     int code =
         launch_result(l, cudaMemsetAsync(out.at, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
     if (code || from == to) return code;
