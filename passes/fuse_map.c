@@ -23,6 +23,9 @@
  * nothing else of backward reads it: then forward need not keep it. What the op reads is read by
  * the cluster besides; or one such value is kept instead, which is no larger.
  *
+ * Two ops of backward that compute the same are one step. Of forward they are two: each has a
+ * gradient of its own, and these were made before.
+ *
  * A cluster of one op stays that op, unless a constant is among its operands. All programs are
  * treated alike, so that evaluation computes what training does.
  *
@@ -243,11 +246,12 @@ static bool is_taken(const Map *m, ValueId v, uint32_t place) {
     return false;
 }
 
-/* Adds the step of an op, unless one before it computes the same; `read`: it is a result. false:
- * there are too many. */
-static bool take_step(Draft *d, ValueId v, FormulaStep s, bool read, uint8_t *step_of) {
+/* Adds the step of an op. `read`: it is a result; `shared`: it is left out where one before it
+ * computes the same. false: there are too many. */
+static bool take_step(Draft *d, ValueId v, FormulaStep s, bool read, bool shared,
+                      uint8_t *step_of) {
     Formula *f = &d->formula;
-    uint32_t k = 0;
+    uint32_t k = shared ? 0 : f->n_step;
     for (; k < f->n_step; k++) {
         FormulaStep same = f->step[k];
         same.result = 0;
@@ -272,8 +276,9 @@ static bool draft_steps(const Map *m, const Cluster *c, Draft *d) {
         if (scalar_has_number(s.function)) s.number = op->attr->alpha;
         for (uint32_t a = 0; a < op->n_in; a++)
             if (!take_argument(m, c, d, step_of, op->in[a], &s.arg[a])) return false;
-        bool read = k >= c->borrowed && first_reader(m, c, c->op[k]) != UINT32_MAX;
-        if (!take_step(d, op->out, s, read, &step_of[k])) return false;
+        bool own = k >= c->borrowed, shared = !own || op->phase != PHASE_FORWARD;
+        bool read = own && first_reader(m, c, c->op[k]) != UINT32_MAX;
+        if (!take_step(d, op->out, s, read, shared, &step_of[k])) return false;
     }
     return true;
 }
