@@ -85,7 +85,7 @@ def reshard(r, mesh):
     return r.choice(["true", "false", *(k for k in range(1, shards + 1) if shards % k == 0)])
 
 
-def settings(r, model, mesh, micro, hybrid):
+def settings(r, model, mesh, micro, hybrid, units=units):
     """Settings of section shard, and what says in which order gradients add up."""
     classes, paths, globs = model[2:5]
     strategy = r.choice(["full", "full", "full", "grads", "states", "none"])
@@ -117,6 +117,15 @@ def settings(r, model, mesh, micro, hybrid):
     if strategy == "none" or any("replicate" in s for s in out):
         dtypes = []  # what is not gathered is read in the compute dtype
     return out + dtypes, (local, last, at_once, tuple(dtypes))
+
+
+def one_unit(order):
+    """The plainest settings that add up in that order."""
+    shard = ["unit = root"]
+    shard += ["accumulate = local"] if order[0] else []
+    shard += ["all_reduce = last"] if order[1] else []
+    shard += ["strategy = none"] if order[2] else []
+    return [*shard, *order[3]]
 
 
 class Runs:
@@ -151,11 +160,7 @@ class Runs:
     def reference(self, number, mesh, micro, precision, order):
         key = number, mesh, micro, precision, order
         if key not in self.wanted:
-            shard = ["unit = root"]
-            shard += ["accumulate = local"] if order[0] else []
-            shard += ["all_reduce = last"] if order[1] else []
-            shard += ["strategy = none"] if order[2] else []
-            self.wanted[key] = self.bits(number, mesh, micro, precision, [*shard, *order[3]])
+            self.wanted[key] = self.bits(number, mesh, micro, precision, one_unit(order))
         return self.wanted[key]
 
 

@@ -1,0 +1,6 @@
+# RUN: %python %root/tests/parity/random_models.py %fsdpc %fsdp-run 1 8 2>/dev/null
+# Random models: plans are proved, settings change no bit, loss and gradients are as by the formulas.
+# TIME: 120
+# NEEDS: build:device_cpu.so sanitizer:none
+==== out
+8 models, 0 wrong

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Random models (random_model.py) under random settings, at 1 to 5 ranks: they compile, the checker
+proves the plans, losses, norms, gradients and trained weights have the same bits as in one unit,
+frozen parameters stay as they are, and loss and gradients are those that tape.py computes from the
+model's text in double precision; so are the losses of all steps where the optimizer is plain SGD.
+
+    random_models.py FSDPC FSDP_RUN FIRST_SEED COUNT       250 take ten minutes
+"""
+
+import hashlib
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import safetensors as st  # noqa: E402
+from model_in_python import Net  # noqa: E402
+from random_model import Model  # noqa: E402
+from random_settings import one_unit, settings  # noqa: E402
+
+STEPS, RATE, NEAR, TOLERANCE = 3, 0.05, 2**-22, 8
+MESHES = ["dp = 2", "dp = 3", "dp = 4", "dp = 5", "rep = 2, dp = 2", "dp = 2, rep = 2",
+          "rep = 3, dp = 1", "rep = 2, dp = 1"]  # fmt: skip
+OPTIMIZERS = ["sgd(lr = 0.05)"] * 4 + ["sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.1)",
+              "adamw(lr = 0.02)", "adam(lr = 0.02, weight_decay = 0.1)", "lion(lr = 0.01)",
+              "muon(lr = 0.02)", "adafactor(lr = 0.05)"]  # fmt: skip
+
+
+def narrow(values):
+    """The values as f32 has them."""
+    return [struct.unpack("f", struct.pack("f", v))[0] for v in values]
+
+
+def save_array(name, form, shape, values):
+    kind = {"f": "<f4", "i": "<i4"}[form]
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    head += " " * ((-len(head) - 11) % 64) + "\n"
+    with open(name, "wb") as f:
+        f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
+        f.write(struct.pack(f"<{len(values)}{form}", *values))
+
+
+def save_weights(name, shapes, weights):
+    header, at = {}, 0
+    for key, (shape, _) in shapes.items():
+        end = at + 4 * len(weights[key])
+        header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [at, end]}
+        at = end
+    text = json.dumps(header).encode()
+    with open(name, "wb") as f:
+        f.write(struct.pack("<Q", len(text)) + text)
+        for key in shapes:
+            f.write(struct.pack(f"<{len(weights[key])}f", *weights[key]))
+
+
+class Trial:
+    """A model, its data and start weights, in the current folder."""
+
+    def __init__(self, seed, fsdpc, fsdp_run):
+        self.fsdpc, self.fsdp_run = fsdpc, fsdp_run
+        self.model = Model(seed)
+        self.net = Net(self.model.root)
+        r = self.r = random.Random(-seed)
+        self.mesh = r.choice(MESHES)
+        self.micro = r.choice([1, 1, 2, 3])
+        self.batch = self.ranks(self.mesh) * self.micro
+        self.batch *= 2 if self.batch < 6 else 1
+        self.make_data(r)
+        scale = {"normal(0.5)": (0, 0.4), "normal(0.02)": (0, 0.4), "ones": (1, 0.2),
+                 "zeros": (0, 0.2)}  # fmt: skip
+        self.weights = {p: narrow(r.gauss(*scale[i]) for _ in range(math.prod(s)))
+                        for p, (s, i) in self.net.shapes.items()}
+        save_weights("weights", self.net.shapes, self.weights)
+        self.optimizer = r.choice(OPTIMIZERS)
+        self.train = self.directives(r)
+        self.drops = "dropout" in self.model.text()
+
+    @staticmethod
+    def ranks(mesh):
+        return math.prod(int(part.split("=")[1]) for part in mesh.split(","))
+
+    def make_data(self, r):
+        m, n = self.model, self.batch * STEPS
+        if m.tokens:
+            inputs = [m.time], "i", lambda: r.randrange(m.vocab)
+            targets = [m.time], "i", lambda: -100 if r.random() < 0.1 else r.randrange(m.vocab)
+        else:
+            inputs = [m.features], "f", lambda: r.gauss(0, 1)
+            targets = [], "i", lambda: r.randrange(m.vocab)
+        if not m.tokens and r.random() < 0.4:
+            targets = [m.vocab], "f", lambda: r.gauss(0, 1)
+        self.loss = ("mse" if targets[1] == "f" else "cross_entropy") + "(model(a), b)"
+        self.fields = {}
+        for name, (shape, form, draw) in (("a", inputs), ("b", targets)):
+            values = [draw() for _ in range(n * math.prod(shape))]
+            self.fields[name] = shape, narrow(values) if form == "f" else values
+            save_array(name + ".npy", form, [n, *shape], values)
+
+    def directives(self, r):
+        """Lines of section train."""
+        out = [f"clip = {r.choice([0.1, 1])}"] if r.random() < 0.2 else []
+        trained = sorted(set(self.net.shapes) - self.net.frozen)
+        if len(trained) > 2 and r.random() < 0.2:
+            name = r.choice(trained[1:])
+            self.net.frozen.add(name)
+            out.append(f'"{name}" = frozen')
+        self.plain = self.optimizer == OPTIMIZERS[0] and all("frozen" in s for s in out)
+        if r.random() < 0.2 and not self.plain:
+            out.append(f'"{r.choice(trained[:1])}" = group(lr = 0.03)')
+        return out
+
+    def write(self, mesh, shard, drop, precision):
+        lines = [self.model.text(),
+                 f"config {{ rate = {drop} }}" if self.drops else "",
+                 'data { train = npy(a = "a.npy", b = "b.npy"); order = sequential }',
+                 f"train {{ loss = {self.loss}; batch = {self.batch}; steps = {STEPS}",
+                 f"  accumulate = {self.micro}; optimizer = {self.optimizer}",
+                 f"  precision = {precision}", *("  " + s for s in self.train), "}",
+                 f"shard {{ mesh = ({mesh})", *("  " + s for s in shard), "}"]  # fmt: skip
+        with open("net.fsd", "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+
+    def run(self, mesh, shard, drop=0.1, precision="f32"):
+        """Losses and norms, hash of gradients and of weights; or the text of an error."""
+        self.write(mesh, shard, drop, precision)
+        for command in [[self.fsdpc, "compile", "-q", "net.fsd", "-o", "plan.bin"],
+                        [self.fsdpc, "check", "plan.bin"],
+                        [self.fsdp_run, "--threads", "1", "-q", "--log", "log", "--load",
+                         "weights", "--dump-grads", "0=grads", "--save", "after", "plan.bin"]]:
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                return " ".join(command) + "\n" + done.stderr
+        with open("log", encoding="utf-8") as f:
+            steps = [e for e in map(json.loads, f) if e["event"] == "step"]
+        os.remove("log")
+        hashes = []
+        for name in ("grads", "after"):
+            with open(name, "rb") as f:
+                hashes.append(hashlib.sha256(f.read()).hexdigest())
+        return [(e["loss"], e["grad_norm"]) for e in steps], *hashes
+
+    # ---- what is wrong
+
+    def against_tape(self, losses):
+        """How far loss and gradients are off, and the losses of later steps where the update is
+        plain: in times that they move when each weight moves by 2^-22 of itself."""
+        grads, after = st.load("grads"), st.load("after")
+        weights, worst = self.weights, 0.0
+        for p in self.net.frozen & set(self.net.shapes):
+            if list(after[p].values) != weights[p]:
+                return math.inf
+        for step in range(STEPS if self.plain else 1):
+            near = {p: [w * self.r.choice([1 - NEAR, 1 + NEAR]) for w in v]
+                    for p, v in weights.items()}  # fmt: skip
+            loss, slopes = self.net.gradients(weights, self.loss, **self.samples(step))
+            moved, moved_slopes = self.net.gradients(near, self.loss, **self.samples(step))
+            got = {"loss": [losses[step][0]], **({} if step else grads_of(grads))}
+            wanted = {"loss": [loss], **({} if step else slopes)}
+            worst = max(worst, farthest(got, wanted, {"loss": [moved], **moved_slopes}))
+            weights = {p: [w - RATE * x for w, x in zip(v, slopes.get(p, [0.0] * len(v)))]
+                       for p, v in weights.items()}  # fmt: skip
+        return worst
+
+    def samples(self, step):
+        """Fields of a step's batch, as Net.gradients takes them."""
+        out = {}
+        for name, (shape, values) in self.fields.items():
+            n = self.batch * math.prod(shape)
+            out[name] = [self.batch, *shape], values[step * n : step * n + n]
+        return out
+
+
+def grads_of(tensors):
+    return {p: list(t.values) for p, t in tensors.items()}
+
+
+def farthest(got, wanted, moved):
+    """The largest distance, in times of what the values of its name move, and of 2^-22 of the
+    largest value of all."""
+    if set(got) != set(wanted):
+        return math.inf
+    least, worst = NEAR * max(abs(x) for v in wanted.values() for x in v), 0.0
+    for p, values in wanted.items():
+        unit = least + max(abs(a - b) for a, b in zip(moved[p], values))
+        off = max(abs(a - b) for a, b in zip(got[p], values))
+        worst = max(worst, off / unit if math.isfinite(off) else math.inf)
+    return worst
+
+
+def units(r, classes, paths):
+    """Settings of units, for random_settings.settings."""
+    lists = [[] for _ in range(r.randint(1, 3))]
+    for path in r.sample(paths, min(len(paths), r.randint(1, 4))):
+        r.choice(lists).append(f'"{path}"')
+    lists = ", ".join("[" + ", ".join(x) + "]" for x in lists if x)
+    named = ["unit = root", "unit = " + r.choice(classes), f"unit = [{lists}]",
+             "unit = [%s]" % ", ".join(r.sample(classes, min(2, len(classes)))),
+             "unit = size(%d)" % r.choice([0, 10, 40, 150])]
+    out = [r.choice(named)]
+    if r.random() < 0.3:
+        out = [r.choice(named[:2] + named[3:]), f'"{r.choice(paths)}" = unit']
+    return out
+
+
+def try_seed(seed, fsdpc, fsdp_run, policies=2):
+    """What is wrong with the model of the seed, and how far its gradients are off."""
+    t = Trial(seed, fsdpc, fsdp_run)
+    r, wrong, off = t.r, [], 0.0
+    precision = r.choice(["f32"] * 6 + ["bf16", "f16"])
+    names = sorted(t.net.shapes)
+    globs = [r.choice(names), "*." + r.choice(names).split(".")[-1]]
+    globs = [g for g in globs if g[0] != "*" or any(n.endswith(g[1:]) for n in names)]
+    known = None, None, sorted(t.net.kinds - {"Net"}), t.net.paths, globs
+    for mesh in ["dp = 1", t.mesh]:
+        got = t.run(mesh, ["unit = root"], drop=0)
+        if isinstance(got, str):
+            return [f"{mesh}: {got}"], off
+        off = max(off, t.against_tape(got[0]))
+        wanted = {}
+        for _ in range(policies):
+            shard, order = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)
+            for s in (one_unit(order), shard):
+                if s is not shard and order in wanted:
+                    continue
+                got = t.run(mesh, s, precision=precision)
+                if isinstance(got, str) or got != wanted.setdefault(order, got):
+                    wrong.append(f"{mesh}, {precision}: {'; '.join(s)}\n  {got}\n  "
+                                 f"{wanted.get(order)}")
+    return wrong, off
+
+
+def main():
+    fsdpc, fsdp_run = map(os.path.abspath, sys.argv[1:3])
+    first, count = int(sys.argv[3]), int(sys.argv[4])
+    os.chdir(tempfile.mkdtemp())
+    bad, worst = 0, 0.0
+    for seed in range(first, first + count):
+        wrong, off = try_seed(seed, fsdpc, fsdp_run)
+        worst = max(worst, off)
+        print(f"seed {seed}: off by {off:.3g}", file=sys.stderr, flush=True)
+        if wrong or off > TOLERANCE:
+            bad += 1
+            print(f"seed {seed}: off by {off:.3g}", *wrong, sep="\n", flush=True)
+    print(f"{count} models, {bad} wrong")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
