@@ -16,6 +16,7 @@
  *   4f  a pack does not hold exactly one gradient for each parameter of its group
  *   4g  the norm does not hold every trainable group exactly once, or the loss not every call
  *   4h  what the host reads is written by no call, or nothing evaluates
+ *   4q  a copy that is kept of a shard is not what the update makes of that
  *   4o  programs, roles or the evaluation have different losses
  */
 #include "check.h"
@@ -142,6 +143,22 @@ static bool belongs(const Check *c, uint32_t v, const PlanState *st) {
            update_roles[k] == st->role;
 }
 
+/* The state that keeps a copy of the group's shard in the compute dtype, or -1. */
+static int64_t copy_of(const Plan *p, int64_t group) {
+    for (uint32_t k = 0; k < p->n_states; k++)
+        if (p->states[k].role == STATE_COPY && p->states[k].group == group) return k;
+    return -1;
+}
+
+/* Is v the cast of what the group's update makes of its master shard? */
+static bool is_new_copy(const Check *c, uint32_t v, int64_t group) {
+    uint64_t cast = c->p->values[v].def;
+    if (c->p->instrs[cast].op != OP_cast) return false;
+    uint32_t of = check_in(c, cast, 0);
+    const PlanInstr *update = &c->p->instrs[c->p->values[of].def];
+    return check_is_update(update->op) && update->attr.group == group && of == update->first_out;
+}
+
 static int follow_set_state(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
@@ -159,6 +176,10 @@ static int follow_set_state(Step *s, uint64_t i) {
     case STATE_SCALE:
         if (kept || (!s->evaluation && belongs(s->c, v, st))) return 0;
         return check_fail(s->c, "4e", i, "state %s takes a value that is not its update",
+                          plan_string(p, st->name));
+    case STATE_COPY:
+        if (kept || (!s->evaluation && is_new_copy(s->c, v, st->group))) return 0;
+        return check_fail(s->c, "4q", i, "state %s takes a value that is no copy of the update",
                           plan_string(p, st->name));
     default: return 0;
     }
@@ -402,6 +423,19 @@ static int check_taken(Step *s, uint64_t i, uint32_t states) {
     return status;
 }
 
+/* A copy that is kept of the shard gets what the update made of that, in the same program. */
+static int check_copied(Step *s, uint64_t i, int64_t group) {
+    const Check *c = s->c;
+    int64_t copy = copy_of(c->p, group);
+    uint32_t updated = check_out(c, i, 0);
+    bool set = copy < 0;
+    for (uint64_t k = c->first_use[updated]; !set && k < c->first_use[updated + 1]; k++)
+        set = c->p->instrs[c->use[k]].op == OP_cast && is_set(c, check_out(c, c->use[k], 0), copy);
+    if (set) return 0;
+    return check_fail(s->c, "4q", i, "state %s keeps what group %lld was before the update",
+                      plan_string(c->p, c->p->states[copy].name), (long long)group);
+}
+
 static int follow_update(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
@@ -428,7 +462,7 @@ static int follow_update(Step *s, uint64_t i) {
         return check_fail(s->c, "4e", i, "operand %u is not the state of the step", states + 2);
     if (s->updated[group]++)
         return check_fail(s->c, "4d", i, "group %lld is updated twice", (long long)group);
-    return 0;
+    return check_copied(s, i, group);
 }
 
 /* An exact sum that an op of the model makes: a loss or a metric. */

@@ -6,16 +6,16 @@
  * The entry version of a state is there before the program starts, on every stream.
  *
  * check-3: a parameter is read only between its unshard and its reshard.
- *   3a  an unshard gathers its unit's groups, from their shards as the program found them or from
- *       the parts of them that were retained, over the axes that these are split over
+ *   3a  an unshard gathers its unit's groups, from their shards as the program found them, from the
+ *       copies kept of these or from the parts that were retained, over the axes of their split
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
  *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
  *       piece there; a copy is of a parameter that the group has in chunks
  *   3e  a flat gradient is freed only after its last reader
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
- *   3g  only unshard, cast, update take shards; only view, copy_out, reshard, retain, set_state
- *       flat parameters; only unshard what is retained of one
+ *   3g  only unshard, cast, update take shards, only unshard a copy of one; only view, copy_out,
+ *       reshard, retain, set_state flat parameters; only unshard what is retained of one
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -51,17 +51,20 @@ int check_reads(Check *c, uint32_t program) {
     return 0;
 }
 
-/* The group whose shard value v is: the entry version of its parameter state, or a cast of that.
- * -1 when it is no such thing. */
-static int64_t shard_group(const Check *c, uint32_t v) {
+/* The group whose state of that role has v as its entry version, or -1. */
+static int64_t entry_group(const Check *c, uint32_t v, uint32_t role) {
     const PlanInstr *def = &c->p->instrs[c->p->values[v].def];
-    if (def->op == OP_cast) {
-        v = check_in(c, c->p->values[v].def, 0);
-        def = &c->p->instrs[c->p->values[v].def];
-    }
-    if (def->op != OP_state) return -1;
-    const PlanState *s = &c->p->states[def->attr.index];
-    return s->role == STATE_PARAM ? s->group : -1;
+    if (def->op != OP_state || c->p->states[def->attr.index].role != role) return -1;
+    return c->p->states[def->attr.index].group;
+}
+
+/* The group whose shard value v is: the entry version of its parameter state, a cast of that, or
+ * the entry version of the copy that is kept of it (4q). -1 when it is no such thing. */
+static int64_t shard_group(const Check *c, uint32_t v) {
+    int64_t copied = entry_group(c, v, STATE_COPY);
+    if (copied >= 0) return copied;
+    if (c->p->instrs[c->p->values[v].def].op == OP_cast) v = check_in(c, c->p->values[v].def, 0);
+    return entry_group(c, v, STATE_PARAM);
 }
 
 static int64_t flat_group(const Check *c, uint32_t v);
@@ -171,6 +174,8 @@ static int check_readers(Check *c, uint64_t i) {
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;
+        if (takes_shards && op != OP_unshard && entry_group(c, v, STATE_COPY) >= 0)
+            return check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
         if (p->instrs[p->values[v].def].op == OP_retain && op != OP_unshard)
             return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);
         if (takes_flat) continue;

@@ -23,7 +23,8 @@ const CategoryInfo category_info[CATEGORY_COUNT] = {
 
 Category lives_state(StateRole role) {
     switch (role) {
-    case STATE_PARAM: return HOLDS_PARAMETERS;
+    case STATE_PARAM:
+    case STATE_COPY: return HOLDS_PARAMETERS;
     case STATE_MOMENT1:
     case STATE_MOMENT2:
     case STATE_FACTORS: return HOLDS_OPTIMIZER;

@@ -85,7 +85,8 @@ static void find_flat(Names *n, const PlanInstr *in) {
         *flat = -1;
         if (in->op == OP_state) {
             const PlanState *s = &p->states[in->attr.index];
-            bool holds = s->role == STATE_PARAM || s->role == STATE_GATHERED;
+            bool holds =
+                s->role == STATE_PARAM || s->role == STATE_GATHERED || s->role == STATE_COPY;
             if (holds) *flat = s->group;
         } else if ((in->op == OP_cast || in->op == OP_unshard) && k < in->n_in) {
             *flat = n->flat[p->operands[in->first_in + k]];

@@ -306,6 +306,7 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
             g && s->type.rank == 1 && (s->type.dim[0] == g->shard || s->type.dim[0] == g->padded);
         break;
     case STATE_GATHERED: right = g && has_shape(&s->type, g->compute_dtype, g->padded); break;
+    case STATE_COPY: right = g && has_shape(&s->type, g->compute_dtype, g->shard); break;
     default: break;
     }
     FAIL_IF(!right, "state %s does not have the type of its role", name);
@@ -350,17 +351,19 @@ static int read_saves(Reading *r) {
     return 0;
 }
 
-/* Each group has one state for its shard: loading and saving parameters relies on it. */
+/* Each group has one state for its shard, and at most one for a copy of it: loading and saving
+ * parameters relies on it. */
 static int read_shards(Reading *r) {
     const Plan *p = r->p;
-    uint8_t *seen = calloc(p->n_groups + 1, 1);
+    uint8_t *seen = calloc(p->n_groups + 1, 2), *copied = seen + p->n_groups + 1;
     if (!seen) fail_environment("no memory to read a plan");
     int status = 0;
     for (uint64_t i = 0; i < p->n_states && !status; i++) {
         const PlanState *s = &p->states[i];
-        if (s->role == STATE_PARAM && seen[s->group]++)
-            status = plan_fail(r, "state %s is a second shard of group %d", plan_string(p, s->name),
-                               s->group);
+        bool shard = s->role == STATE_PARAM, copy = s->role == STATE_COPY;
+        if ((shard && seen[s->group]++) || (copy && copied[s->group]++))
+            status = plan_fail(r, "state %s is a second %s of group %d", plan_string(p, s->name),
+                               shard ? "shard" : "copy", s->group);
     }
     for (uint64_t i = 0; i < p->n_groups && !status; i++)
         if (!seen[i]) status = plan_fail(r, "group %llu has no shard among the states", (Llu)i);

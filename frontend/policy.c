@@ -371,6 +371,7 @@ static void resolve_shard(Model *m, Policy *p) {
     p->reduce_buffers = MAX(count(m, "shard", "reduce_buffers"), 1);
     resolve_bucket(m, p);
     p->layout = (LayoutKind)enum_value(value_of(m, "shard", "layout"), &words_LayoutKind);
+    p->cast = (CastTime)enum_value(value_of(m, "shard", "cast"), &words_CastTime);
     const Setting *align = model_setting(m, "shard", "align");
     p->align = align->value.kind == VALUE_BYTES ? align->value.integer : 0;
     if (p->align && p->align != 16) {

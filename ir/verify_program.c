@@ -179,7 +179,8 @@ static int32_t flat_group(const Verify *v, ValueId id) {
         return v->g->units.at[def->attr->unit].groups.at[verify_value(v, id)->result];
     if (def->kind != OP_state) return NO_INDEX;
     const State *s = &v->g->states.at[def->attr->index];
-    return s->role == STATE_PARAM || s->role == STATE_GATHERED ? s->group : NO_INDEX;
+    bool holds = s->role == STATE_PARAM || s->role == STATE_GATHERED || s->role == STATE_COPY;
+    return holds ? s->group : NO_INDEX;
 }
 
 static void check_view(Verify *v, const Op *op) {

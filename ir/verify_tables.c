@@ -223,6 +223,8 @@ static bool role_fits(const Verify *v, const State *s) {
     }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
     case STATE_GATHERED: return group && dtype_is_float(t->dtype) && !s->split;
+    case STATE_COPY:
+        return group && t->dtype == group->compute_dtype && s->split == group->layout.split;
     default: return false;
     }
 }

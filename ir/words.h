@@ -94,7 +94,14 @@
     W(STATE_MOMENT2, "moment2", "Adam's v")                                                        \
     W(STATE_FACTORS, "factors", "Adafactor's moments of rows and columns, on every rank")          \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
-    W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")
+    W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")               \
+    W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")
+
+/* When shards of parameters are cast to the compute dtype. */
+#define WORDS_CastTime(W)                                                                          \
+    W(CAST_AUTO, "auto", "by the update where every rank holds all and a step would cast twice")   \
+    W(CAST_UPDATE, "update", "by the update; the cast shard stays until the next one")             \
+    W(CAST_GATHER, "gather", "before each use; nothing is kept")
 
 #define WORDS_Strategy(W)                                                                          \
     W(STRATEGY_FULL, "full", "parameters, gradients and optimizer states")                         \
@@ -166,6 +173,7 @@
     TABLE(InitKind, INIT_KINDS)                                                                    \
     TABLE(StateRole, STATE_ROLES)                                                                  \
     TABLE(Strategy, STRATEGY_KINDS)                                                                \
+    TABLE(CastTime, CAST_TIMES)                                                                    \
     TABLE(LayoutKind, LAYOUT_KINDS)                                                                \
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \

@@ -18,6 +18,10 @@
  * With reshard = K each rank retains its part of a gathered unit when the unit is resharded in
  * forward, and later gathers of the unit are made of these parts, in groups of K ranks.
  *
+ * Where parameters are read in another dtype than the master's, the shard that is gathered is a
+ * cast of the master's. With cast = update it is a state of its own, which the update sets right
+ * after the master and all programs read; else each gather makes it.
+ *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
  */
 #include <string.h>
@@ -64,19 +68,23 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
     return row;
 }
 
-static void make_states(Comm *c) {
+static void make_states(Comm *c, const Parts *train) {
     Graph *g = c->g;
     uint32_t n = g->groups.n;
     c->param_state = arena_array(g->scratch, int32_t, n);
+    c->copy_state = arena_array(g->scratch, int32_t, n);
     c->gradient_state = arena_array(g->scratch, int32_t, n);
     c->gathered_state = arena_array(g->scratch, int32_t, n);
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
     for (uint32_t k = 0; k < n; k++) {
         Group group = g->groups.at[k];
-        c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
+        c->copy_state[k] = c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
         Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, k);
         Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
+        Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, k);
+        if (train && comm_keeps_copy(c, train, k))
+            c->copy_state[k] = add_state(c, STATE_COPY, "copy", k, group.compute_dtype, master);
         if (gradient.kept && group.trainable)
             c->gradient_state[k] =
                 add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype, gradient);
@@ -107,6 +115,16 @@ static void tell_price(const Comm *c) {
 }
 
 /* ---- what the user could not guess ---- */
+
+static void tell_idle_cast(const Comm *c) {
+    const Graph *g = c->g;
+    if (g->policy.cast == CAST_AUTO) return;
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        if (g->groups.at[k].compute_dtype != g->groups.at[k].master_dtype) return;
+    Diag d = diag_at(g->diags, W_no_effect, (Span){0},
+                     "parameters are read in the dtype in which they are kept: cast has no effect");
+    diag_emit(&d);
+}
 
 static void tell(const Comm *c, DiagCode code, const Buf *names, const char *what) {
     if (!names->n) return;
@@ -181,12 +199,16 @@ bool pass_comm(Graph *g) {
     }
     if (!policy_is_possible(g)) return false;
     Comm c = comm_of(g);
-    make_states(&c);
-    tell_price(&c);
     uint32_t n = g->programs.n;
+    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
+    Parts step = {0};
+    if (train != NO_INDEX) step = comm_parts(&c, &g->programs.at[train]);
+    make_states(&c, train == NO_INDEX ? NULL : &step);
+    tell_price(&c);
+    tell_idle_cast(&c);
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];
-        Parts parts = comm_parts(&c, &old);
+        Parts parts = (int32_t)i == train ? step : comm_parts(&c, &old);
         if (old.kind == PROGRAM_TRAIN) tell_gathers(&c, &parts);
         if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
             comm_emit(&c, &parts, old.kind);

@@ -72,13 +72,17 @@ typedef struct Comm {
     AxisSet gather;  /* axes that a gather spans: those over which master weights are split */
     Place *place;    /* by parameter */
     int32_t *around; /* by unit: the unit around it, or NO_INDEX */
-    int32_t *param_state, *gradient_state, *gathered_state; /* by group, or NO_INDEX */
+    /* by group, or NO_INDEX */
+    int32_t *param_state, *copy_state, *gradient_state, *gathered_state;
 } Comm;
 
 /* comm_states.c: where the policy has something of a group, or of a unit's gathered parameters, at
  * a border. */
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
 Residence comm_gathered(const Comm *c, Border border, int32_t unit);
+
+/* Does the group's shard lie beside its master in the compute dtype? parts: program train. */
+bool comm_keeps_copy(const Comm *c, const Parts *parts, uint32_t group);
 
 /* comm_parts.c */
 Parts comm_parts(Comm *c, const Program *p);

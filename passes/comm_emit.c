@@ -1,13 +1,14 @@
 /* The second half of comm: a program put together again, with the collectives that happen.
  *
  * The gathers that begin in a segment come before it: for each group of the unit, the master shard
- * (cast to the compute dtype where the two differ), then unshard. A gather with r reshards before
- * it takes the token of reshard r - inflight; reshards count in the order they happen, without the
- * root's. So at most `inflight` units are gathered at once, not counting the root and the units
- * that stay gathered around it (outer blocks, kept ones). A view comes right before its first
- * reader, so that compute does not wait for a gather too early. reshard comes right after the last
- * reader; in forward, where the unit is gathered again and the policy has a part of it in between,
- * after a copy of that part, which later gathers take in place of the master shard.
+ * (where the compute dtype differs, its copy in that, or a cast), then unshard. A gather with r
+ * reshards before it takes the token of reshard r - inflight; reshards count in the order they
+ * happen, without the root's. So at most `inflight` units are gathered at once, not counting the
+ * root and the units that stay gathered around it (outer blocks, kept ones). A view comes right
+ * before its first reader, so that compute does not wait for a gather too early. reshard comes
+ * right after the last reader; in forward, where the unit is gathered again and the policy has a
+ * part of it in between, after a copy of that part, which later gathers take in place of the master
+ * shard.
  *
  * A segment that completes gradients is followed by, in this order: free of the flat gradients
  * whose reduction was issued after an earlier segment, and what had to wait for those reductions
@@ -55,7 +56,8 @@ typedef struct Emit {
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
     ValueId *flat;          /* by group, of the current gather */
     ValueId *part;          /* by group: what is retained of it for later gathers, or NO_VALUE */
-    ValueId *shard;         /* by group: master shard as the program starts */
+    ValueId *shard;         /* by group: master shard as the program starts, if it is read */
+    ValueId *copy;          /* by group: the same of its copy in the compute dtype */
     ValueId *became;        /* by old value */
     uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
     ValueId *pack;          /* by group: its pack, or NO_VALUE before that */
@@ -102,8 +104,19 @@ static bool stays(const Emit *e, const Gather *gather) {
 static ValueId compute_shard(Emit *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
     if (group->compute_dtype == group->master_dtype) return e->shard[k];
+    if (e->c->copy_state[k] != NO_INDEX) return e->copy[k];
     Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
     return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
+}
+
+/* The master shard has its new value: so has its copy. */
+static void update_copy(Emit *e, const Op *set_master) {
+    const State *s = &e->c->g->states.at[set_master->attr->index];
+    if (s->role != STATE_PARAM || e->c->copy_state[s->group] == NO_INDEX) return;
+    const Group *group = &e->c->g->groups.at[s->group];
+    Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
+    ValueId v = emit(&e->b, OP_cast, NULL, 1, &e->became[set_master->in[0]], &t);
+    emit_set_state(&e->b, e->c->copy_state[s->group], v);
 }
 
 /* Between forward and backward: what leads from the gathered unit to what is there then, and back.
@@ -551,31 +564,37 @@ static void emit_item(Emit *e, uint32_t item) {
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
     }
     clone(e, &op, in);
+    if (op.kind == OP_set_state) update_copy(e, &op);
     if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
         vec_push(g->scratch, &e->stats, op.out);
     if (op.kind == OP_muon_momentum) join_momentum(e, &op);
     end_gathers(e, &op, item);
 }
 
-/* The master shards that the program reads: what it gathers itself, and what it updates. */
+/* The shards that the program reads: of what it gathers itself, and of what it updates. */
 static void read_shards(Emit *e) {
     Graph *g = e->c->g;
     const Parts *parts = e->parts;
+    const int32_t *copy = e->c->copy_state;
     bool *read = arena_array(g->scratch, bool, g->groups.n);
+    bool *gathered = arena_array(g->scratch, bool, g->groups.n);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         int32_t unit = parts->gathers.at[k].unit;
         const Unit *u = &g->units.at[unit];
         uint32_t there = is_there(e, &parts->gathers.at[k]) ? unit_split_groups(g, unit) : 0;
-        for (uint32_t j = there; j < u->groups.n; j++) read[u->groups.at[j]] = true;
+        for (uint32_t j = there; j < u->groups.n; j++) {
+            int32_t k = u->groups.at[j];
+            (copy[k] == NO_INDEX ? read : gathered)[k] = true;
+        }
     }
     for (uint32_t i = 0; i < parts->items.n && e->update; i++) {
         const Op *op = &g->ops.at[parts->items.at[i]];
         if (op_info[op->kind].role == ROLE_UPDATE) read[op->attr->group] = true;
     }
     for (uint32_t k = 0; k < g->groups.n; k++) {
-        if (!read[k]) continue;
         builder_at_unit(&e->b, g->groups.at[k].unit, PHASE_FORWARD);
-        e->shard[k] = emit_state(&e->b, e->c->param_state[k]);
+        if (read[k]) e->shard[k] = emit_state(&e->b, e->c->param_state[k]);
+        if (gathered[k]) e->copy[k] = emit_state(&e->b, copy[k]);
     }
 }
 
@@ -596,6 +615,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
+    e.copy = arena_array(a, ValueId, g->groups.n);
     e.part = arena_array(a, ValueId, g->groups.n);
     e.pack = arena_array(a, ValueId, g->groups.n);
     e.contribution = arena_array(a, ValueId, g->groups.n);

@@ -1,4 +1,5 @@
-/* Where the policy has a group's states, and a unit's gathered parameters, at a border. */
+/* Where the policy has a group's states, and a unit's gathered parameters, at a border; and whether
+ * a group's shard is kept in the compute dtype. */
 #include "comm.h"
 
 Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
@@ -14,4 +15,25 @@ Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t g
     if (!q->layout.split) return residence_of(&c->g->policy, what, border, EXTENT_WHOLE);
     return residence_of(&c->g->policy, what, border,
                         c->g->units.at[q->unit].is_root ? EXTENT_ROOT : EXTENT_UNIT);
+}
+
+/* How often a step would cast the group's master for what its micro-batches read. */
+static int64_t casts_of_step(const Comm *c, const Parts *parts, const Group *q) {
+    int64_t casts = 0;
+    for (uint32_t k = 0; k < parts->gathers.n; k++) casts += parts->gathers.at[k].unit == q->unit;
+    return casts * c->g->policy.micro_batches;
+}
+
+/* A cast of a shard goes on beside computation, as the gather that it feeds does; computation waits
+ * for the cast of what every rank holds whole. */
+bool comm_keeps_copy(const Comm *c, const Parts *parts, uint32_t group) {
+    const Group *q = &c->g->groups.at[group];
+    if (q->compute_dtype == q->master_dtype) return false;
+    switch (c->g->policy.cast) {
+    case CAST_AUTO: return !q->layout.split && casts_of_step(c, parts, q) > 1;
+    case CAST_UPDATE: return true;
+    case CAST_GATHER:
+    case CAST_TIMES: break;
+    }
+    return false;
 }

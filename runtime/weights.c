@@ -3,6 +3,7 @@
  * parameter, ir/shards.h says. Padding stays zero, as the arena was. */
 #include <stdlib.h>
 
+#include "op.h"
 #include "runtime.h"
 
 enum { PIECE = 1 << 16, MAX_WORKERS = 64 }; /* PIECE: elements at a time */
@@ -171,8 +172,7 @@ static int lost_file(const TensorSet *s, int code, char *error) {
     return code == EXIT_CORRUPT ? mapped_lost(&s->file[0].map, error) : 0;
 }
 
-int weights_start(Rank *r) {
-    if (r->run->resume) return resume_fill(r);
+static int fill_shards(Rank *r) {
     Worker worker[MAX_WORKERS] = {0};
     int32_t n = MIN(r->info.threads, MAX_WORKERS);
     uint64_t bytes = PIECE * sizeof(double);
@@ -201,4 +201,40 @@ int weights_start(Rank *r) {
     int lost = lost_file(r->run->weights, code, r->error);
     if (lost) return lost;
     return code ? code : rank_synchronize(r, r->error);
+}
+
+/* ---- what is kept of them in the compute dtype */
+
+static int make_copy(Rank *r, const PlanState *copy) {
+    static const Attrs none;
+    const PlanState *master = plan_find_state(r->run->plan, STATE_PARAM, copy->group);
+    const void *from = r->arena + master->address;
+    void *to = r->arena + copy->address;
+    const Type *from_type = &master->type, *to_type = &copy->type;
+    KernelCall cast = {.rank = &r->info,
+                       .op = OP_cast,
+                       .attr = &none,
+                       .n_in = 1,
+                       .n_out = 1,
+                       .in = &from,
+                       .out = &to,
+                       .in_type = &from_type,
+                       .out_type = &to_type,
+                       .workspace = r->workspace};
+    return r->run->device->launch(r->context, STREAM_COMPUTE, &cast, r->error);
+}
+
+/* The copies of shards that gathers read are made here before the first step, and by each update
+ * after that: no checkpoint has them. */
+static int make_copies(Rank *r) {
+    const Plan *p = r->run->plan;
+    int code = 0;
+    for (uint64_t i = 0; i < p->n_states && !code; i++)
+        if (p->states[i].role == STATE_COPY) code = make_copy(r, &p->states[i]);
+    return code ? code : rank_synchronize(r, r->error);
+}
+
+int weights_start(Rank *r) {
+    int code = r->run->resume ? resume_fill(r) : fill_shards(r);
+    return code ? code : make_copies(r);
 }

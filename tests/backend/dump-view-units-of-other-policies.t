@@ -12,5 +12,5 @@ units               params  (numbers are those of the first unit of a line)
   (root)  M            512  gathered #7..#64 for forward; again #66..#71 for backward (reshard = true); reduced #151
 -n 1 -s train.precision=bf16
 units               params  (numbers are those of the first unit of a line)
-  h.0 .. h.5  Block    256  cast #14..#19 for forward; again cast #112..#119 for backward
-  (root)  M            512  cast #7..#61 for forward and backward (its backward follows at once)
+  h.0 .. h.5  Block    256  whole on the only rank
+  (root)  M            512  cast #13..#61 for forward and backward (its backward follows at once)

@@ -530,6 +530,40 @@ static bool another_rate(Edit *e, Random *r) {
     return true;
 }
 
+/* The set_state of a copy of a shard that the program updates. */
+static bool sets_copy(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    return in->row.op == OP_set_state && e->state[in->row.attr.index].role == STATE_COPY;
+}
+static bool keep_an_old_copy(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, sets_copy, &at)) return false;
+    uint32_t cast = edit_def(e, e->instr[at.instr].in[0]);
+    edit_remove(e, at.program, at.at);
+    edit_remove(e, at.program, edit_place(e, at.program, cast));
+    return true;
+}
+/* The copy is that of the shard as it was before the update. */
+static bool copy_an_old_shard(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, sets_copy, &at)) return false;
+    EditInstr *cast = &e->instr[edit_def(e, e->instr[at.instr].in[0])];
+    if (cast->row.op != OP_cast) return false;
+    cast->in[0] = e->instr[edit_def(e, cast->in[0])].in[0];
+    return true;
+}
+/* The copy is that of another group of the same size. */
+static bool copy_another_shard(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick(e, r, sets_copy, &at) || !pick_alike(e, r, at, &other)) return false;
+    if (!sets_copy(e, other.instr)) return false;
+    EditInstr *cast = &e->instr[edit_def(e, e->instr[at.instr].in[0])];
+    const EditInstr *from = &e->instr[edit_def(e, e->instr[other.instr].in[0])];
+    if (cast->row.op != OP_cast || from->row.op != OP_cast) return false;
+    cast->in[0] = from->in[0];
+    return true;
+}
+
 const Fault certain_faults[] = {
     {"make a gradient a constant", 4, 3, constant_gradient},
     {"make a slope zero", 4, 6, zero_slope},
@@ -556,6 +590,9 @@ const Fault certain_faults[] = {
     {"retain over another axis", 3, 2, retain_over_another_axis},
     {"reduce for another unit", 4, 1, reduce_for_another_unit},
     {"no all-reduce of a shard", 4, 4, leave_out_replicas},
+    {"keep an old copy of a shard", 4, 2, keep_an_old_copy},
+    {"copy an old shard", 4, 2, copy_an_old_shard},
+    {"copy the shard of another group", 4, 4, copy_another_shard},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
     {"compute another model", 8, 3, another_model},

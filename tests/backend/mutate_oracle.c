@@ -12,10 +12,10 @@
  * Beside the token goes what the value stands for: a version of a group's parameters, the gradient
  * of a group with a count for each call of the step, a sum of losses, a norm over some groups.
  * Updates check what they get, and the end of the step what the states hold. What a gradient op
- * computes inside is not followed: pack makes one contribution of the call from its operands.
- * Saves of a checkpoint begin with the step and end as late as they may: when an instruction waits
- * for them, or with the step. They must find the state as it was when the step began. Nothing here
- * comes from the checker. Two ranks stand for all: of one role, or of the first and the last.
+ * computes inside is not followed: pack makes one contribution of the call from its operands. Saves
+ * begin with the step and end when an instruction waits for them, or with the step. They must find
+ * the state as it was when the step began. Nothing here comes from the checker. Two ranks stand for
+ * all: of one role, or of the first and the last.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -277,7 +277,9 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
         if (!view_is_right(o, r, i, v)) return false;
         const Data *d = data_of(o, r, v);
         bool parameters = d->kind >= IS_SHARD && d->kind <= IS_FLAT;
-        if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group))
+        bool next =
+            in->op == OP_cast && op_info[p->instrs[p->values[v].def].op].role == ROLE_UPDATE;
+        if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group) + next)
             return wrong(o, i, "reads parameters of another step");
         if (parameters && o->root[v] == v && !reads_parameters(in->op))
             return wrong(o, i, "reads flat parameters as a tensor");
@@ -729,7 +731,8 @@ static void first_states(Oracle *o, Instance *r) {
         Data d = {.group = st->group};
         d.count[STALE] = 1;
         switch (st->role) {
-        case STATE_PARAM: d = (Data){.kind = IS_SHARD, .group = st->group}; break;
+        case STATE_PARAM:
+        case STATE_COPY: d = (Data){.kind = IS_SHARD, .group = st->group}; break;
         case STATE_MOMENT1:
         case STATE_MOMENT2:
             d = (Data){.kind = IS_MOMENT, .group = st->group};
@@ -737,10 +740,7 @@ static void first_states(Oracle *o, Instance *r) {
             break;
         case STATE_FACTORS: d.kind = IS_MEANS; break;
         case STATE_GRADIENT: d.kind = IS_GRADIENT; break;
-        case STATE_METRIC:
-            d.kind = IS_TERM;
-            d.group = OP_cross_entropy;
-            break;
+        case STATE_METRIC: d.kind = IS_TERM, d.group = OP_cross_entropy; break;
         case STATE_GATHERED: d = (Data){.kind = IS_FLAT, .group = st->group, .version = -1}; break;
         default: d.kind = IS_OTHER;
         }
@@ -756,7 +756,7 @@ static bool check_step(Oracle *o, const Instance *r) {
         const PlanState *st = &p->states[s];
         const Data *d = &r->state[s];
         bool trained = st->group >= 0 && p->groups[st->group].flags & GROUP_TRAINABLE;
-        if (st->role == STATE_PARAM &&
+        if ((st->role == STATE_PARAM || st->role == STATE_COPY) &&
             (d->kind != IS_SHARD || d->group != st->group || d->version != trained))
             return wrong(o, UINT32_MAX, "a group is not updated once");
         if ((st->role == STATE_MOMENT1 || st->role == STATE_MOMENT2) &&

@@ -48,7 +48,11 @@ static const Case cases[] = {
      2,
      {GPT2, "shard.strategy=none", "train.accumulate=2", "shard.accumulate=local",
       "train.precision=bf16"}},
-    {"gpt2 full, bf16", "gpt2", 2, {GPT2, "train.precision=bf16"}},
+    {"gpt2 full, bf16", "gpt2", 2, {GPT2, "train.precision=bf16", "shard.cast=gather"}},
+    {"gpt2 full, bf16, all shards cast by the update",
+     "gpt2",
+     2,
+     {GPT2, "train.precision=bf16", "shard.cast=update", "train.accumulate=2"}},
     {"gpt2 full, bf16 reduced in bf16, 3 ranks",
      "gpt2",
      3,
@@ -306,6 +310,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.prefetch_at=pre", "shard.prefetch_at=post");
     set[n++] = ONE_OF(r, "shard.reduce_buffers=1", "shard.reduce_buffers=2");
     set[n++] = ONE_OF(r, "shard.layout=flat", "shard.layout=param");
+    set[n++] = ONE_OF(r, "shard.cast=auto", "shard.cast=update", "shard.cast=gather");
     set[n++] = ONE_OF(r, "shard.bucket=unit", "shard.bucket=unit", "shard.bucket=1000",
                       "shard.bucket=9000B");
     set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");

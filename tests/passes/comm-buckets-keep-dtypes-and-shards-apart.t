@@ -12,6 +12,6 @@ data  { train = text("x"); length = 3 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 1; optimizer = sgd(lr = 0.1); precision = bf16(reduce = bf16) }
 shard { unit = U; "*.b" = replicate }
 ==== out
-reduce_scatter f32[2], %111: f32[2], %112: f32[2]
-all_reduce bf16[2], %115: bf16[2], %116: bf16[2]
-reduce_scatter bf16[8], %121: bf16[8], %122: bf16[8], %123: bf16[8]
+reduce_scatter f32[2], %108: f32[2], %109: f32[2]
+all_reduce bf16[2], %112: bf16[2], %113: bf16[2]
+reduce_scatter bf16[8], %118: bf16[8], %119: bf16[8], %120: bf16[8]

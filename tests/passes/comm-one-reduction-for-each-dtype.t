@@ -1,4 +1,4 @@
-# RUN: for s in full none; do for p in 'bf16' 'bf16(master = f32, reduce = bf16)'; do for a in sharded local; do echo "$s, $p, $a"; %fsdpc dump --stage=sched --mesh rep=2,dp=2 -s shard.strategy=$s -s "train.precision=$p" -s train.accumulate=2 -s shard.accumulate=$a %s 2>&- | grep -oE '^program (first|last)|= pack|= reduce_scatter\([^)]*\)|= all_reduce\([^)]*\) \{unit = 0' | tr '\n' ' '; echo; done; done; done
+# RUN: for s in full none; do for p in 'bf16' 'bf16(master = f32, reduce = bf16)'; do for a in sharded local; do echo "$s, $p, $a"; %fsdpc dump --stage=sched --mesh rep=2,dp=2 -s shard.strategy=$s -s shard.cast=gather -s "train.precision=$p" -s train.accumulate=2 -s shard.accumulate=$a %s 2>&- | grep -oE '^program (first|last)|= pack|= reduce_scatter\([^)]*\)|= all_reduce\([^)]*\) \{unit = 0' | tr '\n' ' '; echo; done; done; done
 # Groups of a unit that are reduced in one dtype share their collectives, also over replicas and between micro-batches; others do not.
 ==== net.fsd
 module M { a : param[3, 3] = zeros; n : param[3] = ones @f32; forward(x) = linear(layer_norm(x, n), a) }

@@ -36,9 +36,9 @@ highlight default link fsdCallTrain fsdCall
 highlight default link fsdKeyTrain fsdKey
 
 syntax region fsdSectionShard matchgroup=fsdSection start="\<shard\s*{" end="}" contains=@fsdCommon,fsdBraces,fsdKeyShard,fsdCallShard,fsdWordShard
-syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\|f32\|bf16\|f16\|unit\)\>" contained
+syntax match fsdWordShard "\<\%(full\|grads\|states\|none\|sharded\|local\|each\|last\|pre\|post\|flat\|param\|f32\|bf16\|f16\|auto\|update\|gather\|unit\)\>" contained
 syntax match fsdCallShard "\<\%(unit\|join\|replicate\|gather\|size\|mean\|sum\|divide\)\>" contained
-syntax match fsdKeyShard "\<\%(mesh\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
+syntax match fsdKeyShard "\<\%(mesh\|unit\|strategy\|reshard\|reshard_root\|accumulate\|hold\|all_reduce\|prefetch\|prefetch_at\|inflight\|reduce_buffers\|layout\|align\|gather\|cast\|scale\|bucket\|replicate_below\|recompute\|offload\)\>\ze\s*=[^=]" contained
 highlight default link fsdWordShard fsdWord
 highlight default link fsdCallShard fsdCall
 highlight default link fsdKeyShard fsdKey
