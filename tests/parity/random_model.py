@@ -53,7 +53,7 @@ def stored(r, c, name, rows, cols):
     if kind == "transposed":
         return f"transpose({c.param(name, f'{cols}, {rows}', mark=mark)})"
     if kind == "flat":
-        return f"({c.param(name, f'{rows} * {cols}', mark=mark)} as [{rows}, {cols}])"
+        return f"({c.param(name, f'({rows}) * ({cols})', mark=mark)} as [{rows}, {cols}])"
     if kind == "deep":
         c.param(name, f"{cols}, 1, {rows}", mark=mark)
         return f"({name} as [{rows}, {cols}])"
@@ -99,7 +99,7 @@ def feed_forward(r, c, size):
 
 def gated(r, c, size):
     w, v = stored(r, c, "w", "d", "d"), stored(r, c, "v", "d", "d")
-    c.body += [f"return x + linear(silu(linear(x, {w})) * linear(x, {v}), {w})"]
+    c.body += [f"return x + linear(silu(linear(x, {w})) * sigmoid(linear(x, {v})), {w})"]
 
 
 def norm(r, c, size):
@@ -148,14 +148,16 @@ def formula(r, c, size):
         if depth == 0:
             return must.pop() if must else r.choice(["x", "x", *names, "0.7"])
         if r.random() < 0.4:
-            return r.choice(unary).format(term(depth - 1, must))
+            inside = term(depth - 1, must)
+            return r.choice(unary).format("x" if inside == "0.7" else inside)
         return r.choice(both).format(term(depth - 1, must), term(depth - 1, must))
 
     must = [*names, "x"]
     out = []
     while must or not out:
         out.append(term(2, must))
-    c.body += [f"y = {' + '.join(out)}", "return 0.5 * x + y"]
+    least = r.choice(["abs(y)", "mean(abs(y), axis = -1)", "sqrt(mean(y * y, axis = [1, 2]))"])
+    c.body += [f"y = {' + '.join(out)}", f"return 0.5 * x + y / (1 + {least})"]
 
 
 def mixer(r, c, size):
@@ -172,9 +174,9 @@ def moved(r, c, size):
     c.param("w", "d", r.choice(["ones", "normal(0.5)"]))
     c.body += r.choice([
         ["return x + w * concat(x[:, :, 1:], x[:, :, :1])"],
-        ["a, b = split(x, axis = -1, sizes = [1, d - 1])", "return w * concat(b, a * a) + x"],
+        ["a, b = split(x, axis = -1, sizes = [1, d - 1])", "return w * concat(b, tanh(a)) + x"],
         ["return x + w * concat(x[:, 1:], x[:, :1], axis = 1)"],
-        ["s = stack(x, w * x, axis = 2)", "return sum(s * s, axis = 2)[:, :, 0] - x"],
+        ["s = stack(x, w * x, axis = 2)", "return sum(s, axis = 2)[:, :, 0] * 0.5 - x"],
     ])  # fmt: skip
 
 
@@ -294,7 +296,7 @@ class Model:
             c.body += ["y = mean(y, axis = 1)[:, 0]"]
         head = r.random()
         if head < 0.5 and self.tokens and table == "e.weight":
-            c.child(["last"], f"Linear({d}, {v})", mark="")
+            c.child(["last"], f"Linear({d}, {v}, bias = true)")
             c.ties += [("last.weight", table)] if r.random() < 0.6 else []
             c.body.append("return last(y)")
         else:

@@ -150,7 +150,8 @@ class Trial:
     def against_tape(self, losses):
         """How far loss and gradients are off, and the losses of later steps where the update is
         plain: in times that they move when each weight moves by 2^-22 of itself."""
-        grads, after = st.load("grads"), st.load("after")
+        grads, after = (st.load(name) for name in ("grads", "after"))
+        grads = {p: t.values for p, t in grads.items()}
         weights, worst = self.weights, 0.0
         for p in self.net.frozen & set(self.net.shapes):
             if list(after[p].values) != weights[p]:
@@ -160,9 +161,10 @@ class Trial:
                     for p, v in weights.items()}  # fmt: skip
             loss, slopes = self.net.gradients(weights, self.loss, **self.samples(step))
             moved, moved_slopes = self.net.gradients(near, self.loss, **self.samples(step))
-            got = {"loss": [losses[step][0]], **({} if step else grads_of(grads))}
-            wanted = {"loss": [loss], **({} if step else slopes)}
-            worst = max(worst, farthest(got, wanted, {"loss": [moved], **moved_slopes}))
+            at = losses[step][0]
+            worst = max(worst, farthest({"loss": [at]}, {"loss": [loss]}, {"loss": [moved]}))
+            if step == 0:
+                worst = max(worst, farthest(grads, slopes, moved_slopes))
             weights = {p: [w - RATE * x for w, x in zip(v, slopes.get(p, [0.0] * len(v)))]
                        for p, v in weights.items()}  # fmt: skip
         return worst
@@ -174,10 +176,6 @@ class Trial:
             n = self.batch * math.prod(shape)
             out[name] = [self.batch, *shape], values[step * n : step * n + n]
         return out
-
-
-def grads_of(tensors):
-    return {p: list(t.values) for p, t in tensors.items()}
 
 
 def farthest(got, wanted, moved):

@@ -141,6 +141,8 @@ def each(f, slope):
     """A function of the elements; slope gets the element and the result."""
 
     def run(x):
+        if not isinstance(x, Tensor):
+            return f(x)
         out = []
         for i in x.at:
             y = f(VALUES[i])
@@ -170,7 +172,7 @@ sin = each(math.sin, lambda x, y: math.cos(x))
 cos = each(math.cos, lambda x, y: -math.sin(x))
 abs_ = each(abs, lambda x, y: math.copysign(1.0, x))
 relu = each(lambda x: max(x, 0.0), lambda x, y: float(x > 0))
-sigmoid = each(lambda x: 1 / (1 + math.exp(-x)), lambda x, y: y * (1 - y))
+sigmoid = each(lambda x: 1 / (1 + math.exp(min(-x, 700))), lambda x, y: y * (1 - y))
 erf = each(math.erf, lambda x, y: 2 / math.sqrt(math.pi) * math.exp(-x * x))
 
 
