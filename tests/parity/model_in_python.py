@@ -54,6 +54,7 @@ class Node:
     def __init__(self, net, cls, path, args, frozen):
         self.net, self.path, self.frozen = net, path, frozen
         self.names, self.own = {**tape.FUNCTIONS, "rate": 0.0, **args}, {}
+        net.nodes.append(self)
         if path:
             net.paths.append(path)
         if isinstance(cls, str):
@@ -66,11 +67,13 @@ class Node:
             kind = cls.name
             self.fields([(n, list(eval(f"({s},)", {}, args)), i, m) for n, s, i, m in cls.params])
             self.children(cls, args)
+            for name, body in cls.methods:
+                self.function("x", [f"return {body}"], name)
             self.function(cls.inputs, cls.body)
         net.kinds.add(kind)
 
     def __getattr__(self, name):
-        return self.value(name) if name in self.own else self.names[name]
+        return self.names[name]
 
     def fields(self, params):
         for name, shape, init, mark in params:
@@ -88,14 +91,14 @@ class Node:
             for name in fields:
                 paths = [f"{name}.{i}" for i in range(count)] if count else [name]
                 nodes = [Node(self.net, sub, before + p, inside, frozen) for p in paths]
-                self.names[name] = nodes if count else nodes[0]
+                self.names[name] = Array(nodes) if count else nodes[0]
         for left, right in cls.ties:
             (a, b), (c, d) = left.split("."), right.split(".")
             self.net.tied[self.names[a].own[b]] = self.names[c].own[d]
 
-    def function(self, inputs, body):
+    def function(self, inputs, body, name="forward"):
         shape = re.match(r"(\w+): \[([^\]]*)\]", inputs)
-        lines = [f"def forward({re.sub(r': .[^]]*.', '', inputs)}):"]
+        lines = [f"def {name}({re.sub(r': .[^]]*.', '', inputs)}):"]
         if shape:
             lines.append(f"    {shape[2].replace(', d', ', _')} = {shape[1]}.shape")
         for line in body:
@@ -111,14 +114,25 @@ class Node:
         return self.net.values[self.net.tied.get(path, path)]
 
     def __call__(self, *args):
+        return self.names["forward"](*args)
+
+    def begin(self):
+        """Statements find the parameters by name."""
         for name in self.own:
             self.names[name] = self.value(name)
-        return self.names["forward"](*args)
+
+
+class Array(list):
+    """An array of instances; called with the rows of tape.dispatch, each gets its own."""
+
+    def __call__(self, rows):
+        return rows.through(self)
 
 
 class Net:
     def __init__(self, root):
         self.shapes, self.frozen, self.paths, self.kinds, self.tied = {}, set(), [], set(), {}
+        self.nodes = []
         self.root = Node(self, root, "", {}, False)
         for path, name in list(self.tied.items()):
             while name in self.tied:
@@ -131,6 +145,8 @@ class Net:
         """The loss, and by parameter its gradient. Fields: name = (shape, values)."""
         tape.clear()
         self.values = {p: tape.leaf(s, weights[p]) for p, (s, _) in self.shapes.items()}
+        for node in self.nodes:
+            node.begin()
         names = {k: tape.leaf(s, v) for k, (s, v) in fields.items()}
         out = eval(loss, {**tape.FUNCTIONS, **names, "model": self.root})
         moved = tape.gradients(out)

@@ -17,6 +17,8 @@ class Class:
         self.name, self.inputs = name, inputs
         self.params, self.children, self.ties, self.body = [], [], [], []
         self.takes = None  # the shape of a second input
+        self.helpers = []  # classes of its own
+        self.methods = []  # besides forward: (name, expression of x)
 
     def param(self, name, shape, init="normal(0.5)", mark=""):
         self.params.append((name, shape, init, mark))
@@ -31,13 +33,14 @@ class Class:
             of = cls if isinstance(cls, str) else f"{cls.name}({width})"
             lines.append(f"  {', '.join(names)} : {of}{f'[{count}]' if count else ''}{mark}")
         lines += [f"  tie {a} = {b}" for a, b in self.ties]
+        lines += [f"  {name}(x) = {body}" for name, body in self.methods]
         lines.append(f"  forward({self.inputs}) {{")
         for line in self.body:
             if not isinstance(line, str):
                 line = f"for {line[0]} in {line[1]} {{ {'; '.join(line[2])} }}"
             lines.append("    " + line)
         head = f"module {self.name}(d) {{" if self.name != "Net" else "module Net {"
-        return "\n".join([head, *lines, "  }", "}"])
+        return "\n".join([*(h.text() for h in self.helpers), head, *lines, "  }", "}"])
 
 
 # ---- parameters
@@ -87,6 +90,9 @@ def vector(r, c, name, n, init="normal(0.5)"):
 
 # ---- leaves: from x [B, T, d] to the same shape
 
+# What attention reads: scores of hundreds leave gradients to rounding alone.
+BOUNDED = "u = x / (1 + mean(abs(x), axis = -1))"
+
 
 def feed_forward(r, c, size):
     h = r.choice(["d", "d + 1", "2 * d", str(r.randint(2, 9))])
@@ -102,6 +108,14 @@ def gated(r, c, size):
     c.body += [f"return x + linear(silu(linear(x, {w})) * sigmoid(linear(x, {v})), {w})"]
 
 
+def gated_apart(r, c, size):
+    """The same by a method that others may call."""
+    w, v = stored(r, c, "w", "d", "d"), stored(r, c, "v", "d", "d")
+    c.methods.append(("gate", f"sigmoid(linear(x, {v}))"))
+    c.methods.append(("inner", f"linear(silu(x) * gate(x), {w})"))
+    c.body += ["return x + inner(x)"]
+
+
 def norm(r, c, size):
     w = vector(r, c, "w", "d", r.choice(["ones", "normal(0.5)"]))
     w = r.choice([w, w, f"(1 + {w})"])
@@ -114,14 +128,15 @@ def norm(r, c, size):
 
 def heads(r, c, size):
     n, k, group = r.choice([1, 2, 3]), 2 * r.randint(1, 2), r.choice([1, 1, 2])
+    c.body.append(BOUNDED)
     packed = group == 1 and r.random() < 0.5
     q, kv, times = n * group, n, "B, T"
     if packed:
-        c.body += [f"p = linear(x, {stored(r, c, 'w', 3 * q * k, 'd')})",
+        c.body += [f"p = linear(u, {stored(r, c, 'w', 3 * q * k, 'd')})",
                    f"q, k, v = split((p as [{times}, 3, {q}, {k}]), axis = 2)"]
     else:
         for name, count in (("q", q), ("k", kv), ("v", kv)):
-            c.body += [f"{name} = linear(x, {stored(r, c, 'w' + name, count * k, 'd')})",
+            c.body += [f"{name} = linear(u, {stored(r, c, 'w' + name, count * k, 'd')})",
                        f"{name} = ({name} as [{times}, {count}, {k}])"]
     if r.random() < 0.4:
         c.body += ["q = rope(q)", "k = rope(k)"]
@@ -211,7 +226,52 @@ def given(r, c, size):
                "return w * x + tanh(x * s)"]
 
 
-LEAVES = [feed_forward, feed_forward, gated, norm, norm, heads, heads, formula, formula, mixer,
+def merged(r, c, size):
+    """Positions and elements as one axis."""
+    m = stored(r, c, "m", f"{size} * d", f"{size} * d")
+    c.body += [f"y = tanh(linear((x as [B, T * d]), {m}))", "return x + (y as [B, T, d])"]
+
+
+def mixed_weights(r, c, size):
+    c.param("w", "d, d", mark=r.choice(["", "", " @f32"]))
+    c.param("table", f"{size}, d", mark=r.choice(["", "", " @frozen"]))
+    c.body += [r.choice(["return x + linear(x, softmax(w)) * gather(tanh(table), iota(T))",
+                         "return x + linear(x, w * w) + softmax(table)",
+                         "return x + linear(linear(x, w), transpose(w)) * table[-1]",
+                         "return x + linear(x, transpose(w)) * table[0] + linear(x, w)"])]
+
+
+def chosen(r, c, size):
+    n, k = r.randint(3, 5), r.randint(1, 2)
+    c.body += [f"p, i = topk(softmax(linear(x, {stored(r, c, 'w', n, 'd')})), {k})"]
+    if r.random() < 0.5:
+        c.param("table", f"{n}, d")
+        c.body += ["y = gather(table, i)", f"y = y * (p as [B, T, {k}, 1])",
+                   "return x + sum(y, axis = 2)[:, :, 0]"]
+    else:
+        e = Class("X" + c.name)
+        h = r.randint(2, 5)
+        e.params += [("a", f"{h}, d", "normal(0.5)", ""), ("b", f"d, {h}", "normal(0.5)", "")]
+        e.inputs, e.body = "x", ["return linear(silu(linear(x, a)), b)"]
+        c.helpers.append(e)
+        c.child(["experts"], e, count=n)
+        c.body += ["return x + combine(experts(dispatch(x, i)), i, p / sum(p, axis = -1))"]
+
+
+def near(r, c, size):
+    """T5's attention: a bias by distance, the scores not scaled."""
+    n, k = r.choice([1, 2, 3]), r.randint(1, 3)
+    c.param("near", f"{r.choice([4, 8])}, {n}")
+    two = r.choice(["true", "false"])
+    c.body += [BOUNDED, f"b = relative_bias(near, T, T, max_distance = 16, bidirectional = {two})"]
+    for name in "qkv":
+        c.body += [f"{name} = linear(u, {stored(r, c, 'w' + name, n * k, 'd')})",
+                   f"{name} = ({name} as [B, T, {n}, {k}])"]
+    c.body += ["o = attention(q, k, v, bias = b, scale = 1.0)", f"o = (o as [B, T, {n * k}])",
+               f"return x + linear(o, {stored(r, c, 'o_w', 'd', n * k)})"]
+
+
+LEAVES = [gated_apart, gated_apart, merged, mixed_weights, chosen, chosen, near, feed_forward, feed_forward, gated, norm, norm, heads, heads, formula, formula, mixer,
           moved, pooled, placed, prelude, given]  # fmt: skip
 
 
@@ -236,16 +296,31 @@ def calls(r, c, classes, width="d", fields="abcde"):
                 lines.append(f"y = {name}[{r.randrange(count)}](y{more})")
         else:
             lines += [f"y = {f}(y{more})" for f in names]
+        if not count and cls.methods and r.random() < 0.7:
+            lines.append(f"y = y + 0.3 * {name}.inner(y)")
+        if not count and ("w", "d", "normal(0.5)", "") in cls.params and r.random() < 0.5:
+            lines.append(f"y = y + 0.3 * {name}.w")
         twins = [p for p in cls.params if p[3] == ""] if len(names) > 1 else []
         if twins and r.random() < 0.6:
             p = r.choice(twins)[0]
             c.ties.append((f"{names[1]}.{p}", f"{names[0]}.{p}"))
+    tie_others(r, c)
     again = [line for line in lines if isinstance(line, str)]
     for _ in range(r.randint(0, 2)):
         if again:
             lines.insert(r.randrange(len(lines) + 1), r.choice(again))
     r.shuffle(c.children)
     return lines
+
+
+def tie_others(r, c):
+    """A parameter of one field and one of another class are the same."""
+    of = {n: cls for names, cls, _, count, _ in c.children if not count for n in names}
+    pairs = [(f"{a}.{p[0]}", f"{b}.{q[0]}") for a, x in of.items() for b, y in of.items()
+             if x is not y and not isinstance(x, str) and not isinstance(y, str)
+             for p in x.params for q in y.params if p[1] == q[1] and p[2:] == q[2:]]  # fmt: skip
+    if pairs and r.random() < 0.5 and not c.ties:
+        c.ties.append(r.choice(pairs))
 
 
 def nest(r, c, classes):
@@ -262,6 +337,8 @@ class Model:
         r = self.r = random.Random(seed)
         self.tokens = r.random() < 0.5
         self.width, self.time = r.randint(2, 7), r.randint(2, 4)
+        if r.random() < 0.1:
+            self.width = r.choice([16, 17, 33])
         self.vocab, self.features = r.randint(3, 8), r.randint(2, 5)
         self.classes = []
         for i in range(r.randint(2, 4)):

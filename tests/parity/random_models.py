@@ -72,10 +72,7 @@ class Trial:
         self.batch = self.ranks(self.mesh) * self.micro
         self.batch *= 2 if self.batch < 6 else 1
         self.make_data(r)
-        scale = {"normal(0.5)": (0, 0.4), "normal(0.02)": (0, 0.4), "ones": (1, 0.2),
-                 "zeros": (0, 0.2)}  # fmt: skip
-        self.weights = {p: narrow(r.gauss(*scale[i]) for _ in range(math.prod(s)))
-                        for p, (s, i) in self.net.shapes.items()}
+        self.weights = {p: narrow(self.draw(*x)) for p, x in self.net.shapes.items()}
         save_weights("weights", self.net.shapes, self.weights)
         self.optimizer = r.choice(OPTIMIZERS)
         self.train = self.directives(r)
@@ -84,6 +81,12 @@ class Trial:
     @staticmethod
     def ranks(mesh):
         return math.prod(int(part.split("=")[1]) for part in mesh.split(","))
+
+    def draw(self, shape, init):
+        """Start weights, none of them 0 or 1."""
+        mean, spread = {"ones": (1, 0.2), "zeros": (0, 0.2)}.get(init, (0, 0.4))
+        spread = min(spread, 1.2 / math.sqrt(max(shape)))
+        return [self.r.gauss(mean, spread) for _ in range(math.prod(shape))]
 
     def make_data(self, r):
         m, n = self.model, self.batch * STEPS

@@ -339,6 +339,61 @@ def rope(x, base=10000.0):
     return concat(a * c - b * s, b * c + a * s)
 
 
+def bucket(distance, buckets, max_distance, bidirectional):
+    """T5's: near distances one by one, then in steps of equal ratio."""
+    first = 0
+    if bidirectional:
+        buckets //= 2
+        first, distance = (buckets if distance > 0 else 0), abs(distance)
+    else:
+        distance = max(-distance, 0)
+    exact = buckets // 2
+    if distance < exact:
+        return first + distance
+    share = math.log(distance / exact) / math.log(max_distance / exact)
+    return first + min(exact + int(share * (buckets - exact)), buckets - 1)
+
+
+def relative_bias(weight, T, S, max_distance=128, bidirectional=True):
+    n = weight.shape[0]
+    row = rows(weight)
+    at = [row[bucket(s - t, n, max_distance, bidirectional)] for t in range(T) for s in range(S)]
+    shape = [T, S, weight.shape[1]]
+    return transpose(Tensor(shape, [i for r in at for i in r]), [2, 0, 1])
+
+
+def topk(x, k):
+    best = [sorted(row, key=lambda i: -VALUES[i])[:k] for row in rows(x)]
+    where_ = [row.index(i) for row, b in zip(rows(x), best) for i in b]
+    shape = x.shape[:-1] + [k]
+    return Tensor(shape, [i for b in best for i in b]), leaf(shape, where_)
+
+
+class Rows:
+    """A row for each choice of each token, on its way through the experts."""
+
+    def __init__(self, expert, row):
+        self.expert, self.row = expert, row
+
+    def through(self, experts):
+        out = []
+        for e, row in zip(self.expert, self.row):
+            out.append(experts[e](Tensor([1, len(row)], row)).at)
+        return Rows(self.expert, out)
+
+
+def dispatch(x, choices):
+    k = choices.shape[-1]
+    return Rows([int(v) for v in choices.values()], [r for r in rows(x) for _ in range(k)])
+
+
+def combine(routed, choices, weights):
+    n, k = len(routed.row[0]), choices.shape[-1]
+    y = Tensor(choices.shape + [n], [i for row in routed.row for i in row])
+    y = y * weights.reshape(choices.shape + [1])
+    return sum_(y, -2).reshape(choices.shape[:-1] + [n])
+
+
 def cross_entropy(logits, targets):
     """The mean of -log(softmax(logits)[target]) over the targets that are not -100."""
     peak = stop_gradient(max_(logits, axis=-1))
@@ -357,7 +412,8 @@ def mse(x, target):
 FUNCTIONS = {
     **{f.__name__: f for f in (silu, gelu, dropout, stop_gradient, mean, clamp, where, softmax,
                                linear, transpose, matmul, gather, concat, stack, split, iota,
-                               layer_norm, rms_norm, attention, rope, cross_entropy, mse)},
+                               layer_norm, rms_norm, attention, rope, relative_bias, topk, dispatch,
+                               combine, cross_entropy, mse)},
     "exp": exp, "log": log, "sqrt": sqrt, "rsqrt": rsqrt, "sin": sin, "cos": cos, "abs": abs_,
     "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "erf": "erf", "sum": sum_, "max": max_,
     "min": min_, "true": True, "false": False, "none": None,
