@@ -127,8 +127,8 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     bool range = e->kids[1]->kids[0]->kind == NODE_RANGE;
     ConstValue index = range ? value_none(e->kids[1]->span) : evaluate(s, e->kids[1]->kids[0]);
     if (what.kind == VALUE_ERROR || index.kind == VALUE_ERROR) return value_error(e->span);
-    int64_t i = index.integer;
     uint32_t n = what.kind == VALUE_ARRAY ? what.array->n : what.n_items;
+    int64_t i = index.integer + (index.integer < 0 ? n : 0);
     if (what.kind != VALUE_ARRAY && what.kind != VALUE_LIST) {
         Diag d =
             method_error(s, E_unknown_field, e->span, "%s has no elements", value_kind_name(&what));
