@@ -323,7 +323,7 @@ static const Op *rows_of(const Map *m, const Cluster *c) {
 static bool is_one_module(const Map *m, const Cluster *own, const Cluster *c) {
     const Op *rows = rows_of(m, c), *mine = rows_of(m, own);
     if (!rows) return true;
-    return rows->path == (mine ? mine : op_of(m, own->op[own->n - 1]))->path;
+    return !strcmp(rows->path, (mine ? mine : op_of(m, own->op[own->n - 1]))->path);
 }
 
 /* Makes `own` part of cluster number `to`, if that can be. */
