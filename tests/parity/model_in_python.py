@@ -138,8 +138,10 @@ class Net:
             while name in self.tied:
                 name = self.tied[name]
             self.tied[path] = name
-        for path in self.tied:
+        for path, name in self.tied.items():
             del self.shapes[path]
+            if path in self.frozen:
+                self.frozen.add(name)
 
     def gradients(self, weights, loss, **fields):
         """The loss, and by parameter its gradient. Fields: name = (shape, values)."""

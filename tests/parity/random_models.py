@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random models (random_model.py) under random settings, at 1 to 5 ranks: they compile, the checker
 proves the plans, losses, norms, gradients and trained weights have the same bits as in one unit,
-frozen parameters stay as they are, and loss and gradients are those that tape.py computes from the
-model's text in double precision; so are the losses of all steps where the optimizer is plain SGD.
+frozen parameters stay as they are, a graph that is printed between two passes and read back ends
+in the same graph, and loss and gradients are those that tape.py computes from the model's text in
+double precision; so are the losses of all steps where the optimizer is plain SGD.
 
-    random_models.py FSDPC FSDP_RUN FIRST_SEED COUNT       250 take ten minutes
+    random_models.py FSDPC FSDP_RUN FIRST_SEED COUNT       250 take fifteen minutes
 """
 
 import hashlib
@@ -12,6 +13,7 @@ import json
 import math
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
@@ -30,6 +32,10 @@ MESHES = ["dp = 2", "dp = 3", "dp = 4", "dp = 5", "rep = 2, dp = 2", "dp = 2, re
 OPTIMIZERS = ["sgd(lr = 0.05)"] * 4 + ["sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.1)",
               "adamw(lr = 0.02)", "adam(lr = 0.02, weight_decay = 0.1)", "lion(lr = 0.01)",
               "muon(lr = 0.02)", "adafactor(lr = 0.05)"]  # fmt: skip
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+with open(os.path.join(ROOT, "passes", "passes.def"), encoding="utf-8") as rows:
+    PASSES = re.findall(r"^PASS\((\w+),", rows.read(), re.M)
 
 
 def narrow(values):
@@ -150,6 +156,17 @@ class Trial:
 
     # ---- what is wrong
 
+    def reads_back(self):
+        """Whether passes make the same of a graph that was printed between two of them; of the
+        settings that were last written. Says after which pass, if not."""
+        i = self.r.randrange(len(PASSES) - 1)
+        whole, half = (subprocess.run([self.fsdpc, "dump", "--stage=" + name, "net.fsd"],
+                                      capture_output=True).stdout
+                       for name in (PASSES[-1], PASSES[i]))  # fmt: skip
+        opt = [self.fsdpc, "opt", "--pass=" + ",".join(PASSES[i + 1 :]), "-"]
+        same = subprocess.run(opt, input=half, capture_output=True).stdout == whole
+        return [] if same else [f"read back after pass {PASSES[i]}, it becomes another graph"]
+
     def against_tape(self, losses):
         """How far loss and gradients are off, and the losses of later steps where the update is
         plain: in times that they move when each weight moves by 2^-22 of itself."""
@@ -233,6 +250,7 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
                 if isinstance(got, str) or got != wanted.setdefault(order, got):
                     wrong.append(f"{mesh}, {precision}: {'; '.join(s)}\n  {got}\n  "
                                  f"{wanted.get(order)}")
+        wrong += t.reads_back()
     return wrong, off
 
 
