@@ -36,6 +36,15 @@ int64_t check_entry_state(const Check *c, uint32_t value) {
     return def->op == OP_state ? def->attr.index : -1;
 }
 
+static uint32_t copied_by(const Check *c, uint32_t value, uint16_t op) {
+    uint64_t def = c->p->values[value].def;
+    return c->p->instrs[def].op == op ? check_in(c, def, 0) : value;
+}
+
+uint32_t check_at_home(const Check *c, uint32_t value) { return copied_by(c, value, OP_fetch); }
+
+uint32_t check_as_made(const Check *c, uint32_t value) { return copied_by(c, value, OP_evict); }
+
 bool check_is_loss(uint16_t op) { return op_info[op].term == TERM_LOSS; }
 
 bool check_is_update(uint16_t op) { return op_info[op].role == ROLE_UPDATE; }

@@ -163,7 +163,7 @@ static int follow_set_state(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
-    uint32_t v = check_in(s->c, i, 0);
+    uint32_t v = check_as_made(s->c, check_in(s->c, i, 0));
     bool kept = check_entry_state(s->c, v) == index;
     s->reported[index] |= !kept;
     switch (st->role) {
@@ -336,13 +336,24 @@ static int follow_scale(Step *s, uint64_t i) {
     return 0;
 }
 
-/* Does a set_state keep value v in state `index`? */
+/* Does a set_state keep value v, or what an evict made of it, in state `index`? */
 static bool is_set(const Check *c, uint32_t v, int64_t index) {
-    for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++)
-        if (c->p->instrs[c->use[k]].op == OP_set_state &&
-            c->p->instrs[c->use[k]].attr.index == index)
-            return true;
+    for (uint64_t k = c->first_use[v]; k < c->first_use[v + 1]; k++) {
+        uint64_t user = c->use[k];
+        const PlanInstr *in = &c->p->instrs[user];
+        if (in->op == OP_set_state && in->attr.index == index) return true;
+        uint32_t copy = in->op == OP_evict ? check_out(c, user, 0) : v;
+        for (uint64_t j = c->first_use[copy]; copy != v && j < c->first_use[copy + 1]; j++)
+            if (c->p->instrs[c->use[j]].op == OP_set_state &&
+                c->p->instrs[c->use[j]].attr.index == index)
+                return true;
+    }
     return false;
+}
+
+/* The state that operand k is as the program starts, or -1. */
+static int64_t operand_state(const Check *c, uint64_t i, uint32_t k) {
+    return check_entry_state(c, check_at_home(c, check_in(c, i, k)));
 }
 
 static int check_scale(Step *s, uint64_t i, uint32_t k) {
@@ -371,7 +382,7 @@ static int check_factored(Step *s, uint64_t i, uint32_t k, uint16_t of) {
 /* The state of the operand, which must be that of the op's group and role. */
 static int check_state_of(Step *s, uint64_t i, uint32_t k, uint32_t role) {
     const Plan *p = s->c->p;
-    int64_t group = p->instrs[i].attr.group, index = check_entry_state(s->c, check_in(s->c, i, k));
+    int64_t group = p->instrs[i].attr.group, index = operand_state(s->c, i, k);
     if (index >= 0 && p->states[index].role == role && p->states[index].group == group) return 0;
     return check_fail(s->c, "4e", i, "operand %u is not that state of group %lld", k,
                       (long long)group);
@@ -389,7 +400,7 @@ static int follow_factored(Step *s, uint64_t i) {
         if (!status) status = check_factored(s, i, 1, OP_factored_sums);
         if (!status && !is_step(s->c, check_in(s->c, i, 3)))
             status = check_fail(s->c, "4e", i, "its last operand is not the state of the step");
-        int64_t index = status ? -1 : check_entry_state(s->c, check_in(s->c, i, 0));
+        int64_t index = status ? -1 : operand_state(s->c, i, 0);
         if (!status && !is_set(s->c, check_out(s->c, i, 0), index))
             status = check_fail(s->c, "4e", i, "its result does not become the group's state");
     } else if (!status) {
@@ -406,7 +417,7 @@ static int follow_momentum(Step *s, uint64_t i) {
     if (!status) status = check_complete(s, i, 1, group);
     if (!status) status = check_scale(s, i, 2);
     if (status) return status;
-    if (!is_set(s->c, check_out(s->c, i, 0), check_entry_state(s->c, check_in(s->c, i, 0))))
+    if (!is_set(s->c, check_out(s->c, i, 0), operand_state(s->c, i, 0)))
         return check_fail(s->c, "4e", i, "its result does not become the group's state");
     *sym_out(s, i, 1) = (Sym){.kind = SYM_FACTORED, .group = (int32_t)group, .value = (uint32_t)i};
     return 0;
@@ -445,7 +456,7 @@ static int follow_update(Step *s, uint64_t i) {
         return check_fail(s->c, "4d", i, "updates group %lld, which is not a trainable one",
                           (long long)group);
     for (uint32_t k = 0; k < states; k++) {
-        int64_t index = check_entry_state(s->c, check_in(s->c, i, k));
+        int64_t index = operand_state(s->c, i, k);
         if (index < 0 || p->states[index].role != update_roles[k] ||
             p->states[index].group != group ||
             type_elements(&p->states[index].type) != p->groups[group].shard)
@@ -510,6 +521,8 @@ static int follow(Step *s, uint64_t i) {
     switch (in->op) {
     case OP_state: return follow_state(s, i);
     case OP_set_state: return follow_set_state(s, i);
+    case OP_fetch:
+    case OP_evict: *sym_out(s, i, 0) = *sym_in(s, i, 0); return 0;
     case OP_metric_add:
     case OP_accumulate: return follow_sum(s, i);
     case OP_pack:

@@ -14,16 +14,19 @@
  *   2f  two instructions that use the workspace of a device need not run one after the other
  *   2g  a value is in a slot that no kernel wrote, or is read by anything but the gather over the
  *       axes of the slots whose result is these slots
- * A value in a slot counts as the memory of all slots, so one proof holds for every rank; its
- * gather leaves this rank's slot as it is. Padding of a pack is written by the pack, so its whole
- * range counts from there on. All instructions of a program share one workspace, which holds
- * nothing between them.
+ *   2h  a fetch copies what is not in host memory, an evict leaves its result elsewhere, or any
+ * other instruction reads or writes host memory; states of the host's own are on the device A value
+ * in a slot counts as the memory of all slots, so one proof holds for every rank; its gather leaves
+ * this rank's slot as it is. Padding of a pack is written by the pack, so its whole range counts
+ * from there on. All instructions of a program share one workspace, which holds nothing between
+ * them.
  *
- * check-6: the arena's high-water mark, recomputed, equals the predicted peak.
+ * check-6: the high-water marks of both arenas, recomputed, equal the predicted peaks.
  *   6a  the plan's arena_bytes: the largest peak of its programs
  *   6b  a program's peak: the end of its highest value, never below the states' region
  *   6c  workspaces: the largest bound of any instruction for that kind of device, after the arena
- *   6d  states: disjoint multiples of PLAN_ALIGN, inside their region, which the last one ends
+ *   6d  states: disjoint multiples of PLAN_ALIGN, inside their regions, which the last ones end
+ *   6e  the plan's host_bytes: the end of the highest value in host memory
  */
 #include "check.h"
 #include "interval_map.h"
@@ -170,12 +173,30 @@ static int check_slots(const Sweep *s, uint64_t i) {
     return 0;
 }
 
+/* Memory in which the instruction reads and writes; a state and what is kept in it are anywhere. */
+static int check_memories(Check *c, uint64_t i) {
+    const Plan *p = c->p;
+    const PlanInstr *in = &p->instrs[i];
+    bool names = in->op == OP_set_state || in->op == OP_state;
+    for (uint32_t k = 0; k < in->n_in + in->n_out && !names; k++) {
+        bool result = k >= in->n_in;
+        uint32_t v = result ? check_out(c, i, k - in->n_in) : check_in(c, i, k);
+        bool host = address_is_host(p->values[v].address);
+        bool wanted = result ? in->op == OP_evict : in->op == OP_fetch;
+        if (p->values[v].type.dtype == DT_TOKEN || host == wanted) continue;
+        return check_fail(c, "2h", i, "%s value %u, which is in memory of the %s",
+                          result ? "writes" : "reads", v, host ? "host" : "device");
+    }
+    return 0;
+}
+
 static int check_places(Sweep *s, uint64_t i) {
     Check *c = s->c;
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     const OpInfo *o = &op_info[in->op];
     int status = check_slots(s, i);
+    if (!status) status = check_memories(c, i);
     if (status) return status;
     if (o->alias == ALIAS_VIEW) {
         const PlanValue *base = &p->values[check_in(c, i, 0)], *v = &p->values[check_out(c, i, 0)];
@@ -365,15 +386,19 @@ int check_overlaps(Check *c, uint32_t program) {
 static int check_state_region(Check *c) {
     const Plan *p = c->p;
     IntervalMap map = {0};
-    uint64_t end = 0;
+    uint64_t end[2] = {0}; /* of the device's memory, of the host's */
     int status = 0;
     for (uint32_t k = 0; !status && k < p->n_states; k++) {
         const PlanState *st = &p->states[k];
         uint64_t to = st->address + (uint64_t)type_bytes(&st->type);
-        end = MAX(end, align_up(to, PLAN_ALIGN));
+        uint64_t *last = &end[address_is_host(st->address)];
+        *last = MAX(*last, align_up(address_offset(to), PLAN_ALIGN));
         if (st->address % PLAN_ALIGN)
             status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is no multiple of %d",
                                 plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
+        else if (is_of_host(st) && address_is_host(st->address))
+            status = check_fail(c, "2h", NO_INSTR, "state %s is not in memory of the device",
+                                plan_string(p, st->name));
         else if (interval_map_walk(&map, st->address, to, visit_any, NULL))
             status = check_fail(c, "6d", NO_INSTR, "state %s overlaps another one",
                                 plan_string(p, st->name));
@@ -381,34 +406,49 @@ static int check_state_region(Check *c) {
             status = interval_map_replace(&map, st->address, to, k, ignore_occupant, NULL);
     }
     interval_map_free(&map);
-    if (!status && end != p->settings->persistent_bytes)
-        return check_fail(c, "6d", NO_INSTR, "states end at %llu, the plan says %llu", (Llu)end,
-                          (Llu)p->settings->persistent_bytes);
-    return status;
+    if (status) return status;
+    uint64_t said[2] = {p->settings->persistent_bytes, p->settings->host_persistent};
+    for (int k = 0; k < 2; k++)
+        if (end[k] != said[k])
+            return check_fail(c, "6d", NO_INSTR, "states of the %s end at %llu, the plan says %llu",
+                              k ? "host" : "device", (Llu)end[k], (Llu)said[k]);
+    return 0;
+}
+
+/* The end of the highest value of the program in each memory. */
+static void raise_marks(const Check *c, const PlanProgram *pr, uint64_t high[2]) {
+    const Plan *p = c->p;
+    for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
+        for (uint32_t j = 0; j < p->instrs[i].n_out; j++) {
+            uint32_t v = check_out(c, i, j);
+            uint64_t bytes = check_bytes(c, v), at = p->values[v].address;
+            uint64_t *mark = &high[address_is_host(at)];
+            if (bytes) *mark = MAX(*mark, address_offset(at) + bytes);
+        }
 }
 
 int check_peak(Check *c) {
     const Plan *p = c->p;
-    uint64_t arena = 0, workspace[DEVICE_KINDS] = {0};
+    uint64_t arena = 0, host = p->settings->host_persistent, workspace[DEVICE_KINDS] = {0};
     int status = check_state_region(c);
     if (status) return status;
     for (uint32_t k = 0; k < p->n_programs; k++) {
         const PlanProgram *pr = &p->programs[k];
-        uint64_t high = p->settings->persistent_bytes;
-        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++) {
-            for (uint32_t j = 0; j < p->instrs[i].n_out; j++) {
-                uint32_t v = check_out(c, i, j);
-                uint64_t bytes = check_bytes(c, v);
-                if (bytes) high = MAX(high, p->values[v].address + bytes);
-            }
+        uint64_t high[2] = {p->settings->persistent_bytes, host};
+        raise_marks(c, pr, high);
+        host = high[1];
+        for (uint64_t i = pr->first_instr; i < pr->first_instr + (uint64_t)pr->n_instr; i++)
             for (int d = 0; d < DEVICE_KINDS; d++)
                 workspace[d] = MAX(workspace[d], instr_workspace(c, i, d));
-        }
-        if (high != pr->peak)
+        if (high[0] != pr->peak)
             return check_fail(c, "6b", NO_INSTR, "program %u reaches byte %llu, the plan says %llu",
-                              k, (Llu)high, (Llu)pr->peak);
-        arena = MAX(arena, high);
+                              k, (Llu)high[0], (Llu)pr->peak);
+        arena = MAX(arena, high[0]);
     }
+    if (host != p->settings->host_bytes)
+        return check_fail(c, "6e", NO_INSTR,
+                          "host memory is used up to byte %llu, the plan says %llu", (Llu)host,
+                          (Llu)p->settings->host_bytes);
     if (arena != p->settings->arena_bytes)
         return check_fail(c, "6a", NO_INSTR, "the arena reaches byte %llu, the plan says %llu",
                           (Llu)arena, (Llu)p->settings->arena_bytes);

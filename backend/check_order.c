@@ -59,12 +59,13 @@ static int64_t entry_group(const Check *c, uint32_t v, uint32_t role) {
 }
 
 /* The group whose shard value v is: the entry version of its parameter state, a cast of that, or
- * the entry version of the copy that is kept of it (4q). -1 when it is no such thing. */
+ * the entry version of the copy that is kept of it (4q), or a fetch of these states. -1 when it is
+ * no such thing. */
 static int64_t shard_group(const Check *c, uint32_t v) {
-    int64_t copied = entry_group(c, v, STATE_COPY);
+    int64_t copied = entry_group(c, check_at_home(c, v), STATE_COPY);
     if (copied >= 0) return copied;
     if (c->p->instrs[c->p->values[v].def].op == OP_cast) v = check_in(c, c->p->values[v].def, 0);
-    return entry_group(c, v, STATE_PARAM);
+    return entry_group(c, check_at_home(c, v), STATE_PARAM);
 }
 
 static int64_t flat_group(const Check *c, uint32_t v);
@@ -169,12 +170,13 @@ static int check_readers(Check *c, uint64_t i) {
     uint16_t op = p->instrs[i].op;
     bool takes_flat =
         check_shows_param(op) || op == OP_set_state || op == OP_reshard || op == OP_retain;
-    bool takes_shards =
-        op == OP_unshard || op == OP_cast || op == OP_factored_sums || check_is_update(op);
+    bool takes_shards = op == OP_unshard || op == OP_cast || op == OP_fetch ||
+                        op == OP_factored_sums || check_is_update(op) || op == OP_free;
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;
-        if (takes_shards && op != OP_unshard && entry_group(c, v, STATE_COPY) >= 0)
+        bool may_copy = op == OP_unshard || op == OP_fetch || op == OP_free;
+        if (takes_shards && !may_copy && entry_group(c, check_at_home(c, v), STATE_COPY) >= 0)
             return check_fail(c, "3g", i, "operand %u (value %u) is a copy for gathers", k, v);
         if (p->instrs[p->values[v].def].op == OP_retain && op != OP_unshard)
             return check_fail(c, "3g", i, "operand %u (value %u) is retained for a gather", k, v);

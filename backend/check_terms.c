@@ -185,7 +185,9 @@ uint64_t check_attr_word(const Attrs *a, uint32_t bit) {
     return word;
 }
 
-bool check_is_copy(uint16_t op, const Attrs *a) { return op == OP_scale && a->alpha == 1; }
+bool check_is_copy(uint16_t op, const Attrs *a) {
+    return (op == OP_scale && a->alpha == 1) || op == OP_fetch || op == OP_evict;
+}
 
 /* Results after the first have the shape that operands and attributes give them. */
 uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *shape, uint32_t n,

@@ -123,6 +123,20 @@ static void check_emitted(const Buf *bytes, Plan *plan) {
     BUG("the emitted plan is wrong: %s: %s: %s", fault.rule, where, fault.message);
 }
 
+static void print_offloaded(const Plan *plan, Arena *a) {
+    uint64_t bytes[CATEGORY_COUNT] = {0};
+    const char *path = plan_string(plan, plan->settings->host_path), *between = ": ";
+    if (!plan->settings->host_bytes) return;
+    lives_in_host(plan, bytes);
+    fprintf(stderr, "kept in %s%s", *path ? "a file in " : "host memory", path);
+    for (int c = 0; c < CATEGORY_COUNT; c++) {
+        if (!bytes[c]) continue;
+        fprintf(stderr, "%s%s %s", between, category_info[c].words, amount_bytes(a, bytes[c]));
+        between = ", ";
+    }
+    fprintf(stderr, "\n");
+}
+
 static void print_summary(const Driver *d, const Plan *plan) {
     const PlanSettings *s = plan->settings;
     Arena *a = d->arena;
@@ -142,6 +156,7 @@ static void print_summary(const Driver *d, const Plan *plan) {
         fprintf(stderr, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
                 amount_bytes(a, parts[i].bytes));
     fprintf(stderr, "\n");
+    print_offloaded(plan, a);
     if (s->checkpoint) fprintf(stderr, "checkpoints: %s\n", saves_text(plan, a));
 }
 

@@ -58,6 +58,8 @@ typedef struct LivesPart {
 } LivesPart;
 enum { LIVES_PARTS = CATEGORY_COUNT + 1 };
 void lives_parts(const Lives *l, LivesPart parts[LIVES_PARTS]);
+/* What of each category the plan keeps in host memory: states, and gradients before the update. */
+void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]);
 
 /* ---- amounts.c: numbers for people */
 const char *amount_bytes(Arena *a, uint64_t bytes); /* "6.0 GiB" */

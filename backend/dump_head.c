@@ -281,6 +281,19 @@ static void put_peak(View *v) {
                    amount_bytes(v->a, s->workspace_bytes[d] - s->arena_bytes));
 }
 
+static void put_host(View *v) {
+    const PlanSettings *s = v->p->settings;
+    uint64_t bytes[CATEGORY_COUNT] = {0};
+    const char *path = text(v, s->host_path);
+    if (!s->host_bytes) return;
+    lives_in_host(v->p, bytes);
+    buf_printf(v->out, "\nkept by a rank in %s%s\n",
+               *path ? "a file, mapped, in " : "memory of the host", path);
+    for (int c = 0; c < CATEGORY_COUNT; c++)
+        if (bytes[c]) put_part(v, category_info[c].words, bytes[c], s->host_bytes);
+    buf_printf(v->out, "  %-21s %10s\n", "together", amount_bytes(v->a, s->host_bytes));
+}
+
 void view_line(View *v, const char *line, int indent) {
     size_t n = strlen(line), at = VIEW_WIDTH;
     while (n > VIEW_WIDTH) {
@@ -313,4 +326,5 @@ void view_head(View *v) {
     put_saves(v);
     put_sources(v);
     put_peak(v);
+    put_host(v);
 }

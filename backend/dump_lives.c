@@ -4,7 +4,8 @@
  * A value holds its addresses from the instruction that writes it to the last one that reads it or
  * a view of it. The memory of a pack is taken with its first operand. States hold theirs always;
  * a value that lives inside the persistent part is a state under another name and does not count
- * again. The category of a state is its role. The category of a value is that of what wrote it: a
+ * again. Only the device's memory is looked at; what is in the host's is added up by lives_in_host.
+ * The category of a state is its role. The category of a value is that of what wrote it: a
  * weight's gradient (a result `grad` of the signature), what a collective carries, a batch field; a
  * cast that feeds a gather is communication, or gathered already where the gather is in place; all
  * else are activations.
@@ -51,9 +52,29 @@ static Category carried(int64_t tag) {
     return HOLDS_OTHER;
 }
 
-/* Of result k. */
-static Category value_category(const PlanInstr *def, uint32_t k, bool sent) {
+/* Of a copy of what is in host memory: a state, or a gradient that has left the device. */
+static Category copied(const Plan *p, const PlanInstr *fetch) {
+    const PlanInstr *from = &p->instrs[p->values[p->operands[fetch->first_in]].def];
+    if (from->op != OP_state) return HOLDS_GRADIENTS;
+    return lives_state((StateRole)p->states[from->attr.index].role);
+}
+
+/* The fetch whose result this result is written over, or NULL. */
+static const PlanInstr *fetched_under(const Plan *p, const PlanInstr *def, uint32_t k) {
     const OpInfo *op = &op_info[def->op];
+    if (op->alias != ALIAS_MUST || k >= def->n_in || k >= 32 || !(op->alias_mask >> k & 1))
+        return NULL;
+    const PlanInstr *from = &p->instrs[p->values[p->operands[def->first_in + k]].def];
+    return from->op == OP_fetch ? from : NULL;
+}
+
+/* Of result k. */
+static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, bool sent,
+                               bool slot) {
+    const OpInfo *op = &op_info[def->op];
+    const PlanInstr *fetch = def->op == OP_fetch ? def : fetched_under(p, def, k);
+    if (fetch && slot) return HOLDS_GATHERED;
+    if (fetch && !sent) return copied(p, fetch);
     if (def->op == OP_retain) return HOLDS_GATHERED;
     if (sent) return HOLDS_COMMUNICATION;
     if (op->effect == EFFECT_COMM) return carried(def->attr.tag);
@@ -77,8 +98,11 @@ Lives lives_of(const Plan *p, Arena *a) {
         for (uint32_t k = 0; k < in->n_out; k++) {
             uint32_t v = in->first_out + k;
             bool none = view || in->op == OP_state || p->values[v].type.dtype == DT_TOKEN ||
-                        p->values[v].address < p->settings->persistent_bytes;
-            l.category[v] = (uint8_t)(none ? CATEGORY_COUNT : value_category(in, k, sent[v]));
+                        p->values[v].address < p->settings->persistent_bytes ||
+                        address_is_host(p->values[v].address);
+            bool slot = p->values[v].slots != 0;
+            l.category[v] =
+                (uint8_t)(none ? CATEGORY_COUNT : value_category(p, in, k, sent[v], slot));
         }
         uint64_t at = view ? l.last[in->first_out] : i;
         if (view && !is_read[in->first_out]) continue;
@@ -135,8 +159,9 @@ void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
     Arena *a = arena_new();
     Borders b = {arena_array(a, Border, 2 * (p->n_values + p->n_states) + 1), 0};
     for (uint64_t i = 0; i < p->n_states; i++)
-        add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),
-                  lives_state((StateRole)p->states[i].role));
+        if (!address_is_host(p->states[i].address))
+            add_range(&b, p->states[i].address, type_bytes(&p->states[i].type),
+                      lives_state((StateRole)p->states[i].role));
     const PlanProgram *program = program_of(p, instr);
     for (uint64_t i = 0; i < program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[program->first_instr + i];
@@ -154,6 +179,14 @@ void lives_at(const Lives *l, uint64_t instr, uint64_t bytes[CATEGORY_COUNT]) {
         if (c < CATEGORY_COUNT) bytes[c] += b.at[i + 1].at - b.at[i].at;
     }
     arena_free(a);
+}
+
+void lives_in_host(const Plan *p, uint64_t bytes[CATEGORY_COUNT]) {
+    for (uint64_t i = 0; i < p->n_states; i++)
+        if (address_is_host(p->states[i].address))
+            bytes[lives_state((StateRole)p->states[i].role)] +=
+                (uint64_t)type_bytes(&p->states[i].type);
+    bytes[HOLDS_GRADIENTS] += p->settings->host_bytes - p->settings->host_persistent;
 }
 
 static int by_size(const void *a, const void *b) {

@@ -88,7 +88,8 @@ static void find_flat(Names *n, const PlanInstr *in) {
             bool holds =
                 s->role == STATE_PARAM || s->role == STATE_GATHERED || s->role == STATE_COPY;
             if (holds) *flat = s->group;
-        } else if ((in->op == OP_cast || in->op == OP_unshard) && k < in->n_in) {
+        } else if ((in->op == OP_cast || in->op == OP_fetch || in->op == OP_unshard) &&
+                   k < in->n_in) {
             *flat = n->flat[p->operands[in->first_in + k]];
         }
     }

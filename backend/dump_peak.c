@@ -13,6 +13,24 @@ static void put(json_t *object, const char *key, uint64_t n) {
         fail_environment("no memory for JSON");
 }
 
+static void json_set(json_t *object, const char *key, json_t *value) {
+    if (json_object_set_new(object, key, value)) fail_environment("no memory for JSON");
+}
+
+/* What is offloaded: bytes of the host's arena, and by category. */
+static json_t *host_json(const Plan *p) {
+    uint64_t bytes[CATEGORY_COUNT] = {0};
+    json_t *o = json_object(), *categories = json_object();
+    if (!o || !categories) fail_environment("no memory for JSON");
+    lives_in_host(p, bytes);
+    put(o, "bytes", p->settings->host_bytes);
+    json_set(o, "path", json_string(plan_string(p, p->settings->host_path)));
+    for (int c = 0; c < CATEGORY_COUNT; c++)
+        if (bytes[c]) put(categories, category_info[c].key, bytes[c]);
+    json_set(o, "categories", categories);
+    return o;
+}
+
 json_t *dump_peak_json(const Plan *p) {
     const PlanSettings *s = p->settings;
     Arena *a = arena_new();
@@ -36,7 +54,8 @@ json_t *dump_peak_json(const Plan *p) {
     put(categories, "unused", s->arena_bytes > sum ? s->arena_bytes - sum : 0);
     put(categories, "workspace_cpu", s->workspace_bytes[DEVICE_CPU] - s->workspace_offset);
     put(categories, "workspace_cuda", s->workspace_bytes[DEVICE_CUDA] - s->workspace_offset);
-    if (json_object_set_new(o, "categories", categories)) fail_environment("no memory for JSON");
+    json_set(o, "categories", categories);
+    if (s->host_bytes) json_set(o, "host", host_json(p));
     arena_free(a);
     return o;
 }

@@ -50,6 +50,10 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     if (attrs & A_unit && in->attr.unit >= 0) return view_unit(v, in->attr.unit);
     if (attrs & A_tag && in->attr.tag == TAG_METRIC) return "metrics";
     if (in->op == OP_cast) return view_unit(v, in->unit);
+    if (in->op == OP_fetch) {
+        const PlanInstr *from = &p->instrs[p->values[p->operands[in->first_in]].def];
+        if (from->op == OP_state) return plan_string(p, p->states[from->attr.index].name);
+    }
     const char *path = path_of(v, in);
     return strcmp(path, layer) ? view_short(path, layer, "") : "";
 }

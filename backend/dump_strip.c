@@ -48,9 +48,12 @@ static void hold_everything(Strip *s) {
     const Plan *p = s->v->p;
     const Lives *l = &s->v->lives;
     uint64_t base = s->program->first_instr;
-    for (uint64_t i = 0; i < p->n_states; i++)
-        hold(s, lives_state((StateRole)p->states[i].role), 0, s->program->n_instr,
-             p->states[i].address, p->states[i].address + (uint64_t)type_bytes(&p->states[i].type));
+    for (uint64_t i = 0; i < p->n_states; i++) {
+        const PlanState *q = &p->states[i];
+        if (!address_is_host(q->address))
+            hold(s, lives_state((StateRole)q->role), 0, s->program->n_instr, q->address,
+                 q->address + (uint64_t)type_bytes(&q->type));
+    }
     for (uint32_t i = 0; i < s->program->n_instr; i++) {
         const PlanInstr *in = &p->instrs[base + i];
         for (uint32_t k = in->first_out; k < in->first_out + in->n_out; k++)

@@ -73,6 +73,11 @@ static void put_settings(Buf *out, const PlanSettings *s, uint64_t i) {
     buf_printf(out, "arena persistent %llu bytes %llu workspace at %llu cpu %llu cuda %llu\n",
                (Llu)s->persistent_bytes, (Llu)s->arena_bytes, (Llu)s->workspace_offset,
                (Llu)s->workspace_bytes[DEVICE_CPU], (Llu)s->workspace_bytes[DEVICE_CUDA]);
+    if (s->host_bytes) {
+        buf_printf(out, "host persistent %llu bytes %llu", (Llu)s->host_persistent,
+                   (Llu)s->host_bytes);
+        buf_printf(out, s->host_path ? " path %s\n" : "%s\n", text(s->host_path));
+    }
     buf_printf(out, "sends %llu bytes a step, %lld parameters\n", (Llu)s->sent_bytes,
                (long long)s->parameters);
     const char *config = text(s->hf_config);
@@ -162,13 +167,19 @@ static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
                (long long)g->padded, (long long)g->shard, g->split ? "" : " replicated");
 }
 
+static void put_address(Buf *out, uint64_t address) {
+    buf_printf(out, address_is_host(address) ? " @host+%llu" : " @%llu",
+               (Llu)address_offset(address));
+}
+
 static void put_states(Buf *out, const PlanState *s, uint64_t i) {
     buf_printf(out, "state %llu \"%s\" %s ", (Llu)i, text(s->name),
                word_of(&words_StateRole, s->role));
     type_print(&s->type, out);
     if (s->param >= 0) buf_printf(out, " param %d", s->param);
     if (s->group >= 0) buf_printf(out, " group %d", s->group);
-    buf_printf(out, " @%llu\n", (Llu)s->address);
+    put_address(out, s->address);
+    buf_printf(out, "\n");
 }
 
 static void put_saves(Buf *out, const PlanSave *s, uint64_t i) {
@@ -243,7 +254,7 @@ static void put_instr(Buf *out, const Plan *p, uint64_t i) {
         const PlanValue *v = &p->values[in->first_out + k];
         buf_printf(out, "%s%%%u: ", k ? ", " : "", in->first_out + k);
         type_print(&v->type, out);
-        if (v->type.dtype != DT_TOKEN) buf_printf(out, " @%llu", (Llu)v->address);
+        if (v->type.dtype != DT_TOKEN) put_address(out, v->address);
         Mesh mesh = plan_mesh(p);
         if (v->slots) buf_printf(out, " slot ");
         if (v->slots) text_axes_print(&mesh, v->slots, out);

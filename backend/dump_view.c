@@ -34,8 +34,9 @@ static bool awaits(const Plan *p, const PlanInstr *in, uint8_t stream, uint64_t 
 static void find_beside(const View *v, const PlanProgram *a, Beside *beside) {
     const Plan *p = v->p;
     uint64_t first = a->first_instr, end = first + a->n_instr, to;
-    uint64_t begin[STREAM_KINDS] = {first, first, first};
+    uint64_t begin[STREAM_KINDS];
     uint32_t unfinished[STREAM_KINDS] = {0};
+    for (int s = 0; s < STREAM_KINDS; s++) begin[s] = first;
     uint64_t *open = arena_array(v->a, uint64_t, (size_t)a->n_instr * STREAM_KINDS + 1);
     for (uint64_t i = first; i < end; i++) {
         const PlanInstr *in = &p->instrs[i];

@@ -105,6 +105,9 @@ typedef struct PlanSettings {
     double gain;         /* factor of the mean gradient; 0: 1 */
     double loss_scale, loss_growth, loss_backoff; /* of f16: see policy.def; 0: no loss scale */
     int64_t loss_interval;                        /* 0: it stays as it is */
+    uint64_t host_persistent, host_bytes; /* of host memory: states, which come first; the arena */
+    PlanString host_path; /* folder of the file that is the host's arena; "" = memory */
+    uint32_t pad;
     uint64_t reserved[1];
 } PlanSettings;
 
@@ -290,12 +293,12 @@ typedef struct PlanRole { /* ranks [first, first + count) */
 } PlanRole;
 
 /* A value: a typed range of the arena. Values of one program only; states enter through instruction
- * `state`. An address is (place, offset): place 0 = the device. With `slots`, there are slots at
- * the address, one of the value's size for each rank of a group of these axes: the value is in that
- * of this rank. A gather finds its operand there, in the memory of its result. */
+ * `state`. An address from HOST_BASE on is one of host memory (type.h). With `slots`, there are
+ * slots at the address, one of the value's size for each rank of a group of these axes: the value
+ * is in that of this rank. A gather finds its operand there, in the memory of its result. */
 typedef struct PlanValue {
     uint32_t def; /* number of the instruction that writes it */
-    uint16_t place;
+    uint16_t pad;
     uint16_t slots;   /* AxisSet; 0: it is at the address itself */
     uint64_t address; /* meaningless for tokens */
     Type type;
@@ -340,7 +343,7 @@ typedef struct Plan {
  * - programs share out the instructions, results share out the values, in order; operands and
  *   edges stay within their program (which comes first is the checker's question);
  * - sizes and counts are at most 2^50 and positive, so address + bytes does not overflow; every
- *   value lies in [0, arena_bytes), aligned to its element, every state in the persistent part;
+ *   value lies in its arena, aligned to its element, every state in the persistent part of one;
  * - each parameter is in one group, without overlap; all of a group are flat or all in chunks,
  *   which fill the shard; groups and states have the sizes that the mesh
  *   and their role give them, each group its shard as one state; roles share out the ranks;
@@ -411,6 +414,13 @@ static inline uint64_t plan_room(const Plan *p, const PlanValue *v) {
     if (!v->slots) return bytes;
     Mesh mesh = plan_mesh(p);
     return bytes * (uint64_t)mesh_extent(&mesh, v->slots);
+}
+/* Sizes of the arena in which an address is. */
+static inline uint64_t plan_arena(const Plan *p, uint64_t address) {
+    return address_is_host(address) ? p->settings->host_bytes : p->settings->arena_bytes;
+}
+static inline uint64_t plan_persistent(const Plan *p, uint64_t address) {
+    return address_is_host(address) ? p->settings->host_persistent : p->settings->persistent_bytes;
 }
 /* Where it is on a rank. */
 static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t rank) {

@@ -17,11 +17,10 @@
 
 static int read_values(Reading *r) {
     const Plan *p = r->p;
-    uint64_t arena = p->settings->arena_bytes;
     Mesh mesh = plan_mesh(p);
     for (uint64_t i = 0; i < p->n_values; i++) {
         const PlanValue *v = &p->values[i];
-        FAIL_IF(v->def >= p->n_instrs || v->place, "value %llu comes from nowhere", (Llu)i);
+        FAIL_IF(v->def >= p->n_instrs || v->pad, "value %llu comes from nowhere", (Llu)i);
         const PlanInstr *in = &p->instrs[v->def];
         FAIL_IF(i < in->first_out || i - in->first_out >= in->n_out,
                 "value %llu is no result of instruction %u", (Llu)i, v->def);
@@ -32,9 +31,9 @@ static int read_values(Reading *r) {
             continue;
         }
         uint64_t slots = (uint64_t)mesh_extent(&mesh, v->slots);
-        FAIL_IF(v->address > arena ||
-                    (uint64_t)type_bytes(&v->type) > (arena - v->address) / slots ||
-                    v->address % dtype_bytes(v->type.dtype),
+        uint64_t arena = plan_arena(p, v->address), at = address_offset(v->address);
+        FAIL_IF(at > arena || (uint64_t)type_bytes(&v->type) > (arena - at) / slots ||
+                    at % dtype_bytes(v->type.dtype),
                 "value %llu lies at byte %llu, which is outside the arena or not aligned", (Llu)i,
                 (Llu)v->address);
     }

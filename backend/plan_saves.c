@@ -37,7 +37,7 @@ static void for_overwritten(Saving *s, OpId id, void (*visit)(Saving *, OpId, ui
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &s->g->values.at[op->out + k];
-        if (v->type.dtype == DT_TOKEN || v->address >= s->g->persistent_bytes) continue;
+        if (v->type.dtype == DT_TOKEN || !address_is_persistent(s->g, v->address)) continue;
         uint64_t end = v->address + value_room(s->g, v);
         uint32_t low = 0, high = s->out->n; /* the first that ends after the value begins */
         while (low < high) {

@@ -112,6 +112,10 @@ static int read_settings(Reading *r) {
                 s->workspace_offset != align_up(s->arena_bytes, PLAN_ALIGN),
             "settings: an arena of %llu bytes, %llu persistent, workspace at %llu",
             (Llu)s->arena_bytes, (Llu)s->persistent_bytes, (Llu)s->workspace_offset);
+    FAIL_IF(s->host_bytes > (uint64_t)PLAN_LARGEST || s->host_persistent > s->host_bytes ||
+                bad_string(p, s->host_path) || s->pad,
+            "settings: %llu bytes of host memory, %llu persistent", (Llu)s->host_bytes,
+            (Llu)s->host_persistent);
     for (int d = 0; d < DEVICE_KINDS; d++)
         FAIL_IF(s->workspace_bytes[d] > (uint64_t)PLAN_LARGEST ||
                     s->workspace_bytes[d] < s->workspace_offset,
@@ -326,8 +330,8 @@ static int read_states(Reading *r) {
                 "state %s names a parameter or group that does not exist", name);
         FAIL_IF(!plan_type_sane(&s->type) || s->type.pitch || s->type.dtype == DT_TOKEN,
                 "state %s has no type", name);
-        FAIL_IF(s->address % PLAN_ALIGN || s->address > p->settings->persistent_bytes ||
-                    (uint64_t)type_bytes(&s->type) > p->settings->persistent_bytes - s->address,
+        uint64_t room = plan_persistent(p, s->address), at = address_offset(s->address);
+        FAIL_IF(at % PLAN_ALIGN || at > room || (uint64_t)type_bytes(&s->type) > room - at,
                 "state %s is outside the persistent memory", name);
         single[s->role]++;
         int status = read_state_role(r, s, name);

@@ -201,6 +201,8 @@ void settings_evaluate(Model *m);
 /* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
  */
 void policy_resolve(Model *m, Policy *p, Settings *s);
+/* offload.c */
+void resolve_offload(Model *m, Policy *p, Settings *s);
 
 /* precision.c: train.precision, train.loss_scale, shard.scale and shard.gather; after mesh,
  * strategy and batch. */

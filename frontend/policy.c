@@ -594,6 +594,7 @@ void policy_resolve(Model *m, Policy *p, Settings *s) {
     resolve_shard(m, p);
     resolve_train(m, p, s);
     resolve_checkpoint(m, s);
+    resolve_offload(m, p, s);
     warn_of_idle_settings(m, p, s);
     warn_of_unusual_settings(m, s);
 }

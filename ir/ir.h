@@ -32,8 +32,8 @@ typedef struct Value {
     uint32_t result;  /* which of that op's results */
     AxisSet slots;    /* level sched: 0, or at `address` are slots, one for each rank of a group of
                          these axes, and the value is in that of this rank */
-    uint64_t address; /* level sched: bytes from the start of the arena; NO_ADDRESS before, and for
-                         tokens */
+    uint64_t address; /* level sched: bytes from the start of the arena, HOST_BASE more in host
+                         memory; NO_ADDRESS before, and for tokens */
 } Value;
 
 typedef struct Op {
@@ -189,6 +189,7 @@ typedef struct Graph {
     /* level sched */
     uint64_t persistent_bytes;              /* states lie in [0, persistent_bytes) */
     uint64_t arena_bytes;                   /* peak over programs, without workspaces */
+    uint64_t host_persistent, host_bytes;   /* the same of host memory, after HOST_BASE */
     uint64_t workspace_bytes[DEVICE_KINDS]; /* after arena_bytes, one for all programs */
 } Graph;
 
@@ -286,6 +287,16 @@ static inline uint64_t value_room(const Graph *g, const Value *v) {
 /* Does the op only name memory (a state, a view)? It keeps no stream busy, nothing waits for it. */
 static inline bool op_only_names(const Op *op) {
     return op->kind == OP_state || op_info[op->kind].alias == ALIAS_VIEW;
+}
+
+/* Does the address lie in the memory of a state? */
+static inline bool address_is_persistent(const Graph *g, uint64_t address) {
+    return address_offset(address) <
+           (address_is_host(address) ? g->host_persistent : g->persistent_bytes);
+}
+/* Do the stream's ops run ahead of what they are for, as far as the list says and no further? */
+static inline bool stream_runs_ahead(uint8_t stream) {
+    return stream == STREAM_GATHER || stream == STREAM_FETCH;
 }
 
 /* op_help.c: `ops` lists the ops of graphs and plans with their signatures, `op.NAME` is a page

@@ -280,7 +280,11 @@ static bool parse_span(Parser *p, Span *at) {
 
 static bool parse_address(Parser *p, uint64_t *address) {
     *address = NO_ADDRESS;
-    return !accept(p, '@') || parse_uint(p, NO_ADDRESS - 1, address);
+    if (!accept(p, '@')) return true;
+    bool host = accept_word(p, "host");
+    if ((host && !expect(p, '+')) || !parse_uint(p, HOST_BASE - 1, address)) return false;
+    *address += host ? HOST_BASE : 0;
+    return true;
 }
 
 /* (rep, dp): axes of the graph's mesh. */
@@ -656,11 +660,15 @@ static bool parse_formula(Parser *p) {
 
 static bool parse_arena(Parser *p) {
     Graph *g = p->g;
-    return expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
-           expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
-           expect_word(p, "workspace") && expect_word(p, "cpu") &&
-           parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) && expect_word(p, "cuda") &&
-           parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
+    bool device = expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
+                  expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
+                  expect_word(p, "workspace") && expect_word(p, "cpu") &&
+                  parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) &&
+                  expect_word(p, "cuda") &&
+                  parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
+    if (!device || !accept_word(p, "host")) return device;
+    return expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->host_persistent) &&
+           expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->host_bytes);
 }
 
 /* ---- programs ---- */

@@ -288,8 +288,8 @@ static void print_params(Printer *p) {
 
 static void put_address(Printer *p, uint64_t address) {
     if (address == NO_ADDRESS || p->g->level < LEVEL_SCHED) return;
-    put(p, " @");
-    put_uint(p, address);
+    put(p, address_is_host(address) ? " @host+" : " @");
+    put_uint(p, address_offset(address));
 }
 
 /* Where the state is, as far as it is not where its group's shards are. */
@@ -478,6 +478,17 @@ static void print_program(Printer *p, const Program *program) {
     put(p, "end\n");
 }
 
+static void print_arena(const Graph *g, Buf *out) {
+    buf_printf(out, "arena persistent %llu bytes %llu workspace cpu %llu cuda %llu",
+               (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes,
+               (unsigned long long)g->workspace_bytes[DEVICE_CPU],
+               (unsigned long long)g->workspace_bytes[DEVICE_CUDA]);
+    if (g->host_bytes)
+        buf_printf(out, " host persistent %llu bytes %llu", (unsigned long long)g->host_persistent,
+                   (unsigned long long)g->host_bytes);
+    buf_printf(out, "\n");
+}
+
 void graph_print(const Graph *g, Buf *out) {
     Printer p = {.g = g, .out = out, .arena = arena_new()};
     number_files(&p);
@@ -491,11 +502,7 @@ void graph_print(const Graph *g, Buf *out) {
     print_units(&p);
     print_groups(&p);
     print_formulas(&p);
-    if (g->level >= LEVEL_SCHED)
-        buf_printf(out, "arena persistent %llu bytes %llu workspace cpu %llu cuda %llu\n",
-                   (unsigned long long)g->persistent_bytes, (unsigned long long)g->arena_bytes,
-                   (unsigned long long)g->workspace_bytes[DEVICE_CPU],
-                   (unsigned long long)g->workspace_bytes[DEVICE_CUDA]);
+    if (g->level >= LEVEL_SCHED) print_arena(g, out);
     for (uint32_t i = 0; i < g->programs.n; i++) print_program(&p, &g->programs.at[i]);
     arena_free(p.arena);
 }

@@ -3,10 +3,23 @@
 
 typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, HELD, PARTIAL, ACCUMULATE } Entry;
 
+typedef enum PlaceEntry { DEVICE, AWAY } PlaceEntry;
+typedef enum MovedBy { BY_NOTHING, BY_STATES, BY_PARAMS, BY_GRADS } MovedBy;
+typedef enum GroupDtype { OF_MASTER, OF_COMPUTE, OF_REDUCE } GroupDtype;
+
 static const uint8_t table[STRATEGY_KINDS][RESIDENTS][BORDERS] = {
 #define RESIDES(strategy, what, ...) [strategy][RESIDENT_##what] = {__VA_ARGS__},
 #include "strategies.def"
-#undef RESIDES
+};
+
+static const struct {
+    GroupDtype dtype;
+    MovedBy moved_by;
+    PlaceEntry at[BORDERS];
+} lives[RESIDENTS] = {
+#define LIVES(what, dtype, moved_by, ...)                                                          \
+    [RESIDENT_##what] = {OF_##dtype, BY_##moved_by, {__VA_ARGS__}},
+#include "strategies.def"
 };
 
 bool strategy_gathers(Strategy s) { return table[s][RESIDENT_MASTER][BORDER_START] == SPLIT; }
@@ -25,11 +38,62 @@ AxisSet split_axes(const Policy *p) {
     return strategy_gathers(p->strategy) ? mesh_parameter_axes(&p->mesh) : 0;
 }
 
+static MemoryPlace place_of(const Policy *p, Resident what, Border border) {
+    if (lives[what].at[border] == DEVICE) return PLACE_DEVICE;
+    switch (lives[what].moved_by) {
+    case BY_STATES: return p->offload_states;
+    case BY_PARAMS: return p->offload_params;
+    case BY_GRADS: return p->offload_grads;
+    case BY_NOTHING: break;
+    }
+    return PLACE_DEVICE;
+}
+
+int resident_dtype(Resident what, const Group *g) {
+    switch (lives[what].dtype) {
+    case OF_MASTER: return g->master_dtype;
+    case OF_COMPUTE: return g->compute_dtype;
+    case OF_REDUCE: return g->reduce_dtype;
+    }
+    return DT_NONE;
+}
+
+Resident resident_of(StateRole role) {
+    switch (role) {
+    case STATE_PARAM: return RESIDENT_MASTER;
+    case STATE_COPY: return RESIDENT_COPY;
+    case STATE_MOMENT1:
+    case STATE_MOMENT2: return RESIDENT_MOMENTS;
+    case STATE_GRADIENT: return RESIDENT_GRADIENT;
+    case STATE_GATHERED: return RESIDENT_GATHERED;
+    case STATE_STEP:
+    case STATE_STAGING:
+    case STATE_SCALE:
+    case STATE_METRIC:
+    case STATE_FACTORS: /* of rows and columns: every rank has them whole, and they are small */
+    case STATE_ROLES: break;
+    }
+    return RESIDENTS;
+}
+
+MemoryPlace state_place(const Policy *p, const State *s) {
+    Resident what = resident_of(s->role);
+    if (what == RESIDENTS || s->partial) return PLACE_DEVICE;
+    return place_of(p, what, BORDER_START);
+}
+
+bool value_is_away(const Graph *g, ValueId v) {
+    const Op *def = &g->ops.at[g->values.at[v].def];
+    if (def->kind == OP_evict) return true;
+    return def->kind == OP_state &&
+           state_place(&g->policy, &g->states.at[def->attr->index]) != PLACE_DEVICE;
+}
+
 Residence residence_of_contribution(const Policy *p) {
     return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
 }
 
-Residence residence_of(const Policy *p, Resident what, Border border, Extent of) {
+static Residence axes_of(const Policy *p, Resident what, Border border, Extent of) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
     AxisSet split = of == EXTENT_WHOLE ? 0 : mesh_parameter_axes(&p->mesh);
@@ -46,7 +110,7 @@ Residence residence_of(const Policy *p, Resident what, Border border, Extent of)
     case HELD: return p->hold ? whole : gone;
     case PARTIAL: return residence_of_contribution(p);
     case ACCUMULATE: {
-        Residence end = residence_of(p, what, BORDER_UPDATE, of);
+        Residence end = axes_of(p, what, BORDER_UPDATE, of);
         if (local) return residence_of_contribution(p);
         if (p->all_reduce_last && several && split_axes(p))
             end.partial = mesh_sample_axes(&p->mesh) & ~split_axes(p);
@@ -54,6 +118,12 @@ Residence residence_of(const Policy *p, Resident what, Border border, Extent of)
     }
     }
     return gone;
+}
+
+Residence residence_of(const Policy *p, Resident what, Border border, Extent of) {
+    Residence r = axes_of(p, what, border, of);
+    if (r.kept && !r.partial) r.place = place_of(p, what, border);
+    return r;
 }
 
 Transition residence_transition(Residence from, Residence to) {

@@ -1,8 +1,8 @@
 /* Where a step keeps what: the table of strategies.def, as the policy and the mesh make it.
  *
- * A Residence says over which axes something is split (a rank holds one shard) and over which it is
- * partial (ranks hold contributions that are still to be summed). What changes between two borders
- * is a transition, and each kind of it is one collective:
+ * A Residence says over which axes something is split (a rank holds one shard), over which it is
+ * partial (ranks hold contributions that are still to be summed), and in which memory it is. What
+ * changes between two borders is a transition, and each kind of it is one collective:
  *
  *     split   -> whole      all-gather      (unshard)
  *     whole   -> split      nothing is sent (retain)
@@ -10,7 +10,8 @@
  *     partial -> complete   all-reduce
  *
  * A partial value that is to be split over some axes and complete on others is scattered first, so
- * that the all-reduce carries a shard.
+ * that the all-reduce carries a shard. What changes its memory is copied: fetch to the device,
+ * evict from it; collectives and computation read the device's memory alone.
  */
 #ifndef FSDPC_RESIDENCY_H
 #define FSDPC_RESIDENCY_H
@@ -19,6 +20,7 @@
 
 typedef enum Resident {
     RESIDENT_MASTER,
+    RESIDENT_COPY, /* its axes are the master's */
     RESIDENT_MOMENTS,
     RESIDENT_GATHERED,
     RESIDENT_GRADIENT,
@@ -29,6 +31,7 @@ typedef enum Border { BORDER_START, BORDER_FORWARD, BORDER_BETWEEN, BORDER_UPDAT
 typedef struct Residence {
     bool kept;
     AxisSet split, partial;
+    MemoryPlace place;
 } Residence;
 /* Everything is there, on every rank. */
 static inline bool residence_is_whole(Residence r) { return r.kept && !r.split; }
@@ -53,6 +56,16 @@ Transition residence_transition(Residence from, Residence to);
 static inline bool transition_is_none(Transition t) {
     return !(t.gather | t.scatter | t.sum | t.retain);
 }
+
+/* In which of a group's three dtypes it is kept. */
+int resident_dtype(Resident what, const Group *g);
+/* What a state of that role is in the table; RESIDENTS: it is not in it. */
+Resident resident_of(StateRole role);
+/* In which memory the state lies: where the table has it when a step starts. */
+MemoryPlace state_place(const Policy *p, const State *s);
+/* Does the op leave its result in host memory? All others' results are on the device, but for a
+ * view or a state. */
+bool value_is_away(const Graph *g, ValueId v);
 
 /* The borders between which a program runs. */
 Border program_entry(ProgramKind kind);

@@ -14,6 +14,14 @@
 #include "words.h"
 
 enum { MAX_RANK = 6, MAX_STREAMS = 8, NO_INDEX = -1 };
+
+/* An address of a plan says the memory too: those of host memory, which may be a file's, begin
+ * here. Both memories are an arena of less than 2^50 bytes, so that no range is in both. */
+#define HOST_BASE ((uint64_t)1 << 51)
+static inline bool address_is_host(uint64_t address) { return address >= HOST_BASE; }
+static inline uint64_t address_offset(uint64_t address) {
+    return address_is_host(address) ? address - HOST_BASE : address;
+}
 /* More operations than one op may take: sums of several such counts stay inside 64 bits. */
 #define MOST_FLOPS ((int64_t)1 << 54)
 /* Bytes, elements, samples, steps: the most that a graph or a plan holds. */

@@ -58,7 +58,7 @@ static inline uint64_t hash_word(uint64_t h, uint64_t word) {
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool verify_tables(Verify *v);       /* verify_tables.c; false: go no further */
-void verify_memory(Verify *v);       /* verify_memory.c: shard-5, sched-2, -3, -8 */
+void verify_memory(Verify *v);       /* verify_memory.c: shard-5, -9, sched-2, -3, -8 */
 void verify_order(Verify *v);        /* verify_order.c: sched-9; edges are known to be sound */
 void verify_state_places(Verify *v); /* verify_memory.c */
 void verify_training(Verify *v);     /* verify_program.c: graph-7, model-*, train-* */

@@ -1,5 +1,6 @@
-/* Memory: what a reshard has ended is not read (shard-5), and at level sched addresses follow the
- * alias rules (sched-2, sched-3) and nothing reads what an op took over (sched-8).
+/* Memory: what a reshard has ended is not read (shard-5), what is in host memory is only fetched
+ * (shard-9), and at level sched addresses follow the alias rules (sched-2, sched-3) and nothing
+ * reads what an op took over (sched-8).
  *
  * Every value belongs to a root, the value whose memory it is in: a view to what it shows, a
  * result in place to its operand, the operands of a pack to the pack. A root has a version, which
@@ -7,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "residency.h"
 #include "verify.h"
 
 enum { PLACE_ALIGN = 256 };
@@ -101,7 +103,8 @@ static void check_place(Memory *m, const Op *op, uint32_t j) {
     int from = op_alias_must(op, j);
     uint64_t at = value->address, size = value_room(v->g, value);
     uint64_t grain = m->inside[x] || from >= 0 ? dtype_bytes(value->type.dtype) : PLACE_ALIGN;
-    if (at == NO_ADDRESS || at % grain || size > v->g->arena_bytes || at > v->g->arena_bytes - size)
+    uint64_t room = address_is_host(at) ? v->g->host_bytes : v->g->arena_bytes;
+    if (at == NO_ADDRESS || at % grain || size > room || address_offset(at) > room - size)
         verify_broken(v, RULE_SCHED_2, op, "%%%u of %llu bytes is at %lld", v->value_number[x],
                       (unsigned long long)size, (long long)at);
     if (from < 0) return;
@@ -123,6 +126,19 @@ static void check_pack(Memory *m, const Op *op) {
         if (at != wanted)
             verify_broken(v, RULE_SCHED_3, op, "%%%u is at %lld, not at %lld",
                           v->value_number[op->in[i]], (long long)at, (long long)wanted);
+    }
+}
+
+/* Who reads and leaves what in host memory: fetch reads it, evict leaves it there. */
+static void check_host(Verify *v, const Op *op) {
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        bool away = value_is_away(v->g, op->in[k]);
+        bool wanted = op->kind == OP_fetch;
+        if (op->kind == OP_set_state)
+            wanted = state_place(&v->g->policy, &v->g->states.at[op->attr->index]) != PLACE_DEVICE;
+        if (away != wanted)
+            verify_broken(v, RULE_SHARD_9, op, "reads %%%u, which is in memory of the %s",
+                          v->value_number[op->in[k]], away ? "host" : "device");
     }
 }
 
@@ -160,6 +176,8 @@ void verify_memory(Verify *v) {
     m.ending = arena_array(v->arena, uint32_t, v->g->values.n);
     m.container = arena_array(v->arena, ValueId, v->g->values.n);
     walk(&m);
+    for (uint32_t k = 0; k < v->program->ops.n && v->g->level >= LEVEL_COMM; k++)
+        check_host(v, verify_op(v, k));
     if (!v->placed) return;
     m.inside = arena_array(v->arena, bool, v->g->values.n);
     find_inside(&m);
@@ -189,8 +207,13 @@ void verify_state_places(Verify *v) {
     for (uint32_t i = 0; i < g->states.n; i++) {
         const State *s = by_address[i];
         uint64_t size = (uint64_t)type_bytes(&s->type);
-        if (s->address % PLACE_ALIGN || size > g->persistent_bytes ||
-            s->address > g->persistent_bytes - size || s->address < end)
+        uint64_t room = address_is_host(s->address) ? g->host_persistent : g->persistent_bytes;
+        bool host = state_place(&g->policy, s) != PLACE_DEVICE;
+        if (host != address_is_host(s->address))
+            verify_broken(v, RULE_SCHED_2, NULL, "state \"%s\" is not in memory of the %s", s->name,
+                          host ? "host" : "device");
+        else if (s->address % PLACE_ALIGN || size > room ||
+                 address_offset(s->address) > room - size || s->address < end)
             verify_broken(v, RULE_SCHED_2, NULL, "state \"%s\" of %llu bytes is at %lld", s->name,
                           (unsigned long long)size, (long long)s->address);
         else

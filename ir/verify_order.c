@@ -1,10 +1,10 @@
-/* Gathers run no further ahead than the list says (sched-9).
+/* Gathers and fetches run no further ahead than the list says (sched-9).
  *
  * In: a program of level sched, its edges ascending (sched-4). Where it has edges at all, pass
- * `edges` has been here, and a gather must happen after all the work of stream compute that is
- * issued before it. Happens-before is order on a stream and edges: every op has a clock, how many
- * ops of each stream have finished whenever it starts. Data and tokens are not looked at: what they
- * require must be edges, and plan_check proves that.
+ * `edges` has been here, and a gather or fetch must happen after all the work of stream compute
+ * that is issued before it. Happens-before is order on a stream and edges: every op has a clock,
+ * how many ops of each stream have finished whenever it starts. Data and tokens are not looked at:
+ * what they require must be edges, and plan_check proves that.
  */
 #include "verify.h"
 
@@ -43,7 +43,7 @@ void verify_order(Verify *v) {
     for (uint32_t k = 0; k < n; k++) {
         const Op *op = verify_op(v, k);
         set_clock(&o, k, before[op->stream]);
-        if (op->stream == STREAM_GATHER && o.clock[k][STREAM_COMPUTE] < worked)
+        if (stream_runs_ahead(op->stream) && o.clock[k][STREAM_COMPUTE] < worked)
             verify_broken(v, RULE_SCHED_9, op, "need not wait for #%u %s", v->first_number + last,
                           op_info[verify_op(v, last)->kind].name);
         for (int s = 0; s < STREAM_KINDS; s++) before[op->stream][s] = o.clock[k][s];

@@ -174,7 +174,9 @@ void verify_training(Verify *v) {
 /* The group whose gathered parameters a value holds, or NO_INDEX when that is not plain. */
 static int32_t flat_group(const Verify *v, ValueId id) {
     const Op *def = &v->g->ops.at[verify_value(v, id)->def];
-    for (; def->kind == OP_cast; def = &v->g->ops.at[verify_value(v, id)->def]) id = def->in[0];
+    for (; def->kind == OP_cast || def->kind == OP_fetch;
+         def = &v->g->ops.at[verify_value(v, id)->def])
+        id = def->in[0];
     if (def->kind == OP_unshard)
         return v->g->units.at[def->attr->unit].groups.at[verify_value(v, id)->result];
     if (def->kind != OP_state) return NO_INDEX;
@@ -351,6 +353,13 @@ static void check_workspace(Verify *v, const Op *op) {
     }
 }
 
+/* A copy's stream is that of its direction. */
+static void check_copy_stream(Verify *v, const Op *op) {
+    uint8_t stream = op->kind == OP_fetch ? STREAM_FETCH : STREAM_EVICT;
+    if (v->g->level == LEVEL_SCHED && op->stream != stream)
+        verify_broken(v, RULE_SCHED_5, op, "is on stream %s", stream_name(op->stream));
+}
+
 static void check_peak(Verify *v) {
     if (v->program->peak > v->g->arena_bytes || v->program->peak < v->g->persistent_bytes)
         verify_broken(v, RULE_SCHED_6, NULL, "peak %llu, arena %llu, states %llu",
@@ -368,6 +377,7 @@ void verify_sharding(Verify *v) {
         if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
         if (op->kind == OP_retain) check_retain(v, op);
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);
+        if (op->kind == OP_fetch || op->kind == OP_evict) check_copy_stream(v, op);
         count_op(v, op, counts);
         if (v->g->level < LEVEL_SCHED) continue;
         check_edges(v, op);

@@ -93,6 +93,8 @@ static void see_op(Verify *v, const Op *op) {
         if (v->program->kind != PROGRAM_LAST)
             want(v, op, op->in[0], s->group, s->split, s->partial);
         break;
+    case OP_fetch:
+    case OP_evict: v->gradient[op->out] = v->gradient[op->in[0]]; break;
     case OP_reduce_scatter:
     case OP_all_reduce: see_reduction(v, op); break;
     case OP_accumulate: {

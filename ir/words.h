@@ -38,7 +38,15 @@
 #define WORDS_StreamKind(W)                                                                        \
     W(STREAM_COMPUTE, "compute", "everything that is no collective")                               \
     W(STREAM_GATHER, "gather", "all-gathers of parameters, and casts that feed them")              \
-    W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")
+    W(STREAM_REDUCE, "reduce", "reductions of gradients and metrics")                              \
+    W(STREAM_FETCH, "fetch", "copies from host memory to the device")                              \
+    W(STREAM_EVICT, "evict", "copies from the device to host memory")
+
+/* Where something is kept. */
+#define WORDS_MemoryPlace(W)                                                                       \
+    W(PLACE_DEVICE, "device", "in memory of the device")                                           \
+    W(PLACE_HOST, "host", "in memory of the host")                                                 \
+    W(PLACE_FILE, "file", "in a file that is mapped into memory of the host")
 
 #define WORDS_Phase(W)                                                                             \
     W(PHASE_FORWARD, "forward", "the loss")                                                        \
@@ -163,6 +171,7 @@
     TABLE(OpLevel, LEVEL_COUNT)                                                                    \
     TABLE(DeviceKind, DEVICE_KINDS)                                                                \
     TABLE(StreamKind, STREAM_KINDS)                                                                \
+    TABLE(MemoryPlace, MEMORY_PLACES)                                                              \
     TABLE(Phase, PHASE_COUNT)                                                                      \
     TABLE(GeluForm, GELU_FORMS)                                                                    \
     TABLE(Snapshot, SNAPSHOTS)                                                                     \

@@ -55,11 +55,11 @@ static bool policy_is_possible(const Graph *g) {
 
 /* ---- states ---- */
 
-static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, int dtype,
-                         Residence where) {
+static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, Residence where) {
     Graph *g = c->g;
     const char *of = g->states.at[c->param_state[k]].name + strlen("param");
     const char *name = arena_printf(g->scratch, "%s%s", word, of);
+    int dtype = resident_dtype(resident_of(role), &g->groups.at[k]);
     int64_t elements = g->groups.at[k].layout.padded / mesh_extent(&g->policy.mesh, where.split);
     int32_t row =
         graph_add_state(g, role, name, type_of(dtype, 1, &elements), NO_INDEX, (int32_t)k);
@@ -84,13 +84,11 @@ static void make_states(Comm *c, const Parts *train) {
         Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
         Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, k);
         if (train && comm_keeps_copy(c, train, k))
-            c->copy_state[k] = add_state(c, STATE_COPY, "copy", k, group.compute_dtype, master);
+            c->copy_state[k] = add_state(c, STATE_COPY, "copy", k, master);
         if (gradient.kept && group.trainable)
-            c->gradient_state[k] =
-                add_state(c, STATE_GRADIENT, "grad", k, group.reduce_dtype, gradient);
+            c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, gradient);
         if (gathered.kept && group.layout.split)
-            c->gathered_state[k] =
-                add_state(c, STATE_GATHERED, "gathered", k, group.compute_dtype, gathered);
+            c->gathered_state[k] = add_state(c, STATE_GATHERED, "gathered", k, gathered);
     }
 }
 

@@ -20,6 +20,13 @@
  * and what waits for that comes one segment later. What still waits then is done before the norm of
  * its group; the last free comes before the metrics or at the end of the program.
  *
+ * What is kept in host memory (the places of the residency table) is on the device for as long as
+ * it takes: a shard from before its gather; a sum of gradients while a micro-batch is added; a
+ * reduced gradient until its norm is there, one segment after its reduction, and again in the
+ * update. An op of the update that reads such things has a window: it is opened by fetching them,
+ * and closed, when what it made is evicted, by a free. So that copies overlap with computation, the
+ * window of the next op is opened before the op, and closed later where the policy has buffers.
+ *
  * Kinds: first and micro leave out the update. Gradients of micro-batches add up after the
  * reduction (sharded) or before it (local; then only last reduces). With hold, first keeps the
  * gathered parameters in a state, micro and last read it, last reshards.
@@ -38,9 +45,18 @@ typedef struct Pending {
     const Bucket *bucket;
     ValueId pack;     /* to be freed, or NO_VALUE */
     ValueId value;    /* result of the reduction, to be kept in a state; NO_VALUE: nothing to do */
+    ValueId leaving;  /* the same, to go to host memory alone */
+    ValueId left;     /* gone there: to be freed, or NO_VALUE */
     bool summed;      /* value holds all micro-batches already */
     Transition later; /* once it does, what the bucket's groups still need */
 } Pending;
+
+/* An op of the update that reads what is in host memory. */
+typedef struct Window {
+    uint32_t item;
+    ValueId *copy;          /* by operand: on the device, or NO_VALUE; NULL: not fetched yet */
+    VEC(ValueId) on_device; /* what is freed at its end */
+} Window;
 
 typedef struct Emit {
     Comm *c;
@@ -65,6 +81,9 @@ typedef struct Emit {
     int32_t *pending_of;    /* by group: row of pending, or NO_INDEX */
     VEC(Pending) pending;
     VEC(Metric) metrics;
+    VEC(Window) windows;
+    uint32_t next_window;
+    OpId *norm;                 /* by group: the old op that takes its gradient's norm, or NO_OP */
     VEC(ValueId) stats;         /* old values: of routing, whose sum over ranks is not issued yet */
     VEC(ValueId) parts_of_sums; /* old values: what this rank adds to sums that nothing has read */
 } Emit;
@@ -101,21 +120,33 @@ static bool stays(const Emit *e, const Gather *gather) {
     return gather->closes && comm_gathered(e->c, e->exit, gather->unit).kept;
 }
 
+static ValueId fetch(Emit *e, ValueId v) { return emit(&e->b, OP_fetch, NULL, 1, &v, NULL); }
+
 static ValueId compute_shard(Emit *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
-    if (group->compute_dtype == group->master_dtype) return e->shard[k];
-    if (e->c->copy_state[k] != NO_INDEX) return e->copy[k];
+    bool copied = e->c->copy_state[k] != NO_INDEX;
+    ValueId shard = copied ? e->copy[k] : e->shard[k];
+    if (value_is_away(e->c->g, shard)) shard = fetch(e, shard);
+    if (copied || group->compute_dtype == group->master_dtype) return shard;
     Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
-    return emit(&e->b, OP_cast, NULL, 1, &e->shard[k], &t);
+    return emit(&e->b, OP_cast, NULL, 1, &shard, &t);
 }
 
-/* The master shard has its new value: so has its copy. */
+/* What the current op of the update made is kept in host memory: it goes there, and is freed when
+ * the op's window is closed. */
+static ValueId evict_of_window(Emit *e, ValueId v) {
+    vec_push(e->c->g->scratch, &e->windows.at[e->next_window - 1].on_device, v);
+    return emit(&e->b, OP_evict, NULL, 1, &v, NULL);
+}
+
+/* The master shard has its new value: so has its copy, which is where that is. */
 static void update_copy(Emit *e, const Op *set_master) {
     const State *s = &e->c->g->states.at[set_master->attr->index];
     if (s->role != STATE_PARAM || e->c->copy_state[s->group] == NO_INDEX) return;
     const Group *group = &e->c->g->groups.at[s->group];
     Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
     ValueId v = emit(&e->b, OP_cast, NULL, 1, &e->became[set_master->in[0]], &t);
+    if (state_place(&e->c->g->policy, s) != PLACE_DEVICE) v = evict_of_window(e, v);
     emit_set_state(&e->b, e->c->copy_state[s->group], v);
 }
 
@@ -251,11 +282,39 @@ static void move(Emit *e, const Bucket *b, Transition t, ValueId *v) {
     }
 }
 
+/* ---- gradients that leave the device ---- */
+
+/* Is the sum of the group's micro-batches in host memory, between them? */
+static bool is_kept_away(const Emit *e, uint32_t group) {
+    return comm_residence(e->c, RESIDENT_GRADIENT, BORDER_BETWEEN, group).place != PLACE_DEVICE;
+}
+
+/* Does this program leave the group's reduced gradient in host memory for the update? */
+static bool leaves(const Emit *e, uint32_t group) {
+    return e->update && e->c->g->groups.at[group].trainable &&
+           comm_residence(e->c, RESIDENT_GRADIENT, BORDER_UPDATE, group).place != PLACE_DEVICE;
+}
+
+/* Copies a gradient to host memory, after its norm where it is complete; the device's memory is
+ * free one segment later. */
+static ValueId leave(Emit *e, Pending *p, ValueId gradient) {
+    OpId norm = e->update ? e->norm[p->of->group] : NO_OP;
+    if (norm != NO_OP) {
+        Op op = e->c->g->ops.at[norm];
+        op.phase = e->b.phase;
+        clone(e, &op, &gradient);
+    }
+    p->left = gradient;
+    p->leaving = NO_VALUE;
+    return e->became[p->of->reduced] = emit(&e->b, OP_evict, NULL, 1, &gradient, NULL);
+}
+
 /* The group's micro-batches so far and what the reduction made of this one. */
 static ValueId add_kept(Emit *e, const Pending *p) {
     ValueId both[2] = {NO_VALUE, p->value};
     if (e->first || p->summed) return p->value;
     both[0] = emit_state(&e->b, e->c->gradient_state[p->of->group]);
+    if (value_is_away(e->c->g, both[0])) both[0] = fetch(e, both[0]);
     return emit(&e->b, OP_accumulate, NULL, 2, both, NULL);
 }
 
@@ -279,9 +338,12 @@ static void sum_bucket(Emit *e, const Bucket *b) {
 
 /* What had to wait for a reduction: the result goes into, or is added to, the group's state. */
 static void store(Emit *e, Pending *p) {
+    uint32_t group = p->of->group;
     ValueId sum = add_kept(e, p);
-    emit_set_state(&e->b, e->c->gradient_state[p->of->group], sum);
-    e->became[p->of->reduced] = sum;
+    bool away = is_kept_away(e, group);
+    ValueId there = away || leaves(e, group) ? leave(e, p, sum) : sum;
+    emit_set_state(&e->b, e->c->gradient_state[group], away ? there : sum);
+    e->became[p->of->reduced] = there;
     p->value = NO_VALUE;
 }
 
@@ -295,10 +357,17 @@ static void complete(Emit *e, uint32_t group) {
 
 static int32_t pending_unit(const Emit *e, uint32_t row) { return e->pending.at[row].bucket->unit; }
 
+/* Takes what is to be freed of the row now. */
+static void take_freed(Pending *p, ValueId *list, uint32_t *n) {
+    if (p->pack != NO_VALUE) list[(*n)++] = p->pack;
+    if (p->left != NO_VALUE && p->left != p->pack) list[(*n)++] = p->left;
+    p->pack = p->left = NO_VALUE;
+}
+
 /* The next thing that waits for the reductions of rows [from, to), all of a unit; one free for
- * their packs. True if something still waits. */
+ * their packs and what has left the device. True if something still waits. */
 static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
-    ValueId *packs = arena_array(e->c->g->scratch, ValueId, to - from);
+    ValueId *freed = arena_array(e->c->g->scratch, ValueId, 2 * (to - from));
     uint32_t n = 0;
     bool later = false;
     Attrs a = {.unit = pending_unit(e, from)};
@@ -311,11 +380,12 @@ static bool advance(Emit *e, uint32_t from, uint32_t to, uint8_t phase) {
     }
     for (uint32_t row = from; row < to; row++) {
         Pending *p = &e->pending.at[row];
+        take_freed(p, freed, &n);
         if (!later && p->value != NO_VALUE) store(e, p);
-        if (p->pack != NO_VALUE) packs[n++] = p->pack;
-        p->pack = NO_VALUE;
+        if (p->leaving != NO_VALUE) leave(e, p, p->leaving);
     }
-    if (n) op_emit(&e->b, OP_free, &a, n, packs, NULL);
+    if (n) op_emit(&e->b, OP_free, &a, n, freed, NULL);
+    for (uint32_t row = from; row < to; row++) later |= e->pending.at[row].left != NO_VALUE;
     return later;
 }
 
@@ -378,7 +448,7 @@ static Way way_of(const Emit *e, uint32_t group) {
     Residence end = comm_residence(c, RESIDENT_GRADIENT, BORDER_UPDATE, group);
     Way w = {.each = residence_transition(made, e->several ? kept : end),
              .last = residence_transition(e->several ? kept : end, end)};
-    w.at_once = e->several && transition_is_none(w.each);
+    w.at_once = e->several && transition_is_none(w.each) && !is_kept_away(e, group);
     w.in_place = w.at_once && e->update && w.last.sum && !w.last.scatter;
     return w;
 }
@@ -402,11 +472,12 @@ static void emit_bucket(Emit *e, const Bucket *b, uint8_t phase) {
     Transition later = w.at_once || !e->update ? (Transition){0} : w.last;
     for (uint32_t k = 0; k < b->of.n; k++) {
         const Reduction *r = &b->of.at[k];
-        Pending p = {r, b, NO_VALUE, NO_VALUE, w.in_place, later};
+        Pending p = {r, b, NO_VALUE, NO_VALUE, NO_VALUE, NO_VALUE, w.in_place, later};
         e->became[r->reduced] = value[k];
         if (e->several && (!w.at_once || w.in_place)) p.value = value[k];
         if (!w.at_once && w.each.scatter) p.pack = e->pack[r->group];
-        if (p.value == NO_VALUE && p.pack == NO_VALUE) continue;
+        if (p.value == NO_VALUE && leaves(e, r->group)) p.leaving = value[k];
+        if (p.value == NO_VALUE && p.pack == NO_VALUE && p.leaving == NO_VALUE) continue;
         e->pending_of[r->group] = (int32_t)e->pending.n;
         vec_push(e->c->g->scratch, &e->pending, p);
     }
@@ -535,7 +606,95 @@ static void join_momentum(Emit *e, const Op *op) {
     *part = emit(&e->b, OP_all_reduce, &a, 1, part, NULL);
 }
 
+/* ---- windows of the update ---- */
+
+/* Is what the old value stands for in host memory when the update reads it? */
+static bool is_read_away(const Emit *e, ValueId old) {
+    const Graph *g = e->c->g;
+    const Op *def = &g->ops.at[g->values.at[old].def];
+    if (def->kind == OP_gradient) return leaves(e, (uint32_t)def->attr->group);
+    return value_is_away(g, old);
+}
+
+static void find_windows(Emit *e) {
+    Graph *g = e->c->g;
+    for (uint32_t k = 0; k < g->groups.n; k++) e->norm[k] = NO_OP;
+    for (uint32_t i = 0; i < e->parts->items.n && e->update; i++) {
+        const Op *op = &g->ops.at[e->parts->items.at[i]];
+        bool norm = op->kind == OP_grad_norm && op->attr->group != NO_INDEX, away = false;
+        if (norm && leaves(e, (uint32_t)op->attr->group))
+            e->norm[op->attr->group] = e->parts->items.at[i];
+        for (uint32_t j = 0; j < op->n_in && !norm; j++) away |= is_read_away(e, op->in[j]);
+        if (away) vec_push(g->scratch, &e->windows, (Window){.item = i});
+    }
+}
+
+/* A state that updates alone read is named where it is fetched. */
+static ValueId source_of(Emit *e, ValueId old) {
+    const Graph *g = e->c->g;
+    if (e->became[old] == NO_VALUE)
+        e->became[old] = emit_state(&e->b, (int32_t)g->ops.at[g->values.at[old].def].attr->index);
+    return e->became[old];
+}
+
+static void fetch_window(Emit *e, uint32_t number) {
+    if (number >= e->windows.n || e->windows.at[number].copy) return;
+    Graph *g = e->c->g;
+    Window *w = &e->windows.at[number];
+    Op op = g->ops.at[e->parts->items.at[w->item]];
+    w->copy = arena_array(g->scratch, ValueId, op.n_in);
+    builder_like(&e->b, &op);
+    for (uint32_t j = 0; j < op.n_in; j++) {
+        bool away = is_read_away(e, op.in[j]);
+        w->copy[j] = away ? fetch(e, source_of(e, op.in[j])) : NO_VALUE;
+        bool replaced = false; /* by a result, which leaves */
+        for (uint32_t k = 0; k < op.n_out; k++) replaced |= op_alias_must(&op, k) == (int)j;
+        if (away && !replaced) vec_push(g->scratch, &w->on_device, w->copy[j]);
+    }
+}
+
+static void close_window(Emit *e, uint32_t number) {
+    Window *w = &e->windows.at[number];
+    const Op *op = &e->c->g->ops.at[e->parts->items.at[w->item]];
+    Attrs a = {.unit = e->c->g->groups.at[op->attr->group].unit};
+    builder_like(&e->b, op);
+    if (w->on_device.n) op_emit(&e->b, OP_free, &a, w->on_device.n, w->on_device.at, NULL);
+    w->on_device.n = 0;
+}
+
+/* With one buffer each op waits for its copies and the next one for what leaves; with two the next
+ * window is opened meanwhile; with three the one before is still closing. */
+static void open_window(Emit *e) {
+    int64_t buffers = e->c->g->policy.offload_buffers;
+    uint32_t now = e->next_window++, behind = (uint32_t)MAX(1, buffers - 1);
+    if (now >= behind) close_window(e, now - behind);
+    fetch_window(e, now);
+    if (buffers > 1) fetch_window(e, now + 1);
+}
+
+/* The state is in host memory: what the update made of it goes there. */
+static void set_away(Emit *e, const Op *op) {
+    builder_like(&e->b, op);
+    ValueId v = evict_of_window(e, e->became[op->in[0]]);
+    emit_set_state(&e->b, (int32_t)op->attr->index, v);
+    update_copy(e, op);
+}
+
 /* ---- programs ---- */
+
+/* What the update does with what is in host memory. true: the item is done. */
+static bool emit_away(Emit *e, const Op *op) {
+    const Graph *g = e->c->g;
+    if (op->kind == OP_grad_norm && op->attr->group != NO_INDEX &&
+        e->norm[op->attr->group] != NO_OP) {
+        finish_all(e, PHASE_UPDATE);
+        return true;
+    }
+    if (op->kind != OP_state && op->kind != OP_set_state) return false;
+    if (state_place(&g->policy, &g->states.at[op->attr->index]) == PLACE_DEVICE) return false;
+    if (op->kind == OP_set_state) set_away(e, op);
+    return true;
+}
 
 static void emit_item(Emit *e, uint32_t item) {
     Graph *g = e->c->g;
@@ -550,7 +709,13 @@ static void emit_item(Emit *e, uint32_t item) {
         see_step_scale(e, &op);
         return;
     }
+    if (emit_away(e, &op)) return;
     if (op.kind == OP_balance_loss) reduce_stats(e, &op);
+    const ValueId *copy = NULL;
+    if (e->next_window < e->windows.n && e->windows.at[e->next_window].item == item) {
+        open_window(e);
+        copy = e->windows.at[e->next_window - 1].copy;
+    }
     builder_like(&e->b, &op);
     reduce_sums(e, &op);
     bool partial = op.kind == OP_factored_sums || op.kind == OP_factored_rms;
@@ -562,6 +727,7 @@ static void emit_item(Emit *e, uint32_t item) {
     for (uint32_t j = 0; j < op.n_in; j++) {
         int32_t p = e->parts->view[op.in[j]];
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
+        if (copy && copy[j] != NO_VALUE) in[j] = copy[j];
     }
     clone(e, &op, in);
     if (op.kind == OP_set_state) update_copy(e, &op);
@@ -623,6 +789,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     e.pending_of = arena_array(a, int32_t, g->groups.n);
     for (uint32_t k = 0; k < g->groups.n; k++) e.pending_of[k] = NO_INDEX;
     e.view_gather = arena_array(a, uint32_t, n);
+    e.norm = arena_array(a, OpId, g->groups.n);
     e.became = arena_array(a, ValueId, n);
     for (uint32_t v = 0; v < n; v++) e.became[v] = NO_VALUE;
     return e;
@@ -631,6 +798,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
 void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
     Emit e = begin(c, parts, kind);
     read_shards(&e);
+    find_windows(&e);
     for (uint32_t v = 0; v < parts->n_values; v++)
         if (parts->shard[v] != NO_INDEX) e.became[v] = e.shard[parts->shard[v]];
     for (uint32_t s = 0; s < parts->segments.n; s++) {
@@ -641,6 +809,7 @@ void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
         end_segment(&e, s);
     }
     finish_all(&e, kind == PROGRAM_EVAL ? PHASE_FORWARD : PHASE_BACKWARD);
+    for (uint32_t k = 0; k < e.next_window; k++) close_window(&e, k);
     e.b.path = "";
     e.b.span = (Span){0};
     e.b.unit = NO_INDEX;

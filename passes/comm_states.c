@@ -25,12 +25,16 @@ static int64_t casts_of_step(const Comm *c, const Parts *parts, const Group *q) 
 }
 
 /* A cast of a shard goes on beside computation, as the gather that it feeds does; computation waits
- * for the cast of what every rank holds whole. */
+ * for the cast of what every rank holds whole. Of what is offloaded the copy is
+ * fetched: it is smaller. */
 bool comm_keeps_copy(const Comm *c, const Parts *parts, uint32_t group) {
     const Group *q = &c->g->groups.at[group];
     if (q->compute_dtype == q->master_dtype) return false;
     switch (c->g->policy.cast) {
-    case CAST_AUTO: return !q->layout.split && casts_of_step(c, parts, q) > 1;
+    case CAST_AUTO:
+        if (comm_residence(c, RESIDENT_MASTER, BORDER_START, group).place != PLACE_DEVICE)
+            return true;
+        return !q->layout.split && casts_of_step(c, parts, q) > 1;
     case CAST_UPDATE: return true;
     case CAST_GATHER:
     case CAST_TIMES: break;

@@ -6,8 +6,8 @@
  * Ops of one stream run in list order, so for each other stream only the latest op that has to be
  * waited for matters. An op waits for
  *   - the ops that make its operands, tokens included; a `state` value is there from the start,
- *   - on stream gather: the computation that is issued before it, so that prefetching runs as far
- *     ahead as the list says, however fast a gather is,
+ *   - on streams gather and fetch: the computation that is issued before it, so that prefetching
+ *     runs as far ahead as the list says, however fast a gather is,
  *   - every access of the memory that its results overwrite,
  *   - every reader of what it ends, when it is a reshard or free,
  *   - if its kernel has a workspace, those that used the workspace before.
@@ -75,7 +75,7 @@ static void name_results(Edges *e, const Op *op) {
 
 static void find_needs(Edges *e, const Op *op) {
     bool ends = op->kind == OP_reshard || op->kind == OP_free;
-    if (op->stream == STREAM_GATHER) e->need[STREAM_COMPUTE] = e->worked;
+    if (stream_runs_ahead(op->stream)) e->need[STREAM_COMPUTE] = e->worked;
     for (uint32_t k = 0; k < op->n_in; k++) {
         OpId def = e->g->values.at[op->in[k]].def;
         const Op *maker = &e->g->ops.at[def];

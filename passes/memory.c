@@ -4,8 +4,9 @@
  * and values, peaks and sizes of arena and workspaces. Ops are added only where one value would
  * have to be in two places at once (a copy, scale by 1).
  *
- * States lie at the start of the arena, in table order, the same for all programs. After them each
- * program has its own arrangement of the same bytes: values that share memory form blocks
+ * There are two arenas, of the device and, for what is offloaded, of the host (HOST_BASE). States
+ * lie at the start of theirs, in table order, the same for all programs. After them each program
+ * has its own arrangement of the same bytes: values that share memory form blocks
  * (memory_blocks.c), blocks get places (memory_place.c). Addresses are multiples of MEMORY_ALIGN
  * except inside a block. All sizes follow from types, so addresses hold on every device; scratch
  * memory of kernels, which does depend on the device, comes last.
@@ -14,15 +15,18 @@
  */
 #include "memory.h"
 #include "passes.h"
+#include "residency.h"
 
 static void place_states(Graph *g) {
-    uint64_t at = 0;
+    uint64_t end[2] = {0, HOST_BASE};
     for (uint32_t i = 0; i < g->states.n; i++) {
         State *s = &g->states.at[i];
-        s->address = at;
-        at = align_up(at + (uint64_t)type_bytes(&s->type), MEMORY_ALIGN);
+        uint64_t *at = &end[state_place(&g->policy, s) != PLACE_DEVICE];
+        s->address = *at;
+        *at = align_up(*at + (uint64_t)type_bytes(&s->type), MEMORY_ALIGN);
     }
-    g->persistent_bytes = at;
+    g->persistent_bytes = end[0];
+    g->host_persistent = end[1] - HOST_BASE;
 }
 
 /* An operand of a gather in the memory of its result is in this rank's slot there. */
@@ -48,11 +52,14 @@ static void set_addresses(Graph *g, const Blocks *b, Program *p) {
                 v->address = NO_ADDRESS;
                 continue;
             }
+            bool away = value_is_away(g, op->out + k);
+            uint64_t states = away ? HOST_BASE + g->host_persistent : g->persistent_bytes;
             if (b->pin[r] != NO_ADDRESS)
                 v->address = b->pin[r] + (uint64_t)(offset + b->low[r]);
             else
-                v->address = g->persistent_bytes + b->at.at[b->block[r]].offset + (uint64_t)offset;
-            p->peak = MAX(p->peak, v->address + (uint64_t)type_bytes(&v->type));
+                v->address = states + b->at[away].at[b->block[r]].offset + (uint64_t)offset;
+            uint64_t *top = away ? &g->host_bytes : &p->peak;
+            *top = MAX(*top, address_offset(v->address) + (uint64_t)type_bytes(&v->type));
         }
     }
     g->arena_bytes = MAX(g->arena_bytes, p->peak);
@@ -66,7 +73,7 @@ static void add_workspace(Graph *g, const Op *op) {
 /* A plan's addresses end at 2^50. */
 static bool is_possible(const Graph *g) {
     const uint64_t tib = (uint64_t)1 << 40, most = 1024 * tib;
-    uint64_t bytes = align_up(g->arena_bytes, MEMORY_ALIGN), scratch = 0;
+    uint64_t bytes = MAX(align_up(g->arena_bytes, MEMORY_ALIGN), g->host_bytes), scratch = 0;
     for (int d = 0; d < DEVICE_KINDS; d++) scratch = MAX(scratch, g->workspace_bytes[d]);
     if (bytes <= most && scratch <= most - bytes) return true;
     Diag d = diag_at(g->diags, E_plan_memory, (Span){0},
@@ -81,13 +88,14 @@ static bool is_possible(const Graph *g) {
 bool pass_memory(Graph *g) {
     place_states(g);
     g->arena_bytes = g->persistent_bytes;
+    g->host_bytes = g->host_persistent;
     for (int d = 0; d < DEVICE_KINDS; d++) g->workspace_bytes[d] = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) {
         if (!memory_copies(g, i)) return false;
         Program *p = &g->programs.at[i];
         Arena *scratch = arena_new();
         Blocks b = memory_blocks(g, p, false, scratch);
-        memory_place(scratch, b.at.at, b.at.n, p->ops.n);
+        for (int k = 0; k < 2; k++) memory_place(scratch, b.at[k].at, b.at[k].n, p->ops.n);
         set_addresses(g, &b, p);
         arena_free(scratch);
         for (uint32_t k = 0; k < p->ops.n; k++) add_workspace(g, &g->ops.at[p->ops.at[k]]);

@@ -20,6 +20,8 @@ typedef struct Block {
 } Block;
 
 /* The blocks of a program. Blocks in a state's memory have no entry in `at`. */
+typedef VEC(Block) Placed;
+
 typedef struct Blocks {
     Graph *g;
     Arena *arena;
@@ -29,8 +31,8 @@ typedef struct Blocks {
     int64_t *low, *high; /* by root: extent of the set around the root's address */
     uint64_t *pin;       /* by root: its address, when it lies in a state; else NO_ADDRESS */
     uint32_t *start, *end, *first, *last; /* by root */
-    uint32_t *block;                      /* by root: row of at; UINT32_MAX = none */
-    VEC(Block) at;
+    uint32_t *block;                      /* by root: row of at[..]; UINT32_MAX = none */
+    Placed at[2];                         /* those of the device's memory, those of the host's */
 } Blocks;
 
 /* memory_span.c: when the memory that a side stream's op touches is in use. For compute ops both

@@ -1,6 +1,6 @@
-/* How many bytes are live while each op runs, from addresses and issue order: what the peak is
- * measured against. Blocks are those of the graph as it is; a block counts from its first access to
- * its last one, states always count. */
+/* How many bytes of the device are live while each op runs, from addresses and issue order: what
+ * the peak is measured against. Blocks are those of the graph as it is; a block counts from its
+ * first access to its last one, states always count. */
 #include "memory.h"
 #include "passes.h"
 
@@ -9,10 +9,11 @@ void memory_live(const Graph *graph, uint32_t program, uint64_t *live) {
     const Program *p = &g->programs.at[program];
     Arena *scratch = arena_new();
     Blocks b = memory_blocks(g, p, true, scratch);
+    const Placed *device = &b.at[0];
     uint64_t *change = arena_array(scratch, uint64_t, p->ops.n + 1), sum = g->persistent_bytes;
-    for (uint32_t i = 0; i < b.at.n; i++) {
-        change[b.at.at[i].first] += b.at.at[i].size;
-        change[b.at.at[i].last + 1] -= b.at.at[i].size;
+    for (uint32_t i = 0; i < device->n; i++) {
+        change[device->at[i].first] += device->at[i].size;
+        change[device->at[i].last + 1] -= device->at[i].size;
     }
     for (uint32_t i = 0; i < p->ops.n; i++) live[i] = sum += change[i];
     arena_free(scratch);

@@ -7,8 +7,9 @@
  * give.
  *
  * Going forward, `from` is the latest compute op that happens before; going backward, `to` is the
- * earliest compute op that happens after. A gather happens after the compute ops that are issued
- * before it, a reshard or free after all readers of its operands: pass edges makes it so.
+ * earliest compute op that happens after. A gather or a fetch happens after the compute ops that
+ * are issued before it, a reshard or free after all readers of its operands: pass edges makes it
+ * so.
  */
 #include "memory.h"
 
@@ -49,7 +50,7 @@ static void go_forward(Walk *w) {
             continue;
         }
         uint32_t from = stream_from[op->stream];
-        if (op->stream == STREAM_GATHER) from = worked;
+        if (stream_runs_ahead(op->stream)) from = worked;
         w->spans.from[i] = stream_from[op->stream] = latest_before(w, op, from);
     }
 }

@@ -2,7 +2,8 @@
  *
  * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
  * in which the host issues ops. unshard, and a cast that only feeds it, are on stream gather;
- * reduce_scatter and all_reduce on reduce; all else on compute, in its old order.
+ * reduce_scatter and all_reduce on reduce; copies from and to host memory on fetch and evict; all
+ * else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
@@ -17,7 +18,7 @@
 
 typedef struct Move {
     uint32_t op;     /* place of the unshard in the old list */
-    uint32_t begin;  /* place of the first of the casts before it that feed it, its home */
+    uint32_t begin;  /* place of the first fetch or cast before it that feeds it, its home */
     uint32_t target; /* place before which it goes */
 } Move;
 
@@ -39,10 +40,22 @@ static OpId maker(const Schedule *s, ValueId v) { return s->g->values.at[v].def;
 static uint8_t stream_of(OpKind kind) {
     if (kind == OP_unshard) return STREAM_GATHER;
     if (kind == OP_reduce_scatter || kind == OP_all_reduce) return STREAM_REDUCE;
+    if (kind == OP_fetch) return STREAM_FETCH;
+    if (kind == OP_evict) return STREAM_EVICT;
     return STREAM_COMPUTE;
 }
 
-/* Reads the list: phases, gathers with the casts before them, reshards. */
+/* Does the op at `at`, a fetch or a cast, make what one of the ops after it, up to `to`, reads? */
+static bool feeds(const Schedule *s, uint32_t at, uint32_t to) {
+    OpKind kind = op_at(s, at)->kind;
+    if (kind != OP_cast && kind != OP_fetch) return false;
+    for (uint32_t i = at + 1; i <= to; i++)
+        for (uint32_t j = 0; j < op_at(s, i)->n_in; j++)
+            if (maker(s, op_at(s, i)->in[j]) == s->old[at]) return true;
+    return false;
+}
+
+/* Reads the list: phases, gathers with the fetches and casts before them, reshards. */
 static void survey(Schedule *s) {
     for (int p = 0; p < PHASE_COUNT; p++) {
         s->start[p] = s->n;
@@ -57,12 +70,9 @@ static void survey(Schedule *s) {
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
         if (op->kind != OP_unshard) continue;
         Move m = {i, i, i}; /* what has operands does not come first */
-        while (op_at(s, m.begin - 1)->kind == OP_cast) {
-            bool feeds = false;
-            for (uint32_t j = 0; j < op->n_in; j++)
-                feeds |= maker(s, op->in[j]) == s->old[m.begin - 1];
-            if (!feeds) break;
-            op_at(s, --m.begin)->stream = STREAM_GATHER;
+        while (feeds(s, m.begin - 1, i)) {
+            m.begin--;
+            if (op_at(s, m.begin)->kind == OP_cast) op_at(s, m.begin)->stream = STREAM_GATHER;
         }
         m.target = m.begin;
         if (s->first[op->phase] == UINT32_MAX) s->first[op->phase] = s->moves.n;

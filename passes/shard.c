@@ -197,8 +197,9 @@ static int32_t add_group_state(Shard *s, StateRole role, const char *word, uint3
     const char *name = u->name[0] ? arena_printf(g->scratch, "%s.%s", word, u->name) : word;
     uint32_t number = k - (uint32_t)u->groups.at[0];
     if (number) name = arena_printf(g->scratch, "%s.%u", name, number);
-    Type t = type_of(group->master_dtype, 1, &group->layout.shard);
-    if (role == STATE_FACTORS) t = factors_type(g, k);
+    Type t = role == STATE_FACTORS
+                 ? factors_type(g, k)
+                 : type_of(resident_dtype(resident_of(role), group), 1, &group->layout.shard);
     return graph_add_state(g, role, name, t, NO_INDEX, (int32_t)k);
 }
 

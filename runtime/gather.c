@@ -101,7 +101,7 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
     if (mine) {
         from = (const char *)g->source->shard(g->source->user, group) +
                (uint64_t)layout_at(&layout, at) * dtype_bytes(dtype);
-        if (g->source->host) {
+        if (g->source->host || rank_in_host(r, from)) {
             int code = rank_copy_in(r, g->bounce, from, bytes);
             if (!code) code = rank_synchronize(r, r->error);
             if (code) return code;
@@ -122,7 +122,7 @@ static int broadcast_piece(Gather *g, uint32_t group, int32_t owner, int64_t at,
 
 /* Where rank 0 can read n elements, or NULL with a code. */
 static const char *readable(Gather *g, const void *device, uint64_t bytes, int *code) {
-    if (g->rank->run->device->arena_is_host) return device;
+    if (g->rank->run->device->arena_is_host || rank_in_host(g->rank, device)) return device;
     *code = rank_copy_out(g->rank, g->host, device, bytes);
     return *code ? NULL : g->host;
 }
@@ -232,7 +232,7 @@ int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, boo
 static const void *master_shard(void *user, uint32_t group) {
     const Rank *r = user;
     const PlanState *s = plan_find_state(r->run->plan, STATE_PARAM, (int32_t)group);
-    return s ? r->arena + s->address : NULL;
+    return s ? rank_at(r, s->address) : NULL;
 }
 
 int save_weights(Rank *r) {

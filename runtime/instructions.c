@@ -30,7 +30,7 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
 
 static void *address_of(const Rank *r, uint32_t value) {
     const Plan *p = r->run->plan;
-    return r->arena + plan_address(p, &p->values[value], r->info.rank);
+    return rank_at(r, plan_address(p, &p->values[value], r->info.rank));
 }
 
 /* One buffer for each operand that is no token. A reshard's token may follow an unshard's shards.

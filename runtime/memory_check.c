@@ -47,7 +47,8 @@ static void free_rest(MemoryCheck *m, Range r, const uint32_t *live, uint32_t fr
         if (o.begin > r.begin) free_rest(m, (Range){r.begin, o.begin}, live, i + 1, n_live);
         r.begin = MIN(o.end, r.end);
     }
-    r.begin = MAX(r.begin, p->settings->persistent_bytes);
+    uint64_t memory = address_is_host(r.begin) ? HOST_BASE : 0;
+    r.begin = MAX(r.begin, memory + plan_persistent(p, r.begin));
     if (r.begin < r.end) vec_push(m->arena, &m->freed, r);
 }
 
@@ -94,6 +95,8 @@ static uint8_t *guard_at(const MemoryCheck *m, int which) {
 void memory_check_poison(MemoryCheck *m) {
     const PlanSettings *s = m->rank->run->plan->settings;
     memset(m->rank->arena + s->persistent_bytes, POISON, s->arena_bytes - s->persistent_bytes);
+    if (m->rank->host)
+        memset(m->rank->host + s->host_persistent, POISON, s->host_bytes - s->host_persistent);
 }
 
 int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
@@ -137,10 +140,10 @@ int memory_check_after(MemoryCheck *m, uint32_t k, char *error) {
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
         Range f = m->freed.at[i];
         uint8_t *at = (uint8_t *)m->rank->arena;
-        uint64_t top = f.end;
+        uint64_t top = address_is_host(f.begin) ? 0 : f.end;
         while (top > f.begin && top > m->high_water && at[top - 1] == POISON) top--;
         if (top > f.begin) m->high_water = MAX(m->high_water, top);
-        memset(at + f.begin, POISON, f.end - f.begin);
+        memset(rank_at(m->rank, f.begin), POISON, f.end - f.begin);
     }
     return check_guards(m, k, error);
 }

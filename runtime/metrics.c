@@ -199,6 +199,8 @@ int metrics_start(Metrics *m, uint64_t arena_bytes, char *error) {
         o, "predicted_peak_bytes",
         json_integer((json_int_t)p->settings->workspace_bytes[m->run->device->kind]));
     json_object_set_new(o, "arena_bytes", json_integer((json_int_t)arena_bytes));
+    if (p->settings->host_bytes)
+        json_object_set_new(o, "host_bytes", json_integer((json_int_t)p->settings->host_bytes));
     json_object_set_new(o, "model_flops", number(m->progress.work));
     return write_line(m, o, error);
 }
@@ -341,6 +343,9 @@ void metrics_summary(Metrics *m, uint64_t high_water) {
     print_numbers(to, m);
     fprintf(to, "arena bytes     %" PRIu64 " predicted, %" PRIu64 " allocated a rank\n",
             s->workspace_bytes[run->device->kind], m->arena_bytes);
+    if (s->host_bytes)
+        fprintf(to, "host bytes      %" PRIu64 " a rank, offloaded%s%s\n", s->host_bytes,
+                s->host_path ? " to a file in " : "", plan_string(run->plan, s->host_path));
     uint64_t beside = beside_arenas(run);
     if (beside)
         fprintf(to, "device bytes    %" PRIu64 " for context and libraries beside the arena%s\n",

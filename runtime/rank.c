@@ -4,6 +4,7 @@
  * closes it.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime.h"
 
@@ -70,7 +71,15 @@ int rank_synchronize(Rank *r, char *error) {
     return !code && t->check ? t->check(r->transport, false, error) : code;
 }
 
+/* Bytes of the host's arena, once the device has done what it was given. */
+static int copy_on_host(Rank *r, void *to, const void *from, uint64_t bytes) {
+    int code = rank_synchronize(r, r->error);
+    if (!code) memcpy(to, from, bytes);
+    return code;
+}
+
 int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
+    if (rank_in_host(r, to)) return copy_on_host(r, to, from, bytes);
     allocations_enter_kernel();
     int code = r->run->device->copy_in(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
     allocations_leave_kernel();
@@ -78,6 +87,7 @@ int rank_copy_in(Rank *r, void *to, const void *from, uint64_t bytes) {
 }
 
 int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes) {
+    if (rank_in_host(r, from)) return copy_on_host(r, to, from, bytes);
     allocations_enter_kernel();
     int code = r->run->device->copy_out(r->context, STREAM_COMPUTE, to, from, bytes, r->error);
     if (!code) code = rank_synchronize(r, r->error);

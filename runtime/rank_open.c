@@ -61,6 +61,7 @@ int rank_open(Rank *r) {
                                   .pulse = &r->pulse};
     code = run->transport->open(&transport, &r->transport, r->error);
     if (!code) code = open_arena(r);
+    if (!code) code = host_arena_open(r);
     if (!code && run->options->dump_step >= 0) code = gradient_dump_open(r, &r->dump);
     if (!code && run->options->generate) code = generator_open(r);
     if (!code) code = executor_open(r);
@@ -74,6 +75,7 @@ void rank_close(Rank *r) {
     executor_close(r);
     gradient_dump_close(r->dump);
     generator_close(r->generator);
+    host_arena_close(r);
     const Transport *t = r->run->transport;
     if (r->arena && t->arena_free)
         t->arena_free(r->transport, r->arena);

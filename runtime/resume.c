@@ -288,7 +288,7 @@ static int fill_held(Filling *f, uint32_t row, const LayoutPiece *held, int dtyp
 static int fill_vector(Filling *f, uint32_t vector) {
     const CkContents *c = &f->s->mine.c;
     const CkVector *v = &c->vector[vector];
-    char *shard = f->rank->arena + f->s->mine.state[vector]->address;
+    char *shard = rank_at(f->rank, f->s->mine.state[vector]->address);
     int64_t number = layout_number(&v->layout, &c->mesh, f->rank->rank);
     uint64_t width = dtype_bytes((int)v->dtype);
     for (uint32_t i = v->first; i < v->first + v->n; i++) {

@@ -164,6 +164,8 @@ struct Rank {
     TransportContext *transport;
     char *arena;
     uint64_t arena_bytes; /* as allocated */
+    char *host;           /* what the plan offloads; NULL: nothing */
+    uint64_t host_bytes;
     void *workspace;
     Executor *executor;
     Loader *loader;
@@ -225,6 +227,12 @@ int rank_copy_out(Rank *r, void *to, const void *from, uint64_t bytes);
 /* rank_open.c: a rank's parts, down to its executor and loader; all that it opened is closed. */
 int rank_open(Rank *r);
 void rank_close(Rank *r);
+
+/* host_arena.c: the arena in host memory; addresses of both. */
+int host_arena_open(Rank *r);
+void host_arena_close(Rank *r);
+void *rank_at(const Rank *r, uint64_t address); /* a plan's address */
+bool rank_in_host(const Rank *r, const void *at);
 
 /* trainer.c: the whole life of a rank; r->error says why it ended early. */
 int trainer_run(Rank *r);

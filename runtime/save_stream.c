@@ -78,7 +78,7 @@ static void give_back(Rank *r, Room *room) {
 
 static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes, char *error) {
     const Device *d = r->run->device;
-    if (d->read) return d->read(r->context, to, from, bytes, error);
+    if (d->read && !rank_in_host(r, from)) return d->read(r->context, to, from, bytes, error);
     memcpy(to, from, bytes);
     return 0;
 }
@@ -90,7 +90,7 @@ static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first)
     const CkContents *c = &s->contents->c;
     const CkVector *v = &c->vector[vector];
     int64_t begin = layout_first(&v->layout, &c->mesh, s->rank->rank);
-    return s->rank->arena + s->contents->state[vector]->address +
+    return (const char *)rank_at(s->rank, s->contents->state[vector]->address) +
            (uint64_t)(first - begin) * dtype_bytes((int)v->dtype);
 }
 

@@ -100,7 +100,7 @@ static void *fill(void *context) {
     const Plan *p = w->rank->run->plan;
     for (uint64_t g = 0; g < p->n_groups && !w->code; g++) {
         const PlanState *s = plan_find_state(p, STATE_PARAM, (int32_t)g);
-        if (s) w->code = fill_group(w, (uint32_t)g, w->rank->arena + s->address);
+        if (s) w->code = fill_group(w, (uint32_t)g, rank_at(w->rank, s->address));
     }
     return NULL;
 }
@@ -208,8 +208,8 @@ static int fill_shards(Rank *r) {
 static int make_copy(Rank *r, const PlanState *copy) {
     static const Attrs none;
     const PlanState *master = plan_find_state(r->run->plan, STATE_PARAM, copy->group);
-    const void *from = r->arena + master->address;
-    void *to = r->arena + copy->address;
+    const void *from = rank_at(r, master->address);
+    void *to = rank_at(r, copy->address);
     const Type *from_type = &master->type, *to_type = &copy->type;
     KernelCall cast = {.rank = &r->info,
                        .op = OP_cast,

@@ -300,7 +300,7 @@ static int cuda_copy_out(DeviceContext *c, int stream, void *to, const void *fro
 static int cuda_host_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
     int chosen = use(c, error);
     if (chosen) return chosen;
-    return result(error, "pinned memory for checkpoints",
+    return result(error, "pinned memory of the host",
                   cudaHostAlloc(out, bytes, cudaHostAllocDefault));
 }
 

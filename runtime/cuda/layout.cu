@@ -112,6 +112,19 @@ KERNEL(retain) {
                                             (size_t)bytes, cudaMemcpyDeviceToDevice, l->stream));
 }
 
+/* x -> y, from one memory to the other. What is not the GPU's is pinned: the copy runs beside
+ * kernels of other streams, and a recorded program may hold it. */
+static int copy_between(const Launch *l) {
+    Operand x = input(l, 0);
+    Result y = output(l, 0);
+    if (y.dtype != x.dtype || y.n != x.n) return bad_operands(l);
+    return launch_result(l, cudaMemcpyAsync(y.at, x.at, (size_t)(y.n * dtype_bytes(y.dtype)),
+                                            cudaMemcpyDefault, l->stream));
+}
+
+KERNEL(fetch) { return copy_between(l); }
+KERNEL(evict) { return copy_between(l); }
+
 /* The operands were written in place; the gaps between and after them are set to zero. */
 KERNEL(pack) {
     Result to = output(l, 0);

@@ -141,10 +141,11 @@ static void test_roles(Test *t, const GoodPlan *g) {
     arena_free(a);
 }
 
-/* An edge that no proof needs keeps a gather from running ahead (prefetch); it must not follow from
- * the others. */
+/* An edge that no proof needs keeps a gather or a fetch from running ahead (prefetch); it must not
+ * follow from the others. */
 static bool holds_back(const Edit *e, uint32_t instr, uint32_t from) {
-    if (e->instr[instr].row.stream != STREAM_GATHER) return false;
+    uint8_t stream = e->instr[instr].row.stream;
+    if (stream != STREAM_GATHER && stream != STREAM_FETCH) return false;
     for (uint32_t k = 0; k < e->n_program; k++) {
         uint32_t earlier = edit_place(e, k, from), later = edit_place(e, k, instr);
         if (later != UINT32_MAX) return !edit_depends(e, k, earlier, later);

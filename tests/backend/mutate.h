@@ -130,6 +130,8 @@ extern const uint32_t n_order_faults, n_sum_faults, n_size_faults, n_certain_fau
 /* mutate_saves.c: proof 9. */
 extern const Fault save_faults[];
 extern const uint32_t n_save_faults;
+/* mutate_sizes.c */
+const char *sizes_fault(const Plan *p); /* NULL: each value and workspace is where it may be */
 const char *saves_fault(const Plan *p); /* NULL: each byte of each state is in a file once */
 
 /* mutate_oracle.c: NULL when `runs` runs of a step and an evaluation did what they must, or what

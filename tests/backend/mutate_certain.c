@@ -474,6 +474,35 @@ static bool over_a_smaller_one(Edit *e, Random *r) {
     return true;
 }
 
+/* ---- copies between memories */
+
+static bool is_update_copy(const Edit *e, uint32_t i, uint16_t op) {
+    return e->instr[i].row.op == op && e->instr[i].row.phase == PHASE_UPDATE;
+}
+static bool is_update_fetch(const Edit *e, uint32_t i) { return is_update_copy(e, i, OP_fetch); }
+static bool is_update_evict(const Edit *e, uint32_t i) { return is_update_copy(e, i, OP_evict); }
+
+/* Exchanges what two copies of the update copy. */
+static bool exchange_copies(Edit *e, Random *r, Fits *fits) {
+    Place at, other;
+    if (!pick(e, r, fits, &at) || !pick_alike(e, r, at, &other)) return false;
+    if (!fits(e, other.instr)) return false;
+    uint32_t *a = &e->instr[at.instr].in[0], *b = &e->instr[other.instr].in[0], v = *a;
+    *a = *b;
+    *b = v;
+    return true;
+}
+static bool fetch_another(Edit *e, Random *r) { return exchange_copies(e, r, is_update_fetch); }
+static bool evict_another(Edit *e, Random *r) { return exchange_copies(e, r, is_update_evict); }
+
+/* Its reader takes what is in host memory. */
+static bool read_unfetched(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_fetch, &at)) return false;
+    edit_replace_value(e, e->instr[at.instr].out[0], e->instr[at.instr].in[0]);
+    return true;
+}
+
 /* ---- another model, the same in all programs */
 
 /* An attribute that says how a forward op computes, or ATTR_COUNT. */
@@ -595,6 +624,9 @@ const Fault certain_faults[] = {
     {"copy the shard of another group", 4, 4, copy_another_shard},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
+    {"fetch another state in the update", 4, 3, fetch_another},
+    {"evict another state in the update", 4, 3, evict_another},
+    {"read host memory without a fetch", 2, 3, read_unfetched},
     {"compute another model", 8, 3, another_model},
     {"exchange the names of two parameters", 8, 1, exchange_names},
     {"train at another rate", 8, 1, another_rate},

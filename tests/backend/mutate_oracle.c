@@ -247,7 +247,7 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
 
 static bool reads_parameters(uint16_t op) {
     return op == OP_unshard || op == OP_copy_out || op == OP_cast || op == OP_retain ||
-           op == OP_factored_sums || op_info[op].role == ROLE_UPDATE;
+           op == OP_fetch || op == OP_factored_sums || op_info[op].role == ROLE_UPDATE;
 }
 
 static int32_t is_trained(const Plan *p, int32_t group) {
@@ -276,7 +276,7 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
             return wrong(o, i, "an operand is not in its memory");
         if (!view_is_right(o, r, i, v)) return false;
         const Data *d = data_of(o, r, v);
-        bool parameters = d->kind >= IS_SHARD && d->kind <= IS_FLAT;
+        bool parameters = d->kind >= IS_SHARD && d->kind <= IS_FLAT && in->op != OP_evict;
         bool next =
             in->op == OP_cast && op_info[p->instrs[p->values[v].def].op].role == ROLE_UPDATE;
         if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group) + next)
@@ -455,6 +455,12 @@ static bool follow_collective(Oracle *o, Instance *r, uint32_t i, const Meeting 
     return true;
 }
 
+static bool follow_copy_of(Oracle *o, Instance *r, uint32_t i) {
+    const Data *d = data_of(o, r, in_of(o->p, i, 0));
+    if (o->p->instrs[i].op != OP_cast || d->kind == IS_SHARD) r->value[out_of(o->p, i, 0)] = *d;
+    return true;
+}
+
 static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
@@ -462,9 +468,9 @@ static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
     if (m) return follow_collective(o, r, i, m);
     Data *out = in->n_out ? &r->value[out_of(p, i, 0)] : NULL;
     switch (in->op) {
-    case OP_cast:
-        if (data_of(o, r, in_of(p, i, 0))->kind == IS_SHARD) *out = *data_of(o, r, in_of(p, i, 0));
-        return true;
+    case OP_fetch:
+    case OP_evict:
+    case OP_cast: return follow_copy_of(o, r, i);
     case OP_retain:
         *out = *data_of(o, r, in_of(p, i, 0));
         if (out->kind != IS_FLAT || out->group != in->attr.group)
@@ -783,29 +789,6 @@ static bool check_evaluation(Oracle *o, const Instance *r, const bool *by_step) 
     return true;
 }
 
-static bool check_sizes(Oracle *o) {
-    const Plan *p = o->p;
-    const PlanSettings *t = p->settings;
-    for (uint32_t i = 0; i < p->n_instrs; i++) {
-        const PlanInstr *in = &p->instrs[i];
-        Type a[256], b[256];
-        for (uint32_t k = 0; k < in->n_in && k < 256; k++) a[k] = p->values[in_of(p, i, k)].type;
-        for (uint32_t k = 0; k < in->n_out && k < 256; k++) {
-            const PlanValue *v = &p->values[out_of(p, i, k)];
-            b[k] = v->type;
-            if (v->address + plan_room(p, v) > t->workspace_offset)
-                return wrong(o, i, "a value reaches into the workspace");
-        }
-        for (int d = 0; d < DEVICE_KINDS; d++)
-            if (t->workspace_offset + (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)d,
-                                                             &in->attr, (int)in->n_in, a,
-                                                             (int)in->n_out, b) >
-                t->workspace_bytes[d])
-                return wrong(o, i, "its workspace does not fit");
-    }
-    return true;
-}
-
 static bool run_once(Oracle *o) {
     const Plan *p = o->p;
     bool by_step[256] = {0};
@@ -886,8 +869,8 @@ const char *oracle_run(const Plan *p, uint32_t runs, Random *r) {
     Mesh mesh = plan_mesh(p);
     o.samples = mesh_sample_axes(&mesh);
     oracle_open(&o);
-    check_sizes(&o);
-    const char *unsaved = saves_fault(p);
+    const char *size = sizes_fault(p), *unsaved = saves_fault(p);
+    if (size) wrong(&o, UINT32_MAX, size);
     if (unsaved) wrong(&o, UINT32_MAX, unsaved);
     for (uint32_t k = 0; !o.fault[0] && k < runs; k++) {
         for (uint32_t n = 0; n < o.n_ranks; n++)

@@ -110,13 +110,16 @@ void edit_repair_edges(Edit *e) {
 
 void edit_repair_peaks(Edit *e) {
     uint64_t arena = 0, before = e->settings.workspace_offset;
+    e->settings.host_bytes = e->settings.host_persistent;
     for (uint32_t k = 0; k < e->n_program; k++) {
         EditProgram *p = &e->program[k];
         p->peak = e->settings.persistent_bytes;
         for (uint32_t i = 0; i < p->n; i++)
             for (uint32_t j = 0; j < e->instr[p->list[i]].n_out; j++) {
                 uint32_t v = e->instr[p->list[i]].out[j];
-                p->peak = MAX(p->peak, e->value[v].address + edit_room(e, v));
+                uint64_t at = e->value[v].address;
+                uint64_t *top = address_is_host(at) ? &e->settings.host_bytes : &p->peak;
+                *top = MAX(*top, address_offset(at) + edit_room(e, v));
             }
         arena = MAX(arena, p->peak);
     }

@@ -191,6 +191,20 @@ static const Case cases[] = {
      GRADIENTS,
      0,
      {"shard.mesh=(rep = 2, dp = 3)", "train.batch=48", "shard.layout=param"}},
+    {"gpt2 full, all offloaded, 3 micro-batches",
+     "gpt2",
+     2,
+     {GPT2, "train.accumulate=3", "shard.offload=(states = cpu, params = cpu, grads = cpu)"}},
+    {"gpt2 on 2 replicas of 2 shards, bf16, muon, parameters and gradients in a file, 1 buffer",
+     "gpt2",
+     0,
+     {GPT2, "shard.mesh=(rep = 2, dp = 2)", "train.precision=bf16",
+      "train.optimizer=muon(lr = 0.1)",
+      "shard.offload=(params = cpu, grads = cpu, path = \"/tmp\", buffers = 1)"}},
+    {"six layers, 1 rank, states in host memory, 3 buffers",
+     "six-layers",
+     1,
+     {SIX, "train.accumulate=2", "shard.offload=(states = cpu, buffers = 3)"}},
     {"gradients none, 4 micro-batches added sharded",
      GRADIENTS,
      2,
@@ -323,6 +337,10 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
         ONE_OF(r, "train.optimizer=sgd(lr = 0.1)", "train.optimizer=adamw(lr = 0.1)",
                "train.optimizer=lion(lr = 0.1)", "train.optimizer=adafactor(lr = 0.1)",
                "train.optimizer=muon(lr = 0.1)", "train.optimizer=sgd(lr = 0.1, momentum = 0.9)");
+    set[n++] = ONE_OF(r, "shard.offload=none", "shard.offload=none",
+                      "shard.offload=(states = cpu, buffers = 3)", "shard.offload=(params = cpu)",
+                      "shard.offload=(states = cpu, params = cpu, grads = cpu, buffers = 1)",
+                      "shard.offload=(states = cpu, params = cpu, grads = cpu)");
     Buf name = {0};
     buf_printf(&name, "%s -n %lld", gpt ? "gpt2" : "six-layers", (long long)ranks);
     for (int k = 0; k < n; k++) buf_printf(&name, " -s '%s'", set[k]);

@@ -394,6 +394,13 @@ static bool persistent_wrong(Edit *e, Random *r) {
     e->settings.persistent_bytes += by;
     return true;
 }
+static bool host_wrong(Edit *e, Random *r) {
+    uint64_t by = some_bytes(r);
+    if (!e->settings.host_bytes) return false;
+    e->settings.host_bytes += by;
+    if (random_below(r, 2)) e->settings.host_persistent += by;
+    return true;
+}
 static bool move_state(Edit *e, uint32_t state, uint64_t address) {
     for (uint32_t i = 0; i < e->n_instr; i++) {
         const EditInstr *in = &e->instr[i];
@@ -562,5 +569,6 @@ const Fault size_faults[] = {
     {"a wrong peak of a program", 6, 2, peak_wrong},
     {"a wrong size of workspace", 6, 2, workspace_wrong},
     {"a wrong size of the states", 6, 2, persistent_wrong},
+    {"a wrong size of host memory", 6, 2, host_wrong},
 };
 const uint32_t n_size_faults = ARRAY_LEN(size_faults);

@@ -592,9 +592,14 @@ static void need_memory(const void *p, size_t bytes, bool on_gpu, const char *ca
 }
 static void need_both(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                       const char *call) {
+    EmulatedMemory m;
     if (bytes == 0) return;
-    need_memory(to, bytes, kind != cudaMemcpyDeviceToHost, call);
-    need_memory(from, bytes, kind != cudaMemcpyHostToDevice, call);
+    if (kind == cudaMemcpyDefault && !(emulate_memory(to, &m) && emulate_memory(from, &m)))
+        refuse(call, "of memory that is neither a GPU's nor pinned");
+    if (kind == cudaMemcpyDefault) kind = cudaMemcpyHostToHost;
+    bool any = kind == cudaMemcpyHostToHost;
+    need_memory(to, bytes, !any && kind != cudaMemcpyDeviceToHost, call);
+    need_memory(from, bytes, !any && kind != cudaMemcpyHostToDevice, call);
 }
 cudaError_t emulate_pages(void **p, size_t bytes) {
     LOCKED;
@@ -669,7 +674,9 @@ static bool pinned(const void *p) {
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t s) {
     LOCKED;
-    if (kind != cudaMemcpyDeviceToDevice) forbid_in_capture("a copy to or from the host");
+    /* pinned memory keeps its address, so a graph may hold a copy of it */
+    if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
+        forbid_in_capture("a copy to or from the host");
     char detail[64];
     snprintf(detail, sizeof detail, "%d %zu", (int)kind, bytes);
     tell('C', usable(s, "cudaMemcpyAsync"), nullptr, detail);

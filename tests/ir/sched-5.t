@@ -19,9 +19,9 @@ program eval
 end
 ==== err
 error[E0521]: sched-5: program eval, #1 unshard: is on stream compute
-  = help: gathers are on stream gather, reductions on stream reduce
+  = help: gathers are on stream gather, reductions on stream reduce, copies on fetch and evict
 
 error[E0521]: sched-5: program eval, #3 all_reduce: is on stream compute
-  = help: gathers are on stream gather, reductions on stream reduce
+  = help: gathers are on stream gather, reductions on stream reduce, copies on fetch and evict
 
 ==== exit 1

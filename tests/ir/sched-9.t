@@ -25,5 +25,5 @@ wait(#2) 0
 wait(#3) 0
 ==== err
 error[E0521]: sched-9: program eval, #4 unshard: need not wait for #2 relu
-  = help: a gather waits for the work on stream compute that is issued before it
+  = help: a gather or a fetch waits for the work on stream compute that is issued before it
 

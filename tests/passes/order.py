@@ -5,9 +5,9 @@
   gradient      M all_reduce of metrics     |  border of forward and backward
 
 u is the unit's name, r the root; `-` where an op has no unit. With --memory reshards and frees are
-printed too, as X:u and D:u; with --live the largest number of non-root units between their unshard
-and their reshard; with --counts only how many of each collective there are. --compute instead
-prints all other ops, one a line, without the numbers.
+printed too, as X:u and D:u, with --copies frees and I:u fetch, O:u evict; with --live the largest
+number of non-root units between their unshard and their reshard; with --counts only how many of
+each collective there are. --compute instead prints all other ops, one a line, without the numbers.
 """
 import re
 import sys
@@ -15,7 +15,9 @@ from collections import Counter
 
 COLLECTIVES = ("unshard", "reduce_scatter", "all_reduce")
 SILENT = {"state", "set_state", "cast", "view", "pack", "accumulate", "metric_add", "field", "iota"}
-WORDS = {"unshard": "A", "reduce_scatter": "R", "reshard": "X", "free": "D"}
+WORDS = {"unshard": "A", "reduce_scatter": "R", "reshard": "X", "free": "D", "fetch": "I",
+         "evict": "O"}
+COPIES = ("fetch", "evict", "free")
 
 
 def op_of(line):
@@ -23,7 +25,7 @@ def op_of(line):
     return re.search(r"(?:^|= )([a-z]\w*)", text).group(1)
 
 
-def events(lines, names, memory):
+def events(lines, names, shown):
     place = border = None
     for line in lines:
         op = op_of(line)
@@ -36,7 +38,7 @@ def events(lines, names, memory):
         if op == "all_reduce":
             yield "M" if "tag = metric" in line else "S:" + unit
         elif op in WORDS:
-            if op in COLLECTIVES or memory:
+            if op in COLLECTIVES + shown:
                 yield WORDS[op] + ":" + unit
         elif op not in SILENT and place != (phase, unit):
             place = phase, unit
@@ -64,7 +66,8 @@ def main():
         elif line.startswith("program"):
             program, lines = line.split()[1], []
         elif line.strip() == "end":
-            found = list(events(lines, names, bool(options & {"--memory", "--live"})))
+            shown = ("reshard", "free") if options & {"--memory", "--live"} else ()
+            found = list(events(lines, names, COPIES if "--copies" in options else shown))
             if "--compute" in options:
                 for op, line in ((op_of(line), line) for line in lines):
                     if op not in ("unshard", "cast"):

@@ -1,0 +1,99 @@
+/* shard.offload: what of a rank's state is kept in host memory, or in a file that is mapped there.
+ *
+ * In: the checked setting, none or (states = cpu, params = cpu, grads = cpu, buffers = n, path =
+ * "folder"). Out: the places that passes read in the policy, and the folder of the file.
+ */
+#include <string.h>
+
+#include "model.h"
+#include "signature.h"
+
+static const char *const keys[] = {"states", "params", "grads", "buffers", "path"};
+enum { STATES, PARAMS, GRADS, BUFFERS, PATH, KEYS, MOST_BUFFERS = 1000 };
+
+static void unknown_key(Model *m, const ConstItem *item) {
+    Diag d =
+        diag_at(m->ds, E_value_word, item->value->span,
+                item->name ? "offload has no `%s`" : "offload names what it moves", item->name);
+    if (item->name)
+        help_nearest(&d, item->name, keys, KEYS);
+    else
+        diag_help(&d, "for example offload = (states = cpu, params = cpu)");
+    diag_emit(&d);
+}
+
+/* Is the item's value what its key takes? */
+static bool is_right(int key, const ConstValue *v, int64_t *n) {
+    switch (key) {
+    case BUFFERS: return value_integral(v, n) && *n >= 1 && *n <= MOST_BUFFERS;
+    case PATH: return v->kind == VALUE_TEXT && *v->text;
+    default: return v->kind == VALUE_NONE || (v->kind == VALUE_WORD && !strcmp(v->text, "cpu"));
+    }
+}
+
+static void wrong_value(Model *m, int key, const ConstValue *v, bool again) {
+    static const char *const wants[KEYS] = {[STATES] = "cpu or none",
+                                            [PARAMS] = "cpu or none",
+                                            [GRADS] = "cpu or none",
+                                            [BUFFERS] = "a number from 1 to 1000",
+                                            [PATH] = "a folder in quotes"};
+    Diag d = diag_at(m->ds, E_value_word, v->span, "offload: %s is %s", keys[key],
+                     again ? "given twice" : wants[key]);
+    diag_emit(&d);
+}
+
+/* Fills the values by key; those that are left out stay NULL. */
+static bool read_items(Model *m, const Setting *s, const ConstValue *item[KEYS], int64_t *buffers) {
+    const ConstValue *v = &s->value;
+    bool right = true;
+    for (uint32_t i = 0; i < v->n_items; i++) {
+        int key = 0;
+        while (key < KEYS && (!v->items[i].name || strcmp(v->items[i].name, keys[key]))) key++;
+        if (key == KEYS) {
+            unknown_key(m, &v->items[i]);
+            right = false;
+            continue;
+        }
+        bool again = item[key] != NULL;
+        item[key] = v->items[i].value;
+        if (!again && is_right(key, item[key], buffers)) continue;
+        wrong_value(m, key, item[key], again);
+        right = false;
+    }
+    return right;
+}
+
+/* Does the update of any parameter keep moments that can move? */
+static bool has_moments(const Policy *p) {
+    return op_signature(update_op(p, false))->n_out > 1 || p->optimizer == OPTIMIZER_MUON;
+}
+
+void resolve_offload(Model *m, Policy *p, Settings *settings) {
+    const Setting *s = model_setting(m, "shard", "offload");
+    const ConstValue *item[KEYS] = {NULL};
+    int64_t buffers = 2;
+    settings->offload_path = "";
+    if (s->value.kind != VALUE_LIST || !read_items(m, s, item, &buffers)) return;
+    bool moves[GRADS + 1], any = false;
+    for (int k = STATES; k <= GRADS; k++) {
+        moves[k] = item[k] && item[k]->kind == VALUE_WORD;
+        any |= moves[k];
+    }
+    if (!any) {
+        setting_error(m, s, "offload moves nothing: say states, params or grads = cpu");
+        return;
+    }
+    if (moves[STATES] && !has_moments(p)) {
+        Diag d = diag_at(m->ds, W_no_effect, item[STATES]->span,
+                         "optimizer = %s: states = cpu has no effect, no moments are kept for "
+                         "each weight",
+                         word_of(&words_OptimizerKind, p->optimizer));
+        diag_emit(&d);
+    }
+    MemoryPlace place = item[PATH] ? PLACE_FILE : PLACE_HOST;
+    if (moves[STATES]) p->offload_states = place;
+    if (moves[PARAMS]) p->offload_params = place;
+    if (moves[GRADS]) p->offload_grads = place;
+    p->offload_buffers = buffers;
+    if (item[PATH]) settings->offload_path = item[PATH]->text;
+}

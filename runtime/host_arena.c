@@ -1,0 +1,95 @@
+/* A rank's second arena, in memory of the host: what the plan offloads (addresses from HOST_BASE
+ * on). On devices with memory of their own it is memory that they copy from at full speed; with a
+ * folder in the plan it is a file there, mapped, so that the system decides what of it is resident.
+ *
+ * The file has no name: it is gone with the process, however that ends, and two runs never meet in
+ * it. Its blocks are reserved at the start, so that a full disk is said then, not by a signal in
+ * the middle of a step.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "runtime.h"
+
+void *rank_at(const Rank *r, uint64_t address) {
+    return (address_is_host(address) ? r->host : r->arena) + address_offset(address);
+}
+
+bool rank_in_host(const Rank *r, const void *at) {
+    const char *byte = at;
+    return r->host && byte >= r->host && byte < r->host + r->host_bytes;
+}
+
+/* An open file of that size without a name, or -1. */
+static int nameless_file(const char *folder, uint64_t bytes) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/fsdp-offload-XXXXXX", folder);
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file < 0) return -1;
+    unlink(path);
+    int code = posix_fallocate(file, 0, (off_t)bytes);
+    if (!code) return file;
+    close(file);
+    errno = code;
+    return -1;
+}
+
+static int map_file(Rank *r, const char *folder, uint64_t bytes) {
+    int file = nameless_file(folder, bytes);
+    void *at = MAP_FAILED;
+    if (file >= 0) at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    int reason = errno;
+    if (file >= 0) close(file);
+    if (at == MAP_FAILED) {
+        snprintf(r->error, ERROR_BYTES,
+                 "no file of %llu bytes in %.200s for what the plan offloads: %s\n"
+                 "help: shard.offload = (.., path = \"folder\") names a folder with room for the "
+                 "ranks of this machine",
+                 (unsigned long long)bytes, folder, strerror(reason));
+        return EXIT_ENVIRONMENT;
+    }
+    r->host = at;
+    return 0;
+}
+
+static int take_memory(Rank *r, uint64_t bytes) {
+    const Device *d = r->run->device;
+    void *at = NULL;
+    int code = d->host_alloc ? d->host_alloc(r->context, bytes, &at, r->error)
+                             : d->arena_alloc(r->context, bytes, &at, r->error);
+    if (code) return code;
+    if (d->host_alloc) memset(at, 0, bytes);
+    r->host = at;
+    return 0;
+}
+
+int host_arena_open(Rank *r) {
+    const Plan *p = r->run->plan;
+    const char *folder = plan_string(p, p->settings->host_path);
+    r->host_bytes = p->settings->host_bytes;
+    if (!r->host_bytes) return 0;
+    if (!*folder) return take_memory(r, r->host_bytes);
+    if (!r->run->device->host_alloc) return map_file(r, folder, r->host_bytes);
+    snprintf(r->error, ERROR_BYTES,
+             "the plan keeps %llu bytes a rank in a file of %.200s; device %s cannot copy from "
+             "there\nhelp: compile without path in shard.offload: they are in host memory then",
+             (unsigned long long)r->host_bytes, folder, r->run->device->name);
+    return EXIT_ENVIRONMENT;
+}
+
+void host_arena_close(Rank *r) {
+    const Device *d = r->run->device;
+    if (!r->host) return;
+    if (*plan_string(r->run->plan, r->run->plan->settings->host_path))
+        munmap(r->host, r->host_bytes);
+    else if (d->host_free)
+        d->host_free(r->context, r->host);
+    else
+        d->arena_free(r->context, r->host);
+    r->host = NULL;
+}

@@ -1,0 +1,20 @@
+# RUN: for o in '(states = gpu)' '(stats = cpu)' '(states = cpu, buffers = 0)' '(params = cpu, path = "")' '(buffers = 2)' '(states = none)' '(states = cpu, states = none)' 'true' '(cpu)'; do %fsdpc dump --stage=config %s -s "shard.offload=$o" 2>&1 >/dev/null | grep -E '^error|help'; done; true
+# RUN: for o in adafactor sgd adamw; do %fsdpc dump --stage=config %s -s 'shard.offload=(states = cpu)' -s "train.optimizer=$o(lr = 0.1)" 2>&1 >/dev/null | head -1; done; true
+# What offload does not understand is said with what it takes; what has no effect is a warning.
+==== m.fsd
+shard { }
+==== out
+error[E0313]: offload: states is cpu or none
+error[E0313]: offload has no `stats`
+  = help: did you mean `states`?
+error[E0313]: offload: buffers is a number from 1 to 1000
+error[E0313]: offload: path is a folder in quotes
+error[E0318]: offload moves nothing: say states, params or grads = cpu
+error[E0318]: offload moves nothing: say states, params or grads = cpu
+error[E0313]: offload: states is given twice
+error[E0310]: shard.offload takes none or a list, this is a truth value
+  = help: `fsdpc help offload` has an example
+error[E0310]: shard.offload takes none or a list, this is a name
+  = help: `fsdpc help offload` has an example
+warning[W0302]: optimizer = adafactor: states = cpu has no effect, no moments are kept for each weight
+warning[W0302]: optimizer = sgd: states = cpu has no effect, no moments are kept for each weight

@@ -1,0 +1,91 @@
+/* The residency table: places and dtypes of what a step keeps, at each border. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "residency.h"
+
+static Policy policy_of_two(void) {
+    return (Policy){.mesh = {1, {{AXIS_dp, 2}}}, .micro_batches = 2, .reshard = true};
+}
+
+static MemoryPlace place(const Policy *p, Resident what, Border border) {
+    return residence_of(p, what, border, EXTENT_UNIT).place;
+}
+
+static void everything_is_on_the_device_by_default(void **state) {
+    (void)state;
+    Policy p = policy_of_two();
+    for (int s = 0; s < STRATEGY_KINDS; s++)
+        for (int what = 0; what < RESIDENTS; what++)
+            for (int border = 0; border < BORDERS; border++) {
+                p.strategy = (Strategy)s;
+                assert_int_equal(place(&p, (Resident)what, (Border)border), PLACE_DEVICE);
+            }
+}
+
+/* One key each; the place is the same at all borders at which the thing is kept. */
+static void each_key_moves_its_own(void **state) {
+    (void)state;
+    for (int border = 0; border < BORDERS; border++) {
+        Policy p = policy_of_two();
+        bool kept = residence_of(&p, RESIDENT_GRADIENT, (Border)border, EXTENT_UNIT).kept;
+        p.offload_params = PLACE_HOST;
+        assert_int_equal(place(&p, RESIDENT_MASTER, (Border)border), PLACE_HOST);
+        assert_int_equal(place(&p, RESIDENT_MOMENTS, (Border)border), PLACE_DEVICE);
+        p.offload_states = PLACE_FILE;
+        assert_int_equal(place(&p, RESIDENT_MOMENTS, (Border)border), PLACE_FILE);
+        assert_int_equal(place(&p, RESIDENT_GRADIENT, (Border)border), PLACE_DEVICE);
+        p.offload_grads = PLACE_HOST;
+        assert_int_equal(place(&p, RESIDENT_GRADIENT, (Border)border),
+                         kept ? PLACE_HOST : PLACE_DEVICE);
+        assert_int_equal(place(&p, RESIDENT_GATHERED, (Border)border), PLACE_DEVICE);
+    }
+}
+
+/* A collective wants it there; the update does not. */
+static void what_is_to_be_summed_stays_on_the_device(void **state) {
+    (void)state;
+    Policy p = policy_of_two();
+    p.offload_grads = PLACE_HOST;
+    p.accumulate_local = true;
+    assert_int_equal(place(&p, RESIDENT_GRADIENT, BORDER_BETWEEN), PLACE_DEVICE);
+    assert_int_equal(place(&p, RESIDENT_GRADIENT, BORDER_UPDATE), PLACE_HOST);
+    State s = {.role = STATE_GRADIENT, .partial = 1};
+    assert_int_equal(state_place(&p, &s), PLACE_DEVICE);
+    s.partial = 0;
+    assert_int_equal(state_place(&p, &s), PLACE_HOST);
+}
+
+static void the_host_writes_to_the_device(void **state) {
+    (void)state;
+    Policy p = policy_of_two();
+    p.offload_states = p.offload_params = p.offload_grads = PLACE_HOST;
+    static const StateRole own[] = {STATE_STEP,   STATE_STAGING, STATE_SCALE,
+                                    STATE_METRIC, STATE_FACTORS, STATE_GATHERED};
+    for (size_t k = 0; k < ARRAY_LEN(own); k++)
+        assert_int_equal(state_place(&p, &(State){.role = own[k]}), PLACE_DEVICE);
+}
+
+static void dtypes_are_those_of_the_group(void **state) {
+    (void)state;
+    Group g = {.master_dtype = DT_F32, .compute_dtype = DT_BF16, .reduce_dtype = DT_F16};
+    assert_int_equal(resident_dtype(RESIDENT_MASTER, &g), DT_F32);
+    assert_int_equal(resident_dtype(RESIDENT_MOMENTS, &g), DT_F32);
+    assert_int_equal(resident_dtype(RESIDENT_GATHERED, &g), DT_BF16);
+    assert_int_equal(resident_dtype(RESIDENT_GRADIENT, &g), DT_F16);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_on_the_device_by_default),
+        cmocka_unit_test(each_key_moves_its_own),
+        cmocka_unit_test(what_is_to_be_summed_stays_on_the_device),
+        cmocka_unit_test(the_host_writes_to_the_device),
+        cmocka_unit_test(dtypes_are_those_of_the_group),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

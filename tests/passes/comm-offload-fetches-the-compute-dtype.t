@@ -1,0 +1,47 @@
+# RUN: for c in auto gather; do %fsdpc dump --stage=comm %root/tests/passes/model-t.fsd -n 2 -s train.precision=bf16 -s "shard.offload=(params = cpu)" -s shard.cast=$c | awk -v c=$c '/^program/ { p = $2 } / = (fetch|evict|cast)\(/ { match($0, /(fetch|evict|cast)/); n[p " " substr($0, RSTART, RLENGTH) " " $3]++ } END { for (k in n) print c ": " k, n[k] }' | sort; done
+# With offloaded weights a gather fetches the copy in bf16 that the update left in host memory, where each fetch of the master would have twice the bytes; the master is fetched for the update alone.
+==== out
+auto: eval fetch bf16[12] 1
+auto: eval fetch bf16[18] 1
+auto: eval fetch bf16[24] 1
+auto: eval fetch bf16[40] 1
+auto: train cast bf16[12] 1
+auto: train cast bf16[18] 1
+auto: train cast bf16[24] 1
+auto: train cast bf16[40] 1
+auto: train evict bf16[12] 1
+auto: train evict bf16[18] 1
+auto: train evict bf16[24] 1
+auto: train evict bf16[40] 1
+auto: train evict f32[12] 1
+auto: train evict f32[18] 1
+auto: train evict f32[24] 1
+auto: train evict f32[40] 1
+auto: train fetch bf16[12] 2
+auto: train fetch bf16[18] 1
+auto: train fetch bf16[24] 2
+auto: train fetch bf16[40] 2
+auto: train fetch f32[12] 1
+auto: train fetch f32[18] 1
+auto: train fetch f32[24] 1
+auto: train fetch f32[40] 1
+gather: eval cast bf16[12] 1
+gather: eval cast bf16[18] 1
+gather: eval cast bf16[24] 1
+gather: eval cast bf16[40] 1
+gather: eval fetch f32[12] 1
+gather: eval fetch f32[18] 1
+gather: eval fetch f32[24] 1
+gather: eval fetch f32[40] 1
+gather: train cast bf16[12] 2
+gather: train cast bf16[18] 1
+gather: train cast bf16[24] 2
+gather: train cast bf16[40] 2
+gather: train evict f32[12] 1
+gather: train evict f32[18] 1
+gather: train evict f32[24] 1
+gather: train evict f32[40] 1
+gather: train fetch f32[12] 3
+gather: train fetch f32[18] 2
+gather: train fetch f32[24] 3
+gather: train fetch f32[40] 3
