@@ -28,11 +28,21 @@ static const char *const options[] = {
 
 const char *import_option(ImportFormat f) { return options[f]; }
 
+/* Items of settings that several keys say together, by setting; `standard` is what an item is that
+ * no key says, NULL: it is left out. */
+static const struct {
+    const char *setting, *item, *standard;
+} parts[] = {
+    {"shard.prefetch", "forward", "1"}, {"shard.prefetch", "backward", "1"},
+    {"shard.offload", "states", NULL},  {"shard.offload", "params", NULL},
+    {"shard.offload", "grads", NULL},   {"shard.offload", "path", NULL},
+};
+
 typedef struct Importer {
     Model *m;
     Import *in;
-    const char *forward, *backward; /* of shard.prefetch, or NULL */
-    ImportEntry *prefetch;          /* the key that said the later of them */
+    const char *part[ARRAY_LEN(parts)]; /* its value, or NULL */
+    ImportEntry *by[ARRAY_LEN(parts)];  /* the key that said it */
 } Importer;
 
 /* ---- rows ---- */
@@ -150,29 +160,45 @@ static void set_one(Importer *i, const ImportEntry *e, const char *text) {
                       model_place(m, e->span));
 }
 
+/* The part that `setting.item = value` says, and its value; -1: it is a setting. */
+static int part_of(const char *one, const char **value) {
+    for (int k = 0; k < (int)ARRAY_LEN(parts); k++) {
+        size_t n = strlen(parts[k].setting), m = strlen(parts[k].item);
+        if (strncmp(one, parts[k].setting, n) || one[n] != '.') continue;
+        if (strncmp(one + n + 1, parts[k].item, m) || strncmp(one + n + 1 + m, " = ", 3)) continue;
+        *value = one + n + 1 + m + 3;
+        return k;
+    }
+    return -1;
+}
+
 static void set_all(Importer *i, ImportEntry *e, const char *text) {
-    static const char forward[] = "shard.prefetch.forward = ",
-                      backward[] = "shard.prefetch.backward = ";
-    for (const char *at = text; *at;) {
+    for (const char *at = text, *value; *at;) {
         size_t n = strcspn(at, ";");
         const char *one = arena_strndup(i->m->arena, at, n);
-        bool ahead = !strncmp(one, forward, strlen(forward));
-        bool behind = !strncmp(one, backward, strlen(backward));
-        if (ahead) i->forward = one + strlen(forward);
-        if (behind) i->backward = one + strlen(backward);
-        if (ahead || behind)
-            i->prefetch = e;
-        else
+        int part = part_of(one, &value);
+        if (part < 0) {
             set_one(i, e, one);
+        } else {
+            i->part[part] = value;
+            i->by[part] = e;
+        }
         at += n + strspn(at + n, "; ");
     }
 }
 
-static void set_prefetch(Importer *i) {
-    if (!i->prefetch) return;
-    set_one(i, i->prefetch,
-            arena_printf(i->m->arena, "shard.prefetch = (forward = %s, backward = %s)",
-                         i->forward ? i->forward : "1", i->backward ? i->backward : "1"));
+/* The setting that begins with that part, of all its items; the last key that said one is it. */
+static void set_parts(Importer *i, size_t first) {
+    Buf items = {0};
+    const ImportEntry *by = NULL;
+    for (size_t k = first; k < ARRAY_LEN(parts); k++) {
+        if (strcmp(parts[k].setting, parts[first].setting)) break;
+        const char *value = i->part[k] ? i->part[k] : parts[k].standard;
+        if (i->by[k] && (!by || i->by[k] > by)) by = i->by[k];
+        if (value) buf_printf(&items, "%s%s = %s", items.n ? ", " : "", parts[k].item, value);
+    }
+    if (by) set_one(i, by, arena_printf(i->m->arena, "%s = (%s)", parts[first].setting, items.at));
+    buf_free(&items);
 }
 
 /* ---- keys ---- */
@@ -241,7 +267,8 @@ void import_all(Model *m) {
         if (!path || !import_read(m, in.format, path, &in)) continue;
         Importer i = {.m = m, .in = &in};
         for (uint32_t k = 0; k < in.entries.n; k++) import_one(&i, &in.entries.at[k]);
-        set_prefetch(&i);
+        for (size_t k = 0; k < ARRAY_LEN(parts); k++)
+            if (!k || strcmp(parts[k].setting, parts[k - 1].setting)) set_parts(&i, k);
         tell_idle(&i);
         vec_push(m->arena, &m->imports, in);
     }

@@ -1,18 +1,18 @@
 # RUN: %fsdpc dump --stage=config --deepspeed c.json m.fsd
-# Offload and int8 gathers are refused with what to do instead.
+# A part of the optimizer on the host and int8 gathers are refused with what to do instead.
 ==== m.fsd
 shard { }
 ==== c.json
-{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"},
+{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.5},
   "zero_quantized_weights": true}}
 ==== err
-error[E0333]: zero_optimization.offload_optimizer.device = cpu cannot be had here
- --> c.json:1:58
+error[E0333]: zero_optimization.offload_optimizer.ratio = 0.5 cannot be had here
+ --> c.json:1:75
   |
-1 | {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu"},
-  |                                                          ^^^^^^^^
+1 | {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.5},
+  |                                                                           ^^^^^^^
   |
-  = help: nothing is offloaded in this version; use more ranks, or an optimizer with less state
+  = help: all of it is offloaded, or none: write 1.0
 
 error[E0333]: zero_optimization.zero_quantized_weights = true cannot be had here
  --> c.json:2:3

@@ -14,7 +14,8 @@ ZERO = "zero_optimization."
 # What a row may need besides its own condition, so that no row before it fits.
 BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
            {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
-           {ZERO + "offload_param.device": "cpu"}, {ZERO + "offload_optimizer.device": "cpu"}]
+           {ZERO + "stage": "3", ZERO + "offload_param.device": "cpu"},
+           {ZERO + "offload_optimizer.device": "cpu"}]
 
 
 def rows_of(root):
