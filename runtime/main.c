@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "machine.h"
 #include "prepared.h"
 #include "profile.h"
 #include "restarts.h"
+#include "room.h"
 
 static Run *signalled; /* for the handler */
 
@@ -521,7 +523,7 @@ static int summarise(const Run *run, int code) {
 }
 
 /* A device that is too small is said before the ranks meet. */
-static int check_room(const Run *run) {
+static int check_device_room(const Run *run) {
     const PlanSettings *s = run->plan->settings;
     char error[ERROR_BYTES];
     DeviceOptions device = {.local_rank = run->module ? run->launch.local_rank : 0,
@@ -537,6 +539,22 @@ static int check_room(const Run *run) {
     return code;
 }
 
+/* The memory of this machine, before any rank takes of it. On several hosts, what a lost one means
+ * is told as long as there is time to think about it. */
+static int check_host_room(const Run *run) {
+    char text[ERROR_BYTES];
+    const Launch *l = &run->launch;
+    HostRoom room = room_of(run);
+    uint64_t available = machine_available_bytes("");
+    int code = room_check(&room, available, text);
+    if (code) return report(code, text);
+    if (!speaks(run) || !run->saver || l->local_ranks == l->ranks || !room.arena || !available)
+        return 0;
+    room_for_twice(&room, l->ranks, available, text, sizeof text);
+    fprintf(stderr, "note: %s\n", text);
+    return 0;
+}
+
 /* Everything after the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
@@ -544,11 +562,12 @@ static int train(Run *run) {
     bool orderly = false; /* all ranks come to the end */
     int code = choose_device(run);
     if (!code) code = choose_transport(run);
-    if (!code) code = check_room(run);
+    if (!code) code = check_device_room(run);
     if (!code) code = open_data(run);
     if (!code && run->options->load) code = open_weights(run, &weights);
     if (!code) code = check_outputs(run);
     if (!code) code = open_checkpoints(run);
+    if (!code) code = check_host_room(run);
     if (!code && (code = metrics_open(run, error))) report(code, error);
     if (!code) {
         run->threads = default_threads(run);

@@ -13,7 +13,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "machine.h"
 #include "world.h"
 
 #ifndef MADV_COLLAPSE
@@ -40,23 +39,6 @@ static char *map_file(int fd, uint64_t bytes) {
     if (map != MAP_FAILED) return map;
     munmap(at, length);
     return NULL;
-}
-
-/* Checked before any process takes a page: the kernel kills processes that take more than there
- * is. */
-static int check_memory(World *w, uint64_t bytes, char *error) {
-    uint64_t mine = bytes, all = 0, have = machine_available_bytes("");
-    MPI_Request request;
-    Wait wait = {.world = w, .kind = BARRIER};
-    int failed = MPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, w->host, &request);
-    if (failed) return world_mpi_error(w, failed, "the start", error);
-    int code = world_finish(&wait, 1, &request, NULL, error);
-    /* After the sum, so that no process takes memory before the others have looked. */
-    if (code || !have || all <= have) return code;
-    snprintf(error, ERROR_BYTES,
-             "the plan needs an arena of %llu bytes a rank, %llu on this host; %llu are available",
-             (unsigned long long)bytes, (unsigned long long)all, (unsigned long long)have);
-    return EXIT_ENVIRONMENT;
 }
 
 /* Makes our own file; its pages are allocated here, so that lack of memory shows here. */
@@ -105,8 +87,6 @@ int shared_exchange(World *w, uint64_t bytes, bool huge, Shared *out, char *erro
     Offer all[w->locals];
     int32_t seen[w->locals], failed = 0, strange = -1;
     memset(out, 0, sizeof *out * (size_t)w->locals);
-    int short_of = huge ? check_memory(w, bytes, error) : 0;
-    if (short_of) return short_of;
     int fd = bytes ? make(bytes, huge, &out[w->local], &offer) : -1;
     int code = gather_offers(w, &offer, all, sizeof offer, error);
     for (int32_t k = 0; k < w->locals && !code && !failed; k++) {

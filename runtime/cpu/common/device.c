@@ -7,7 +7,6 @@
  * oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@
 
 #include "bf16.h"
 #include "kernel.h"
-#include "machine.h"
 #include "op.h"
 
 static int fail(char *error, int code, const char *format, ...)
@@ -135,46 +133,17 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Arenas of all ranks of this process. Pages are given when they are first touched, so each mapping
- * succeeds by itself where all of them together would make the kernel kill the process. */
-static pthread_mutex_t promise_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t promised, promise_limit;
-
-static bool promise(uint64_t bytes, uint64_t *before, uint64_t *limit) {
-    pthread_mutex_lock(&promise_lock);
-    if (!promised) promise_limit = machine_available_bytes("");
-    *before = promised;
-    *limit = promise_limit;
-    bool fits = !promise_limit || (bytes <= promise_limit && promised <= promise_limit - bytes);
-    if (fits) promised += bytes;
-    pthread_mutex_unlock(&promise_lock);
-    return fits;
-}
-
-static void take_back(uint64_t bytes) {
-    pthread_mutex_lock(&promise_lock);
-    promised -= bytes;
-    pthread_mutex_unlock(&promise_lock);
-}
-
 /* The mapping is a whole number of huge pages and starts at one, so that munmap need not know what
  * was requested: its length is kept in the page before the arena. */
 static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *error) {
     (void)c;
-    uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE, before, limit;
+    uint64_t length = align_up(bytes, HUGE_PAGE) + 2 * (uint64_t)HUGE_PAGE;
     if (bytes > UINT64_MAX / 2 || length > SIZE_MAX / 2)
         return fail(error, EXIT_ENVIRONMENT, "an arena of %llu bytes is beyond this machine",
                     (unsigned long long)bytes);
-    if (!promise(bytes, &before, &limit))
-        return fail(error, EXIT_ENVIRONMENT,
-                    "the plan needs an arena of %llu bytes a rank; %llu bytes are available, %llu "
-                    "of them for other ranks",
-                    (unsigned long long)bytes, (unsigned long long)limit,
-                    (unsigned long long)before);
     char *map = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map == MAP_FAILED) {
         int reason = errno;
-        take_back(bytes);
         struct rlimit space;
         if (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur != RLIM_INFINITY)
             return fail(error, EXIT_ENVIRONMENT,
@@ -186,7 +155,7 @@ static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *e
     }
     char *arena = (char *)align_up((uintptr_t)map + 4096, HUGE_PAGE);
     madvise(arena, length - (size_t)(arena - map), MADV_HUGEPAGE);
-    uint64_t head[3] = {(uintptr_t)map, length, bytes};
+    uint64_t head[2] = {(uintptr_t)map, length};
     memcpy(arena - sizeof head, head, sizeof head);
     *out = arena;
     return 0;
@@ -195,10 +164,9 @@ static int cpu_arena_alloc(DeviceContext *c, uint64_t bytes, void **out, char *e
 static void cpu_arena_free(DeviceContext *c, void *arena) {
     (void)c;
     if (!arena) return;
-    uint64_t head[3];
+    uint64_t head[2];
     memcpy(head, (char *)arena - sizeof head, sizeof head);
     munmap((void *)(uintptr_t)head[0], head[1]);
-    take_back(head[2]);
 }
 
 /* ---- work */

@@ -1,0 +1,70 @@
+/* Is there room on this machine for what its ranks take together? Each takes an arena, where that
+ * is host memory, and where it makes checkpoints the memory through which they leave: blocks, and
+ * with checkpoint.snapshot = copy a copy of its state.
+ *
+ * Every process asks before any of them takes a page. The kernel gives pages when they are first
+ * touched: each mapping succeeds by itself where all of them together would make it kill processes.
+ */
+#include "room.h"
+
+#include "checkpoint.h"
+#include "machine.h"
+
+static uint64_t times(uint64_t n, int32_t ranks) {
+    uint64_t all;
+    return __builtin_mul_overflow(n, (uint64_t)ranks, &all) ? UINT64_MAX : all;
+}
+
+HostRoom room_of(const Run *run) {
+    const PlanSettings *s = run->plan->settings;
+    HostRoom r = {.ranks = run->module ? run->launch.local_ranks : run->launch.ranks};
+    if (run->device->arena_is_host)
+        r.arena = s->workspace_bytes[run->device->kind] + (run->test.memory ? 2 * GUARD_BYTES : 0);
+    if (run->saver) {
+        r.copy = s->copy_bytes;
+        r.blocks = (uint64_t)CK_BUFFERS * CK_BLOCK;
+    }
+    return r;
+}
+
+/* Of so many ranks. */
+static uint64_t needed(const HostRoom *r, int32_t ranks) {
+    uint64_t one;
+    if (__builtin_add_overflow(r->arena, r->copy + r->blocks, &one)) return UINT64_MAX;
+    return times(one, ranks);
+}
+
+int room_check(const HostRoom *r, uint64_t available, char *error) {
+    uint64_t all = needed(r, r->ranks);
+    if (!available || all <= available) return 0;
+    char beside[96] = "", ranks[64] = "";
+    if (r->copy)
+        snprintf(beside, sizeof beside, " and a copy of %llu bytes for checkpoints",
+                 (unsigned long long)r->copy);
+    if (r->ranks > 1)
+        snprintf(ranks, sizeof ranks, ", %llu for the %d ranks on this machine",
+                 (unsigned long long)all, r->ranks);
+    HostRoom direct = *r;
+    direct.copy = 0;
+    bool avoidable = r->copy && needed(&direct, r->ranks) <= available;
+    snprintf(error, ERROR_BYTES,
+             "the plan needs an arena of %llu bytes%s%s%s; %llu bytes are available\n"
+             "help: %s",
+             (unsigned long long)r->arena, r->ranks > 1 ? " a rank" : "", beside, ranks,
+             (unsigned long long)available,
+             avoidable ? "compile with -s checkpoint.snapshot=direct, which takes no copy"
+                       : "a smaller train.batch, more train.accumulate, more ranks or smaller "
+                         "units need less");
+    return EXIT_ENVIRONMENT;
+}
+
+bool room_for_twice(const HostRoom *r, int32_t all, uint64_t available, char *text, size_t size) {
+    int32_t ranks = (int32_t)MIN(2 * (int64_t)r->ranks, (int64_t)all);
+    uint64_t bytes = needed(r, ranks);
+    bool fits = bytes <= available;
+    snprintf(text, size,
+             "if a host is lost, its ranks %s beside those of this one: %d ranks take %.1f GB, and "
+             "%.1f GB are available",
+             fits ? "fit" : "do not fit", ranks, (double)bytes / 1e9, (double)available / 1e9);
+    return fits;
+}

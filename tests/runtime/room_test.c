@@ -1,0 +1,55 @@
+/* What the ranks of a machine take together, against made-up memory of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "room.h"
+
+static char text[ERROR_BYTES];
+
+static void arenas_of_all_ranks_count(void **state) {
+    (void)state;
+    HostRoom r = {.arena = 100, .ranks = 8};
+    assert_int_equal(room_check(&r, 800, text), 0);
+    assert_int_equal(room_check(&r, 799, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(text, "100 bytes a rank, 800 for the 8 ranks on this machine; 799"));
+    assert_non_null(strstr(text, "help: a smaller train.batch"));
+    r.arena = UINT64_MAX / 4; /* more than can be counted */
+    assert_int_equal(room_check(&r, UINT64_MAX / 2, text), EXIT_ENVIRONMENT);
+    assert_int_equal(room_check(&r, 0, text), 0); /* not known */
+}
+
+static void the_copy_for_checkpoints_counts(void **state) {
+    (void)state;
+    HostRoom r = {.arena = 100, .copy = 50, .blocks = 10, .ranks = 2};
+    assert_int_equal(room_check(&r, 320, text), 0);
+    assert_int_equal(room_check(&r, 319, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(text, "and a copy of 50 bytes for checkpoints, 320 for the 2 ranks"));
+    assert_non_null(strstr(text, "help: compile with -s checkpoint.snapshot=direct"));
+    assert_int_equal(room_check(&r, 219, text), EXIT_ENVIRONMENT); /* nor without the copy */
+    assert_non_null(strstr(text, "help: a smaller train.batch"));
+}
+
+static void a_lost_host_doubles_the_ranks(void **state) {
+    (void)state;
+    HostRoom r = {.arena = 1000000000, .ranks = 4};
+    assert_true(room_for_twice(&r, 8, 8000000000, text, sizeof text));
+    assert_string_equal(text, "if a host is lost, its ranks fit beside those of this one: 8 ranks "
+                              "take 8.0 GB, and 8.0 GB are available");
+    assert_false(room_for_twice(&r, 12, 7900000000, text, sizeof text));
+    assert_non_null(strstr(text, "its ranks do not fit"));
+    assert_true(room_for_twice(&r, 6, 6000000000, text, sizeof text)); /* the other host had two */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arenas_of_all_ranks_count),
+        cmocka_unit_test(the_copy_for_checkpoints_counts),
+        cmocka_unit_test(a_lost_host_doubles_the_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
