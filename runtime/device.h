@@ -11,7 +11,7 @@
 #include "plan.h"
 #include "type.h"
 
-enum { DEVICE_ABI = 8, DEVICE_MARKS = 64 };
+enum { DEVICE_MARKS = 64 };
 enum { DEVICE_THREADS = 256 }; /* most CPU threads of a rank */
 
 typedef struct DeviceContext DeviceContext;
@@ -73,7 +73,7 @@ typedef struct DeviceOptions {
 } DeviceOptions;
 
 typedef struct Device {
-    uint32_t abi; /* DEVICE_ABI */
+    uint32_t abi; /* MODULE_INTERFACE of interface.h: first, so that any build finds it */
     const char *name;
     DeviceKind kind;
     /* Is there such a device on this machine? 0, or EXIT_ENVIRONMENT with the reason. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "interface.h"
 #include "runtime.h"
 
 static bool module_path(const char *kind, const char *name, char *out, size_t size) {
@@ -16,6 +17,16 @@ static bool module_path(const char *kind, const char *name, char *out, size_t si
     char *slash = strrchr(self, '/');
     if (slash) *slash = 0;
     return snprintf(out, size, "%s/%s_%s.so", self, kind, name) < (int)size;
+}
+
+/* A module that was compiled with other structures or other ops would read ours wrongly. */
+static bool same_build(const char *kind, const char *name, uint32_t abi, char *error) {
+    if (abi == MODULE_INTERFACE) return true;
+    snprintf(error, ERROR_BYTES,
+             "%s %s: the module %s_%s.so beside fsdp-run is of another build (interface %08x, not "
+             "%08x)\nhelp: build both from the same sources; `ninja` does",
+             kind, name, kind, name, abi, MODULE_INTERFACE);
+    return false;
 }
 
 /* NULL with code and message when there is no such module, or no such device. */
@@ -46,12 +57,7 @@ const Device *device_load(const char *name, char *error, int *code) {
     }
     memcpy(&entry, &symbol, sizeof entry);
     const Device *d = entry();
-    if (d->abi != DEVICE_ABI) {
-        snprintf(error, ERROR_BYTES,
-                 "device %s: its module is of another build (interface %u, not %d)", name, d->abi,
-                 DEVICE_ABI);
-        return NULL;
-    }
+    if (!same_build("device", name, d->abi, error)) return NULL;
     int probed = d->probe(error);
     if (probed) {
         *code = probed;
@@ -100,9 +106,5 @@ const TransportModule *transport_load(const char *name, char *error) {
     }
     memcpy(&entry, &symbol, sizeof entry);
     const TransportModule *m = entry();
-    if (m->abi == TRANSPORT_ABI) return m;
-    snprintf(error, ERROR_BYTES,
-             "transport %s: its module is of another build (interface %u, not %d)", name, m->abi,
-             TRANSPORT_ABI);
-    return NULL;
+    return same_build("transport", name, m->abi, error) ? m : NULL;
 }

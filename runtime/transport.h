@@ -103,7 +103,6 @@ typedef struct Transport {
 
 /* What a module such as transport_mpi.so offers: a transport between processes, one a rank, and how
  * these find and lose each other. */
-enum { TRANSPORT_ABI = 4 };
 typedef struct JoinOptions {
     const char *launcher;
     int32_t rank, ranks, local_rank, local_ranks;
@@ -129,7 +128,7 @@ static inline int run_end_code(int code) {
 }
 
 typedef struct TransportModule {
-    uint32_t abi;
+    uint32_t abi; /* MODULE_INTERFACE of interface.h, first */
     const Transport *transport;
     /* Meets the other processes. */
     int (*join)(const JoinOptions *options, TransportWorld **out, char *error);

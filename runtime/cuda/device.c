@@ -22,6 +22,7 @@
 
 #include "attention_call.h"
 #include "gpu.h"
+#include "interface.h"
 #include "op.h"
 #include "products.h"
 #include "profile.h"
@@ -497,7 +498,7 @@ static int32_t cuda_count(void) {
 }
 
 static const Device device = {
-    .abi = DEVICE_ABI,
+    .abi = MODULE_INTERFACE,
     .name = "cuda",
     .kind = DEVICE_CUDA,
     .probe = gpu_probe,

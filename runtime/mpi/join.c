@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "interface.h"
 #include "machine.h"
 #include "world.h"
 
@@ -237,7 +238,7 @@ static void leave(World *w, bool orderly) {
     free(w);
 }
 
-static const TransportModule module = {.abi = TRANSPORT_ABI,
+static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .transport = &transport_mpi,
                                        .join = join,
                                        .compare = compare,

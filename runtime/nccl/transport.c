@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "context.h"
+#include "interface.h"
 
 /* The options of join, kept for open: a process is in one run. */
 static JoinOptions joined;
@@ -136,7 +137,7 @@ static int join(const JoinOptions *options, TransportWorld **out, char *error) {
     return tcp_join(options, out, error);
 }
 
-static const TransportModule module = {.abi = TRANSPORT_ABI,
+static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .transport = &transport_nccl,
                                        .join = join,
                                        .compare = tcp_compare,

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "device.h"
+#include "interface.h"
 #include "op.h"
 #include "util.h"
 
@@ -215,7 +216,7 @@ int main(int argc, char **argv) {
     *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
     if (!entry) fail_environment("%s: no device module", argv[1]);
     device = entry();
-    if (device->abi != DEVICE_ABI) fail_environment("%s: of another build", argv[1]);
+    if (device->abi != MODULE_INTERFACE) fail_environment("%s: of another build", argv[1]);
     if (device->probe(error)) fail_environment("%s", error);
     for (int i = 2; i < argc; i++) {
         Shape s;

@@ -31,6 +31,7 @@
 
 #include "gpu/large.h"
 #include "gpu/terms.h"
+#include "interface.h"
 #include "ir.h"
 #include "util.h"
 
@@ -82,7 +83,7 @@ static Side open_side(const char *path, bool plain) {
     *(void **)&entry = dlsym(handle, DEVICE_ENTRY);
     if (!entry) fail_environment("%s: no device module", path);
     s.device = entry();
-    if (s.device->abi != DEVICE_ABI) fail_environment("%s: of another build", path);
+    if (s.device->abi != MODULE_INTERFACE) fail_environment("%s: of another build", path);
     char *isa = getenv("FSDP_CPU_ISA"), *product = getenv("FSDP_CPU_MATMUL");
     isa = isa ? strdup(isa) : NULL;
     product = product ? strdup(product) : NULL;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interface.h"
 #include "world.h"
 
 struct TransportContext {
@@ -176,7 +177,7 @@ static const Transport transport = {.name = "nccl",
                                     .agree = agree,
                                     .abort = abort_context};
 
-static const TransportModule module = {.abi = TRANSPORT_ABI,
+static const TransportModule module = {.abi = MODULE_INTERFACE,
                                        .transport = &transport,
                                        .join = tcp_join,
                                        .compare = tcp_compare,

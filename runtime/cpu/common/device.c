@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "bf16.h"
+#include "interface.h"
 #include "kernel.h"
 #include "op.h"
 
@@ -244,7 +245,7 @@ static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const v
 
 /* This module does not know what libraries hold: oneDNN and OpenMP allocate for themselves. */
 static const Device device = {
-    .abi = DEVICE_ABI,
+    .abi = MODULE_INTERFACE,
     .name = "cpu",
     .kind = DEVICE_CPU,
     .probe = cpu_probe,

@@ -1,0 +1,2 @@
+# RUN: cd %root; gcc -MM -D_GNU_SOURCE -Iruntime -I%build/include/runtime runtime/transport.h runtime/cpu/kernel.h | tr -s ' \\\n' '\n' | grep '\.\(h\|def\)$' | grep -v runtime/cpu/ | xargs -n 1 basename | sort -u > %t/seen; sed -n '/interface.h: interface/,/^build .*all:/p' build.ninja | tr -s ' $\n' '\n' | grep '/.*\.\(h\|def\)$' | xargs -n 1 basename | sort -u > %t/counted; comm -23 %t/seen %t/counted
+# Every header that fsdp-run and its modules both see is in the number by which they know each other.
