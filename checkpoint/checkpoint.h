@@ -118,6 +118,20 @@ const CkTensor *ck_find(const CkContents *c, const char *name);
 /* The tensor that an element of a vector belongs to, which is no padding, and its element there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
 
+/* ---- beside.c */
+
+/* Memory that files are read to and written from, zeroed; NULL: there is none. */
+char *ck_buffer(uint64_t bytes);
+void ck_buffer_fills(void *at, uint64_t bytes); /* so much of it is about to be used */
+void ck_buffer_free(void *at, uint64_t bytes);
+/* A thread that does `job` each time it is started. Between beside_start and beside_wait what the
+ * job works on is its own. */
+typedef struct Beside Beside;
+int beside_open(Beside **out, void (*job)(void *user), void *user); /* 0 or errno */
+void beside_start(Beside *b); /* not while the job is being done */
+void beside_wait(Beside *b);
+void beside_close(Beside *b); /* waits for the job; NULL: nothing */
+
 /* ---- writing */
 
 /* Elements [first, first + n) of a vector, all of them in this rank's range, into `to`. */
@@ -209,7 +223,7 @@ void ck_advise(const char *step_folder, char *error);
 int ck_lock(const char *folder, uint64_t run, int *lock, char *error);
 /* Where the step is made before it is complete. */
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]);
-int ck_begin(const char *folder, const char *part, char *error);
+int ck_begin(const char *part, char *error);
 int ck_commit(const char *folder, const char *part, int64_t step, char *error);
 void ck_remove(const char *path); /* a folder of ours with its files */
 /* Retention: the newest `keep` (0 = all), multiples of `keep_every` (0 = none) and step `best` (-1

@@ -190,7 +190,7 @@ int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user
     if (code) return code;
     code = check_new(c, folder, error);
     ck_part_path(folder, c->step, c->run, part);
-    if (!code && !(code = ck_begin(folder, part, error))) {
+    if (!code && !(code = ck_begin(part, error))) {
         int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
         CkSource source = {.fetch = fetch_it, .user = user};
         for (int32_t r = 0; r < ranks && !code; r++)

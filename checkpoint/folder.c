@@ -257,10 +257,10 @@ void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_P
     snprintf(part, CK_PATH, "%.4000s/%s" MAKING "%016" PRIx64, folder, name, run);
 }
 
-int ck_begin(const char *folder, const char *part, char *error) {
+/* Its name here need not outlast a loss of power: ck_commit syncs the one that it gets. */
+int ck_begin(const char *part, char *error) {
     ck_remove(part); /* an earlier try of this run */
-    if (mkdir(part, 0777)) return cannot("make", part, error);
-    return sync_folder(folder, error);
+    return mkdir(part, 0777) ? cannot("make", part, error) : 0;
 }
 
 int ck_commit(const char *folder, const char *part, int64_t step, char *error) {

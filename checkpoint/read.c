@@ -5,6 +5,10 @@
  * the pieces of a rank are computed when the first of them is wanted, and kept as long as there are
  * not too many of all ranks. Blocks go through a few buffers: files are read in the order in which
  * they were written, so that a block is read once.
+ *
+ * While the blocks of a file are used one after the other, the next one is on its way: a second
+ * thread reads it, and the disk does not wait for hashes and copies. A block that was used up to
+ * its end is the first to give its buffer, so few of them are ever touched.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +22,14 @@
 
 enum { KEPT = 6, MOST_PIECES = 1 << 17 };
 
+typedef enum BlockState { EMPTY, COMING, READ, VERIFIED } BlockState;
+
 typedef struct Block {
     uint32_t file;
     uint64_t number, bytes, used; /* used: when */
     uint8_t *at;                  /* CK_BLOCK bytes, aligned to CK_ALIGN; NULL: not yet taken */
-    bool full;                    /* the block is in it */
+    BlockState state;             /* of the block in it */
+    bool spent;                   /* its last byte was used */
 } Block;
 
 typedef struct Written { /* by a rank */
@@ -41,6 +48,11 @@ struct Checkpoint {
     Block block[CK_MOST_KEPT];
     int kept;
     uint64_t clock;
+    Block *last; /* the one used last, or NULL */
+    Beside *beside;
+    Block *coming;    /* which it reads; NULL: nothing */
+    bool arrived;     /* it was read */
+    bool alone;       /* there is no second thread */
     uint64_t n_piece; /* of all ranks that were computed */
 };
 
@@ -106,7 +118,8 @@ static void forget_pieces(Checkpoint *k) {
 
 void checkpoint_close(Checkpoint *k) {
     if (!k) return;
-    for (int i = 0; i < CK_MOST_KEPT; i++) free(k->block[i].at);
+    beside_close(k->beside);
+    for (int i = 0; i < CK_MOST_KEPT; i++) ck_buffer_free(k->block[i].at, CK_BLOCK);
     forget_pieces(k);
     arena_free(k->arena);
 }
@@ -156,39 +169,112 @@ static int read_bytes(const Checkpoint *k, const CkFile *f, const CkTensor *t, u
     return code;
 }
 
+/* ---- buffers */
+
+static Block *find(Checkpoint *k, uint32_t file, uint64_t number) {
+    for (int i = 0; i < k->kept; i++) {
+        Block *b = &k->block[i];
+        if (b->state != EMPTY && b->file == file && b->number == number) return b;
+    }
+    return NULL;
+}
+
+/* Is a better than b as the one whose buffer is used again? One that was spent, the newest of them;
+ * then one that was never used; then the oldest. */
+static bool yields_before(const Block *a, const Block *b) {
+    int rank_a = a->spent ? 0 : a->state == EMPTY ? 1 : 2;
+    int rank_b = b->spent ? 0 : b->state == EMPTY ? 1 : 2;
+    if (rank_a != rank_b) return rank_a < rank_b;
+    return rank_a == 0 ? a->used > b->used : a->used < b->used;
+}
+
+/* A buffer for the block, which is EMPTY; `but` is in use. NULL: no memory. */
+static Block *claim(Checkpoint *k, uint32_t file, uint64_t number, const Block *but) {
+    Block *b = NULL;
+    for (int i = 0; i < k->kept; i++) {
+        Block *x = &k->block[i];
+        if (x != but && x->state != COMING && (!b || yields_before(x, b))) b = x;
+    }
+    uint64_t from = number * CK_BLOCK;
+    uint64_t bytes = MIN(k->c.file[file].size - from, (uint64_t)CK_BLOCK);
+    if (!b) return NULL;
+    *b = (Block){.file = file, .number = number, .bytes = bytes, .used = ++k->clock, .at = b->at};
+    if (!b->at) b->at = (uint8_t *)ck_buffer(CK_BLOCK);
+    if (b->at) ck_buffer_fills(b->at, bytes);
+    return b->at ? b : NULL;
+}
+
+/* ---- ahead */
+
+/* What goes wrong here is found again, and told, by who wants the block. */
+static void read_coming(void *user) {
+    Checkpoint *k = user;
+    const Block *b = k->coming;
+    char error[CK_ERROR_BYTES];
+    k->arrived =
+        !read_bytes(k, &k->c.file[b->file], NULL, b->number * CK_BLOCK, b->bytes, b->at, error);
+}
+
+static void take_coming(Checkpoint *k) {
+    if (!k->coming) return;
+    beside_wait(k->beside);
+    k->coming->state = k->arrived ? READ : EMPTY;
+    k->coming = NULL;
+}
+
+/* Blocks of a file are used in order: the next one is sent for. */
+static void read_ahead(Checkpoint *k, uint32_t file, uint64_t number, const Block *used) {
+    enum { LEAST = 3 }; /* buffers: the one in use, the one that comes, and one of another file */
+    bool there = number < ck_blocks(k->c.file[file].size) && !find(k, file, number);
+    if (!there || k->alone || k->kept < LEAST) return;
+    if (!k->beside && beside_open(&k->beside, read_coming, k)) k->alone = true;
+    if (k->alone) return;
+    take_coming(k);
+    Block *b = claim(k, file, number, used);
+    if (!b) return;
+    b->state = COMING;
+    k->coming = b;
+    beside_start(k->beside);
+}
+
+/* ---- blocks that may be used */
+
+static int verify(const Checkpoint *k, Block *b, const CkTensor *t, char *error) {
+    const CkFile *f = &k->c.file[b->file];
+    uint64_t from = b->number * CK_BLOCK;
+    if (hash_bytes(b->at, b->bytes, 0) == f->block[b->number]) {
+        b->state = VERIFIED;
+        return 0;
+    }
+    char what[96];
+    snprintf(what, sizeof what, "bytes %llu to %llu are damaged: their hash is another one",
+             (unsigned long long)from, (unsigned long long)(from + b->bytes - 1));
+    b->state = EMPTY;
+    return corrupt(k, f, t, error, what);
+}
+
 /* The verified block, in one of the buffers. */
 static int load(Checkpoint *k, uint32_t file, uint64_t number, const CkTensor *t, Block **out,
                 char *error) {
-    const CkFile *f = &k->c.file[file];
-    Block *oldest = k->block;
-    for (int i = 0; i < k->kept; i++) {
-        Block *b = &k->block[i];
-        bool found = b->full && b->file == file && b->number == number;
-        b->used = found ? ++k->clock : b->used;
-        if (found) {
-            *out = b;
-            return 0;
-        }
-        if (b->used < oldest->used) oldest = b;
-    }
-    Block *b = *out = oldest;
-    uint64_t from = number * CK_BLOCK, bytes = MIN(f->size - from, (uint64_t)CK_BLOCK);
-    *b = (Block){.file = file, .number = number, .bytes = bytes, .at = b->at};
-    if (!b->at) b->at = aligned_alloc(CK_ALIGN, CK_BLOCK);
-    if (!b->at) {
+    Block *b = find(k, file, number);
+    if (b && b->state == COMING) take_coming(k);
+    bool new = !b || b->state != VERIFIED;
+    bool in_order = number == 0 || (k->last && k->last->file == file &&
+                                    k->last->number + 1 == number && k->last->state == VERIFIED);
+    if (!b) b = claim(k, file, number, NULL);
+    if (!b) {
         snprintf(error, CK_ERROR_BYTES, "no memory to read %.200s", k->folder);
         return EXIT_ENVIRONMENT;
     }
-    int code = read_bytes(k, f, t, from, bytes, b->at, error);
-    if (!code && hash_bytes(b->at, bytes, 0) != f->block[number]) {
-        char what[96];
-        snprintf(what, sizeof what, "bytes %llu to %llu are damaged: their hash is another one",
-                 (unsigned long long)from, (unsigned long long)(from + bytes - 1));
-        code = corrupt(k, f, t, error, what);
-    }
+    int code = 0;
+    if (b->state == EMPTY)
+        code = read_bytes(k, &k->c.file[file], t, number * CK_BLOCK, b->bytes, b->at, error);
+    if (!code && b->state == EMPTY) b->state = READ;
+    if (!code && new &&in_order) read_ahead(k, file, number + 1, b);
+    if (!code && b->state == READ) code = verify(k, b, t, error);
     if (code) return code;
-    b->full = true;
     b->used = ++k->clock;
+    *out = k->last = b;
     return 0;
 }
 
@@ -202,6 +288,7 @@ static int read_data(Checkpoint *k, uint32_t file, const CkTensor *t, uint64_t f
         if (code) return code;
         uint64_t at = from % CK_BLOCK, n = MIN(bytes, b->bytes - at);
         memcpy(to, b->at + at, n);
+        b->spent |= at + n == b->bytes;
         to += n;
         from += n;
         bytes -= n;
@@ -302,6 +389,7 @@ int checkpoint_verify(Checkpoint *k, char *error) {
         for (uint64_t b = 0; b < ck_blocks(k->c.file[i].size) && !code; b++) {
             Block *block;
             code = load(k, i, b, tensor_in(k, i, b), &block, error);
+            if (!code) block->spent = true;
         }
     return code;
 }

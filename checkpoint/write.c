@@ -12,7 +12,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +48,10 @@ typedef struct Writing {
 
 /* The block that the second thread writes. */
 typedef struct Behind {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    const Out *out; /* NULL: nothing to do */
+    Beside *beside;
+    const Out *out;
     const char *at;
     uint64_t from, bytes;
-    bool ends;
     int number; /* errno of the first write that failed */
     const Out *failed;
 } Behind;
@@ -201,49 +197,30 @@ static int put(int fd, const char *buffer, uint64_t from, uint64_t bytes) {
 
 /* ---- the second thread */
 
-static void *write_behind(void *user) {
+static void write_behind(void *user) {
     Behind *b = user;
-    pthread_mutex_lock(&b->lock);
-    while (!b->ends || b->out) {
-        if (!b->out) {
-            pthread_cond_wait(&b->changed, &b->lock);
-            continue;
-        }
-        const Out *o = b->out;
-        pthread_mutex_unlock(&b->lock);
-        int number = put(o->fd, b->at, b->from, b->bytes);
-        pthread_mutex_lock(&b->lock);
-        if (number && !b->number) {
-            b->number = number;
-            b->failed = o;
-        }
-        b->out = NULL;
-        pthread_cond_signal(&b->changed);
-    }
-    pthread_mutex_unlock(&b->lock);
-    return NULL;
+    int number = put(b->out->fd, b->at, b->from, b->bytes);
+    if (!number || b->number) return;
+    b->number = number;
+    b->failed = b->out;
 }
 
 /* Waits for the block before it; NULL: for the last one. */
 static int hand_over(Writing *w, Behind *b, const Block *block, const char *at) {
-    pthread_mutex_lock(&b->lock);
-    while (b->out) pthread_cond_wait(&b->changed, &b->lock);
-    int number = b->number;
-    const Out *failed = b->failed;
-    if (!number && block) {
-        b->out = &w->out[block->out];
-        b->at = at;
-        b->from = block->number * CK_BLOCK;
-        b->bytes = align_up(block_end(b->out, block->number) - b->from, CK_ALIGN);
-        pthread_cond_signal(&b->changed);
-    }
-    pthread_mutex_unlock(&b->lock);
-    return number ? cannot(failed->path, number, w->error) : 0;
+    beside_wait(b->beside);
+    if (b->number) return cannot(b->failed->path, b->number, w->error);
+    if (!block) return 0;
+    b->out = &w->out[block->out];
+    b->at = at;
+    b->from = block->number * CK_BLOCK;
+    b->bytes = align_up(block_end(b->out, block->number) - b->from, CK_ALIGN);
+    beside_start(b->beside);
+    return 0;
 }
 
 static int write_blocks(Writing *w, char *buffer) {
-    Behind b = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
-    int number = pthread_create(&b.thread, NULL, write_behind, &b);
+    Behind b = {0};
+    int number = beside_open(&b.beside, write_behind, &b);
     if (number) return cannot(w->out[0].path, number, w->error);
     int code = 0;
     for (uint32_t i = 0; i < w->n_block && !code; i++) {
@@ -252,11 +229,7 @@ static int write_blocks(Writing *w, char *buffer) {
         if (!code) code = hand_over(w, &b, &w->block[i], at);
     }
     int last = hand_over(w, &b, NULL, NULL);
-    pthread_mutex_lock(&b.lock);
-    b.ends = true;
-    pthread_cond_signal(&b.changed);
-    pthread_mutex_unlock(&b.lock);
-    pthread_join(b.thread, NULL);
+    beside_close(b.beside);
     return code ? code : last;
 }
 
@@ -284,8 +257,13 @@ static int create(Out *o, char *error) {
     return number ? cannot(o->path, number, error) : 0;
 }
 
+/* Cuts off what the last block had too many. All files before any is synced, so that one commit of
+ * the file system's journal has them all. */
+static int cut(const Out *o, char *error) {
+    return ftruncate(o->fd, (off_t)o->file->size) ? cannot(o->path, errno, error) : 0;
+}
+
 static int finish(Out *o, char *error) {
-    if (ftruncate(o->fd, (off_t)o->file->size)) return cannot(o->path, errno, error);
     if (fsync(o->fd)) return cannot(o->path, errno, error);
     int fd = o->fd;
     o->fd = -1;
@@ -296,16 +274,18 @@ int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSourc
                   char *error) {
     Writing w = {.c = c, .source = source, .arena = arena_new(), .error = error};
     lay_out(&w, c, folder, rank);
-    char *own = source->buffer ? NULL : aligned_alloc(CK_ALIGN, CK_BUFFERS * CK_BLOCK);
+    char *own = source->buffer ? NULL : ck_buffer(CK_BUFFERS * CK_BLOCK);
     char *buffer = source->buffer ? source->buffer : own;
     int code = buffer ? 0 : cannot(folder, ENOMEM, error);
     for (uint32_t i = 0; i < w.n_out && !code; i++) code = create(&w.out[i], error);
     for (uint32_t v = 0; v < c->n_vector && !code; v++) tell_left(&w, v);
+    if (own) ck_buffer_fills(own, w.n_block > CK_BUFFERS ? CK_BUFFERS * CK_BLOCK : 0);
     if (!code && w.n_block) code = write_blocks(&w, buffer);
+    for (uint32_t i = 0; i < w.n_out && !code; i++) code = cut(&w.out[i], error);
     for (uint32_t i = 0; i < w.n_out && !code; i++) code = finish(&w.out[i], error);
     for (uint32_t i = 0; i < w.n_out; i++)
         if (w.out[i].fd >= 0) close(w.out[i].fd);
-    free(own);
+    ck_buffer_free(own, CK_BUFFERS * CK_BLOCK);
     arena_free(w.arena);
     return code;
 }

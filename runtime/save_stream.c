@@ -20,6 +20,7 @@
 typedef struct Room { /* host memory; `at` is aligned to CK_ALIGN */
     void *taken;
     char *at;
+    uint64_t bytes;
 } Room;
 
 struct SaveStream {
@@ -54,12 +55,13 @@ static double now(void) {
 
 static int take(Rank *r, uint64_t bytes, Room *out) {
     const Device *d = r->run->device;
-    bytes += CK_ALIGN;
+    out->bytes = bytes;
     if (d->host_alloc) {
-        int code = d->host_alloc(r->context, bytes, &out->taken, r->error);
+        int code = d->host_alloc(r->context, bytes + CK_ALIGN, &out->taken, r->error);
         if (code) return code;
     } else {
-        out->taken = malloc(bytes);
+        out->taken = ck_buffer(bytes);
+        if (out->taken) ck_buffer_fills(out->taken, bytes);
         if (out->taken) memset(out->taken, 0, bytes); /* the first step that is saved finds it */
     }
     out->at = out->taken ? (char *)align_up((uintptr_t)out->taken, CK_ALIGN) : NULL;
@@ -73,7 +75,7 @@ static void give_back(Rank *r, Room *room) {
     if (r->run->device->host_free && room->taken)
         r->run->device->host_free(r->context, room->taken);
     else
-        free(room->taken);
+        ck_buffer_free(room->taken, room->bytes);
 }
 
 static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes, char *error) {

@@ -259,6 +259,7 @@ static int commit(Rank *r, char *error) {
     const char *part = r->saving->part;
     int code = ck_write_manifest(&s->contents.c, part, error);
     if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
+    r->saving->ended = now();
     if (!code) retain(s, m);
     if (code) say(r, error);
     return code;
@@ -321,7 +322,7 @@ static int conclude(Rank *r, int mine, int worst) {
         r->saved_step = m->step;
     }
     m->bytes = ck_bytes(&r->run->saver->contents.c);
-    m->seconds = now() - g->begun;
+    m->seconds = (g->ended > 0 ? g->ended : now()) - g->begun;
     m->stalled = g->stalled + (now() - g->since) + save_stream_stalled(r);
     g->told = false;
     return code;
@@ -376,6 +377,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     const char *folder = r->run->checkpoint.folder;
     g->moment = *m;
     g->begun = g->since = begun;
+    g->ended = 0;
     g->stalled = 0;
     g->said = false;
     g->phase = SAVE_BEGINS;
@@ -383,7 +385,7 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (code) return code;
     ck_part_path(folder, m->step, r->save_id, g->part);
     if (r->rank == 0) describe(r);
-    int mine = r->rank == 0 ? ck_begin(folder, g->part, r->error) : 0;
+    int mine = r->rank == 0 ? ck_begin(g->part, r->error) : 0;
     code = settle(r, mine, &worst);
     if (code) return code;
     if (worst) return conclude(r, mine, worst);

@@ -29,6 +29,7 @@ struct Saving { /* of a rank: the checkpoint under way, or the last one */
     SaveMoment moment;
     char part[CK_PATH];
     double begun, since, stalled; /* seconds; since: where the rank's own thread began with it */
+    double ended;                 /* when it had its name; 0: other ranks than 0, or it has none */
     uint64_t *words;              /* room for the hashes of any rank */
     bool told, said;              /* to the log; why it failed */
 };

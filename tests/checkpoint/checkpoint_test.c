@@ -80,7 +80,7 @@ static int fetch(void *user, uint32_t v, int64_t first, int64_t n, void *to, cha
 static void write_state(CkContents *c, const char *folder) {
     char part[CK_PATH];
     ck_part_path(folder, c->step, c->run, part);
-    assert_int_equal(ck_begin(folder, part, error), 0);
+    assert_int_equal(ck_begin(part, error), 0);
     for (int32_t r = 0; r < mesh_ranks(&c->mesh); r++)
         assert_int_equal(ck_write_rank(c, part, r, &(CkSource){.fetch = fetch}, error), 0);
     assert_int_equal(ck_write_manifest(c, part, error), 0);
@@ -340,7 +340,7 @@ static void one_run_at_a_time_and_no_litter(void **state) {
     close(lock);
     char part[CK_PATH];
     ck_part_path(scratch, 5, 7, part);
-    assert_int_equal(ck_begin(scratch, part, error), 0);
+    assert_int_equal(ck_begin(part, error), 0);
     assert_int_equal(mkdir(in_folder("step-00000003.gone-77"), 0777), 0);
     assert_int_equal(mkdir(in_folder("step-3.part-of-mine"), 0777), 0);
     assert_int_equal(ck_lock(scratch, 8, &lock, error), 0);
