@@ -180,12 +180,18 @@ int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *re
 /* Elements [first, first + n) of a matrix that is stored transposed: they are columns of the stored
  * one, which are taken row by row, so that what lies together is read together. */
 static void read_columns(const Tensor *t, int64_t first, int64_t n, float *to) {
+    enum { TOGETHER = 128 };
     int64_t rows = t->dim[0], columns = t->dim[1];
     uint32_t width = file_type_bytes(t->type);
     for (int64_t row = 0; row < rows; row++) {
-        int64_t column = first / rows + (row < first % rows);
-        for (int64_t at = column * rows + row - first; at < n; at += rows, column++)
-            to[at] = (float)load_real(t->data + (row * columns + column) * width, t->type);
+        int64_t column = first / rows + (row < first % rows), at = column * rows + row - first;
+        while (at < n) {
+            float x[TOGETHER];
+            int64_t count = MIN((n - at + rows - 1) / rows, (int64_t)TOGETHER);
+            load_floats(t->data + (row * columns + column) * width, t->type, count, x);
+            for (int64_t i = 0; i < count; i++, at += rows) to[at] = x[i];
+            column += count;
+        }
     }
 }
 
