@@ -41,22 +41,36 @@ static char *map_file(int fd, uint64_t bytes) {
     return NULL;
 }
 
+/* Huge pages, where the kernel gives them, as private arenas have them: one is made around each
+ * page that is there. Before the rest is there, which would be zeroed first and copied then. A page
+ * that cannot be had is an error of posix_fallocate; touching it would be a signal. */
+static int make_huge(int fd, char *at, uint64_t whole) {
+    for (uint64_t k = 0; k < whole; k += HUGE) {
+        int failed = posix_fallocate(fd, (off_t)k, 1);
+        if (failed) return failed;
+        at[k] = 0;
+    }
+    madvise(at, whole, MADV_COLLAPSE);
+    return 0;
+}
+
 /* Makes our own file; its pages are allocated here, so that lack of memory shows here. */
 static int make(uint64_t bytes, bool huge, Shared *own, Offer *offer) {
     uint64_t whole = align_up(bytes + FOOT, HUGE);
     int fd = memfd_create("fsdp-run", MFD_CLOEXEC);
     int failed = fd < 0 ? errno : 0;
     if (!failed && bytes > UINT64_MAX / 4) failed = ENOMEM;
-    if (!failed) failed = posix_fallocate(fd, 0, (off_t)whole);
+    if (!failed && ftruncate(fd, (off_t)whole)) failed = errno;
     if (!failed && !(own->at = map_file(fd, whole))) failed = errno;
+    if (!failed) own->bytes = whole;
+    if (!failed && huge) failed = make_huge(fd, own->at, whole);
+    if (!failed) failed = posix_fallocate(fd, 0, (off_t)whole);
     if (!failed && getrandom(&offer->token, sizeof offer->token, 0) < 0) failed = errno;
     if (failed) {
         offer->error = failed;
         return fd;
     }
-    own->bytes = offer->bytes = whole;
-    /* Huge pages, where the kernel gives them, as private arenas have them. */
-    if (huge) madvise(own->at, whole, MADV_COLLAPSE);
+    offer->bytes = whole;
     memcpy(own->at + whole - FOOT, &offer->token, sizeof offer->token);
     offer->fd = fd;
     return fd;
