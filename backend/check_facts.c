@@ -100,6 +100,12 @@ static int check_names(Reader *r, uint32_t table) {
         fact_word(&row, fact_text(plan_string(p, o->checkpoint)));
         fact_word(&row, o->flags);
     }
+    for (uint64_t k = 0; k < p->n_stored; k++) {
+        const PlanStored *t = &p->stored[k];
+        if (t->table == table)
+            fact_stored(&row, plan_string(p, t->name), t->rank, t->dim, &p->parts[t->first_part],
+                        t->n_part);
+    }
     return compare(r, plan_string(p, n->label), row.hash);
 }
 

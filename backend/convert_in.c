@@ -43,12 +43,6 @@ static void compare_piece(void *user) {
     p->unlike = tensor_unlike(p->match, p->first, p->n);
 }
 
-/* What was read of it need not stay in this process. */
-static void release(const TensorMatch *m) {
-    mapped_release(m->tensor->data, m->tensor->bytes);
-    for (uint32_t i = 0; i < m->n_same; i++) mapped_release(m->same[i]->data, m->same[i]->bytes);
-}
-
 static int compare_tied(const Import *im) {
     for (uint64_t i = 0; i < im->plan->n_params; i++) {
         const TensorMatch *m = &im->match[i];
@@ -57,7 +51,7 @@ static int compare_tied(const Import *im) {
             Piece p = {.match = m, .first = at, .n = MIN(elements - at, (int64_t)PIECE)};
             if (!mapped_read(compare_piece, &p))
                 return mapped_lost(&m->tensor->file->map, im->error);
-            release(m);
+            tensor_release(m);
             if (!p.unlike) continue;
             snprintf(im->error, ERROR_BYTES,
                      "%.150s: tensors %.100s and %.100s differ, but they are one tied parameter "
@@ -88,7 +82,7 @@ static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to
                    .to = (char *)to + (uint64_t)done * width};
         if (!mapped_read(read_piece, &p) || mapped_shorter(&m->tensor->file->map))
             return mapped_lost(&m->tensor->file->map, error);
-        release(m);
+        tensor_release(m);
     }
     return 0;
 }

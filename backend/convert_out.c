@@ -2,7 +2,8 @@
  * layout, byte for byte what `fsdp-run --save` writes.
  *
  * Tensors go out in the order of --save, a piece at a time. One that is stored transposed is read
- * by panels of whole rows; a column of a panel lies together in the file.
+ * by panels of whole rows; a column of a panel lies together in the file. One that has parts of
+ * several weights is written through a mapping.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,10 @@ typedef struct Export {
     const CkContents *c;
     TensorWriter writer;
     TensorPlan *tensor;
-    const CkTensor **source; /* of each */
+    const CkTensor **source; /* of each; NULL: it has parts of several */
     uint32_t n;
+    const CkTensor **weight; /* [n_weight], in the order of --save */
+    uint32_t n_weight;
     char *in, *out; /* PANEL elements */
     char *error;
 } Export;
@@ -30,26 +33,75 @@ static int by_place(const void *a, const void *b) {
     return x->saved_at < y->saved_at ? -1 : x->saved_at > y->saved_at;
 }
 
+static TensorPlan *add_tensor(Export *e, const CkTensor *s, FileType type) {
+    int dtype = (int)e->c->vector[s->vector].dtype;
+    TensorPlan *t = &e->tensor[e->n++];
+    t->type = type == FT_COUNT ? file_type_of(dtype) : type;
+    return t;
+}
+
+/* The tensor of that name, of those that have parts, or n. */
+static uint32_t find_parts(const Export *e, const char *name) {
+    for (uint32_t i = e->n; i-- > 0;)
+        if (!e->source[i] && !strcmp(e->tensor[i].name, name)) return i;
+    return e->n;
+}
+
+/* Its type is the widest of the weights in it. */
+static void plan_part(Export *e, const CkTensor *s, const CkPart *p, FileType type) {
+    uint32_t i = find_parts(e, p->tensor);
+    FileType own = file_type_of((int)e->c->vector[s->vector].dtype);
+    if (i < e->n) {
+        TensorPlan *t = &e->tensor[i];
+        if (type == FT_COUNT && file_type_bytes(own) > file_type_bytes(t->type)) t->type = own;
+        return;
+    }
+    TensorPlan *t = add_tensor(e, s, type);
+    t->name = p->tensor;
+    t->rank = p->rank;
+    memcpy(t->dim, p->dim, sizeof p->dim);
+}
+
+static void plan_weight(Export *e, const CkTensor *s, FileType type) {
+    for (uint32_t k = 0; k < s->n_part; k++) plan_part(e, s, &s->part[k], type);
+    if (s->n_part) return;
+    e->source[e->n] = s;
+    TensorPlan *t = add_tensor(e, s, type);
+    t->name = s->saved_as;
+    t->rank = s->rank;
+    for (int k = 0; k < s->rank; k++) t->dim[k] = s->dim[s->transposed ? s->rank - 1 - k : k];
+}
+
 static void plan_tensors(Export *e, FileType type, Arena *a) {
     const CkContents *c = e->c;
-    e->source = arena_array(a, const CkTensor *, c->n_tensor + 1);
-    for (uint32_t i = 0; i < c->n_tensor; i++)
-        if (*c->tensor[i].saved_as) e->source[e->n++] = &c->tensor[i];
-    qsort(e->source, e->n, sizeof *e->source, by_place);
-    e->tensor = arena_array(a, TensorPlan, e->n + 1);
-    for (uint32_t i = 0; i < e->n; i++) {
-        const CkTensor *s = e->source[i];
-        int dtype = (int)c->vector[s->vector].dtype;
-        TensorPlan *t = &e->tensor[i];
-        t->name = s->saved_as;
-        t->type = type == FT_COUNT ? file_type_of(dtype) : type;
-        t->rank = s->rank;
-        for (int k = 0; k < s->rank; k++) t->dim[k] = s->dim[s->transposed ? s->rank - 1 - k : k];
+    uint32_t most = 0;
+    e->weight = arena_array(a, const CkTensor *, c->n_tensor + 1);
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        most += MAX(c->tensor[i].n_part, 1);
+        if (*c->tensor[i].saved_as || c->tensor[i].n_part) e->weight[e->n_weight++] = &c->tensor[i];
     }
+    qsort(e->weight, e->n_weight, sizeof *e->weight, by_place);
+    e->tensor = arena_array(a, TensorPlan, most + 1);
+    e->source = arena_array(a, const CkTensor *, most + 1);
+    for (uint32_t i = 0; i < e->n_weight; i++) plan_weight(e, e->weight[i], type);
 }
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* All parts of a tensor agree on its shape, inside which the manifest says that they are. */
+static int check_parts(const Export *e) {
+    for (uint32_t w = 0; w < e->n_weight; w++)
+        for (uint32_t k = 0; k < e->weight[w]->n_part; k++) {
+            const CkPart *p = &e->weight[w]->part[k];
+            const TensorPlan *t = &e->tensor[find_parts(e, p->tensor)];
+            if (t->rank == p->rank && !memcmp(t->dim, p->dim, sizeof p->dim)) continue;
+            snprintf(e->error, ERROR_BYTES, "%.300s: two shapes of %.100s",
+                     checkpoint_folder(e->from), p->tensor);
+            return EXIT_CORRUPT;
+        }
+    return 0;
 }
 
 /* Weights, each under a name of its own. */
@@ -89,10 +141,10 @@ static int check_target(Export *e, const SaveForm *form) {
 
 /* ---- writing */
 
-/* n elements of a tensor as the file has them, in one of the two buffers. */
-static int fetch(Export *e, uint32_t i, int64_t first, int64_t n, const char **at) {
-    const CkTensor *s = e->source[i];
-    FileType have = file_type_of((int)e->c->vector[s->vector].dtype), want = e->tensor[i].type;
+/* n elements of a weight as the file has them, in one of the two buffers. */
+static int fetch(Export *e, const CkTensor *s, FileType want, int64_t first, int64_t n,
+                 const char **at) {
+    FileType have = file_type_of((int)e->c->vector[s->vector].dtype);
     int code = checkpoint_read(e->from, (uint32_t)(s - e->c->tensor), first, n, e->in, e->error);
     *at = e->in;
     if (code || have == want) return code;
@@ -135,7 +187,7 @@ static int write_tensor(Export *e, uint32_t i) {
     for (int64_t done = 0; done < s->elements && !code; done += step) {
         int64_t n = MIN(step, s->elements - done);
         const char *from;
-        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, i, done, n, &from);
+        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, s, e->tensor[i].type, done, n, &from);
         if (code) break;
         if (turned)
             code = put_columns(e, i, done / columns, n / columns, columns, from);
@@ -146,10 +198,35 @@ static int write_tensor(Export *e, uint32_t i) {
     return code;
 }
 
+static int write_part(Export *e, const CkTensor *s, const CkPart *p, FileType type, char *to) {
+    const StoredPart *part = &p->part;
+    int code = 0;
+    for (int64_t done = 0; done < part->n && !code; done += PANEL) {
+        int64_t n = MIN((int64_t)PANEL, part->n - done);
+        const char *from;
+        code = driver_stop ? EXIT_INTERRUPTED : fetch(e, s, type, part->first + done, n, &from);
+        if (!code) part_store(part, file_type_bytes(type), done, n, from, to);
+    }
+    return code;
+}
+
+static int write_parts(Export *e, uint32_t i) {
+    const TensorPlan *t = &e->tensor[i];
+    void *to = NULL;
+    int code = writer_map(&e->writer, i, &to, e->error);
+    for (uint32_t w = 0; w < e->n_weight; w++)
+        for (uint32_t k = 0; k < e->weight[w]->n_part && !code; k++)
+            if (!strcmp(e->weight[w]->part[k].tensor, t->name))
+                code = write_part(e, e->weight[w], &e->weight[w]->part[k], t->type, to);
+    writer_unmap(&e->writer);
+    return code;
+}
+
 static int write_all(Export *e, const SaveForm *form) {
     int code = writer_open(&e->writer, form, e->tensor, e->n, e->error);
     if (code) return code;
-    for (uint32_t i = 0; i < e->n && !code; i++) code = write_tensor(e, i);
+    for (uint32_t i = 0; i < e->n && !code; i++)
+        code = e->source[i] ? write_tensor(e, i) : write_parts(e, i);
     if (code)
         writer_abandon(&e->writer);
     else
@@ -163,12 +240,13 @@ int convert_out(Checkpoint *from, const CkContents *named, const SaveForm *form,
     plan_tensors(&e, form->type, a);
     int64_t most = PANEL; /* a row may be longer than a panel */
     for (uint32_t i = 0; i < e.n; i++)
-        if (e.source[i]->transposed && e.source[i]->rank > 1)
+        if (e.source[i] && e.source[i]->transposed && e.source[i]->rank > 1)
             most = MAX(most, e.source[i]->elements / e.source[i]->dim[0]);
     e.in = malloc((size_t)most * sizeof(double));
     e.out = malloc((size_t)most * sizeof(double));
     int code = e.in && e.out ? 0 : EXIT_ENVIRONMENT;
     if (code) snprintf(error, ERROR_BYTES, "no memory for the weights");
+    if (!code) code = check_parts(&e);
     if (!code) code = check_names(&e, a);
     if (!code) code = check_target(&e, form);
     if (!code) code = write_all(&e, form);

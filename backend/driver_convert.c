@@ -48,6 +48,8 @@ static int rename_as(Driver *d, CkContents *c, const Plan *plan) {
         t->saved_as = like->saved_as;
         t->saved_at = like->saved_at;
         t->transposed = like->transposed;
+        t->part = like->part;
+        t->n_part = like->n_part;
     }
     for (uint32_t i = 0; i < wanted.n_tensor; i++)
         if (is_weight(&wanted, &wanted.tensor[i]) && !ck_find(c, wanted.tensor[i].name))

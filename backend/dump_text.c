@@ -145,6 +145,24 @@ static void put_other_names(Buf *out, const PlanOtherName *n, uint64_t i) {
                text(n->checkpoint), n->flags & PARAM_TRANSPOSED ? " transposed" : "");
 }
 
+static void put_part(Buf *out, const StoredPart *s) {
+    buf_printf(out, " of \"%s\" %lld+%lld at %lld", text(plan_at->params[s->param].name),
+               (long long)s->first, (long long)s->n, (long long)s->offset);
+    for (int k = 0; k < s->rank; k++)
+        buf_printf(out, "%s%lld*%lld", k ? " " : " [", (long long)s->dim[k],
+                   (long long)s->stride[k]);
+    buf_printf(out, "]");
+}
+
+static void put_stored(Buf *out, const PlanStored *s, uint64_t i) {
+    buf_printf(out, "stored %llu names %u \"%s\" [", (Llu)i, s->table, text(s->name));
+    for (int k = 0; k < s->rank; k++)
+        buf_printf(out, "%s%lld", k ? ", " : "", (long long)s->dim[k]);
+    buf_printf(out, "]");
+    for (uint32_t k = 0; k < s->n_part; k++) put_part(out, &plan_at->parts[s->first_part + k]);
+    buf_printf(out, "\n");
+}
+
 static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
     buf_printf(out, "unit %llu \"%s\" %s groups", (Llu)i, text(u->name), text(u->class_name));
     for (uint32_t k = 0; k < u->n_group; k++) buf_printf(out, " %u", u->first_group + k);
@@ -354,6 +372,7 @@ INSIDE_OTHERS(steps, FormulaStep)
 INSIDE_OTHERS(instrs, PlanInstr)
 INSIDE_OTHERS(operands, uint32_t)
 INSIDE_OTHERS(edges, uint32_t)
+INSIDE_OTHERS(parts, StoredPart)
 
 void dump_plan_text(const Plan *p, Buf *out) {
     plan_at = p;

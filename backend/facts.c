@@ -44,6 +44,7 @@ static void param(const Facts *out, const Param *p) {
     fact_word(&row, fact_text(p->key));
     fact_word(&row, fact_text(p->checkpoint));
     fact_word(&row, (uint64_t)((p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+                               (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
                                (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
                                (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0)));
     fact_word(&row, p->init);
@@ -62,8 +63,17 @@ static void param(const Facts *out, const Param *p) {
 
 static void other_name(const Facts *out, FactRow *row, uint32_t table, const char *path) {
     bool transposed;
-    fact_word(row, fact_text(frontend_checkpoint_name(out->f, table, path, &transposed)));
-    fact_word(row, transposed ? PARAM_TRANSPOSED : 0);
+    const char *name = frontend_checkpoint_name(out->f, table, path, &transposed);
+    fact_word(row, fact_text(name));
+    fact_word(row, transposed ? PARAM_TRANSPOSED : *name ? 0 : PARAM_IN_PARTS);
+}
+
+static void stored(const Facts *out, FactRow *row, uint32_t table) {
+    uint32_t n;
+    const StoredTensor *t = frontend_stored(out->f, table, &n);
+    for (uint32_t i = 0; i < n; i++)
+        fact_stored(row, t[i].name, t[i].rank, t[i].dim,
+                    &frontend_stored_parts(out->f, table)[t[i].first_part], t[i].n_part);
 }
 
 static void names(const Facts *out, uint32_t table) {
@@ -75,6 +85,7 @@ static void names(const Facts *out, uint32_t table) {
     for (uint32_t i = 0; table && i < out->s->params.n; i++)
         for (uint32_t k = 0; k < out->s->params.at[i].aliases.n; k++)
             other_name(out, &row, table, out->s->params.at[i].aliases.at[k].path);
+    stored(out, &row, table);
     out->put(out->context, frontend_names_label(out->f, table), FACT_ROW, row.hash);
 }
 

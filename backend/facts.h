@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "type.h"
+#include "stored.h"
 #include "util.h"
 
 typedef enum FactKind { FACT_WHOLE, FACT_REAL, FACT_TEXT, FACT_ROW, FACT_KINDS } FactKind;
@@ -37,6 +37,21 @@ static inline void fact_word(FactRow *r, uint64_t word) {
 static inline void fact_type(FactRow *r, const Type *t) {
     fact_word(r, t->dtype);
     for (int k = 0; k < t->rank; k++) fact_word(r, (uint64_t)t->dim[k]);
+}
+/* A tensor that is made of n parts. */
+static inline void fact_stored(FactRow *r, const char *name, int rank, const int64_t *dim,
+                               const StoredPart *part, uint32_t n) {
+    fact_word(r, fact_text(name));
+    for (int k = 0; k < rank; k++) fact_word(r, (uint64_t)dim[k]);
+    for (uint32_t i = 0; i < n; i++) {
+        const int64_t words[] = {part[i].param, part[i].rank, part[i].first, part[i].n,
+                                 part[i].offset};
+        for (size_t k = 0; k < ARRAY_LEN(words); k++) fact_word(r, (uint64_t)words[k]);
+        for (int k = 0; k < part[i].rank; k++) {
+            fact_word(r, (uint64_t)part[i].dim[k]);
+            fact_word(r, (uint64_t)part[i].stride[k]);
+        }
+    }
 }
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "formula.h"
 #include "shards.h"
+#include "stored.h"
 #include "type.h"
 #include "util.h"
 
@@ -72,7 +73,9 @@ typedef uint32_t PlanString;
     SECTION(values, PlanValue, "values")                                                           \
     SECTION(instrs, PlanInstr, "instructions")                                                     \
     SECTION(operands, uint32_t, "operands") /* value numbers */                                    \
-    SECTION(edges, uint32_t, "edges")       /* instruction numbers */
+    SECTION(edges, uint32_t, "edges")       /* instruction numbers */                              \
+    SECTION(stored, PlanStored, "tensors in parts")                                                \
+    SECTION(parts, StoredPart, "parts of tensors")
 
 typedef struct PlanSettings {
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
@@ -138,7 +141,8 @@ enum {
     PARAM_NO_DECAY = 2,
     PARAM_FROZEN = 4,
     PARAM_GROUPED = 8,
-    PARAM_MATRIX = 16
+    PARAM_MATRIX = 16,
+    PARAM_IN_PARTS = 32
 };
 
 /* What the update of a parameter multiplies the step's learning rate by, and its weight decay where
@@ -165,8 +169,21 @@ typedef struct PlanNames {
 
 typedef struct PlanOtherName {
     PlanString checkpoint;
-    uint32_t flags; /* PARAM_TRANSPOSED or 0 */
+    uint32_t flags; /* PARAM_TRANSPOSED, PARAM_IN_PARTS or 0 */
 } PlanOtherName;
+
+/* A tensor of a names table's files that is not one whole parameter, and the parts of parameters
+ * that it is made of. Such a parameter has PARAM_IN_PARTS in that table, and the name "". Tensors
+ * ascend by table, their parts share out the rows of `parts`, and each element of the parameter is
+ * in one part. */
+typedef struct PlanStored {
+    PlanString name;
+    uint32_t table;
+    uint32_t first_part, n_part;
+    int32_t rank;
+    uint32_t pad;
+    int64_t dim[MAX_RANK];
+} PlanStored;
 
 typedef struct PlanUnit {
     PlanString name, class_name;
@@ -355,7 +372,7 @@ int plan_read(Plan *p, const void *bytes, size_t size, char *message, size_t mes
 int plan_open(Plan *p, const char *path, char *message, size_t message_size);
 void plan_close(Plan *p);
 const char *plan_string(const Plan *p, PlanString s);
-/* What --save calls the parameter. */
+/* What --save calls the parameter; one that is in parts has only its key. */
 const char *plan_saved_name(const Plan *p, const PlanParam *q);
 /* Its mesh; here, since modules of the runtime use it too. */
 static inline Mesh plan_mesh(const Plan *p) {

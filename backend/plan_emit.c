@@ -84,6 +84,7 @@ static void emit_params(Emit *e) {
     for (uint32_t i = 0; i < e->g->params.n; i++) {
         const Param *p = &e->g->params.at[i];
         uint32_t flags = (p->checkpoint_transposed ? PARAM_TRANSPOSED : 0) |
+                         (p->checkpoint && !*p->checkpoint ? PARAM_IN_PARTS : 0) |
                          (p->no_decay ? PARAM_NO_DECAY : 0) | (p->frozen ? PARAM_FROZEN : 0) |
                          (p->grouped ? PARAM_GROUPED : 0) | (p->matrix ? PARAM_MATRIX : 0);
         PUT(e, params, .name = string(e, p->name.path), .key = string(e, p->key),
@@ -103,7 +104,24 @@ static void emit_params(Emit *e) {
 static void emit_other_name(Emit *e, uint32_t table, const char *path) {
     bool transposed;
     const char *name = frontend_checkpoint_name(e->f, table, path, &transposed);
-    PUT(e, other_names, .checkpoint = string(e, name), .flags = transposed ? PARAM_TRANSPOSED : 0);
+    uint32_t flags = transposed ? PARAM_TRANSPOSED : *name ? 0 : PARAM_IN_PARTS;
+    PUT(e, other_names, .checkpoint = string(e, name), .flags = flags);
+}
+
+static void emit_stored(Emit *e, uint32_t table) {
+    uint32_t n;
+    const StoredTensor *t = frontend_stored(e->f, table, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        PlanStored stored = {.name = string(e, t[i].name),
+                             .table = table,
+                             .first_part = ROWS(e, parts),
+                             .n_part = t[i].n_part,
+                             .rank = t[i].rank};
+        memcpy(stored.dim, t[i].dim, sizeof stored.dim);
+        put(e, S_stored, &stored, sizeof stored);
+        const StoredPart *part = &frontend_stored_parts(e->f, table)[t[i].first_part];
+        put(e, S_parts, part, t[i].n_part * sizeof *part);
+    }
 }
 
 static void emit_names(Emit *e) {
@@ -115,6 +133,7 @@ static void emit_names(Emit *e) {
             PlanString pattern = string(e, skips->at.at[i]);
             put(e, S_skips, &pattern, sizeof pattern);
         }
+        emit_stored(e, t);
         if (t == 0) continue; /* stands in the parameters */
         for (uint32_t i = 0; i < e->g->params.n; i++) emit_other_name(e, t, e->g->params.at[i].key);
         for (uint32_t i = 0; i < e->g->params.n; i++)

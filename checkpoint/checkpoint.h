@@ -25,6 +25,7 @@
 
 #include "plan.h"
 #include "shards.h"
+#include "stored.h"
 #include "type.h"
 #include "util.h"
 
@@ -33,6 +34,14 @@ enum { CK_MOST_KEPT = 24 };             /* blocks */
 enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
 
 /* ---- what is in a checkpoint */
+
+/* A part of a weight in a tensor of --save that is not the whole of one. */
+typedef struct CkPart {
+    const char *tensor; /* what --save calls that */
+    int32_t rank;
+    int64_t dim[MAX_RANK], elements;
+    StoredPart part; /* param: not used */
+} CkPart;
 
 typedef struct CkTensor {
     const char *name;     /* of the parameter; of a moment: optimizer.state.NAME.exp_avg */
@@ -43,6 +52,8 @@ typedef struct CkTensor {
     int64_t dim[MAX_RANK], elements;
     int64_t offset, chunk; /* in its vector, elements; see LayoutPlace */
     uint32_t vector;
+    CkPart *part; /* [n_part], of one that --save has in parts; saved_as is "" then */
+    uint32_t n_part;
 } CkTensor;
 
 static inline LayoutPlace ck_place(const CkTensor *t) {

@@ -169,7 +169,8 @@ uint64_t ck_bytes(const CkContents *c) {
     for (uint32_t i = 0; i < c->n_file; i++)
         bytes += align_up(c->file[i].size, CK_ALIGN) + 128 + 20 * ck_blocks(c->file[i].size);
     for (uint32_t i = 0; i < c->n_tensor; i++)
-        bytes += 256 + strlen(c->tensor[i].name) + strlen(c->tensor[i].saved_as);
+        bytes += 256 + strlen(c->tensor[i].name) + strlen(c->tensor[i].saved_as) +
+                 512 * c->tensor[i].n_part;
     return bytes + strlen(c->config) + (64 << 10);
 }
 

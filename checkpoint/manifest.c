@@ -33,14 +33,30 @@ static json_t *hex(uint64_t x) {
     return json_string(text);
 }
 
+static json_t *integers(const int64_t *x, int n) {
+    json_t *list = json_array();
+    for (int k = 0; k < n; k++) json_array_append_new(list, json_integer(x[k]));
+    return list;
+}
+
+static json_t *part_entry(const CkPart *p) {
+    const StoredPart *s = &p->part;
+    return json_pack("{s:s, s:o, s:I, s:I, s:I, s:o, s:o}", "tensor", p->tensor, "shape",
+                     integers(p->dim, p->rank), "first", (json_int_t)s->first, "elements",
+                     (json_int_t)s->n, "offset", (json_int_t)s->offset, "dims",
+                     integers(s->dim, s->rank), "strides", integers(s->stride, s->rank));
+}
+
 static json_t *tensor_entry(const CkTensor *t) {
-    json_t *shape = json_array();
-    for (int k = 0; k < t->rank; k++) json_array_append_new(shape, json_integer(t->dim[k]));
+    json_t *shape = integers(t->dim, t->rank), *parts = json_array();
+    for (uint32_t k = 0; k < t->n_part; k++) json_array_append_new(parts, part_entry(&t->part[k]));
     json_t *o = json_pack("{s:s, s:o, s:I}", "name", t->name, "shape", shape, "offset",
                           (json_int_t)t->offset);
     if (t->chunk) json_object_set_new(o, "chunk", json_integer(t->chunk));
     if (*t->saved_as) json_object_set_new(o, "saved_as", json_string(t->saved_as));
-    if (*t->saved_as) json_object_set_new(o, "saved_at", json_integer(t->saved_at));
+    if (*t->saved_as || t->n_part) json_object_set_new(o, "saved_at", json_integer(t->saved_at));
+    if (t->n_part) json_object_set(o, "saved_in", parts);
+    json_decref(parts);
     if (t->transposed) json_object_set_new(o, "transposed", json_true());
     return o;
 }
@@ -170,28 +186,61 @@ static uint32_t word(Parse *p, const json_t *o, const char *key, const Words *wo
     return k < 0 ? 0 : (uint32_t)k;
 }
 
-static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
-    const json_t *shape = json_object_get(o, "shape");
-    size_t rank = json_array_size(shape);
-    if (!json_is_array(shape) || rank > MAX_RANK) {
+/* The rank of a list of positive integers, whose product is at most MOST_COUNT; else `bad`. */
+static int32_t read_list(Parse *p, const json_t *list, int64_t *dim, int64_t *product) {
+    size_t rank = json_array_size(list);
+    *product = 1;
+    if (!json_is_array(list) || rank > MAX_RANK) {
         p->bad = true;
-        return;
+        return 0;
     }
-    t->name = string(p, o, "name");
-    const char *saved = json_string_value(json_object_get(o, "saved_as"));
-    t->saved_as = arena_strdup(p->a, saved ? saved : "");
-    if (saved) t->saved_at = (uint32_t)integer(p, o, "saved_at", 0, UINT32_MAX);
-    t->transposed = json_is_true(json_object_get(o, "transposed"));
-    t->rank = (int32_t)rank;
-    t->elements = 1;
     for (size_t k = 0; k < rank; k++) {
-        t->dim[k] = json_integer_value(json_array_get(shape, k));
-        if (t->dim[k] < 1 || t->dim[k] > MOST_COUNT / t->elements) {
+        dim[k] = json_integer_value(json_array_get(list, k));
+        if (dim[k] < 1 || dim[k] > MOST_COUNT / *product) {
             p->bad = true;
-            return;
+            return 0;
         }
-        t->elements *= t->dim[k];
+        *product *= dim[k];
     }
+    return (int32_t)rank;
+}
+
+static void read_part(Parse *p, const json_t *o, CkPart *part, int64_t elements) {
+    StoredPart *s = &part->part;
+    int64_t product;
+    part->tensor = string(p, o, "tensor");
+    part->rank = read_list(p, json_object_get(o, "shape"), part->dim, &part->elements);
+    s->first = integer(p, o, "first", 0, MOST_COUNT);
+    s->n = integer(p, o, "elements", 1, MOST_COUNT);
+    s->offset = integer(p, o, "offset", 0, MOST_COUNT);
+    s->rank = read_list(p, json_object_get(o, "dims"), s->dim, &product);
+    const json_t *strides = json_object_get(o, "strides");
+    if (json_array_size(strides) != (size_t)s->rank) p->bad = true;
+    for (int k = 0; k < s->rank; k++)
+        s->stride[k] = json_integer_value(json_array_get(strides, (size_t)k));
+    if (!*part->tensor || !stored_is_inside(s, part->elements, elements)) p->bad = true;
+}
+
+/* How --save has a weight. */
+static void read_saved(Parse *p, const json_t *o, CkTensor *t) {
+    const json_t *parts = json_object_get(o, "saved_in");
+    const char *saved = json_string_value(json_object_get(o, "saved_as"));
+    size_t n = json_array_size(parts);
+    t->saved_as = arena_strdup(p->a, saved ? saved : "");
+    if (saved || n) t->saved_at = (uint32_t)integer(p, o, "saved_at", 0, UINT32_MAX);
+    t->transposed = json_is_true(json_object_get(o, "transposed"));
+    t->part = arena_array(p->a, CkPart, n + 1);
+    t->n_part = (uint32_t)n;
+    for (size_t k = 0; k < n && !p->bad; k++)
+        read_part(p, json_array_get(parts, k), &t->part[k], t->elements);
+}
+
+static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
+    t->name = string(p, o, "name");
+    t->saved_as = "";
+    t->rank = read_list(p, json_object_get(o, "shape"), t->dim, &t->elements);
+    if (p->bad) return;
+    read_saved(p, o, t);
     t->offset = integer(p, o, "offset", 0, MOST_COUNT);
     t->chunk = json_object_get(o, "chunk") ? integer(p, o, "chunk", 1, t->elements) : 0;
 }

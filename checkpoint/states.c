@@ -34,6 +34,7 @@ typedef struct Making {
     const Plan *p;
     Arena *a;
     CkContents *c;
+    CkTensor **weight; /* [params] */
 } Making;
 
 static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, int64_t *factors) {
@@ -44,8 +45,9 @@ static void add_tensor(Making *m, const PlanState *s, const PlanGroupParam *q, i
     *t = (CkTensor){
         .name = key, .saved_as = "", .vector = c->n_vector, .offset = q->offset, .chunk = q->chunk};
     if (s->role == STATE_PARAM) {
-        t->saved_as = plan_saved_name(m->p, param);
+        if (!(param->flags & PARAM_IN_PARTS)) t->saved_as = plan_saved_name(m->p, param);
         t->saved_at = q->param;
+        m->weight[q->param] = t;
         t->transposed = param->flags & PARAM_TRANSPOSED;
     } else {
         t->name = arena_printf(m->a, "optimizer.state.%s.%s", key,
@@ -76,6 +78,34 @@ static void add_vector(Making *m, const PlanState *s) {
     c->n_vector++;
 }
 
+/* Calls visit for each part of a weight in a tensor that --save writes. */
+static void each_part(Making *m, void (*visit)(Making *m, const PlanStored *s, CkTensor *weight,
+                                               const StoredPart *part)) {
+    const Plan *p = m->p;
+    for (uint64_t i = 0; i < p->n_stored; i++)
+        for (uint32_t k = 0; p->stored[i].table == 0 && k < p->stored[i].n_part; k++) {
+            const StoredPart *part = &p->parts[p->stored[i].first_part + k];
+            if (m->weight[part->param]) visit(m, &p->stored[i], m->weight[part->param], part);
+        }
+}
+
+static void count_part(Making *m, const PlanStored *s, CkTensor *weight, const StoredPart *part) {
+    (void)m, (void)s, (void)part;
+    weight->n_part++;
+}
+
+static void add_part(Making *m, const PlanStored *s, CkTensor *weight, const StoredPart *part) {
+    if (!weight->part) {
+        weight->part = arena_array(m->a, CkPart, weight->n_part);
+        weight->n_part = 0;
+    }
+    CkPart *to = &weight->part[weight->n_part++];
+    *to = (CkPart){.tensor = plan_string(m->p, s->name), .rank = s->rank, .elements = 1};
+    memcpy(to->dim, s->dim, sizeof to->dim);
+    for (int d = 0; d < s->rank; d++) to->elements *= s->dim[d];
+    to->part = *part;
+}
+
 void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **state) {
     Making m = {.p = p, .a = a, .c = c};
     uint64_t tensors = 0;
@@ -87,10 +117,13 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
     c->config = plan_string(p, p->settings->hf_config);
     c->vector = arena_array(a, CkVector, p->n_states + 1);
     c->tensor = arena_array(a, CkTensor, tensors + 1);
+    m.weight = arena_array(a, CkTensor *, p->n_params + 1);
     for (uint32_t role = 0; role < STATE_ROLES; role++)
         for (uint64_t i = 0; i < p->n_states; i++) {
             if (p->states[i].role != role || !state_is_saved(role)) continue;
             if (state) state[c->n_vector] = &p->states[i];
             add_vector(&m, &p->states[i]);
         }
+    each_part(&m, count_part);
+    each_part(&m, add_part);
 }

@@ -145,6 +145,8 @@ void register_tables(Elaboration *e);
 /* names.c: each pattern matches, each parameter has a name of its own in each table; the first
  * table's names go into the graph. */
 void names_check(Elaboration *e);
+/* stored.c: the table's tensors that are not whole parameters. */
+void stored_make(Elaboration *e, NamesTable *t);
 
 /* directives.c: marks the graph's parameters; reports globs that match none. */
 void directives_apply(Elaboration *e);

@@ -11,6 +11,7 @@
 #define FSDPC_FRONTEND_H
 
 #include "ir.h"
+#include "stored.h"
 
 /* Files of other systems that a model can take settings from. */
 typedef enum ImportFormat {
@@ -107,6 +108,16 @@ const char *frontend_names_label(const Frontend *f, uint32_t table);
 const StringList *frontend_names_skips(const Frontend *f, uint32_t table);
 const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const char *path,
                                      bool *transposed);
+/* The table's tensors that are not whole parameters, and the parts that these are made of: rows of
+ * the graph's parameters, which have the name "" in the table. */
+typedef struct StoredTensor {
+    const char *name;
+    int32_t rank;
+    int64_t dim[MAX_RANK];
+    uint32_t first_part, n_part;
+} StoredTensor;
+const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n);
+const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
 /* parse.c, for the fuzzer: parses any bytes; true when they are a model file without syntax

@@ -236,6 +236,7 @@ indices: index                            { $$ = make(p, NODE_LIST, @$, NULL); A
 index: expr                                { $$ = $1; }
      | limit ':' limit                     { $$ = make(p, NODE_RANGE, @$, NULL); ADD($$, $1);
              ADD($$, $3); }
+     | '*'                                 { $$ = make(p, NODE_REF, @$, "*"); /* of names tables */ }
      ;
 limit: %empty                              { $$ = NULL; }
      | expr                                { $$ = $1; }

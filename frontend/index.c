@@ -1,4 +1,6 @@
 /* x[i, a:b]: an entry or a range of each axis. */
+#include <string.h>
+
 #include "elaborate.h"
 
 static ConstValue without_axis(Scope *s, Span at, ConstValue x, int axis) {
@@ -20,6 +22,11 @@ static ConstValue without_axis(Scope *s, Span at, ConstValue x, int axis) {
 
 /* A limit of a range, or an index: an integer that does not depend on the ranks. */
 static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, int64_t *out) {
+    if (e->kind == NODE_REF && !strcmp(e->text, "*")) {
+        shape_misuse(s, E_arguments, e->span, "`:` takes all of an axis",
+                     "`*` as an index is for names tables");
+        return false;
+    }
     ConstValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {

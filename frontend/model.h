@@ -36,9 +36,10 @@ typedef struct Setting {
 /* One line of a names table: what parameters of this path are called in a file of weights. */
 typedef struct NamesRule {
     const char *pattern, *replacement;
+    const Node *parts; /* in the place of the replacement: stored.c reads it; else NULL */
     bool transposed;
     Span span;
-    bool matched;
+    bool matched, wrong; /* wrong: an error of its parts is reported */
 } NamesRule;
 
 /* `names LABEL { }`: one way to name the parameters in a file. */
@@ -47,6 +48,8 @@ typedef struct NamesTable {
     Span span;
     VEC(NamesRule) rules;
     StringList skips; /* patterns of tensors that are known and not loaded */
+    VEC(StoredTensor) stored;
+    VEC(StoredPart) parts; /* of these, in their order */
 } NamesTable;
 
 typedef struct Requirement {
@@ -189,6 +192,13 @@ const char *hf_config_text(Model *m);
 
 /* names.c: reads a `names` section. */
 void names_add(Model *m, const Node *section);
+/* names_rules.c */
+NamesRule *names_rule(const NamesTable *t, const char *path); /* that names the path, or NULL */
+int names_stars(const char *pattern);
+/* The name with what its `*` stand for, from captures[*used] on, of n; NULL where it has more. */
+const char *names_filled(Arena *a, const char *name, const char *const *captures, int n, int *used);
+/* stored.c: is it a part of a tensor, or several tensors? */
+bool stored_is_entry(const Node *value);
 
 /* directives.c: what sections train and shard say of single paths. The file that is read is added
  * before those that it uses, and its directives stand. */

@@ -5,8 +5,9 @@
  *
  * A rule maps paths of parameters to names: the first pattern that matches counts, each `*` of the
  * replacement is what the pattern's matched, in order, ^T says that the tensor is stored
- * transposed. What no rule matches keeps its path. `= skip` names tensors of the file that no
- * parameter wants, such as buffers. The first table of the user's file gives the names that are
+ * transposed. What no rule matches keeps its path. A rule may also name a part of a tensor, or
+ * several tensors (stored.c). `= skip` names tensors of the file that no parameter wants, such as
+ * buffers. The first table of the user's file gives the names that are
  * saved; a file to load may follow any of them.
  */
 #include <stdlib.h>
@@ -18,17 +19,20 @@
 
 static const char *label_of(const Node *section) { return section->label ? section->label : ""; }
 
-static uint32_t count_stars(const char *text) {
-    uint32_t n = 0;
-    for (; *text; text++) n += *text == '*';
-    return n;
-}
-
 static void rule_error(Model *m, const Node *e) {
     Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
                      "a names table holds \"pattern\" = \"name\" and \"pattern\" = skip");
-    diag_help(&d, "for example \"*\" = \"transformer.*\"");
+    diag_help(&d, "for example \"*\" = \"transformer.*\", or \"up\" = \"gate_up\"[F : 2 * F]");
     diag_emit(&d);
+}
+
+static bool is_repeated(Model *m, const NamesTable *t, const Node *e) {
+    for (uint32_t i = 0; i < t->rules.n; i++)
+        if (!strcmp(t->rules.at[i].pattern, e->text)) {
+            model_duplicate(m, "pattern", e->text, e->text_span, t->rules.at[i].span);
+            return true;
+        }
+    return false;
 }
 
 static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
@@ -38,20 +42,21 @@ static void add_rule(Model *m, NamesTable *t, const Node *e, const char *name) {
                       .replacement = arena_strndup(m->arena, name, n - (transposed ? 2 : 0)),
                       .transposed = transposed,
                       .span = e->span};
-    for (uint32_t i = 0; i < t->rules.n; i++)
-        if (!strcmp(t->rules.at[i].pattern, rule.pattern)) {
-            model_duplicate(m, "pattern", rule.pattern, e->text_span, t->rules.at[i].span);
-            return;
-        }
-    uint32_t stars = count_stars(rule.pattern), used = count_stars(rule.replacement);
+    if (is_repeated(m, t, e)) return;
+    int stars = names_stars(rule.pattern), used = names_stars(rule.replacement);
     if (used > stars) {
         Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
-                         "\"%s\" has %u `*`, but its pattern \"%s\" only %u", rule.replacement,
+                         "\"%s\" has %d `*`, but its pattern \"%s\" only %d", rule.replacement,
                          used, rule.pattern, stars);
         diag_emit(&d);
         return;
     }
     vec_push(m->arena, &t->rules, rule);
+}
+
+static void add_parts(Model *m, NamesTable *t, const Node *e) {
+    NamesRule rule = {.pattern = e->text, .parts = e->kids[0], .span = e->span};
+    if (!is_repeated(m, t, e)) vec_push(m->arena, &t->rules, rule);
 }
 
 static void add_entry(Model *m, NamesTable *t, const Node *e) {
@@ -60,6 +65,8 @@ static void add_entry(Model *m, NamesTable *t, const Node *e) {
         add_rule(m, t, e, value->text);
     else if (e->kind == NODE_SET_PATH && value->kind == NODE_REF && !strcmp(value->text, "skip"))
         vec_push(m->arena, &t->skips.at, e->text);
+    else if (e->kind == NODE_SET_PATH && stored_is_entry(value))
+        add_parts(m, t, e);
     else
         rule_error(m, e);
 }
@@ -89,23 +96,12 @@ void names_add(Model *m, const Node *section) {
 /* ---- applying ---- */
 
 static const char *rename_path(Arena *a, const NamesRule *rule, const char *path) {
-    int stars = (int)count_stars(rule->pattern), used = 0;
+    int stars = names_stars(rule->pattern), used = 0;
     if (!glob_match(rule->pattern, path, NULL, NULL, 0)) return NULL;
+    if (rule->parts) return "";
     const char **captures = arena_array(a, const char *, (size_t)stars + 1);
     glob_match(rule->pattern, path, a, captures, stars);
-    Buf out = {0};
-    for (const char *c = rule->replacement; *c;) {
-        size_t n = strcspn(c, "*");
-        buf_write(&out, c, n);
-        c += n;
-        if (!*c) break;
-        buf_write(&out, captures[used], strlen(captures[used]));
-        used++;
-        c++;
-    }
-    const char *name = arena_strndup(a, out.at ? out.at : "", out.n);
-    buf_free(&out);
-    return name;
+    return names_filled(a, rule->replacement, captures, stars, &used);
 }
 
 /* The path's name and the rule that gave it, or NULL where none did. */
@@ -118,13 +114,6 @@ static const char *table_name(Arena *a, const NamesTable *t, const char *path,
     }
     *rule = NULL;
     return path;
-}
-
-/* The rule that names the path, or NULL. */
-static const NamesRule *table_rule(const NamesTable *t, const char *path) {
-    for (uint32_t i = 0; i < t->rules.n; i++)
-        if (glob_match(t->rules.at[i].pattern, path, NULL, NULL, 0)) return &t->rules.at[i];
-    return NULL;
 }
 
 uint32_t frontend_names_tables(const Frontend *f) { return f->model->names.n; }
@@ -147,6 +136,16 @@ const char *frontend_checkpoint_name(const Frontend *f, uint32_t table, const ch
     return name;
 }
 
+const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t *n) {
+    const NamesTable *t = table < f->model->names.n ? &f->model->names.at[table] : NULL;
+    *n = t ? t->stored.n : 0;
+    return t ? t->stored.at : NULL;
+}
+
+const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table) {
+    return f->model->names.at[table].parts.at;
+}
+
 /* ---- checking ---- */
 
 static void check_matches(Elaboration *e, NamesTable *t) {
@@ -166,7 +165,7 @@ static void check_matches(Elaboration *e, NamesTable *t) {
 
 /* ^T is for matrices, and a parameter is stored alike under all its names. */
 static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
-    const NamesRule *rule = table_rule(t, p->key);
+    const NamesRule *rule = names_rule(t, p->key);
     bool transposed = rule && rule->transposed;
     if (transposed && p->type.rank != 2) {
         Diag d = diag_at(e->model->ds, E_names_table, rule->span,
@@ -175,7 +174,7 @@ static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p
         diag_emit(&d);
     }
     for (uint32_t k = 0; k < p->aliases.n; k++) {
-        const NamesRule *other = table_rule(t, p->aliases.at[k].path);
+        const NamesRule *other = names_rule(t, p->aliases.at[k].path);
         if ((other && other->transposed) == transposed) continue;
         Diag d = diag_at(e->model->ds, E_names_table, transposed ? rule->span : other->span,
                          "`%s` is the parameter `%s`, but only one of them has ^T",
@@ -194,17 +193,31 @@ static int by_name(const void *a, const void *b) {
     return strcmp(p->name, q->name);
 }
 
-static void check_distinct(Elaboration *e, uint32_t table) {
+/* The names of all tensors in a table, and of which parameter each is, or the first one. */
+static uint32_t all_names(Elaboration *e, uint32_t table, NamedParam *out) {
     const Graph *g = e->graph;
-    NamedParam *sorted = arena_array(e->model->arena, NamedParam, g->params.n + 1);
+    uint32_t n = 0, stored;
+    const StoredTensor *t = frontend_stored(e->frontend, table, &stored);
     for (uint32_t i = 0; i < g->params.n; i++) {
         bool transposed;
         const Param *p = &g->params.at[i];
-        sorted[i] =
-            (NamedParam){frontend_checkpoint_name(e->frontend, table, p->key, &transposed), p};
+        const char *name = frontend_checkpoint_name(e->frontend, table, p->key, &transposed);
+        if (*name) out[n++] = (NamedParam){name, p};
     }
-    qsort(sorted, g->params.n, sizeof *sorted, by_name);
-    for (uint32_t i = 1; i < g->params.n; i++) {
+    for (uint32_t i = 0; i < stored; i++) {
+        const StoredPart *part = &frontend_stored_parts(e->frontend, table)[t[i].first_part];
+        out[n++] = (NamedParam){t[i].name, &g->params.at[part->param]};
+    }
+    return n;
+}
+
+static void check_distinct(Elaboration *e, uint32_t table) {
+    uint32_t n;
+    frontend_stored(e->frontend, table, &n);
+    NamedParam *sorted = arena_array(e->model->arena, NamedParam, e->graph->params.n + n + 1);
+    n = all_names(e, table, sorted);
+    qsort(sorted, n, sizeof *sorted, by_name);
+    for (uint32_t i = 1; i < n; i++) {
         if (strcmp(sorted[i - 1].name, sorted[i].name)) continue;
         Span at =
             table < e->model->names.n ? e->model->names.at[table].span : sorted[i].param->name.span;
@@ -222,6 +235,7 @@ void names_check(Elaboration *e) {
         check_matches(e, &e->model->names.at[t]);
         for (uint32_t i = 0; i < g->params.n; i++)
             check_transposed(e, &e->model->names.at[t], &g->params.at[i]);
+        stored_make(e, &e->model->names.at[t]);
         check_distinct(e, t);
     }
     for (uint32_t i = 0; i < g->params.n; i++) {

@@ -1,11 +1,11 @@
 /* Full parameters out of shards, into a .safetensors file, a piece at a time.
  *
- * Rank 0 has the file. For each piece of a parameter the rank that owns it broadcasts it into a
- * bounce buffer, which is the arena's transient part (free between calls); rank 0 puts it into the
- * file, where a parameter that is stored transposed is turned around. No rank ever holds more than
- * a bounce buffer of what is not its own. All ranks walk the same pieces, so they agree on the
- * collectives without talking about them; only whether the file could be made, and closed, is
- * agreed upon.
+ * A tensor of the file is one parameter, or has parts of several (stored.h). Rank 0 has the file.
+ * For each piece of a parameter the rank that owns it broadcasts it into a bounce buffer, which is
+ * the arena's transient part (free between calls); rank 0 puts it where the file has it. No rank
+ * ever holds more than a bounce buffer of what is not its own. All ranks walk the same pieces, so
+ * they agree on the collectives without talking about them; only whether the file could be made,
+ * and closed, is agreed upon.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +14,23 @@
 
 enum { BOUNCE_BYTES = 4 << 20 };
 
+/* What a tensor of the file is made of. */
+typedef struct FromParams {
+    uint32_t param;           /* a whole one */
+    const PlanStored *stored; /* or parts; NULL: the parameter */
+} FromParams;
+
 typedef struct Gather {
     Rank *rank;
     const ShardSource *source;
     const SaveForm *form;
     TensorWriter writer; /* rank 0 */
     TensorPlan *tensor;  /* [n] of the file */
-    uint32_t *param;     /* [n] parameter of each tensor */
+    FromParams *from;    /* [n] what each is made of */
     uint32_t *group;     /* [params] */
     LayoutPlace *place;  /* [params] in the group */
     uint32_t n;
+    bool trainable_only;
     char *bounce; /* device memory */
     uint64_t bounce_bytes;
     void *host;  /* rank 0, where the arena is not host memory */
@@ -35,10 +42,9 @@ static int source_dtype(const Gather *g, const PlanGroup *q) {
     return g->source->dtype == DT_NONE ? (int)q->master_dtype : g->source->dtype;
 }
 
-static void plan_tensors(Gather *g, bool trainable_only) {
+/* In which groups parameters are, and where. */
+static void find_places(Gather *g) {
     const Plan *p = g->rank->run->plan;
-    g->tensor = arena_array(g->arena, TensorPlan, p->n_params + 1);
-    g->param = arena_array(g->arena, uint32_t, p->n_params + 1);
     g->group = arena_array(g->arena, uint32_t, p->n_params + 1);
     g->place = arena_array(g->arena, LayoutPlace, p->n_params + 1);
     for (uint64_t k = 0; k < p->n_params; k++) g->group[k] = UINT32_MAX;
@@ -48,18 +54,65 @@ static void plan_tensors(Gather *g, bool trainable_only) {
             g->group[q->param] = (uint32_t)i;
             g->place[q->param] = plan_place(p, (uint64_t)p->groups[i].first_param + k);
         }
-    for (uint64_t k = 0; k < p->n_params; k++) {
-        const PlanParam *q = &p->params[k];
-        if (g->group[k] == UINT32_MAX) continue;
-        const PlanGroup *group = &p->groups[g->group[k]];
-        if (trainable_only && !(group->flags & GROUP_TRAINABLE)) continue;
-        TensorPlan *t = &g->tensor[g->n];
-        g->param[g->n++] = (uint32_t)k;
-        t->name = plan_saved_name(p, q);
-        t->type = g->form->type == FT_COUNT ? file_type_of(source_dtype(g, group)) : g->form->type;
-        t->rank = q->type.rank;
-        for (int i = 0; i < t->rank; i++)
-            t->dim[i] = q->type.dim[q->flags & PARAM_TRANSPOSED ? t->rank - 1 - i : i];
+}
+
+/* Is the parameter one of those that are written? */
+static bool is_wanted(const Gather *g, uint32_t param) {
+    if (g->group[param] == UINT32_MAX) return false;
+    const PlanGroup *group = &g->rank->run->plan->groups[g->group[param]];
+    return !g->trainable_only || group->flags & GROUP_TRAINABLE;
+}
+
+static FileType type_in_file(const Gather *g, uint32_t param) {
+    if (g->form->type != FT_COUNT) return g->form->type;
+    return file_type_of(source_dtype(g, &g->rank->run->plan->groups[g->group[param]]));
+}
+
+static void add_param(Gather *g, uint32_t k) {
+    const Plan *p = g->rank->run->plan;
+    const PlanParam *q = &p->params[k];
+    TensorPlan *t = &g->tensor[g->n];
+    g->from[g->n++] = (FromParams){.param = k};
+    t->name = plan_saved_name(p, q);
+    t->type = type_in_file(g, k);
+    t->rank = q->type.rank;
+    for (int i = 0; i < t->rank; i++)
+        t->dim[i] = q->type.dim[q->flags & PARAM_TRANSPOSED ? t->rank - 1 - i : i];
+}
+
+/* A tensor that has parts of parameters, if one of them is wanted; numbers of the others are zero.
+ */
+static void add_stored(Gather *g, const PlanStored *s) {
+    const Plan *p = g->rank->run->plan;
+    TensorPlan t = {.name = plan_string(p, s->name), .type = FT_COUNT, .rank = s->rank};
+    memcpy(t.dim, s->dim, sizeof s->dim);
+    for (uint32_t k = 0; k < s->n_part; k++) {
+        uint32_t param = p->parts[s->first_part + k].param;
+        if (!is_wanted(g, param)) continue;
+        FileType type = type_in_file(g, param);
+        if (t.type == FT_COUNT || file_type_bytes(type) > file_type_bytes(t.type)) t.type = type;
+    }
+    if (t.type == FT_COUNT) return;
+    g->tensor[g->n] = t;
+    g->from[g->n++] = (FromParams){.stored = s};
+}
+
+/* In the order of the parameters, or of the first ones that are in them. */
+static void plan_tensors(Gather *g) {
+    const Plan *p = g->rank->run->plan;
+    uint64_t most = p->n_params + p->n_stored;
+    g->tensor = arena_array(g->arena, TensorPlan, most + 1);
+    g->from = arena_array(g->arena, FromParams, most + 1);
+    find_places(g);
+    for (uint32_t k = 0, next = 0; k < p->n_params; k++) {
+        if (!(p->params[k].flags & PARAM_IN_PARTS)) {
+            if (is_wanted(g, k)) add_param(g, k);
+            continue;
+        }
+        for (; next < p->n_stored && p->stored[next].table == 0; next++) {
+            if (p->parts[p->stored[next].first_part].param > k) break;
+            add_stored(g, &p->stored[next]);
+        }
     }
 }
 
@@ -78,14 +131,16 @@ static const char *converted(Gather *g, const TensorPlan *t, int dtype, int64_t 
     return g->other;
 }
 
-static void put(const PlanParam *q, const TensorPlan *t, int64_t first, int64_t n, const char *from,
-                char *to) {
+/* part: of the parameter in the tensor; NULL: the tensor is the parameter. */
+static void put(const PlanParam *q, const StoredPart *part, const TensorPlan *t, int64_t first,
+                int64_t n, const char *from, char *to) {
     uint32_t width = file_type_bytes(t->type);
-    if (!(q->flags & PARAM_TRANSPOSED) || t->rank < 2) {
+    if (part)
+        part_store(part, width, first - part->first, n, from, to);
+    else if (q->flags & PARAM_TRANSPOSED && t->rank > 1)
+        store_transposed(t->dim, t->rank, width, first, n, from, to);
+    else
         memcpy(to + (uint64_t)first * width, from, (uint64_t)n * width);
-        return;
-    }
-    store_transposed(t->dim, t->rank, width, first, n, from, to);
 }
 
 /* Elements [at, at + n) of a group, all of one owner, into every rank's bounce buffer. */
@@ -127,9 +182,9 @@ static const char *readable(Gather *g, const void *device, uint64_t bytes, int *
     return *code ? NULL : g->host;
 }
 
-static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
+static int gather_param(Gather *g, uint32_t param, const StoredPart *part, const TensorPlan *t,
+                        char *to) {
     Rank *r = g->rank;
-    uint32_t param = g->param[tensor];
     const Plan *p = r->run->plan;
     const PlanParam *q = &p->params[param];
     uint32_t group = g->group[param];
@@ -137,11 +192,13 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
     Layout layout = plan_layout(f);
     bool replicated = !layout.split;
     uint32_t width = dtype_bytes(source_dtype(g, f));
-    int64_t elements = type_elements(&q->type), step = (int64_t)(g->bounce_bytes / width);
-    for (int64_t done = 0; done < elements;) {
+    int64_t step = (int64_t)(g->bounce_bytes / width), done = part ? part->first : 0;
+    int64_t end = done + (part ? part->n : type_elements(&q->type));
+    while (done < end) {
         int64_t at = layout_element(&layout, &g->place[param], done);
         int32_t owner = (int32_t)layout_shard_of(&layout, at);
         int64_t n = MIN(step, layout_run(&layout, &g->place[param], done));
+        n = MIN(n, end - done);
         int code = 0;
         const char *from = g->bounce;
         if (replicated) {
@@ -154,13 +211,24 @@ static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
                 from = readable(g, from, (uint64_t)n * width, &code);
             if (code) return code;
             rank_writes(r, true); /* into a mapped file: the disk may be slow */
-            from = converted(g, &g->tensor[tensor], source_dtype(g, f), n, from);
-            put(q, &g->tensor[tensor], done, n, from, to);
+            from = converted(g, t, source_dtype(g, f), n, from);
+            put(q, part, t, done, n, from, to);
             rank_writes(r, false);
         }
         done += n;
     }
     return 0;
+}
+
+static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
+    const FromParams *from = &g->from[tensor];
+    const TensorPlan *t = &g->tensor[tensor];
+    if (!from->stored) return gather_param(g, from->param, NULL, t, to);
+    const StoredPart *part = &g->rank->run->plan->parts[from->stored->first_part];
+    int code = 0;
+    for (uint32_t k = 0; k < from->stored->n_part && !code; k++)
+        if (is_wanted(g, part[k].param)) code = gather_param(g, part[k].param, &part[k], t, to);
+    return code;
 }
 
 /* Where rank 0 failed all end. Rank 0 says why: the others wait for it to end the run. */
@@ -204,14 +272,19 @@ uint64_t gather_bytes(const Plan *p, bool trainable_only, FileType type) {
 
 int gather_to_file(Rank *r, const ShardSource *source, const SaveForm *form, bool trainable_only) {
     const PlanSettings *s = r->run->plan->settings;
-    Gather g = {.rank = r, .source = source, .form = form, .arena = arena_new()};
-    plan_tensors(&g, trainable_only);
+    Gather g = {.rank = r,
+                .source = source,
+                .form = form,
+                .trainable_only = trainable_only,
+                .arena = arena_new()};
+    plan_tensors(&g);
     g.bounce = r->arena + s->persistent_bytes;
     g.bounce_bytes = MIN(s->arena_bytes - s->persistent_bytes, (uint64_t)BOUNCE_BYTES) & ~7ull;
     CHECK(g.bounce_bytes > 0);
     if (r->rank == 0) g.host = arena_alloc(g.arena, g.bounce_bytes);
     /* of elements of two bytes, four bytes */
-    if (r->rank == 0 && form->type != FT_COUNT) g.other = arena_alloc(g.arena, 2 * g.bounce_bytes);
+    if (r->rank == 0 && (form->type != FT_COUNT || r->run->plan->n_stored))
+        g.other = arena_alloc(g.arena, 2 * g.bounce_bytes);
     rank_writes(r, true);
     int code = r->rank == 0 ? writer_open(&g.writer, form, g.tensor, g.n, r->error) : 0;
     rank_writes(r, false);

@@ -63,13 +63,22 @@ static bool streams(const Output *o) {
            (S_ISCHR(o->target.now.st_mode) || S_ISFIFO(o->target.now.st_mode));
 }
 
+/* The name of tensor i of a save: of a parameter, or after these of one in parts; "" = none. */
+static const char *saved_name(const Plan *p, uint64_t i) {
+    if (i >= p->n_params) {
+        const PlanStored *s = &p->stored[i - p->n_params];
+        return s->table ? "" : plan_string(p, s->name);
+    }
+    return p->params[i].flags & PARAM_IN_PARTS ? "" : plan_saved_name(p, &p->params[i]);
+}
+
 /* Plans of the compiler have unequal names; those of others need not. */
 static int check_names(const Run *run, char *error) {
     const Plan *p = run->plan;
-    for (uint64_t i = 0; i < p->n_params; i++)
+    for (uint64_t i = 0; i < p->n_params + p->n_stored; i++)
         for (uint64_t k = 0; k < i; k++) {
-            const char *name = plan_saved_name(p, &p->params[i]);
-            if (strcmp(name, plan_saved_name(p, &p->params[k]))) continue;
+            const char *name = saved_name(p, i);
+            if (!*name || strcmp(name, saved_name(p, k))) continue;
             snprintf(error, ERROR_BYTES,
                      "two parameters would be saved as %.200s: the names table of %.200s", name,
                      plan_string(p, p->settings->model));

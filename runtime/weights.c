@@ -48,17 +48,6 @@ static int fill_piece(Worker *w, uint32_t param, int64_t first, int64_t n, char 
     return code;
 }
 
-/* Elements [first, first + n) will be read; of a tensor that is stored transposed, columns, which
- * lie in nearly all of its pages where rows are short. */
-static void expect(const TensorMatch *m, int64_t first, int64_t n) {
-    const Tensor *t = m->tensor;
-    uint32_t width = file_type_bytes(t->type);
-    if (m->transposed)
-        mapped_expect(t->data, t->bytes);
-    else
-        mapped_expect(t->data + first * width, (uint64_t)n * width);
-}
-
 /* This worker's part of what a shard holds of a parameter, which goes to `to`. */
 static int fill_held(Worker *w, uint32_t param, const LayoutPiece *held, char *to) {
     Rank *r = w->rank;
@@ -86,10 +75,10 @@ static int fill_group(Worker *w, uint32_t group, char *shard) {
         const TensorMatch *m = r->run->weights ? &r->run->match[param] : NULL;
         LayoutPiece held;
         for (int64_t j = 0; (held = layout_piece(&layout, &place, number, j)).count; j++) {
-            if (m && w->index == 0) expect(m, held.first, held.count);
+            if (m && w->index == 0) tensor_expect(m, held.first, held.count);
             int code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
             if (code) return code;
-            if (m && m->transposed) mapped_release(m->tensor->data, m->tensor->bytes);
+            if (m && tensor_scattered(m)) tensor_release(m);
         }
     }
     return 0;

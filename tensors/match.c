@@ -18,36 +18,38 @@ typedef struct Naming {
     TensorMatch *match; /* [params] */
     bool *used;         /* [tensors of s] */
     uint64_t found, wrong;
-    const char **missing; /* [params] names that are not there */
+    const char **missing; /* [params + tensors in parts] names that are not there */
     uint32_t n_missing;
-    uint32_t *missing_row; /* [params] whose they are */
+    uint32_t *missing_row; /* whose they are, or the first one's */
     const char **extra;    /* [tensors of s] */
     uint32_t n_extra;
+    PartMatch *room; /* [parts of the plan] */
+    uint32_t *first; /* [params] where a parameter's own begin */
 } Naming;
 
-static const char *name_at(const Naming *n, PlanString first, uint64_t row, bool *transposed) {
+static const char *name_at(const Naming *n, PlanString first, uint64_t row, uint32_t *flags) {
     const Plan *p = n->p;
     if (n->table == 0) return plan_string(p, first);
     const PlanOtherName *other =
         &p->other_names[(n->table - 1) * (p->n_params + p->n_aliases) + row];
-    *transposed = other->flags & PARAM_TRANSPOSED;
+    *flags = other->flags;
     return plan_string(p, other->checkpoint);
 }
 
-static const char *param_name(const Naming *n, const PlanParam *q, bool *transposed) {
-    *transposed = q->flags & PARAM_TRANSPOSED;
-    return name_at(n, q->checkpoint, (uint64_t)(q - n->p->params), transposed);
+static const char *param_name(const Naming *n, const PlanParam *q, uint32_t *flags) {
+    *flags = q->flags;
+    return name_at(n, q->checkpoint, (uint64_t)(q - n->p->params), flags);
 }
 
 static const char *alias_name(const Naming *n, uint64_t alias) {
-    bool transposed; /* as the parameter itself: the frontend saw to that */
-    return name_at(n, n->p->aliases[alias].checkpoint, n->p->n_params + alias, &transposed);
+    uint32_t flags; /* as the parameter itself: the frontend saw to that */
+    return name_at(n, n->p->aliases[alias].checkpoint, n->p->n_params + alias, &flags);
 }
 
-static bool shape_fits(const PlanParam *q, const Tensor *t, bool transposed) {
-    if (t->rank != q->type.rank) return false;
+static bool shape_fits(int rank, const int64_t *dim, const Tensor *t, bool transposed) {
+    if (t->rank != rank) return false;
     for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] != q->type.dim[transposed ? t->rank - 1 - i : i]) return false;
+        if (t->dim[i] != dim[transposed ? t->rank - 1 - i : i]) return false;
     return true;
 }
 
@@ -59,20 +61,25 @@ static void dims_text(char out[128], int rank, const int64_t *dim, bool reversed
     snprintf(out + at, 128 - at, "]");
 }
 
-/* Writes what keeps the tensor from being the parameter; false where nothing does. */
-static bool unfit(const PlanParam *q, const Tensor *t, bool transposed, Buf *report) {
+/* Writes what keeps the tensor from having that shape; false where nothing does. */
+static bool unfit(int rank, const int64_t *dim, const Tensor *t, bool transposed, Buf *report) {
     if (t->type == FT_COUNT || !file_type_float(t->type)) {
         buf_printf(report, "wrong type: %s (%s): weights are F32, F16, BF16 or F64\n", t->name,
                    t->file->map.path);
         return true;
     }
-    if (shape_fits(q, t, transposed)) return false;
+    if (shape_fits(rank, dim, t, transposed)) return false;
     char have[128], want[128];
     dims_text(have, t->rank, t->dim, false);
-    dims_text(want, q->type.rank, q->type.dim, transposed);
+    dims_text(want, rank, dim, transposed);
     buf_printf(report, "wrong shape: %s is %s, the model needs %s%s\n", t->name, have, want,
                transposed ? " (stored transposed)" : "");
     return true;
+}
+
+static void add_missing(Naming *n, const char *name, uint32_t row) {
+    n->missing_row[n->n_missing] = row;
+    n->missing[n->n_missing++] = name;
 }
 
 /* The further tensors that hold a tied parameter, as a list that stands behind those of the
@@ -80,23 +87,60 @@ static bool unfit(const PlanParam *q, const Tensor *t, bool transposed, Buf *rep
 static void match_param(Naming *n, const PlanParam *q, TensorMatch *m, const Tensor **same,
                         Buf *report) {
     *m = (TensorMatch){.same = same};
-    const char *name = param_name(n, q, &m->transposed);
+    uint32_t flags;
+    const char *name = param_name(n, q, &flags);
+    if (flags & PARAM_IN_PARTS) return; /* match_stored finds it */
+    m->transposed = flags & PARAM_TRANSPOSED;
     for (uint32_t k = 0; k <= q->n_alias; k++) {
         uint32_t row;
         const Tensor *t =
             tensor_set_find(n->s, k ? alias_name(n, q->first_alias + (uint64_t)k - 1) : name, &row);
         if (!t || n->used[row]) continue;
         n->used[row] = true;
-        n->wrong += unfit(q, t, m->transposed, report);
+        n->wrong += unfit(q->type.rank, q->type.dim, t, m->transposed, report);
         if (m->tensor)
             same[m->n_same++] = t;
         else
             m->tensor = t;
     }
     n->found += m->tensor != NULL;
-    if (m->tensor) return;
-    n->missing_row[n->n_missing] = (uint32_t)(q - n->p->params);
-    n->missing[n->n_missing++] = name;
+    if (!m->tensor) add_missing(n, name, (uint32_t)(q - n->p->params));
+}
+
+/* The part, beside those of its parameter that were found before. */
+static void add_part(TensorMatch *m, PartMatch *room, const Tensor *t, const StoredPart *s) {
+    if (!m->n_part) *m = (TensorMatch){.tensor = t, .part = room};
+    room[m->n_part++] = (PartMatch){t, s};
+}
+
+/* The table's tensors in parts. */
+static void match_stored(Naming *n, Buf *report) {
+    const Plan *p = n->p;
+    for (uint64_t i = 0; i < p->n_stored; i++) {
+        const PlanStored *stored = &p->stored[i];
+        const StoredPart *part = &p->parts[stored->first_part];
+        const char *name = plan_string(p, stored->name);
+        uint32_t row;
+        if (stored->table != n->table) continue;
+        const Tensor *t = tensor_set_find(n->s, name, &row);
+        if (!t || n->used[row]) {
+            add_missing(n, name, part->param);
+            continue;
+        }
+        n->used[row] = true;
+        n->found += stored->n_part;
+        n->wrong += unfit(stored->rank, stored->dim, t, false, report);
+        for (uint32_t k = 0; k < stored->n_part; k++)
+            add_part(&n->match[part[k].param], n->room + n->first[part[k].param], t, &part[k]);
+    }
+}
+
+/* Room for the parts of each parameter, whichever the table. */
+static uint32_t *place_parts(const Plan *p, Arena *a) {
+    uint32_t *first = arena_array(a, uint32_t, p->n_params + 1);
+    for (uint64_t k = 0; k < p->n_parts; k++) first[p->parts[k].param + 1]++;
+    for (uint64_t i = 0; i < p->n_params; i++) first[i + 1] += first[i];
+    return first;
 }
 
 static bool skipped(const Naming *n, const char *name) {
@@ -117,6 +161,7 @@ static void match_table(Naming *n, const Tensor **same, Buf *report) {
         match_param(n, &n->p->params[i], &n->match[i], same, report);
         same += n->match[i].n_same;
     }
+    match_stored(n, report);
     for (uint32_t i = 0; i < n->s->n; i++)
         if (!n->used[i] && !skipped(n, n->s->tensor[i]->name))
             n->extra[n->n_extra++] = n->s->tensor[i]->name;
@@ -151,9 +196,11 @@ int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *re
                 .s = s,
                 .match = match,
                 .used = arena_array(s->arena, bool, s->n + 1),
-                .missing = arena_array(s->arena, const char *, p->n_params + 1),
-                .missing_row = arena_array(s->arena, uint32_t, p->n_params + 1),
-                .extra = arena_array(s->arena, const char *, s->n + 1)};
+                .missing = arena_array(s->arena, const char *, p->n_params + p->n_stored + 1),
+                .missing_row = arena_array(s->arena, uint32_t, p->n_params + p->n_stored + 1),
+                .extra = arena_array(s->arena, const char *, s->n + 1),
+                .room = arena_array(s->arena, PartMatch, p->n_parts + 1),
+                .first = place_parts(p, s->arena)};
     const Tensor **same = arena_array(s->arena, const Tensor *, s->n + 1);
     uint64_t tables = MAX(p->n_names, 1), best = 0, most = 0;
     for (; n.table < tables; n.table++) {
@@ -195,11 +242,21 @@ static void read_columns(const Tensor *t, int64_t first, int64_t n, float *to) {
     }
 }
 
-static void read_floats(const Tensor *t, bool transposed, int64_t first, int64_t n, float *to) {
+static void read_tensor(const Tensor *t, bool transposed, int64_t first, int64_t n, float *to) {
     if (transposed && t->rank == 2)
         read_columns(t, first, n, to);
     else
         load_floats(t->data + first * file_type_bytes(t->type), t->type, n, to);
+}
+
+static void read_floats(const TensorMatch *m, const Tensor *t, int64_t first, int64_t n,
+                        float *to) {
+    if (!m->n_part) read_tensor(t, m->transposed, first, n, to);
+    for (uint32_t i = 0; i < m->n_part; i++) {
+        const PartMatch *p = &m->part[i];
+        int64_t from = first, count = part_overlap(p->part, &from, n);
+        if (count) part_floats(p->part, p->tensor, from, count, to + p->part->first + from - first);
+    }
 }
 
 enum { CHUNK = 1 << 16 };
@@ -210,7 +267,7 @@ void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, 
         int64_t count = MIN(n - done, (int64_t)CHUNK);
         char *at = (char *)to + done * dtype_bytes(dtype);
         float *place = dtype == DT_F32 ? (float *)at : value;
-        read_floats(m->tensor, m->transposed, first + done, count, place);
+        read_floats(m, m->tensor, first + done, count, place);
         if (place == value) store_floats(at, dtype, value, count);
     }
 }
@@ -224,8 +281,8 @@ static bool equal(const TensorMatch *m, const Tensor *b, int64_t first, int64_t 
     float x[CHUNK / 2], y[CHUNK / 2];
     for (int64_t done = 0; done < n; done += CHUNK / 2) {
         int64_t count = MIN(n - done, (int64_t)CHUNK / 2);
-        read_floats(a, m->transposed, first + done, count, x);
-        read_floats(b, m->transposed, first + done, count, y);
+        read_floats(m, a, first + done, count, x);
+        read_floats(m, b, first + done, count, y);
         if (memcmp(x, y, (size_t)count * sizeof *x) != 0) return false;
     }
     return true;
@@ -235,4 +292,45 @@ const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n) {
     for (uint32_t i = 0; i < m->n_same; i++)
         if (!equal(m, m->same[i], first, n)) return m->same[i];
     return NULL;
+}
+
+/* ---- pages of the files */
+
+static void expect_part(const PartMatch *p, int64_t first, int64_t n) {
+    const Tensor *t = p->tensor;
+    uint32_t width = file_type_bytes(t->type);
+    n = part_overlap(p->part, &first, n);
+    if (!n) return;
+    if (!stored_ascends(p->part)) {
+        mapped_expect(t->data, t->bytes);
+        return;
+    }
+    int64_t from = stored_place(p->part, first), last = stored_place(p->part, first + n - 1);
+    mapped_expect(t->data + from * width, (uint64_t)(last + 1 - from) * width);
+}
+
+/* Of a tensor that is stored transposed they are columns, which lie in nearly all of its pages
+ * where rows are short. */
+void tensor_expect(const TensorMatch *m, int64_t first, int64_t n) {
+    const Tensor *t = m->tensor;
+    uint32_t width = file_type_bytes(t->type);
+    for (uint32_t i = 0; i < m->n_part; i++) expect_part(&m->part[i], first, n);
+    if (m->n_part) return;
+    if (m->transposed)
+        mapped_expect(t->data, t->bytes);
+    else
+        mapped_expect(t->data + first * width, (uint64_t)n * width);
+}
+
+void tensor_release(const TensorMatch *m) {
+    mapped_release(m->tensor->data, m->tensor->bytes);
+    for (uint32_t i = 0; i < m->n_same; i++) mapped_release(m->same[i]->data, m->same[i]->bytes);
+    for (uint32_t i = 1; i < m->n_part; i++)
+        mapped_release(m->part[i].tensor->data, m->part[i].tensor->bytes);
+}
+
+bool tensor_scattered(const TensorMatch *m) {
+    bool scattered = m->transposed;
+    for (uint32_t i = 0; i < m->n_part; i++) scattered |= !stored_ascends(m->part[i].part);
+    return scattered;
 }

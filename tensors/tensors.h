@@ -88,18 +88,37 @@ int tensor_set_open(TensorSet *s, const char *path, char *error);
 void tensor_set_close(TensorSet *s);
 const Tensor *tensor_set_find(const TensorSet *s, const char *name, uint32_t *row); /* or NULL */
 
+/* parts.c: numbers of a part of a parameter (stored.h), from `first` of the part on: out of its
+ * tensor, and into it, elements of `width` bytes. */
+void part_floats(const StoredPart *s, const Tensor *t, int64_t first, int64_t n, float *to);
+void part_store(const StoredPart *s, uint32_t width, int64_t first, int64_t n, const char *from,
+                char *to);
+/* Elements [first, first + n) of the parameter as those of the part, of which it has the result. */
+int64_t part_overlap(const StoredPart *s, int64_t *first, int64_t n);
+
 /* match.c: which tensor of a set holds which parameter of the plan. */
-typedef struct TensorMatch {
+typedef struct PartMatch {
     const Tensor *tensor;
+    const StoredPart *part;
+} PartMatch;
+typedef struct TensorMatch {
+    const Tensor *tensor;      /* where it is in parts: that of the first one */
     const Tensor *const *same; /* [n_same] further names of a tied parameter: the same values */
     uint32_t n_same;
     bool transposed;
+    const PartMatch *part; /* [n_part], or none where the tensor is the parameter */
+    uint32_t n_part;
 } TensorMatch;
 /* match: [n_params]. EXIT_CORRUPT where a tensor is missing, has another shape, or is one that no
  * parameter wants: `report` then lists them all. */
 int tensors_match(const Plan *p, const TensorSet *s, TensorMatch *match, Buf *report);
 /* Elements [first, first + n) of a parameter, in .fsd layout, to dtype. */
 void tensor_elements(const TensorMatch *m, int64_t first, int64_t n, int dtype, void *to);
+/* They will be read soon; or were, and what was read of the parameter need not stay in memory. */
+void tensor_expect(const TensorMatch *m, int64_t first, int64_t n);
+void tensor_release(const TensorMatch *m);
+/* Do neighbours of the parameter lie far apart in the file? */
+bool tensor_scattered(const TensorMatch *m);
 /* The first of m->same that does not hold the values of m->tensor in these elements, or NULL. */
 const Tensor *tensor_unlike(const TensorMatch *m, int64_t first, int64_t n);
 

@@ -17,7 +17,7 @@ error[E0306]: a names table holds "pattern" = "name" and "pattern" = skip
 2 | names hf { x = 3; "a" = "b.*" }
   |            ^^^^^
   |
-  = help: for example "*" = "transformer.*"
+  = help: for example "*" = "transformer.*", or "up" = "gate_up"[F : 2 * F]
 
 error[E0306]: "b.*" has 1 `*`, but its pattern "a" only 0
  --> m.fsd:2:19
