@@ -8,4 +8,6 @@ falcon.fsd learns, on one rank as on two
 gemma.fsd learns, on one rank as on two
 olmo.fsd learns, on one rank as on two
 phi2.fsd learns, on one rank as on two
+phi3.fsd learns, on one rank as on two
+pythia.fsd learns, on one rank as on two
 starcoder2.fsd learns, on one rank as on two

@@ -6,4 +6,6 @@ falcon.fsd: 6,921,720,704
 gemma.fsd: 2,506,172,416
 olmo.fsd: 1,176,764,416
 phi2.fsd: 2,779,683,840
+phi3.fsd: 3,821,079,552
+pythia.fsd: 1,414,647,808
 starcoder2.fsd: 3,030,371,328

@@ -37,6 +37,12 @@ MODELS = {
               **rope(1e4)}),
     "phi2": (tf.PhiForCausalLM, tf.PhiConfig,
              {"intermediate_size": 256, **rope(1e4, partial_rotary_factor=0.5)}),
+    "phi3": (tf.Phi3ForCausalLM, tf.Phi3Config,
+             {"intermediate_size": 96, "num_key_value_heads": 2,
+              "original_max_position_embeddings": 32, **rope(1e4)}),
+    "pythia": (tf.GPTNeoXForCausalLM, tf.GPTNeoXConfig,
+               {"intermediate_size": 256, "use_parallel_residual": True, "rotary_pct": 0.25,
+                **rope(1e4, partial_rotary_factor=0.25)}),
     "starcoder2": (tf.Starcoder2ForCausalLM, tf.Starcoder2Config,
                    {"intermediate_size": 256, "num_key_value_heads": 2, "use_bias": True,
                     "residual_dropout": 0, "embedding_dropout": 0, "sliding_window": None,
@@ -50,7 +56,10 @@ def numbers(name, fsdpc, run, folder):
                           cwd=folder, check=True, capture_output=True, text=True).stdout.split()
     kind, config, more = MODELS[name]
     model = kind(config(**SMALL, **more)).eval()
-    missing, unexpected = model.load_state_dict(load_file(folder / "w.safetensors"), strict=False)
+    weights = load_file(folder / "w.safetensors")
+    if "embed_out.weight" not in model.state_dict() and "embed_out.weight" in weights:
+        weights["lm_head.weight"] = weights.pop("embed_out.weight")  # its name since version 5
+    missing, unexpected = model.load_state_dict(weights, strict=False)
     if unexpected or [n for n in missing if n != "lm_head.weight"]:
         sys.exit(f"{name}: missing {missing}, unexpected {unexpected}")
     model.tie_weights()
