@@ -271,8 +271,9 @@ def near(r, c, size):
                f"return x + linear(o, {stored(r, c, 'o_w', 'd', n * k)})"]
 
 
-LEAVES = [gated_apart, gated_apart, merged, mixed_weights, chosen, chosen, near, feed_forward, feed_forward, gated, norm, norm, heads, heads, formula, formula, mixer,
-          moved, pooled, placed, prelude, given]  # fmt: skip
+LEAVES = [gated_apart, gated_apart, merged, mixed_weights, chosen, chosen, near, feed_forward,
+          feed_forward, gated, norm, norm, heads, heads, formula, formula, mixer, moved, pooled,
+          placed, prelude, given]  # fmt: skip
 
 
 # ---- nests and the root

@@ -106,6 +106,7 @@ def settings(r, model, mesh, micro, hybrid, units=units):
         out += r.choice([[], [], ["replicate_below = %d" % r.choice([16, 300])],
                          [f'"{r.choice(globs)}" = replicate']])
     out += r.choice([[], [], ["recompute = " + r.choice(classes)]])
+    out += r.choice([[], [], [], ["cast = update"], ["cast = gather"]])
     local = micro > 1 and (strategy == "states" or r.random() < 0.4)
     last = micro > 1 and hybrid and not local and strategy != "none" and r.random() < 0.5
     if local and strategy != "states":
