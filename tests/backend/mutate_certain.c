@@ -474,6 +474,53 @@ static bool over_a_smaller_one(Edit *e, Random *r) {
     return true;
 }
 
+static bool has_workspace(const Edit *e, uint32_t i) {
+    const EditInstr *in = &e->instr[i];
+    Type x[16], y[16];
+    if (in->n_in > ARRAY_LEN(x) || in->n_out > ARRAY_LEN(y) || in->row.stream != STREAM_COMPUTE)
+        return false;
+    for (uint32_t k = 0; k < in->n_in; k++) x[k] = e->value[in->in[k]].type;
+    for (uint32_t k = 0; k < in->n_out; k++) y[k] = e->value[in->out[k]].type;
+    return op_workspace(in->row.op, DEVICE_CPU, &in->row.attr, (int)in->n_in, x, (int)in->n_out,
+                        y) > 0;
+}
+/* The first instruction of stream compute from place `at` on, in steps of `step`. */
+static uint32_t next_on_compute(const Edit *e, const EditProgram *p, uint32_t at, uint32_t step) {
+    while (at < p->n && e->instr[p->list[at]].row.stream != STREAM_COMPUTE) at += step;
+    return at;
+}
+static bool touches_what_it_makes(const Edit *e, uint32_t i, uint32_t other) {
+    for (uint32_t k = 0; k < e->instr[other].n_out; k++) {
+        uint32_t v = e->instr[other].out[k];
+        uint64_t from = e->value[v].address, end = from + edit_room(e, v);
+        if (edit_reads(e, i, edit_root(e, v))) return true;
+        for (uint32_t j = 0; j < e->instr[i].n_in; j++)
+            if (e->value[e->instr[i].in[j]].address < end &&
+                e->value[e->instr[i].in[j]].address + edit_room(e, e->instr[i].in[j]) > from)
+                return true;
+    }
+    return false;
+}
+/* The later of two neighbours that use the workspace goes to another stream, where it waits for
+ * what comes before both; what follows waits for it. */
+static bool share_a_workspace(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, has_workspace, &at) || at.at == 0) return false;
+    EditProgram *p = &e->program[at.program];
+    uint32_t other = next_on_compute(e, p, at.at - 1, UINT32_MAX);
+    uint32_t before = other < p->n ? next_on_compute(e, p, other - 1, UINT32_MAX) : p->n;
+    uint32_t after = next_on_compute(e, p, at.at + 1, 1);
+    if (before >= p->n || after >= p->n || !has_workspace(e, p->list[other]) ||
+        touches_what_it_makes(e, at.instr, p->list[other]) ||
+        touches_what_it_makes(e, p->list[other], at.instr))
+        return false;
+    e->instr[at.instr].row.stream = STREAM_REDUCE;
+    edit_add_edge(e, at.instr, p->list[before]);
+    edit_add_edge(e, p->list[after], at.instr);
+    edit_repair_edges(e);
+    return true;
+}
+
 /* ---- copies between memories */
 
 static bool is_update_copy(const Edit *e, uint32_t i, uint16_t op) {
@@ -627,6 +674,7 @@ const Fault certain_faults[] = {
     {"fetch another state in the update", 4, 3, fetch_another},
     {"evict another state in the update", 4, 3, evict_another},
     {"read host memory without a fetch", 2, 3, read_unfetched},
+    {"use the workspace beside another stream", 2, 8, share_a_workspace},
     {"compute another model", 8, 3, another_model},
     {"exchange the names of two parameters", 8, 1, exchange_names},
     {"train at another rate", 8, 1, another_rate},
