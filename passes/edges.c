@@ -86,7 +86,7 @@ static void find_needs(Edges *e, const Op *op) {
     if (op_only_names(op)) return;
     for (uint32_t k = 0; k < op->n_out; k++) {
         const Value *v = &e->g->values.at[op->out + k];
-        if (v->type.dtype == DT_TOKEN || v->address == NO_ADDRESS) continue;
+        if (v->address == NO_ADDRESS) continue;
         occupy(e, v->address, v->address + value_room(e->g, v), op->out + k);
     }
 }
@@ -142,9 +142,9 @@ static void set_edges(Edges *e, uint32_t i, const Clock before) {
     }
     e->clock[i][op->stream] = e->place[i];
     op->n_edge = n;
-    op->edge = n ? arena_array(e->g->arena, OpId, n) : NULL;
+    op->edge = arena_array(e->g->arena, OpId, n);
     for (uint32_t k = 0; k < n; k++) op->edge[k] = edge[k];
-    if (n > 1) qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
+    qsort_r(op->edge, n, sizeof *op->edge, by_position, e->position);
 }
 
 static void program_edges(Graph *g, const Program *p) {

@@ -5,6 +5,8 @@
  */
 #include "rewrite.h"
 
+#include <string.h>
+
 #include "passes.h"
 
 Rewrite rewrite_begin(Graph *g, uint32_t program) {
@@ -67,8 +69,7 @@ void rewrite_end(Rewrite *r) {
     for (uint32_t v = 0; v < n_values; v++) became[v] = v;
     const OpId *old = g->programs.at[r->program].ops.at;
     Program *p = &g->programs.at[r->program];
-    p->ops.at = NULL;
-    p->ops.n = p->ops.capacity = 0;
+    memset(&p->ops, 0, sizeof p->ops);
     for (uint32_t i = 0; i < n; i++) {
         OpId id = old[i];
         if (r->instead[id]) emit_fused(r, &r->fused.at[r->instead[id] - 1], became);
