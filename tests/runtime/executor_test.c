@@ -1,5 +1,5 @@
-/* What the executor asks of a device, on a hand-made program of two streams: each instruction waits
- * for its edges, and what another stream waits for is recorded, and nothing else. */
+/* What the executor asks of a device and of a transport, on a hand-made program of three streams.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,10 +21,12 @@ static void note(const char *format, ...) {
     va_end(args);
 }
 
+static int32_t broken = OP_COUNT; /* its launch fails */
 static int launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
-    (void)c, (void)error;
+    (void)c;
     note("%d:%s ", stream, op_info[call->op].name);
-    return 0;
+    if (call->op == broken) snprintf(error, ERROR_BYTES, "it is broken");
+    return call->op == broken ? EXIT_RANK : 0;
 }
 static int record_after(DeviceContext *c, int stream, uint32_t instr, char *error) {
     (void)c, (void)error;
@@ -42,59 +44,141 @@ static int synchronize(DeviceContext *c, char *error) {
     return 0;
 }
 
-/* %0 = fill on stream 0; %1 = relu(%0) on 1; %2 = scale(%0) on 0; %3 = add(%1, %2) on 0. */
-static void edges_become_waits_and_records(void **state) {
-    (void)state;
-    static const uint16_t op[] = {OP_fill, OP_relu, OP_scale, OP_add};
-    static const uint8_t stream[] = {0, 1, 0, 0};
-    uint32_t operands[] = {0, 0, 1, 2}, edges[] = {0, 1};
-    PlanInstr instr[4];
-    PlanValue value[4];
-    for (uint32_t k = 0; k < 4; k++) {
-        instr[k] = (PlanInstr){.op = op[k],
-                               .stream = stream[k],
-                               .n_in = k == 3 ? 2 : k > 0,
-                               .first_in = k == 3 ? 2 : k == 2,
-                               .n_out = 1,
-                               .first_out = k,
-                               .n_edge = k == 1 || k == 3,
-                               .first_edge = k == 3};
-        value[k] = (PlanValue){
+static bool has_recording;
+static int program_begin(DeviceContext *c, uint32_t program, bool *replayed, char *error) {
+    (void)c, (void)error;
+    note("begin %u ", program);
+    *replayed = has_recording;
+    return 0;
+}
+static int program_end(DeviceContext *c, uint32_t program, char *error) {
+    (void)c, (void)error;
+    note("end %u", program);
+    has_recording = true;
+    return 0;
+}
+static void program_of_transport(TransportContext *transport, uint32_t program, bool replayed) {
+    (void)transport;
+    note("transport %u%s ", program, replayed ? " again" : "");
+}
+
+/* %0 = fill on stream 0; %1 = relu(%0) on 1; %2 = scale(%0) on 0; %3 = add(%1, %2) on 0;
+ * %4 = add(%1, %3) on 2. */
+enum { N = 5 };
+static const uint16_t op[N] = {OP_fill, OP_relu, OP_scale, OP_add, OP_add};
+static const uint8_t stream[N] = {0, 1, 0, 0, 2};
+static const uint32_t n_in[N] = {0, 1, 1, 2, 2}, n_edge[N] = {0, 1, 0, 1, 2};
+static const uint32_t operands[] = {0, 0, 1, 2, 1, 3}, edges[] = {0, 1, 1, 3};
+
+typedef struct Setup {
+    PlanInstr instr[N];
+    PlanValue value[N];
+    PlanSettings settings;
+    PlanProgram program;
+    Plan plan;
+    Device device;
+    Transport transport;
+    Options options; /* no profile */
+    Run run;
+    Rank rank;
+    char error[ERROR_BYTES];
+} Setup;
+
+static void start(Setup *s) {
+    memset(s, 0, sizeof *s);
+    uint32_t in = 0, edge = 0;
+    for (uint32_t k = 0; k < N; in += n_in[k], edge += n_edge[k], k++) {
+        s->instr[k] = (PlanInstr){.op = op[k],
+                                  .stream = stream[k],
+                                  .n_in = n_in[k],
+                                  .first_in = in,
+                                  .n_out = 1,
+                                  .first_out = k,
+                                  .n_edge = n_edge[k],
+                                  .first_edge = edge};
+        s->value[k] = (PlanValue){
             .def = k, .address = 256 * k, .type = {.dtype = DT_F32, .rank = 1, .dim = {64}}};
     }
-    PlanSettings settings = {.arena_bytes = 1024, .workspace_bytes = {1024, 1024}};
-    PlanProgram program = {.n_instr = 4};
-    static const char strings[] = "";
-    Plan plan = {.strings = strings,
-                 .n_strings = 1,
-                 .settings = &settings,
-                 .n_settings = 1,
-                 .programs = &program,
-                 .n_programs = 1,
-                 .instrs = instr,
-                 .n_instrs = 4,
-                 .values = value,
-                 .n_values = 4,
-                 .operands = operands,
-                 .n_operands = 4,
-                 .edges = edges,
-                 .n_edges = 2};
-    const Device device = {
+    s->settings = (PlanSettings){.arena_bytes = 2048, .workspace_bytes = {2048, 2048}};
+    s->program.n_instr = N;
+    s->plan = (Plan){.strings = "",
+                     .n_strings = 1,
+                     .settings = &s->settings,
+                     .n_settings = 1,
+                     .programs = &s->program,
+                     .n_programs = 1,
+                     .instrs = s->instr,
+                     .n_instrs = N,
+                     .values = s->value,
+                     .n_values = N,
+                     .operands = operands,
+                     .n_operands = ARRAY_LEN(operands),
+                     .edges = edges,
+                     .n_edges = ARRAY_LEN(edges)};
+    s->device = (Device){
         .launch = launch, .record = record_after, .wait = wait_for, .synchronize = synchronize};
-    static const Transport transport;
-    static const Options options; /* no profile */
-    Run run = {.plan = &plan, .device = &device, .transport = &transport, .options = &options};
-    Rank rank = {.run = &run, .arena = calloc(1, 1024)};
-    char error[ERROR_BYTES];
-    assert_int_equal(executor_open(&rank), 0);
-    assert_int_equal(executor_run(&rank, 0, error), 0);
-    assert_string_equal(did, "0:fill 0:record 0 1:wait 0 1:relu 1:record 1 0:scale 0:wait 1 0:add "
-                             "end");
-    executor_close(&rank);
-    free(rank.arena);
+    s->run = (Run){
+        .plan = &s->plan, .device = &s->device, .transport = &s->transport, .options = &s->options};
+    s->rank = (Rank){.run = &s->run, .arena = calloc(1, 2048)};
+    did[0] = 0;
+    broken = OP_COUNT;
+    has_recording = false;
+    assert_int_equal(executor_open(&s->rank), 0);
+}
+
+static void end(Setup *s) {
+    executor_close(&s->rank);
+    free(s->rank.arena);
+}
+
+#define ALL                                                                                        \
+    "0:fill 0:record 0 1:wait 0 1:relu 1:record 1 0:scale 0:wait 1 0:add 0:record 3 2:wait 1 "     \
+    "2:wait 3 2:add "
+
+/* Each instruction waits for its edges; what another stream waits for is recorded, nothing else. */
+static void edges_become_waits_and_records(void **state) {
+    (void)state;
+    Setup s;
+    start(&s);
+    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_string_equal(did, ALL "end");
+    end(&s);
+}
+
+/* A device that records programs is given each once, and nobody waits for its end; the transport
+ * is told of each call. */
+static void recordings_are_replayed(void **state) {
+    (void)state;
+    Setup s;
+    start(&s);
+    s.device.program_begin = program_begin;
+    s.device.program_end = program_end;
+    s.transport.program = program_of_transport;
+    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_string_equal(did, "begin 0 transport 0 " ALL "end 0");
+    did[0] = 0;
+    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_string_equal(did, "begin 0 transport 0 again end 0");
+    end(&s);
+}
+
+/* Nothing is issued after an instruction that fails, and the error says which one it was. */
+static void an_error_names_its_instruction(void **state) {
+    (void)state;
+    Setup s;
+    start(&s);
+    broken = OP_scale;
+    assert_int_equal(executor_run(&s.rank, 0, s.error), EXIT_RANK);
+    assert_string_equal(did, "0:fill 0:record 0 1:wait 0 1:relu 1:record 1 0:scale ");
+    assert_string_equal(s.error, "scale #2: it is broken");
+    end(&s);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(edges_become_waits_and_records)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges_become_waits_and_records),
+        cmocka_unit_test(recordings_are_replayed),
+        cmocka_unit_test(an_error_names_its_instruction),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,121 @@
+/* The calls of a run, on a hand-made plan for 4 ranks in two roles: 16 samples a step in 2 calls of
+ * 2 samples a rank, an evaluation of 32 samples after every third step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime.h"
+
+static const PlanCall calls[] = {
+    {.role = 0, .kind = PLAN_STEP, .program = 0, .times = 1},
+    {.role = 0, .kind = PLAN_STEP, .program = 1, .times = 1},
+    {.role = 1, .kind = PLAN_STEP, .program = 2, .times = 1},
+    {.role = 1, .kind = PLAN_STEP, .program = 3, .times = 1},
+    {.role = 0, .kind = PLAN_EVALUATION, .program = 4, .times = 2},
+    {.role = 1, .kind = PLAN_EVALUATION, .program = 5, .times = 2},
+};
+static const PlanRole roles[] = {{0, 2}, {2, 2}};
+static const PlanAxis axis = {.role = AXIS_dp, .size = 4};
+
+typedef struct Setup {
+    PlanSettings settings;
+    Plan plan;
+    Options options;
+    Run run;
+    char text[1024];
+} Setup;
+
+static void start(Setup *c) {
+    *c = (Setup){.settings = {.batch = 16,
+                              .local_batch = 2,
+                              .micro_batches = 2,
+                              .ranks = 4,
+                              .eval_every = 3,
+                              .eval_steps = 2},
+                 .run = {.steps = 4}};
+    c->plan = (Plan){.settings = &c->settings,
+                     .n_settings = 1,
+                     .axes = &axis,
+                     .n_axes = 1,
+                     .calls = calls,
+                     .n_calls = ARRAY_LEN(calls),
+                     .roles = roles,
+                     .n_roles = ARRAY_LEN(roles)};
+    c->run.plan = &c->plan;
+    c->run.options = &c->options;
+    c->run.val = (Dataset *)c; /* there is one; nobody looks into it */
+}
+
+/* `STEP:PROGRAM@SAMPLE` of each call, `e` before those of an evaluation, `;` after a step. */
+static const char *course(Setup *c, int32_t rank) {
+    CallCursor cursor;
+    Call call;
+    size_t n = 0;
+    cursor_start(&cursor, &c->run, rank);
+    c->text[0] = 0;
+    for (int slot = 0; cursor_next(&cursor, &call); slot = !slot) {
+        assert_int_equal(call.slot, slot);
+        assert_int_equal(call.samples, 2);
+        n += (size_t)snprintf(c->text + n, sizeof c->text - n, "%s%lld:%u@%lld%s",
+                              call.evaluation ? "e" : "", (long long)call.step, call.program,
+                              (long long)call.position, call.ends ? "; " : " ");
+    }
+    return c->text;
+}
+
+static void steps_and_evaluations_take_turns(void **state) {
+    (void)state;
+    Setup c;
+    start(&c);
+    assert_string_equal(course(&c, 3), "0:2@12 0:3@14; 1:2@28 1:3@30; 2:2@44 2:3@46; "
+                                       "e2:5@12 e2:5@14 e2:5@28 e2:5@30; 3:2@60 3:3@62; ");
+    assert_string_equal(course(&c, 1), "0:0@4 0:1@6; 1:0@20 1:1@22; 2:0@36 2:1@38; "
+                                       "e2:4@4 e2:4@6 e2:4@20 e2:4@22; 3:0@52 3:1@54; ");
+}
+
+static void nothing_is_evaluated_without_samples(void **state) {
+    (void)state;
+    Setup c;
+    start(&c);
+    c.settings.eval_steps = 0;
+    assert_string_equal(course(&c, 0),
+                        "0:0@0 0:1@2; 1:0@16 1:1@18; 2:0@32 2:1@34; 3:0@48 3:1@50; ");
+    start(&c);
+    c.run.val = NULL;
+    assert_string_equal(course(&c, 0),
+                        "0:0@0 0:1@2; 1:0@16 1:1@18; 2:0@32 2:1@34; 3:0@48 3:1@50; ");
+}
+
+static void a_run_goes_on_where_another_ended(void **state) {
+    (void)state;
+    Setup c;
+    start(&c);
+    c.run.first_step = 3;
+    assert_string_equal(course(&c, 0), "3:0@48 3:1@50; ");
+    c.run.evaluation_due = true;
+    assert_string_equal(course(&c, 0), "e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
+    c.run.first_step = 2; /* no step after which an evaluation comes */
+    assert_string_equal(course(&c, 0),
+                        "2:0@32 2:1@34; e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
+}
+
+static void an_evaluation_alone_is_one(void **state) {
+    (void)state;
+    Setup c;
+    start(&c);
+    c.options.eval_only = true;
+    assert_string_equal(course(&c, 2), "e0:5@8 e0:5@10 e0:5@24 e0:5@26; ");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_and_evaluations_take_turns),
+        cmocka_unit_test(nothing_is_evaluated_without_samples),
+        cmocka_unit_test(a_run_goes_on_where_another_ended),
+        cmocka_unit_test(an_evaluation_alone_is_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
