@@ -97,6 +97,12 @@ static void a_run_goes_on_where_another_ended(void **state) {
     assert_string_equal(course(&c, 0), "3:0@48 3:1@50; ");
     c.run.evaluation_due = true;
     assert_string_equal(course(&c, 0), "e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
+    c.settings.eval_every = 1;
+    c.run.first_step = 1;
+    c.run.steps = 1;
+    assert_string_equal(course(&c, 0), "e0:4@0 e0:4@2 e0:4@16 e0:4@18; ");
+    c.settings.eval_every = 3;
+    c.run.steps = 4;
     c.run.first_step = 2; /* no step after which an evaluation comes */
     assert_string_equal(course(&c, 0),
                         "2:0@32 2:1@34; e2:4@0 e2:4@2 e2:4@16 e2:4@18; 3:0@48 3:1@50; ");
