@@ -84,7 +84,7 @@ typedef struct Setup {
     char error[ERROR_BYTES];
 } Setup;
 
-static void start(Setup *s) {
+static void make(Setup *s) {
     memset(s, 0, sizeof *s);
     uint32_t in = 0, edge = 0;
     for (uint32_t k = 0; k < N; in += n_in[k], edge += n_edge[k], k++) {
@@ -123,6 +123,10 @@ static void start(Setup *s) {
     did[0] = 0;
     broken = OP_COUNT;
     has_recording = false;
+}
+
+static void start(Setup *s) {
+    make(s);
     assert_int_equal(executor_open(&s->rank), 0);
 }
 
@@ -174,11 +178,53 @@ static void an_error_names_its_instruction(void **state) {
     end(&s);
 }
 
+static int launch_quietly(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    (void)c, (void)stream, (void)call, (void)error;
+    return 0;
+}
+static int quiet(DeviceContext *c, int stream, uint32_t instr, char *error) {
+    (void)c, (void)stream, (void)instr, (void)error;
+    return 0;
+}
+static int all_reduce(TransportContext *c, const Collective *l, char *error) {
+    (void)c, (void)error;
+    note("%s: %u of %lld, number %llu; ", l->label, l->n, (long long)l->buffer->elements,
+         (unsigned long long)l->sequence);
+    return 0;
+}
+
+/* Collectives are numbered over all calls, and have the name by which ranks compare them. */
+static void collectives_have_names_and_numbers(void **state) {
+    (void)state;
+    static const PlanAxis axis = {.role = AXIS_dp, .size = 1};
+    Setup s;
+    make(&s);
+    s.plan.axes = &axis;
+    s.plan.n_axes = 1;
+    s.instr[1].op = s.instr[4].op = OP_all_reduce;
+    s.instr[1].attr.axes = s.instr[4].attr.axes = 1;
+    s.instr[1].attr.comm = s.instr[4].attr.comm = COMM_REDUCE;
+    s.instr[4].n_in = 1;
+    s.transport.all_reduce = all_reduce;
+    s.device = (Device){
+        .launch = launch_quietly, .record = quiet, .wait = quiet, .synchronize = synchronize};
+    assert_int_equal(executor_open(&s.rank), 0);
+    for (int call = 0; call < 2; call++) {
+        did[0] = 0;
+        assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+        assert_string_equal(
+            did, call ? "all_reduce #1: 1 of 64, number 2; all_reduce #4: 1 of 64, number 3; end"
+                      : "all_reduce #1: 1 of 64, number 0; all_reduce #4: 1 of 64, number 1; end");
+    }
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_become_waits_and_records),
         cmocka_unit_test(recordings_are_replayed),
         cmocka_unit_test(an_error_names_its_instruction),
+        cmocka_unit_test(collectives_have_names_and_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
