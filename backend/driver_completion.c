@@ -138,12 +138,14 @@ static void put_set_names(Printer *p) {
 static const char *meaning_of(const KeyInfo *k, const char *name) {
     const ValueInfo *v = value_find(k, name);
     const CallInfo *c = key_call(k, name);
-    return v ? v->doc : c ? c->doc : "";
+    int op = (k->kinds & K_OPS) ? op_by_name(name) : OP_COUNT;
+    return v ? v->doc : c ? c->doc : op < OP_COUNT ? op_info[op].help : "";
 }
 
 static void put_key_words(Printer *p, const KeyInfo *k) {
-    const char *names[64];
-    size_t n = value_names(k, names, ARRAY_LEN(names));
+    const char *names[64 + OP_COUNT];
+    size_t n = value_names(k, names, 60);
+    if (k->kinds & K_OPS) n += op_choices(names + n, OP_COUNT);
     if (k->kinds & K_BOOL) names[n++] = "true", names[n++] = "false";
     if (k->kinds & (K_NONE | K_OFF)) names[n++] = "none";
     if (!n || k->support == LATER) return;

@@ -18,7 +18,8 @@ enum {
     K_OFF = 1024,       /* `none` switches it off, and off is the default */
     K_TENSOR = 2048,    /* a parameter too */
     K_MANY = 4096,      /* all arguments without a name from here on, at least one */
-    K_NAMED = 8192      /* all other arguments, each under a name of its own, at least one */
+    K_NAMED = 8192,     /* all other arguments, each under a name of its own, at least one */
+    K_OPS = 16384       /* besides: names of ops stand for themselves */
 };
 
 /* Numbers further from zero are taken for mistakes; a plan holds none of them. */

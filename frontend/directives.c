@@ -6,8 +6,9 @@
  * @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones; gather(..) for those that no directive before it names. `unit` and `join` are about
- * modules; they go into the policy, for pass wrap.
+ * ones; gather(..) for those that no directive before it names. `unit`, `join` and `recompute` are
+ * about modules; they go into the policy, for the passes wrap and recompute. A path may be computed
+ * again and have another directive besides.
  */
 #include <string.h>
 
@@ -24,10 +25,24 @@ static const KeyInfo *directive_key(const Directive *d) {
     return &directive_keys[strcmp(d->section, directive_keys[0].section) ? 1 : 0];
 }
 
+/* The word before the arguments. */
+static const char *word_of_value(const Node *value) {
+    const Node *callee = value->kind == NODE_CALL ? value->kids[0] : value;
+    return callee->kind == NODE_REF ? callee->text : "";
+}
+
+/* Do both say the same kind of thing about one path? What holds for a PathPolicy of a kind does so
+ * beside everything else. */
+static bool is_said_twice(const Directive *old, const char *section, const Node *e) {
+    if (strcmp(old->glob, e->text) || strcmp(old->section, section)) return false;
+    return word_find(&words_PathPolicyKind, word_of_value(old->expression)) ==
+           word_find(&words_PathPolicyKind, word_of_value(e->kids[0]));
+}
+
 void directives_add(Model *m, const char *section, const Node *e) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *old = &m->directives.at[i];
-        if (strcmp(old->glob, e->text) || strcmp(old->section, section)) continue;
+        if (!is_said_twice(old, section, e)) continue;
         if (old->span.file == e->span.file)
             model_duplicate(m, "path", e->text, e->text_span, old->span);
         return;
@@ -44,7 +59,7 @@ static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
     Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
                      train ? "`frozen` or a group(..)"
-                           : "`unit`, join(\"..\"), gather(..) or `replicate`");
+                           : "`unit`, join(\"..\"), `recompute`, gather(..) or `replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
@@ -63,6 +78,11 @@ static void place(Model *m, Directive *d, Policy *p, const char *name, const Con
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
     d->of_parameters = d->replicate || d->gather;
+    PathPolicy path = {.kind = PATH_RECOMPUTE, .glob = d->glob, .span = d->span};
+    if (!strcmp(name, "recompute")) {
+        vec_push(m->arena, &p->by_path, path);
+        return;
+    }
     if (!d->of_parameters) {
         add_unit(m, p, d, strcmp(name, "join") ? NULL : v);
         return;

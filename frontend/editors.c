@@ -88,6 +88,12 @@ const char *editor_words(Arena *a, EditorClass class, const char *separator) {
     return join(&l, separator);
 }
 
+static void add_ops(WordList *l) {
+    const char *names[OP_COUNT];
+    size_t n = op_choices(names, OP_COUNT);
+    for (size_t i = 0; i < n; i++) add_word(l, names[i]);
+}
+
 const char *editor_keys(Arena *a, const char *section, const char *separator) {
     WordList l = {.arena = a};
     for (int i = 0; i < n_keys; i++)
@@ -109,6 +115,8 @@ const char *editor_values(Arena *a, const char *section, const char *separator) 
     for (int i = 0; i < n_values; i++)
         if (!strcmp(value_table[i].section, section) && value_table[i].support != LATER)
             add_word(&l, value_table[i].name);
+    for (int i = 0; i < n_keys; i++)
+        if (!strcmp(key_table[i].section, section) && (key_table[i].kinds & K_OPS)) add_ops(&l);
     return join(&l, separator);
 }
 

@@ -75,7 +75,7 @@ static ConstValue bare_call(Scope *s, const Node *e, const CallInfo *callee) {
 static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
     const char *name = e->text;
     ConstValue v;
-    if (s->key && value_find(s->key, name)) return value_word(e->span, name);
+    if (s->key && value_known(s->key, name)) return value_word(e->span, name);
     if (s->key && !s->elaboration && key_call(s->key, name))
         return bare_call(s, e, key_call(s->key, name));
     const Local *local = scope_local(s, name);

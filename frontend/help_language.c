@@ -181,6 +181,22 @@ static const char *key_example(const KeyInfo *k) {
     return NULL;
 }
 
+/* In lines that fit under any indent. */
+static const char *op_list(Arena *a) {
+    const char *names[OP_COUNT];
+    size_t n = op_choices(names, OP_COUNT), column = 0;
+    Buf out = {0};
+    for (size_t i = 0; i < n; i++) {
+        bool fits = column + strlen(names[i]) < 92;
+        buf_printf(&out, "%s%s", !i ? "" : fits ? " " : "\n", names[i]);
+        column = (fits ? column : 0) + strlen(names[i]) + 1;
+    }
+    const char *text =
+        arena_printf(a, "Ops are these (`fsdpc help op.NAME` says what one computes):\n%s", out.at);
+    buf_free(&out);
+    return text;
+}
+
 static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
     Arena *a = b->arena;
     HelpPage page = {.name = arena_printf(a, "%s.%s", k->section, k->key),
@@ -190,6 +206,7 @@ static void add_key(HelpBook *b, HelpChapter *chapter, const KeyInfo *k) {
                                           k->standard ? "; default " : "",
                                           k->standard ? k->standard : ""),
                      .doc = with_support(a, k->doc, k->support),
+                     .more = (k->kinds & K_OPS) ? op_list(a) : NULL,
                      .list = "values",
                      .standard = k->standard,
                      .example = key_example(k)};

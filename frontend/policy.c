@@ -257,14 +257,60 @@ static void resolve_unit(Model *m, Policy *p) {
     }
 }
 
+/* Names of ops, one or a list of them. */
+static void add_ops(Model *m, const ConstValue *v, StringList *out) {
+    const char *known[OP_COUNT];
+    size_t n = op_choices(known, OP_COUNT);
+    add_classes(m, v, out);
+    bool list = v->kind == VALUE_LIST && all_of_kind(v, VALUE_WORD);
+    if (!list && v->kind != VALUE_WORD) {
+        Diag d = diag_at(m->ds, E_value_kind, v->span, "ops are given by name, this is %s",
+                         value_kind_name(v));
+        diag_help(&d, "for example recompute = (ops = [gelu, layer_norm])");
+        diag_emit(&d);
+    }
+    for (uint32_t i = 0; i < out->at.n; i++) {
+        int op = op_by_name(out->at.at[i]);
+        if (op < OP_COUNT && op_is_choice((OpKind)op)) continue;
+        Diag d = diag_at(m->ds, E_value_word, list ? v->items[i].value->span : v->span,
+                         "`%s` is no op that can be computed again", out->at.at[i]);
+        size_t k = 0;
+        while (k < n && !strstr(known[k], out->at.at[i])) k++;
+        if (k < n)
+            diag_help(&d, "did you mean `%s`?", known[k]); /* norm: layer_norm */
+        else
+            help_nearest(&d, out->at.at[i], known, n);
+        diag_emit(&d);
+    }
+}
+
+/* Class, [Class, ..] or (Class, .., ops = .., keep = ..) */
 static void resolve_recompute(Model *m, Policy *p) {
     const Setting *s = model_setting(m, "shard", "recompute");
     const ConstValue *v = &s->value;
-    p->recompute_span = v->span.file ? v->span : s->span;
-    if (v->kind == VALUE_LIST && !all_of_kind(v, VALUE_WORD))
-        setting_error(m, s, "recompute is a class or a list of classes");
-    else
-        add_classes(m, v, &p->recompute);
+    RecomputePolicy *r = &p->recompute;
+    r->span = v->span.file ? v->span : s->span;
+    if (v->kind == VALUE_WORD && value_known(s->key, v->text)) {
+        setting_error(m, s, "`%s` is an op: write recompute = (ops = %s)", v->text, v->text);
+        return;
+    }
+    if (v->kind != VALUE_LIST) {
+        add_classes(m, v, &r->classes);
+        return;
+    }
+    for (uint32_t i = 0; i < v->n_items; i++) {
+        const ConstItem *item = &v->items[i];
+        if (item->name && !strcmp(item->name, "ops"))
+            add_ops(m, item->value, &r->ops);
+        else if (item->name && !strcmp(item->name, "keep"))
+            add_ops(m, item->value, &r->keep);
+        else if (!item->name && item->value->kind == VALUE_WORD)
+            add_classes(m, item->value, &r->classes);
+        else
+            setting_error(m, s, "recompute is a class, or classes, ops = .. and keep = ..");
+    }
+    if (!v->n_items)
+        setting_error(m, s, "recompute is a class, or classes, ops = .. and keep = ..");
 }
 
 /* Cuts groups of k neighbours off an axis: they are an axis of their own right inside of it. */

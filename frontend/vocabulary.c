@@ -56,6 +56,11 @@ const ValueInfo *value_find(const KeyInfo *k, const char *name) {
     return NULL;
 }
 
+bool value_known(const KeyInfo *k, const char *name) {
+    int op = (k->kinds & K_OPS) ? op_by_name(name) : OP_COUNT;
+    return value_find(k, name) || (op < OP_COUNT && op_is_choice((OpKind)op));
+}
+
 size_t section_names(const char **names, size_t max) {
     size_t n = 0;
     for (int i = 0; i < n_sections && n < max; i++) names[n++] = section_table[i].name;

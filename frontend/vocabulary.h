@@ -34,6 +34,8 @@ extern const int n_sections, n_keys, n_values;
 const KeyInfo *key_find(const char *section, const char *key);
 bool section_known(const char *section);
 const ValueInfo *value_find(const KeyInfo *k, const char *name);
+/* Is the name a word of the key, whatever else has it? */
+bool value_known(const KeyInfo *k, const char *name);
 /* The group whose calls the key takes; GROUP_COUNT: none. */
 CallGroup key_group(const KeyInfo *k);
 const CallInfo *key_call(const KeyInfo *k, const char *name); /* NULL: none */

@@ -153,6 +153,21 @@ typedef struct HandUnit {
     Span span;
 } HandUnit;
 
+/* What section shard says of modules by their path, besides units. */
+typedef struct PathPolicy {
+    PathPolicyKind kind;
+    const char *glob;
+    Span span;
+} PathPolicy;
+
+/* Which activations backward computes again, besides those of paths. */
+typedef struct RecomputePolicy {
+    StringList classes; /* of modules: all that is computed below them .. */
+    StringList keep;    /* .. but for these ops */
+    StringList ops;     /* these wherever they stand */
+    Span span;
+} RecomputePolicy;
+
 typedef struct Policy {
     Mesh mesh;
     UnitPolicy unit;
@@ -162,8 +177,8 @@ typedef struct Policy {
     VEC(StringList) unit_manual; /* UNIT_MANUAL: each a list of module paths */
     Span unit_span;              /* for errors of wrap */
     VEC(HandUnit) unit_by_hand;  /* besides those of the rule */
-    StringList recompute;        /* classes whose activations backward computes again */
-    Span recompute_span;
+    RecomputePolicy recompute;
+    VEC(PathPolicy) by_path;
 #define POLICY(section, field, type, kind, words, standard, least, most, line) type field;
 #include "policy.def"
 #undef POLICY

@@ -42,6 +42,7 @@ const OpInfo op_info[OP_COUNT] = {
 #define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
 #define LOSS(operand) .term = TERM_LOSS, .counted = #operand,
 #define METRIC(operand) .term = TERM_METRIC, .counted = #operand,
+#define STANDS_FOR(words) .stands = words,
 #include "ops.def"
 };
 
@@ -55,6 +56,35 @@ int dtype_by_name(const char *name) {
 int op_by_name(const char *name) {
     for (int i = 0; i < OP_COUNT; i++)
         if (!strcmp(op_info[i].name, name)) return i;
+    return OP_COUNT;
+}
+
+bool op_computes(OpKind op) {
+    const OpInfo *o = &op_info[op];
+    return o->effect == EFFECT_PURE && o->rows == ROWS_NONE && o->term == TERM_NONE;
+}
+
+bool op_is_choice(OpKind op) {
+    const OpInfo *o = &op_info[op];
+    return op_computes(op) && o->role == ROLE_FORWARD && (o->levels & L_MODEL) && !o->stands &&
+           o->alias != ALIAS_VIEW && o->alias != ALIAS_MUST && strncmp(o->signature, "->", 2) != 0;
+}
+
+size_t op_choices(const char **names, size_t max) {
+    size_t n = 0;
+    for (int op = 0; op < OP_COUNT && n < max; op++)
+        if (op_is_choice((OpKind)op)) names[n++] = op_info[op].name;
+    return n;
+}
+
+int op_stands_for(OpKind op, int n) {
+    const char *at = op_info[op].stands;
+    if (!at) return n ? OP_COUNT : (int)op;
+    for (; n && *at; n--) at += strcspn(at, " "), at += *at == ' ';
+    for (int i = 0; *at && i < OP_COUNT; i++) {
+        size_t length = strlen(op_info[i].name);
+        if (!strncmp(at, op_info[i].name, length) && strchr(" ", at[length])) return i;
+    }
     return OP_COUNT;
 }
 

@@ -90,6 +90,7 @@ typedef struct OpInfo {
     uint32_t alias_mask;
     uint64_t attrs;
     const char *counted; /* of a term: the operand whose elements it counts */
+    const char *stands;  /* the ops that it stands for, blanks between; NULL: itself alone */
 } OpInfo;
 
 /* op.c */
@@ -97,6 +98,15 @@ extern const OpInfo op_info[OP_COUNT];
 const char *dtype_name(int dtype);   /* "f32"; "?" when unknown */
 int dtype_by_name(const char *name); /* DT_NONE when unknown */
 int op_by_name(const char *name);    /* OP_COUNT when unknown */
+/* Does the op make values, of which nothing else keeps count, so that it can run again? */
+bool op_computes(OpKind op);
+/* The ops that the language can name as ones that run again: they compute something, and no other
+ * op's name stands for them. */
+bool op_is_choice(OpKind op);
+size_t op_choices(const char **names, size_t max); /* their names */
+/* The op whose name stands for it: itself, or the first of column STANDS_FOR; the next ones of that
+ * column follow, n = 1, 2, ..; OP_COUNT: there are no more. */
+int op_stands_for(OpKind op, int n);
 const char *phase_name(int phase);   /* word of a Phase */
 const char *stream_name(int stream); /* word of a StreamKind */
 /* Work of one execution, from types and attributes alone (rules of ops.def). flops: a multiply and

@@ -31,6 +31,8 @@
  *   LOSS(operand)     result `loss` is a sum that training can make small, one term for each
  *                     element of that operand that counts
  *   METRIC(operand)   the same for a number that is only reported
+ *   STANDS_FOR(words) the ops, blanks between, that a pass or the language writes it for: what
+ *                     shard.recompute says of the first holds for it
  */
 /* clang-format on */
 #ifndef OP_COLUMNS
@@ -92,6 +94,9 @@
 #ifndef METRIC
 #define METRIC(operand)
 #endif
+#ifndef STANDS_FOR
+#define STANDS_FOR(words)
+#endif
 #else
 #undef OP_COLUMNS
 #undef OP
@@ -114,4 +119,5 @@
 #undef ALIAS
 #undef LOSS
 #undef METRIC
+#undef STANDS_FOR
 #endif

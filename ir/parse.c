@@ -429,9 +429,33 @@ static bool parse_by_hand(Parser *p) {
 }
 
 static bool parse_recompute(Parser *p) {
+    RecomputePolicy *r = &p->g->policy.recompute;
+    for (bool first = true;; first = false) {
+        StringList *list = accept_word(p, "class")  ? &r->classes
+                           : accept_word(p, "ops")  ? &r->ops
+                           : accept_word(p, "keep") ? &r->keep
+                                                    : NULL;
+        if (!list && first) return fail(p, "expected `class`, `ops` or `keep`");
+        if (!list) return parse_span(p, &r->span);
+        if (!expect(p, '(') || !parse_strings(p, list, ')')) return false;
+    }
+}
+
+static bool parse_by_path(Parser *p) {
     Policy *policy = &p->g->policy;
-    return expect_word(p, "class") && expect(p, '(') && parse_strings(p, &policy->recompute, ')') &&
-           parse_span(p, &policy->recompute_span);
+    policy->by_path.n = 0;
+    if (!expect_word(p, "list") || !expect(p, '(')) return false;
+    do {
+        PathPolicy path = {0};
+        int kind;
+        if (!parse_string(p, &path.glob) ||
+            !parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind) ||
+            !parse_span(p, &path.span))
+            return false;
+        path.kind = (PathPolicyKind)kind;
+        vec_push(p->g->arena, &policy->by_path, path);
+    } while (accept(p, ','));
+    return expect(p, ')');
 }
 
 static bool parse_one_policy(Parser *p) {
@@ -440,6 +464,7 @@ static bool parse_one_policy(Parser *p) {
     if (!strcmp(word, "unit")) return parse_unit_policy(p);
     if (!strcmp(word, "by_hand")) return parse_by_hand(p);
     if (!strcmp(word, "recompute")) return parse_recompute(p);
+    if (!strcmp(word, "by_path")) return parse_by_path(p);
     for (uint32_t i = 0; i < n_policy_fields; i++)
         if (!strcmp(word, policy_fields[i].name))
             return parse_field(p, &policy_fields[i], &p->g->policy, false);

@@ -93,6 +93,10 @@ static void number_files(Printer *p) {
     const Graph *g = p->g;
     p->file = arena_array(p->arena, uint32_t, g->diags->files.n);
     note_span(p, g->policy.unit_span);
+    note_span(p, g->policy.recompute.span);
+    for (uint32_t i = 0; i < g->policy.unit_by_hand.n; i++)
+        note_span(p, g->policy.unit_by_hand.at[i].span);
+    for (uint32_t i = 0; i < g->policy.by_path.n; i++) note_span(p, g->policy.by_path.at[i].span);
     for (uint32_t i = 0; i < g->modules.n; i++) note_span(p, g->modules.at[i].span);
     for (uint32_t i = 0; i < g->params.n; i++) {
         const Param *param = &g->params.at[i];
@@ -176,14 +180,36 @@ static void print_by_hand(Printer *p) {
     if (policy->unit_by_hand.n) put(p, ")");
 }
 
-/* recompute = class("A", "B"), with its place; left out where there is none. */
+/* recompute = class("A", "B") ops("gelu") keep("linear"), those that there are, with its place. */
 static void print_recompute(Printer *p) {
+    const RecomputePolicy *r = &p->g->policy.recompute;
+    const StringList *const lists[] = {&r->classes, &r->ops, &r->keep};
+    static const char *const words[] = {"class", "ops", "keep"};
+    bool any = false;
+    for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+        if (!lists[i]->at.n) continue;
+        put(p, any ? " " : ", recompute = ");
+        put(p, words[i]);
+        put(p, "(");
+        print_strings(p, lists[i]);
+        put(p, ")");
+        any = true;
+    }
+    if (any) put_span(p, r->span);
+}
+
+/* by_path = list("h.*" recompute 1:2:3-2:5, ..) */
+static void print_by_path(Printer *p) {
     const Policy *policy = &p->g->policy;
-    if (!policy->recompute.at.n) return;
-    put(p, ", recompute = class(");
-    print_strings(p, &policy->recompute);
-    put(p, ")");
-    put_span(p, policy->recompute_span);
+    for (uint32_t i = 0; i < policy->by_path.n; i++) {
+        const PathPolicy *path = &policy->by_path.at[i];
+        put(p, i ? ", " : ", by_path = list(");
+        put_string(p, path->glob);
+        put(p, " ");
+        put(p, word_of(&words_PathPolicyKind, path->kind));
+        put_span(p, path->span);
+    }
+    if (policy->by_path.n) put(p, ")");
 }
 
 static void print_policy(Printer *p) {
@@ -207,7 +233,10 @@ static void print_policy(Printer *p) {
             print_unit_policy(p);
             print_by_hand(p);
         }
-        if (i + 1 == n_shard_policies) print_recompute(p);
+        if (i + 1 == n_shard_policies) {
+            print_recompute(p);
+            print_by_path(p);
+        }
     }
     put(p, "\n");
 }

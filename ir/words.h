@@ -128,6 +128,9 @@
     W(UNIT_SIZE, "size", "modules of at least so many elements")                                   \
     W(UNIT_MANUAL, "manual", "lists of module paths")
 
+#define WORDS_PathPolicyKind(W)                                                                    \
+    W(PATH_RECOMPUTE, "recompute", "what these modules compute is computed again in backward")
+
 #define WORDS_OptimizerKind(W)                                                                     \
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
     W(OPTIMIZER_ADAM, "adam", "Adam, decay added to the gradient (L2)")                            \
@@ -185,6 +188,7 @@
     TABLE(CastTime, CAST_TIMES)                                                                    \
     TABLE(LayoutKind, LAYOUT_KINDS)                                                                \
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
+    TABLE(PathPolicyKind, PATH_POLICY_KINDS)                                                       \
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
     TABLE(MuonRate, MUON_RATES)                                                                    \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \

@@ -8,15 +8,18 @@
  * The new op stands where the linear stood and has its path and span: it reads the linear's
  * parameters. All programs are treated alike, so that evaluation computes what training does.
  *
- * Not fused: an h that something else reads (a second gelu, a metric, a residual).
+ * Not fused: an h that something else reads (a second gelu, a metric, a residual); a linear and a
+ * gelu of which backward computes one again and not the other.
  */
 #include "passes.h"
+#include "recompute.h"
 
 typedef struct FuseGelu {
     Graph *g;
     uint32_t *readers; /* by value: how many operands it is */
     OpId *gelu;        /* by value: an op gelu that reads it */
     ValueId *became;   /* by value of the old list: what stands for it in the new one */
+    Choice choice;
 } FuseGelu;
 
 static void emit_fused(FuseGelu *f, uint32_t program, OpId linear) {
@@ -36,8 +39,10 @@ static void find_pairs(FuseGelu *f, const Program *p) {
 }
 
 /* Is this the linear of a pair? */
-static bool is_fused_linear(const FuseGelu *f, const Op *op) {
-    return op->kind == OP_linear && f->readers[op->out] == 1 && f->gelu[op->out] != NO_OP;
+static bool is_fused_linear(FuseGelu *f, const Op *op) {
+    if (op->kind != OP_linear || f->readers[op->out] != 1 || f->gelu[op->out] == NO_OP)
+        return false;
+    return choice_has(&f->choice, op) == choice_has(&f->choice, &f->g->ops.at[f->gelu[op->out]]);
 }
 
 static void fuse_program(FuseGelu *f, uint32_t program) {
@@ -66,8 +71,11 @@ static void fuse_program(FuseGelu *f, uint32_t program) {
 
 bool pass_fuse_gelu(Graph *g) {
     uint32_t n = g->values.n;
-    FuseGelu f = {g, arena_array(g->scratch, uint32_t, n), arena_array(g->scratch, OpId, n),
-                  arena_array(g->scratch, ValueId, n)};
+    FuseGelu f = {.g = g,
+                  .readers = arena_array(g->scratch, uint32_t, n),
+                  .gelu = arena_array(g->scratch, OpId, n),
+                  .became = arena_array(g->scratch, ValueId, n)};
+    if (!choice_read(g, &f.choice)) return false;
     for (uint32_t v = 0; v < n; v++) {
         f.gelu[v] = NO_OP;
         f.became[v] = v;

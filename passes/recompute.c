@@ -1,46 +1,57 @@
-/* recompute: what the modules of some classes computed is computed again in backward.
+/* recompute: what the policy chooses of forward is computed again in backward.
  *
  * In: a graph of level train, right after grad. Out: the same values. In program train, backward
- * reads nothing that the modules of the policy's classes made on the way: before the first gradient
+ * reads nothing that the chosen ops (recompute_choice.c) made on the way: before the first gradient
  * op that reads such a value, the ops that made it stand again, phase backward, marked recomputed,
  * with the same attributes and path. A repeated op computes the same bits (dropout draws by a
  * counter), so nothing but the lives of values changes: what forward made dies in forward.
  *
- * A run is a stretch of forward ops of one instance: the outermost module of a named class and all
- * below it. An instance that is called twice with something between has two runs. Kept from forward
- * are what enters a run and what leaves it (its results, and what these are views of). Losses,
- * metrics, parameters, states and fields are in no run: they are kept, or persistent anyway.
+ * A run is a stretch of forward ops of one region. Whole: of the outermost module of a named class
+ * or path, with all below it; what enters such a run is kept, what leaves it (its results, and what
+ * these are views of), and what the ops of `keep` make. It is repeated at once. Else: of ops that
+ * are chosen by kind, within one element of an array of modules; what such a run has to keep is
+ * what losses read, and what chosen ops of other runs do. Each of its ops is repeated as late as it
+ * can be, so that little of it is alive at a time. A module that is called twice with something
+ * between has two runs. Losses, metrics, parameters, states and fields are in no run: they are
+ * kept, or persistent anyway.
  *
  * Repeated ops read parameters, which a unit has to be gathered for. None is gathered for that
  * alone: an op is repeated only if backward reads a parameter of the same module in any case. (All
  * parameters of a module belong to one unit, tied ones excepted.) Nor is anything kept for
- * repeating alone: an op whose operand is neither there nor repeatable is not repeatable either,
- * and what backward reads of it is kept.
+ * repeating alone, but what `keep` names: an op whose operand is neither there nor repeatable is
+ * not repeatable either, and what backward reads of it is kept.
  *
  * 1. Forwards: runs. 2. Backwards: what leaves a run. 3. Forwards: what can be repeated. 4.
  * Backwards: what has to be. 5. The new list, where operands of backward become those of its run.
  *
- * Not here: recomputation by path or by op; runs of one instance right after each other count as
- * one run.
+ * Not here: runs of one region right after each other count as one run.
  */
+#include "recompute.h"
+
 #include <string.h>
 
 #include "passes.h"
 #include "units.h"
 
+typedef struct Run {
+    bool whole;    /* all of it is repeated before what reads any of it */
+    uint32_t spot; /* then: position before which; 0: not yet known */
+} Run;
+
 typedef struct Recompute {
     Graph *g;
     uint32_t program;
+    Choice choice;
+    VEC(Run) runs;     /* from 1 on */
     uint32_t *run;     /* by op: its run, 0 = none */
+    bool *chosen;      /* by op of a run */
     bool *kept;        /* by value of a run: backward reads it as forward made it */
     bool *needed;      /* by value of a run: something of backward, or repeated, reads it */
     bool *repeated;    /* by op; before step 4: could be */
     bool *read_param;  /* by parameter: gradient ops read it */
     bool *read_module; /* by module: gradient ops read a parameter that only it declares */
-    OpId *first;       /* by run: its first op in the list is at this position */
-    OpId *end;         /* by run: position after its last op */
+    uint32_t *spot;    /* by repeated op: position before which it is; 0: not yet known */
     ValueId *became;   /* by value: what stands for it in backward */
-    uint32_t runs;     /* runs are 1 .. runs */
 } Recompute;
 
 static const Op *op_at(const Recompute *r, uint32_t i) {
@@ -56,50 +67,45 @@ static uint32_t run_of(const Recompute *r, ValueId v) { return r->run[def_of(r, 
 
 /* ---- 1. runs ---- */
 
-/* By module: the outermost module of a named class around it, or NO_INDEX. */
-static int32_t *instances(const Graph *g, const bool *named) {
-    int32_t *around = arena_array(g->scratch, int32_t, g->modules.n);
-    for (uint32_t i = 0; i < g->modules.n; i++) {
-        int32_t parent = g->modules.at[i].parent;
-        around[i] = parent == NO_INDEX ? NO_INDEX : around[parent];
-        if (around[i] == NO_INDEX && named[i]) around[i] = (int32_t)i;
-    }
-    return around;
+static uint32_t add_run(Recompute *r, bool whole) {
+    Run run = {.whole = whole};
+    vec_push(r->g->scratch, &r->runs, run);
+    return r->runs.n - 1;
 }
 
-/* Does the op compute something that can be computed again? */
-static bool computes(const Op *op) {
-    const OpInfo *info = &op_info[op->kind];
-    return op->n_out && info->effect == EFFECT_PURE && info->rows == ROWS_NONE &&
-           info->term == TERM_NONE;
-}
-
-static void find_runs(Recompute *r, const bool *named) {
-    const Graph *g = r->g;
-    const int32_t *around = instances(g, named);
-    ModulePaths paths = module_paths(g);
+static void find_runs(Recompute *r) {
     int32_t last = NO_INDEX;
-    r->first = arena_array(g->scratch, OpId, length(r) + 1);
-    r->end = arena_array(g->scratch, OpId, length(r) + 1);
+    bool was_whole = false, whole;
+    add_run(r, false); /* 0: none */
     for (uint32_t i = 0; i < length(r); i++) {
         const Op *op = op_at(r, i);
-        if (op->phase != PHASE_FORWARD || !computes(op)) continue;
-        int32_t module = module_of_path(&paths, op->path);
-        int32_t instance = module == NO_INDEX ? NO_INDEX : around[module];
-        if (instance != NO_INDEX) {
-            if (instance != last) r->first[++r->runs] = i;
-            r->run[id_at(r, i)] = r->runs;
-            r->end[r->runs] = i + 1;
+        if (op->phase != PHASE_FORWARD || !op->n_out || !op_computes(op->kind)) continue;
+        int32_t region = choice_region(&r->choice, op, &whole);
+        if (region != NO_INDEX) {
+            if (region != last || whole != was_whole) add_run(r, whole);
+            r->run[id_at(r, i)] = r->runs.n - 1;
+            r->chosen[id_at(r, i)] = choice_has(&r->choice, op);
         }
-        last = instance;
+        last = region;
+        was_whole = whole;
     }
 }
 
 /* ---- 2. what leaves a run, and what gradient ops read ---- */
 
-static void see_forward_reader(Recompute *r, const Op *op, uint32_t run) {
+/* Does a reader in forward keep the value that it reads of that run? */
+static bool keeps(const Recompute *r, OpId reader, uint32_t run) {
+    if (r->run[reader] == run) return false;
+    return r->runs.at[run].whole || r->chosen[reader] ||
+           op_info[r->g->ops.at[reader].kind].term != TERM_NONE;
+}
+
+static void see_forward_reader(Recompute *r, OpId id) {
+    const Op *op = &r->g->ops.at[id];
+    bool stays = r->runs.at[r->run[id]].whole && !r->chosen[id];
+    for (uint32_t j = 0; j < op->n_out; j++) r->kept[op->out + j] |= stays;
     for (uint32_t k = 0; k < op->n_in; k++)
-        if (run_of(r, op->in[k]) != run) r->kept[op->in[k]] = true;
+        r->kept[op->in[k]] |= keeps(r, id, run_of(r, op->in[k]));
     if (op_info[op->kind].alias == ALIAS_VIEW && r->kept[op->out]) r->kept[op->in[0]] = true;
 }
 
@@ -119,7 +125,7 @@ static void see_readers(Recompute *r) {
     for (uint32_t i = length(r); i-- > 0;) {
         const Op *op = op_at(r, i);
         if (op->phase == PHASE_FORWARD)
-            see_forward_reader(r, op, r->run[id_at(r, i)]);
+            see_forward_reader(r, id_at(r, i));
         else
             see_gradient_reader(r, op);
     }
@@ -143,7 +149,7 @@ static void find_repeatable(Recompute *r) {
         const Op *op = op_at(r, i);
         uint32_t run = r->run[id_at(r, i)];
         if (!run) continue;
-        bool good = true;
+        bool good = r->chosen[id_at(r, i)];
         for (uint32_t k = 0; k < op->n_in; k++) good &= is_there(r, op->in[k], run);
         r->repeated[id_at(r, i)] = good;
         for (uint32_t j = 0; j < op->n_out && !good; j++)
@@ -188,47 +194,71 @@ static void repeat(Recompute *r, OpId id) {
     vec_push(g->arena, &g->programs.at[r->program].ops, graph_add_op(g, &op));
 }
 
-/* The run whose repeated values the op reads, or 0. */
-static uint32_t run_read_by(const Recompute *r, const Op *op) {
-    for (uint32_t k = 0; k < op->n_in; k++)
-        if (r->repeated[def_of(r, op->in[k])] && !r->kept[op->in[k]]) return run_of(r, op->in[k]);
-    return 0;
+static bool is_repeated(const Recompute *r, ValueId v) {
+    return r->repeated[def_of(r, v)] && !r->kept[v];
 }
 
 static bool same_origin(const Op *a, const Op *b) {
     return !strcmp(a->path, b->path) && !memcmp(&a->span, &b->span, sizeof a->span);
 }
 
-/* By position: the run that is repeated before it, or 0. It comes before all gradient ops of the
- * forward op whose gradient reads it first, so that these stay together for the passes that fuse
- * them. */
-static uint32_t *find_places(const Recompute *r) {
-    uint32_t *place = arena_array(r->g->scratch, uint32_t, length(r) + 1);
-    bool *placed = arena_array(r->g->scratch, bool, r->runs + 1);
+/* Position i, or that of the first gradient op of the same forward op: these stay together for the
+ * passes that fuse them. */
+static uint32_t first_of_origin(const Recompute *r, uint32_t i) {
+    uint32_t at = i;
+    while (op_at(r, at - 1)->phase != PHASE_FORWARD && same_origin(op_at(r, at - 1), op_at(r, i)))
+        at--;
+    return at;
+}
+
+/* The op that makes v, and what it needs of its run, are repeated before position `at`, unless they
+ * are before an earlier one. */
+static void put_before(Recompute *r, ValueId v, uint32_t at) {
+    OpId id = def_of(r, v);
+    Run *run = &r->runs.at[r->run[id]];
+    if (run->whole && !run->spot) run->spot = at;
+    if (run->whole || r->spot[id]) return;
+    r->spot[id] = at;
+    const Op *op = &r->g->ops.at[id];
+    for (uint32_t k = 0; k < op->n_in; k++)
+        if (is_repeated(r, op->in[k])) put_before(r, op->in[k], at);
+}
+
+static void find_spots(Recompute *r) {
     for (uint32_t i = 0; i < length(r); i++) {
         const Op *op = op_at(r, i);
-        uint32_t run = op->phase == PHASE_FORWARD ? 0 : run_read_by(r, op), at = i;
-        if (!run || placed[run]) continue;
-        while (!place[at - 1] && op_at(r, at - 1)->phase != PHASE_FORWARD &&
-               same_origin(op_at(r, at - 1), op))
-            at--;
-        place[at] = run;
-        placed[run] = true;
+        for (uint32_t k = 0; op->phase != PHASE_FORWARD && k < op->n_in; k++)
+            if (is_repeated(r, op->in[k])) put_before(r, op->in[k], first_of_origin(r, i));
     }
-    return place;
+}
+
+/* By position: the first of the forward ops that are repeated before it, its position plus 1;
+ * `next` leads to the others, in the order of forward. 0: none. */
+static uint32_t *chain_spots(const Recompute *r, uint32_t *next) {
+    uint32_t *first = arena_array(r->g->scratch, uint32_t, length(r) + 1);
+    for (uint32_t i = length(r); i-- > 0;) {
+        OpId id = id_at(r, i);
+        if (!r->repeated[id]) continue;
+        const Run *run = &r->runs.at[r->run[id]];
+        uint32_t at = run->whole ? run->spot : r->spot[id];
+        next[i] = first[at];
+        first[at] = i + 1;
+    }
+    return first;
 }
 
 static void write_program(Recompute *r) {
     Graph *g = r->g;
-    const uint32_t *place = find_places(r);
+    find_spots(r);
+    uint32_t *next = arena_array(g->scratch, uint32_t, length(r) + 1);
+    const uint32_t *first = chain_spots(r, next);
     Program *p = &g->programs.at[r->program];
     const OpId *old = p->ops.at;
     uint32_t n = p->ops.n;
     p->ops.at = NULL;
     p->ops.n = p->ops.capacity = 0;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t k = r->first[place[i]]; place[i] && k < r->end[place[i]]; k++)
-            if (r->repeated[old[k]]) repeat(r, old[k]);
+        for (uint32_t k = first[i]; k; k = next[k - 1]) repeat(r, old[k - 1]);
         Op *op = &g->ops.at[old[i]];
         if (op->phase != PHASE_FORWARD)
             for (uint32_t k = 0; k < op->n_in; k++) op->in[k] = r->became[op->in[k]];
@@ -236,11 +266,53 @@ static void write_program(Recompute *r) {
     }
 }
 
+/* ---- what the policy asks for in vain ---- */
+
+/* By kind: whether an op that it stands for is in the program, or is repeated. */
+static void mark_kinds(const Recompute *r, bool *present, bool *again) {
+    for (uint32_t i = 0; i < length(r); i++) {
+        const Op *op = op_at(r, i);
+        int kind;
+        for (int n = 0; (kind = op_stands_for(op->kind, n)) < OP_COUNT; n++) {
+            present[kind] |= op->phase == PHASE_FORWARD;
+            again[kind] |= op->recomputed;
+        }
+    }
+}
+
+static void warn(const Recompute *r, const char *list, const char *name, const char *why) {
+    Diag d = diag_at(r->g->diags, W_no_effect, r->g->policy.recompute.span,
+                     "recompute: %s = %s has no effect: %s", list, name, why);
+    diag_emit(&d);
+}
+
+static void warn_of_idle_ops(const Recompute *r) {
+    const RecomputePolicy *p = &r->g->policy.recompute;
+    bool *present = arena_array(r->g->scratch, bool, OP_COUNT);
+    bool *again = arena_array(r->g->scratch, bool, OP_COUNT);
+    mark_kinds(r, present, again);
+    for (uint32_t i = 0; i < p->ops.at.n; i++) {
+        int op = op_by_name(p->ops.at.at[i]);
+        if (!present[op])
+            warn(r, "ops", p->ops.at.at[i], "the model has no such op");
+        else if (!again[op])
+            warn(r, "ops", p->ops.at.at[i],
+                 "backward does not read its results, or could not make them of what it has");
+    }
+    for (uint32_t i = 0; i < p->keep.at.n; i++)
+        if (!r->choice.any_region)
+            warn(r, "keep", p->keep.at.at[i], "no class or path is computed again");
+        else if (!present[op_by_name(p->keep.at.at[i])])
+            warn(r, "keep", p->keep.at.at[i], "the model has no such op");
+}
+
 static Recompute begin(Graph *g, uint32_t program) {
     Arena *a = g->scratch;
     Recompute r = {.g = g, .program = program};
     r.run = arena_array(a, uint32_t, g->ops.n);
+    r.chosen = arena_array(a, bool, g->ops.n);
     r.repeated = arena_array(a, bool, g->ops.n);
+    r.spot = arena_array(a, uint32_t, g->ops.n);
     r.kept = arena_array(a, bool, g->values.n);
     r.needed = arena_array(a, bool, g->values.n);
     r.became = arena_array(a, ValueId, g->values.n);
@@ -252,17 +324,16 @@ static Recompute begin(Graph *g, uint32_t program) {
 
 bool pass_recompute(Graph *g) {
     int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    const StringList *classes = &g->policy.recompute;
-    if (!classes->at.n || train == NO_INDEX) return true;
-    bool failed = false;
-    const bool *named =
-        modules_of_classes(g, "recompute", g->policy.recompute_span, classes, &failed);
-    if (failed) return false;
+    if (train == NO_INDEX) return true;
     Recompute r = begin(g, (uint32_t)train);
-    find_runs(&r, named);
-    see_readers(&r);
-    find_repeatable(&r);
-    find_repeated(&r);
-    write_program(&r);
+    if (!choice_read(g, &r.choice)) return false;
+    if (r.choice.any_region || r.choice.any_op) {
+        find_runs(&r);
+        see_readers(&r);
+        find_repeatable(&r);
+        find_repeated(&r);
+        write_program(&r);
+    }
+    warn_of_idle_ops(&r);
     return true;
 }

@@ -164,6 +164,60 @@ int32_t module_of_path(ModulePaths *m, const char *path) {
     return found;
 }
 
+/* ---- directives by path ---- */
+
+void report_unknown_path(const Graph *g, const char *what, Span at, const char *path) {
+    const char **known = arena_array(g->scratch, const char *, g->modules.n);
+    size_t n = 0;
+    for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
+    const char *near = nearest_name(path, known, n);
+    Diag d =
+        near ? diag_at(g->diags, E_unit_path, at,
+                       "%s \"%s\": no module of that path; did you mean \"%s\"?", what, path, near)
+             : diag_at(g->diags, E_unit_path, at, "%s \"%s\": no module of that path", what, path);
+    diag_emit(&d);
+}
+
+void report_array_path(const Graph *g, const char *what, Span at, const char *path) {
+    Diag d = diag_at(g->diags, E_unit_array, at,
+                     "%s \"%s\": an array of modules has no forward of its own", what, path);
+    diag_help(&d, "name its elements: \"%s.*\"", path);
+    diag_emit(&d);
+}
+
+/* false: the path names no module that can run. */
+static bool mark_path(const ModulePaths *paths, const PathPolicy *p, bool *is) {
+    const Graph *g = paths->g;
+    const char *what = word_of(&words_PathPolicyKind, p->kind);
+    size_t length = strcspn(p->glob, "*");
+    bool glob = p->glob[length] != 0, any = false;
+    for (uint32_t k = first_path_from(paths, p->glob, length); k < g->modules.n; k++) {
+        const Module *m = &g->modules.at[paths->sorted[k]];
+        bool same = !strcmp(m->path, p->glob);
+        if (strncmp(m->path, p->glob, length) || (!glob && !same)) break;
+        if (m->parent == NO_INDEX || (!same && !glob_match(p->glob, m->path, g->scratch, NULL, 0)))
+            continue;
+        if (!m->class_name[0] && !glob) {
+            report_array_path(g, what, p->span, p->glob);
+            return false;
+        }
+        if (m->class_name[0]) any = is[paths->sorted[k]] = true;
+    }
+    if (!any) report_unknown_path(g, what, p->span, p->glob);
+    return any;
+}
+
+bool *modules_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
+    bool *is = arena_array(g->scratch, bool, g->modules.n);
+    ModulePaths paths = module_paths(g);
+    for (uint32_t i = 0; i < g->policy.by_path.n; i++)
+        if (g->policy.by_path.at[i].kind == kind)
+            *failed |= !mark_path(&paths, &g->policy.by_path.at[i], is);
+    return is;
+}
+
+/* ---- sizes in messages ---- */
+
 static const char *short_number(Arena *a, double x, const char *const *suffixes) {
     int k = 0;
     for (; x >= 1000 && k < 4; k++) x /= 1000;

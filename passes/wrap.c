@@ -113,28 +113,6 @@ static void add_units(Wrap *w, const bool *is) {
 
 /* ---- manual ---- */
 
-static void unknown_path(Wrap *w, const char *path) {
-    Graph *g = w->g;
-    const char **known = arena_array(g->scratch, const char *, g->modules.n);
-    size_t n = 0;
-    for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
-    const char *near = nearest_name(path, known, n);
-    Diag d =
-        near ? diag_at(g->diags, E_unit_path, w->span,
-                       "unit \"%s\": no module of that path; did you mean \"%s\"?", path, near)
-             : diag_at(g->diags, E_unit_path, w->span, "unit \"%s\": no module of that path", path);
-    diag_emit(&d);
-    w->failed = true;
-}
-
-static void take_container(Wrap *w, const char *path) {
-    Diag d = diag_at(w->g->diags, E_unit_array, w->span,
-                     "unit \"%s\": an array of modules has no forward of its own", path);
-    diag_help(&d, "name its elements: \"%s.*\"", path);
-    diag_emit(&d);
-    w->failed = true;
-}
-
 static void take_twice(Wrap *w, int32_t module) {
     Diag d = diag_at(w->g->diags, E_unit_twice, w->span, "module %s is in two units",
                      w->g->modules.at[module].path);
@@ -151,7 +129,9 @@ typedef struct Named {
 
 static void add_named(Wrap *w, Named *named, const char *path, bool glob, int32_t module) {
     if (is_container(&w->g->modules.at[module])) {
-        if (!glob) take_container(w, path);
+        if (glob) return;
+        report_array_path(w->g, "unit", w->span, path);
+        w->failed = true;
     } else if (named->in[module] != named->list) {
         named->in[module] = named->list;
         vec_push(w->g->scratch, &named->modules, module);
@@ -174,7 +154,9 @@ static void match_path(Wrap *w, const ModulePaths *paths, Named *named, const ch
         any = true;
         add_named(w, named, path, glob, module);
     }
-    if (!any) unknown_path(w, path);
+    if (any) return;
+    report_unknown_path(w->g, "unit", w->span, path);
+    w->failed = true;
 }
 
 static bool is_below_another(const Graph *g, const Named *named, int32_t module) {

@@ -163,7 +163,12 @@ static void fill_policy(Graph *g, UnitPolicy unit, int64_t *seed) {
                          .clip_value = 5e-324,
                          .on_nan = ON_NAN_CONTINUE,
                          .loss_exponent = -next_number(seed)};
-    if (unit != UNIT_ROOT) g->policy.recompute = strings(a, "Block", "odd \"");
+    if (unit != UNIT_ROOT) g->policy.recompute.classes = strings(a, "Block", "odd \"");
+    if (unit != UNIT_CLASS) g->policy.recompute.ops = strings(a, "gelu", "layer_norm");
+    if (unit == UNIT_SIZE) g->policy.recompute.keep = strings(a, "linear", "attention");
+    PathPolicy path = {PATH_RECOMPUTE, "h.*.\"odd\"", {1, 2, 3, 2, 5}};
+    if (unit != UNIT_ROOT) vec_push(a, &g->policy.by_path, path);
+    if (unit == UNIT_SIZE) vec_push(a, &g->policy.by_path, path);
     if (unit == UNIT_CLASS) g->policy.unit_classes = strings(a, "Block", "Attention, \"odd\"");
     if (unit == UNIT_SIZE) {
         g->policy.unit_size = 1000000;

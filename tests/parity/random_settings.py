@@ -79,6 +79,21 @@ def units(r, classes, paths):
             f'"{some[1]}" = join("{some[2]}")']
 
 
+OPS = ["linear", "gelu", "layer_norm", "rms_norm", "dropout", "attention", "add", "silu", "mul",
+       "softmax", "rope", "embedding", "dispatch", "experts_linear"]
+
+
+def recompute(r, classes, paths):
+    """Nothing, classes, ops, paths or several of them; some with ops that stay."""
+    items = r.choice([[], [], [r.choice(classes)], r.sample(classes, 2)])
+    if r.random() < 0.3:
+        items.append("ops = [%s]" % ", ".join(r.sample(OPS, r.randint(1, 6))))
+    by_path = r.choice([[], [], [f'"{r.choice(paths)}" = recompute']])
+    if (by_path or items) and r.random() < 0.3:
+        items.append("keep = [%s]" % ", ".join(r.sample(OPS, r.randint(1, 3))))
+    return by_path + (["recompute = (%s)" % ", ".join(items)] if items else [])
+
+
 def reshard(r, mesh):
     """True, false, or a number of ranks that divides those of axis dp."""
     shards = int(mesh.split("dp = ")[1].split(",")[0])
@@ -105,7 +120,7 @@ def settings(r, model, mesh, micro, hybrid, units=units):
     if strategy != "none":
         out += r.choice([[], [], ["replicate_below = %d" % r.choice([16, 300])],
                          [f'"{r.choice(globs)}" = replicate']])
-    out += r.choice([[], [], ["recompute = " + r.choice(classes)]])
+    out += recompute(r, classes, paths)
     out += r.choice([[], [], [], ["cast = update"], ["cast = gather"]])
     local = micro > 1 and (strategy == "states" or r.random() < 0.4)
     last = micro > 1 and hybrid and not local and strategy != "none" and r.random() < 0.5

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Recomputation changes no number and no collective: for classes of each model, losses, norms and
-trained weights have the bits of the run without, and a step has the same collectives.
+"""Recomputation changes no number and no collective: for classes and ops of each model, losses,
+norms and trained weights have the bits of the run without, and a step has the same collectives.
 
     recompute.py FSDPC FSDP_RUN MODELS
 """
@@ -13,11 +13,14 @@ import tempfile
 
 import fused
 
-CLASSES = {
-    "gpt-text": ["Block", "[Attention, MLP]"],
-    "gpt2": ["Block", "MLP", "[Attention, LayerNorm]", "GPT2"],
-    "mlp": ["Linear", "MLP"],
-    "six-layers": ["Linear", "Net"],
+CHOICES = {
+    "gpt-text": ["Block", "[Attention, MLP]", "(ops = [gelu, layer_norm, dropout])"],
+    "gpt2": ["Block", "MLP", "[Attention, LayerNorm]", "GPT2", "(ops = gelu)",
+             "(Block, keep = [linear, attention])",
+             "(MLP, ops = [layer_norm, attention], keep = gelu)",
+             "(ops = [linear, gelu, layer_norm, dropout, add, attention])"],
+    "mlp": ["Linear", "MLP", "(ops = relu)"],
+    "six-layers": ["Linear", "Net", "(ops = [linear, relu])"],
 }
 
 
@@ -43,7 +46,7 @@ def main():
                                              "train.schedule=constant(warmup=0)"]
                 options = ["-n", str(ranks)] + [w for s in sets for w in ("-s", s)]
                 wanted = None
-                for again in ["none"] + CLASSES[name]:
+                for again in ["none"] + CHOICES[name]:
                     subprocess.run([fsdpc, "compile", "-q", model, "-o", "plan"] + options +
                                    ["-s", f"shard.recompute={again}"], cwd=folder, check=True)
                     got = fused.outcome(run, folder), sent(fsdpc, folder)

@@ -1,0 +1,28 @@
+/* What of forward runs again in backward, as the policy says. Read by the passes fuse_gelu and
+ * recompute, before anything else looks at units.
+ */
+#ifndef FSDPC_RECOMPUTE_H
+#define FSDPC_RECOMPUTE_H
+
+#include "ir.h"
+#include "units.h"
+
+typedef struct Choice {
+    const Graph *g;
+    ModulePaths paths;
+    int32_t
+        *region; /* by module: the outermost one of a named class or path around it, or NO_INDEX */
+    int32_t *element; /* by module: the outermost element of an array around it, or NO_INDEX */
+    bool *op, *keep;  /* by kind: chosen wherever it stands; kept in regions */
+    bool any_region, any_op; /* something is chosen in this way */
+} Choice;
+
+/* recompute_choice.c */
+/* false: the policy names a class or a path that the model lacks; it was reported. */
+bool choice_read(const Graph *g, Choice *c);
+/* The module whose ops run again together with this one, or NO_INDEX; *whole: all of them do, but
+ * for those that are kept. */
+int32_t choice_region(Choice *c, const Op *op, bool *whole);
+bool choice_has(Choice *c, const Op *op);
+
+#endif
