@@ -73,6 +73,10 @@ static const Case cases[] = {
      {GPT2, "L=3", "shard.prefetch_at=post", "shard.inflight=3", "train.optimizer=sgd(lr = 0.1)"}},
     {"gpt2 root", "gpt2", 2, {GPT2, "shard.unit=root", "train.clip=none"}},
     {"gpt2 full, blocks recomputed", "gpt2", 2, {GPT2, "drop=0.1", "shard.recompute=Block"}},
+    {"gpt2 full, ops recomputed",
+     "gpt2",
+     2,
+     {GPT2, "drop=0.1", "shard.recompute=(MLP, ops = [layer_norm, dropout], keep = linear)"}},
     {"gpt2 full, a model recomputed over its units",
      "gpt2",
      2,
@@ -307,7 +311,9 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
                           "shard.unit=[Attention, MLP]", "shard.unit=size(500)");
     if (gpt)
         set[n++] = ONE_OF(r, "shard.recompute=none", "shard.recompute=Block",
-                          "shard.recompute=[Attention, LayerNorm]", "shard.recompute=GPT2");
+                          "shard.recompute=[Attention, LayerNorm]", "shard.recompute=GPT2",
+                          "shard.recompute=(ops = [gelu, layer_norm, linear])",
+                          "shard.recompute=(Block, ops = dropout, keep = attention)");
     set[n++] = "train.batch=72";
     set[n++] = ONE_OF(r, "train.accumulate=1", "train.accumulate=2", "train.accumulate=3");
     set[n++] = ONE_OF(r, "shard.accumulate=local", "shard.accumulate=sharded");

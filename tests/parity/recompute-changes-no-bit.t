@@ -3,4 +3,4 @@
 # TIME: 400
 # NEEDS: sanitizer:none build:device_cpu.so
 ==== out
-32 runs, 0 differ
+56 runs, 0 differ
