@@ -7,8 +7,8 @@
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
  * ones; gather(..) for those that no directive before it names. `unit`, `join` and `recompute` are
- * about modules; they go into the policy, for the passes wrap and recompute. A path may be computed
- * again and have another directive besides.
+ * about modules, as is reshard(..); they go into the policy, for the passes wrap and recompute. A
+ * path may be computed again, or resharded, and have another directive besides.
  */
 #include <string.h>
 
@@ -59,7 +59,8 @@ static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
     Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
                      train ? "`frozen` or a group(..)"
-                           : "`unit`, join(\"..\"), `recompute`, gather(..) or `replicate`");
+                           : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..) or "
+                             "`replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
@@ -72,15 +73,31 @@ static void add_unit(Model *m, Policy *p, const Directive *d, const ConstValue *
     vec_push(m->arena, &p->unit_by_hand, u);
 }
 
+static void add_path_policy(Model *m, Policy *p, const Directive *d, const char *name,
+                            const ConstValue *v) {
+    PathPolicy path = {.kind = (PathPolicyKind)word_find(&words_PathPolicyKind, name),
+                       .glob = d->glob,
+                       .span = d->span};
+    if (path.kind == PATH_RESHARD) {
+        path.reshard = call_argument(v, "after")->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
+        if (!strategy_reshards(p->strategy)) {
+            Diag e =
+                diag_at(m->ds, E_contradiction, d->span, "strategy = %s: reshard has no effect",
+                        word_of(&words_Strategy, p->strategy));
+            diag_emit(&e);
+        }
+    }
+    vec_push(m->arena, &p->by_path, path);
+}
+
 /* What section shard says. */
 static void place(Model *m, Directive *d, Policy *p, const char *name, const ConstValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
     d->of_parameters = d->replicate || d->gather;
-    PathPolicy path = {.kind = PATH_RECOMPUTE, .glob = d->glob, .span = d->span};
-    if (!strcmp(name, "recompute")) {
-        vec_push(m->arena, &p->by_path, path);
+    if (word_find(&words_PathPolicyKind, name) >= 0) {
+        add_path_policy(m, p, d, name, v);
         return;
     }
     if (!d->of_parameters) {

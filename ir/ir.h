@@ -122,6 +122,7 @@ typedef struct Unit {
     int64_t below; /* elements of distinct parameters below its modules */
     int64_t owned; /* elements that it owns */
     VEC(int32_t) groups;
+    UnitReshard reshard;
     bool is_root;
 } Unit;
 
@@ -157,6 +158,7 @@ typedef struct HandUnit {
 typedef struct PathPolicy {
     PathPolicyKind kind;
     const char *glob;
+    UnitReshard reshard; /* PATH_RESHARD */
     Span span;
 } PathPolicy;
 

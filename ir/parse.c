@@ -447,12 +447,16 @@ static bool parse_by_path(Parser *p) {
     if (!expect_word(p, "list") || !expect(p, '(')) return false;
     do {
         PathPolicy path = {0};
-        int kind;
+        int kind, reshard = RESHARD_POLICY;
         if (!parse_string(p, &path.glob) ||
-            !parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind) ||
-            !parse_span(p, &path.span))
+            !parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind))
             return false;
+        if (kind == PATH_RESHARD &&
+            !parse_enum(p, "`kept` or `given`", &words_UnitReshard, &reshard))
+            return false;
+        if (!parse_span(p, &path.span)) return false;
         path.kind = (PathPolicyKind)kind;
+        path.reshard = (UnitReshard)reshard;
         vec_push(p->g->arena, &policy->by_path, path);
     } while (accept(p, ','));
     return expect(p, ')');
@@ -595,6 +599,9 @@ static bool parse_unit(Parser *p) {
     if (!expect_word(p, "below") || !parse_int(p, &u.below) || !expect_word(p, "owned") ||
         !parse_int(p, &u.owned))
         return false;
+    u.reshard = accept_word(p, "kept")    ? RESHARD_NEVER
+                : accept_word(p, "given") ? RESHARD_ALWAYS
+                                          : RESHARD_POLICY;
     u.is_root = accept_word(p, "root");
     vec_push(p->g->arena, &p->g->units, u);
     return true;

@@ -207,6 +207,10 @@ static void print_by_path(Printer *p) {
         put_string(p, path->glob);
         put(p, " ");
         put(p, word_of(&words_PathPolicyKind, path->kind));
+        if (path->kind == PATH_RESHARD) {
+            put(p, " ");
+            put(p, word_of(&words_UnitReshard, path->reshard));
+        }
         put_span(p, path->span);
     }
     if (policy->by_path.n) put(p, ")");
@@ -374,6 +378,10 @@ static void print_units(Printer *p) {
             buf_printf(p->out, "%s %d", k ? "," : "", u->groups.at[k]);
         put_labelled(p, "below", u->below);
         put_labelled(p, "owned", u->owned);
+        if (u->reshard != RESHARD_POLICY) {
+            put(p, " ");
+            put(p, word_of(&words_UnitReshard, u->reshard));
+        }
         put(p, u->is_root ? " root\n" : "\n");
     }
 }

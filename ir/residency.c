@@ -93,6 +93,11 @@ Residence residence_of_contribution(const Policy *p) {
     return (Residence){.kept = true, .partial = mesh_sample_axes(&p->mesh)};
 }
 
+static bool is_given_back(const Policy *p, Extent of) {
+    if (of == EXTENT_ROOT) return p->reshard_root;
+    return of == EXTENT_GIVEN || (of != EXTENT_KEPT && p->reshard);
+}
+
 static Residence axes_of(const Policy *p, Resident what, Border border, Extent of) {
     const Residence gone = {0}, whole = {.kept = true};
     bool several = p->micro_batches > 1, local = p->accumulate_local && several;
@@ -103,8 +108,8 @@ static Residence axes_of(const Policy *p, Resident what, Border border, Extent o
     case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;
     case RESHARD: {
-        AxisSet part = mesh_retained_axes(&p->mesh);
-        if (!(of == EXTENT_ROOT ? p->reshard_root : p->reshard)) return whole;
+        AxisSet part = of == EXTENT_GIVEN ? 0 : mesh_retained_axes(&p->mesh);
+        if (!is_given_back(p, of)) return whole;
         return (Residence){.kept = part != 0, .split = part};
     }
     case HELD: return p->hold ? whole : gone;

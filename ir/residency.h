@@ -42,9 +42,10 @@ typedef struct Transition {
     AxisSet gather, scatter, sum, retain;
 } Transition;
 
-/* What is asked about: a group of an inner unit, of the root unit, or parameters that every rank
- * holds whole where the strategy splits others. */
-typedef enum Extent { EXTENT_UNIT, EXTENT_ROOT, EXTENT_WHOLE } Extent;
+/* What is asked about: a group of an inner unit, of one that is kept gathered after forward or given
+ * back whatever the policy says of others, of the root unit, or parameters that every rank holds
+ * whole where the strategy splits others. */
+typedef enum Extent { EXTENT_UNIT, EXTENT_KEPT, EXTENT_GIVEN, EXTENT_ROOT, EXTENT_WHOLE } Extent;
 
 /* residency.c */
 Residence residence_of(const Policy *p, Resident what, Border border, Extent of);

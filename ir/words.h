@@ -129,7 +129,13 @@
     W(UNIT_MANUAL, "manual", "lists of module paths")
 
 #define WORDS_PathPolicyKind(W)                                                                    \
-    W(PATH_RECOMPUTE, "recompute", "what these modules compute is computed again in backward")
+    W(PATH_RECOMPUTE, "recompute", "what these modules compute is computed again in backward")     \
+    W(PATH_RESHARD, "reshard", "these units are given back after forward, or are not")
+
+#define WORDS_UnitReshard(W)                                                                       \
+    W(RESHARD_POLICY, "policy", "given back after forward as the policy says")                     \
+    W(RESHARD_NEVER, "kept", "stays gathered from forward to backward")                            \
+    W(RESHARD_ALWAYS, "given", "given back after forward, all of it")
 
 #define WORDS_OptimizerKind(W)                                                                     \
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \
@@ -189,6 +195,7 @@
     TABLE(LayoutKind, LAYOUT_KINDS)                                                                \
     TABLE(UnitPolicy, UNIT_POLICIES)                                                               \
     TABLE(PathPolicyKind, PATH_POLICY_KINDS)                                                       \
+    TABLE(UnitReshard, UNIT_RESHARDS)                                                              \
     TABLE(OptimizerKind, OPTIMIZER_KINDS)                                                          \
     TABLE(MuonRate, MUON_RATES)                                                                    \
     TABLE(ScheduleKind, SCHEDULE_KINDS)                                                            \

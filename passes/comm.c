@@ -142,9 +142,7 @@ static void list_unit(Buf *names, int *listed, const Unit *u) {
 /* Under strategy full a unit is gathered once in forward and once in backward. Says where not. */
 static void tell_gathers(const Comm *c, const Parts *parts) {
     const Graph *g = c->g;
-    const Policy *p = &g->policy;
-    Residence between = residence_of(p, RESIDENT_GATHERED, BORDER_FORWARD, EXTENT_UNIT);
-    if (!c->gather || residence_is_whole(between)) return;
+    if (!c->gather) return;
     uint32_t(*count)[PHASE_COUNT] = arena_alloc(g->scratch, g->units.n * sizeof *count);
     for (uint32_t k = 0; k < parts->gathers.n; k++) {
         const Gather *at = &parts->gathers.at[k];
@@ -155,7 +153,7 @@ static void tell_gathers(const Comm *c, const Parts *parts) {
     for (uint32_t u = 0; u < g->units.n; u++) {
         const Unit *unit = &g->units.at[u];
         bool twice = count[u][PHASE_FORWARD] > 1 || count[u][PHASE_BACKWARD] > 1;
-        bool resharded = !unit->is_root || p->reshard_root;
+        bool resharded = !residence_is_whole(comm_gathered(c, BORDER_FORWARD, (int32_t)u));
         if (resharded && count[u][PHASE_FORWARD] && !count[u][PHASE_BACKWARD])
             list_unit(&once, &n_once, unit);
         if (twice) list_unit(&again, &n_again, unit);

@@ -2,8 +2,15 @@
  * a group's shard is kept in the compute dtype. */
 #include "comm.h"
 
+static Extent extent_of(const Unit *u) {
+    static const Extent of[UNIT_RESHARDS] = {[RESHARD_POLICY] = EXTENT_UNIT,
+                                             [RESHARD_NEVER] = EXTENT_KEPT,
+                                             [RESHARD_ALWAYS] = EXTENT_GIVEN};
+    return u->is_root ? EXTENT_ROOT : of[u->reshard];
+}
+
 Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
-    Extent of = c->g->units.at[unit].is_root ? EXTENT_ROOT : EXTENT_UNIT;
+    Extent of = extent_of(&c->g->units.at[unit]);
     Residence r = residence_of(&c->g->policy, RESIDENT_GATHERED, border, of);
     /* Where nothing is gathered, the master or its cast is what computation reads. */
     if (border != BORDER_FORWARD && !unit_split_groups(c->g, unit)) r.kept = false;
@@ -13,8 +20,7 @@ Residence comm_gathered(const Comm *c, Border border, int32_t unit) {
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group) {
     const Group *q = &c->g->groups.at[group];
     if (!q->layout.split) return residence_of(&c->g->policy, what, border, EXTENT_WHOLE);
-    return residence_of(&c->g->policy, what, border,
-                        c->g->units.at[q->unit].is_root ? EXTENT_ROOT : EXTENT_UNIT);
+    return residence_of(&c->g->policy, what, border, extent_of(&c->g->units.at[q->unit]));
 }
 
 /* How often a step would cast the group's master for what its micro-batches read. */

@@ -29,13 +29,14 @@ bool choice_read(const Graph *g, Choice *c) {
                   .keep = kinds_of(g, &p->keep),
                   .any_op = p->ops.at.n > 0};
     const bool *class = modules_of_classes(g, "recompute", p->span, &p->classes, &failed);
-    const bool *path = modules_by_path(g, PATH_RECOMPUTE, &failed);
+    const int32_t *path = directives_by_path(g, PATH_RECOMPUTE, &failed);
     for (uint32_t i = 0; i < g->modules.n; i++) {
         int32_t parent = g->modules.at[i].parent;
         bool is_element = parent != NO_INDEX && !g->modules.at[parent].class_name[0];
         c->region[i] = parent == NO_INDEX ? NO_INDEX : c->region[parent];
         c->element[i] = parent == NO_INDEX ? NO_INDEX : c->element[parent];
-        if (c->region[i] == NO_INDEX && (class[i] || path[i])) c->region[i] = (int32_t)i;
+        if (c->region[i] == NO_INDEX && (class[i] || path[i] != NO_INDEX))
+            c->region[i] = (int32_t)i;
         if (c->element[i] == NO_INDEX && is_element) c->element[i] = (int32_t)i;
         c->any_region |= c->region[i] != NO_INDEX;
     }

@@ -186,13 +186,15 @@ void report_array_path(const Graph *g, const char *what, Span at, const char *pa
 }
 
 /* false: the path names no module that can run. */
-static bool mark_path(const ModulePaths *paths, const PathPolicy *p, bool *is) {
+static bool mark_path(const ModulePaths *paths, int32_t directive, int32_t *of) {
     const Graph *g = paths->g;
+    const PathPolicy *p = &g->policy.by_path.at[directive];
     const char *what = word_of(&words_PathPolicyKind, p->kind);
     size_t length = strcspn(p->glob, "*");
     bool glob = p->glob[length] != 0, any = false;
     for (uint32_t k = first_path_from(paths, p->glob, length); k < g->modules.n; k++) {
-        const Module *m = &g->modules.at[paths->sorted[k]];
+        int32_t module = paths->sorted[k];
+        const Module *m = &g->modules.at[module];
         bool same = !strcmp(m->path, p->glob);
         if (strncmp(m->path, p->glob, length) || (!glob && !same)) break;
         if (m->parent == NO_INDEX || (!same && !glob_match(p->glob, m->path, g->scratch, NULL, 0)))
@@ -201,19 +203,21 @@ static bool mark_path(const ModulePaths *paths, const PathPolicy *p, bool *is) {
             report_array_path(g, what, p->span, p->glob);
             return false;
         }
-        if (m->class_name[0]) any = is[paths->sorted[k]] = true;
+        if (!m->class_name[0]) continue;
+        any = true;
+        if (of[module] == NO_INDEX) of[module] = directive;
     }
     if (!any) report_unknown_path(g, what, p->span, p->glob);
     return any;
 }
 
-bool *modules_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
-    bool *is = arena_array(g->scratch, bool, g->modules.n);
+int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed) {
+    int32_t *of = arena_array(g->scratch, int32_t, g->modules.n);
     ModulePaths paths = module_paths(g);
+    for (uint32_t i = 0; i < g->modules.n; i++) of[i] = NO_INDEX;
     for (uint32_t i = 0; i < g->policy.by_path.n; i++)
-        if (g->policy.by_path.at[i].kind == kind)
-            *failed |= !mark_path(&paths, &g->policy.by_path.at[i], is);
-    return is;
+        if (g->policy.by_path.at[i].kind == kind) *failed |= !mark_path(&paths, (int32_t)i, of);
+    return of;
 }
 
 /* ---- sizes in messages ---- */

@@ -23,9 +23,9 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
  * module has is reported and sets *failed. */
 bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
                          bool *failed);
-/* By module, whether a directive of kind `kind` names it. A path that names no module, or an array
- * of modules, is reported and sets *failed. */
-bool *modules_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
+/* By module: the first directive of kind `kind` that names it, a row of policy.by_path, or NO_INDEX.
+ * A path that names no module, or an array of modules, is reported and sets *failed. */
+int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
 void report_unknown_path(const Graph *g, const char *what, Span at, const char *path);
 void report_array_path(const Graph *g, const char *what, Span at, const char *path);
 /* The module of a path; a path that no module has belongs to the nearest module above it. */

@@ -14,6 +14,8 @@
  * not looked into. Otherwise its children are visited, and it becomes a unit itself if what their
  * units left over still reaches T and it is no container and not the root. A tied parameter counts
  * once, at the lowest module around all its names.
+ *
+ * Directives `"path.glob" = reshard(..)` say of a unit whether it is given back after forward.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -298,6 +300,32 @@ static void drop_empty(Graph *g) {
     g->units.n = kept;
 }
 
+/* ---- reshard by path ---- */
+
+/* A unit is given back or kept as the first directive says that names one of its modules. */
+static void choose_reshards(Wrap *w) {
+    Graph *g = w->g;
+    const int32_t *of = directives_by_path(g, PATH_RESHARD, &w->failed);
+    bool *used = arena_array(g->scratch, bool, g->policy.by_path.n + 1);
+    for (uint32_t u = 0; u < g->units.n; u++) {
+        Unit *unit = &g->units.at[u];
+        for (uint32_t k = 0; k < unit->modules.n && !unit->is_root; k++) {
+            int32_t directive = of[unit->modules.at[k]];
+            if (directive == NO_INDEX) continue;
+            unit->reshard = g->policy.by_path.at[directive].reshard;
+            used[directive] = true;
+            break;
+        }
+    }
+    for (uint32_t i = 0; i < g->policy.by_path.n && !w->failed; i++) {
+        const PathPolicy *p = &g->policy.by_path.at[i];
+        if (p->kind != PATH_RESHARD || used[i]) continue;
+        Diag d = diag_at(g->diags, W_no_effect, p->span,
+                         "reshard \"%s\" has no effect: it names no unit of its own", p->glob);
+        diag_emit(&d);
+    }
+}
+
 /* ---- the most frequent mistake ---- */
 
 /* The class with the most parameters among the elements of arrays, or NULL. */
@@ -374,7 +402,8 @@ bool pass_wrap(Graph *g) {
     count_elements(&w, &m);
     tell_ties(g, &m);
     drop_empty(g);
+    choose_reshards(&w);
     warn_root(g);
     mark_ops(g);
-    return true;
+    return !w.failed;
 }

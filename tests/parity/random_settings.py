@@ -115,6 +115,7 @@ def settings(r, model, mesh, micro, hybrid, units=units):
     if strategy == "full":
         out += [f"reshard = {reshard(r, mesh)}",
                 r.choice(["reshard_root = true", "reshard_root = false"])]
+        out += r.choice([[], [f'"{r.choice(paths)}" = reshard({r.choice(["true", "false"])})']])
     if strategy in ("full", "grads") and micro > 1:
         out += r.choice([["hold = true"], ["hold = false"], []])
     if strategy != "none":
