@@ -288,7 +288,7 @@ static bool parse_address(Parser *p, uint64_t *address) {
 }
 
 /* (rep, dp): axes of the graph's mesh. */
-static bool parse_axes(Parser *p, int64_t *set) {
+static bool parse_axes(Parser *p, AxisSet *set) {
     const Mesh *mesh = &p->g->policy.mesh;
     *set = 0;
     if (!expect(p, '(')) return false;
@@ -298,7 +298,7 @@ static bool parse_axes(Parser *p, int64_t *set) {
         int a = 0;
         while (a < mesh->n && strcmp(word, axis_name(mesh->axis[a].role))) a++;
         if (a == mesh->n) return fail_token(p, "the mesh has no axis `%s`", word);
-        *set |= (int64_t)1 << a;
+        *set |= (AxisSet)1 << a;
     }
     return true;
 }
@@ -315,8 +315,9 @@ static bool parse_field(Parser *p, const TextField *f, void *record, bool open) 
     int64_t x = -1;
     char word[NAME_SIZE] = "";
     if (f->kind == TEXT_AXES && peek(p) == '(') {
-        if (!parse_axes(p, &x)) return false;
-        text_field_set(f, record, x);
+        AxisSet axes;
+        if (!parse_axes(p, &axes)) return false;
+        text_field_set(f, record, axes);
         return true;
     }
     bool number = f->kind == TEXT_INT || (open && !is_letter(peek(p)));
@@ -448,13 +449,11 @@ static bool parse_by_path(Parser *p) {
     do {
         PathPolicy path = {0};
         int kind, reshard = RESHARD_POLICY;
-        if (!parse_string(p, &path.glob) ||
-            !parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind))
-            return false;
-        if (kind == PATH_RESHARD &&
-            !parse_enum(p, "`kept` or `given`", &words_UnitReshard, &reshard))
-            return false;
-        if (!parse_span(p, &path.span)) return false;
+        bool good = parse_string(p, &path.glob) &&
+                    parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind);
+        if (good && kind == PATH_RESHARD)
+            good = parse_enum(p, "`kept` or `given`", &words_UnitReshard, &reshard);
+        if (!good || !parse_span(p, &path.span)) return false;
         path.kind = (PathPolicyKind)kind;
         path.reshard = (UnitReshard)reshard;
         vec_push(p->g->arena, &policy->by_path, path);
@@ -547,13 +546,6 @@ static bool parse_param(Parser *p) {
 /* Of a state that says nothing of its own, until groups are there. */
 #define AS_GROUP UINT32_MAX
 
-static bool parse_axis_set(Parser *p, AxisSet *set) {
-    int64_t axes;
-    if (!parse_axes(p, &axes)) return false;
-    *set = (AxisSet)axes;
-    return true;
-}
-
 static bool parse_state(Parser *p) {
     State s = {.param = NO_INDEX, .group = NO_INDEX};
     int role;
@@ -565,8 +557,8 @@ static bool parse_state(Parser *p) {
     if (accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
     if (accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
     s.split = AS_GROUP;
-    if (accept_word(p, "split") && !parse_axis_set(p, &s.split)) return false;
-    if (accept_word(p, "partial") && !parse_axis_set(p, &s.partial)) return false;
+    if (accept_word(p, "split") && !parse_axes(p, &s.split)) return false;
+    if (accept_word(p, "partial") && !parse_axes(p, &s.partial)) return false;
     if (!parse_address(p, &s.address)) return false;
     vec_push(p->g->arena, &p->g->states, s);
     return true;
@@ -629,7 +621,7 @@ static bool parse_group(Parser *p) {
         !expect_word(p, "padded") || !parse_int(p, &q.layout.padded) || !expect_word(p, "shard") ||
         !parse_int(p, &q.layout.shard))
         return false;
-    if (accept_word(p, "split") && !parse_axis_set(p, &q.layout.split)) return false;
+    if (accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }
@@ -743,14 +735,6 @@ static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots
     return expect(p, ')');
 }
 
-/* slot (dp) */
-static bool parse_slots(Parser *p, AxisSet *set) {
-    int64_t axes = 0;
-    if (accept_word(p, "slot") && !parse_axes(p, &axes)) return false;
-    *set = (AxisSet)axes;
-    return true;
-}
-
 static bool parse_results(Parser *p, Op *op) {
     op->out = p->g->values.n;
     if (peek(p) != '%') return true;
@@ -759,7 +743,7 @@ static bool parse_results(Parser *p, Op *op) {
         Value v = {.def = p->g->ops.n, .result = op->n_out};
         if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
             !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address) ||
-            !parse_slots(p, &v.slots))
+            (accept_word(p, "slot") && !parse_axes(p, &v.slots)))
             return false;
         graph_add_value(p->g, &v);
         op->n_out++;

@@ -42,9 +42,9 @@ typedef struct Transition {
     AxisSet gather, scatter, sum, retain;
 } Transition;
 
-/* What is asked about: a group of an inner unit, of one that is kept gathered after forward or given
- * back whatever the policy says of others, of the root unit, or parameters that every rank holds
- * whole where the strategy splits others. */
+/* What is asked about: a group of an inner unit, of one that stays gathered after forward or is
+ * given back whatever the policy says of others, of the root unit, or parameters that every rank
+ * holds whole where the strategy splits others. */
 typedef enum Extent { EXTENT_UNIT, EXTENT_KEPT, EXTENT_GIVEN, EXTENT_ROOT, EXTENT_WHOLE } Extent;
 
 /* residency.c */

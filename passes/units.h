@@ -23,8 +23,8 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase);
  * module has is reported and sets *failed. */
 bool *modules_of_classes(const Graph *g, const char *key, Span at, const StringList *classes,
                          bool *failed);
-/* By module: the first directive of kind `kind` that names it, a row of policy.by_path, or NO_INDEX.
- * A path that names no module, or an array of modules, is reported and sets *failed. */
+/* By module: the first directive of kind `kind` that names it, a row of policy.by_path; NO_INDEX:
+ * none. A path that names no module, or an array of modules, is reported and sets *failed. */
 int32_t *directives_by_path(const Graph *g, PathPolicyKind kind, bool *failed);
 void report_unknown_path(const Graph *g, const char *what, Span at, const char *path);
 void report_array_path(const Graph *g, const char *what, Span at, const char *path);

@@ -166,9 +166,11 @@ static void fill_policy(Graph *g, UnitPolicy unit, int64_t *seed) {
     if (unit != UNIT_ROOT) g->policy.recompute.classes = strings(a, "Block", "odd \"");
     if (unit != UNIT_CLASS) g->policy.recompute.ops = strings(a, "gelu", "layer_norm");
     if (unit == UNIT_SIZE) g->policy.recompute.keep = strings(a, "linear", "attention");
-    PathPolicy path = {PATH_RECOMPUTE, "h.*.\"odd\"", {1, 2, 3, 2, 5}};
-    if (unit != UNIT_ROOT) vec_push(a, &g->policy.by_path, path);
-    if (unit == UNIT_SIZE) vec_push(a, &g->policy.by_path, path);
+    const PathPolicy again = {
+        .kind = PATH_RECOMPUTE, .glob = "h.*.\"odd\"", .span = {1, 2, 3, 2, 5}};
+    const PathPolicy kept = {.kind = PATH_RESHARD, .glob = "h.0", .reshard = RESHARD_NEVER};
+    if (unit != UNIT_ROOT) vec_push(a, &g->policy.by_path, again);
+    if (unit == UNIT_SIZE) vec_push(a, &g->policy.by_path, kept);
     if (unit == UNIT_CLASS) g->policy.unit_classes = strings(a, "Block", "Attention, \"odd\"");
     if (unit == UNIT_SIZE) {
         g->policy.unit_size = 1000000;
