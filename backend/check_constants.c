@@ -53,7 +53,7 @@ static bool seeds_wrongly(const Check *c, uint64_t i) {
 
 static bool same_constants(const PlanInstr *a, const PlanInstr *b) {
     for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
-        if (bit != ATTR_BIT_group && bit != ATTR_BIT_index &&
+        if (bit != ATTR_BIT_group && bit != ATTR_BIT_index && bit != ATTR_BIT_copy &&
             check_attr_word(&a->attr, bit) != check_attr_word(&b->attr, bit))
             return false;
     return a->op == b->op;

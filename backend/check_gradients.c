@@ -20,6 +20,7 @@
  *   4o  programs, roles or the evaluation have different losses
  */
 #include "check.h"
+#include "signature.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,13 +151,21 @@ static int64_t copy_of(const Plan *p, int64_t group) {
     return -1;
 }
 
-/* Is v the cast of what the group's update makes of its master shard? */
+/* How many states an update has as operands, and gives back. */
+static uint32_t updated_states(const PlanInstr *in) {
+    return signature_updated(op_signature((OpKind)in->op));
+}
+
+/* Is v the copy that the group's update makes of its master shard, or a cast of what that becomes?
+ */
 static bool is_new_copy(const Check *c, uint32_t v, int64_t group) {
-    uint64_t cast = c->p->values[v].def;
-    if (c->p->instrs[cast].op != OP_cast) return false;
-    uint32_t of = check_in(c, cast, 0);
-    const PlanInstr *update = &c->p->instrs[c->p->values[of].def];
-    return check_is_update(update->op) && update->attr.group == group && of == update->first_out;
+    uint64_t def = c->p->values[v].def;
+    bool cast = c->p->instrs[def].op == OP_cast;
+    if (cast) v = check_in(c, def, 0);
+    const PlanInstr *update = &c->p->instrs[c->p->values[v].def];
+    if (!check_is_update(update->op) || update->attr.group != group) return false;
+    uint32_t made = (op_info[update->op].attrs & A_copy) ? updated_states(update) : 0;
+    return v == update->first_out + (cast ? 0 : made) && (cast || made);
 }
 
 static int follow_set_state(Step *s, uint64_t i) {
@@ -439,7 +448,9 @@ static int check_copied(Step *s, uint64_t i, int64_t group) {
     const Check *c = s->c;
     int64_t copy = copy_of(c->p, group);
     uint32_t updated = check_out(c, i, 0);
-    bool set = copy < 0;
+    bool made = op_info[c->p->instrs[i].op].attrs & A_copy && c->p->instrs[i].attr.copy != DT_NONE;
+    bool set =
+        copy < 0 || (made && is_set(c, check_out(c, i, updated_states(&c->p->instrs[i])), copy));
     for (uint64_t k = c->first_use[updated]; !set && k < c->first_use[updated + 1]; k++)
         set = c->p->instrs[c->use[k]].op == OP_cast && is_set(c, check_out(c, c->use[k], 0), copy);
     if (set) return 0;
@@ -451,7 +462,7 @@ static int follow_update(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     const PlanInstr *in = &p->instrs[i];
     int64_t group = in->attr.group;
-    uint32_t states = in->op == OP_muon ? 1 : in->n_out; /* its other result is scratch */
+    uint32_t states = updated_states(in);
     if (group < 0 || (uint64_t)group >= p->n_groups || !(p->groups[group].flags & GROUP_TRAINABLE))
         return check_fail(s->c, "4d", i, "updates group %lld, which is not a trainable one",
                           (long long)group);

@@ -228,6 +228,13 @@ static const char *rule_attention(const Instr *s) {
 }
 static const char *rule_update(const Instr *s) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    if (op_info[s->in->op].attrs & A_copy) {
+        int64_t copy = s->in->attr.copy;
+        uint32_t states = signature_updated(op_signature((OpKind)s->in->op));
+        WANT(s->n_out == states + (copy != DT_NONE) &&
+                 (copy == DT_NONE || s->y[states].dtype == copy),
+             "it does not have the copy that its attribute says");
+    }
     WANT(s->x[0].dtype == g->master_dtype && is_vector(&s->x[0], g->shard),
          "the parameter is not the group's shard");
     return NULL;

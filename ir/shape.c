@@ -380,9 +380,13 @@ static const char *shape_relative_bias_grad(Infer *s) { return check_buckets(s, 
 
 /* ---- shards ---- */
 
-/* Which group the operands belong to is known from pass shard on, and checked there. */
+/* Which group the operands belong to is known from pass shard on, and checked there. The last
+ * result is there if attribute copy says in which dtype. */
 static const char *shape_update(Infer *s) {
-    (void)s;
+    if (s->a->copy == DT_NONE)
+        s->n_out--;
+    else
+        s->out[s->n_out - 1].dtype = (uint8_t)s->a->copy;
     return NULL;
 }
 

@@ -183,7 +183,10 @@ static void count_operands(Scan *c) {
         many |= slot->many;
     }
     s->in_max = many ? MANY : s->n_in;
-    s->out_min = s->n_out;
+    bool last = s->n_out && s->out[s->n_out - 1].optional;
+    for (int j = 0; j + 1 < s->n_out; j++)
+        if (s->out[j].optional) broken(c, "the order");
+    s->out_min = (uint16_t)(s->n_out - last);
     s->out_max = s->n_out && s->out[s->n_out - 1].many ? MANY : s->n_out;
 }
 
@@ -210,3 +213,9 @@ __attribute__((constructor)) static void scan_all(void) {
 }
 
 const Signature *op_signature(OpKind kind) { return &signatures[kind]; }
+
+uint32_t signature_updated(const Signature *s) {
+    uint32_t n = 0;
+    while (n < s->n_out && s->out[n].same_as == (int8_t)n) n++;
+    return n;
+}

@@ -15,7 +15,7 @@
  *              size. `...` is any number of axes, the same ones in the whole signature; so is a
  *              letter with a star. No brackets: any shape. A colon after the last axis: its rows
  *              may have a pitch.
- *   ?          the operand may be left out (the last ones)
+ *   ?          the operand may be left out (the last ones), or the last result: a rule says when
  *   *          any number of them, at least one; of several such operands the dtype tells which is
  *              which, and the second may be missing
  * A result that has an operand's name has its type, if that operand is there.
@@ -64,6 +64,9 @@ const Signature *op_signature(OpKind kind);
 const Slot *signature_operand(const Signature *s, uint32_t n, const Type *in, uint32_t i);
 const Slot *signature_result(const Signature *s, uint32_t j);
 /* Operand of that name, -1 when there is none. */
+/* How many of the first results are operands of the same places in a new version: of an update the
+ * weights and their moments. */
+uint32_t signature_updated(const Signature *s);
 int signature_find(const Signature *s, const char *name);
 int signature_find_result(const Signature *s, const char *name);
 

@@ -7,6 +7,7 @@
  * last. The norm and the update read
  * gradients that are complete and split as the group is. Which strategy that is does not matter.
  */
+#include "signature.h"
 #include "text.h"
 #include "verify.h"
 
@@ -77,7 +78,7 @@ static void see_op(Verify *v, const Op *op) {
         op->kind == OP_state || op->kind == OP_set_state ? &g->states.at[op->attr->index] : NULL;
     if (s && s->role != STATE_GRADIENT) return;
     if (op_info[op->kind].role == ROLE_UPDATE && op->kind != OP_muon) {
-        want_complete(v, op, op->n_out);
+        want_complete(v, op, signature_updated(op_signature(op->kind)));
         return;
     }
     switch (op->kind) { /* what else there is has nothing to do with gradients of groups */

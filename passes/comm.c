@@ -68,7 +68,7 @@ static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, 
     return row;
 }
 
-static void make_states(Comm *c, const Parts *train) {
+static void make_states(Comm *c) {
     Graph *g = c->g;
     uint32_t n = g->groups.n;
     c->param_state = arena_array(g->scratch, int32_t, n);
@@ -83,8 +83,7 @@ static void make_states(Comm *c, const Parts *train) {
         Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, k);
         Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
         Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, k);
-        if (train && comm_keeps_copy(c, train, k))
-            c->copy_state[k] = add_state(c, STATE_COPY, "copy", k, master);
+        if (comm_keeps_copy(c, k)) c->copy_state[k] = add_state(c, STATE_COPY, "copy", k, master);
         if (gradient.kept && group.trainable)
             c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, gradient);
         if (gathered.kept && group.layout.split)
@@ -195,16 +194,13 @@ bool pass_comm(Graph *g) {
     }
     if (!policy_is_possible(g)) return false;
     Comm c = comm_of(g);
-    uint32_t n = g->programs.n;
-    int32_t train = graph_find_program(g, PROGRAM_TRAIN);
-    Parts step = {0};
-    if (train != NO_INDEX) step = comm_parts(&c, &g->programs.at[train]);
-    make_states(&c, train == NO_INDEX ? NULL : &step);
+    make_states(&c);
     tell_price(&c);
     tell_idle_cast(&c);
+    uint32_t n = g->programs.n;
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];
-        Parts parts = (int32_t)i == train ? step : comm_parts(&c, &old);
+        Parts parts = comm_parts(&c, &old);
         if (old.kind == PROGRAM_TRAIN) tell_gathers(&c, &parts);
         if (old.kind != PROGRAM_TRAIN || g->policy.micro_batches == 1) {
             comm_emit(&c, &parts, old.kind);

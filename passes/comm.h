@@ -81,8 +81,8 @@ typedef struct Comm {
 Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t group);
 Residence comm_gathered(const Comm *c, Border border, int32_t unit);
 
-/* Does the group's shard lie beside its master in the compute dtype? parts: program train. */
-bool comm_keeps_copy(const Comm *c, const Parts *parts, uint32_t group);
+/* Does the group's shard lie beside its master in the compute dtype? */
+bool comm_keeps_copy(const Comm *c, uint32_t group);
 
 /* comm_parts.c */
 Parts comm_parts(Comm *c, const Program *p);

@@ -73,7 +73,8 @@ typedef struct Emit {
     ValueId *flat;          /* by group, of the current gather */
     ValueId *part;          /* by group: what is retained of it for later gathers, or NO_VALUE */
     ValueId *shard;         /* by group: master shard as the program starts, if it is read */
-    ValueId *copy;          /* by group: the same of its copy in the compute dtype */
+    ValueId *copy;          /* by group: the same of its copy in the compute dtype; after the update
+                               what that made of it */
     ValueId *became;        /* by old value */
     uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
     ValueId *pack;          /* by group: its pack, or NO_VALUE before that */
@@ -139,15 +140,37 @@ static ValueId evict_of_window(Emit *e, ValueId v) {
     return emit(&e->b, OP_evict, NULL, 1, &v, NULL);
 }
 
+/* Is the op an update that writes the copy too? The copy of an f32 master is its number, rounded.
+ */
+static bool makes_copy(const Emit *e, const Op *op) {
+    const Graph *g = e->c->g;
+    return op_info[op->kind].attrs & A_copy && e->c->copy_state[op->attr->group] != NO_INDEX &&
+           g->groups.at[op->attr->group].master_dtype == DT_F32;
+}
+
+/* The same update, which writes the copy too. */
+static void update_with_copy(Emit *e, const Op *old, const ValueId *in) {
+    Graph *g = e->c->g;
+    Attrs a = *old->attr;
+    a.copy = g->groups.at[a.group].compute_dtype;
+    OpId id = op_emit(&e->b, old->kind, &a, old->n_in, in, NULL);
+    ValueId out = g->ops.at[id].out;
+    for (uint32_t j = 0; j < old->n_out; j++) e->became[old->out + j] = out + j;
+    e->copy[a.group] = out + old->n_out;
+}
+
 /* The master shard has its new value: so has its copy, which is where that is. */
-static void update_copy(Emit *e, const Op *set_master) {
-    const State *s = &e->c->g->states.at[set_master->attr->index];
-    if (s->role != STATE_PARAM || e->c->copy_state[s->group] == NO_INDEX) return;
-    const Group *group = &e->c->g->groups.at[s->group];
-    Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
-    ValueId v = emit(&e->b, OP_cast, NULL, 1, &e->became[set_master->in[0]], &t);
-    if (state_place(&e->c->g->policy, s) != PLACE_DEVICE) v = evict_of_window(e, v);
-    emit_set_state(&e->b, e->c->copy_state[s->group], v);
+static void set_copy(Emit *e, const Op *set_master) {
+    Graph *g = e->c->g;
+    const State *s = &g->states.at[set_master->attr->index];
+    int32_t k = s->group;
+    if (s->role != STATE_PARAM || e->c->copy_state[k] == NO_INDEX) return;
+    ValueId v = e->became[set_master->in[0]];
+    Type t = type_of(g->groups.at[k].compute_dtype, 1, &g->groups.at[k].layout.shard);
+    bool made = makes_copy(e, &g->ops.at[g->values.at[v].def]);
+    v = made ? e->copy[k] : emit(&e->b, OP_cast, NULL, 1, &v, &t);
+    if (state_place(&g->policy, s) != PLACE_DEVICE) v = evict_of_window(e, v);
+    emit_set_state(&e->b, e->c->copy_state[k], v);
 }
 
 /* Between forward and backward: what leads from the gathered unit to what is there then, and back.
@@ -677,7 +700,7 @@ static void set_away(Emit *e, const Op *op) {
     builder_like(&e->b, op);
     ValueId v = evict_of_window(e, e->became[op->in[0]]);
     emit_set_state(&e->b, (int32_t)op->attr->index, v);
-    update_copy(e, op);
+    set_copy(e, op);
 }
 
 /* ---- programs ---- */
@@ -729,8 +752,11 @@ static void emit_item(Emit *e, uint32_t item) {
         in[j] = p == NO_INDEX ? e->became[op.in[j]] : view_of(e, op.in[j], p);
         if (copy && copy[j] != NO_VALUE) in[j] = copy[j];
     }
-    clone(e, &op, in);
-    if (op.kind == OP_set_state) update_copy(e, &op);
+    if (makes_copy(e, &op))
+        update_with_copy(e, &op, in);
+    else
+        clone(e, &op, in);
+    if (op.kind == OP_set_state) set_copy(e, &op);
     if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
         vec_push(g->scratch, &e->stats, op.out);
     if (op.kind == OP_muon_momentum) join_momentum(e, &op);

@@ -23,24 +23,15 @@ Residence comm_residence(const Comm *c, Resident what, Border border, uint32_t g
     return residence_of(&c->g->policy, what, border, extent_of(&c->g->units.at[q->unit]));
 }
 
-/* How often a step would cast the group's master for what its micro-batches read. */
-static int64_t casts_of_step(const Comm *c, const Parts *parts, const Group *q) {
-    int64_t casts = 0;
-    for (uint32_t k = 0; k < parts->gathers.n; k++) casts += parts->gathers.at[k].unit == q->unit;
-    return casts * c->g->policy.micro_batches;
-}
-
 /* A cast of a shard goes on beside computation, as the gather that it feeds does; computation waits
- * for the cast of what every rank holds whole. Of what is offloaded the copy is
- * fetched: it is smaller. */
-bool comm_keeps_copy(const Comm *c, const Parts *parts, uint32_t group) {
+ * for the cast of what every rank holds whole. Of what is offloaded the copy is fetched: it is
+ * smaller. */
+bool comm_keeps_copy(const Comm *c, uint32_t group) {
     const Group *q = &c->g->groups.at[group];
     if (q->compute_dtype == q->master_dtype) return false;
+    Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, group);
     switch (c->g->policy.cast) {
-    case CAST_AUTO:
-        if (comm_residence(c, RESIDENT_MASTER, BORDER_START, group).place != PLACE_DEVICE)
-            return true;
-        return !q->layout.split && casts_of_step(c, parts, q) > 1;
+    case CAST_AUTO: return !q->layout.split || master.place != PLACE_DEVICE;
     case CAST_UPDATE: return true;
     case CAST_GATHER:
     case CAST_TIMES: break;

@@ -159,7 +159,7 @@ static void emit_update(Update *u, uint32_t param) {
         emit_muon(u, param);
         return;
     }
-    uint32_t n_moments = op_signature(kind)->n_out - 1u; /* the parameter, then these */
+    uint32_t n_moments = signature_updated(op_signature(kind)) - 1u; /* the parameter, then these */
     Attrs a = update_attrs(g, kind, param);
     Attrs which = {.index = param};
     ValueId in[6];

@@ -214,7 +214,7 @@ static void make_states(Shard *s) {
     g->states.n = kept;
     for (uint32_t k = 0; k < g->groups.n; k++) {
         OpKind update = update_op(&g->policy, g->groups.at[k].matrices);
-        uint32_t moments = op_signature(update)->n_out - 1u; /* muon's is muon_momentum's */
+        uint32_t moments = op_signature(update)->out_min - 1u; /* muon's is muon_momentum's */
         s->param_state[k] = add_group_state(s, STATE_PARAM, "param", k);
         if (g->groups.at[k].trainable && moments > 0)
             s->moment_state[0][k] = add_group_state(s, STATE_MOMENT1, "m", k);

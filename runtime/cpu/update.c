@@ -4,7 +4,7 @@
  * Every update reads parameter, moments and gradient once and writes parameter and moments once.
  * The arithmetic is PyTorch's, in f32; scalars are computed in f64 and rounded once. The gradient
  * is first multiplied by scale[SCALE_GRADIENT], then clipped by value. When scale[SCALE_APPLY] is 0
- * nothing changes.
+ * nothing changes. A copy of the parameter in another dtype is rounded from what is stored.
  *
  * A flat group is updated in segments, one for each parameter that this rank's shard touches, since
  * learning rate and decay may be the parameter's own. Padding has zero gradients and stays zero.
@@ -76,6 +76,7 @@ KERNEL(step_scale) {
 typedef struct Update {
     Operand p, m, v, g; /* m and v where the optimizer has them */
     Result to[3];       /* p, m, v */
+    Result copy;        /* of p in another dtype; at NULL: none */
     float gradient_scale, clip_value;
     float lr, momentum, beta1, beta1_rest, beta2, beta2_rest, eps, step_size, root_bias2_inverse;
     double exact_lr, exact_step_size;
@@ -149,10 +150,31 @@ static void lion_segment(const Update *u, double decay, int64_t from, int64_t to
     }
 }
 
-static void keep_values(const Launch *l) {
-    for (uint32_t i = 0; i < l->call->n_out; i++)
+/* What is in `to` now, in the copy's dtype. */
+static void copy_numbers(const Update *u, int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; i += LANES)
+        v_put(u->copy.at, u->copy.dtype, i, to - i, v_get(u->to[0].at, u->to[0].dtype, i, to - i));
+}
+
+/* A copy is made block by block, while the block is in the cache. */
+static void update_block(const Update *u, Segment segment, double decay, int64_t from, int64_t to) {
+    enum { BLOCK = 2048 };
+    if (!u->copy.at) {
+        segment(u, decay, from, to);
+        return;
+    }
+    for (int64_t at = from; at < to; at += BLOCK) {
+        int64_t end = MIN(at + BLOCK, to);
+        segment(u, decay, at, end);
+        copy_numbers(u, at, end);
+    }
+}
+
+static void keep_values(const Launch *l, const Update *u, uint32_t moments) {
+    for (uint32_t i = 0; i <= moments; i++)
         if (l->call->out[i] != l->call->in[i])
             memmove(l->call->out[i], l->call->in[i], (size_t)type_bytes(l->call->out_type[i]));
+    if (u->copy.at) copy_numbers(u, 0, u->p.n);
 }
 
 /* The update of a parameter whose learning rate is `factor` times that of the step. */
@@ -177,7 +199,7 @@ static void update_group(const Launch *l, const PlanGroup *group, const Update *
         if (end <= at) continue;
         const PlanParam *param = &plan->params[params[k].param];
         Update own = at_rate(u, plan_lr_factor(param));
-        segment(&own, plan_decay(param, l->call->attr->weight_decay), at, end);
+        update_block(&own, segment, plan_decay(param, l->call->attr->weight_decay), at, end);
         at = end;
     }
 }
@@ -194,8 +216,11 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
     if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || u->g.n != u->p.n ||
-        !is_real(u->g.dtype) || l->call->n_out != moments + 1 || (group && group->n_param == 0))
+        !is_real(u->g.dtype) || l->call->n_out != moments + 1 + (attr->copy != DT_NONE) ||
+        (group && group->n_param == 0))
         return bad_operands(l);
+    if (attr->copy != DT_NONE) u->copy = output(l, moments + 1);
+    if (u->copy.at && (u->copy.n != u->p.n || !is_real(u->copy.dtype))) return bad_operands(l);
     for (uint32_t i = 0; i <= moments; i++) {
         u->to[i] = output(l, i);
         if (u->to[i].n != u->p.n || !is_real(u->to[i].dtype) || operands[i].n != u->p.n ||
@@ -204,7 +229,7 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
     }
     const double *factors = scale.at, *now = step.at;
     if (factors[SCALE_APPLY] == 0.0) {
-        keep_values(l);
+        keep_values(l, u, moments);
         return 0;
     }
     u->gradient_scale = (float)factors[SCALE_GRADIENT];
@@ -218,7 +243,7 @@ static int run_update(const Launch *l, uint32_t moments, Update *u, Segment segm
         if (group)
             update_group(l, group, u, segment, mine);
         else
-            segment(u, attr->weight_decay, mine.from, mine.to);
+            update_block(u, segment, attr->weight_decay, mine.from, mine.to);
     }
     return 0;
 }

@@ -104,9 +104,9 @@ enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
 template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
 
 struct Update {
-    void *to[3];
+    void *to[3], *copy; /* copy: of the parameter, or NULL */
     const void *from[3], *g; /* p, then one or two moments */
-    int dtype[3], g_dtype;
+    int dtype[3], g_dtype, copy_dtype;
     const double *scale, *step;
     int64_t n, start;            /* start: how far before its offset a segment begins */
     const SegmentStart *segment; /* NULL: one parameter */
@@ -225,6 +225,8 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
     }
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+    constexpr int of_copy = state == FORM_F32 ? FORM_BF16 : FORM_ANY;
+    if (u.copy) put8<of_copy>(u.copy, u.copy_dtype, at, n, part[0]);
 }
 
 template <int rule, int state, int of_g>
@@ -236,6 +238,9 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
                 if (u.to[k] != u.from[k])
                     store8(u.to[k], u.dtype[k], at, u.n - at,
                            load8(u.from[k], u.dtype[k], at, u.n - at));
+            if (u.copy)
+                store8(u.copy, u.copy_dtype, at, u.n - at,
+                       load8(u.from[0], u.dtype[0], at, u.n - at));
         }
         return;
     }
@@ -264,8 +269,15 @@ template <int rule> static int run_update(const Launch *l) {
     Update u = {};
     u.n = input(l, 0).n;
     if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
-        l->call->n_out != TENSORS<rule> || (group && group->n_param == 0))
+        l->call->n_out != TENSORS<rule> + (a->copy != DT_NONE) || (group && group->n_param == 0))
         return bad_operands(l);
+    if (a->copy != DT_NONE) {
+        Result copy = output(l, TENSORS<rule>);
+        if (copy.n != u.n || !is_real(copy.dtype) || input(l, 0).dtype != DT_F32)
+            return bad_operands(l);
+        u.copy = copy.at;
+        u.copy_dtype = copy.dtype;
+    }
     for (uint32_t k = 0; k < (uint32_t)TENSORS<rule>; k++) {
         Operand from = input(l, k);
         Result to = output(l, k);
@@ -299,6 +311,7 @@ template <int rule> static int run_update(const Launch *l) {
         state = form_with(state, u.from[k], u.dtype[k], EIGHT);
         state = form_with(state, u.to[k], u.dtype[k], EIGHT);
     }
+    if (u.copy && form_with(FORM_NONE, u.copy, u.copy_dtype, EIGHT) != FORM_BF16) state = FORM_ANY;
     if (state == FORM_F32 && of_g == FORM_F32) return launch_update<rule, FORM_F32, FORM_F32>(l, u);
     if (state == FORM_F32 && of_g == FORM_BF16)
         return launch_update<rule, FORM_F32, FORM_BF16>(l, u);

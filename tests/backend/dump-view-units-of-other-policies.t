@@ -13,4 +13,4 @@ units               params  (numbers are those of the first unit of a line)
 -n 1 -s train.precision=bf16
 units               params  (numbers are those of the first unit of a line)
   h.0 .. h.5  Block    256  whole on the only rank
-  (root)  M            512  cast #13..#61 for forward and backward (its backward follows at once)
+  (root)  M            512  whole on the only rank

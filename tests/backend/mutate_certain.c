@@ -614,9 +614,9 @@ static bool sets_copy(const Edit *e, uint32_t i) {
 static bool keep_an_old_copy(Edit *e, Random *r) {
     Place at;
     if (!pick(e, r, sets_copy, &at)) return false;
-    uint32_t cast = edit_def(e, e->instr[at.instr].in[0]);
+    uint32_t def = edit_def(e, e->instr[at.instr].in[0]);
     edit_remove(e, at.program, at.at);
-    edit_remove(e, at.program, edit_place(e, at.program, cast));
+    if (e->instr[def].row.op == OP_cast) edit_remove(e, at.program, edit_place(e, at.program, def));
     return true;
 }
 /* The copy is that of the shard as it was before the update. */
@@ -628,15 +628,15 @@ static bool copy_an_old_shard(Edit *e, Random *r) {
     cast->in[0] = e->instr[edit_def(e, cast->in[0])].in[0];
     return true;
 }
-/* The copy is that of another group of the same size. */
+/* Two groups of the same size have each other's copies. */
 static bool copy_another_shard(Edit *e, Random *r) {
     Place at, other;
     if (!pick(e, r, sets_copy, &at) || !pick_alike(e, r, at, &other)) return false;
     if (!sets_copy(e, other.instr)) return false;
-    EditInstr *cast = &e->instr[edit_def(e, e->instr[at.instr].in[0])];
-    const EditInstr *from = &e->instr[edit_def(e, e->instr[other.instr].in[0])];
-    if (cast->row.op != OP_cast || from->row.op != OP_cast) return false;
-    cast->in[0] = from->in[0];
+    EditInstr *one = &e->instr[at.instr], *two = &e->instr[other.instr];
+    uint32_t v = one->in[0];
+    one->in[0] = two->in[0];
+    two->in[0] = v;
     return true;
 }
 

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "mutate.h"
-#include "op.h"
+#include "signature.h"
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 /* What collectives reduce: from IS_GRADIENT to IS_SIZES. IS_SUMS, IS_SIZES: parts of what Adafactor
@@ -361,7 +361,7 @@ static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
     int32_t group = (int32_t)in->attr.group;
-    uint32_t states = in->op == OP_muon ? 1 : in->n_out; /* its other result is scratch */
+    uint32_t states = signature_updated(op_signature((OpKind)in->op));
     for (uint32_t k = 0; k < states; k++) {
         const Data *d = data_of(o, r, in_of(p, i, k));
         if (d->kind != (k ? IS_MOMENT : IS_SHARD) || d->group != group || d->version != 0 ||
@@ -371,6 +371,8 @@ static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
         *out = *d;
         out->version++;
     }
+    if (op_info[in->op].attrs & A_copy && in->attr.copy)
+        r->value[out_of(p, i, states)] = r->value[out_of(p, i, 0)];
     AxisSet summed = p->groups[group].split ? o->samples : 0; /* whole ones are not summed */
     if (in->op == OP_muon && !is_part(o, r, i, 1, IS_SUMS, summed))
         return wrong(o, i, "updates with other momentum than its group's");
@@ -754,8 +756,6 @@ static void first_states(Oracle *o, Instance *r) {
     }
 }
 
-static bool is_written(const Data *d) { return d->count[STALE] == 0; }
-
 static bool check_step(Oracle *o, const Instance *r) {
     const Plan *p = o->p;
     for (uint32_t s = 0; s < p->n_states; s++) {
@@ -783,7 +783,7 @@ static bool check_evaluation(Oracle *o, const Instance *r, const bool *by_step) 
     for (uint32_t s = 0; s < p->n_states; s++) {
         const Data *d = &r->state[s];
         if (p->states[s].role != STATE_METRIC || by_step[s]) continue;
-        if (!is_written(d) || d->kind != IS_TERM || d->count[0] != 1 || d->summed != o->samples)
+        if (d->count[STALE] || d->kind != IS_TERM || d->count[0] != 1 || d->summed != o->samples)
             return wrong(o, UINT32_MAX, "a metric of the evaluation is not there");
     }
     return true;
@@ -804,7 +804,7 @@ static bool run_once(Oracle *o) {
     for (uint32_t n = 0; n < o->n_ranks; n++)
         if (!check_step(o, &o->rank[n])) return false;
     if (p->n_states > ARRAY_LEN(by_step)) BUG("too many states for the oracle");
-    for (uint32_t s = 0; s < p->n_states; s++) by_step[s] = is_written(&o->rank[0].state[s]);
+    for (uint32_t s = 0; s < p->n_states; s++) by_step[s] = !o->rank[0].state[s].count[STALE];
     if (!nth_call(p, 0, PLAN_EVALUATION, 0)) return true;
     o->updates = 1;
     if (!run_calls(o, PLAN_EVALUATION)) return false;

@@ -106,60 +106,69 @@
         .out = {PITCHED(p, r, o)}, .reference = ref_cross_entropy_grad, .derive = derive_lse,      \
         .tolerance = 2e-6, .limit = o                                                              \
     }
-#define UPDATES(n, g, rank_number)                                                                 \
+/* The last arguments: what results come besides, each after a comma. */
+#define UPDATES_OF(n, g, rank_number, title_end, of_copy, ...)                                     \
     {.op = OP_sgd,                                                                                 \
-     .title = "sgd " #n,                                                                           \
-     .attr = {.group = g, .weight_decay = 0.1, .clip_value = 0.4},                                 \
+     .title = "sgd " #n title_end,                                                                 \
+     .attr = {.copy = of_copy, .group = g, .weight_decay = 0.1, .clip_value = 0.4},                \
      .n_in = 4,                                                                                    \
-     .n_out = 1,                                                                                   \
+     .n_out = 1 + (of_copy != DT_NONE),                                                            \
      .in = {IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},                                        \
-     .out = {F32(n)},                                                                              \
+     .out = {F32(n) __VA_ARGS__},                                                                  \
      .reference = ref_sgd,                                                                         \
      .tolerance = 5e-7,                                                                            \
      .plan = &plan,                                                                                \
      .rank = rank_number,                                                                          \
      .ranks = 2},                                                                                  \
         {.op = OP_sgd_momentum,                                                                    \
-         .title = "sgd_momentum " #n,                                                              \
-         .attr = {.group = g, .weight_decay = 0.1, .momentum = 0.9, .nesterov = rank_number},      \
+         .title = "sgd_momentum " #n title_end,                                                    \
+         .attr = {.copy = of_copy,                                                                 \
+                  .group = g,                                                                      \
+                  .weight_decay = 0.1,                                                             \
+                  .momentum = 0.9,                                                                 \
+                  .nesterov = rank_number},                                                        \
          .n_in = 5,                                                                                \
-         .n_out = 2,                                                                               \
+         .n_out = 2 + (of_copy != DT_NONE),                                                        \
          .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},             \
-         .out = {F32(n), F32(n)},                                                                  \
+         .out = {F32(n), F32(n) __VA_ARGS__},                                                      \
          .reference = ref_sgd_momentum,                                                            \
          .tolerance = 5e-7,                                                                        \
          .plan = &plan,                                                                            \
          .rank = rank_number,                                                                      \
          .ranks = 2},                                                                              \
         {.op = OP_lion,                                                                            \
-         .title = "lion " #n,                                                                      \
-         .attr = {.group = g, .weight_decay = 3, .beta1 = 0.9, .beta2 = 0.99},                     \
+         .title = "lion " #n title_end,                                                            \
+         .attr = {.copy = of_copy, .group = g, .weight_decay = 3, .beta1 = 0.9, .beta2 = 0.99},    \
          .n_in = 5,                                                                                \
-         .n_out = 2,                                                                               \
+         .n_out = 2 + (of_copy != DT_NONE),                                                        \
          .in = {IN(DT_F32, NORMAL, n), IN(DT_F32, NORMAL, n), NORMAL(n), SCALE, STEP},             \
-         .out = {F32(n), F32(n)},                                                                  \
+         .out = {F32(n), F32(n) __VA_ARGS__},                                                      \
          .reference = ref_lion,                                                                    \
          .tolerance = 5e-7,                                                                        \
          .plan = &plan,                                                                            \
          .rank = rank_number,                                                                      \
          .ranks = 2},                                                                              \
     {                                                                                              \
-        .op = OP_adam, .title = "adam " #n,                                                        \
-        .attr = {.group = g,                                                                       \
+        .op = OP_adam, .title = "adam " #n title_end,                                              \
+        .attr = {.copy = of_copy,                                                                  \
+                 .group = g,                                                                       \
                  .weight_decay = 3,                                                                \
                  .beta1 = 0.9,                                                                     \
                  .beta2 = 0.99,                                                                    \
                  .eps = 1e-6,                                                                      \
                  .decoupled = rank_number},                                                        \
-        .n_in = 6, .n_out = 3, .in = {IN(DT_F32, NORMAL, n),                                       \
-                                      IN(DT_F32, NORMAL, n),                                       \
-                                      IN(DT_F32, POSITIVE, n),                                     \
-                                      NORMAL(n),                                                   \
-                                      SCALE,                                                       \
-                                      STEP},                                                       \
-        .out = {F32(n), F32(n), F32(n)}, .reference = ref_adam, .tolerance = 1e-6, .plan = &plan,  \
-        .rank = rank_number, .ranks = 2                                                            \
+        .n_in = 6, .n_out = 3 + (of_copy != DT_NONE), .in = {IN(DT_F32, NORMAL, n),                \
+                                                             IN(DT_F32, NORMAL, n),                \
+                                                             IN(DT_F32, POSITIVE, n),              \
+                                                             NORMAL(n),                            \
+                                                             SCALE,                                \
+                                                             STEP},                                \
+        .out = {F32(n), F32(n), F32(n) __VA_ARGS__}, .reference = ref_adam, .tolerance = 1e-6,     \
+        .plan = &plan, .rank = rank_number, .ranks = 2                                             \
     }
+#define UPDATES(n, g, rank_number) UPDATES_OF(n, g, rank_number, "", DT_NONE, )
+#define COPYING_UPDATES(n, g, rank_number)                                                         \
+    UPDATES_OF(n, g, rank_number, " with a copy", DT_BF16, , REAL(n))
 /* all: elements of the group; work: words that its largest matrix needs. */
 #define MUON(n, all, work, g, rank_number)                                                         \
     {.op = OP_muon_momentum,                                                                       \
@@ -799,6 +808,9 @@ const Case cases[] = {
     UPDATES(77, 1, 1),
     UPDATES(103, 2, 0),
     UPDATES(103, 2, 1),
+    COPYING_UPDATES(20011, -1, 1),
+    COPYING_UPDATES(96, 0, 1),
+    COPYING_UPDATES(103, 2, 0),
     MUON(77, 256, 224, 3, 0),
     MUON(77, 256, 224, 3, 1),
     MUON(54, 128, 160, 4, 1),

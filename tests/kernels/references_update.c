@@ -135,10 +135,18 @@ static double scaled(const Case *c, double g, const double *scale) {
     return limit > 0 ? fmax(-limit, fmin(limit, g)) : g;
 }
 
+/* The copy, the last result where there is one, of the parameter as it is now. */
+static void copy_parameter(const Case *c, double *const *out) {
+    if (c->attr.copy)
+        memcpy(out[c->n_out - 1], out[0], sizeof(double) * (size_t)out_n(c, c->n_out - 1));
+}
+
 /* true: scale says that nothing changes, and so it was done */
 static bool keep(const Case *c, double *const *in, double *const *out, const double *scale) {
     if (scale[SCALE_APPLY] != 0) return false;
-    for (int j = 0; j < c->n_out; j++) memcpy(out[j], in[j], sizeof(double) * (size_t)out_n(c, j));
+    for (int j = 0; j < c->n_out - (c->attr.copy != 0); j++)
+        memcpy(out[j], in[j], sizeof(double) * (size_t)out_n(c, j));
+    copy_parameter(c, out);
     return true;
 }
 
@@ -149,6 +157,7 @@ REF(sgd) {
         double g = scaled(c, in[1][i], scale) + decay_of(c, i) * in[0][i];
         out[0][i] = in[0][i] - lr_of(c, i, step) * g;
     }
+    copy_parameter(c, out);
 }
 REF(sgd_momentum) {
     const double *scale = in[3], *step = in[4];
@@ -160,6 +169,7 @@ REF(sgd_momentum) {
         out[0][i] = in[0][i] - lr_of(c, i, step) * d;
         out[1][i] = buffer;
     }
+    copy_parameter(c, out);
 }
 REF(adam) {
     const double *scale = in[4], *step = in[5];
@@ -177,6 +187,7 @@ REF(adam) {
         out[1][i] = m;
         out[2][i] = v;
     }
+    copy_parameter(c, out);
 }
 REF(lion) {
     const double *scale = in[3], *step = in[4];
@@ -188,6 +199,7 @@ REF(lion) {
         out[0][i] = in[0][i] * (1 - lr_of(c, i, step) * decay_of(c, i)) - lr_of(c, i, step) * sign;
         out[1][i] = c->attr.beta2 * m + (1 - c->attr.beta2) * g;
     }
+    copy_parameter(c, out);
 }
 
 /* ---- Adafactor. Elements of this rank, one after the other: which parameter's, and which. */

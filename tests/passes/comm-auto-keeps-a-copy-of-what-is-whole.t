@@ -1,14 +1,14 @@
 # RUN: f() { echo "$*:" $(%fsdpc dump --stage=comm -s train.precision=bf16 "$@" %root/tests/passes/model-t.fsd 2>&- | awk '/^program/ {p = $2} / copy "/ {copies++} / = cast\(/ {n[p]++} END {print copies + 0, "copies,", n["train"] + 0, n["first"] + 0, n["last"] + 0, n["eval"] + 0, "casts"}'); }; s="-s shard."; f -n 2; f -n 1; f -n 2 ${s}cast=update; f -n 2 ${s}cast=gather; f -n 2 ${s}strategy=grads; f -n 2 ${s}strategy=none; f -n 2 ${s}strategy=grads -s train.accumulate=2; f -n 2 ${s}strategy=states -s train.accumulate=2; f -n 2 ${s}strategy=none -s train.accumulate=2; f -n 4 ${s}reshard=2 ${s}cast=update
-# What every rank holds whole, and a step would cast more than once, has a copy that the update makes; with cast = update what is
-# split has one too, which all gathers of a step and of an evaluation read. Programs: train, first, last, eval.
+# What every rank holds whole has a copy in the compute dtype that the update makes; with cast = update what is
+# split has one too, which all gathers of a step and of an evaluation read. Casts: in train, first, last, eval.
 ==== out
 -n 2: 0 copies, 7 0 0 4 casts
--n 1: 3 copies, 4 0 0 1 casts
--n 2 -s shard.cast=update: 4 copies, 4 0 0 0 casts
+-n 1: 4 copies, 0 0 0 0 casts
+-n 2 -s shard.cast=update: 4 copies, 0 0 0 0 casts
 -n 2 -s shard.cast=gather: 0 copies, 7 0 0 4 casts
 -n 2 -s shard.strategy=grads: 0 copies, 4 0 0 4 casts
--n 2 -s shard.strategy=none: 0 copies, 4 0 0 4 casts
+-n 2 -s shard.strategy=none: 4 copies, 0 0 0 0 casts
 -n 2 -s shard.strategy=grads -s train.accumulate=2: 0 copies, 0 4 4 4 casts
 -n 2 -s shard.strategy=states -s train.accumulate=2: 0 copies, 0 4 0 4 casts
--n 2 -s shard.strategy=none -s train.accumulate=2: 4 copies, 0 0 4 0 casts
--n 4 -s shard.reshard=2 -s shard.cast=update: 4 copies, 4 0 0 0 casts
+-n 2 -s shard.strategy=none -s train.accumulate=2: 4 copies, 0 0 0 0 casts
+-n 4 -s shard.reshard=2 -s shard.cast=update: 4 copies, 0 0 0 0 casts
