@@ -44,7 +44,7 @@ def train(fsdpc, run, model, settings, offload, name, checks):
     command = [fsdpc, "compile", "-q", model, "-o", plan, *settings]
     subprocess.run([*command, "-s", "shard.offload=" + offload], check=True, capture_output=True)
     command = [run, "--quiet", "--threads", "1", "--log", name + ".jsonl", "--save", name]
-    command += ["--checkpoint", name + ".ck", plan]
+    command += ["--checkpoint", name + ".ck", "--checkpoint-every", "1", plan]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, **checks})
     with open(name + ".jsonl", encoding="utf-8") as f:
         events = [json.loads(line) for line in f]
