@@ -67,6 +67,17 @@ static int64_t inner_bytes(const Type *t, int64_t first) {
     return n;
 }
 
+/* Short runs of whole vectors are not worth a call. */
+static void copy_run(char *to, const char *from, int64_t bytes) {
+    enum { STEP = LANES * sizeof(float), SHORT = 16 * STEP };
+    if (bytes > SHORT || bytes % STEP) {
+        memcpy(to, from, (size_t)bytes);
+        return;
+    }
+    for (int64_t i = 0; i < bytes; i += STEP)
+        v_store(to + i, DT_F32, 0, v_load(from + i, DT_F32, 0));
+}
+
 KERNEL(split) {
     Operand x = input(l, 0);
     int64_t axis = l->call->attr->axis, entries = l->call->n_out;
@@ -79,15 +90,32 @@ KERNEL(split) {
             return launch_error(l, EXIT_CORRUPT, "result %lld has another size", (long long)e);
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
-        Range r = my_range(rows, 1);
+        Range r = my_range(rows / entries, 1);
         for (int64_t i = r.from; i < r.to; i++)
-            memcpy(bytes_at(l->call->out[i % entries], i / entries * inner),
-                   bytes_at(x.at, i * inner), (size_t)inner);
+            for (int64_t e = 0; e < entries; e++)
+                copy_run(bytes_at(l->call->out[e], i * inner),
+                         bytes_at(x.at, (i * entries + e) * inner), inner);
     }
     return 0;
 }
 
-/* Inputs may differ in dtype from the result (f32 gradients beside bf16 ones). */
+/* n elements of entry e. Inputs may differ in dtype from the result (f32 gradients beside bf16
+ * ones). */
+static void stack_run(const Launch *l, int64_t e, int64_t from, int64_t to, int64_t n) {
+    const void *x = l->call->in[e];
+    int dtype = l->call->in_type[e]->dtype;
+    Result y = output(l, 0);
+    int64_t size = dtype_bytes(y.dtype);
+    if (dtype == y.dtype) {
+        copy_run(bytes_at(y.at, to * size), bytes_at(x, from * size), n * size);
+        return;
+    }
+    for (int64_t j = 0; j < n; j += LANES) {
+        int64_t count = MIN(n - j, (int64_t)LANES);
+        v_store_part(y.at, y.dtype, to + j, count, v_load_part(x, dtype, from + j, count));
+    }
+}
+
 KERNEL(stack) {
     Result y = output(l, 0);
     int64_t axis = l->call->attr->axis, entries = l->call->n_in;
@@ -102,21 +130,10 @@ KERNEL(stack) {
     }
 #pragma omp parallel num_threads(threads_for(l, y.n))
     {
-        Range r = my_range(rows, 1);
-        for (int64_t i = r.from; i < r.to; i++) {
-            const void *x = l->call->in[i % entries];
-            int dtype = l->call->in_type[i % entries]->dtype;
-            int64_t from = i / entries * inner;
-            if (dtype == y.dtype) {
-                memcpy(bytes_at(y.at, i * inner * size), bytes_at(x, from * size),
-                       (size_t)(inner * size));
-                continue;
-            }
-            for (int64_t j = 0; j < inner; j += LANES) {
-                int64_t n = MIN(inner - j, (int64_t)LANES);
-                v_store_part(y.at, y.dtype, i * inner + j, n, v_load_part(x, dtype, from + j, n));
-            }
-        }
+        Range r = my_range(rows / entries, 1);
+        for (int64_t i = r.from; i < r.to; i++)
+            for (int64_t e = 0; e < entries; e++)
+                stack_run(l, e, i * inner, (i * entries + e) * inner, inner);
     }
     return 0;
 }
