@@ -114,6 +114,7 @@ static bool read_index(Reading *r, const Node *e, Axis *a) {
 }
 
 static bool add_axis(Reading *r, Place *p, const Node *size, int file) {
+    if (size->kind == NODE_NAMED) return refuse(r, size->span, NULL, "an axis has a size alone");
     if (p->rank == MAX_RANK) return refuse(r, size->span, NULL, "a tensor has six axes at most");
     Axis *a = &p->axis[p->rank++];
     a->file = file;
@@ -132,6 +133,19 @@ static bool read_shape(Reading *r, const Node *shape, Place *p) {
     return true;
 }
 
+/* So that products of these numbers are numbers. */
+static bool check_size(Reading *r, const Place *p) {
+    int64_t sizes = 1, counts = 1;
+    for (int i = 0; i < p->rank; i++) {
+        int64_t size = MAX(p->axis[i].size, 1), count = MAX(p->axis[i].count, 1);
+        if (size > MOST_ELEMENTS / sizes || count > MOST_ELEMENTS / counts)
+            return refuse(r, p->span, NULL, "this tensor is too large");
+        sizes *= size;
+        counts *= count;
+    }
+    return true;
+}
+
 static bool read_indices(Reading *r, const Node *list, Place *p) {
     int rank = r->param->type.rank;
     for (uint32_t i = 0; i < list->n; i++) rank += list->kids[i]->kind != NODE_RANGE;
@@ -146,7 +160,7 @@ static bool read_indices(Reading *r, const Node *list, Place *p) {
         if (!a->size || a->from + a->count <= a->size) continue;
         return refuse(r, list->kids[i]->span, NULL, "this is past the end of the axis");
     }
-    return true;
+    return check_size(r, p);
 }
 
 static bool read_place(Reading *r, const Node *e, Place *p) {
