@@ -163,6 +163,8 @@ static void every_column_is_compared(void **state) {
         int n = 0;
         while (plans[k].set[n]) n++;
         good_plan(a, g.name, 2, plans[k].set, n, &g);
+        PlanFault fault;
+        if (plan_check(&g.plan, &fault)) fail_msg("%s: %s: %s", g.name, fault.rule, fault.message);
         for (uint32_t c = 0; c < ARRAY_LEN(columns); c++) change_each_row(&g, c);
         free(g.bytes);
         arena_free(a);
