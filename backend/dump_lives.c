@@ -35,6 +35,7 @@ Category lives_state(StateRole role) {
     case STATE_STEP:
     case STATE_SCALE:
     case STATE_METRIC:
+    case STATE_LARGEST:
     case STATE_ROLES: break;
     }
     return HOLDS_OTHER;
@@ -82,7 +83,9 @@ static Category value_category(const Plan *p, const PlanInstr *def, uint32_t k, 
         return HOLDS_GRADIENTS;
     if (op->alias == ALIAS_PACK || def->op == OP_copy_in || def->op == OP_accumulate)
         return HOLDS_GRADIENTS;
-    if (def->op == OP_cast || def->op == OP_copy_out) return HOLDS_GATHERED;
+    if (def->op == OP_cast || def->op == OP_copy_out || def->op == OP_quantize ||
+        def->op == OP_dequantize)
+        return HOLDS_GATHERED;
     return def->op == OP_field ? HOLDS_BATCH : HOLDS_ACTIVATIONS;
 }
 

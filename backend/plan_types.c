@@ -309,9 +309,32 @@ static const char *rule_unshard(const Instr *s) {
         WANT((s->x[k].dtype == DT_TOKEN) == (k >= s->n_out), misfit);
         if (k >= s->n_out) continue;
         WANT(g->padded % ranks == 0 && is_vector(&s->x[k], g->padded / ranks) &&
-                 is_vector(&s->y[k], g->padded) && s->x[k].dtype == s->y[k].dtype,
+                 is_vector(&s->y[k], g->padded) && s->x[k].dtype == s->y[k].dtype &&
+                 dtype_is_sent(s->x[k].dtype),
              "an operand is no shard, or a result no flat parameter, of the group");
     }
+    return NULL;
+}
+static const char *const no_quantities =
+    "operands or results are not a shard of the group, or the largest weights of its parameters";
+static const char *rule_amax(const Instr *s) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    WANT(is_vector(&s->x[0], g->shard) && is_vector(&s->y[0], g->n_param), no_quantities);
+    return NULL;
+}
+static const char *rule_quantize(const Instr *s) {
+    const PlanGroup *g = &s->p->groups[s->in->attr.group];
+    WANT(is_vector(&s->x[0], g->shard) && is_vector(&s->x[1], g->n_param) &&
+             is_vector(&s->y[0], g->shard),
+         no_quantities);
+    return NULL;
+}
+static const char *rule_dequantize(const Instr *s) {
+    const PlanGroup *g = NULL;
+    uint64_t row = (uint64_t)s->in->attr.index;
+    WANT(plan_find_place(s->p, row, &g) < s->p->n_group_params && is_vector(&s->x[0], g->padded) &&
+             is_vector(&s->x[1], g->n_param) && type_same_dims(&s->y[0], &s->p->params[row].type),
+         "the operands are not those of the parameter's group, or the result is not of its shape");
     return NULL;
 }
 static const char *rule_retain(const Instr *s) {
@@ -319,7 +342,7 @@ static const char *rule_retain(const Instr *s) {
     Mesh mesh = plan_mesh(s->p);
     int64_t ranks = mesh_extent(&mesh, (AxisSet)s->in->attr.axes);
     WANT(g->padded % ranks == 0 && is_vector(&s->x[0], g->padded) &&
-             is_vector(&s->y[0], g->padded / ranks) && s->x[0].dtype == s->y[0].dtype,
+             is_vector(&s->y[0], g->padded / ranks) && dtype_is_sent(s->x[0].dtype),
          "the operand is not the group's flat parameter, or the result no part of it");
     return NULL;
 }
@@ -349,7 +372,7 @@ static const char *rule_reduce_scatter(const Instr *s) {
 static const char *rule_all_reduce(const Instr *s) {
     WANT(s->n_in == s->n_out, misfit);
     for (uint32_t k = 0; k < s->n_in; k++)
-        WANT(type_is_float(&s->x[k]) || s->x[k].dtype == DT_I64, misfit);
+        WANT(type_is_float(&s->x[k]) || s->x[k].dtype == DT_I64 || s->x[k].dtype == DT_I32, misfit);
     return NULL;
 }
 

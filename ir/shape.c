@@ -41,6 +41,13 @@ static const char *want_floats(Infer *s, uint32_t i, const Type *t) {
 
 static Type vector(int dtype, int64_t n) { return type_of(dtype, 1, &n); }
 
+/* Operand i is t, of a dtype that parameters are gathered in. */
+static const char *want_sent(Infer *s, uint32_t i, const Type *t) {
+    if (dtype_is_sent(s->in[i].dtype) && type_equal(&s->in[i], t)) return NULL;
+    return arena_printf(s->arena, "operand %u is %s, not %s of floats", i, text_of(s, &s->in[i]),
+                        text_of(s, t));
+}
+
 /* ---- tables ---- */
 
 static const char *table_row(Infer *s, const char *table, int64_t row, uint32_t n) {
@@ -465,7 +472,8 @@ static const char *shape_adafactor(Infer *s) { return shape_factored(s); }
 
 static const char *shape_all_reduce(Infer *s) {
     for (uint32_t i = 0; i < s->n_in; i++) {
-        if (!type_is_float(&s->in[i]) && s->in[i].dtype != DT_I64)
+        bool whole = s->in[i].dtype == DT_I64 || s->in[i].dtype == DT_I32;
+        if (!type_is_float(&s->in[i]) && !whole)
             return arena_printf(s->arena, "operand %u is %s, which has no sum over ranks", i,
                                 text_of(s, &s->in[i]));
         s->out[i] = s->in[i];
@@ -488,19 +496,65 @@ static const char *shape_unshard(Infer *s) {
                             split ? split : u->groups.n, shards);
     for (uint32_t i = 0; i < shards; i++) {
         const Group *group = &s->g->groups.at[u->groups.at[i]];
-        Type part = vector(DT_F32, group->layout.padded / parts);
-        TRY(want_floats(s, i, &part));
+        Type part = vector(s->in[i].dtype, group->layout.padded / parts);
+        TRY(want_sent(s, i, &part));
         s->out[i] = vector(s->in[i].dtype, group->layout.padded);
     }
     s->n_out = shards;
     return NULL;
 }
 
+/* Largest weights of a group: one for each of its parameters. */
+static const char *want_largest(Infer *s, const Type *t) {
+    TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
+    Type want = vector(DT_I32, s->g->groups.at[s->a->group].params.n);
+    if (type_equal(&want, t)) return NULL;
+    return arena_printf(s->arena, "the largest weights of group %lld are %s, not %s",
+                        (long long)s->a->group, text_of(s, &want), text_of(s, t));
+}
+
+static const char *want_shard(Infer *s, const Type *t, int dtype) {
+    Type shard = vector(dtype, s->g->groups.at[s->a->group].layout.shard);
+    if (type_equal(&shard, t)) return NULL;
+    return arena_printf(s->arena, "a shard of group %lld is %s, not %s", (long long)s->a->group,
+                        text_of(s, &shard), text_of(s, t));
+}
+
+static const char *shape_amax(Infer *s) {
+    TRY(want_largest(s, &s->out[0]));
+    return want_shard(s, &s->in[0], s->in[0].dtype);
+}
+
+static const char *shape_quantize(Infer *s) {
+    TRY(want_largest(s, &s->in[1]));
+    TRY(want_shard(s, &s->in[0], s->in[0].dtype));
+    return want_shard(s, &s->out[0], DT_F8E4M3);
+}
+
+/* The group that the parameter is in, or NULL. */
+static const Group *group_of_param(const Graph *g, int64_t param) {
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        for (uint32_t j = 0; j < g->groups.at[k].params.n; j++)
+            if (g->groups.at[k].params.at[j].param == param) return &g->groups.at[k];
+    return NULL;
+}
+
+static const char *shape_dequantize(Infer *s) {
+    TRY(shape_row(s));
+    const Group *group = group_of_param(s->g, s->a->index);
+    if (!group || s->in[0].dim[0] != group->layout.padded || s->in[1].dim[0] != group->params.n)
+        return arena_printf(s->arena, "%s and %s are not of the group of parameter %lld",
+                            text_of(s, &s->in[0]), text_of(s, &s->in[1]), (long long)s->a->index);
+    if (type_same_dims(&s->g->params.at[s->a->index].type, &s->out[0])) return NULL;
+    return arena_printf(s->arena, "parameter %lld is %s, not %s", (long long)s->a->index,
+                        text_of(s, &s->g->params.at[s->a->index].type), text_of(s, &s->out[0]));
+}
+
 static const char *shape_retain(Infer *s) {
     TRY(table_row(s, "groups", s->a->group, s->g->groups.n));
     const Group *group = &s->g->groups.at[s->a->group];
-    Type flat = vector(DT_F32, group->layout.padded);
-    TRY(want_floats(s, 0, &flat));
+    Type flat = vector(s->in[0].dtype, group->layout.padded);
+    TRY(want_sent(s, 0, &flat));
     s->out[0] = vector(s->in[0].dtype,
                        group->layout.padded / mesh_extent(&s->g->policy.mesh, (AxisSet)s->a->axes));
     s->n_out = 1;

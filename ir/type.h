@@ -56,6 +56,7 @@ static inline uint32_t dtype_bytes(int dtype) {
     case DT_I64: return 8;
     case DT_BF16:
     case DT_F16: return 2;
+    case DT_F8E4M3:
     case DT_U8: return 1;
     }
     return 0;
@@ -68,6 +69,8 @@ static inline int64_t type_elements(const Type *t) {
 static inline bool dtype_is_float(int dtype) {
     return dtype == DT_F32 || dtype == DT_BF16 || dtype == DT_F16;
 }
+/* What parameters may be gathered in. */
+static inline bool dtype_is_sent(int dtype) { return dtype_is_float(dtype) || dtype == DT_F8E4M3; }
 /* Floats of 16 bits: stored so, computed with in f32. */
 static inline bool dtype_is_half(int dtype) { return dtype == DT_BF16 || dtype == DT_F16; }
 static inline bool type_is_float(const Type *t) { return dtype_is_float(t->dtype); }

@@ -16,6 +16,7 @@
     W(DT_F32, "f32", "float, 32 bits")                                                             \
     W(DT_BF16, "bf16", "bfloat16")                                                                 \
     W(DT_F16, "f16", "float, 16 bits")                                                             \
+    W(DT_F8E4M3, "f8e4m3", "float, 8 bits: 4 of exponent, 3 of fraction; only stored and sent")    \
     W(DT_F64, "f64", "float, 64 bits")                                                             \
     W(DT_I32, "i32", "integer, 32 bits")                                                           \
     W(DT_I64, "i64", "integer, 64 bits")                                                           \
@@ -70,7 +71,7 @@
 #define WORDS_CommTag(W)                                                                           \
     W(TAG_PARAMETER, "parameter", "weights")                                                       \
     W(TAG_GRADIENT, "gradient", "gradients")                                                       \
-    W(TAG_METRIC, "metric", "loss, norm and metrics")                                              \
+    W(TAG_METRIC, "metric", "loss, norm, metrics, largest weights")                                \
     W(TAG_MOMENTUM, "momentum", "what Muon makes orthogonal")
 
 /* Communicators of a mesh axis: one for gathers, one for reductions, so that they may overlap. */
@@ -103,7 +104,8 @@
     W(STATE_FACTORS, "factors", "Adafactor's moments of rows and columns, on every rank")          \
     W(STATE_GRADIENT, "gradient", "gradients kept between micro-batches")                          \
     W(STATE_GATHERED, "gathered", "unsharded parameters kept between micro-batches")               \
-    W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")
+    W(STATE_COPY, "copy", "a group's shard of parameters in the compute dtype")                    \
+    W(STATE_LARGEST, "largest", "the largest weights of parameters gathered in f8e4m3, in a step")
 
 /* When shards of parameters are cast to the compute dtype. */
 #define WORDS_CastTime(W)                                                                          \

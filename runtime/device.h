@@ -97,8 +97,8 @@ typedef struct Device {
                     char *error);
     int (*synchronize)(DeviceContext *c, char *error);
     /* Collectives between ranks that share one process: element-wise work on peers' memory.
-     * to[i] = sum over k of from[k][i], k in order, in f32 (i64 exactly), rounded once. to may be
-     * one of from. */
+     * to[i] = sum over k of from[k][i], k in order, in f32 (i64 exactly), rounded once; of i32 the
+     * largest. to may be one of from. */
     int (*reduce)(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                   int n_from, int64_t elements, char *error);
     int (*copy)(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,

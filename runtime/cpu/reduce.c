@@ -236,7 +236,7 @@ KERNEL(extreme_grad) {
     return 0;
 }
 
-/* ---- to[i] = from[0][i] + from[1][i] + .. in this order */
+/* ---- to[i] = from[0][i] + from[1][i] + .. in this order; of i32 the largest */
 
 static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r) {
     int64_t i = r.from;
@@ -262,6 +262,11 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
             uint64_t sum = 0;
             for (int k = 0; k < n_from; k++) sum += ((const uint64_t *)from[k])[i];
             ((uint64_t *)to)[i] = sum;
+        }
+        for (int64_t i = r.from; i < r.to && dtype == DT_I32; i++) {
+            int32_t largest = ((const int32_t *)from[0])[i];
+            for (int k = 1; k < n_from; k++) largest = MAX(largest, ((const int32_t *)from[k])[i]);
+            ((int32_t *)to)[i] = largest;
         }
         for (int64_t i = r.from; i < r.to && dtype == DT_F64; i++) {
             double sum = ((const double *)from[0])[i];

@@ -401,7 +401,7 @@ static int cuda_reduce(DeviceContext *c, int stream, int dtype, void *to, const 
     int chosen = use(c, error);
     if (chosen) return chosen;
     if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
-    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64)
+    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
         return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
     if (n_from > REDUCE_AT_ONCE)
         return fail(error, EXIT_ENVIRONMENT, "%d ranks on one GPU: at most %d are supported",

@@ -82,7 +82,7 @@ CUDA_C int cuda_convert(const Launch *l, void *to, int to_dtype, const void *fro
 CUDA_C int cuda_convert_rows(const Launch *l, void *to, int to_dtype, int64_t to_pitch,
                              const void *from, int from_dtype, int64_t from_pitch, int64_t width,
                              int64_t rows);
-/* reduce.cu: to = the sum of n_from arrays in order. */
+/* reduce.cu: to = the sum of n_from arrays in order, of i32 the largest. */
 enum { REDUCE_AT_ONCE = 8 };
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
                                    const void *const *from, int n_from, int64_t elements);

@@ -89,6 +89,20 @@ __global__ void __launch_bounds__(SUM_THREADS)
             ((double *)to)[i] = reals;
     }
 }
+__global__ void __launch_bounds__(SUM_THREADS)
+    largest_numbers(int32_t *to, Arrays from, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int32_t largest = INT32_MIN;
+#pragma unroll
+        for (int k = 0; k < REDUCE_AT_ONCE; k++) {
+            if (k >= from.n) break;
+            int32_t x = ((const int32_t *)from.at[k])[i];
+            largest = x > largest ? x : largest;
+        }
+        to[i] = largest;
+    }
+}
 /* More arrays than one launch takes cannot be cut into several without rounding in between: the
  * device refuses them. */
 CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
@@ -105,6 +119,9 @@ CUDA_C cudaError_t cuda_sum_arrays(cudaStream_t stream, int dtype, void *to,
     if (is_real(dtype))
         code = LAUNCH_FORM(&l, form, sum_reals, blocks_for(elements, SUM_THREADS * EIGHT),
                            SUM_THREADS, 0, to, dtype, arrays, elements);
+    else if (dtype == DT_I32)
+        code = LAUNCH(&l, largest_numbers, blocks_for(elements, SUM_THREADS), SUM_THREADS, 0,
+                      (int32_t *)to, arrays, elements);
     else
         code = LAUNCH(&l, sum_words, blocks_for(elements, SUM_THREADS), SUM_THREADS, 0, to, dtype,
                       arrays, elements);

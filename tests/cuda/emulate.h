@@ -98,6 +98,13 @@ EMULATED inline unsigned long long atomicAdd(unsigned long long *at, unsigned lo
     return old;
 }
 
+EMULATED inline int atomicMax(int *at, int x) {
+    race_atomic(at, sizeof *at, __builtin_return_address(0));
+    int old = *at;
+    if (x > old) *at = x;
+    return old;
+}
+
 template <class To, class From> To emulate_bits(From x) {
     To r;
     static_assert(sizeof r == sizeof x, "same size");

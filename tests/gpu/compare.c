@@ -384,7 +384,7 @@ static void try_reduce(int dtype, int n_from, int64_t n, bool in_place) {
 }
 
 static void try_reductions(void) {
-    static const int dtypes[] = {DT_F32, DT_BF16, DT_F64, DT_I64};
+    static const int dtypes[] = {DT_F32, DT_BF16, DT_F64, DT_I64, DT_I32};
     static const int64_t sizes[] = {1, 24, 1001, 70003};
     int before = faults, runs = 0;
     for (int d = 0; d < (int)ARRAY_LEN(dtypes); d++)

@@ -227,6 +227,7 @@ static void fill_tables(Graph *g, int64_t *seed) {
                    .trainable = i == 0,
                    .master_dtype = DT_F32,
                    .compute_dtype = DT_BF16,
+                   .wire_dtype = DT_BF16,
                    .reduce_dtype = DT_F32,
                    .layout = {i == 1, 12, 16, 4}};
         GroupParam at = {i, 12345678901 * i, i};

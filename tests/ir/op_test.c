@@ -110,6 +110,11 @@ static const char *const every_op[] = {
     "#59 %76: bf16[22], %77: f32[6] = unshard(%74, %75) {unit = 0, axes = (dp)} !forward -",
     "#60 %78: bf16[5] = view(%76) {offset = 32} !forward -",
     "#8000 %8000: bf16[5, 3] = copy_out(%76) {index = 0} !forward -",
+    "#8002 %8002: i32[2] = amax(%73) {group = 0} !forward -",
+    "#8003 %8003: f8e4m3[11] = quantize(%73, %8002) {group = 0} !forward -",
+    "#8004 %8004: f8e4m3[22], %8005: f32[6] = unshard(%8003, %75) {unit = 0, axes = (dp)} !forward "
+    "-",
+    "#8005 %8006: bf16[5, 3] = dequantize(%8004, %8002) {index = 0} !forward -",
     "#8001 %8001: f32[22] = copy_in(%36, %21) {group = 0} !forward -",
     "#61 %79: token = reshard(%76, %77) {unit = 0} !forward -",
     "#62 %80: bf16[22], %81: f32[6] = unshard(%74, %75, %79) {unit = 0, axes = (dp)} !forward -",

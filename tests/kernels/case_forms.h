@@ -215,6 +215,33 @@
         .n_out = 1, .in = {IN(DT_F32, NORMAL, 206)}, .out = {F32(__VA_ARGS__)},                    \
         .reference = ref_copy_out, .plan = &row_plan                                               \
     }
+#define AMAX(of, parameters, shard, of_rank)                                                       \
+    {.op = OP_amax,                                                                                \
+     .title = "amax of group " #of ", rank " #of_rank,                                             \
+     .attr = {.group = of},                                                                        \
+     .n_in = 1,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {NORMAL(shard)},                                                                        \
+     .out = {OUT(DT_I32, parameters)},                                                             \
+     .reference = ref_amax,                                                                        \
+     .plan = &plan,                                                                                \
+     .rank = of_rank,                                                                              \
+     .ranks = 2},                                                                                  \
+    {                                                                                              \
+        .op = OP_quantize, .title = "quantize group " #of ", rank " #of_rank,                      \
+        .attr = {.group = of}, .n_in = 2, .n_out = 1,                                              \
+        .in = {NORMAL(shard), IN(DT_I32, DERIVED, parameters)}, .out = {OUT(DT_F8E4M3, shard)},    \
+        .reference = ref_quantize, .derive = derive_largest, .plan = &plan, .rank = of_rank,       \
+        .ranks = 2                                                                                 \
+    }
+#define DEQUANTIZE(param, tables, numbers, ...)                                                    \
+    {                                                                                              \
+        .op = OP_dequantize, .title = "dequantize " #param " of " #tables,                         \
+        .attr = {.index = param}, .n_in = 2, .n_out = 1,                                           \
+        .in = {IN(DT_F8E4M3, NORMAL, numbers), IN(DT_I32, DERIVED, 5)},                            \
+        .out = {REAL(__VA_ARGS__)}, .reference = ref_dequantize, .derive = derive_largest,         \
+        .plan = &tables                                                                            \
+    }
 #define ROUTE(n, e, k)                                                                             \
     {                                                                                              \
         .op = OP_route, .title = "route " #n " " #e " " #k, .attr = {.count = e}, .n_in = 1,       \

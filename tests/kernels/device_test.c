@@ -102,17 +102,20 @@ static void ranks_are_added_in_order(void **state) {
     static uint16_t h[RANKS][N], h_sum[N];
     static double d[RANKS][N], d_sum[N];
     static int64_t w[RANKS][N], w_sum[N];
+    static int32_t n[RANKS][N], n_most[N];
     for (int i = 0; i < N; i++) {
         for (int r = 0; r < RANKS; r++) {
             f[r][i] = (float)((i * 37 + r * 1009) % 997 - 498) / 7.0f;
             h[r][i] = bf16_of(f[r][i]);
             d[r][i] = f[r][i] / 3.0;
             w[r][i] = ((int64_t)i << 40) + r;
+            n[r][i] = i % RANKS == r ? i : -i - 1;
         }
         f_sum[i] = f[0][i] + f[1][i] + f[2][i];
         h_sum[i] = bf16_of(bf16_value(h[0][i]) + bf16_value(h[1][i]) + bf16_value(h[2][i]));
         d_sum[i] = d[0][i] + d[1][i] + d[2][i];
         w_sum[i] = w[0][i] + w[1][i] + w[2][i];
+        n_most[i] = i;
     }
     for (int threads = 1; threads <= 3; threads++) {
         DeviceContext *c = open_device(threads);
@@ -127,6 +130,9 @@ static void ranks_are_added_in_order(void **state) {
         assert_memory_equal(to, d_sum, sizeof d_sum);
         assert_int_equal(device->reduce(c, 0, DT_I64, to, from_w, RANKS, N, error), 0);
         assert_memory_equal(to, w_sum, sizeof w_sum);
+        const void *from_n[] = {n[0], n[1], n[2]};
+        assert_int_equal(device->reduce(c, 0, DT_I32, to, from_n, RANKS, N, error), 0);
+        assert_memory_equal(to, n_most, sizeof n_most);
         memcpy(to, f[1], sizeof f[1]);
         from_f[1] = to;
         assert_int_equal(device->reduce(c, 0, DT_F32, to, from_f, RANKS, N, error), 0);

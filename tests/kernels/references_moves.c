@@ -1,4 +1,7 @@
-/* References of transpose, slice, concat and matmul in f64, from the definitions in ops.def. */
+/* References of transpose, slice, concat, matmul, and of what is about f8e4m3, in f64, from the
+ * definitions in ops.def. */
+#include <math.h>
+
 #include "kernels/cases.h"
 #include "util.h"
 
@@ -72,4 +75,58 @@ REF(matmul_grad_b) {
         EACH(j, m)
         out[0][i] += in[0][(batch * m + j) * k + i / n % k] * in[1][(batch * m + j) * n + i % n];
     }
+}
+
+/* ---- f8e4m3 */
+
+/* Bits of an f32 number without sign. */
+static double bits_of(double x) {
+    int exponent = x == 0 ? -127 : ilogb(x);
+    return x == 0 ? 0 : (ldexp(x, -exponent) - 1 + (exponent + 127)) * 0x1p23;
+}
+static double number_of(double bits) {
+    int64_t exponent = (int64_t)bits >> 23;
+    return bits == 0 ? 0 : ldexp(1 + (bits * 0x1p-23 - (double)exponent), (int)exponent - 127);
+}
+static float scale_of(double bits) { return (float)(448 / fmax(number_of(bits), 1e-12)); }
+
+/* The parameter whose place in this rank's shard, up to the next one's, has element i. */
+static uint32_t holder(const Case *c, int64_t i) {
+    const PlanGroup *g = &c->plan->groups[c->attr.group];
+    const PlanGroupParam *at = &c->plan->group_params[g->first_param];
+    uint32_t k = 0;
+    if (!at->chunk && g->split) i += c->rank * g->shard;
+    while (k + 1 < g->n_param && at[k + 1].offset <= i) k++;
+    return k;
+}
+REF(amax) {
+    EACH(k, c->plan->groups[c->attr.group].n_param) out[0][k] = 0;
+    EACH(i, in_n(c, 0)) {
+        double *largest = &out[0][holder(c, i)];
+        *largest = fmax(*largest, bits_of(fabs(in[0][i])));
+    }
+}
+void derive_largest(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    if (c->op == OP_quantize)
+        ref_amax(c, in, (double *const[]){in[1]});
+    else
+        EACH(k, in_n(c, 1)) in[1][k] = bits_of((float)(1.3 * ldexp(1, (int)k * 5 - 9)));
+}
+REF(quantize) {
+    EACH(i, out_n(c, 0)) {
+        float x = (float)in[0][i] * scale_of(in[1][holder(c, i)]);
+        int exponent = x == 0 ? -6 : MAX(ilogbf(x), -6);
+        double units = nearbyint(ldexp(x, 3 - exponent));
+        out[0][i] = fmin(fmax(ldexp(units, exponent - 3), -448), 448);
+    }
+}
+REF(dequantize) {
+    const PlanGroup *g = NULL;
+    uint64_t k = plan_find_place(c->plan, (uint64_t)c->attr.index, &g);
+    Layout layout = plan_layout(g);
+    LayoutPlace place = plan_place(c->plan, k);
+    float inverse = 1 / scale_of(in[1][k - g->first_param]);
+    EACH(e, out_n(c, 0))
+    out[0][e] = (float)in[0][layout_element(&layout, &place, e)] * inverse;
 }

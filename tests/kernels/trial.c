@@ -45,11 +45,27 @@ static uint16_t f16_of(double x) {
     return (uint16_t)(sign + (exponent + 14) * 1024 + (int)fraction);
 }
 
+static double f8_value(uint8_t x) {
+    int exponent = x >> 3 & 15;
+    double fraction = x & 7, sign = x & 0x80 ? -1 : 1;
+    if ((x & 0x7f) == 0x7f) return (double)NAN;
+    return sign * ldexp(exponent ? 8 + fraction : fraction, MAX(exponent, 1) - 10);
+}
+/* The nearest one, found by trying all. */
+static uint8_t f8_of(double x) {
+    uint8_t best = signbit(x) ? 0x80 : 0;
+    for (uint8_t k = 1, code; k < 0x7f; k++)
+        if (fabs(f8_value(code = (uint8_t)(best & 0x80) + k) - x) < fabs(f8_value(best) - x))
+            best = code;
+    return best;
+}
+
 void put(void *to, int dtype, int64_t i, double x) {
     switch (dtype) {
     case DT_F32: ((float *)to)[i] = (float)x; break;
     case DT_BF16: ((uint16_t *)to)[i] = bf16_of((float)x); break;
     case DT_F16: ((uint16_t *)to)[i] = f16_of((float)x); break;
+    case DT_F8E4M3: ((uint8_t *)to)[i] = f8_of(x); break;
     case DT_F64: ((double *)to)[i] = x; break;
     case DT_I32: ((int32_t *)to)[i] = (int32_t)x; break;
     case DT_I64: ((int64_t *)to)[i] = (int64_t)x; break;
@@ -61,6 +77,7 @@ double get(const void *from, int dtype, int64_t i) {
     case DT_F32: return ((const float *)from)[i];
     case DT_BF16: return bf16_value(((const uint16_t *)from)[i]);
     case DT_F16: return f16_value(((const uint16_t *)from)[i]);
+    case DT_F8E4M3: return f8_value(((const uint8_t *)from)[i]);
     case DT_F64: return ((const double *)from)[i];
     case DT_I32: return ((const int32_t *)from)[i];
     case DT_I64: return (double)((const int64_t *)from)[i];

@@ -237,7 +237,7 @@ static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const v
                       int n_from, int64_t elements, char *error) {
     (void)stream;
     if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
-    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64)
+    if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
         return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
     c->isa->reduce(c, dtype, to, from, n_from, elements);
     return 0;
