@@ -18,6 +18,8 @@
  *   4h  what the host reads is written by no call, or nothing evaluates
  *   4q  a copy that is kept of a shard is not what the update makes of that
  *   4o  programs, roles or the evaluation have different losses
+ *   4r  weights are quantized, or dequantized, by something else than their own largest ones over
+ *       all ranks, as the step began
  */
 #include "check.h"
 #include "signature.h"
@@ -26,14 +28,14 @@
 #include <string.h>
 
 typedef unsigned long long Llu;
-enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_FACTORED };
+enum { SYM_NONE, SYM_GRADIENT, SYM_TERM, SYM_NORM, SYM_STATS, SYM_FACTORED, SYM_LARGEST };
 
 typedef struct Sym {
     uint8_t kind, entry, current;
-    AxisSet summed;      /* axes over which it is a sum of ranks' contributions */
-    AxisSet split;       /* axes over which it was cut: a rank has one shard */
-    int32_t group;       /* SYM_GRADIENT, SYM_FACTORED: its group; SYM_TERM, SYM_STATS: minus the
-                            op that made it */
+    AxisSet summed; /* axes over which it is a sum of ranks' contributions */
+    AxisSet split;  /* axes over which it was cut: a rank has one shard */
+    int32_t group; /* SYM_GRADIENT, SYM_FACTORED, SYM_LARGEST: its group; SYM_TERM, SYM_STATS: minus
+                      the op that made it */
     uint32_t source;     /* the state that `entry` is about, if that is not 0 */
     uint32_t value;      /* SYM_TERM: the value that the sum began with; SYM_FACTORED: the
                             instruction that made it, or its part of each rank */
@@ -79,7 +81,8 @@ static int follow_state(Step *s, uint64_t i) {
     const Plan *p = s->c->p;
     int64_t index = p->instrs[i].attr.index;
     const PlanState *st = &p->states[index];
-    if (st->role != STATE_GRADIENT && st->role != STATE_METRIC) return 0;
+    if (st->role != STATE_GRADIENT && st->role != STATE_METRIC && st->role != STATE_LARGEST)
+        return 0;
     const Content *k = &s->before[index];
     if (!k->written)
         return check_fail(s->c, "4a", i, "reads state %s, in which this step has stored nothing",
@@ -124,6 +127,17 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
                    .split = v->split,
                    .written = !s->evaluation,
                    .group = v->group};
+    return 0;
+}
+
+/* Largest weights, kept for the further calls of a step. */
+static int follow_largest_state(Step *s, uint64_t i, const PlanState *st, uint32_t index) {
+    const Sym *v = sym_in(s, i, 0);
+    if (v->kind != SYM_LARGEST || v->group != st->group)
+        return check_fail(s->c, "4r", i, "stores in state %s what are not its largest weights",
+                          plan_string(s->c->p, st->name));
+    s->content[index] =
+        (Content){.kind = SYM_LARGEST, .summed = v->summed, .written = 1, .group = v->group};
     return 0;
 }
 
@@ -178,6 +192,7 @@ static int follow_set_state(Step *s, uint64_t i) {
     switch (st->role) {
     case STATE_GRADIENT:
     case STATE_METRIC: return follow_sum_state(s, i, st, (uint32_t)index);
+    case STATE_LARGEST: return kept ? 0 : follow_largest_state(s, i, st, (uint32_t)index);
     case STATE_PARAM:
     case STATE_MOMENT1:
     case STATE_MOMENT2:
@@ -487,6 +502,35 @@ static int follow_update(Step *s, uint64_t i) {
     return check_copied(s, i, group);
 }
 
+/* The largest weights that a rank has of a group's parameters. */
+static int follow_amax(Step *s, uint64_t i) {
+    int64_t group = s->c->p->instrs[i].attr.group;
+    int status = check_state_of(s, i, 0, STATE_PARAM);
+    *sym_out(s, i, 0) = (Sym){.kind = SYM_LARGEST, .group = (int32_t)group};
+    return status;
+}
+
+/* quantize, dequantize: by the largest weights over all ranks. */
+static int follow_quantized(Step *s, uint64_t i) {
+    const Plan *p = s->c->p;
+    const PlanInstr *in = &p->instrs[i];
+    const PlanGroup *g = &p->groups[0];
+    if (in->op == OP_dequantize)
+        plan_find_place(p, (uint64_t)in->attr.index, &g);
+    else
+        g = &p->groups[in->attr.group];
+    const Sym *v = sym_in(s, i, 1);
+    if (in->op == OP_quantize) {
+        int status = check_state_of(s, i, 0, STATE_PARAM);
+        if (status) return status;
+    }
+    if (v->kind == SYM_LARGEST && v->group == g - p->groups && v->summed == g->split) return 0;
+    return check_fail(s->c, "4r", i,
+                      "operand 1 is not the largest weights of group %lld over all "
+                      "ranks",
+                      (long long)(g - p->groups));
+}
+
 /* An exact sum that an op of the model makes: a loss or a metric. */
 static int follow_term(Step *s, uint64_t i) {
     Part part[CHECK_PARTS];
@@ -550,6 +594,9 @@ static int follow(Step *s, uint64_t i) {
         return 0;
     case OP_balance_loss: return follow_balance_loss(s, i);
     case OP_balance_grad: return follow_stats_reader(s, i);
+    case OP_amax: return follow_amax(s, i);
+    case OP_quantize:
+    case OP_dequantize: return follow_quantized(s, i);
     case OP_muon_momentum: return follow_momentum(s, i);
     case OP_factored_sums:
     case OP_factored_means:

@@ -11,11 +11,12 @@
  *   3b  every reader of a gathered parameter happens before its reshard
  *   3c  a gathered parameter ends: in a reshard of its unit, or as a state that keeps it
  *   3d  a view of a group's flat value shows exactly one parameter of that group, which is in one
- *       piece there; a copy is of a parameter that the group has in chunks
+ *       piece there; a copy is of a parameter that the group has in chunks, or quantized
  *   3e  a flat gradient is freed only after its last reader
  *   3f  a state that keeps gathered parameters is read between an unshard and a reshard of the step
- *   3g  only unshard, cast, update take shards, only unshard a copy of one; only view, copy_out,
- *       reshard, retain, set_state flat parameters; only unshard what is retained of one
+ *   3g  only unshard, cast, amax, quantize, update take shards, only unshard a copy of one; only
+ *       view, copy_out, dequantize, reshard, retain, set_state flat parameters; only unshard what
+ *       is retained of one
  *
  * Along the way: how many non-root units are unsharded at once, in issue order.
  */
@@ -58,13 +59,15 @@ static int64_t entry_group(const Check *c, uint32_t v, uint32_t role) {
     return c->p->states[def->attr.index].group;
 }
 
-/* The group whose shard value v is: the entry version of its parameter state, a cast of that, or
- * the entry version of the copy that is kept of it (4q), or a fetch of these states. -1 when it is
- * no such thing. */
+/* The group whose shard value v is: the entry version of its parameter state, a cast of that, that
+ * quantized (by what is proof 4's to say), or the entry version of the copy that is kept of it
+ * (4q), or a fetch of these states. -1 when it is no such thing. */
 static int64_t shard_group(const Check *c, uint32_t v) {
     int64_t copied = entry_group(c, check_at_home(c, v), STATE_COPY);
     if (copied >= 0) return copied;
-    if (c->p->instrs[c->p->values[v].def].op == OP_cast) v = check_in(c, c->p->values[v].def, 0);
+    uint32_t def = c->p->values[v].def;
+    uint16_t op = c->p->instrs[def].op;
+    if (op == OP_cast || op == OP_quantize) v = check_in(c, def, 0);
     return entry_group(c, check_at_home(c, v), STATE_PARAM);
 }
 
@@ -104,7 +107,7 @@ static int check_unshard(Check *c, uint64_t i) {
         if (in->attr.axes != axes)
             return check_fail(c, "3a", i, "gathers group %u over other axes than it is split over",
                               u->first_group + k);
-        if (out->dtype != g->compute_dtype || type_elements(out) != g->padded)
+        if (out->dtype != g->wire_dtype || type_elements(out) != g->padded)
             return check_fail(c, "3a", i, "result %u is not group %u, padded (%lld elements)", k,
                               u->first_group + k, (long long)g->padded);
     }
@@ -148,7 +151,7 @@ static int check_gathered(Check *c, uint64_t i) {
     return 0;
 }
 
-/* The group that a flat value holds in compute dtype, or -1: a result of unshard, a cast of a
+/* The group that a flat value holds as it is gathered, or -1: a result of unshard, a cast of a
  * replicated group, the parameter state itself, or a kept gathered state. */
 static int64_t flat_group(const Check *c, uint32_t v) {
     uint64_t def = c->p->values[v].def;
@@ -170,8 +173,9 @@ static int check_readers(Check *c, uint64_t i) {
     uint16_t op = p->instrs[i].op;
     bool takes_flat =
         check_shows_param(op) || op == OP_set_state || op == OP_reshard || op == OP_retain;
-    bool takes_shards = op == OP_unshard || op == OP_cast || op == OP_fetch ||
-                        op == OP_factored_sums || check_is_update(op) || op == OP_free;
+    bool takes_shards = op == OP_unshard || op == OP_cast || op == OP_amax || op == OP_quantize ||
+                        op == OP_fetch || op == OP_factored_sums || check_is_update(op) ||
+                        op == OP_free;
     for (uint32_t k = 0; k < p->instrs[i].n_in; k++) {
         uint32_t v = check_in(c, i, k);
         bool shard = shard_group(c, v) >= 0;
@@ -196,7 +200,9 @@ static bool same_shape(const Type *a, const Type *b) {
     return true;
 }
 
-bool check_shows_param(uint16_t op) { return op == OP_view || op == OP_copy_out; }
+bool check_shows_param(uint16_t op) {
+    return op == OP_view || op == OP_copy_out || op == OP_dequantize;
+}
 
 /* The parameter that a copy out of group g makes, or -1. */
 static int64_t copied_param(const Check *c, uint64_t i, const PlanGroup *g) {
@@ -205,7 +211,9 @@ static int64_t copied_param(const Check *c, uint64_t i, const PlanGroup *g) {
     const Type *t = &p->values[check_out(c, i, 0)].type;
     uint32_t k = 0;
     while (k < g->n_param && at[k].param != p->instrs[i].attr.index) k++;
-    bool copied = k < g->n_param && at[k].chunk && t->dtype == g->compute_dtype &&
+    bool quantized = g->wire_dtype == DT_F8E4M3;
+    if (quantized != (p->instrs[i].op == OP_dequantize)) return -1;
+    bool copied = k < g->n_param && (at[k].chunk || quantized) && t->dtype == g->compute_dtype &&
                   same_shape(t, &p->params[at[k].param].type);
     return copied ? (int64_t)at[k].param : -1;
 }
@@ -215,7 +223,8 @@ int64_t check_view_param(const Check *c, uint64_t i) {
     int64_t group = flat_group(c, check_in(c, i, 0));
     if (group < 0) return -1;
     const PlanGroup *g = &p->groups[group];
-    if (p->instrs[i].op == OP_copy_out) return copied_param(c, i, g);
+    if (p->instrs[i].op != OP_view) return copied_param(c, i, g);
+    if (g->wire_dtype == DT_F8E4M3) return -1;
     const PlanGroupParam *at = &p->group_params[g->first_param];
     int64_t element = dtype_bytes((int)g->compute_dtype), offset = p->instrs[i].attr.offset;
     uint32_t low = 0, high = g->n_param; /* offsets ascend */
@@ -236,10 +245,11 @@ int64_t check_view_param(const Check *c, uint64_t i) {
 
 static int check_view(Check *c, uint64_t i) {
     if (check_view_param(c, i) >= 0) return 0;
-    if (c->p->instrs[i].op == OP_copy_out)
-        return check_fail(c, "3d", i, "copies parameter %s, which value %u does not have in chunks",
+    if (c->p->instrs[i].op != OP_view)
+        return check_fail(c, "3d", i, "copies parameter %s, which value %u does not have %s",
                           plan_string(c->p, c->p->params[c->p->instrs[i].attr.index].name),
-                          check_in(c, i, 0));
+                          check_in(c, i, 0),
+                          c->p->instrs[i].op == OP_copy_out ? "in chunks" : "quantized");
     return check_fail(c, "3d", i, "does not show a parameter: value %u at byte %lld is none",
                       check_in(c, i, 0), (long long)c->p->instrs[i].attr.offset);
 }
@@ -277,6 +287,7 @@ int check_unsharded(Check *c, uint32_t program) {
             break;
         case OP_view:
         case OP_copy_out:
+        case OP_dequantize:
             status = check_view(c, i);
             c->result->views++;
             break;

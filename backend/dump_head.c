@@ -66,8 +66,9 @@ static void put_dtypes(View *v) {
     for (uint64_t i = 1; i < p->n_groups; i++)
         if (p->groups[i].unpadded > largest->unpadded) largest = &p->groups[i];
     if (p->n_groups)
-        buf_printf(v->out, ", kept in %s, read in %s, gradients reduced in %s",
+        buf_printf(v->out, ", kept in %s, read in %s%s, gradients reduced in %s",
                    dtype_name((int)largest->master_dtype), dtype_name((int)largest->compute_dtype),
+                   largest->wire_dtype == DT_F8E4M3 ? ", gathered in f8e4m3" : "",
                    dtype_name((int)largest->reduce_dtype));
     buf_printf(v->out, "\n");
 }

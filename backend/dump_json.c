@@ -137,6 +137,7 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     put(o, "shard_padding", padding_json(p, g, rank));
     put(o, "master", sound(json_string(dtype_name((int)g->master_dtype))));
     put(o, "compute", sound(json_string(dtype_name((int)g->compute_dtype))));
+    put(o, "gather", sound(json_string(dtype_name((int)g->wire_dtype))));
     put(o, "reduce", sound(json_string(dtype_name((int)g->reduce_dtype))));
     put(o, "trainable", sound(json_boolean(g->flags & GROUP_TRAINABLE)));
     if (rank >= 0) put(o, "pieces", pieces_json(p, g, rank));

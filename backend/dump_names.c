@@ -54,8 +54,8 @@ static bool is_flat_gradient(const PlanInstr *in) {
 
 /* Whether the first result of the instruction takes its name from the module path. */
 static bool named_by_path(const Names *n, const PlanInstr *in) {
-    return in->n_out && !view_silent(in) && in->op != OP_copy_out && in->op != OP_field &&
-           !is_flat_gradient(in) && !n->gradient[in->first_out] &&
+    return in->n_out && !view_silent(in) && in->op != OP_copy_out && in->op != OP_dequantize &&
+           in->op != OP_field && !is_flat_gradient(in) && !n->gradient[in->first_out] &&
            n->v->p->values[in->first_out].type.dtype != DT_TOKEN && n->flat[in->first_out] < 0;
 }
 
@@ -88,7 +88,8 @@ static void find_flat(Names *n, const PlanInstr *in) {
             bool holds =
                 s->role == STATE_PARAM || s->role == STATE_GATHERED || s->role == STATE_COPY;
             if (holds) *flat = s->group;
-        } else if ((in->op == OP_cast || in->op == OP_fetch || in->op == OP_unshard) &&
+        } else if ((in->op == OP_cast || in->op == OP_quantize || in->op == OP_fetch ||
+                    in->op == OP_unshard) &&
                    k < in->n_in) {
             *flat = n->flat[p->operands[in->first_in + k]];
         }
@@ -135,7 +136,8 @@ static const char *first_name(Names *n, uint64_t program, const PlanInstr *in) {
     if (in->op == OP_field) return text(n->v, p->fields[in->attr.index].name);
     if (is_flat_gradient(in) && in->unit >= 0)
         return arena_printf(n->v->a, "%s'", view_unit(n->v, in->unit));
-    if (in->op == OP_copy_out) return text(n->v, p->params[in->attr.index].name);
+    if (in->op == OP_copy_out || in->op == OP_dequantize)
+        return text(n->v, p->params[in->attr.index].name);
     if (op_info[in->op].alias == ALIAS_VIEW) {
         uint32_t of = p->operands[in->first_in];
         const PlanParam *param = NULL;

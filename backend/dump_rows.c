@@ -38,7 +38,7 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     if (in->op == OP_field) return plan_string(p, p->fields[in->attr.index].name);
     if (in->op == OP_state || in->op == OP_set_state)
         return plan_string(p, p->states[in->attr.index].name);
-    if (in->op == OP_copy_out)
+    if (in->op == OP_copy_out || in->op == OP_dequantize)
         return view_short(plan_string(p, p->params[in->attr.index].name), layer, "");
     if (attrs & A_group && in->attr.group >= 0) {
         const PlanGroup *g = &p->groups[in->attr.group];
@@ -58,9 +58,10 @@ static const char *subject(const View *v, const PlanInstr *in, const char *layer
     return strcmp(path, layer) ? view_short(path, layer, "") : "";
 }
 
-/* Between layout = param and single parameters. */
+/* Between layout = param, or f8e4m3, and single parameters. */
 static bool moves_parameters(const PlanInstr *in) {
-    return in->op == OP_copy_out || in->op == OP_copy_in;
+    return in->op == OP_copy_out || in->op == OP_copy_in || in->op == OP_amax ||
+           in->op == OP_quantize || in->op == OP_dequantize;
 }
 
 static bool shows_operands(const PlanInstr *in) {

@@ -170,12 +170,15 @@ static void put_units(Buf *out, const PlanUnit *u, uint64_t i) {
 }
 
 static void put_groups(Buf *out, const PlanGroup *g, uint64_t i) {
-    buf_printf(out, "group %llu unit %u %s %s %s %s params", (Llu)i, g->unit,
+    buf_printf(out, "group %llu unit %u %s %s %s %s", (Llu)i, g->unit,
                g->flags & GROUP_MATRICES    ? "matrices"
                : g->flags & GROUP_TRAINABLE ? "trainable"
                                             : "frozen",
                dtype_name((int)g->master_dtype), dtype_name((int)g->compute_dtype),
                dtype_name((int)g->reduce_dtype));
+    if (g->wire_dtype != g->compute_dtype)
+        buf_printf(out, " wire %s", dtype_name((int)g->wire_dtype));
+    buf_printf(out, " params");
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &plan_at->group_params[g->first_param + k];
         buf_printf(out, " %u@%lld", a->param, (long long)a->offset);

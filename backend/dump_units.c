@@ -85,14 +85,16 @@ static void see_reduced(Units *u, const PlanInstr *in, uint64_t i) {
 static void follow(Units *u, uint64_t i) {
     const Plan *p = u->v->p;
     const PlanInstr *in = &p->instrs[i];
-    bool view = op_info[in->op].alias == ALIAS_VIEW || in->op == OP_copy_out;
+    bool view =
+        op_info[in->op].alias == ALIAS_VIEW || in->op == OP_copy_out || in->op == OP_dequantize;
     int32_t row = -1;
     for (uint32_t k = 0; k < in->n_in; k++) {
         int32_t of = u->of[p->operands[in->first_in + k] - u->base];
         if (of >= 0 && !view) read_value(u, &u->gathered.at[of], in, i);
         if (of >= 0 && view) row = of;
     }
-    bool cast = in->op == OP_cast && in->unit >= 0 && !p->values[in->first_out].slots &&
+    bool made = in->op == OP_cast || in->op == OP_quantize;
+    bool cast = made && in->unit >= 0 && !p->values[in->first_out].slots &&
                 u->v->lives.category[in->first_out] == HOLDS_GATHERED;
     if (cast && u->unit[in->unit].last >= 0 &&
         u->gathered.at[u->unit[in->unit].last].from + 1 == i) {

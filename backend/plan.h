@@ -194,8 +194,9 @@ typedef struct PlanUnit {
 typedef struct PlanGroup { /* a flat parameter, see Group in ir.h */
     uint32_t unit, flags;  /* GROUP_* */
     uint32_t first_param, n_param;
-    uint32_t master_dtype, compute_dtype, reduce_dtype;
+    uint32_t master_dtype, compute_dtype, reduce_dtype, wire_dtype; /* wire: it is gathered in */
     AxisSet split; /* axes over which master and moments are split */
+    uint32_t pad;
     int64_t unpadded, padded, shard;
 } PlanGroup;
 enum { GROUP_TRAINABLE = 1, GROUP_MATRICES = 2 }; /* the second: by Muon */

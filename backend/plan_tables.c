@@ -299,9 +299,10 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
     const PlanGroup *g = &p->groups[i];
     int64_t end = 0;
     Mesh mesh = plan_mesh(p);
-    FAIL_IF(g->flags > 3 || g->flags == GROUP_MATRICES || g->split & ~mesh_parameter_axes(&mesh) ||
-                !dtype_is_float((int)g->master_dtype) || !dtype_is_float((int)g->compute_dtype) ||
-                !dtype_is_float((int)g->reduce_dtype),
+    FAIL_IF(g->pad || g->flags > 3 || g->flags == GROUP_MATRICES ||
+                g->split & ~mesh_parameter_axes(&mesh) || !dtype_is_float((int)g->master_dtype) ||
+                !dtype_is_float((int)g->compute_dtype) || !dtype_is_float((int)g->reduce_dtype) ||
+                (g->wire_dtype != g->compute_dtype && g->wire_dtype != DT_F8E4M3),
             "group %llu: unknown flags, axes or dtype", (Llu)i);
     FAIL_IF(bad_count(g->unpadded, 1) || bad_count(g->padded, 1) || bad_count(g->shard, 1) ||
                 g->padded < g->unpadded,
@@ -382,8 +383,9 @@ static int read_state_role(Reading *r, const PlanState *s, const char *name) {
         right =
             g && s->type.rank == 1 && (s->type.dim[0] == g->shard || s->type.dim[0] == g->padded);
         break;
-    case STATE_GATHERED: right = g && has_shape(&s->type, g->compute_dtype, g->padded); break;
+    case STATE_GATHERED: right = g && has_shape(&s->type, g->wire_dtype, g->padded); break;
     case STATE_COPY: right = g && has_shape(&s->type, g->compute_dtype, g->shard); break;
+    case STATE_LARGEST: right = g && has_shape(&s->type, DT_I32, g->n_param); break;
     default: break;
     }
     FAIL_IF(!right, "state %s does not have the type of its role", name);

@@ -54,7 +54,8 @@ int32_t graph_add_state(Graph *g, StateRole role, const char *name, Type t, int3
                .group = group,
                .address = NO_ADDRESS};
     bool known = group >= 0 && group < (int64_t)g->groups.n;
-    if (known && role != STATE_FACTORS) s.split = g->groups.at[group].layout.split;
+    bool whole = role == STATE_FACTORS || role == STATE_LARGEST;
+    if (known && !whole) s.split = g->groups.at[group].layout.split;
     vec_push(g->arena, &g->states, s);
     return (int32_t)g->states.n - 1;
 }

@@ -137,6 +137,7 @@ typedef struct Group {
     int32_t unit;
     bool trainable, matrices; /* matrices: of parameters that Muon moves */
     int master_dtype, compute_dtype, reduce_dtype;
+    int wire_dtype; /* in which it is gathered; not the compute dtype only where that is f8e4m3 */
     VEC(GroupParam) params;
     Layout layout;
 } Group;

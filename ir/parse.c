@@ -545,7 +545,6 @@ static bool parse_param(Parser *p) {
 
 /* Of a state that says nothing of its own, until groups are there. */
 #define AS_GROUP UINT32_MAX
-
 static bool parse_state(Parser *p) {
     State s = {.param = NO_INDEX, .group = NO_INDEX};
     int role;
@@ -605,11 +604,14 @@ static bool parse_group(Parser *p) {
         return false;
     q.matrices = accept_word(p, "matrices");
     q.trainable = q.matrices || accept_word(p, "trainable");
-    if (!q.trainable && !expect_word(p, "frozen")) return false;
-    if (!expect_word(p, "master") || !parse_dtype(p, &q.master_dtype) ||
-        !expect_word(p, "compute") || !parse_dtype(p, &q.compute_dtype) ||
-        !expect_word(p, "reduce") || !parse_dtype(p, &q.reduce_dtype) || !expect_word(p, "params"))
+    if ((!q.trainable && !expect_word(p, "frozen")) || !expect_word(p, "master") ||
+        !parse_dtype(p, &q.master_dtype) || !expect_word(p, "compute") ||
+        !parse_dtype(p, &q.compute_dtype) || !expect_word(p, "reduce") ||
+        !parse_dtype(p, &q.reduce_dtype))
         return false;
+    q.wire_dtype = q.compute_dtype;
+    if (accept_word(p, "wire") && !parse_dtype(p, &q.wire_dtype)) return false;
+    if (!expect_word(p, "params")) return false;
     while (is_digit(peek(p)) || (q.params.n && accept(p, ','))) {
         GroupParam one = {0};
         if (!parse_i32(p, &one.param) || !expect(p, '@') || !parse_int(p, &one.offset) ||

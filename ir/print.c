@@ -389,12 +389,15 @@ static void print_units(Printer *p) {
 static void print_groups(Printer *p) {
     for (uint32_t i = 0; i < p->g->groups.n; i++) {
         const Group *q = &p->g->groups.at[i];
-        buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s params", i, q->unit,
+        buf_printf(p->out, "group %u unit %d %s master %s compute %s reduce %s", i, q->unit,
                    q->matrices    ? "matrices"
                    : q->trainable ? "trainable"
                                   : "frozen",
                    dtype_name(q->master_dtype), dtype_name(q->compute_dtype),
                    dtype_name(q->reduce_dtype));
+        if (q->wire_dtype != q->compute_dtype)
+            buf_printf(p->out, " wire %s", dtype_name(q->wire_dtype));
+        put(p, " params");
         for (uint32_t k = 0; k < q->params.n; k++) {
             buf_printf(p->out, "%s %d@%lld", k ? "," : "", q->params.at[k].param,
                        (long long)q->params.at[k].offset);

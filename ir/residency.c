@@ -5,7 +5,7 @@ typedef enum Entry { GONE, SPLIT, WHOLE, RESHARD, HELD, PARTIAL, ACCUMULATE } En
 
 typedef enum PlaceEntry { DEVICE, AWAY } PlaceEntry;
 typedef enum MovedBy { BY_NOTHING, BY_STATES, BY_PARAMS, BY_GRADS } MovedBy;
-typedef enum GroupDtype { OF_MASTER, OF_COMPUTE, OF_REDUCE } GroupDtype;
+typedef enum GroupDtype { OF_MASTER, OF_COMPUTE, OF_WIRE, OF_REDUCE } GroupDtype;
 
 static const uint8_t table[STRATEGY_KINDS][RESIDENTS][BORDERS] = {
 #define RESIDES(strategy, what, ...) [strategy][RESIDENT_##what] = {__VA_ARGS__},
@@ -53,6 +53,7 @@ int resident_dtype(Resident what, const Group *g) {
     switch (lives[what].dtype) {
     case OF_MASTER: return g->master_dtype;
     case OF_COMPUTE: return g->compute_dtype;
+    case OF_WIRE: return g->wire_dtype;
     case OF_REDUCE: return g->reduce_dtype;
     }
     return DT_NONE;
@@ -70,6 +71,7 @@ Resident resident_of(StateRole role) {
     case STATE_STAGING:
     case STATE_SCALE:
     case STATE_METRIC:
+    case STATE_LARGEST:
     case STATE_FACTORS: /* of rows and columns: every rank has them whole, and they are small */
     case STATE_ROLES: break;
     }
@@ -87,6 +89,25 @@ bool value_is_away(const Graph *g, ValueId v) {
     if (def->kind == OP_evict) return true;
     return def->kind == OP_state &&
            state_place(&g->policy, &g->states.at[def->attr->index]) != PLACE_DEVICE;
+}
+
+/* The dtype that the policy gathers it in, or DT_NONE. f8e4m3 for all is for what has two axes or
+ * more: of a vector there is little to save, and its numbers are not alike. */
+static int dtype_asked(const Policy *p, const Param *param) {
+    if (!strategy_gathers(p->strategy) || param->replicate) return DT_NONE;
+    if (param->gather != DT_NONE) return param->gather;
+    bool not_meant = p->gather == DT_F8E4M3 && param->type.rank < 2;
+    return param->keep_f32 || not_meant ? DT_NONE : p->gather;
+}
+
+int dtype_read(const Policy *p, const Param *param) {
+    int asked = dtype_asked(p, param);
+    if (asked != DT_NONE && asked != DT_F8E4M3) return asked;
+    return param->keep_f32 ? DT_F32 : p->compute_dtype;
+}
+
+int dtype_on_wire(const Policy *p, const Param *param) {
+    return dtype_asked(p, param) == DT_F8E4M3 ? DT_F8E4M3 : param->compute_dtype;
 }
 
 Residence residence_of_contribution(const Policy *p) {

@@ -47,6 +47,11 @@ typedef struct Transition {
  * holds whole where the strategy splits others. */
 typedef enum Extent { EXTENT_UNIT, EXTENT_KEPT, EXTENT_GIVEN, EXTENT_ROOT, EXTENT_WHOLE } Extent;
 
+/* In which dtype the computation reads a parameter, by the policy, and, once pass precision has set
+ * that, in which it is gathered: the same, or f8e4m3, which nothing computes with. */
+int dtype_read(const Policy *p, const Param *param);
+int dtype_on_wire(const Policy *p, const Param *param);
+
 /* residency.c */
 Residence residence_of(const Policy *p, Resident what, Border border, Extent of);
 /* A gradient as backward leaves it: whole, the contribution of a rank's own samples. */

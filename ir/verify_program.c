@@ -174,7 +174,7 @@ void verify_training(Verify *v) {
 /* The group whose gathered parameters a value holds, or NO_INDEX when that is not plain. */
 static int32_t flat_group(const Verify *v, ValueId id) {
     const Op *def = &v->g->ops.at[verify_value(v, id)->def];
-    for (; def->kind == OP_cast || def->kind == OP_fetch;
+    for (; def->kind == OP_cast || def->kind == OP_quantize || def->kind == OP_fetch;
          def = &v->g->ops.at[verify_value(v, id)->def])
         id = def->in[0];
     if (def->kind == OP_unshard)
@@ -217,9 +217,10 @@ static void check_copy_out(Verify *v, const Op *op) {
     const Group *q = &v->g->groups.at[row];
     uint32_t k = 0;
     while (k < q->params.n && q->params.at[k].param != (int32_t)op->attr->index) k++;
-    if (k == q->params.n || !q->params.at[k].chunk)
-        verify_broken(v, RULE_SHARD_4, op, "group %d has no chunks of parameter %lld", row,
-                      (long long)op->attr->index);
+    bool quantized = op->kind == OP_dequantize;
+    if (k == q->params.n || (!quantized && !q->params.at[k].chunk))
+        verify_broken(v, RULE_SHARD_4, op, "group %d has no %s parameter %lld", row,
+                      quantized ? "quantized" : "chunks of", (long long)op->attr->index);
 }
 
 /* A pack is one piece of memory in which gradients are where they belong. */
@@ -373,7 +374,7 @@ void verify_sharding(Verify *v) {
     for (uint32_t k = 0; k < v->program->ops.n; k++) {
         const Op *op = verify_op(v, k);
         if (op->kind == OP_view) check_view(v, op);
-        if (op->kind == OP_copy_out) check_copy_out(v, op);
+        if (op->kind == OP_copy_out || op->kind == OP_dequantize) check_copy_out(v, op);
         if (op->kind == OP_pack || op->kind == OP_copy_in) check_pack(v, op);
         if (op->kind == OP_retain) check_retain(v, op);
         if (op_info[op->kind].effect == EFFECT_COMM) check_collective(v, op);

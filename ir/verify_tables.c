@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "residency.h"
 #include "text.h"
 #include "verify.h"
 
@@ -91,6 +92,7 @@ static void check_rows_of_units(Verify *v) {
         const Group *q = &g->groups.at[i];
         NEED(is_row(q->unit, g->units.n), "group %u: there is no unit %d", i, q->unit);
         NEED(dtype_is_float(q->master_dtype) && dtype_is_float(q->compute_dtype) &&
+                 (q->wire_dtype == q->compute_dtype || q->wire_dtype == DT_F8E4M3) &&
                  (dtype_is_float(q->reduce_dtype) || (!q->trainable && !q->reduce_dtype)),
              "group %u: a dtype that is no float", i);
         for (uint32_t k = 0; k < q->params.n; k++)
@@ -187,6 +189,8 @@ static bool resides(const Verify *v, const State *s, const Group *group) {
     const Mesh *mesh = &v->g->policy.mesh;
     const Type *t = &s->type;
     if (!group || s->role == STATE_FACTORS) return !s->split && !s->partial;
+    if (s->role == STATE_LARGEST)
+        return !s->split && !s->partial && t->rank == 1 && t->dim[0] == group->params.n;
     if (s->split & ~mesh_parameter_axes(mesh) || s->partial & ~mesh_sample_axes(mesh)) return false;
     if (s->partial && (s->role != STATE_GRADIENT || s->partial & s->split)) return false;
     return t->rank == 1 && t->dim[0] == group->layout.padded / mesh_extent(mesh, s->split);
@@ -222,9 +226,10 @@ static bool role_fits(const Verify *v, const State *s) {
         return (group || !v->grouped) && t->dtype == DT_F32 && vector && t->dim[0] == n;
     }
     case STATE_GRADIENT: return group && dtype_is_float(t->dtype);
-    case STATE_GATHERED: return group && dtype_is_float(t->dtype) && !s->split;
+    case STATE_GATHERED: return group && dtype_is_sent(t->dtype) && !s->split;
     case STATE_COPY:
         return group && t->dtype == group->compute_dtype && s->split == group->layout.split;
+    case STATE_LARGEST: return group && t->dtype == DT_I32;
     default: return false;
     }
 }
@@ -275,8 +280,8 @@ static void check_members(Verify *v) {
             const Param *p = &g->params.at[q->params.at[k].param];
             owners[q->params.at[k].param]++;
             if (p->type.dtype != q->master_dtype || p->compute_dtype != q->compute_dtype ||
-                p->frozen == q->trainable || (p->replicate && q->layout.split) ||
-                (q->trainable && p->matrix != q->matrices))
+                q->wire_dtype != dtype_on_wire(&g->policy, p) || p->frozen == q->trainable ||
+                (p->replicate && q->layout.split) || (q->trainable && p->matrix != q->matrices))
                 verify_broken(v, RULE_SHARD_2, NULL, "group %u and parameter \"%s\" disagree", i,
                               p->name.path);
         }
@@ -315,7 +320,7 @@ static void check_layout(Verify *v, uint32_t row) {
         return;
     }
     int64_t ranks = mesh_extent(&v->g->policy.mesh, q->layout.split), end = 0;
-    int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->compute_dtype), 1);
+    int64_t grain = MAX(v->g->policy.align / dtype_bytes(q->wire_dtype), 1);
     for (uint32_t k = 0; k < q->params.n; k++) {
         int64_t at = q->params.at[k].offset;
         if (at < end || at % grain || at > q->layout.padded || q->params.at[k].chunk) {

@@ -23,6 +23,9 @@
  * after the master and all programs read; else each gather makes it.
  *
  * With one rank or strategy none the flat parameter is the state itself, or its cast.
+ *
+ * What is gathered in f8e4m3 is quantized by the largest weight of each parameter: one all_reduce
+ * of all of them when a step begins, kept for its further micro-batches, and one in an evaluation.
  */
 #include <string.h>
 
@@ -55,10 +58,22 @@ static bool policy_is_possible(const Graph *g) {
 
 /* ---- states ---- */
 
+/* As that of the master weights: "grad.h.0" beside "param.h.0". */
+static const char *state_name(const Comm *c, const char *word, uint32_t k) {
+    const char *of = c->g->states.at[c->param_state[k]].name + strlen("param");
+    return arena_printf(c->g->scratch, "%s%s", word, of);
+}
+
+/* Weights change once a step: the largest ones that its first call finds are those of all calls. */
+static int32_t add_largest_state(Comm *c, uint32_t k) {
+    int64_t n = c->g->groups.at[k].params.n;
+    return graph_add_state(c->g, STATE_LARGEST, state_name(c, "largest", k), type_of(DT_I32, 1, &n),
+                           NO_INDEX, (int32_t)k);
+}
+
 static int32_t add_state(Comm *c, StateRole role, const char *word, uint32_t k, Residence where) {
     Graph *g = c->g;
-    const char *of = g->states.at[c->param_state[k]].name + strlen("param");
-    const char *name = arena_printf(g->scratch, "%s%s", word, of);
+    const char *name = state_name(c, word, k);
     int dtype = resident_dtype(resident_of(role), &g->groups.at[k]);
     int64_t elements = g->groups.at[k].layout.padded / mesh_extent(&g->policy.mesh, where.split);
     int32_t row =
@@ -75,11 +90,13 @@ static void make_states(Comm *c) {
     c->copy_state = arena_array(g->scratch, int32_t, n);
     c->gradient_state = arena_array(g->scratch, int32_t, n);
     c->gathered_state = arena_array(g->scratch, int32_t, n);
+    c->largest_state = arena_array(g->scratch, int32_t, n);
     for (uint32_t i = 0; i < g->states.n; i++)
         if (g->states.at[i].role == STATE_PARAM) c->param_state[g->states.at[i].group] = (int32_t)i;
     for (uint32_t k = 0; k < n; k++) {
         Group group = g->groups.at[k];
-        c->copy_state[k] = c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
+        c->copy_state[k] = c->largest_state[k] = NO_INDEX;
+        c->gradient_state[k] = c->gathered_state[k] = NO_INDEX;
         Residence gradient = comm_residence(c, RESIDENT_GRADIENT, BORDER_BETWEEN, k);
         Residence gathered = comm_gathered(c, BORDER_BETWEEN, group.unit);
         Residence master = comm_residence(c, RESIDENT_MASTER, BORDER_START, k);
@@ -88,6 +105,8 @@ static void make_states(Comm *c) {
             c->gradient_state[k] = add_state(c, STATE_GRADIENT, "grad", k, gradient);
         if (gathered.kept && group.layout.split)
             c->gathered_state[k] = add_state(c, STATE_GATHERED, "gathered", k, gathered);
+        if (group.wire_dtype == DT_F8E4M3 && g->policy.micro_batches > 1)
+            c->largest_state[k] = add_largest_state(c, k);
     }
 }
 
@@ -115,11 +134,17 @@ static void tell_price(const Comm *c) {
 
 static void tell_idle_cast(const Comm *c) {
     const Graph *g = c->g;
+    bool quantized = false;
     if (g->policy.cast == CAST_AUTO) return;
-    for (uint32_t k = 0; k < g->groups.n; k++)
-        if (g->groups.at[k].compute_dtype != g->groups.at[k].master_dtype) return;
-    Diag d = diag_at(g->diags, W_no_effect, (Span){0},
-                     "parameters are read in the dtype in which they are kept: cast has no effect");
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        bool f8 = g->groups.at[k].wire_dtype == DT_F8E4M3;
+        if (!f8 && g->groups.at[k].wire_dtype != g->groups.at[k].master_dtype) return;
+        quantized |= f8;
+    }
+    const char *why = quantized
+                          ? "parameters are quantized for each gather or read as they are kept"
+                          : "parameters are read in the dtype in which they are kept";
+    Diag d = diag_at(g->diags, W_no_effect, (Span){0}, "%s: cast has no effect", why);
     diag_emit(&d);
 }
 

@@ -73,7 +73,7 @@ typedef struct Comm {
     Place *place;    /* by parameter */
     int32_t *around; /* by unit: the unit around it, or NO_INDEX */
     /* by group, or NO_INDEX */
-    int32_t *param_state, *copy_state, *gradient_state, *gathered_state;
+    int32_t *param_state, *copy_state, *gradient_state, *gathered_state, *largest_state;
 } Comm;
 
 /* comm_states.c: where the policy has something of a group, or of a unit's gathered parameters, at

@@ -75,6 +75,7 @@ typedef struct Emit {
     ValueId *shard;         /* by group: master shard as the program starts, if it is read */
     ValueId *copy;          /* by group: the same of its copy in the compute dtype; after the update
                                what that made of it */
+    ValueId *largest;       /* by group gathered in f8e4m3: its largest weights */
     ValueId *became;        /* by old value */
     uint32_t *view_gather;  /* by old value, of a view: gather + 1 of the one that it became */
     ValueId *pack;          /* by group: its pack, or NO_VALUE before that */
@@ -123,11 +124,18 @@ static bool stays(const Emit *e, const Gather *gather) {
 
 static ValueId fetch(Emit *e, ValueId v) { return emit(&e->b, OP_fetch, NULL, 1, &v, NULL); }
 
-static ValueId compute_shard(Emit *e, uint32_t k) {
+/* What is gathered of a group: its master shard in the dtype of the wire. */
+static ValueId wire_shard(Emit *e, uint32_t k) {
     const Group *group = &e->c->g->groups.at[k];
     bool copied = e->c->copy_state[k] != NO_INDEX;
     ValueId shard = copied ? e->copy[k] : e->shard[k];
     if (value_is_away(e->c->g, shard)) shard = fetch(e, shard);
+    if (group->wire_dtype == DT_F8E4M3) {
+        Attrs a = {.group = k};
+        ValueId in[2] = {shard, e->largest[k]};
+        Type t = type_of(DT_F8E4M3, 1, &group->layout.shard);
+        return emit(&e->b, OP_quantize, &a, 2, in, &t);
+    }
     if (copied || group->compute_dtype == group->master_dtype) return shard;
     Type t = type_of(group->compute_dtype, 1, &group->layout.shard);
     return emit(&e->b, OP_cast, NULL, 1, &shard, &t);
@@ -204,7 +212,7 @@ static void emit_unshard(Emit *e, const Gather *gather) {
         uint32_t k = (uint32_t)u->groups.at[n];
         bool retained = e->part[k] != NO_VALUE;
         if (retained) axes = retained_axes(e, gather->unit);
-        in[n++] = retained ? e->part[k] : compute_shard(e, k);
+        in[n++] = retained ? e->part[k] : wire_shard(e, k);
     }
     if (!u->is_root) {
         int64_t before = (int64_t)e->resharded.n - g->policy.inflight;
@@ -226,7 +234,7 @@ static void begin_gather(Emit *e, uint32_t segment) {
     if (split && !there) emit_unshard(e, gather);
     for (uint32_t j = there ? 0 : split; j < u->groups.n; j++) {
         uint32_t k = (uint32_t)u->groups.at[j];
-        e->flat[k] = j < split ? emit_state(&e->b, e->c->gathered_state[k]) : compute_shard(e, k);
+        e->flat[k] = j < split ? emit_state(&e->b, e->c->gathered_state[k]) : wire_shard(e, k);
     }
     e->current[gather->unit] = (int32_t)e->next_gather++;
 }
@@ -264,22 +272,31 @@ static void end_gathers(Emit *e, const Op *old, uint32_t item) {
 }
 
 /* A parameter of the current gather, or a reshape of one: once per gather, before its first reader.
- * A view shows it where it is in one piece; what is in chunks is copied together. */
+ * A view shows it where it is in one piece; what is in chunks is copied together. What came in
+ * f8e4m3 is dequantized, for backward anew: the copies take more memory than the gathered unit. */
+enum { ANEW = 1 << 30 };
 static ValueId view_of(Emit *e, ValueId old, int32_t p) {
     Graph *g = e->c->g;
     int32_t unit = e->c->map.owner[p], gather = e->current[unit];
     CHECK(gather != NO_INDEX);
-    if (e->view_gather[old] == (uint32_t)gather + 1) return e->became[old];
+    const Place *place = &e->c->place[p];
+    bool quantized = g->groups.at[place->group].wire_dtype == DT_F8E4M3;
+    uint32_t stamp = (uint32_t)gather + 1;
+    if (quantized && e->b.phase == PHASE_BACKWARD) stamp |= ANEW;
+    if (e->view_gather[old] == stamp) return e->became[old];
     Op def = g->ops.at[g->values.at[old].def];
     Type t = g->values.at[old].type;
-    const Place *place = &e->c->place[p];
     bool direct = def.kind == OP_param;
-    ValueId in = direct ? e->flat[place->group] : view_of(e, def.in[0], p);
-    OpKind kind = !direct ? def.kind : place->whole ? OP_view : OP_copy_out;
+    ValueId in[2] = {direct ? e->flat[place->group] : view_of(e, def.in[0], p),
+                     e->largest[place->group]};
+    OpKind kind = !direct        ? def.kind
+                  : quantized    ? OP_dequantize
+                  : place->whole ? OP_view
+                                 : OP_copy_out;
     Attrs a =
         direct ? (Attrs){.offset = place->offset * dtype_bytes(t.dtype), .index = p} : *def.attr;
-    e->view_gather[old] = (uint32_t)gather + 1;
-    return e->became[old] = emit(&e->b, kind, &a, 1, &in, &t);
+    e->view_gather[old] = stamp;
+    return e->became[old] = emit(&e->b, kind, &a, kind == OP_dequantize ? 2 : 1, in, &t);
 }
 
 /* ---- reductions ---- */
@@ -790,6 +807,36 @@ static void read_shards(Emit *e) {
     }
 }
 
+/* The largest weights of what the program gathers in f8e4m3: those of the step's first call, or
+ * found here, by one collective. */
+static void find_largest(Emit *e) {
+    Graph *g = e->c->g;
+    ValueId *in = arena_array(g->scratch, ValueId, g->groups.n);
+    uint32_t *group = arena_array(g->scratch, uint32_t, g->groups.n), n = 0;
+    bool *gathered = arena_array(g->scratch, bool, g->units.n);
+    for (uint32_t k = 0; k < e->parts->gathers.n; k++)
+        gathered[e->parts->gathers.at[k].unit] = true;
+    for (uint32_t k = 0; k < g->groups.n; k++) {
+        const Group *q = &g->groups.at[k];
+        if (q->wire_dtype != DT_F8E4M3 || !gathered[q->unit]) continue;
+        builder_at_unit(&e->b, q->unit, PHASE_FORWARD);
+        if (e->entry == BORDER_BETWEEN) {
+            e->largest[k] = emit_state(&e->b, e->c->largest_state[k]);
+            continue;
+        }
+        Type t = type_of(DT_I32, 1, &(int64_t){q->params.n});
+        ValueId shard = value_is_away(g, e->shard[k]) ? fetch(e, e->shard[k]) : e->shard[k];
+        group[n] = k;
+        in[n++] = emit(&e->b, OP_amax, &(Attrs){.group = k}, 1, &shard, &t);
+    }
+    Attrs a = {.unit = NO_INDEX, .axes = e->c->gather, .comm = COMM_REDUCE, .tag = TAG_METRIC};
+    OpId sum = n && a.axes ? op_emit(&e->b, OP_all_reduce, &a, n, in, NULL) : NO_OP;
+    for (uint32_t k = 0; k < n; k++) {
+        ValueId v = e->largest[group[k]] = sum == NO_OP ? in[k] : g->ops.at[sum].out + k;
+        if (e->exit == BORDER_BETWEEN) emit_set_state(&e->b, e->c->largest_state[group[k]], v);
+    }
+}
+
 static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     Graph *g = c->g;
     Arena *a = g->scratch;
@@ -808,6 +855,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
     e.copy = arena_array(a, ValueId, g->groups.n);
+    e.largest = arena_array(a, ValueId, g->groups.n);
     e.part = arena_array(a, ValueId, g->groups.n);
     e.pack = arena_array(a, ValueId, g->groups.n);
     e.contribution = arena_array(a, ValueId, g->groups.n);
@@ -824,6 +872,7 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
 void comm_emit(Comm *c, const Parts *parts, ProgramKind kind) {
     Emit e = begin(c, parts, kind);
     read_shards(&e);
+    find_largest(&e);
     find_windows(&e);
     for (uint32_t v = 0; v < parts->n_values; v++)
         if (parts->shard[v] != NO_INDEX) e.became[v] = e.shard[parts->shard[v]];

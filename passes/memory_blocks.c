@@ -7,9 +7,9 @@
  * memory of an operand where the op allows it, the operand's whole block ends there and the
  * result's begins there.
  *
- * A gather is in place where its operand is a cast on its stream or a fetch, which nothing else
- * reads: that writes into this rank's slot of what is gathered. The block of the result begins with
- * it.
+ * A gather is in place where its operand is a cast (or quantize) on its stream or a fetch, which
+ * nothing else reads: that writes into this rank's slot of what is gathered. The block of the
+ * result begins with it.
  *
  * Where one value would have to be in two places (one gradient for two parameters, an operand that
  * is read after the op that replaces it), memory_copies has put a copy before the op, so a
@@ -125,8 +125,8 @@ static void join_slots(Build *u, const Op *op, const uint32_t *readers) {
     for (uint32_t k = 0; op->kind == OP_unshard && k < op->n_in && k < op->n_out; k++) {
         const Value *v = &g->values.at[op->in[k]];
         const Op *def = &g->ops.at[v->def];
-        bool feeds = def->kind == OP_fetch || (def->kind == OP_cast && def->stream == op->stream);
-        bool own = readers[op->in[k]] == 1 && feeds;
+        bool made = (def->kind == OP_cast || def->kind == OP_quantize) && def->stream == op->stream;
+        bool own = readers[op->in[k]] == 1 && (made || def->kind == OP_fetch);
         if (u->decided ? v->slots != 0 : own) join(b, op->out + k, op->in[k], 0);
     }
 }

@@ -4,11 +4,11 @@
  * with other types. Activations and their gradients have the compute dtype, statistics (mean, rstd,
  * log-sum-exp) f32, gradients of parameters the reduce dtype of their parameter; parameters marked
  * @f32 are read, and their gradients written, in f32. A parameter that is gathered in a dtype of
- * its own is read in that. Params learn both dtypes. No op is added: every kernel reads operands of
- * either dtype and rounds its result once, and the cast of a parameter belongs to its shard, where
- * pass comm puts it. With everything f32 nothing changes. A product with a weight marked @f32 has
- * an f32 result, and so has what is computed from such results, weights and statistics alone,
- * forward and backward: a router is f32 up to its choice.
+ * its own is read in that, but for f8e4m3. Params learn both dtypes. No op is added: every kernel
+ * reads operands of either dtype and rounds its result once, and the cast of a parameter belongs to
+ * its shard, where pass comm puts it. With everything f32 nothing changes. A product with a weight
+ * marked @f32 has an f32 result, and so has what is computed from such results, weights and
+ * statistics alone, forward and backward: a router is f32 up to its choice.
  *
  * 1. Backwards: which values are gradients of parameters, or sums on the way to one, and in which
  * dtype. An op that adds to an operand in place (acc) has the operand's dtype. 2. Forwards: each
@@ -106,14 +106,6 @@ static void set_results(Precision *c, const Op *op) {
         if (c->wanted[op->out + j] != DT_NONE) dtype = c->wanted[op->out + j];
         if (dtype != DT_NONE && type_is_float(&out[j].type)) out[j].type.dtype = (uint8_t)dtype;
     }
-}
-
-/* What a parameter is gathered in is what the computation reads. */
-static int dtype_read(const Policy *policy, const Param *p) {
-    bool gathered = strategy_gathers(policy->strategy) && !p->replicate;
-    if (gathered && p->gather != DT_NONE) return p->gather;
-    if (p->keep_f32) return DT_F32;
-    return gathered && policy->gather != DT_NONE ? policy->gather : policy->compute_dtype;
 }
 
 bool pass_precision(Graph *g) {

@@ -1,18 +1,18 @@
 /* schedule: the issue order and the streams.
  *
  * In: a graph of level comm, in the order of computation. Out: level sched. The list is the order
- * in which the host issues ops. unshard, and a cast that only feeds it, are on stream gather;
- * reduce_scatter and all_reduce on reduce; copies from and to host memory on fetch and evict; all
- * else on compute, in its old order.
+ * in which the host issues ops. unshard, and a cast or quantize that only feeds it, are on stream
+ * gather; reduce_scatter and all_reduce on reduce; copies from and to host memory on fetch and
+ * evict; all else on compute, in its old order.
  *
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
  * goes before the home of p - k: it is issued before unit p - k computes; post: p goes after the
  * reshard of p - k, which is before that unit's reduction (backward only; forward has nothing to
  * reduce, so there post is the same as pre). Without a p - k, p goes to the beginning of the phase
- * (post: to the end of what runs before gather 0). No gather passes the one before it, nor the
- * reshard whose token it takes. Pass `edges` makes a gather wait for the work on compute listed
- * before it.
+ * (post: to the end of what runs before gather 0). No gather passes the one before it, the reshard
+ * whose token it takes, nor what makes the largest weights that it is quantized by. Pass `edges`
+ * makes a gather wait for the work on compute listed before it.
  */
 #include "passes.h"
 
@@ -45,10 +45,13 @@ static uint8_t stream_of(OpKind kind) {
     return STREAM_COMPUTE;
 }
 
-/* Does the op at `at`, a fetch or a cast, make what one of the ops after it, up to `to`, reads? */
+/* Does the op bring a shard into the dtype in which it is gathered? */
+static bool makes_wire_shard(OpKind kind) { return kind == OP_cast || kind == OP_quantize; }
+
+/* Does the op at `at`, a fetch, cast or quantize, make what an op after it, up to `to`, reads? */
 static bool feeds(const Schedule *s, uint32_t at, uint32_t to) {
     OpKind kind = op_at(s, at)->kind;
-    if (kind != OP_cast && kind != OP_fetch) return false;
+    if (!makes_wire_shard(kind) && kind != OP_fetch) return false;
     for (uint32_t i = at + 1; i <= to; i++)
         for (uint32_t j = 0; j < op_at(s, i)->n_in; j++)
             if (maker(s, op_at(s, i)->in[j]) == s->old[at]) return true;
@@ -72,7 +75,8 @@ static void survey(Schedule *s) {
         Move m = {i, i, i}; /* what has operands does not come first */
         while (feeds(s, m.begin - 1, i)) {
             m.begin--;
-            if (op_at(s, m.begin)->kind == OP_cast) op_at(s, m.begin)->stream = STREAM_GATHER;
+            if (makes_wire_shard(op_at(s, m.begin)->kind))
+                op_at(s, m.begin)->stream = STREAM_GATHER;
         }
         m.target = m.begin;
         if (s->first[op->phase] == UINT32_MAX) s->first[op->phase] = s->moves.n;
@@ -103,6 +107,9 @@ static void aim(Schedule *s) {
         for (uint32_t j = 0; j < op->n_in; j++)
             if (s->g->values.at[op->in[j]].type.dtype == DT_TOKEN)
                 m->target = MAX(m->target, s->place[maker(s, op->in[j])] + 1);
+        for (uint32_t i = m->begin; i < m->op; i++)
+            if (op_at(s, i)->kind == OP_quantize)
+                m->target = MAX(m->target, s->place[maker(s, op_at(s, i)->in[1])] + 1);
         if (k) m->target = MAX(m->target, s->moves.at[k - 1].target);
         CHECK(m->target <= m->begin);
     }

@@ -4,12 +4,12 @@
  * one. Out: groups, states by group, gradients and updates by group. Parameters are still read one
  * by one; comm says where the flat ones are when.
  *
- * A group is the parameters of a unit that agree in compute, master and reduce dtype, in being
- * trainable, by Muon or not, and in being split; groups that every rank holds whole come last. Of N
- * ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none every rank holds
- * all of it.
+ * A group is the parameters of a unit that agree in compute, master, reduce and wire dtype, in
+ * being trainable, by Muon or not, and in being split; groups that every rank holds whole come
+ * last. Of N ranks, rank r holds [r * shard, (r + 1) * shard). With one rank or strategy none every
+ * rank holds all of it.
  *
- *   layout = flat   in pre-order, each at a multiple of align bytes of the compute dtype (align 0:
+ *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
  *   layout = param  in post-order, each in chunks of ceil(rows / N) rows, chunk r in shard r; the
  *                   shards have the same room for it, what it does not fill is zero
@@ -55,6 +55,7 @@ static bool belongs(const Policy *policy, const Group *group, const Param *p) {
     return group->layout.split == split && group->trainable == !p->frozen &&
            group->matrices == (p->matrix && !p->frozen) && group->master_dtype == p->type.dtype &&
            group->compute_dtype == p->compute_dtype &&
+           group->wire_dtype == dtype_on_wire(policy, p) &&
            (p->frozen || group->reduce_dtype == p->reduce_dtype);
 }
 
@@ -71,6 +72,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
                        .matrices = param->matrix && !param->frozen,
                        .master_dtype = param->type.dtype,
                        .compute_dtype = param->compute_dtype,
+                       .wire_dtype = dtype_on_wire(&g->policy, param),
                        .reduce_dtype = param->reduce_dtype};
         vec_push(g->arena, &u->groups, (int32_t)g->groups.n);
         vec_push(g->arena, &g->groups, group);
@@ -82,7 +84,7 @@ static void add_to_group(Shard *s, int32_t unit, uint32_t p) {
 /* ---- layouts: one function a kind, which places the parameters of a group and says its sizes */
 
 static void place_flat(Graph *g, Group *group) {
-    int64_t grain = MAX(1, g->policy.align / dtype_bytes(group->compute_dtype)), end = 0;
+    int64_t grain = MAX(1, g->policy.align / dtype_bytes(group->wire_dtype)), end = 0;
     for (uint32_t k = 0; k < group->params.n; k++) {
         group->params.at[k].offset = layout_place(end, grain);
         LayoutPlace p = group_place(g, group, k);

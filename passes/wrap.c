@@ -350,7 +350,8 @@ static void warn_root(Graph *g) {
     int64_t elements = 0, bytes = 0;
     for (uint32_t k = 0; k < g->params.n; k++) {
         elements += type_elements(&g->params.at[k].type);
-        bytes += type_elements(&g->params.at[k].type) * dtype_bytes(g->params.at[k].compute_dtype);
+        bytes += type_elements(&g->params.at[k].type) *
+                 dtype_bytes(dtype_on_wire(&g->policy, &g->params.at[k]));
     }
     const char *class = class_to_wrap(g);
     if (!class) return; /* nothing is repeated: there is nothing to cut the model at */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "check.h"
 #include "interval_map.h"
 #include "mutate.h"
 
@@ -121,11 +122,85 @@ static void units_gathered_at_once(void **state) {
     }
 }
 
+/* The first value of the same program and type as v that an instruction `from` makes before
+ * instruction i; v itself if there is none. */
+static uint32_t value_like(const Plan *p, uint32_t v, uint32_t i, uint16_t from) {
+    const PlanProgram *pr = p->programs;
+    while (i >= pr->first_instr + pr->n_instr) pr++;
+    for (uint32_t k = pr->first_instr; k < i; k++)
+        for (uint32_t j = 0; j < p->instrs[k].n_out && p->instrs[k].op == from; j++) {
+            uint32_t other = p->instrs[k].first_out + j;
+            if (other != v && type_equal(&p->values[other].type, &p->values[v].type)) return other;
+        }
+    return v;
+}
+
+/* With value `other` in the place of an operand a plan does not pass proof 4. */
+static void exchange(const Plan *good, uint32_t i, uint32_t operand, uint32_t other) {
+    Arena *a = arena_new();
+    Edit *e = edit_new(a, good);
+    Plan p;
+    PlanFault fault;
+    char message[256];
+    size_t size;
+    e->instr[i].in[operand] = other;
+    void *bytes = edit_write(e, &size);
+    if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
+    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(4), &fault), 0);
+    assert_string_equal(fault.rule, "check-4r");
+    free(bytes);
+    arena_free(a);
+}
+
+/* Largest weights that instructions `op` read, one at a time. The number of those. */
+static uint32_t exchange_all(const Plan *good, uint16_t op, uint32_t operand, uint16_t from) {
+    uint32_t tried = 0;
+    for (uint32_t i = 0; i < good->n_instrs; i++) {
+        if (good->instrs[i].op != op) continue;
+        uint32_t own = good->operands[good->instrs[i].first_in + operand];
+        if (good->values[own].type.dtype != DT_I32) continue;
+        uint32_t other = value_like(good, own, i, from);
+        if (other == own) continue;
+        exchange(good, i, operand, other);
+        tried++;
+    }
+    return tried;
+}
+
+/* By another group's largest weights, by those of this rank alone, or in the place of its own. */
+static void weights_are_quantized_by_their_own_largest(void **state) {
+    (void)state;
+    const char *set[] = {"L=2",
+                         "D=16",
+                         "H=2",
+                         "vocab=37",
+                         "seq=8",
+                         "data.length=8",
+                         "train.batch=8",
+                         "train.steps=4",
+                         "train.accumulate=2",
+                         "shard.gather=f8e4m3",
+                         "train.schedule=constant(warmup = 0)"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "f8e4m3"};
+    PlanFault fault;
+    good_plan(a, "gpt2", 2, set, (int)ARRAY_LEN(set), &g);
+    assert_int_equal(plan_check(&g.plan, &fault), 0);
+    assert_true(exchange_all(&g.plan, OP_quantize, 1, OP_all_reduce) > 0);
+    assert_true(exchange_all(&g.plan, OP_quantize, 1, OP_amax) > 0);
+    assert_true(exchange_all(&g.plan, OP_dequantize, 1, OP_all_reduce) > 0);
+    assert_true(exchange_all(&g.plan, OP_dequantize, 1, OP_state) > 0);
+    assert_true(exchange_all(&g.plan, OP_set_state, 0, OP_amax) > 0);
+    free(g.bytes);
+    arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interval_map_is_an_array),
         cmocka_unit_test(interval_map_stops_when_told),
         cmocka_unit_test(units_gathered_at_once),
+        cmocka_unit_test(weights_are_quantized_by_their_own_largest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,10 +72,13 @@ static void the_host_writes_to_the_device(void **state) {
 
 static void dtypes_are_those_of_the_group(void **state) {
     (void)state;
-    Group g = {.master_dtype = DT_F32, .compute_dtype = DT_BF16, .reduce_dtype = DT_F16};
+    Group g = {.master_dtype = DT_F32,
+               .compute_dtype = DT_BF16,
+               .reduce_dtype = DT_F16,
+               .wire_dtype = DT_F8E4M3};
     assert_int_equal(resident_dtype(RESIDENT_MASTER, &g), DT_F32);
     assert_int_equal(resident_dtype(RESIDENT_MOMENTS, &g), DT_F32);
-    assert_int_equal(resident_dtype(RESIDENT_GATHERED, &g), DT_BF16);
+    assert_int_equal(resident_dtype(RESIDENT_GATHERED, &g), DT_F8E4M3);
     assert_int_equal(resident_dtype(RESIDENT_GRADIENT, &g), DT_F16);
 }
 

@@ -878,7 +878,6 @@ const Case cases[] = {
     AMAX(1, 2, 77, 0),
     AMAX(2, 5, 103, 1),
     DEQUANTIZE(0, plan, 192, 5, 6),
-    DEQUANTIZE(2, plan, 192, 3, 3, 5),
     DEQUANTIZE(4, plan, 192, 4, 25),
     DEQUANTIZE(1, row_plan, 206, 1),
     DEQUANTIZE(4, row_plan, 206, 4, 25),
