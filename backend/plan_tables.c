@@ -170,8 +170,16 @@ static int read_params(Reading *r) {
     return 0;
 }
 
+/* Numbers of axes past the rank are zero. */
+static bool is_clean(const int64_t *axis, int rank) {
+    for (int k = rank; k < MAX_RANK; k++)
+        if (axis[k]) return false;
+    return true;
+}
+
 static bool bad_part(const Plan *p, const StoredPart *s, int64_t elements) {
-    return s->param >= p->n_params ||
+    return s->param >= p->n_params || s->rank < 0 || !is_clean(s->dim, s->rank) ||
+           !is_clean(s->stride, s->rank) ||
            !stored_is_inside(s, elements, type_elements(&p->params[s->param].type));
 }
 
@@ -180,8 +188,8 @@ static int read_stored_tensor(Reading *r, uint64_t i, uint64_t first) {
     const PlanStored *t = &p->stored[i];
     int64_t elements = 1;
     FAIL_IF(bad_string(p, t->name) || t->table >= p->n_names || t->pad || t->rank < 0 ||
-                t->rank > MAX_RANK || t->first_part != first || !t->n_part ||
-                bad_range(t->first_part, t->n_part, p->n_parts) ||
+                t->rank > MAX_RANK || !is_clean(t->dim, t->rank) || t->first_part != first ||
+                !t->n_part || bad_range(t->first_part, t->n_part, p->n_parts) ||
                 (i && t->table < p->stored[i - 1].table),
             "tensor %llu in parts is out of place", (Llu)i);
     for (int k = 0; k < t->rank; k++) {
