@@ -1,9 +1,9 @@
 /* pad: rows of odd width begin at aligned addresses.
  *
  * In: a graph of level train whose values have their dtypes. Out: the same ops; where logits and
- * their gradient are bf16 and their width is not a multiple of eight, their types have a pitch.
+ * their gradient are bf16 or f16 and their width is no multiple of eight, their types have a pitch.
  *
- * A vocabulary of 50257 makes rows of bf16 logits that begin at odd multiples of two bytes. A
+ * A vocabulary of 50257 makes rows of such logits that begin at odd multiples of two bytes. A
  * matrix product on a GPU cannot load such rows sixteen bytes at a time and is several times
  * slower, in all three products of a model's head. With a pitch of 50304 elements every row begins
  * at a multiple of 128 bytes. Weights keep their shape; the gaps between rows are never touched.
@@ -15,8 +15,8 @@
  * is.
  *
  * Not here: f32. The products of the cpu device work on f32 operands where they lie, and their bits
- * may depend on the distance of rows; bf16 operands are widened into dense copies, whatever their
- * pitch, so nothing that the cpu computes depends on this pass.
+ * may depend on the distance of rows; operands of 16 bits are widened into dense copies, whatever
+ * their pitch, so nothing that the cpu computes depends on this pass.
  */
 #include "passes.h"
 #include "signature.h"
@@ -30,7 +30,7 @@ typedef struct Pad {
 /* 128 bytes where that adds at most an eighth, else 16 bytes. */
 static uint32_t pitch_of(const Type *t) {
     enum { NARROW = 8, WIDE = 64 };
-    if (t->dtype != DT_BF16 || t->rank < 2) return 0;
+    if ((t->dtype != DT_BF16 && t->dtype != DT_F16) || t->rank < 2) return 0;
     uint64_t width = (uint64_t)t->dim[t->rank - 1], wide = align_up(width, WIDE);
     if (width % NARROW == 0 || wide > UINT32_MAX) return 0;
     return (uint32_t)(wide - width <= width / 8 ? wide : align_up(width, NARROW));
