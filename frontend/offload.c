@@ -65,7 +65,7 @@ static bool read_items(Model *m, const Setting *s, const ConstValue *item[KEYS],
 
 /* Does the update of any parameter keep moments that can move? */
 static bool has_moments(const Policy *p) {
-    return op_signature(update_op(p, false))->n_out > 1 || p->optimizer == OPTIMIZER_MUON;
+    return signature_updated(op_signature(update_op(p, false))) > 1;
 }
 
 void resolve_offload(Model *m, Policy *p, Settings *settings) {

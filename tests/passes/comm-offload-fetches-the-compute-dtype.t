@@ -5,10 +5,6 @@ auto: eval fetch bf16[12] 1
 auto: eval fetch bf16[18] 1
 auto: eval fetch bf16[24] 1
 auto: eval fetch bf16[40] 1
-auto: train cast bf16[12] 1
-auto: train cast bf16[18] 1
-auto: train cast bf16[24] 1
-auto: train cast bf16[40] 1
 auto: train evict bf16[12] 1
 auto: train evict bf16[18] 1
 auto: train evict bf16[24] 1
