@@ -10,9 +10,9 @@
  * goes before the home of p - k: it is issued before unit p - k computes; post: p goes after the
  * reshard of p - k, which is before that unit's reduction (backward only; forward has nothing to
  * reduce, so there post is the same as pre). Without a p - k, p goes to the beginning of the phase
- * (post: to the end of what runs before gather 0). No gather passes the one before it, the reshard
- * whose token it takes, nor what makes the largest weights that it is quantized by. Pass `edges`
- * makes a gather wait for the work on compute listed before it.
+ * (post: to the end of what runs before gather 0). No gather passes the one before it, nor what it
+ * reads: the token of a reshard, the part that a rank has retained, the largest weights by which it
+ * is quantized. Pass `edges` makes a gather wait for the work on compute listed before it.
  */
 #include "passes.h"
 
@@ -28,6 +28,7 @@ typedef struct Schedule {
     uint32_t n;
     uint32_t *place;   /* by op: its place in the old list */
     uint32_t *reshard; /* by op: of an unshard, the place of its reshard; n = none */
+    bool *moves_too;   /* by op: it is of a move */
     VEC(Move) moves;
     uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
     uint32_t first[PHASE_COUNT]; /* first move of the phase */
@@ -78,6 +79,7 @@ static void survey(Schedule *s) {
             if (makes_wire_shard(op_at(s, m.begin)->kind))
                 op_at(s, m.begin)->stream = STREAM_GATHER;
         }
+        for (uint32_t j = m.begin; j <= i; j++) s->moves_too[s->old[j]] = true;
         m.target = m.begin;
         if (s->first[op->phase] == UINT32_MAX) s->first[op->phase] = s->moves.n;
         vec_push(s->g->scratch, &s->moves, m);
@@ -99,17 +101,22 @@ static uint32_t wanted(const Schedule *s, uint32_t k) {
     return MIN(m->begin, s->reshard[s->old[before->op]] + 1);
 }
 
+/* The first place where all is there that the gather, and what moves with it, reads; but for what
+ * moves itself, which it does not pass. */
+static uint32_t earliest(const Schedule *s, const Move *m) {
+    uint32_t after = 0;
+    for (uint32_t i = m->begin; i <= m->op; i++)
+        for (uint32_t j = 0; j < op_at(s, i)->n_in; j++) {
+            OpId id = maker(s, op_at(s, i)->in[j]);
+            if (!s->moves_too[id]) after = MAX(after, s->place[id] + 1);
+        }
+    return after;
+}
+
 static void aim(Schedule *s) {
     for (uint32_t k = 0; k < s->moves.n; k++) {
         Move *m = &s->moves.at[k];
-        const Op *op = op_at(s, m->op);
-        m->target = MIN(m->begin, wanted(s, k));
-        for (uint32_t j = 0; j < op->n_in; j++)
-            if (s->g->values.at[op->in[j]].type.dtype == DT_TOKEN)
-                m->target = MAX(m->target, s->place[maker(s, op->in[j])] + 1);
-        for (uint32_t i = m->begin; i < m->op; i++)
-            if (op_at(s, i)->kind == OP_quantize)
-                m->target = MAX(m->target, s->place[maker(s, op_at(s, i)->in[1])] + 1);
+        m->target = MAX(MIN(m->begin, wanted(s, k)), earliest(s, m));
         if (k) m->target = MAX(m->target, s->moves.at[k - 1].target);
         CHECK(m->target <= m->begin);
     }
@@ -136,9 +143,15 @@ static void rebuild(Schedule *s, Program *p) {
 bool pass_schedule(Graph *g) {
     uint32_t *place = arena_array(g->scratch, uint32_t, g->ops.n);
     uint32_t *reshard = arena_array(g->scratch, uint32_t, g->ops.n);
+    bool *moves_too = arena_array(g->scratch, bool, g->ops.n);
     for (uint32_t i = 0; i < g->programs.n; i++) {
         Program *p = &g->programs.at[i];
-        Schedule s = {.g = g, .old = p->ops.at, .n = p->ops.n, .place = place, .reshard = reshard};
+        Schedule s = {.g = g,
+                      .old = p->ops.at,
+                      .n = p->ops.n,
+                      .place = place,
+                      .reshard = reshard,
+                      .moves_too = moves_too};
         survey(&s);
         aim(&s);
         rebuild(&s, p);
