@@ -20,6 +20,6 @@ error[E0333]: zero_optimization.zero_quantized_weights = true cannot be had here
 2 |   "zero_quantized_weights": true}}
   |   ^^^^^^^^^^^^^^^^^^^^^^^^
   |
-  = help: gathers and sums are not quantized; precision = bf16(reduce = bf16) halves what is sent
+  = help: nothing is sent as int8; shard.gather = f8e4m3 sends weights as bytes, and precision = bf16(reduce = bf16) sums as halves
 
 ==== exit 1
