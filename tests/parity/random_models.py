@@ -233,8 +233,9 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
     precision = r.choice(["f32"] * 6 + ["bf16", "f16"])
     names = sorted(t.net.shapes)
     globs = [r.choice(names), "*." + r.choice(names).split(".")[-1]]
-    globs = [g for g in globs if g[0] != "*" or any(n.endswith(g[1:]) for n in names)]
-    known = None, None, sorted(t.net.kinds - {"Net"}), t.net.paths, globs
+    globs = [g if g[0] != "*" or any(n.endswith(g[1:]) for n in names) else names[0] for g in globs]
+    classes = sorted(t.net.kinds - {"Net"})
+    known = None, None, classes if len(classes) > 1 else [*classes, "Net"], t.net.paths, globs
     for mesh in ["dp = 1", t.mesh]:
         got = t.run(mesh, ["unit = root"], drop=0)
         if isinstance(got, str):
