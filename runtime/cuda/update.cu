@@ -104,7 +104,7 @@ enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
 template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
 
 struct Update {
-    void *to[3], *copy; /* copy: of the parameter, or NULL */
+    void *to[3], *copy;      /* copy: of the parameter, or NULL */
     const void *from[3], *g; /* p, then one or two moments */
     int dtype[3], g_dtype, copy_dtype;
     const double *scale, *step;
@@ -225,8 +225,6 @@ DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
     }
 #pragma unroll
     for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
-    constexpr int of_copy = state == FORM_F32 ? FORM_BF16 : FORM_ANY;
-    if (u.copy) put8<of_copy>(u.copy, u.copy_dtype, at, n, part[0]);
 }
 
 template <int rule, int state, int of_g>
@@ -250,6 +248,9 @@ __global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
             update_eight<rule, state, of_g>(u, s, at);
         else
             update_eight<rule, FORM_ANY, FORM_ANY>(u, s, at);
+        /* read back from the cache: kept in registers, the numbers would spill others */
+        if (u.copy)
+            store8(u.copy, u.copy_dtype, at, u.n - at, load8(u.to[0], u.dtype[0], at, u.n - at));
     }
 }
 
