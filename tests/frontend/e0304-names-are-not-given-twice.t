@@ -22,5 +22,5 @@ note: it is given here too
  --> m.fsd:6:1
 error[E0306]: a names table holds "pattern" = "name" and "pattern" = skip
  --> m.fsd:8:28
-  = help: for example "*" = "transformer.*"
+  = help: for example "*" = "transformer.*", or "up" = "gate_up"[F : 2 * F]
 ==== exit 1

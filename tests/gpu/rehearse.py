@@ -70,7 +70,7 @@ def plant(fault, build, programs, env):
         (programs / "device_cuda.so").rename(programs / "device_real.so")
         shutil.copy(build / "tests/modules/gpu_wrong.so", programs / "device_cuda.so")
     elif fault == "wait":
-        env["FSDP_EMULATE_DROP_WAIT"] = "5"
+        env["FSDP_EMULATE_DROP_WAIT"] = "9"
     elif fault:
         (programs / "fsdp-run").rename(programs / "fsdp-run.real")
         script(programs / "fsdp-run", f"real={programs}/fsdp-run.real\n{PLANTED[fault]}")
