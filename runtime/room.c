@@ -1,6 +1,6 @@
 /* Is there room on this machine for what its ranks take together? Each takes an arena, where that
- * is host memory, and where it makes checkpoints the memory through which they leave: blocks, and
- * with checkpoint.snapshot = copy a copy of its state.
+ * is host memory, what the plan offloads, where that is no file, and where it makes checkpoints the
+ * memory through which they leave: blocks, and with checkpoint.snapshot = copy a copy of its state.
  *
  * Every process asks before any of them takes a page. The kernel gives pages when they are first
  * touched: each mapping succeeds by itself where all of them together would make it kill processes.
@@ -20,6 +20,7 @@ HostRoom room_of(const Run *run) {
     HostRoom r = {.ranks = run->module ? run->launch.local_ranks : run->launch.ranks};
     if (run->device->arena_is_host)
         r.arena = s->workspace_bytes[run->device->kind] + (run->test.memory ? 2 * GUARD_BYTES : 0);
+    if (!*plan_string(run->plan, s->host_path)) r.offloaded = s->host_bytes;
     if (run->saver) {
         r.copy = s->copy_bytes;
         r.blocks = (uint64_t)CK_BUFFERS * CK_BLOCK;
@@ -30,31 +31,39 @@ HostRoom room_of(const Run *run) {
 /* Of so many ranks. */
 static uint64_t needed(const HostRoom *r, int32_t ranks) {
     uint64_t one;
-    if (__builtin_add_overflow(r->arena, r->copy + r->blocks, &one)) return UINT64_MAX;
+    if (__builtin_add_overflow(r->arena, r->offloaded + r->copy + r->blocks, &one))
+        return UINT64_MAX;
     return times(one, ranks);
+}
+
+/* What makes them fit. */
+static const char *remedy(const HostRoom *r, uint64_t available) {
+    HostRoom direct = *r, filed = *r;
+    direct.copy = filed.offloaded = 0;
+    if (r->copy && needed(&direct, r->ranks) <= available)
+        return "compile with -s checkpoint.snapshot=direct, which takes no copy";
+    if (r->arena && r->offloaded && needed(&filed, r->ranks) <= available)
+        return "path = \"folder\" in shard.offload keeps what is offloaded in a file there";
+    return "a smaller train.batch, more train.accumulate, more ranks or smaller units need less";
 }
 
 int room_check(const HostRoom *r, uint64_t available, char *error) {
     uint64_t all = needed(r, r->ranks);
     if (!available || all <= available) return 0;
-    char beside[96] = "", ranks[64] = "";
+    char away[96] = "", beside[96] = "", ranks[64] = "";
+    if (r->offloaded)
+        snprintf(away, sizeof away, ", %llu bytes of offloaded state",
+                 (unsigned long long)r->offloaded);
     if (r->copy)
         snprintf(beside, sizeof beside, " and a copy of %llu bytes for checkpoints",
                  (unsigned long long)r->copy);
     if (r->ranks > 1)
         snprintf(ranks, sizeof ranks, ", %llu for the %d ranks on this machine",
                  (unsigned long long)all, r->ranks);
-    HostRoom direct = *r;
-    direct.copy = 0;
-    bool avoidable = r->copy && needed(&direct, r->ranks) <= available;
     snprintf(error, ERROR_BYTES,
-             "the plan needs an arena of %llu bytes%s%s%s; %llu bytes are available\n"
-             "help: %s",
-             (unsigned long long)r->arena, r->ranks > 1 ? " a rank" : "", beside, ranks,
-             (unsigned long long)available,
-             avoidable ? "compile with -s checkpoint.snapshot=direct, which takes no copy"
-                       : "a smaller train.batch, more train.accumulate, more ranks or smaller "
-                         "units need less");
+             "the plan needs an arena of %llu bytes%s%s%s%s; %llu bytes are available\nhelp: %s",
+             (unsigned long long)r->arena, r->ranks > 1 ? " a rank" : "", away, beside, ranks,
+             (unsigned long long)available, remedy(r, available));
     return EXIT_ENVIRONMENT;
 }
 

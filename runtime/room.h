@@ -7,6 +7,7 @@
 
 typedef struct HostRoom { /* bytes a rank */
     uint64_t arena;       /* 0 where it is memory of a device */
+    uint64_t offloaded;   /* by the plan, to memory; 0 where it is a file's */
     uint64_t copy;        /* of the state, for checkpoints */
     uint64_t blocks;      /* through which their files are written */
     int32_t ranks;        /* of this machine */

@@ -34,6 +34,20 @@ static void the_copy_for_checkpoints_counts(void **state) {
     assert_non_null(strstr(text, "help: a smaller train.batch"));
 }
 
+static void what_is_offloaded_counts(void **state) {
+    (void)state;
+    HostRoom r = {.arena = 100, .offloaded = 50, .ranks = 2};
+    assert_int_equal(room_check(&r, 300, text), 0);
+    assert_int_equal(room_check(&r, 299, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(text, "100 bytes a rank, 50 bytes of offloaded state, 300 for the 2"));
+    assert_non_null(strstr(text, "help: path = \"folder\" in shard.offload"));
+    assert_int_equal(room_check(&r, 199, text), EXIT_ENVIRONMENT); /* nor with a file */
+    assert_non_null(strstr(text, "help: a smaller train.batch"));
+    r.arena = 0; /* of a device, which copies from memory alone */
+    assert_int_equal(room_check(&r, 99, text), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(text, "help: a smaller train.batch"));
+}
+
 static void a_lost_host_doubles_the_ranks(void **state) {
     (void)state;
     HostRoom r = {.arena = 1000000000, .ranks = 4};
@@ -49,6 +63,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arenas_of_all_ranks_count),
         cmocka_unit_test(the_copy_for_checkpoints_counts),
+        cmocka_unit_test(what_is_offloaded_counts),
         cmocka_unit_test(a_lost_host_doubles_the_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
