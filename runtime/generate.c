@@ -169,8 +169,10 @@ static int generator_before(void *of, uint32_t instr, char *error) {
     Rank *r = g->rank;
     if (instr != g->instr || r->rank != 0) return 0;
     const PlanInstr *in = &r->run->plan->instrs[instr];
-    uint64_t bytes = (uint64_t)vocabulary(g->logits) * dtype_bytes(g->logits->type.dtype);
-    const char *from = r->arena + g->logits->address + (uint64_t)g->row * bytes;
+    const Type *t = &g->logits->type;
+    uint64_t bytes = (uint64_t)(vocabulary(g->logits) * dtype_bytes(t->dtype));
+    uint64_t row_bytes = (uint64_t)(type_pitch(t) * dtype_bytes(t->dtype));
+    const char *from = r->arena + g->logits->address + (uint64_t)g->row * row_bytes;
     int code = r->run->device->copy_out(r->context, in->stream, g->raw, from, bytes, error);
     return code ? code : rank_synchronize(r, error);
 }
