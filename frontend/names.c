@@ -163,6 +163,16 @@ static void check_matches(Elaboration *e, NamesTable *t) {
     }
 }
 
+static void check_name(Elaboration *e, uint32_t table, const Param *p) {
+    const NamesRule *rule = names_rule(&e->model->names.at[table], p->key);
+    bool transposed;
+    if (!rule || rule->parts) return;
+    if (*frontend_checkpoint_name(e->frontend, table, p->key, &transposed)) return;
+    Diag d = diag_at(e->model->ds, E_names_table, rule->span, "this gives `%s` an empty name",
+                     p->key);
+    diag_emit(&d);
+}
+
 /* ^T is for matrices, and a parameter is stored alike under all its names. */
 static void check_transposed(Elaboration *e, const NamesTable *t, const Param *p) {
     const NamesRule *rule = names_rule(t, p->key);
@@ -233,8 +243,10 @@ void names_check(Elaboration *e) {
     Graph *g = e->graph;
     for (uint32_t t = 0; t < e->model->names.n; t++) {
         check_matches(e, &e->model->names.at[t]);
-        for (uint32_t i = 0; i < g->params.n; i++)
+        for (uint32_t i = 0; i < g->params.n; i++) {
+            check_name(e, t, &g->params.at[i]);
             check_transposed(e, &e->model->names.at[t], &g->params.at[i]);
+        }
         stored_make(e, &e->model->names.at[t]);
         check_distinct(e, t);
     }

@@ -180,6 +180,9 @@ static bool read_place(Reading *r, const Node *e, Place *p) {
         return refuse(r, name->span, NULL,
                       arena_printf(arena_of(r), "\"%s\" has more `*` than its pattern \"%s\"",
                                    name->text, r->rule->pattern));
+    if (!*p->name)
+        return refuse(r, name->span, NULL,
+                      arena_printf(arena_of(r), "this gives `%s` an empty name", r->param->key));
     if (p->transposed && r->param->type.rank != 2)
         return refuse(r, name->span, NULL,
                       arena_printf(arena_of(r), "`%s` is stored transposed (^T), but is no matrix",
