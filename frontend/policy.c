@@ -257,17 +257,29 @@ static void resolve_unit(Model *m, Policy *p) {
     }
 }
 
+/* What of the value is no name: an item of a list, or all of it; NULL: nothing. */
+static const ConstValue *no_name(const ConstValue *v) {
+    if (v->kind == VALUE_WORD) return NULL;
+    if (v->kind != VALUE_LIST || !v->n_items) return v;
+    for (uint32_t i = 0; i < v->n_items; i++)
+        if (v->items[i].value->kind != VALUE_WORD) return v->items[i].value;
+    return NULL;
+}
+
 /* Names of ops, one or a list of them. */
 static void add_ops(Model *m, const ConstValue *v, StringList *out) {
     const char *known[OP_COUNT];
     size_t n = op_choices(known, OP_COUNT);
+    const ConstValue *wrong = no_name(v);
+    bool list = v->kind == VALUE_LIST;
     add_classes(m, v, out);
-    bool list = v->kind == VALUE_LIST && all_of_kind(v, VALUE_WORD);
-    if (!list && v->kind != VALUE_WORD) {
-        Diag d = diag_at(m->ds, E_value_kind, v->span, "ops are given by name, this is %s",
-                         value_kind_name(v));
+    if (wrong) {
+        Diag d = diag_at(m->ds, E_value_kind, wrong->span, "ops are given by name, this is %s",
+                         wrong->kind == VALUE_LIST && !wrong->n_items ? "an empty list"
+                                                                      : value_kind_name(wrong));
         diag_help(&d, "for example recompute = (ops = [gelu, layer_norm])");
         diag_emit(&d);
+        return;
     }
     for (uint32_t i = 0; i < out->at.n; i++) {
         int op = op_by_name(out->at.at[i]);
@@ -282,6 +294,17 @@ static void add_ops(Model *m, const ConstValue *v, StringList *out) {
             help_nearest(&d, out->at.at[i], known, n);
         diag_emit(&d);
     }
+}
+
+/* Has an item before this one the same name? */
+static bool is_repeated(Model *m, const ConstValue *list, uint32_t item) {
+    const ConstItem *at = list->items;
+    for (uint32_t i = 0; i < item; i++) {
+        if (!at[i].name || !at[item].name || strcmp(at[i].name, at[item].name)) continue;
+        model_duplicate(m, "argument", at[i].name, at[item].value->span, at[i].value->span);
+        return true;
+    }
+    return false;
 }
 
 /* Class, [Class, ..] or (Class, .., ops = .., keep = ..) */
@@ -300,6 +323,7 @@ static void resolve_recompute(Model *m, Policy *p) {
     }
     for (uint32_t i = 0; i < v->n_items; i++) {
         const ConstItem *item = &v->items[i];
+        if (is_repeated(m, v, i)) return;
         if (item->name && !strcmp(item->name, "ops"))
             add_ops(m, item->value, &r->ops);
         else if (item->name && !strcmp(item->name, "keep"))
