@@ -172,17 +172,28 @@ static int part_of(const char *one, const char **value) {
     return -1;
 }
 
+static void set_part(Importer *i, ImportEntry *e, int part, const char *value) {
+    if (i->part[part] && strcmp(i->part[part], value)) {
+        Diag d = diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key,
+                         e->text);
+        diag_help(&d, "%s has one %s, and %s says %s", parts[part].setting, parts[part].item,
+                  i->by[part]->key, i->part[part]);
+        diag_emit(&d);
+    }
+    i->part[part] = value;
+    i->by[part] = e;
+}
+
+/* The settings of a row's text. Each gets its values by itself: these may have semicolons. */
 static void set_all(Importer *i, ImportEntry *e, const char *text) {
     for (const char *at = text, *value; *at;) {
         size_t n = strcspn(at, ";");
-        const char *one = arena_strndup(i->m->arena, at, n);
+        const char *one = fill_in(i, e, arena_strndup(i->m->arena, at, n));
         int part = part_of(one, &value);
-        if (part < 0) {
+        if (part < 0)
             set_one(i, e, one);
-        } else {
-            i->part[part] = value;
-            i->by[part] = e;
-        }
+        else
+            set_part(i, e, part, value);
         at += n + strspn(at + n, "; ");
     }
 }
@@ -235,7 +246,7 @@ static void import_one(Importer *i, ImportEntry *e) {
     }
     e->became = row->action == IMPORT_SETS ? fill_in(i, e, row->text) : row->text;
     e->idle = row->action == IMPORT_IDLE;
-    if (row->action == IMPORT_SETS) set_all(i, e, e->became);
+    if (row->action == IMPORT_SETS) set_all(i, e, row->text);
     if (row->action != IMPORT_REFUSES) return;
     Diag d =
         diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key, e->text);

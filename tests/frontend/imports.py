@@ -56,6 +56,8 @@ def file_for(rows, row):
             for word in row[3].split("|"):
                 value = {"#": "3", "*": "other"}.get(word, word)
                 keys = {**besides, name: value}
+                if "offload_param" in row[2]:  # of stage 3 alone
+                    keys[ZERO + "stage"] = "3"
                 when, has, values = row[2].partition("=")
                 value_when = values.split("|")[0].replace("#", "8")
                 if has and when not in besides and value_when != "null":
