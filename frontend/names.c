@@ -168,8 +168,8 @@ static void check_name(Elaboration *e, uint32_t table, const Param *p) {
     bool transposed;
     if (!rule || rule->parts) return;
     if (*frontend_checkpoint_name(e->frontend, table, p->key, &transposed)) return;
-    Diag d = diag_at(e->model->ds, E_names_table, rule->span, "this gives `%s` an empty name",
-                     p->key);
+    Diag d =
+        diag_at(e->model->ds, E_names_table, rule->span, "this gives `%s` an empty name", p->key);
     diag_emit(&d);
 }
 

@@ -286,6 +286,30 @@ static void warn(const Recompute *r, const char *list, const char *name, const c
     diag_emit(&d);
 }
 
+/* Does an op of a named class or path run again? Views are no work. */
+static bool repeats_modules(const Recompute *r) {
+    for (uint32_t i = 0; i < length(r); i++) {
+        OpId id = id_at(r, i);
+        bool works = op_info[op_at(r, i)->kind].alias != ALIAS_VIEW;
+        if (op_at(r, i)->recomputed || !r->repeated[id]) continue;
+        if (works && r->runs.at[r->run[id]].whole) return true;
+    }
+    return false;
+}
+
+static void warn_of_idle_modules(const Recompute *r) {
+    const Policy *p = &r->g->policy;
+    Span at = p->recompute.span;
+    if (!r->choice.any_region || repeats_modules(r)) return;
+    for (uint32_t i = 0; i < p->by_path.n; i++)
+        if (p->by_path.at[i].kind == PATH_RECOMPUTE && !p->recompute.classes.at.n)
+            at = p->by_path.at[i].span;
+    Diag d = diag_at(r->g->diags, W_no_effect, at,
+                     "recompute of these modules has no effect: backward reads nothing of them "
+                     "that is not kept");
+    diag_emit(&d);
+}
+
 static void warn_of_idle_ops(const Recompute *r) {
     const RecomputePolicy *p = &r->g->policy.recompute;
     bool *present = arena_array(r->g->scratch, bool, OP_COUNT);
@@ -334,6 +358,7 @@ bool pass_recompute(Graph *g) {
         find_repeated(&r);
         write_program(&r);
     }
+    warn_of_idle_modules(&r);
     warn_of_idle_ops(&r);
     return true;
 }

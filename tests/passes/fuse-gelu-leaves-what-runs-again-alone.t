@@ -26,3 +26,10 @@ Linear: linear forward
 (Part, keep = linear): gelu forward
 (Part, keep = linear): linear forward
 (Part, keep = linear): gelu backward recomputed
+==== err
+warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+ --> -s:1:17
+  |
+1 | shard.recompute=Linear
+  |                 ^^^^^^
+
