@@ -120,6 +120,14 @@ static void nothing_takes_no_place(void **unused) {
     arena_free(a);
 }
 
+static void one_block_takes_its_size(void **unused) {
+    (void)unused;
+    Arena *a = arena_new();
+    Block b = {.size = 4096, .start = 1, .end = 3};
+    assert_int_equal(memory_place(a, &b, 1, 5), 4096);
+    arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_blocks_stay_apart),
@@ -127,6 +135,7 @@ int main(void) {
         cmocka_unit_test(a_chain_takes_two_places),
         cmocka_unit_test(long_lives_come_before_large_ones),
         cmocka_unit_test(nothing_takes_no_place),
+        cmocka_unit_test(one_block_takes_its_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
