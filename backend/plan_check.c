@@ -46,17 +46,12 @@ static void fill_uses(Check *c) {
         c->root[check_out(c, i, 0)] = c->root[check_in(c, i, 0)];
     }
     for (uint64_t i = 0; i < p->n_instrs; i++)
-        for (uint32_t k = 0; k < p->instrs[i].n_in; k++)
-            c->first_use[c->root[check_in(c, i, k)] + 1]++;
+        for (uint32_t k = 0; k < p->instrs[i].n_in; k++) c->first_use[c->root[check_in(c, i, k)]]++;
+    /* Where the uses of each value end; they are filled in from there. */
     for (uint32_t v = 0; v < p->n_values; v++) c->first_use[v + 1] += c->first_use[v];
     for (uint64_t i = p->n_instrs; i-- > 0;)
         for (uint32_t k = p->instrs[i].n_in; k-- > 0;)
-            c->use[--c->first_use[c->root[check_in(c, i, k)] + 1]] = (uint32_t)i;
-    /* Each start has moved one row up; move them back. */
-    for (uint32_t v = 0; v < p->n_values; v++) c->first_use[v] = c->first_use[v + 1];
-    uint64_t total = 0;
-    for (uint64_t i = 0; i < p->n_instrs; i++) total += p->instrs[i].n_in;
-    c->first_use[p->n_values] = total;
+            c->use[--c->first_use[c->root[check_in(c, i, k)]]] = (uint32_t)i;
 }
 
 /* Position + 1 of the last access of each root on each stream; MAX for one from another program. */

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -195,12 +197,47 @@ static void weights_are_quantized_by_their_own_largest(void **state) {
     arena_free(a);
 }
 
+/* A copy that ends where memory ends: what reads past it crashes. */
+static void *at_an_end(const void *from, size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
+    char *at = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(at != MAP_FAILED);
+    assert_int_equal(mprotect(at + room, page, PROT_NONE), 0);
+    return size ? memcpy(at + room - size, from, size) : at + room;
+}
+
+static void forget(const void *from, size_t size) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
+    assert_int_equal(munmap((char *)(uintptr_t)from + size - room, room + page), 0);
+}
+
+static void no_table_is_read_past_its_end(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan *g;
+    uint32_t n = good_plans(a, &g);
+    for (uint32_t k = 0; k < n; k++) {
+        Plan p = g[k].plan;
+        PlanFault fault;
+#define COPY(field, type, name) p.field = at_an_end(p.field, p.n_##field * sizeof(type));
+        PLAN_SECTIONS(COPY)
+#undef COPY
+        if (plan_check(&p, &fault)) fail_msg("%s: %s", fault.rule, fault.message);
+#define UNMAP(field, type, name) forget(p.field, p.n_##field * sizeof(type));
+        PLAN_SECTIONS(UNMAP)
+#undef UNMAP
+        free(g[k].bytes);
+    }
+    arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interval_map_is_an_array),
         cmocka_unit_test(interval_map_stops_when_told),
         cmocka_unit_test(units_gathered_at_once),
         cmocka_unit_test(weights_are_quantized_by_their_own_largest),
+        cmocka_unit_test(no_table_is_read_past_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
