@@ -219,12 +219,43 @@ static void collectives_have_names_and_numbers(void **state) {
     end(&s);
 }
 
+static const char *workspace;
+static uint64_t workspace_bytes;
+static int see_workspace(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    (void)c, (void)stream, (void)error;
+    if (call->workspace_bytes) workspace = call->workspace, workspace_bytes = call->workspace_bytes;
+    return 0;
+}
+
+/* FSDP_CHECK=memory: what a kernel writes past its workspace is in the guard. */
+static void a_checked_workspace_ends_at_the_guard(void **state) {
+    (void)state;
+    Setup s;
+    make(&s);
+    free(s.rank.arena);
+    s.instr[1].op = OP_sum_leading; /* of f32[64] to f32[1] it needs 1 KiB of workspace */
+    s.value[1].type = (Type){.dtype = DT_F32, .rank = 1, .dim = {1}};
+    s.device.kind = DEVICE_CUDA;
+    s.device.arena_is_host = s.run.test.memory = true;
+    s.device.launch = see_workspace;
+    s.settings.workspace_offset = 2048;
+    s.settings.workspace_bytes[DEVICE_CUDA] = 2048 + 4096;
+    s.rank.arena = calloc(1, 2048 + 4096 + 2 * GUARD_BYTES);
+    s.rank.workspace = (char *)s.rank.arena + 2048 + GUARD_BYTES;
+    assert_int_equal(executor_open(&s.rank), 0);
+    assert_int_equal(executor_run(&s.rank, 0, s.error), 0);
+    assert_int_equal(workspace_bytes, 1024);
+    assert_ptr_equal(workspace + workspace_bytes, (char *)s.rank.workspace + 4096);
+    end(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_become_waits_and_records),
         cmocka_unit_test(recordings_are_replayed),
         cmocka_unit_test(an_error_names_its_instruction),
         cmocka_unit_test(collectives_have_names_and_numbers),
+        cmocka_unit_test(a_checked_workspace_ends_at_the_guard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
