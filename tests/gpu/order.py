@@ -18,7 +18,7 @@ import re
 import subprocess
 import sys
 
-STREAMS = {"": 0, "gather": 1, "reduce": 2}
+STREAMS = {"": 0, "gather": 1, "reduce": 2, "fetch": 3, "evict": 4}
 COLLECTIVES = {"unshard": 2, "reduce_scatter": 2, "all_reduce": 3}  # moments
 # only say where a value lives, or may have nothing to do (pack: no padding)
 NO_WORK = {"state", "view", "reshape", "reshard", "free", "set_state", "set_param", "set_grad",
@@ -101,7 +101,7 @@ class Reader:
         event, last = {}, 0
         what = f"rank {rank}, call {call}"
         _, fork = calls.expect("R", 0, f"{what}: its beginning")
-        for stream in (1, 2):
+        for stream in range(1, len(STREAMS)):
             calls.expect("W", stream, f"{what}: stream {stream} waits for its beginning", fork)
         for i in instructions:
             said = f"{what}: #{i.number} {i.op}"
@@ -124,7 +124,7 @@ class Reader:
                 calls.work(last)
                 event[i.number] = calls.expect("R", i.stream, f"{said}: its event")[1]
         calls.work(last)
-        for stream in (1, 2):
+        for stream in range(1, len(STREAMS)):
             _, join = calls.expect("R", stream, f"{what}: stream {stream} ends")
             calls.expect("W", 0, f"{what}: the end of stream {stream}", join)
 
@@ -194,11 +194,12 @@ def main():
             rows.append((place, kind, int(stream), value[0] if value else None))
     reader = Reader(ranks, {})
     try:
-        if max(r[2] for r in rows) + 1 != 4 * ranks:
-            raise Differs("not four streams a rank")
+        each = len(STREAMS) + 1  # and the stream on which checkpoints are saved
+        if max(r[2] for r in rows) + 1 != each * ranks:
+            raise Differs(f"not {each} streams a rank")
         counts = []
         for rank in range(ranks):
-            mine = [(p, k, s % 4, v) for p, k, s, v in rows if s // 4 == rank and k != "S"]
+            mine = [(p, k, s % each, v) for p, k, s, v in rows if s // each == rank and k != "S"]
             counts.append(read_rank(reader, rank, mine, programs))
         check_marks(reader, rows)
         if any(c != counts[0] for c in counts):

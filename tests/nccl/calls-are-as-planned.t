@@ -6,15 +6,15 @@
 program train: 2 calls as planned, 1 graphs
 program eval: 2 calls as planned, 1 graphs
 collectives taken out: 28 of 28 noticed
-other calls taken out: 83 of 83 noticed
+other calls taken out: 99 of 99 noticed
 neighbours swapped: 26 of 26 noticed
 program train: 2 calls as planned, 1 graphs
 program eval: 2 calls as planned, 1 graphs
 collectives taken out: 28 of 28 noticed
-other calls taken out: 83 of 83 noticed
+other calls taken out: 99 of 99 noticed
 neighbours swapped: 26 of 26 noticed
 program train: 2 calls as planned, 1 graphs
 program eval: 2 calls as planned, 1 graphs
 collectives taken out: 28 of 28 noticed
-other calls taken out: 83 of 83 noticed
+other calls taken out: 99 of 99 noticed
 neighbours swapped: 26 of 26 noticed

@@ -27,7 +27,7 @@ import re
 import subprocess
 import sys
 
-STREAMS = {"": 0, "gather": 1, "reduce": 2}
+STREAMS = {"": 0, "gather": 1, "reduce": 2, "fetch": 3, "evict": 4}
 COLLECTIVES = {"unshard": "all_gather", "reduce_scatter": "reduce_scatter",
                "all_reduce": "all_reduce"}
 BYTES = {"f32": 4, "f64": 8, "i64": 8, "bf16": 2}
@@ -261,7 +261,7 @@ class Rank:
         event, last = {}, 0
         what = f"{self.what}, call {call}"
         fork = self.expect("R", 0, f"{what}: its beginning")[2]
-        for stream in (1, 2):
+        for stream in range(1, len(STREAMS)):
             self.expect("W", stream, f"{what}: stream {stream} waits for its beginning", fork)
         self.expect("L", 0, f"{what}: counting it", "count_up")
         for i in instructions:
@@ -285,7 +285,7 @@ class Rank:
                 self.work(last)
                 event[i.number] = self.expect("R", i.stream, f"{said}: its event")[2]
         self.work(last)
-        for stream in (1, 2):
+        for stream in range(1, len(STREAMS)):
             join = self.expect("R", stream, f"{what}: stream {stream} ends")[2]
             self.expect("W", 0, f"{what}: the end of stream {stream}", join)
 
