@@ -18,6 +18,12 @@ by_path = list("e" recompute 1:5:21-5:24)
 unit 0 "e" Embedding modules 1 groups below 9 owned 9
 unit 1 "" Net modules 0 groups below 18 owned 9 root
 ==== err
+warning[W0302]: recompute of these modules has no effect: backward reads nothing of them that is not kept
+ --> net.fsd:5:21
+  |
+5 | shard { "e" = unit; "e" = recompute }
+  |                     ^^^
+
 error[E0304]: path `f` is given twice
  --> net2.fsd:4:3
   |
