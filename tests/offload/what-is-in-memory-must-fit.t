@@ -17,7 +17,7 @@ module M {
 model = M
 data  { train = synthetic_tokens(vocab = 256); length = 2 }
 train { loss = cross_entropy(model(inputs), targets); batch = 1; steps = 1 }
-shard { unit = Block; offload = (states = cpu, params = cpu) }
+shard { unit = [Block, Linear]; offload = (states = cpu, params = cpu, grads = cpu) }
 ==== out
 error: the plan needs an arena of N bytes, N bytes of offloaded state; N bytes are available
 help: path = "folder" in shard.offload keeps what is offloaded in a file there
