@@ -565,6 +565,13 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
     s->local_batch = MAX(s->batch / share, 1);
 }
 
+static void resolve_norm(Model *m, Policy *p) {
+    int64_t norm = integer(m, "train", "clip_norm");
+    if (norm > MOST_NORM)
+        setting_error(m, model_setting(m, "train", "clip_norm"), "clip_norm is 1, 2 or 3");
+    p->clip_norm = norm == 2 ? 0 : norm;
+}
+
 static void resolve_train(Model *m, Policy *p, Settings *s) {
     resolve_length(m, s);
     resolve_batch(m, p, s);
@@ -580,6 +587,7 @@ static void resolve_train(Model *m, Policy *p, Settings *s) {
     }
     p->clip = number(m, "train", "clip");
     p->clip_value = number(m, "train", "clip_value");
+    resolve_norm(m, p);
     s->eval_every = count(m, "train", "eval_every");
     s->eval_steps = count(m, "train", "eval_steps");
     s->seed = (uint64_t)integer(m, "train", "seed");

@@ -24,7 +24,11 @@ static ConstValue standard_value(Model *m, const KeyInfo *key, const char *text)
 static bool lacks_value(Model *m, const KeyInfo *k, const ConstValue *v) {
     const char *names[32];
     Diag d = model_lacks(m, v->span, "%s.%s = %s", k->section, k->key, v->text);
-    help_available(&d, names, value_names(k, names, ARRAY_LEN(names)));
+    size_t n = value_names(k, names, ARRAY_LEN(names));
+    if (n)
+        help_available(&d, names, n);
+    else /* a number is what works */
+        diag_help(&d, "%s.%s is %s", k->section, k->key, k->doc);
     diag_emit(&d);
     return false;
 }

@@ -89,14 +89,19 @@ static inline int64_t type_bytes(const Type *t) {
 /* Exact accumulators. A sum that must not depend on how its terms are cut into shards, ranks or
  * blocks is kept in integers: bin k counts multiples of 2^(28k - 300), so that the bins together
  * hold any sum of up to 2^34 squares of f32 numbers without rounding. Type i64[EXACT_WORDS]. Adding
- * two accumulators word by word adds the sums; an all-reduce of them is exact in any order. */
+ * two accumulators word by word adds the sums; an all-reduce of them is exact in any order.
+ * Of the cube of an f32 number the f64 nearest to it is added, so that the sum is exact again.
+ * Numbers below 2^CUBE_LOWEST count as 0, those from 2^CUBE_END on as not finite: their cubes'
+ * bits do not fit into the bins. */
 enum {
     EXACT_BINS = 20,
     EXACT_BIN_BITS = 28,
     EXACT_LOWEST_EXPONENT = -300,
     EXACT_COUNT = 20,     /* number of terms (targets, or correct answers' denominators) */
     EXACT_NONFINITE = 21, /* terms that were inf or nan, which the bins leave out */
-    EXACT_WORDS = 24
+    EXACT_WORDS = 24,
+    CUBE_LOWEST = -82,
+    CUBE_END = 85
 };
 
 /* The axes that attribute `order` names, from 0: digit i of n, the first one leading. false: they
@@ -147,6 +152,7 @@ static inline int64_t factor_words(const Type *t) {
  * norm, two copies of it and two products of it with itself, each from a multiple of 256 bytes on.
  */
 enum { MOST_NEWTON_SCHULZ = 99 };
+enum { MOST_NORM = 3 }; /* p of the norm of gradients */
 static inline int64_t muon_part(int64_t numbers) { return (numbers + 63) / 64 * 64; }
 /* What a matrix takes of u: matrices of a group lie there one after the other. */
 static inline int64_t muon_room(const Type *t) { return muon_part(type_elements(t)); }
@@ -180,7 +186,7 @@ enum {
     SCALE_UNCLIPPED, /* the same without clipping: reduced gradient -> true gradient */
     SCALE_APPLY,     /* 1: update; 0: leave parameters and moments as they are */
     SCALE_LOSS,      /* mean loss over the global batch */
-    SCALE_NORM,      /* global 2-norm of the true gradient, before clipping */
+    SCALE_NORM,      /* global p-norm of the true gradient, before clipping */
     SCALE_COUNT,     /* targets that were not ignored, global */
     SCALE_FINITE,    /* 1 if loss and norm are finite */
     SCALE_SLOTS = 8

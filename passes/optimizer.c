@@ -48,7 +48,7 @@ static ValueId total_norm(Update *u) {
     for (uint32_t k = 0; k < u->g->params.n; k++) {
         if (u->gradient[k] == NO_VALUE) continue;
         place_at(u, &u->g->params.at[k]);
-        Attrs a = {.group = NO_INDEX};
+        Attrs a = {.group = NO_INDEX, .clip_norm = u->g->policy.clip_norm};
         ValueId one = emit(&u->b, OP_grad_norm, &a, 1, &u->gradient[k], NULL);
         ValueId both[2] = {norm, one};
         norm = norm == NO_VALUE ? one : emit(&u->b, OP_metric_add, &(Attrs){0}, 2, both, NULL);
@@ -62,6 +62,7 @@ static void emit_scale(Update *u, ValueId loss, ValueId norm) {
     u->b.span = g->modules.n ? g->modules.at[0].span : (Span){0};
     Attrs a = {.exponent = g->policy.loss_exponent,
                .clip = g->policy.clip,
+               .clip_norm = g->policy.clip_norm,
                .on_nan = g->policy.on_nan,
                .gain = g->policy.gain};
     ValueId in[3] = {loss, norm, u->step};

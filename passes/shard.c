@@ -281,7 +281,7 @@ static ValueId total_norm(Shard *s) {
         if (!s->g->groups.at[k].trainable) continue;
         CHECK(s->reduced[k] != NO_VALUE);
         builder_at_unit(&s->b, s->g->groups.at[k].unit, PHASE_UPDATE);
-        Attrs a = {.group = k};
+        Attrs a = {.group = k, .clip_norm = s->g->policy.clip_norm};
         ValueId one = emit(&s->b, OP_grad_norm, &a, 1, &s->reduced[k], NULL);
         ValueId both[2] = {norm, one};
         norm = norm == NO_VALUE ? one : emit(&s->b, OP_metric_add, NULL, 2, both, NULL);

@@ -114,10 +114,14 @@ static int set_source(Making *m, const char *key, const Dataset *d, char *error)
 static void set_optimizer(Making *m) {
     const PlanSettings *s = m->p->settings;
     double clip = 0, decay = 0;
+    int64_t norm = 0;
     char number[6][40];
     for (uint64_t i = 0; i < m->p->n_instrs; i++) {
         const PlanInstr *in = &m->p->instrs[i];
-        if (in->op == OP_step_scale) clip = in->attr.clip;
+        if (in->op == OP_step_scale) {
+            clip = in->attr.clip;
+            norm = in->attr.clip_norm;
+        }
         decay = MAX(decay, in->attr.weight_decay);
     }
     set(m, "train.optimizer", "%s", word_of(&words_OptimizerKind, s->optimizer));
@@ -128,7 +132,8 @@ static void set_optimizer(Making *m) {
     set(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
         double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
     set(m, "train.weight_decay", "%s", double_text(decay, number[0]));
-    set(m, "train.clip", "%s", double_text(clip, number[0]));
+    const char *const norms[] = {"", " of the 1-norm", "", " of the 3-norm"};
+    set(m, "train.clip", "%s%s", double_text(clip, number[0]), norms[norm]);
 }
 
 static int make_settings(Making *m, const Run *run, char *error) {

@@ -1,5 +1,6 @@
-/* Exact sums: numbers that are f32 values or squares of f32 values are cut into the bins of an
- * exact accumulator (op.h) without rounding, so the sum does not depend on order or grouping.
+/* Exact sums: numbers that are f32 values, their squares, or their cubes rounded to f64 are cut
+ * into the bins of an exact accumulator (op.h) without rounding, so the sum does not depend on
+ * order or grouping.
  *
  * Bin k takes multiples of 2^e, e = 28 k - 300. A number is cut from the top: adding and
  * subtracting 1.5 * 2^(e + 52) leaves the multiple of 2^e nearest to it, and the rest, which is
@@ -64,7 +65,7 @@ static inline bool cut_bins(D8 *x, int vectors, int top, L8 *bins) {
 typedef struct ExactSum {
     D8 x[EXACT_VECTORS];
     int n;
-    bool square;         /* x are squares of what was pushed */
+    int power;           /* x are these powers of what was pushed */
     I16 largest;         /* bits of the largest |number| pushed since the last flush, by lane */
     I16 lost;            /* numbers that are not finite, by lane */
     L8 bins[EXACT_BINS]; /* by lane */
@@ -85,7 +86,7 @@ static inline void exact_flush(ExactSum *s) {
     float largest;
     memcpy(&largest, &bits, sizeof largest);
     double top = largest;
-    if (s->square) top *= top;
+    for (int p = 1; p < s->power; p++) top *= largest;
     for (int bin = first_bin(top); bits && bin >= 0; bin -= CUTS)
         if (!cut_bins(s->x, s->n, bin, s->bins)) break;
     s->n = 0;
@@ -97,11 +98,25 @@ VECTOR_INLINE void exact_push(ExactSum *s, V16 x, bool square) {
     I16 finite = (I16)((v_bits(x) & 0x7f800000u) != 0x7f800000u);
     x = v_from_bits(v_bits(x) & (U16)finite);
     s->lost += finite + 1;
-    s->square = square;
+    s->power = square ? 2 : 1;
     s->largest = larger_of((I16)v_bits(v_abs(x)), s->largest);
     D8 low = v_low_f64(x), high = v_high_f64(x);
     s->x[s->n++] = square ? low * low : low;
     s->x[s->n++] = square ? high * high : high;
+    if (s->n == EXACT_VECTORS) exact_flush(s);
+}
+
+/* Adds the cubes of sixteen |x|, each rounded to f64; the same for all of a sum. */
+VECTOR_INLINE void exact_push_cubes(ExactSum *s, V16 x) {
+    I16 bits = (I16)v_bits(v_abs(x));
+    I16 fits = bits < (CUBE_END + 127) << 23, counts = bits >= (CUBE_LOWEST + 127) << 23;
+    x = v_from_bits((U16)(bits & fits & counts));
+    s->lost += fits + 1;
+    s->power = 3;
+    s->largest = larger_of((I16)v_bits(x), s->largest);
+    D8 low = v_low_f64(x), high = v_high_f64(x);
+    s->x[s->n++] = low * low * low;
+    s->x[s->n++] = high * high * high;
     if (s->n == EXACT_VECTORS) exact_flush(s);
 }
 

@@ -12,6 +12,20 @@
 #include "exact.h"
 #include "kernel.h"
 
+/* Adds |x|^power, 0: 2. */
+VECTOR_INLINE void push_power(ExactSum *sum, V16 x, int64_t power) {
+    if (power == 3)
+        exact_push_cubes(sum, x);
+    else if (power == 1)
+        exact_push(sum, v_abs(x), false);
+    else
+        exact_push(sum, x, true);
+}
+
+static double power_root(double x, int64_t power) {
+    return power == 3 ? __builtin_cbrt(x) : power == 1 ? x : __builtin_sqrt(x);
+}
+
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);
@@ -21,13 +35,14 @@ KERNEL(grad_norm) {
         return bad_operands(l);
     Range mine = {0, g.n};
     if (group) rank_own_part(l->call->rank, group, g.n, &mine.from, &mine.to);
+    int64_t power = l->call->attr->clip_norm;
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
     {
         ExactSum sum = {0};
         Range r = my_range(mine.to - mine.from, 512);
         for (int64_t i = r.from; i < r.to; i += LANES)
-            exact_push(&sum, v_get(g.at, g.dtype, mine.from + i, r.to - i), true);
+            push_power(&sum, v_get(g.at, g.dtype, mine.from + i, r.to - i), power);
         exact_finish(&sum, out.at);
     }
     return 0;
@@ -53,7 +68,8 @@ KERNEL(step_scale) {
     bool norm_finite = norm_words[EXACT_NONFINITE] == 0;
     double seed = __builtin_ldexp(scaled ? loss_scale : 1.0, (int)attr->exponent);
     double unclipped = count > 0.0 ? gain / (seed * count) : nan;
-    double length = norm_finite ? __builtin_sqrt(exact_value(norm_words)) * unclipped : nan;
+    double root = power_root(exact_value(norm_words), attr->clip_norm);
+    double length = norm_finite ? root * unclipped : nan;
     double factor = 1.0;
     if (attr->clip > 0.0) {
         factor = attr->clip / (length + 1e-6);

@@ -1,6 +1,7 @@
-/* Exact sums: f32 numbers or their squares are cut into the bins of an exact accumulator (op.h)
- * without rounding. The digits of a number are those of runtime/cpu/exact.h, so the words of a sum
- * are equal on both devices, for every way to group the numbers.
+/* Exact sums: f32 numbers, their squares, or their cubes rounded to f64 are cut into the bins of an
+ * exact accumulator (op.h) without rounding. The digits of a number are those of
+ * runtime/cpu/exact.h, so the words of a sum are equal on both devices, for every way to group the
+ * numbers.
  *
  * A warp cuts the numbers of its lanes together, from the bin of the largest downwards, until
  * nothing is left: bin k takes the nearest multiple of 2^(28 k - 300), found by adding and
@@ -20,18 +21,9 @@ DEVICE void add_word(int64_t *word, int64_t x) {
     atomicAdd((unsigned long long *)word, (unsigned long long)x);
 }
 
-/* Adds the lanes' `count` numbers each to the words (shared or device memory), which all 32 lanes
- * must do together. Numbers that are not finite are counted. */
-template <int count> DEVICE void exact_add(int64_t *words, const float *numbers, bool square) {
-    double x[count];
-    int lost = 0;
-#pragma unroll
-    for (int i = 0; i < count; i++) {
-        bool finite = (__float_as_uint(numbers[i]) & 0x7f800000u) != 0x7f800000u;
-        x[i] = finite ? (double)numbers[i] : 0.0;
-        if (square) x[i] *= x[i];
-        lost += !finite;
-    }
+/* Adds the lanes' `count` terms each to the words (shared or device memory), which all 32 lanes
+ * must do together; lost: a lane's numbers that are not finite. */
+template <int count> DEVICE void exact_add_terms(int64_t *words, double *x, int lost) {
     lost = warp_sum_int(lost);
     bool first = threadIdx.x % WARP == 0;
     if (first && lost) add_word(&words[EXACT_NONFINITE], lost);
@@ -58,6 +50,35 @@ template <int count> DEVICE void exact_add(int64_t *words, const float *numbers,
         if (first && digit) add_word(&words[bin], digit);
         below = bin;
     }
+}
+
+/* Adds the lanes' `count` numbers each, or their squares. */
+template <int count> DEVICE void exact_add(int64_t *words, const float *numbers, bool square) {
+    double x[count];
+    int lost = 0;
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        bool finite = (__float_as_uint(numbers[i]) & 0x7f800000u) != 0x7f800000u;
+        x[i] = finite ? (double)numbers[i] : 0.0;
+        if (square) x[i] *= x[i];
+        lost += !finite;
+    }
+    exact_add_terms<count>(words, x, lost);
+}
+
+/* Adds the cubes of the lanes' |numbers|, each rounded to f64. */
+template <int count> DEVICE void exact_add_cubes(int64_t *words, const float *numbers) {
+    double x[count];
+    int lost = 0;
+#pragma unroll
+    for (int i = 0; i < count; i++) {
+        int bits = (int)(__float_as_uint(numbers[i]) & 0x7fffffffu);
+        bool fits = bits < (CUBE_END + 127) << 23;
+        double one = fits && bits >= (CUBE_LOWEST + 127) << 23 ? fabs((double)numbers[i]) : 0.0;
+        x[i] = one * one * one;
+        lost += !fits;
+    }
+    exact_add_terms<count>(words, x, lost);
 }
 
 /* The sum as a double, rounded a few times at the end: carries first, then from the top. */

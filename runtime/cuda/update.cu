@@ -13,8 +13,9 @@ enum { UPDATE_THREADS = 256, UPDATE_BLOCKS = 132 * 8, NORM_NUMBERS = 16 };
 
 /* ---- grad_norm */
 
+template <int power>
 __global__ void __launch_bounds__(UPDATE_THREADS)
-    sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    sum_powers(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
     __shared__ int64_t words[EXACT_WORDS];
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
@@ -27,9 +28,12 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
         for (int part = 0; part < NORM_NUMBERS / EIGHT; part++) {
             int64_t i = at + (part * WARP + threadIdx.x % WARP) * EIGHT;
             Eight v = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
-            EACH(j) x[part * EIGHT + j] = v.x[j];
+            EACH(j) x[part * EIGHT + j] = power == 1 ? fabsf(v.x[j]) : v.x[j];
         }
-        exact_add<NORM_NUMBERS>(words, x, true);
+        if (power == 3)
+            exact_add_cubes<NORM_NUMBERS>(words, x);
+        else
+            exact_add<NORM_NUMBERS>(words, x, power == 2);
     }
     __syncthreads();
     if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
@@ -49,15 +53,17 @@ KERNEL(grad_norm) {
         launch_result(l, cudaMemsetAsync(out.at, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
     if (code || from == to) return code;
     unsigned blocks = MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), 4096u);
-    return LAUNCH(l, sum_squares, blocks, UPDATE_THREADS, 0, (int64_t *)out.at, g.at, g.dtype, from,
-                  to);
+    int64_t power = l->call->attr->clip_norm; /* 0: 2 */
+    auto *sum = power == 1 ? sum_powers<1> : power == 3 ? sum_powers<3> : sum_powers<2>;
+    return LAUNCH(l, sum, blocks, UPDATE_THREADS, 0, (int64_t *)out.at, g.at, g.dtype, from, to);
 }
 
 /* ---- step_scale: one thread */
 
 __global__ void __launch_bounds__(1)
     scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm,
-                  const double *step, int exponent, double clip, double gain, bool always) {
+                  const double *step, int exponent, double clip, int power, double gain,
+                  bool always) {
     double loss_scale = step[STEP_LOSS_SCALE];
     bool scaled = loss_scale > 0.0;
     double count = (double)loss[EXACT_COUNT],
@@ -66,7 +72,8 @@ __global__ void __launch_bounds__(1)
     bool norm_finite = norm[EXACT_NONFINITE] == 0;
     double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
     double unclipped = count > 0.0 ? gain / (seed * count) : not_a_number;
-    double length = norm_finite ? sqrt(exact_value(norm)) * unclipped : not_a_number;
+    double sum = exact_value(norm), root = power == 1 ? sum : power == 3 ? cbrt(sum) : sqrt(sum);
+    double length = norm_finite ? root * unclipped : not_a_number;
     double factor = 1.0;
     if (clip > 0.0) {
         factor = clip / (length + 1e-6);
@@ -93,7 +100,8 @@ KERNEL(step_scale) {
         return bad_operands(l);
     return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
                   (const int64_t *)norm.at, (const double *)input(l, 2).at, (int)attr->exponent,
-                  attr->clip, attr->gain > 0.0 ? attr->gain : 1.0, attr->on_nan == ON_NAN_CONTINUE);
+                  attr->clip, (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
+                  attr->on_nan == ON_NAN_CONTINUE);
 }
 
 /* ---- updates */

@@ -606,6 +606,13 @@ static bool another_rate(Edit *e, Random *r) {
     return true;
 }
 
+static bool another_norm(Edit *e, Random *r) {
+    Place at;
+    if (!pick_op(e, r, OP_grad_norm, &at)) return false;
+    e->instr[at.instr].row.attr.clip_norm ^= 1;
+    return true;
+}
+
 /* The set_state of a copy of a shard that the program updates. */
 static bool sets_copy(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
@@ -678,5 +685,6 @@ const Fault certain_faults[] = {
     {"compute another model", 8, 3, another_model},
     {"exchange the names of two parameters", 8, 1, exchange_names},
     {"train at another rate", 8, 1, another_rate},
+    {"take another norm of the gradient", 8, 1, another_norm},
 };
 const uint32_t n_certain_faults = ARRAY_LEN(certain_faults);

@@ -251,11 +251,19 @@
         .out = {F32(n)}, .reference = ref_adafactor, .derive = derive_factored, .tolerance = 5e-7, \
         .plan = &plan, .rank = rank_number, .ranks = 2                                             \
     }
-#define NORM_OF(n, g, rank_number)                                                                 \
+#define NORM_OF_P(n, g, rank_number, p)                                                            \
     {                                                                                              \
-        .op = OP_grad_norm, .title = "grad_norm " #n, .attr = {.group = g}, .n_in = 1, .n_out = 1, \
-        .in = {IN(MIX, WIDE, n)}, .out = {WORDS}, .reference = ref_grad_norm, .plan = &plan,       \
-        .rank = rank_number, .ranks = 2, .exact = true                                             \
+        .op = OP_grad_norm, .title = "grad_norm " #n ", p " #p,                                    \
+        .attr = {.group = g, .clip_norm = p}, .n_in = 1, .n_out = 1, .in = {IN(MIX, WIDE, n)},     \
+        .out = {WORDS}, .reference = ref_grad_norm, .plan = &plan, .rank = rank_number,            \
+        .ranks = 2, .exact = true                                                                  \
+    }
+#define NORM_OF(n, g, rank_number) NORM_OF_P(n, g, rank_number, 0)
+#define SCALE_OF(words, ...)                                                                       \
+    {                                                                                              \
+        .op = OP_step_scale, .title = words, .attr = {__VA_ARGS__}, .n_in = 3, .n_out = 1,         \
+        .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},              \
+        .out = {OUT(DT_F64, SCALE_SLOTS)}, .reference = ref_step_scale, .tolerance = 1e-14         \
     }
 
 const Case cases[] = {
@@ -792,33 +800,15 @@ const Case cases[] = {
     NORM_OF(96, 0, 1),
     NORM_OF(77, 1, 0),
     NORM_OF(77, 1, 1),
-    {.op = OP_step_scale,
-     .title = "step_scale",
-     .attr = {.exponent = -5},
-     .n_in = 3,
-     .n_out = 1,
-     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},
-     .out = {OUT(DT_F64, SCALE_SLOTS)},
-     .reference = ref_step_scale,
-     .tolerance = 1e-14},
-    {.op = OP_step_scale,
-     .title = "step_scale, clipped",
-     .attr = {.exponent = 3, .clip = 0.01},
-     .n_in = 3,
-     .n_out = 1,
-     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},
-     .out = {OUT(DT_F64, SCALE_SLOTS)},
-     .reference = ref_step_scale,
-     .tolerance = 1e-14},
-    {.op = OP_step_scale,
-     .title = "step_scale, gain",
-     .attr = {.exponent = 3, .clip = 0.01, .gain = 6},
-     .n_in = 3,
-     .n_out = 1,
-     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, WORDS, EXACT_WORDS), STEP},
-     .out = {OUT(DT_F64, SCALE_SLOTS)},
-     .reference = ref_step_scale,
-     .tolerance = 1e-14},
+    NORM_OF_P(30011, -1, 0, 1),
+    NORM_OF_P(30011, -1, 0, 3),
+    NORM_OF_P(96, 0, 1, 1),
+    NORM_OF_P(77, 1, 1, 3),
+    SCALE_OF("step_scale", .exponent = -5),
+    SCALE_OF("step_scale, clipped", .exponent = 3, .clip = 0.01),
+    SCALE_OF("step_scale, gain", .exponent = 3, .clip = 0.01, .gain = 6),
+    SCALE_OF("step_scale, p 1", .exponent = 3, .clip = 0.01, .clip_norm = 1),
+    SCALE_OF("step_scale, p 3", .exponent = 3, .clip = 0.01, .clip_norm = 3),
     UPDATES(1, -1, 0),
     UPDATES(20011, -1, 1),
     UPDATES(96, 0, 0),

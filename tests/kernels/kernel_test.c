@@ -343,32 +343,40 @@ static void carry(Integer *x) {
     }
 }
 
-/* Adds x^2, x an f32 number: a mantissa of 48 bits at the place of its lowest bit. */
-static void add_square(Integer *sum, double x) {
+/* Adds an f64 number: a mantissa of 53 bits at the place of its lowest bit. */
+static void add_term(Integer *sum, double x) {
     if (x == 0) return;
     int exponent;
-    int64_t mantissa = (int64_t)ldexp(fabs(frexp(x, &exponent)), 24);
-    int low = 2 * (exponent - 24) - EXACT_LOWEST_EXPONENT;
-    /* numbers near 2^-149 have fewer bits than 24: shift them out */
-    uint64_t square = (uint64_t)(mantissa * mantissa);
+    uint64_t mantissa = (uint64_t)ldexp(frexp(x, &exponent), 53);
+    int low = exponent - 53 - EXACT_LOWEST_EXPONENT;
+    /* small powers have fewer bits than 53: shift the others out */
     while (low < 0) {
-        CHECK((square & 1) == 0);
-        square >>= 1;
+        CHECK((mantissa & 1) == 0);
+        mantissa >>= 1;
         low++;
     }
     int shift = low % EXACT_BIN_BITS, at = low / EXACT_BIN_BITS;
-    for (; square; shift = 0, at++) {
+    for (; mantissa; shift = 0, at++) {
         uint64_t room = (uint64_t)1 << (EXACT_BIN_BITS - shift);
-        sum->digit[at] += (int64_t)(square % room << shift);
-        square /= room;
+        sum->digit[at] += (int64_t)(mantissa % room << shift);
+        mantissa /= room;
     }
     carry(sum);
 }
 
-static void sum_with(const Setup *s, const float *x, int64_t n, int64_t *words) {
+/* |x|^power as the sum takes it. *lost: one more where it counts as not finite. */
+static double term(double x, int power, int64_t *lost) {
+    x = fabs(x);
+    if (power == 3 && x < ldexp(1, CUBE_LOWEST)) return 0;
+    bool large = power == 3 && x >= ldexp(1, CUBE_END);
+    *lost += large;
+    return large ? 0 : power == 1 ? x : power == 2 ? x * x : x * x * x;
+}
+
+static void sum_with(const Setup *s, int power, const float *x, int64_t n, int64_t *words) {
     Type type = {.dtype = DT_F32, .rank = 1, .dim = {n}};
     Type out = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
-    Attrs attr = {.group = -1};
+    Attrs attr = {.group = -1, .clip_norm = power};
     RankInfo rank = {.threads = s->threads};
     int64_t scratch[64 * EXACT_WORDS];
     char error[ERROR_BYTES];
@@ -386,13 +394,13 @@ static void sum_with(const Setup *s, const float *x, int64_t n, int64_t *words) 
     assert_int_equal(device->launch(s->context, STREAM_COMPUTE, &call, error), 0);
 }
 
-static void squares_are_summed_exactly(void **state) {
-    (void)state;
+static void powers_are_summed_exactly(int power) {
     enum { N = 40001 };
     float *x = malloc(N * sizeof *x);
     random_state = 5;
     for (int scale = 0; scale < 4; scale++) {
         Integer want = {{0}};
+        int64_t lost = 0;
         for (int i = 0; i < N; i++) {
             uint32_t bits = next_random();
             if (scale == 0) bits &= 0x807fffffu;                       /* denormal */
@@ -400,14 +408,15 @@ static void squares_are_summed_exactly(void **state) {
             if (scale == 2) bits |= 0x40000000u;                       /* up to the largest */
             if ((bits & 0x7f800000u) == 0x7f800000u) bits &= ~0x00800000u;
             memcpy(&x[i], &bits, 4);
-            add_square(&want, (double)x[i]);
+            add_term(&want, term((double)x[i], power, &lost));
         }
         int64_t first[EXACT_WORDS];
         for (int s = 0; s < n_setups; s++) {
             int64_t words[EXACT_WORDS], parts[EXACT_WORDS] = {0};
-            sum_with(&setups[s], x, N, words);
+            sum_with(&setups[s], power, x, N, words);
             if (s == 0) memcpy(first, words, sizeof first);
             assert_memory_equal(first, words, sizeof first);
+            assert_int_equal(words[EXACT_NONFINITE], lost);
             Integer got = {{0}};
             memcpy(got.digit, words, EXACT_BINS * sizeof *words);
             carry(&got);
@@ -416,7 +425,7 @@ static void squares_are_summed_exactly(void **state) {
             for (int64_t at = 0, n; at < N; at += n) {
                 n = 1 + next_random() % 9999;
                 n = MIN(n, N - at);
-                sum_with(&setups[s], x + at, n, words);
+                sum_with(&setups[s], power, x + at, n, words);
                 for (int k = 0; k < EXACT_WORDS; k++) parts[k] += words[k];
             }
             assert_memory_equal(first, parts, sizeof first);
@@ -424,17 +433,23 @@ static void squares_are_summed_exactly(void **state) {
     }
     x[7] = INFINITY;
     x[N - 1] = NAN;
+    memset(x + 8, 0, (N - 9) * sizeof *x);
     int64_t words[EXACT_WORDS];
-    sum_with(&setups[0], x, N, words);
+    sum_with(&setups[0], power, x + 7, N - 7, words);
     assert_int_equal(words[EXACT_NONFINITE], 2);
     free(x);
+}
+
+static void norms_are_summed_exactly(void **state) {
+    (void)state;
+    for (int power = 1; power <= MOST_NORM; power++) powers_are_summed_exactly(power);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_has_a_case),
         cmocka_unit_test(kernels_agree_with_references),
-        cmocka_unit_test(squares_are_summed_exactly),
+        cmocka_unit_test(norms_are_summed_exactly),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

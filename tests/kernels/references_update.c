@@ -95,7 +95,10 @@ REF(step_scale) {
     double count = in[0][EXACT_COUNT], *s = out[0];
     double seed = ldexp(in[2][STEP_LOSS_SCALE], (int)c->attr.exponent);
     double unclipped = (c->attr.gain > 0 ? c->attr.gain : 1) / (seed * count);
-    double norm = sqrt(words_value(in[1])) * unclipped;
+    double sum = words_value(in[1]), root = c->attr.clip_norm == 1   ? sum
+                                            : c->attr.clip_norm == 3 ? cbrt(sum)
+                                                                     : sqrt(sum);
+    double norm = root * unclipped;
     bool finite = in[0][EXACT_NONFINITE] + in[1][EXACT_NONFINITE] == 0;
     memset(s, 0, sizeof(double) * SCALE_SLOTS);
     s[SCALE_UNCLIPPED] = s[SCALE_GRADIENT] = unclipped;
