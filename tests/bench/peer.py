@@ -1,7 +1,9 @@
 """The peers of tests/bench/gpt2: GPT-2 124M trained by PyTorch, a line of JSON on stdout.
 
-    peer.py MODE        MODE: eager, compile (2 threads), fsdp2 (2 ranks of 1 thread, gloo);
-                        bf16 (all of it), autocast: eager with bf16
+    peer.py MODE        MODE: eager, compile (2 threads);
+                        bf16 (all of it), autocast: eager with bf16;
+                        fsdp2, fsdp1 (SHARD_GRAD_OP), ddp, hybrid (fsdp2 on a mesh of 2 x 1): two
+                        ranks of one thread, gloo
 
 Shapes: BENCH_SHAPE (4x64) samples and tokens a step over all ranks, f32, AdamW (foreach or fused,
 whichever PyTorch picks by default), no clipping, the same random tokens in every step. Prints the
@@ -72,20 +74,45 @@ def train(model, rows, autocast=False):
     return times[2:], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def rank_main(rank, world, port, results):
+def fully_sharded(model, *sizes):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh("cpu", sizes, mesh_dim_names=("rep", "dp")[-len(sizes) :])
+    for block in model.h:
+        fully_shard(block, mesh=mesh)
+    return fully_shard(model, mesh=mesh)
+
+
+def sharded_in_backward(model):
+    from torch.distributed.fsdp import FullyShardedDataParallel, ShardingStrategy
+    from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+    return FullyShardedDataParallel(
+        model,
+        sharding_strategy=ShardingStrategy.SHARD_GRAD_OP,
+        auto_wrap_policy=ModuleWrapPolicy({Block}),
+        use_orig_params=True,
+        device_id=torch.device("cpu"),
+    )
+
+
+WRAPPERS = {
+    "fsdp2": lambda model, world: fully_sharded(model, world),
+    "hybrid": lambda model, world: fully_sharded(model, world, 1),
+    "fsdp1": lambda model, world: sharded_in_backward(model),
+    "ddp": lambda model, world: nn.parallel.DistributedDataParallel(model),
+}
+
+
+def rank_main(rank, mode, world, port, results):
     os.environ.update(
         MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(world)
     )
     torch.set_num_threads(1)
     torch.distributed.init_process_group("gloo")
-    from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.fsdp import fully_shard
-
     torch.manual_seed(0)
-    model, mesh = GPT2(), init_device_mesh("cpu", (world,))
-    for block in model.h:
-        fully_shard(block, mesh=mesh)
-    fully_shard(model, mesh=mesh)
+    model = WRAPPERS[mode](GPT2(), world)
     results.put(train(model, B // world))
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
@@ -93,10 +120,10 @@ def rank_main(rank, world, port, results):
 
 def main():
     mode = sys.argv[1]
-    if mode == "fsdp2":
+    if mode in WRAPPERS:
         results = mp.get_context("spawn").SimpleQueue()
         context = mp.spawn(
-            rank_main, (2, 29600 + os.getpid() % 1000, results), nprocs=2, join=False
+            rank_main, (mode, 2, 29600 + os.getpid() % 1000, results), nprocs=2, join=False
         )
         found = [results.get() for _ in range(2)]
         context.join()
