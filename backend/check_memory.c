@@ -383,6 +383,26 @@ int check_overlaps(Check *c, uint32_t program) {
     return status;
 }
 
+/* What fetch and evict move. All else is read, written or reset on the device. */
+static bool may_leave_device(const PlanState *st) {
+    switch ((StateRole)st->role) {
+    case STATE_PARAM:
+    case STATE_MOMENT1:
+    case STATE_MOMENT2:
+    case STATE_GRADIENT:
+    case STATE_COPY: return true;
+    case STATE_STEP:
+    case STATE_STAGING:
+    case STATE_SCALE:
+    case STATE_METRIC:
+    case STATE_FACTORS:
+    case STATE_GATHERED:
+    case STATE_LARGEST:
+    case STATE_ROLES: break;
+    }
+    return false;
+}
+
 static int check_state_region(Check *c) {
     const Plan *p = c->p;
     IntervalMap map = {0};
@@ -396,7 +416,7 @@ static int check_state_region(Check *c) {
         if (st->address % PLAN_ALIGN)
             status = check_fail(c, "6d", NO_INSTR, "state %s: address %llu is no multiple of %d",
                                 plan_string(p, st->name), (Llu)st->address, PLAN_ALIGN);
-        else if (is_of_host(st) && address_is_host(st->address))
+        else if (!may_leave_device(st) && address_is_host(st->address))
             status = check_fail(c, "2h", NO_INSTR, "state %s is not in memory of the device",
                                 plan_string(p, st->name));
         else if (interval_map_walk(&map, st->address, to, visit_any, NULL))

@@ -197,6 +197,43 @@ static void weights_are_quantized_by_their_own_largest(void **state) {
     arena_free(a);
 }
 
+/* Only what fetch and evict move may be in memory of the host: of a role that is there, all states
+ * are refused. */
+static void refuse_in_host_memory(const Plan *good, StateRole role) {
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < good->n_states; k++) {
+        if (good->states[k].role != role) continue;
+        PlanState states[64];
+        PlanFault fault = {0};
+        Plan p = *good;
+        assert_true(p.n_states <= ARRAY_LEN(states));
+        memcpy(states, p.states, p.n_states * sizeof *states);
+        states[k].address = HOST_BASE + p.settings->host_persistent;
+        p.states = states;
+        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(6), &fault), 0);
+        assert_string_equal(fault.rule, "check-2h");
+        n++;
+    }
+    assert_true(n > 0);
+}
+
+static void what_the_device_writes_stays_there(void **state) {
+    (void)state;
+    const char *set[] = {"train.steps=2", "train.batch=8", "train.precision=f16",
+                         "shard.offload=(states = cpu)"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "offload"};
+    PlanFault fault;
+    good_plan(a, "mlp", 2, set, (int)ARRAY_LEN(set), &g);
+    assert_int_equal(plan_check(&g.plan, &fault), 0);
+    refuse_in_host_memory(&g.plan, STATE_STEP);
+    refuse_in_host_memory(&g.plan, STATE_STAGING);
+    refuse_in_host_memory(&g.plan, STATE_SCALE);
+    refuse_in_host_memory(&g.plan, STATE_METRIC);
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* A copy that ends where memory ends: what reads past it crashes. */
 static void *at_an_end(const void *from, size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
@@ -237,6 +274,7 @@ int main(void) {
         cmocka_unit_test(interval_map_stops_when_told),
         cmocka_unit_test(units_gathered_at_once),
         cmocka_unit_test(weights_are_quantized_by_their_own_largest),
+        cmocka_unit_test(what_the_device_writes_stays_there),
         cmocka_unit_test(no_table_is_read_past_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
