@@ -137,11 +137,13 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
         method_emit(s, &d);
         return value_error(e->span);
     }
-    if (e->kids[1]->n != 1 || index.kind != VALUE_INT || i < 0 || i >= n) {
+    bool one = e->kids[1]->n == 1 && index.kind == VALUE_INT;
+    if (!one || i < 0 || i >= n) {
         const char *text = node_text(s->model->arena, e->kids[0]);
         Diag d = n ? method_error(s, E_unknown_field, e->kids[1]->span, "`%s` has elements 0 to %u",
                                   text, n - 1)
                    : method_error(s, E_unknown_field, e->kids[1]->span, "`%s` is empty", text);
+        if (!one) diag_help(&d, "an index is one integer, as in %s[0] or %s[-1]", text, text);
         method_emit(s, &d);
         return value_error(e->span);
     }
