@@ -137,8 +137,9 @@ static uint32_t value_like(const Plan *p, uint32_t v, uint32_t i, uint16_t from)
     return v;
 }
 
-/* With value `other` in the place of an operand a plan does not pass proof 4. */
-static void exchange(const Plan *good, uint32_t i, uint32_t operand, uint32_t other) {
+/* What a proof says alone of a plan with value `other` in the place of an operand. */
+static void exchange(const Plan *good, uint32_t i, uint32_t operand, uint32_t other, int proof,
+                     const char *rule) {
     Arena *a = arena_new();
     Edit *e = edit_new(a, good);
     Plan p;
@@ -148,8 +149,8 @@ static void exchange(const Plan *good, uint32_t i, uint32_t operand, uint32_t ot
     e->instr[i].in[operand] = other;
     void *bytes = edit_write(e, &size);
     if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
-    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(4), &fault), 0);
-    assert_string_equal(fault.rule, "check-4r");
+    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(proof), &fault), 0);
+    assert_string_equal(fault.rule, rule);
     free(bytes);
     arena_free(a);
 }
@@ -163,7 +164,7 @@ static uint32_t exchange_all(const Plan *good, uint16_t op, uint32_t operand, ui
         if (good->values[own].type.dtype != DT_I32) continue;
         uint32_t other = value_like(good, own, i, from);
         if (other == own) continue;
-        exchange(good, i, operand, other);
+        exchange(good, i, operand, other, 4, "check-4r");
         tried++;
     }
     return tried;
@@ -234,6 +235,70 @@ static void what_the_device_writes_stays_there(void **state) {
     arena_free(a);
 }
 
+static const char *const small[] = {
+    "L=2",           "D=16",          "H=2",
+    "vocab=37",      "seq=8",         "data.length=8",
+    "train.batch=4", "train.steps=4", "train.schedule=constant(warmup = 0)"};
+
+/* The value of the weights' state in the program of instruction i. */
+static uint32_t weights_before(const Plan *p, uint32_t i, const Type *t) {
+    for (uint32_t k = i; k-- > 0;)
+        if (p->instrs[k].op == OP_state && p->states[p->instrs[k].attr.index].role == STATE_PARAM &&
+            type_equal(&p->values[p->instrs[k].first_out].type, t))
+            return p->instrs[k].first_out;
+    return UINT32_MAX;
+}
+
+static void only_some_ops_read_shards(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "shards"};
+    uint32_t tried = 0;
+    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
+        const PlanInstr *in = &g.plan.instrs[i];
+        if (in->op != OP_grad_norm) continue;
+        const Type *t = &g.plan.values[g.plan.operands[in->first_in]].type;
+        uint32_t weights = weights_before(&g.plan, i, t);
+        if (weights == UINT32_MAX) continue;
+        exchange(&g.plan, i, 0, weights, 3, "check-3g");
+        tried++;
+    }
+    assert_true(tried > 0);
+    free(g.bytes);
+    arena_free(a);
+}
+
+/* Does proof 1 alone refuse the plan without edge k of instruction i? */
+static bool needs_edge(const Plan *good, uint32_t i, uint32_t k) {
+    Arena *a = arena_new();
+    Edit *e = edit_new(a, good);
+    Plan p;
+    PlanFault fault;
+    char message[256];
+    size_t size;
+    edit_drop_edge(e, i, k);
+    void *bytes = edit_write(e, &size);
+    if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
+    bool refused = plan_check_rules(&p, CHECK_RULE(1), &fault) != 0;
+    free(bytes);
+    arena_free(a);
+    return refused;
+}
+
+static void proof_1_stands_alone(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "edges"};
+    uint32_t needed = 0;
+    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    for (uint32_t i = 0; i < g.plan.n_instrs; i++)
+        for (uint32_t k = 0; k < g.plan.instrs[i].n_edge; k++) needed += needs_edge(&g.plan, i, k);
+    assert_true(needed > 0);
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* A copy that ends where memory ends: what reads past it crashes. */
 static void *at_an_end(const void *from, size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
@@ -275,6 +340,8 @@ int main(void) {
         cmocka_unit_test(units_gathered_at_once),
         cmocka_unit_test(weights_are_quantized_by_their_own_largest),
         cmocka_unit_test(what_the_device_writes_stays_there),
+        cmocka_unit_test(only_some_ops_read_shards),
+        cmocka_unit_test(proof_1_stands_alone),
         cmocka_unit_test(no_table_is_read_past_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
