@@ -269,6 +269,23 @@ static void only_some_ops_read_shards(void **state) {
     arena_free(a);
 }
 
+static void states_stay_apart(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "states"};
+    PlanFault fault;
+    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    Plan p = g.plan;
+    PlanState *states = arena_array(a, PlanState, p.n_states);
+    memcpy(states, p.states, p.n_states * sizeof *states);
+    states[1].address = states[0].address;
+    p.states = states;
+    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(6), &fault), 0);
+    assert_string_equal(fault.rule, "check-6d");
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* Does proof 1 alone refuse the plan without edge k of instruction i? */
 static bool needs_edge(const Plan *good, uint32_t i, uint32_t k) {
     Arena *a = arena_new();
@@ -341,6 +358,7 @@ int main(void) {
         cmocka_unit_test(weights_are_quantized_by_their_own_largest),
         cmocka_unit_test(what_the_device_writes_stays_there),
         cmocka_unit_test(only_some_ops_read_shards),
+        cmocka_unit_test(states_stay_apart),
         cmocka_unit_test(proof_1_stands_alone),
         cmocka_unit_test(no_table_is_read_past_its_end),
     };
