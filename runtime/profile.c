@@ -165,7 +165,14 @@ static bool put(FILE *f, json_t *event, bool *more) {
     return good;
 }
 
-static bool name_streams(FILE *f, int rank, bool *more) {
+static bool uses_stream(const Plan *p, int stream) {
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (p->instrs[k].stream == stream) return true;
+    return false;
+}
+
+/* Those on which the plan has instructions. */
+static bool name_streams(FILE *f, const Plan *p, int rank, bool *more) {
     char text[32];
     snprintf(text, sizeof text, "rank %d", rank);
     bool good = put(f,
@@ -173,10 +180,11 @@ static bool name_streams(FILE *f, int rank, bool *more) {
                               rank, "args", "name", text),
                     more);
     for (int s = 0; s < STREAM_KINDS && good; s++)
-        good = put(f,
-                   json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name", "pid",
-                             rank, "tid", s, "args", "name", stream_name(s)),
-                   more);
+        if (uses_stream(p, s))
+            good = put(f,
+                       json_pack("{s:s,s:s,s:i,s:i,s:{s:s}}", "ph", "M", "name", "thread_name",
+                                 "pid", rank, "tid", s, "args", "name", stream_name(s)),
+                       more);
     return good;
 }
 
@@ -197,7 +205,7 @@ static bool put_instruction(FILE *f, const Profile *p, uint64_t call, uint32_t k
 
 static bool trace_rank(FILE *f, const Profile *p, bool *more) {
     const Plan *plan = p->rank->run->plan;
-    bool good = name_streams(f, p->rank->rank, more);
+    bool good = name_streams(f, plan, p->rank->rank, more);
     uint64_t first = p->n_calls > p->n_latest ? p->n_calls - p->n_latest : 0;
     for (uint64_t call = first; call < p->n_calls; call++) {
         const LatestCall *c = &p->latest[call % p->n_latest];
