@@ -5,7 +5,7 @@ train.clip (key of train)
 
     clip = a number or none; default none
 
-  largest global 2-norm of the gradient
+  largest global norm of the gradient
 
   example
     clip = 1.0
