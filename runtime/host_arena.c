@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime.h"
@@ -25,11 +26,19 @@ bool rank_in_host(const Rank *r, const void *at) {
     return r->host && byte >= r->host && byte < r->host + r->host_bytes;
 }
 
-/* An open file of that size without a name, or -1. */
-static int nameless_file(const char *folder, uint64_t bytes) {
+/* An open file of that size without a name, or -1. For a moment it has one that no other rank has,
+ * here or on a host that shares the folder. */
+static int nameless_file(const char *folder, int rank, uint64_t bytes) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/fsdp-offload-XXXXXX", folder);
-    int file = mkostemp(path, O_CLOEXEC);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int length = snprintf(path, sizeof path, "%s/fsdp-offload-%d-%d-%lld-%ld", folder,
+                          (int)getpid(), rank, (long long)now.tv_sec, now.tv_nsec);
+    if (length >= (int)sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0) return -1;
     unlink(path);
     int code = posix_fallocate(file, 0, (off_t)bytes);
@@ -40,7 +49,7 @@ static int nameless_file(const char *folder, uint64_t bytes) {
 }
 
 static int map_file(Rank *r, const char *folder, uint64_t bytes) {
-    int file = nameless_file(folder, bytes);
+    int file = nameless_file(folder, r->rank, bytes);
     void *at = MAP_FAILED;
     if (file >= 0) at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int reason = errno;
