@@ -1,5 +1,5 @@
-# RUN: %fsdpc dump --stage=shard -s shard.unit=Blok %s
-# A class that no module has is an error, with the nearest name.
+# RUN: %fsdpc dump --stage=shard -s shard.unit=Blok %s; %fsdpc dump --stage=shard -s shard.unit=Nett %s
+# A class that no module has is an error, with the nearest name, which may be that of the whole model.
 ==== net.fsd
 module Inner { p : P(7) }
 module Block { i : Inner; p : P(5) }
@@ -17,6 +17,12 @@ error[E0401]: unit = Blok: no module of that class; did you mean Block?
  --> -s:1:12
   |
 1 | shard.unit=Blok
+  |            ^^^^
+
+error[E0401]: unit = Nett: no module of that class; did you mean Net?
+ --> -s:1:12
+  |
+1 | shard.unit=Nett
   |            ^^^^
 
 ==== exit 1
