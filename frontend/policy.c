@@ -80,7 +80,6 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         if (!strcmp(known[i], name)) role = (AxisRole)i;
         if (is_served((AxisRole)i)) here[n_here++] = known[i];
     }
-    bool served = role < AXIS_ROLES && is_served(role);
     if (role == AXIS_ROLES) {
         Diag d = diag_at(m->ds, E_mesh, at, "the mesh has no axis `%s`", name);
         help_nearest(&d, name, known, AXIS_ROLES);
@@ -89,14 +88,14 @@ static void add_axis(Model *m, Policy *p, const char *name, int64_t size, Span a
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s has size %lld; it is 1 to %d", name,
                          (long long)size, 1 << 20);
         diag_emit(&d);
-    } else if (!served && size > 1) {
+    } else if (!is_served(role) && size > 1) {
         Diag d = model_lacks(m, at, "mesh axis %s = %lld", name, (long long)size);
         help_available(&d, here, n_here);
         diag_emit(&d);
     } else if (has_axis(&p->mesh, role)) {
         Diag d = diag_at(m->ds, E_mesh, at, "axis %s is given twice", name);
         diag_emit(&d);
-    } else if (served) {
+    } else if (is_served(role)) {
         p->mesh.axis[p->mesh.n++] = (MeshAxis){.role = role, .size = size};
     }
 }

@@ -67,15 +67,6 @@ static bool check_setting(Model *m, Setting *s) {
         diag_emit(&d);
         return false;
     }
-    if (k->support == DEFAULT_ONLY) {
-        ConstValue standard = standard_value(m, k, k->standard);
-        if (!strcmp(value_text(m->arena, &standard), value_text(m->arena, v))) return true;
-        if (!check_key(m, k, v, k->kinds | K_CALL | K_WORD | K_LIST, what)) return false;
-        Diag d = model_lacks(m, v->span, "%s = %s", what, value_text(m->arena, v));
-        diag_help(&d, "this version has %s = %s", what, k->standard);
-        diag_emit(&d);
-        return false;
-    }
     const char *any;
     bool word = v->kind == VALUE_WORD && value_names(k, &any, 1); /* adamx: none of its words */
     if (!word && !check_key(m, k, v, k->kinds, what)) return false;
