@@ -318,7 +318,7 @@ bool signature_fits(BoundSignature *b, OpKind kind, uint32_t n_in, const Type *i
 /* The axis of a type of that rank at which run or letter `which` of that kind begins, -1: none. */
 static int place_in(const BoundSignature *b, const Slot *slot, int rank, const SlotAxis *wanted) {
     int length[2], run = 0, at = 0;
-    if (slot->any_shape || !run_lengths(b, slot, rank, &length[0], &length[1])) return -1;
+    if (!run_lengths(b, slot, rank, &length[0], &length[1])) return -1;
     for (int k = 0; k < slot->n_axes; k++) {
         const SlotAxis *axis = &slot->axis[k];
         if (axis->kind == wanted->kind && axis->which == wanted->which) return at;

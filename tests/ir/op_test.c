@@ -345,6 +345,7 @@ static void precision_may_choose_floats(void **state) {
     y.dtype = DT_F32;
     assert_non_null(op_check_types(NULL, OP_reshape, &a, 1, &x, 1, &y, f->arena));
     assert_null(op_check_types(NULL, OP_scale, &a, 1, &x, 1, &y, f->arena));
+    assert_non_null(op_check_types(NULL, OP_accumulate, &a, 2, (Type[]){y, y}, 1, &x, f->arena));
     assert_non_null(op_check_types(NULL, OP_metric_add, &a, 1, &x, 1, &y, f->arena));
 }
 
@@ -404,6 +405,9 @@ static void axes_have_an_origin(void **state) {
     assert_true(at.operand == 1 && at.axis == 0);
     at = op_axis_origin(OP_embedding, 2, table, 0, 2, 1);
     assert_true(at.operand == 0 && at.axis == 1);
+    Type norm[2] = {x, type_of(DT_F32, 1, (int64_t[]){5})};
+    at = op_axis_origin(OP_rms_norm, 2, norm, 0, 3, 2);
+    assert_true(at.operand == 0 && at.axis == 2);
     Type q = type_of(DT_F32, 4, (int64_t[]){2, 7, 6, 4}), qkv[3] = {q, q, q};
     at = op_axis_origin(OP_attention, 3, qkv, 1, 3, 2);
     assert_true(at.operand == 0 && at.axis == 1);
