@@ -143,14 +143,29 @@ class Net:
             if path in self.frozen:
                 self.frozen.add(name)
 
-    def gradients(self, weights, loss, **fields):
-        """The loss, and by parameter its gradient. Fields: name = (shape, values)."""
+    def gradients(self, weights, loss, parts, **fields):
+        """The loss, and by parameter its gradient. Fields: name = (shape, values). `parts`: the
+        samples of each micro-batch; each adds its terms of aux by its share of the targets."""
         tape.clear()
         self.values = {p: tape.leaf(s, weights[p]) for p, (s, _) in self.shapes.items()}
         for node in self.nodes:
             node.begin()
         names = {k: tape.leaf(s, v) for k, (s, v) in fields.items()}
-        out = eval(loss, {**tape.FUNCTIONS, **names, "model": self.root})
+        extra = []
+
+        def model(x):
+            by_sample = {}
+            for part in parts:
+                y = self.root(tape.stack(*(x[i] for i in part), axis=0))
+                extra.append(sum(tape.TERMS, tape.constant(0.0)))
+                tape.TERMS.clear()
+                by_sample.update((i, y[k]) for k, i in enumerate(part))
+            return tape.stack(*(by_sample[i] for i in sorted(by_sample)), axis=0)
+
+        out = eval(loss, {**tape.FUNCTIONS, **names, "model": model})
+        counted = [sum(v != -100 for i in part for v in names["b"][i].values()) for part in parts]
+        for term, n in zip(extra, counted):
+            out = out + n / sum(counted) * term
         moved = tape.gradients(out)
         slopes = {p: [moved[i] for i in t.at] for p, t in self.values.items()}
         return out.values()[0], {p: g for p, g in slopes.items() if p not in self.frozen}

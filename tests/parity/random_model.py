@@ -92,6 +92,8 @@ def vector(r, c, name, n, init="normal(0.5)"):
 
 # What attention reads: scores of hundreds leave gradients to rounding alone.
 BOUNDED = "u = x / (1 + mean(abs(x), axis = -1))"
+# Which keys are seen, by the numbers: some, all, or none of a sample.
+MASK = ["_, m = topk(x[:, :, :2], 1)", "m = (m as [B, T])"]
 
 
 def feed_forward(r, c, size):
@@ -144,6 +146,9 @@ def heads(r, c, size):
     if r.random() < 0.3:
         c.param("near", f"{q}, {size}, {size}")
         more += ", bias = near"
+    if r.random() < 0.4:
+        c.body += MASK
+        more += ", mask = m"
     c.body += [f"o = attention(q, k, v{more})", f"o = (o as [{times}, {q * k}])",
                f"return x + linear(o, {stored(r, c, 'o_w', 'd', q * k)})"]
 
@@ -243,7 +248,9 @@ def mixed_weights(r, c, size):
 
 def chosen(r, c, size):
     n, k = r.randint(3, 5), r.randint(1, 2)
-    c.body += [f"p, i = topk(softmax(linear(x, {stored(r, c, 'w', n, 'd')})), {k})"]
+    c.body += [f"s = linear(x, {stored(r, c, 'w', n, 'd')})", f"p, i = topk(softmax(s), {k})"]
+    if r.random() < 0.5:
+        c.body += [f"aux(load_balance(s, i), weight = {r.choice([0.1, 2.0])})"]
     if r.random() < 0.5:
         c.param("table", f"{n}, d")
         c.body += ["y = gather(table, i)", f"y = y * (p as [B, T, {k}, 1])",
@@ -267,7 +274,9 @@ def near(r, c, size):
     for name in "qkv":
         c.body += [f"{name} = linear(u, {stored(r, c, 'w' + name, n * k, 'd')})",
                    f"{name} = ({name} as [B, T, {n}, {k}])"]
-    c.body += ["o = attention(q, k, v, bias = b, scale = 1.0)", f"o = (o as [B, T, {n * k}])",
+    mask = r.random() < 0.4
+    c.body += MASK if mask else []
+    c.body += [f"o = attention(q, k, v, bias = b, scale = 1.0{', mask = m' if mask else ''})", f"o = (o as [B, T, {n * k}])",
                f"return x + linear(o, {stored(r, c, 'o_w', 'd', n * k)})"]
 
 

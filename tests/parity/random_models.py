@@ -32,6 +32,7 @@ MESHES = ["dp = 2", "dp = 3", "dp = 4", "dp = 5", "rep = 2, dp = 2", "dp = 2, re
 OPTIMIZERS = ["sgd(lr = 0.05)"] * 4 + ["sgd(lr = 0.05, momentum = 0.9, weight_decay = 0.1)",
               "adamw(lr = 0.02)", "adam(lr = 0.02, weight_decay = 0.1)", "lion(lr = 0.01)",
               "muon(lr = 0.02)", "adafactor(lr = 0.05)"]  # fmt: skip
+PRECISIONS = ["bf16", "f16", "bf16(reduce = bf16)", "f16(reduce = f16)"]
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 with open(os.path.join(ROOT, "passes", "passes.def"), encoding="utf-8") as rows:
@@ -167,7 +168,15 @@ class Trial:
         same = subprocess.run(opt, input=half, capture_output=True).stdout == whole
         return [] if same else [f"read back after pass {PASSES[i]}, it becomes another graph"]
 
-    def against_tape(self, losses):
+    def parts(self, mesh):
+        """The samples of each micro-batch: those of a rank are next to each other."""
+        ranks = self.ranks(mesh)
+        own = self.batch // ranks
+        some = own // self.micro
+        return [[n * own + m * some + k for n in range(ranks) for k in range(some)]
+                for m in range(self.micro)]  # fmt: skip
+
+    def against_tape(self, losses, mesh):
         """How far loss and gradients are off, and the losses of later steps where the update is
         plain: in times that they move when each weight moves by 2^-22 of itself."""
         grads, after = (st.load(name) for name in ("grads", "after"))
@@ -179,8 +188,9 @@ class Trial:
         for step in range(STEPS if self.plain else 1):
             near = {p: [w * self.r.choice([1 - NEAR, 1 + NEAR]) for w in v]
                     for p, v in weights.items()}  # fmt: skip
-            loss, slopes = self.net.gradients(weights, self.loss, **self.samples(step))
-            moved, moved_slopes = self.net.gradients(near, self.loss, **self.samples(step))
+            step_of = self.loss, self.parts(mesh)
+            loss, slopes = self.net.gradients(weights, *step_of, **self.samples(step))
+            moved, moved_slopes = self.net.gradients(near, *step_of, **self.samples(step))
             at = losses[step][0]
             worst = max(worst, farthest({"loss": [at]}, {"loss": [loss]}, {"loss": [moved]}))
             if step == 0:
@@ -230,7 +240,7 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
     """What is wrong with the model of the seed, and how far its gradients are off."""
     t = Trial(seed, fsdpc, fsdp_run)
     r, wrong, off = t.r, [], 0.0
-    precision = r.choice(["f32"] * 6 + ["bf16", "f16"])
+    precision = r.choice(["f32"] * 6 + PRECISIONS)
     names = sorted(t.net.shapes)
     globs = [r.choice(names), "*." + r.choice(names).split(".")[-1]]
     globs = [g if g[0] != "*" or any(n.endswith(g[1:]) for n in names) else names[0] for g in globs]
@@ -240,7 +250,7 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
         got = t.run(mesh, ["unit = root"], drop=0)
         if isinstance(got, str):
             return [f"{mesh}: {got}"], off
-        off = max(off, t.against_tape(got[0]))
+        off = max(off, t.against_tape(got[0], mesh))
         wanted = {}
         for _ in range(policies):
             shard, order = settings(r, known, mesh, t.micro, "rep = 2" in mesh, units)

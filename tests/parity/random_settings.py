@@ -100,6 +100,16 @@ def reshard(r, mesh):
     return r.choice(["true", "false", *(k for k in range(1, shards + 1) if shards % k == 0)])
 
 
+def offload(r):
+    """Nothing, or what is kept in host memory or in a file."""
+    items = [f"{k} = cpu" for k in ("states", "params", "grads") if r.random() < 0.5]
+    if not items or r.random() < 0.4:
+        return []
+    items += r.choice([[], [], ["buffers = 1"], ["buffers = 3"]])
+    items += r.choice([[], [], ['path = "."']])
+    return [f"offload = ({', '.join(items)})"]
+
+
 def settings(r, model, mesh, micro, hybrid, units=units):
     """Settings of section shard, and what says in which order gradients add up."""
     classes, paths, globs = model[2:5]
@@ -135,7 +145,7 @@ def settings(r, model, mesh, micro, hybrid, units=units):
                        [f'"{globs[1]}" = gather(f8e4m3)']])
     if strategy == "none" or any("replicate" in s for s in out):
         dtypes = []  # what is not gathered is read in the compute dtype
-    return out + dtypes, (local, last, at_once, tuple(dtypes))
+    return out + dtypes + offload(r), (local, last, at_once, tuple(dtypes))
 
 
 def one_unit(order):

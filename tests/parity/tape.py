@@ -10,10 +10,11 @@ import math
 import operator
 
 VALUES, PARENTS, SLOPES = [], [], []
+TERMS = []  # what aux adds to the loss of the samples at hand
 
 
 def clear():
-    for x in (VALUES, PARENTS, SLOPES):
+    for x in (VALUES, PARENTS, SLOPES, TERMS):
         x.clear()
 
 
@@ -314,19 +315,21 @@ def rms_norm(x, weight, eps=1e-6):
     return x * rsqrt(mean(x * x, -1) + eps) * weight
 
 
-def attention(q, k, v, causal=False, scale=None, bias=None):
-    """q [B, T, H, h], k and v [B, S, K, h]: softmax(q k^T * scale + bias) v of each head."""
+def attention(q, k, v, causal=False, scale=None, bias=None, mask=None):
+    """q [B, T, H, h], k and v [B, S, K, h]: softmax(q k^T * scale + bias) v of each head, over the
+    keys that are seen."""
     repeat = q.shape[2] // k.shape[2]
     heads = [i // repeat for i in range(q.shape[2])]
     q, k, v = (transpose(t, [0, 2, 1, 3]) for t in (q, k, v))
     k, v = (stack(*(t[:, i] for i in heads), axis=1) for t in (k, v))
     s = matmul(q, transpose(k)) * (scale or 1 / math.sqrt(q.shape[3]))
     s = s if bias is None else s + bias
-    if causal:
-        n, m = s.shape[2:]
-        seen = leaf([n, m], [float(j <= i) for i in range(n) for j in range(m)])
-        s = where(seen, s, -1e30)
-    return transpose(matmul(softmax(s), v), [0, 2, 1, 3])
+    n, m = s.shape[2:]
+    seen = leaf([n, m], [float(j <= i or not causal) for i in range(n) for j in range(m)])
+    if mask is not None:
+        seen = seen * leaf([mask.shape[0], 1, 1, m], [float(x != 0) for x in mask.values()])
+    weights = where(seen, softmax(where(seen, s, -1e30)), 0.0)
+    return transpose(matmul(weights, v), [0, 2, 1, 3])
 
 
 def rope(x, base=10000.0):
@@ -394,6 +397,18 @@ def combine(routed, choices, weights):
     return sum_(y, -2).reshape(choices.shape[:-1] + [n])
 
 
+def load_balance(scores, choices):
+    """The sum over n experts of (its choices / tokens) * (mean of its softmax), n times."""
+    n, tokens = scores.shape[-1], len(scores.at) // scores.shape[-1]
+    chosen = [int(e) for e in choices.values()]
+    share = leaf([n], [chosen.count(e) / tokens for e in range(n)])
+    return n * sum_(share * mean(softmax(scores).reshape([tokens, n]), 0).reshape([n]), 0)
+
+
+def aux(term, weight):
+    TERMS.append(weight * term.reshape([]))
+
+
 def cross_entropy(logits, targets):
     """The mean of -log(softmax(logits)[target]) over the targets that are not -100."""
     peak = stop_gradient(max_(logits, axis=-1))
@@ -413,7 +428,7 @@ FUNCTIONS = {
     **{f.__name__: f for f in (silu, gelu, dropout, stop_gradient, mean, clamp, where, softmax,
                                linear, transpose, matmul, gather, concat, stack, split, iota,
                                layer_norm, rms_norm, attention, rope, relative_bias, topk, dispatch,
-                               combine, cross_entropy, mse)},
+                               combine, load_balance, aux, cross_entropy, mse)},
     "exp": exp, "log": log, "sqrt": sqrt, "rsqrt": rsqrt, "sin": sin, "cos": cos, "abs": abs_,
     "relu": relu, "sigmoid": sigmoid, "tanh": tanh, "erf": "erf", "sum": sum_, "max": max_,
     "min": min_, "true": True, "false": False, "none": None,
