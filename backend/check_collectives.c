@@ -254,11 +254,11 @@ static int check_program(Check *c, const PlanProgram *pr) {
     return 0;
 }
 
-/* What a value of an all-reduce of sums is: the op that began the sum (a state's role where earlier
- * calls began it), the group that it is about, and the state that keeps the result. Sums of
- * different things must not meet. */
+/* What a value of an all-reduce of sums is: the op that began the sum (a state where earlier calls
+ * began it), the group that it is about, and the state that keeps the result. Sums of different
+ * things must not meet. */
 typedef struct Meaning {
-    int64_t op, role, group, kept;
+    int64_t op, group, kept;
 } Meaning;
 
 static Meaning meaning_of(const Check *c, uint64_t i, uint32_t k) {
@@ -269,20 +269,15 @@ static Meaning meaning_of(const Check *c, uint64_t i, uint32_t k) {
         v = p->operands[def->first_in];
         def = &p->instrs[p->values[v].def];
     }
-    Meaning m = {.op = def->op, .role = NO_INDEX, .group = NO_INDEX, .kept = NO_INDEX};
-    if (def->op == OP_state) {
-        m.role = p->states[def->attr.index].role;
-        m.group = p->states[def->attr.index].group;
-    } else if (op_info[def->op].attrs & A_group) {
-        m.group = def->attr.group;
-    }
+    Meaning m = {.op = def->op, .group = NO_INDEX, .kept = NO_INDEX};
+    if (op_info[def->op].attrs & A_group) m.group = def->attr.group;
     for (uint64_t use = c->first_use[out]; use < c->first_use[out + 1]; use++)
         if (p->instrs[c->use[use]].op == OP_set_state) m.kept = p->instrs[c->use[use]].attr.index;
     return m;
 }
 
 static bool same_meaning(const Meaning *a, const Meaning *b) {
-    return a->op == b->op && a->role == b->role && a->group == b->group && a->kept == b->kept;
+    return a->op == b->op && a->group == b->group && a->kept == b->kept;
 }
 
 static bool same_collective(const Check *c, uint64_t i, uint64_t j) {
