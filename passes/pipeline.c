@@ -55,13 +55,16 @@ static void print_after(const Graph *g, const PassInfo *pass, const PipelineOpti
 
 /* A graph written by hand need not have what a pass takes for granted of the passes before it. */
 static void say_unlike(Graph *g, const PassInfo *pass) {
+    const char *before = level_name(pass->in);
+    for (int i = 1; i < n_passes; i++)
+        if (pass == &pass_table[i]) before = pass_table[i - 1].name;
     Diag d = diag_at(g->diags, E_graph_rule, (Span){0},
                      "pass `%s` cannot work on this graph: its result breaks the rules above",
                      pass->name);
     diag_help(&d,
               "it is unlike what the passes before `%s` make; fsdpc dump --stage=%s shows such a "
               "graph",
-              pass->name, pass > pass_table ? pass[-1].name : level_name(pass->in));
+              pass->name, before);
     diag_emit(&d);
 }
 

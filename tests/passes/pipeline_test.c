@@ -258,6 +258,26 @@ static void a_pass_that_breaks_a_rule_is_our_bug(void **state) {
     assert_true(WIFSIGNALED(broken) && WTERMSIG(broken) == SIGABRT);
 }
 
+/* Of a graph that somebody wrote it is theirs: an error after those of the rules. */
+static void a_pass_that_cannot_work_on_a_written_graph_says_so(void **state) {
+    (void)state;
+    Fixture f;
+    start(&f, "");
+    PassInfo pass = {"broken", "", LEVEL_MODEL, LEVEL_MODEL, break_order};
+    assert_false(pipeline_run_pass(f.graph, &pass, &(PipelineOptions){.from_text = true}));
+    assert_text(
+        &f.reported,
+        "error[E0521]: graph-1: program train, #0 field: operand %1 is not there yet\n"
+        "  = help: an operand is the result of an earlier op of the same program\n\n"
+        "error[E0521]: graph-1: program train, #0 field: operand %2 is not there yet\n"
+        "  = help: an operand is the result of an earlier op of the same program\n\n"
+        "error[E0521]: pass `broken` cannot work on this graph: its result breaks the rules above\n"
+        "  = help: it is unlike what the passes before `broken` make; fsdpc dump --stage=model "
+        "shows "
+        "such a graph\n\n");
+    finish(&f);
+}
+
 static void passes_are_found_by_name(void **state) {
     (void)state;
     for (int i = 0; i < n_passes; i++)
@@ -277,6 +297,7 @@ int main(void) {
         cmocka_unit_test(passes_that_change_nothing_are_not_printed),
         cmocka_unit_test(an_error_of_a_pass_ends_the_pipeline),
         cmocka_unit_test(a_pass_that_breaks_a_rule_is_our_bug),
+        cmocka_unit_test(a_pass_that_cannot_work_on_a_written_graph_says_so),
         cmocka_unit_test(passes_are_found_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
