@@ -6,7 +6,7 @@
  *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
  *   mutate_saves.c   faults of what leaves for checkpoints, and what files of a plan must hold
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
- *                    the checker
+ *                    the checker; mutate_follow.c knows what each op makes of what it reads
  */
 #ifndef FSDPC_TESTS_MUTATE_H
 #define FSDPC_TESTS_MUTATE_H
@@ -34,6 +34,8 @@ typedef struct GoodPlan {
  * out, whose name is for messages. */
 void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
                GoodPlan *out);
+/* The same without the passes that fuse, for one rank. */
+void unfused_plan(Arena *a, const char *model, const char *const *set, int n_set, GoodPlan *out);
 /* Writes the small data files that models name into the working directory. */
 void good_data(void);
 /* Compiles every case, after good_data. */

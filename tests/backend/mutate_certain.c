@@ -647,6 +647,36 @@ static bool copy_another_shard(Edit *e, Random *r) {
     return true;
 }
 
+static bool reads_largest(const Edit *e, uint32_t i) {
+    return e->instr[i].row.op == OP_quantize || e->instr[i].row.op == OP_dequantize;
+}
+/* Of another group, whose parameters are as many. */
+static bool other_largest(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick(e, r, reads_largest, &at) || !pick_alike(e, r, at, &other)) return false;
+    uint32_t *own = &e->instr[at.instr].in[1], was = *own;
+    *own = e->instr[other.instr].in[1];
+    return *own != was;
+}
+/* Those of this rank's part alone. */
+static bool own_largest(Edit *e, Random *r) {
+    Place at;
+    if (!pick(e, r, reads_largest, &at)) return false;
+    uint32_t *own = &e->instr[at.instr].in[1], k = 0;
+    const EditInstr *sum = &e->instr[edit_def(e, *own)];
+    if (sum->row.op != OP_all_reduce) return false;
+    while (sum->out[k] != *own) k++;
+    *own = sum->in[k];
+    return true;
+}
+static bool find_largest_of_another(Edit *e, Random *r) {
+    Place at, other;
+    if (!pick_op(e, r, OP_amax, &at) || !pick_alike(e, r, at, &other)) return false;
+    uint32_t *own = &e->instr[at.instr].in[0], was = *own;
+    *own = e->instr[other.instr].in[0];
+    return *own != was;
+}
+
 const Fault certain_faults[] = {
     {"make a gradient a constant", 4, 3, constant_gradient},
     {"make a slope zero", 4, 6, zero_slope},
@@ -676,6 +706,9 @@ const Fault certain_faults[] = {
     {"keep an old copy of a shard", 4, 2, keep_an_old_copy},
     {"copy an old shard", 4, 2, copy_an_old_shard},
     {"copy the shard of another group", 4, 4, copy_another_shard},
+    {"quantize by the largest of another group", 4, 4, other_largest},
+    {"quantize by the largest of one rank", 4, 2, own_largest},
+    {"find the largest of another group", 4, 2, find_largest_of_another},
     {"another tag in one role", 5, 1, other_tag_in_one_role},
     {"work in place on a smaller operand", 2, 2, over_a_smaller_one},
     {"fetch another state in the update", 4, 3, fetch_another},

@@ -21,81 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mutate.h"
-#include "signature.h"
-
-enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
-/* What collectives reduce: from IS_GRADIENT to IS_SIZES. IS_SUMS, IS_SIZES: parts of what Adafactor
- * (the first: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router; IS_PART:
- * what a rank retains of gathered parameters. */
-enum {
-    IS_OTHER,
-    IS_SHARD,
-    IS_PART,
-    IS_FLAT,
-    IS_GRADIENT,
-    IS_TERM,
-    IS_NORM,
-    IS_STATS,
-    IS_SUMS,
-    IS_SIZES,
-    IS_SCALE,
-    IS_MOMENT,
-    IS_MEANS
-};
-
-typedef struct Data {
-    uint8_t kind;
-    AxisSet summed, split;    /* over which axes it is a sum, over which it was cut */
-    uint8_t count[CALLS + 1]; /* gradient, term: by call of the step; [STALE]: of the last one */
-    int32_t group, version;   /* term: op; moment: state role in count[0] */
-    uint64_t groups;          /* norm */
-} Data;
-
-typedef struct Cells {
-    uint32_t from, to;
-} Cells;
-
-typedef struct Stream {
-    uint32_t *list, n, at;
-    bool running;
-    uint32_t priority[2]; /* to start, to finish */
-} Stream;
-
-typedef struct Meeting { /* the k-th collective of a communicator */
-    uint32_t arrived, instr[INSTANCES];
-} Meeting;
-
-typedef struct Instance {
-    uint32_t role;
-    const PlanProgram *program;
-    uint32_t *cell;  /* tokens */
-    Data *value;     /* by value, for roots */
-    Data *state;     /* by state, as the program started */
-    uint8_t *done;   /* by instruction */
-    uint32_t *meets; /* by collective: its number on its communicator */
-    uint32_t arrivals[COMMS];
-    Stream stream[STREAM_KINDS];
-    uint32_t saved;   /* saves that are over in this step */
-    uint8_t *written; /* by state: an earlier call of the step has changed it */
-} Instance;
-
-typedef struct Oracle {
-    const Plan *p;
-    Random *random;
-    AxisSet samples;                 /* axes along which ranks have other samples */
-    Cells *value[INSTANCES], *state; /* a value in a slot is elsewhere on each rank */
-    uint32_t n_cells;
-    uint32_t *root;
-    uint64_t *offset; /* of a view in its root */
-    Instance rank[INSTANCES];
-    uint32_t n_ranks;
-    Meeting *meeting[COMMS];
-    uint32_t call; /* number of the call in the step */
-    bool evaluation;
-    uint32_t updates; /* version that parameters must have when they are read */
-    char fault[256];
-} Oracle;
+#include "mutate_oracle.h"
 
 enum { NOBODY = 0 };
 static uint32_t token_of_value(uint32_t v) { return v + 1; }
@@ -106,7 +32,7 @@ static uint32_t token_pending(const Oracle *o, uint32_t i) {
     return (uint32_t)(o->p->n_values + o->p->n_states) + 1 + i;
 }
 
-static bool wrong(Oracle *o, uint32_t i, const char *what) {
+bool oracle_wrong(Oracle *o, uint32_t i, const char *what) {
     char where[128] = "";
     if (o->fault[0]) return false;
     if (i < o->p->n_instrs) plan_instr_text(o->p, i, where, sizeof where);
@@ -172,10 +98,10 @@ static Cells cells_of(const Oracle *o, const Instance *r, uint32_t v) {
     return o->value[r - o->rank][v];
 }
 
-static uint32_t in_of(const Plan *p, uint32_t i, uint32_t k) {
+uint32_t oracle_in(const Plan *p, uint32_t i, uint32_t k) {
     return p->operands[p->instrs[i].first_in + k];
 }
-static uint32_t out_of(const Plan *p, uint32_t i, uint32_t k) { return p->instrs[i].first_out + k; }
+uint32_t oracle_out(const Plan *p, uint32_t i, uint32_t k) { return p->instrs[i].first_out + k; }
 
 static uint32_t expected_token(const Oracle *o, uint32_t v) {
     uint32_t root = o->root[v];
@@ -184,7 +110,7 @@ static uint32_t expected_token(const Oracle *o, uint32_t v) {
                                : token_of_value(root);
 }
 
-static const Data *data_of(const Oracle *o, const Instance *r, uint32_t v) {
+const Data *oracle_data(const Oracle *o, const Instance *r, uint32_t v) {
     const PlanInstr *def = &o->p->instrs[o->p->values[o->root[v]].def];
     return def->op == OP_state ? &r->state[def->attr.index] : &r->value[o->root[v]];
 }
@@ -205,7 +131,7 @@ static bool overlap(Cells a, Cells b) { return a.from < b.to && b.from < a.to; }
 static bool is_in_its_slot(const Oracle *o, const Instance *r, uint32_t i, uint32_t k) {
     const Plan *p = o->p;
     if (p->instrs[i].op != OP_unshard || k >= p->instrs[i].n_out) return false;
-    const PlanValue *from = &p->values[in_of(p, i, k)], *to = &p->values[out_of(p, i, k)];
+    const PlanValue *from = &p->values[oracle_in(p, i, k)], *to = &p->values[oracle_out(p, i, k)];
     Mesh mesh = plan_mesh(p);
     int64_t rank = rank_of(o, (uint32_t)(r - o->rank));
     int64_t slot = mesh_index(&mesh, rank, (AxisSet)p->instrs[i].attr.axes);
@@ -230,8 +156,8 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
     uint64_t offset = o->offset[v], bytes = (uint64_t)type_bytes(&p->values[v].type);
     if (p->values[v].address != p->values[root].address + offset ||
         offset + bytes > (uint64_t)type_bytes(&p->values[root].type))
-        return wrong(o, i, "a view is not inside its value");
-    const Data *d = data_of(o, r, v);
+        return oracle_wrong(o, i, "a view is not inside its value");
+    const Data *d = oracle_data(o, r, v);
     if (d->kind < IS_SHARD || d->kind > IS_FLAT) return true;
     const PlanGroup *g = &p->groups[d->group];
     uint64_t element = dtype_bytes(p->values[root].type.dtype);
@@ -240,14 +166,15 @@ static bool view_is_right(Oracle *o, const Instance *r, uint32_t i, uint32_t v) 
         if ((uint64_t)a->offset * element == offset &&
             (uint64_t)type_elements(&p->params[a->param].type) * element == bytes)
             return !a->chunk || (uint64_t)a->chunk * element >= bytes ||
-                   wrong(o, i, "a view shows chunks");
+                   oracle_wrong(o, i, "a view shows chunks");
     }
-    return wrong(o, i, "a view shows no parameter");
+    return oracle_wrong(o, i, "a view shows no parameter");
 }
 
 static bool reads_parameters(uint16_t op) {
     return op == OP_unshard || op == OP_copy_out || op == OP_cast || op == OP_retain ||
-           op == OP_fetch || op == OP_factored_sums || op_info[op].role == ROLE_UPDATE;
+           op == OP_fetch || op == OP_factored_sums || op == OP_amax || op == OP_quantize ||
+           op == OP_dequantize || op_info[op].role == ROLE_UPDATE;
 }
 
 static int32_t is_trained(const Plan *p, int32_t group) {
@@ -259,259 +186,33 @@ static bool operands_are_right(Oracle *o, Instance *r, uint32_t i, bool finishin
     const Plan *p = o->p;
     const PlanInstr *in = &p->instrs[i];
     for (uint32_t k = 0; k < in->n_in; k++) {
-        uint32_t v = in_of(p, i, k);
+        uint32_t v = oracle_in(p, i, k);
         if (p->values[v].type.dtype == DT_TOKEN) continue;
         Cells own = {0}, from = cells_of(o, r, v);
         for (uint32_t j = 0; j < in->n_out; j++) {
-            uint32_t out = out_of(p, i, j);
+            uint32_t out = oracle_out(p, i, j);
             if (p->values[out].type.dtype == DT_TOKEN || !overlap(from, cells_of(o, r, out)))
                 continue;
             own = cells_of(o, r, out);
             bool same = from.from == own.from && from.to == own.to;
             bool gathered = j == k && is_in_its_slot(o, r, i, k);
             if (in->op != OP_pack && !gathered && !(same && works_in_place(p, i, k, j)))
-                return wrong(o, i, "a result is written over an operand");
+                return oracle_wrong(o, i, "a result is written over an operand");
         }
         if (!holds(r, from, expected_token(o, v), finishing ? own : (Cells){0}))
-            return wrong(o, i, "an operand is not in its memory");
+            return oracle_wrong(o, i, "an operand is not in its memory");
         if (!view_is_right(o, r, i, v)) return false;
-        const Data *d = data_of(o, r, v);
+        const Data *d = oracle_data(o, r, v);
         bool parameters = d->kind >= IS_SHARD && d->kind <= IS_FLAT && in->op != OP_evict;
         bool next =
             in->op == OP_cast && op_info[p->instrs[p->values[v].def].op].role == ROLE_UPDATE;
-        if (parameters && d->version != (int32_t)o->updates * is_trained(p, d->group) + next)
-            return wrong(o, i, "reads parameters of another step");
+        if ((parameters || d->kind == IS_LARGEST) &&
+            d->version != (int32_t)o->updates * is_trained(p, d->group) + next)
+            return oracle_wrong(o, i, "reads parameters of another step");
         if (parameters && o->root[v] == v && !reads_parameters(in->op))
-            return wrong(o, i, "reads flat parameters as a tensor");
+            return oracle_wrong(o, i, "reads flat parameters as a tensor");
     }
     return true;
-}
-
-/* ---- what values stand for ---- */
-
-static Data add(const Data *a, const Data *b) {
-    Data sum = *a;
-    if (a->kind != b->kind || a->group != b->group || a->summed != b->summed ||
-        a->split != b->split || (a->groups & b->groups))
-        return (Data){0};
-    for (int c = 0; c <= CALLS; c++) sum.count[c] = (uint8_t)MIN(a->count[c] + b->count[c], 99);
-    sum.groups |= b->groups;
-    return sum;
-}
-
-static bool is_whole(const Oracle *o, const Data *d) {
-    bool one = true;
-    for (int c = 0; c <= CALLS; c++) one &= d->count[c] == (c < o->p->settings->micro_batches);
-    return one && d->summed == o->samples;
-}
-
-static bool is_gradient(const Oracle *o, const Data *d, int64_t group) {
-    return d->kind == IS_GRADIENT && d->group == group && is_whole(o, d) &&
-           d->split == o->p->groups[group].split;
-}
-
-/* Is operand k of that kind, of the instruction's group, summed over `axes`? */
-static bool is_part(Oracle *o, Instance *r, uint32_t i, uint32_t k, int kind, AxisSet axes) {
-    const Data *d = data_of(o, r, in_of(o->p, i, k));
-    return d->kind == kind && d->group == (int32_t)o->p->instrs[i].attr.group && d->summed == axes;
-}
-
-/* adafactor, besides what it shares with other updates; what it reads of its group. */
-static bool follow_adafactor(Oracle *o, Instance *r, uint32_t i) {
-    if (!is_part(o, r, i, 4, IS_MEANS, 0) || data_of(o, r, in_of(o->p, i, 4))->version != 1 ||
-        !is_part(o, r, i, 5, IS_SUMS, o->samples) || !is_part(o, r, i, 6, IS_SIZES, o->samples))
-        return wrong(o, i, "updates with other sums than its group's");
-    return true;
-}
-
-static bool follow_factored(Oracle *o, Instance *r, uint32_t i) {
-    const Plan *p = o->p;
-    const PlanInstr *in = &p->instrs[i];
-    int32_t group = (int32_t)in->attr.group;
-    const Data *first = data_of(o, r, in_of(p, i, 0));
-    Data *out = &r->value[out_of(p, i, 0)];
-    bool moves = in->op == OP_muon_momentum;
-    int kind = moves ? IS_MOMENT : in->op == OP_factored_sums ? IS_SHARD : IS_MEANS;
-    bool right = first->group == group && first->kind == kind &&
-                 first->version == (in->op == OP_factored_rms);
-    right &= data_of(o, r, in_of(p, i, 2))->kind == IS_SCALE;
-    if (in->op == OP_factored_means)
-        right &= is_part(o, r, i, 1, IS_SUMS, o->samples);
-    else
-        right &= is_gradient(o, data_of(o, r, in_of(p, i, 1)), group);
-    if (!right) return wrong(o, i, "sums something else than its group");
-    *out = (Data){.kind = in->op == OP_factored_sums ? IS_SUMS : IS_SIZES, .group = group};
-    if (moves) r->value[out_of(p, i, 1)] = (Data){.kind = IS_SUMS, .group = group};
-    if (moves) *out = *first, out->version++;
-    if (in->op == OP_factored_means) *out = (Data){.kind = IS_MEANS, .group = group, .version = 1};
-    return true;
-}
-
-/* What reads statistics of routing reads those of all samples. */
-static bool follow_stats(Oracle *o, Instance *r, uint32_t i) {
-    const Data *stats = data_of(o, r, in_of(o->p, i, 1));
-    if (stats->kind != IS_STATS || stats->summed != o->samples)
-        return wrong(o, i, "reads statistics of some ranks");
-    if (o->p->instrs[i].op == OP_balance_loss)
-        r->value[out_of(o->p, i, 0)] = *data_of(o, r, in_of(o->p, i, 0));
-    return true;
-}
-
-static bool follow_update(Oracle *o, Instance *r, uint32_t i) {
-    const Plan *p = o->p;
-    const PlanInstr *in = &p->instrs[i];
-    int32_t group = (int32_t)in->attr.group;
-    uint32_t states = signature_updated(op_signature((OpKind)in->op));
-    for (uint32_t k = 0; k < states; k++) {
-        const Data *d = data_of(o, r, in_of(p, i, k));
-        if (d->kind != (k ? IS_MOMENT : IS_SHARD) || d->group != group || d->version != 0 ||
-            (k && d->count[0] != k))
-            return wrong(o, i, "updates something else than its group");
-        Data *out = &r->value[out_of(p, i, k)];
-        *out = *d;
-        out->version++;
-    }
-    if (op_info[in->op].attrs & A_copy && in->attr.copy)
-        r->value[out_of(p, i, states)] = r->value[out_of(p, i, 0)];
-    AxisSet summed = p->groups[group].split ? o->samples : 0; /* whole ones are not summed */
-    if (in->op == OP_muon && !is_part(o, r, i, 1, IS_SUMS, summed))
-        return wrong(o, i, "updates with other momentum than its group's");
-    if (in->op != OP_muon && !is_gradient(o, data_of(o, r, in_of(p, i, states)), group))
-        return wrong(o, i, "updates with a wrong gradient");
-    if (data_of(o, r, in_of(p, i, states + 1))->kind != IS_SCALE)
-        return wrong(o, i, "updates with a wrong scale");
-    if (in->op == OP_adafactor) return follow_adafactor(o, r, i);
-    return true;
-}
-
-static bool follow_scale(Oracle *o, Instance *r, uint32_t i) {
-    const Plan *p = o->p;
-    const Data *loss = data_of(o, r, in_of(p, i, 0)), *norm = data_of(o, r, in_of(p, i, 1));
-    uint64_t trainable = 0;
-    for (uint32_t g = 0; g < p->n_groups; g++)
-        if (p->groups[g].flags & GROUP_TRAINABLE) trainable |= 1ull << g;
-    if (loss->kind != IS_TERM || loss->group != OP_cross_entropy || !is_whole(o, loss))
-        return wrong(o, i, "its loss is not that of the step");
-    if (norm->kind != IS_NORM || norm->groups != trainable || norm->summed != o->samples)
-        return wrong(o, i, "its norm is not that of the step");
-    r->value[out_of(p, i, 0)].kind = IS_SCALE;
-    return true;
-}
-
-static bool follow_pack(Oracle *o, Instance *r, uint32_t i) {
-    const Plan *p = o->p;
-    const PlanInstr *in = &p->instrs[i];
-    uint32_t flat = out_of(p, i, 0);
-    const PlanGroup *g = &p->groups[in->attr.group];
-    uint64_t element = dtype_bytes(p->values[flat].type.dtype);
-    if (in->n_in != g->n_param) return wrong(o, i, "packs another number of gradients");
-    for (uint32_t k = 0; k < in->n_in; k++) {
-        uint64_t offset = (uint64_t)p->group_params[g->first_param + k].offset * element;
-        bool in_place = p->values[in_of(p, i, k)].address == p->values[flat].address + offset;
-        if (in->op == OP_pack && !in_place) return wrong(o, i, "a gradient is not at its place");
-    }
-    Data *d = &r->value[flat];
-    *d = (Data){.kind = IS_GRADIENT, .group = (int32_t)in->attr.group};
-    d->count[o->call] = 1;
-    return true;
-}
-
-/* Of the gathered group whose parameter it is. */
-static bool follow_copy(Oracle *o, Instance *r, uint32_t i) {
-    const Plan *p = o->p;
-    const Data *d = data_of(o, r, in_of(p, i, 0));
-    if (d->kind != IS_FLAT) return wrong(o, i, "copies out of something else than a gather");
-    const PlanGroup *g = &p->groups[d->group];
-    for (uint32_t k = 0; k < g->n_param; k++)
-        if (p->group_params[g->first_param + k].param == p->instrs[i].attr.index) return true;
-    return wrong(o, i, "copies a parameter of another group");
-}
-
-/* A collective: every operand of all ranks is of the same kind, and not reduced before. */
-static bool follow_collective(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
-    const Plan *p = o->p;
-    const PlanInstr *in = &p->instrs[i];
-    for (uint32_t k = 0; k < in->n_out; k++) {
-        Data d = *data_of(o, r, in_of(p, i, k));
-        for (uint32_t other = 0; other < o->n_ranks; other++) {
-            const Data *e = data_of(o, &o->rank[other], in_of(p, m->instr[other], k));
-            if (e->kind != d.kind || e->group != d.group || e->version != d.version ||
-                e->groups != d.groups || memcmp(e->count, d.count, sizeof d.count))
-                return wrong(o, i, "ranks bring different things together");
-        }
-        if (in->op == OP_unshard) {
-            AxisSet split = d.kind == IS_PART ? d.split : p->groups[d.group].split;
-            if ((d.kind != IS_SHARD && d.kind != IS_PART) || (AxisSet)in->attr.axes != split)
-                return wrong(o, i, "gathers what is no shard");
-            d.kind = IS_FLAT;
-            d.split = 0;
-        } else {
-            AxisSet axes = (AxisSet)in->attr.axes;
-            if (d.summed & axes || d.split & axes || d.kind < IS_GRADIENT || d.kind > IS_SIZES)
-                return wrong(o, i, "reduces what it must not");
-            d.summed |= axes;
-            if (in->op == OP_reduce_scatter) d.split |= axes;
-        }
-        r->value[out_of(p, i, k)] = d;
-    }
-    return true;
-}
-
-static bool follow_copy_of(Oracle *o, Instance *r, uint32_t i) {
-    const Data *d = data_of(o, r, in_of(o->p, i, 0));
-    if (o->p->instrs[i].op != OP_cast || d->kind == IS_SHARD) r->value[out_of(o->p, i, 0)] = *d;
-    return true;
-}
-
-static bool follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
-    const Plan *p = o->p;
-    const PlanInstr *in = &p->instrs[i];
-    for (uint32_t k = 0; k < in->n_out; k++) r->value[out_of(p, i, k)] = (Data){0};
-    if (m) return follow_collective(o, r, i, m);
-    Data *out = in->n_out ? &r->value[out_of(p, i, 0)] : NULL;
-    switch (in->op) {
-    case OP_fetch:
-    case OP_evict:
-    case OP_cast: return follow_copy_of(o, r, i);
-    case OP_retain:
-        *out = *data_of(o, r, in_of(p, i, 0));
-        if (out->kind != IS_FLAT || out->group != in->attr.group)
-            return wrong(o, i, "retains a part of something else");
-        out->kind = IS_PART;
-        out->split = (AxisSet)in->attr.axes;
-        return true;
-    case OP_accumulate:
-    case OP_metric_add:
-        *out = add(data_of(o, r, in_of(p, i, 0)), data_of(o, r, in_of(p, i, 1)));
-        return true;
-    case OP_cross_entropy:
-    case OP_accuracy:
-        *out = (Data){.kind = IS_TERM, .group = in->op};
-        out->count[o->call] = 1;
-        return true;
-    case OP_cross_entropy_both:
-        out = &r->value[out_of(p, i, 1)];
-        *out = (Data){.kind = IS_TERM, .group = OP_cross_entropy};
-        out->count[o->call] = 1;
-        return true;
-    case OP_copy_out: return follow_copy(o, r, i);
-    case OP_pack:
-    case OP_copy_in: return follow_pack(o, r, i);
-    case OP_grad_norm:
-        if (!is_gradient(o, data_of(o, r, in_of(p, i, 0)), in->attr.group))
-            return wrong(o, i, "takes the norm of a wrong gradient");
-        *out = (Data){.kind = IS_NORM, .groups = 1ull << in->attr.group};
-        return true;
-    case OP_step_scale: return follow_scale(o, r, i);
-    case OP_muon_momentum:
-    case OP_factored_sums:
-    case OP_factored_means:
-    case OP_factored_rms: return follow_factored(o, r, i);
-    case OP_balance: *out = (Data){.kind = IS_STATS}; return true;
-    case OP_balance_loss:
-    case OP_balance_grad: return follow_stats(o, r, i);
-    default: return op_info[in->op].role == ROLE_UPDATE ? follow_update(o, r, i) : true;
-    }
 }
 
 /* ---- running ---- */
@@ -552,9 +253,9 @@ static bool arrive(Oracle *o, Instance *r, uint32_t i) {
         const PlanInstr *with = &p->instrs[m->instr[other]];
         bool same = with->op == in->op && with->n_out == in->n_out;
         for (uint32_t k = 0; same && k < in->n_out; k++)
-            same = type_bytes(&p->values[in_of(p, i, k)].type) ==
-                   type_bytes(&p->values[in_of(p, m->instr[other], k)].type);
-        if (!same) return wrong(o, i, "meets another collective");
+            same = type_bytes(&p->values[oracle_in(p, i, k)].type) ==
+                   type_bytes(&p->values[oracle_in(p, m->instr[other], k)].type);
+        if (!same) return oracle_wrong(o, i, "meets another collective");
     }
     return true;
 }
@@ -564,8 +265,8 @@ static bool writes_what_it_may(Oracle *o, const Instance *r, uint32_t i) {
     for (uint32_t j = 0; j < p->instrs[i].n_out; j++)
         for (uint32_t s = 0; s < p->n_states; s++)
             if ((p->states[s].role == STATE_STEP || p->states[s].role == STATE_STAGING) &&
-                overlap(cells_of(o, r, out_of(p, i, j)), o->state[s]))
-                return wrong(o, i, "writes what the host writes");
+                overlap(cells_of(o, r, oracle_out(p, i, j)), o->state[s]))
+                return oracle_wrong(o, i, "writes what the host writes");
     return true;
 }
 
@@ -574,7 +275,7 @@ static bool end_saves(Oracle *o, Instance *r, uint32_t i, uint32_t n) {
     for (; r->saved < n && !o->evaluation; r->saved++) {
         uint32_t s = o->p->saves[r->saved].state;
         if (r->written[s] || !holds(r, o->state[s], token_of_state(o, s), (Cells){0}))
-            return wrong(o, i, "a save wrote a state that the step had begun to change");
+            return oracle_wrong(o, i, "a save wrote a state that the step had begun to change");
     }
     return true;
 }
@@ -587,8 +288,8 @@ static bool start(Oracle *o, Instance *r, Stream *s) {
     if (!end_saves(o, r, i, in->saves)) return false;
     if (in->op == OP_reshard)
         for (uint32_t k = 0; k < in->n_in; k++) {
-            uint32_t token = expected_token(o, in_of(p, i, k));
-            Cells c = cells_of(o, r, o->root[in_of(p, i, k)]);
+            uint32_t token = expected_token(o, oracle_in(p, i, k));
+            Cells c = cells_of(o, r, o->root[oracle_in(p, i, k)]);
             for (uint32_t at = c.from; at < c.to; at++)
                 if (r->cell[at] == token) r->cell[at] = NOBODY;
         }
@@ -596,7 +297,7 @@ static bool start(Oracle *o, Instance *r, Stream *s) {
     if (!operands_are_right(o, r, i, false) || !writes_what_it_may(o, r, i)) return false;
     if (is_collective(in) && !arrive(o, r, i)) return false;
     for (uint32_t j = 0; j < in->n_out; j++)
-        fill(r, cells_of(o, r, out_of(p, i, j)), token_pending(o, i));
+        fill(r, cells_of(o, r, oracle_out(p, i, j)), token_pending(o, i));
     return true;
 }
 
@@ -610,13 +311,13 @@ static bool finish(Oracle *o, Instance *r, Stream *s) {
     if (!runs_something(in) && !is_collective(in)) return true;
     if (!operands_are_right(o, r, i, true)) return false;
     for (uint32_t j = 0; j < in->n_out; j++) {
-        uint32_t v = out_of(p, i, j);
+        uint32_t v = oracle_out(p, i, j);
         if (!holds(r, cells_of(o, r, v), token_pending(o, i), (Cells){0}))
-            return wrong(o, i, "another one writes where it does");
+            return oracle_wrong(o, i, "another one writes where it does");
     }
     for (uint32_t j = 0; j < in->n_out; j++)
-        fill(r, cells_of(o, r, out_of(p, i, j)), token_of_value(out_of(p, i, j)));
-    return follow(o, r, i, is_collective(in) ? meeting_of(o, r, i) : NULL);
+        fill(r, cells_of(o, r, oracle_out(p, i, j)), token_of_value(oracle_out(p, i, j)));
+    return oracle_follow(o, r, i, is_collective(in) ? meeting_of(o, r, i) : NULL);
 }
 
 /* What the states hold when the program is over. */
@@ -630,20 +331,20 @@ static bool end_program(Oracle *o, Instance *r) {
         uint32_t i = r->program->first_instr + k;
         const PlanInstr *in = &p->instrs[i];
         if (in->op != OP_set_state) continue;
-        uint32_t s = (uint32_t)in->attr.index, v = in_of(p, i, 0);
+        uint32_t s = (uint32_t)in->attr.index, v = oracle_in(p, i, 0);
         const PlanValue *value = &p->values[v];
         if (set[s]++ || value->address != p->states[s].address ||
             type_bytes(&value->type) != type_bytes(&p->states[s].type) ||
             !holds(r, o->state[s], expected_token(o, v), (Cells){0}))
-            right = wrong(o, i, "the state is not in its memory");
-        next[s] = *data_of(o, r, v);
+            right = oracle_wrong(o, i, "the state is not in its memory");
+        next[s] = *oracle_data(o, r, v);
     }
     for (uint32_t s = 0; right && s < p->n_states; s++) {
         if (set[s] || holds(r, o->state[s], token_of_state(o, s), (Cells){0})) continue;
         if (p->states[s].role == STATE_GATHERED)
             next[s].version = -1; /* resharded */
         else
-            right = wrong(o, UINT32_MAX, "a state is overwritten");
+            right = oracle_wrong(o, UINT32_MAX, "a state is overwritten");
     }
     memcpy(r->state, next, p->n_states * sizeof *next);
     for (uint32_t s = 0; s < p->n_states; s++) r->written[s] |= set[s];
@@ -693,7 +394,7 @@ static bool run_programs(Oracle *o) {
                 starts = start_now;
             }
         if (!left) return true;
-        if (!best) return wrong(o, UINT32_MAX, "nothing can go on");
+        if (!best) return oracle_wrong(o, UINT32_MAX, "nothing can go on");
         if (!(starts ? start(o, best, stream) : finish(o, best, stream))) return false;
     }
 }
@@ -714,11 +415,11 @@ static bool run_calls(Oracle *o, uint32_t kind) {
         for (uint32_t n = 0; n < o->n_ranks; n++) {
             const PlanCall *call = nth_call(p, o->rank[n].role, kind, k);
             if (!call != !first || (call && call->times != times))
-                return wrong(o, UINT32_MAX, "ranks make different calls");
+                return oracle_wrong(o, UINT32_MAX, "ranks make different calls");
         }
         if (!first) return true;
         for (int64_t time = 0; time < times; time++, o->call++) {
-            if (o->call >= CALLS) return wrong(o, UINT32_MAX, "too many calls");
+            if (o->call >= CALLS) return oracle_wrong(o, UINT32_MAX, "too many calls");
             for (int c = 0; c < COMMS; c++)
                 memset(o->meeting[c], 0, (p->n_instrs + 1) * sizeof *o->meeting[c]);
             for (uint32_t n = 0; n < o->n_ranks; n++)
@@ -764,16 +465,16 @@ static bool check_step(Oracle *o, const Instance *r) {
         bool trained = st->group >= 0 && p->groups[st->group].flags & GROUP_TRAINABLE;
         if ((st->role == STATE_PARAM || st->role == STATE_COPY) &&
             (d->kind != IS_SHARD || d->group != st->group || d->version != trained))
-            return wrong(o, UINT32_MAX, "a group is not updated once");
+            return oracle_wrong(o, UINT32_MAX, "a group is not updated once");
         if ((st->role == STATE_MOMENT1 || st->role == STATE_MOMENT2) &&
             (d->kind != IS_MOMENT || d->group != st->group || d->version != 1 ||
              d->count[0] != (st->role == STATE_MOMENT1 ? 1 : 2)))
-            return wrong(o, UINT32_MAX, "a moment is not updated once");
+            return oracle_wrong(o, UINT32_MAX, "a moment is not updated once");
         if (st->role == STATE_FACTORS &&
             (d->kind != IS_MEANS || d->group != st->group || !d->version))
-            return wrong(o, UINT32_MAX, "means are not kept");
+            return oracle_wrong(o, UINT32_MAX, "means are not kept");
         if (st->role == STATE_SCALE && d->kind != IS_SCALE)
-            return wrong(o, UINT32_MAX, "the scale is not kept");
+            return oracle_wrong(o, UINT32_MAX, "the scale is not kept");
     }
     return true;
 }
@@ -784,7 +485,7 @@ static bool check_evaluation(Oracle *o, const Instance *r, const bool *by_step) 
         const Data *d = &r->state[s];
         if (p->states[s].role != STATE_METRIC || by_step[s]) continue;
         if (d->count[STALE] || d->kind != IS_TERM || d->count[0] != 1 || d->summed != o->samples)
-            return wrong(o, UINT32_MAX, "a metric of the evaluation is not there");
+            return oracle_wrong(o, UINT32_MAX, "a metric of the evaluation is not there");
     }
     return true;
 }
@@ -826,7 +527,7 @@ static void oracle_open(Oracle *o) {
     for (uint32_t i = 0; i < p->n_instrs; i++) {
         const PlanInstr *in = &p->instrs[i];
         if (in->op != OP_view && in->op != OP_reshape) continue;
-        uint32_t from = in_of(p, i, 0), v = out_of(p, i, 0);
+        uint32_t from = oracle_in(p, i, 0), v = oracle_out(p, i, 0);
         o->root[v] = o->root[from];
         o->offset[v] = o->offset[from] + (in->op == OP_view ? (uint64_t)in->attr.offset : 0);
     }
@@ -870,8 +571,8 @@ const char *oracle_run(const Plan *p, uint32_t runs, Random *r) {
     o.samples = mesh_sample_axes(&mesh);
     oracle_open(&o);
     const char *size = sizes_fault(p), *unsaved = saves_fault(p);
-    if (size) wrong(&o, UINT32_MAX, size);
-    if (unsaved) wrong(&o, UINT32_MAX, unsaved);
+    if (size) oracle_wrong(&o, UINT32_MAX, size);
+    if (unsaved) oracle_wrong(&o, UINT32_MAX, unsaved);
     for (uint32_t k = 0; !o.fault[0] && k < runs; k++) {
         for (uint32_t n = 0; n < o.n_ranks; n++)
             for (int s = 0; s < STREAM_KINDS; s++) o.rank[n].stream[s].running = false;

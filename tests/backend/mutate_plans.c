@@ -14,6 +14,9 @@
     "L=2", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8", "train.batch=12", "train.steps=4", \
         "train.eval_every=2", "train.precision=f32", "train.schedule=constant(warmup = 0)"
 #define SIX "train.batch=12"
+#define SMALL                                                                                      \
+    "L=1", "D=16", "H=2", "vocab=37", "data.length=8", "train.batch=12", "train.steps=4",          \
+        "train.precision=f32", "train.schedule=constant(warmup = 0)"
 #define GRADIENTS "tests/backend/models/gradients"
 
 typedef struct Case {
@@ -217,6 +220,39 @@ static const Case cases[] = {
      GRADIENTS,
      2,
      {"train.accumulate=4", "train.batch=32", "shard.strategy=none", "shard.accumulate=sharded"}},
+    {"gpt2 full, gathered in f8e4m3, 3 micro-batches",
+     "gpt2",
+     3,
+     {GPT2, "train.batch=18", "train.accumulate=3", "shard.gather=f8e4m3"}},
+    {"gpt2 by rows on 2 replicas of 4 shards, gathered in f8e4m3, offloaded, resharded by 2, bf16",
+     "gpt2",
+     0,
+     {GPT2, "L=4", "shard.mesh=(rep = 2, dp = 4)", "train.batch=16", "shard.layout=param",
+      "shard.reshard=2", "shard.gather=f8e4m3", "train.precision=bf16",
+      "shard.offload=(states = cpu, params = cpu, grads = cpu)"}},
+    {"mixtral grads, 3 micro-batches, gathered in f8e4m3",
+     "mixtral",
+     2,
+     {SMALL, "seq=8", "KV=1", "F=12", "E=3", "K=2", "balance=0.5", "train.accumulate=3",
+      "shard.strategy=grads", "shard.gather=f8e4m3"}},
+    {"mixtral on 2 replicas of 2 shards, 2 micro-batches, blocks recomputed, in host memory",
+     "mixtral",
+     0,
+     {SMALL, "seq=8", "KV=1", "F=12", "E=3", "K=2", "train.batch=16", "train.accumulate=2",
+      "shard.mesh=(rep = 2, dp = 2)", "shard.recompute=Block",
+      "shard.offload=(params = cpu, grads = cpu)"}},
+    {"bert full, 2 micro-batches", "bert", 2, {SMALL, "seq=8", "L=2", "train.accumulate=2"}},
+    {"bert states, layers recomputed, bf16",
+     "bert",
+     3,
+     {SMALL, "seq=8", "L=2", "shard.strategy=states", "shard.recompute=Layer",
+      "train.precision=bf16"}},
+    {"t5 full, adafactor", "t5", 2, {SMALL, "dk=4", "F=24"}},
+    {"llama3 full, 2 micro-batches, units held",
+     "llama3",
+     2,
+     {SMALL, "seq=8", "L=2", "KV=1", "F=24", "train.accumulate=2", "shard.hold=true"}},
+    {"gptj grads", "gptj", 2, {SMALL, "seq=8", "L=2", "rot=4", "shard.strategy=grads"}},
 };
 
 static void write_npy(const char *name, const char *descr, int rank, int rows, int width) {
@@ -250,8 +286,8 @@ static void say_nothing(void *context, const char *text, size_t n) {
     (void)context, (void)text, (void)n;
 }
 
-void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
-               GoodPlan *out) {
+static void make_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
+                      bool fuses, GoodPlan *out) {
     const char *root = getenv("FSDP_ROOT");
     const char *file = arena_printf(a, "%s/%s%s.fsd", root ? root : ".",
                                     strchr(model, '/') ? "" : "models/", model);
@@ -260,9 +296,11 @@ void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *se
     diags.write = say_nothing;
     CompileOptions options = {.set = set, .n_set = n_set, .ranks = ranks, .to_plan = true};
     Frontend *f = frontend_open(&diags, file, &options);
-    if (f->exit_code || !frontend_elaborate(f) ||
-        !pipeline_run(f->graph, LEVEL_SCHED, &(PipelineOptions){0}))
-        BUG("%s does not compile", out->name);
+    bool done = !f->exit_code && frontend_elaborate(f);
+    for (int k = 0; done && k < n_passes; k++)
+        if (fuses || strncmp(pass_table[k].name, "fuse", 4))
+            done = pipeline_run_pass(f->graph, &pass_table[k], NULL);
+    if (!done) BUG("%s does not compile", out->name);
     Buf bytes = {0};
     plan_emit(f, "test", "", 1, &bytes);
     out->size = bytes.n;
@@ -270,6 +308,15 @@ void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *se
     char message[512];
     if (plan_read(&out->plan, out->bytes, out->size, message, sizeof message))
         BUG("%s: %s", out->name, message);
+}
+
+void good_plan(Arena *a, const char *model, int64_t ranks, const char *const *set, int n_set,
+               GoodPlan *out) {
+    make_plan(a, model, ranks, set, n_set, true, out);
+}
+
+void unfused_plan(Arena *a, const char *model, const char *const *set, int n_set, GoodPlan *out) {
+    make_plan(a, model, 1, set, n_set, false, out);
 }
 
 uint32_t good_plans(Arena *a, GoodPlan **out) {
@@ -303,7 +350,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
                                        "train.steps=4",
                                        "train.eval_every=2",
                                        "train.schedule=constant(warmup = 0)"};
-    const char *set[32];
+    const char *set[40];
     int n = 0;
     bool gpt = random_below(r, 4) > 0;
     bool replicas = random_below(r, 3) == 0;
@@ -323,6 +370,7 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.accumulate=local", "shard.accumulate=sharded");
     set[n++] = ONE_OF(r, "shard.strategy=full", "shard.strategy=full", "shard.strategy=grads",
                       "shard.strategy=states", "shard.strategy=none");
+    bool gathers = strcmp(set[n - 1], "shard.strategy=none");
     if (!strcmp(set[n - 1], "shard.strategy=full")) {
         const char *groups = ranks == 4 ? "shard.reshard=2" : "shard.reshard=true";
         set[n++] = ONE_OF(r, "shard.reshard=true", "shard.reshard=false", groups, groups);
@@ -340,6 +388,8 @@ void random_plan(Arena *a, Random *r, GoodPlan *out) {
     set[n++] = ONE_OF(r, "shard.all_reduce=each", "shard.all_reduce=last");
     set[n++] = ONE_OF(r, "shard.replicate_below=0", "shard.replicate_below=0",
                       "shard.replicate_below=16", "shard.replicate_below=300");
+    if (!strcmp(set[n - 1], "shard.replicate_below=0") && gathers)
+        set[n++] = ONE_OF(r, "shard.gather=f8e4m3", "shard.gather=bf16", "shard.cast=auto");
     if (replicas) set[n++] = "shard.mesh=(rep = 2, dp = 2)";
     set[n++] = ONE_OF(r, "train.precision=f32", "train.precision=bf16",
                       "train.precision=bf16(reduce = bf16)", "train.precision=f16(reduce = f16)");
