@@ -240,6 +240,100 @@ static const char *const small[] = {
     "vocab=37",      "seq=8",         "data.length=8",
     "train.batch=4", "train.steps=4", "train.schedule=constant(warmup = 0)"};
 
+/* The state of that role and group as the program of instruction i starts. */
+static uint32_t state_before(const Plan *p, uint32_t i, StateRole role, int64_t group) {
+    for (uint32_t k = i; k-- > 0;) {
+        const PlanInstr *in = &p->instrs[k];
+        if (in->op != OP_state) continue;
+        const PlanState *st = &p->states[in->attr.index];
+        if (st->role == role && st->group == group) return in->first_out;
+    }
+    return UINT32_MAX;
+}
+
+/* What the update casts is the new shard, of each group, and no copy. */
+static void only_gathers_read_copies(void **state) {
+    (void)state;
+    const char *set[16] = {"train.precision=bf16", "shard.cast=update",
+                           "train.optimizer=adafactor(lr = 0.1)"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "copies"};
+    uint64_t tried = 0;
+    memcpy(set + 3, small, sizeof small);
+    good_plan(a, "gpt2", 2, set, 3 + (int)ARRAY_LEN(small), &g);
+    for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
+        const PlanInstr *in = &g.plan.instrs[i];
+        if (in->op != OP_cast || in->phase != PHASE_UPDATE) continue;
+        int64_t group = g.plan.instrs[g.plan.values[g.plan.operands[in->first_in]].def].attr.group;
+        uint32_t copy = state_before(&g.plan, i, STATE_COPY, group);
+        assert_int_not_equal(copy, UINT32_MAX);
+        exchange(&g.plan, i, 0, copy, 3, "check-3g");
+        tried++;
+    }
+    assert_int_equal(tried, g.plan.n_groups);
+    free(g.bytes);
+    arena_free(a);
+}
+
+static bool has_workspace(const Plan *p, uint32_t i) {
+    const PlanInstr *in = &p->instrs[i];
+    Type a[16], b[16];
+    if (in->n_in > ARRAY_LEN(a) || in->n_out > ARRAY_LEN(b)) return false;
+    for (uint32_t k = 0; k < in->n_in; k++) a[k] = p->values[p->operands[in->first_in + k]].type;
+    for (uint32_t k = 0; k < in->n_out; k++) b[k] = p->values[in->first_out + k].type;
+    return op_workspace((OpKind)in->op, DEVICE_CPU, &in->attr, (int)in->n_in, a, (int)in->n_out,
+                        b) > 0;
+}
+
+static void drop_edges(Edit *e, uint32_t i, uint32_t from) {
+    for (uint32_t k = e->instr[i].n_edge; k-- > 0;)
+        if (e->instr[i].edge[k] == from) edit_drop_edge(e, i, k);
+}
+
+/* Instruction i goes to another stream; it waits for the one before it, the one after waits for it.
+ * What proof 2 says of that. */
+static int moved_aside(const Plan *good, uint32_t i) {
+    Arena *a = arena_new();
+    Edit *e = edit_new(a, good);
+    Plan p;
+    PlanFault fault;
+    char message[256];
+    size_t size;
+    e->instr[i].row.stream = STREAM_REDUCE;
+    for (uint32_t k = 0; k < e->n_instr; k++) {
+        if (good->instrs[k].stream != STREAM_REDUCE) continue;
+        drop_edges(e, i, k);
+        drop_edges(e, k, i);
+    }
+    edit_add_edge(e, i, i - 1);
+    edit_add_edge(e, i + 1, i);
+    void *bytes = edit_write(e, &size);
+    if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
+    int status = plan_check_rules(&p, CHECK_RULE(2), &fault);
+    free(bytes);
+    arena_free(a);
+    return status;
+}
+
+static void streams_that_wait_share_a_workspace(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "workspaces"};
+    uint32_t tried = 0;
+    good_plan(a, "gpt2", 1, small, (int)ARRAY_LEN(small), &g);
+    for (uint32_t i = 1; i + 1 < g.plan.n_instrs; i++) {
+        const PlanInstr *in = &g.plan.instrs[i];
+        bool near = in[-1].stream == STREAM_COMPUTE && in->stream == STREAM_COMPUTE &&
+                    in[1].stream == STREAM_COMPUTE;
+        if (!near || !has_workspace(&g.plan, i - 1) || !has_workspace(&g.plan, i)) continue;
+        assert_int_equal(moved_aside(&g.plan, i), 0);
+        tried++;
+    }
+    assert_true(tried > 0);
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* The value of the weights' state in the program of instruction i. */
 static uint32_t weights_before(const Plan *p, uint32_t i, const Type *t) {
     for (uint32_t k = i; k-- > 0;)
@@ -358,6 +452,8 @@ int main(void) {
         cmocka_unit_test(weights_are_quantized_by_their_own_largest),
         cmocka_unit_test(what_the_device_writes_stays_there),
         cmocka_unit_test(only_some_ops_read_shards),
+        cmocka_unit_test(only_gathers_read_copies),
+        cmocka_unit_test(streams_that_wait_share_a_workspace),
         cmocka_unit_test(states_stay_apart),
         cmocka_unit_test(proof_1_stands_alone),
         cmocka_unit_test(no_table_is_read_past_its_end),
