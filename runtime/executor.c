@@ -2,8 +2,9 @@
  *
  * At start every instruction is made ready once (instructions.c), and the device may try out the
  * launches to come. A call is then a loop over the program's instructions in issue order; stream
- * order and the plan's edges are given to the device as record and wait. The test mode in
- * stream_test.c issues the same instructions from one thread a stream instead.
+ * order and the plan's edges are given to the device as record and wait. With --overlap streams.c
+ * issues the same instructions from one thread a stream instead, and so does the test mode in
+ * stream_test.c.
  */
 #include "op.h"
 #include "prepared.h"
@@ -47,17 +48,29 @@ int executor_open(Rank *r) {
     if (!code && r->run->test.memory) code = memory_check_open(r, &e->memory, r->error);
     if (!code) code = profile_open(r, &e->profile, r->error);
     if (!code && r->run->test.streams) code = stream_test_open(r, &e->streams, r->error);
-    return code;
+    e->overlap = overlap_start(r->run);
+    if (code || !(e->overlap.on || e->overlap.tries)) return code;
+    /* What it needs is allocated here, also where the first calls do without. */
+    code = r->run->device->beside(r->context, true, r->error);
+    return code ? code : streams_open(r, &e->beside, r->error);
 }
 
 void executor_close(Rank *r) {
     Executor *e = r->executor;
     if (!e) return;
     stream_test_close(e->streams);
+    streams_close(e->beside);
     memory_check_close(e->memory);
     profile_close(e->profile);
     arena_free(e->arena);
     r->executor = NULL;
+}
+
+int instruction_timed(Rank *r, uint32_t k, char *error) {
+    Profile *profile = r->executor->profile;
+    int code = profile ? profile_before(profile, k, error) : 0;
+    if (!code) code = instruction_issue(r, k, error);
+    return !code && profile ? profile_after(profile, k, error) : code;
 }
 
 static int issue_ordered(Rank *r, uint32_t k, char *error) {
@@ -68,10 +81,7 @@ static int issue_ordered(Rank *r, uint32_t k, char *error) {
         int code = d->wait(r->context, in->stream, p->edges[in->first_edge + i], error);
         if (code) return code;
     }
-    Profile *profile = r->executor->profile;
-    int code = profile ? profile_before(profile, k, error) : 0;
-    if (!code) code = instruction_issue(r, k, error);
-    if (!code && profile) code = profile_after(profile, k, error);
+    int code = instruction_timed(r, k, error);
     if (!code && r->executor->prepared[k].awaited)
         code = d->record(r->context, in->stream, k, error);
     return code;
@@ -101,11 +111,28 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     return !code && e->profile ? profile_end(e->profile, error) : code;
 }
 
+/* The same, from one thread a stream. */
+static int issue_streams(Rank *r, uint32_t program, char *error) {
+    Executor *e = r->executor;
+    if (e->profile) profile_begin(e->profile, program);
+    int code = streams_run(e->beside, program, error);
+    if (!code) code = rank_synchronize(r, error);
+    return !code && e->profile ? profile_end(e->profile, error) : code;
+}
+
+static int issue_call(Rank *r, uint32_t program, char *error) {
+    Executor *e = r->executor;
+    if (e->streams) return stream_test_run(e->streams, program, error);
+    if (!e->beside) return issue_program(r, program, error);
+    int code = r->run->device->beside(r->context, e->overlap.on, error);
+    if (code) return code;
+    return e->overlap.on ? issue_streams(r, program, error) : issue_program(r, program, error);
+}
+
 int executor_run(Rank *r, uint32_t program, char *error) {
     const Plan *p = r->run->plan;
     Executor *e = r->executor;
-    int code =
-        e->streams ? stream_test_run(e->streams, program, error) : issue_program(r, program, error);
+    int code = issue_call(r, program, error);
     if (code) return code;
     uint64_t rows = comm_rows(p);
     for (uint64_t i = 0; i < rows; i++) e->issued[i] += e->in_call[program * rows + i];

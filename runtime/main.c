@@ -390,14 +390,13 @@ static void announce(const Run *run) {
                 l->ranks, l->local_rank, l->local_ranks);
 }
 
-static int32_t default_threads(const Run *run) {
+static int32_t cores_of_rank(const Run *run) {
     cpu_set_t cores;
-    if (run->options->threads) return run->options->threads;
     int n = sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores);
     int32_t ranks = run->launch.local_ranks;
     /* mpirun and srun deal out the cores: then those that we see are this rank's alone. */
     if (!run->module || (long)n * ranks > sysconf(_SC_NPROCESSORS_ONLN)) n /= ranks;
-    return MIN(MAX(1, n), (int32_t)DEVICE_THREADS);
+    return MAX(1, n);
 }
 
 static void *rank_main(void *context) {
@@ -562,6 +561,7 @@ static int train(Run *run) {
     bool orderly = false; /* all ranks come to the end */
     int code = choose_device(run);
     if (!code) code = choose_transport(run);
+    if (!code) code = overlap_check(run);
     if (!code) code = check_device_room(run);
     if (!code) code = open_data(run);
     if (!code && run->options->load) code = open_weights(run, &weights);
@@ -570,7 +570,9 @@ static int train(Run *run) {
     if (!code) code = check_host_room(run);
     if (!code && (code = metrics_open(run, error))) report(code, error);
     if (!code) {
-        run->threads = default_threads(run);
+        run->cores = cores_of_rank(run);
+        int32_t threads = run->options->threads ? run->options->threads : run->cores;
+        run->threads = MIN(threads, (int32_t)DEVICE_THREADS);
         allocations_watch_modules();
         catch_signals(run);
         announce(run);

@@ -228,6 +228,7 @@ static int complete(Options *o) {
 static int apply(Options *o, OptionId id, const char *value) {
     static const char *const devices[] = {"cpu", "cuda", "auto"};
     static const char *const transports[] = {"local", "nccl", "mpi"};
+    static const char *const overlaps[] = {"auto", "on", "off"};
     int64_t x = 0;
     int code = -1;
     switch (id) {
@@ -244,6 +245,8 @@ static int apply(Options *o, OptionId id, const char *value) {
         code = count_option("--threads", value, 1, DEVICE_THREADS, &x);
         o->threads = (int32_t)x;
         return code;
+    case OPT_OVERLAP:
+        return word_option("--overlap", value, overlaps, ARRAY_LEN(overlaps), &o->overlap);
     case OPT_STEPS: return count_option("--steps", value, 0, INT32_MAX, &o->steps);
     case OPT_DATA: return data_option(o, value);
     case OPT_LOAD: o->load = value; return -1;
@@ -311,6 +314,7 @@ static OptionId find(const char *argument, const char **value) {
 
 int options_parse(int argc, char **argv, Options *o) {
     *o = (Options){.device = "cpu",
+                   .overlap = "auto",
                    .steps = -1,
                    .dump_step = -1,
                    .save.type = FT_COUNT,

@@ -4,6 +4,7 @@
 #define FSDPC_PREPARED_H
 
 #include "runtime.h"
+#include "streams.h"
 
 typedef struct Prepared {
     KernelCall kernel;
@@ -19,6 +20,8 @@ struct Executor {
     uint64_t *in_call;  /* [programs][comm_rows] of one call */
     MemoryCheck *memory;
     StreamTest *streams;
+    Streams *beside; /* NULL: one thread issues all streams */
+    Overlap overlap;
     Profile *profile; /* NULL: instructions are not timed */
 };
 

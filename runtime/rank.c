@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime.h"
+#include "prepared.h"
 
 void run_fail(Rank *r, int code) {
     Run *run = r->run;
@@ -42,9 +42,13 @@ const PlanState *plan_find_state(const Plan *p, uint32_t role, int32_t group) {
     return NULL;
 }
 
+/* The clock is that of the thread which computes: one that issues collectives works little, however
+ * long a kernel beside them takes. */
 void rank_beat_at(Rank *r, uint32_t instr) {
     clockid_t clock;
-    if (!pthread_getcpuclockid(pthread_self(), &clock)) atomic_store(&r->pulse.clock, clock);
+    bool aside = r->executor->beside && r->run->plan->instrs[instr].stream != STREAM_COMPUTE;
+    if (!aside && !pthread_getcpuclockid(pthread_self(), &clock))
+        atomic_store(&r->pulse.clock, clock);
     atomic_store_explicit(&r->pulse.instr, instr + 1, memory_order_relaxed);
     rank_beat(r);
 }

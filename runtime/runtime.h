@@ -53,6 +53,7 @@ typedef struct Options {
     int64_t dump_step; /* -1 = none */
     const char *dump_path;
     const char *profile; /* --profile, or NULL */
+    const char *overlap; /* auto, on or off */
     bool quiet, eval_only;
     const char *generate, *tokenizer; /* --generate, and what goes with it */
     int64_t tokens;
@@ -100,6 +101,7 @@ typedef struct Rank Rank;
 typedef struct Executor Executor;
 typedef struct MemoryCheck MemoryCheck;
 typedef struct StreamTest StreamTest;
+typedef struct Streams Streams;
 typedef struct Loader Loader;
 typedef struct Metrics Metrics;
 typedef struct GradientDump GradientDump;
@@ -131,10 +133,10 @@ struct Run {
     TransportWorld *world;
     bool silent; /* another process says why the run ended */
     int32_t timeout;
-    int32_t threads;
-    int64_t steps;      /* that will run */
-    int64_t plan_steps; /* of the schedule */
-    Course *course;     /* NULL: nobody starts the run again */
+    int32_t threads, cores; /* of a rank: CPU threads that compute; cores that it has */
+    int64_t steps;          /* that will run */
+    int64_t plan_steps;     /* of the schedule */
+    Course *course;         /* NULL: nobody starts the run again */
     CheckpointOptions checkpoint;
     Saver *saver;             /* NULL: no checkpoints */
     Resume *resume;           /* the checkpoint that weights or all of the state come from */
@@ -302,6 +304,7 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
 int executor_open(Rank *r);
 void executor_close(Rank *r);
 int executor_run(Rank *r, uint32_t program, char *error);
+int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, for --profile too */
 
 /* memory_check.c: FSDP_CHECK=memory. */
 enum { GUARD_BYTES = 4096 };

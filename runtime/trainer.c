@@ -131,6 +131,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
     double scale[SCALE_SLOTS] = {[SCALE_LOSS] = NAN, [SCALE_NORM] = NAN, [SCALE_FINITE] = 1};
     int code = t->scale ? rank_copy_out(r, scale, t->scale, sizeof scale) : 0;
     if (code) return code;
+    double seconds = now() - t->begun;
     LossScale before = t->loss_scale;
     bool asks = follow_scale(t, scale), scaled = t->loss_scale.scale > 0;
     bool left_out = scaled || t->settings->on_nan == ON_NAN_SKIP;
@@ -139,7 +140,7 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
                          .loss = scale[SCALE_LOSS],
                          .norm = scale[SCALE_NORM],
                          .lr = t->step[STEP_LR],
-                         .seconds = now() - t->begun,
+                         .seconds = seconds,
                          .loss_scale = t->loss_scale.scale,
                          .skipped = scale[SCALE_FINITE] == 0 && left_out};
         rank_writes(r, true);
@@ -153,7 +154,8 @@ static int finish_step(Trainer *t, const Call *c, bool *stop) {
     }
     t->done = c->step + 1;
     if (r->rank == 0) course_note(t->run, t->done);
-    code = agree_to_stop(t, stop);
+    code = overlap_step(r, seconds);
+    if (!code) code = agree_to_stop(t, stop);
     if (!code && r->dump && c->step == t->run->options->dump_step)
         code = gradient_dump_write(r->dump);
     return code;

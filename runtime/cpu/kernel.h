@@ -26,6 +26,10 @@ struct DeviceContext {
     bool rehearsing;   /* kernels of products make what they need, and compute nothing */
     struct Bf16 *bf16; /* of oneDNN; NULL where the processor does not multiply bf16 */
     float *scratch;    /* SCRATCH_FLOATS for each thread: see thread_scratch */
+    /* Streams are issued at the same time: those other than compute have a context each, of one
+     * thread. */
+    bool beside;
+    DeviceContext *stream[STREAM_KINDS];
     const struct IsaTable *isa;
 };
 /* PRODUCT_FLOATS of them: what product_here wants. */

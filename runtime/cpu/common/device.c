@@ -1,7 +1,8 @@
 /* The cpu device: memory, launch, copies, and the choice of the instruction set.
  *
- * Streams mean nothing here: a launch returns when its kernel is done, so issue order is the order
- * of execution, and record and wait have nothing to do. FSDP_CPU_ISA=plain|avx2|avx512 forces an
+ * Streams mean little here: a launch returns when its kernel is done, so issue order is the order
+ * of execution, and record and wait have nothing to do. Where the streams are issued by threads of
+ * their own, each has its scratch memory (`beside`). FSDP_CPU_ISA=plain|avx2|avx512 forces an
  * instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the widest set that
  * the processor and the system offer, and oneDNN where this build has it. ONEDNN_MAX_CPU_ISA is
  * oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
@@ -97,6 +98,7 @@ static int cpu_probe(char *error) {
 
 static void cpu_close(DeviceContext *c) {
     if (!c) return;
+    for (int s = 0; s < STREAM_KINDS; s++) cpu_close(c->stream[s]);
     bf16_close(c->bf16);
     free(c->scratch);
     free(c);
@@ -128,6 +130,26 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     }
     *out = c;
     return 0;
+}
+
+/* Streams carry casts and copies beside the computation: no products, which alone need bf16. */
+static int cpu_beside(DeviceContext *c, bool on, char *error) {
+    size_t scratch_bytes = SCRATCH_FLOATS * sizeof(float);
+    if (c->beside != on) c->beside = on; /* other threads read it between calls */
+    for (int s = 0; s < STREAM_KINDS && on; s++) {
+        if (s == STREAM_COMPUTE || c->stream[s]) continue;
+        DeviceContext *own = c->stream[s] = calloc(1, sizeof *own);
+        if (own) *own = (DeviceContext){.rank = c->rank, .threads = 1, .isa = c->isa};
+        if (own) own->scratch = aligned_alloc(4096, scratch_bytes);
+        if (!own || !own->scratch)
+            return fail(error, EXIT_ENVIRONMENT, "out of memory: a stream needs %zu bytes",
+                        scratch_bytes);
+    }
+    return 0;
+}
+
+static DeviceContext *context_of(DeviceContext *c, int stream) {
+    return c->beside && stream != STREAM_COMPUTE ? c->stream[stream] : c;
 }
 
 /* ---- memory */
@@ -173,10 +195,9 @@ static void cpu_arena_free(DeviceContext *c, void *arena) {
 /* ---- work */
 
 static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char *error) {
-    (void)stream;
     if ((int)call->op < 0 || call->op >= OP_COUNT)
         return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
-    Launch l = {call, c, error};
+    Launch l = {call, context_of(c, stream), error};
     return c->isa->kernels[call->op](&l);
 }
 
@@ -215,10 +236,9 @@ static int cpu_event(DeviceContext *c, int stream, uint32_t instr, char *error) 
 
 static int cpu_copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                     char *error) {
-    (void)stream;
     (void)error;
     if (to == from || bytes == 0) return 0;
-    int threads = bytes < (1u << 20) ? 1 : c->threads;
+    int threads = bytes < (1u << 20) ? 1 : context_of(c, stream)->threads;
 #pragma omp parallel num_threads(threads)
     {
         Range r = my_range((int64_t)bytes, 4096);
@@ -235,11 +255,10 @@ static int cpu_synchronize(DeviceContext *c, char *error) {
 
 static int cpu_reduce(DeviceContext *c, int stream, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements, char *error) {
-    (void)stream;
     if (n_from < 1) return fail(error, EXIT_CORRUPT, "a reduction over no ranks");
     if (!is_real(dtype) && dtype != DT_I64 && dtype != DT_F64 && dtype != DT_I32)
         return fail(error, EXIT_CORRUPT, "a reduction of dtype %d", dtype);
-    c->isa->reduce(c, dtype, to, from, n_from, elements);
+    c->isa->reduce(context_of(c, stream), dtype, to, from, n_from, elements);
     return 0;
 }
 
@@ -264,6 +283,7 @@ static const Device device = {
     .arena_is_host = true,
     .used_bytes = NULL,
     .rehearse = cpu_rehearse,
+    .beside = cpu_beside,
 };
 
 __attribute__((visibility("default"))) const Device *fsdp_device(void);

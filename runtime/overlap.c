@@ -1,0 +1,93 @@
+/* --overlap: do gathers, reductions and copies of what is offloaded run beside the computation?
+ *
+ * on and off say so. auto tries it where it may pay: where ranks are on several machines, and so
+ * wait for a link, and where the compute threads leave each rank a core. Elsewhere a thread of
+ * communication only takes a core's time from the computation. To try is to take steps 1 to 8 in
+ * turns without and with; then the ranks compare the fastest step of each kind, the slowest rank's,
+ * and all keep the faster kind. Step 0, which touches all memory for the first time, does not
+ * count. No number depends on it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "prepared.h"
+
+enum { FIRST_TRIED = 1, TRIED = 8 };
+
+static bool says(const Run *run, const char *word) {
+    return run->options->overlap && !strcmp(run->options->overlap, word);
+}
+
+/* Only compute: a rank alone, or one on whose device launches return early. */
+static bool has_other_streams(const Plan *p) {
+    for (uint64_t k = 0; k < p->n_instrs; k++)
+        if (p->instrs[k].stream != STREAM_COMPUTE) return true;
+    return false;
+}
+
+static bool one_thread_issues(const Run *run) {
+    return !run->device->beside || run->test.memory || run->test.streams ||
+           !has_other_streams(run->plan);
+}
+
+int overlap_check(const Run *run) {
+    const char *other = run->test.memory ? "FSDP_CHECK=memory" : "FSDP_TEST_STREAMS";
+    if (!says(run, "on")) return 0;
+    if (!run->device->beside)
+        fprintf(stderr,
+                "error: --overlap on: device %s runs the plan's streams itself, always\n"
+                "help: the option is for device cpu\n",
+                run->device->name);
+    else if (run->test.memory || run->test.streams)
+        fprintf(stderr, "error: --overlap on and %s: one at a time\n", other);
+    else if (!has_other_streams(run->plan))
+        fprintf(stderr, "error: --overlap on: the plan has no gathers, reductions or copies that "
+                        "could run beside the computation\n"
+                        "help: it is for several ranks, and for what is offloaded\n");
+    else
+        return 0;
+    return EXIT_USER;
+}
+
+/* The ranks of this machine are not all. */
+static bool waits_for_links(const Run *run) {
+    return run->module && run->module->local_ranks(run->world) < run->launch.ranks;
+}
+
+Overlap overlap_start(const Run *run) {
+    Overlap o = {.best = {INFINITY, INFINITY}};
+    if (one_thread_issues(run) || says(run, "off") || !run->options->overlap) return o;
+    o.on = says(run, "on");
+    o.tries = !o.on && (waits_for_links(run) || run->cores > run->threads);
+    return o;
+}
+
+/* The slowest rank's, in nanoseconds. */
+static int compare(Rank *r, double seconds, uint64_t *out) {
+    return rank_agree(r, (uint64_t)(seconds * 1e9), out);
+}
+
+static int decide(Rank *r, Overlap *o) {
+    uint64_t without, with;
+    int code = compare(r, o->best[false], &without);
+    if (!code) code = compare(r, o->best[true], &with);
+    if (code) return code;
+    o->tries = false;
+    o->on = with < without;
+    if (r->rank || r->run->options->quiet) return 0;
+    metrics_end_bar(r->run->metrics);
+    fprintf(stderr,
+            "--overlap %s from here on: the fastest step took %.4g ms with it, %.4g without\n",
+            o->on ? "on" : "off", 1e-6 * (double)with, 1e-6 * (double)without);
+    return 0;
+}
+
+int overlap_step(Rank *r, double seconds) {
+    Overlap *o = &r->executor->overlap;
+    if (!o->tries) return 0;
+    if (o->steps >= FIRST_TRIED) o->best[o->on] = fmin(o->best[o->on], seconds);
+    if (++o->steps == FIRST_TRIED + TRIED) return decide(r, o);
+    o->on = o->steps > FIRST_TRIED && !o->on;
+    return 0;
+}
