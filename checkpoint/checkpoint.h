@@ -152,13 +152,16 @@ typedef int (*CkFetch)(void *user, uint32_t vector, int64_t first, int64_t n, vo
 enum { CK_BUFFERS = 2 };
 typedef struct CkSource {
     CkFetch fetch;
+    /* Where elements from `first` on of this rank's range are in memory, which stays as it is until
+     * `left`; NULL: they are not. The function may be NULL. */
+    const char *(*look)(void *user, uint32_t vector, int64_t first);
     void *user;
     const uint32_t *order; /* by vector: in which order they leave; NULL: as in the files */
-    void (*left)(void *user, uint32_t vector); /* it will be fetched no more; may be NULL */
+    void (*left)(void *user, uint32_t vector); /* it will be read no more; may be NULL */
     void *buffer; /* CK_BUFFERS * CK_BLOCK bytes, aligned to CK_ALIGN; NULL: its own */
 } CkSource;
 /* write.c: the rank's files in `folder`, written, hashed and synced; their hashes go into c->file.
- * `fetch` and `left` are called by the calling thread. */
+ * The source's functions are called by the calling thread. */
 int ck_write_rank(CkContents *c, const char *folder, int32_t rank, const CkSource *source,
                   char *error);
 /* Without a checkpoint in `folder` yet: the manifest, synced under its name. */

@@ -9,6 +9,12 @@
  * last block has too many is cut off. Then fsync and close. Whatever fails is an error at once and
  * nothing is tried again but what a signal interrupted: after a failed fsync nobody knows what is
  * on the disk, so the checkpoint is given up.
+ *
+ * Copies take time from the step beside which they are made. So what the source has in memory of
+ * its own is hashed and written from there. Past the cache that can be where a byte is as far from
+ * a boundary in memory as in the file; the kernel says of how many bytes. The rest of a block, and
+ * pieces that are short, go through a buffer. What was copied has left at once, what was not when
+ * its block is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "checkpoint.h"
@@ -27,12 +34,25 @@ typedef struct Out { /* a file on its way */
     const char *header;
     const CkPiece **piece; /* those in it, by place */
     uint32_t n;
+    uint64_t boundary; /* of memory that is written from, a power of 2; 0: not known */
 } Out;
 
 typedef struct Block {
     uint32_t out, key; /* its file; the first vector in it, in the order in which they leave */
     uint64_t number;
 } Block;
+
+/* A block that is put together: parts of it in the source's own memory, the rest in a buffer, each
+ * at its place. */
+enum { MOST_PARTS = 64, LEAST_BORROWED = 64 << 10 };
+typedef struct Ready {
+    const Block *block;
+    char *buffer;
+    struct iovec part[MOST_PARTS];
+    int n;
+    uint64_t covered; /* bytes of the block that parts have so far */
+    bool borrows;
+} Ready;
 
 typedef struct Writing {
     const CkContents *c;
@@ -49,11 +69,9 @@ typedef struct Writing {
 /* The block that the second thread writes. */
 typedef struct Behind {
     Beside *beside;
-    const Out *out;
-    const char *at;
-    uint64_t from, bytes;
-    int number; /* errno of the first write that failed */
-    const Out *failed;
+    Out *out; /* all */
+    Ready *ready;
+    int number; /* errno of the write that failed */
 } Behind;
 
 static int cannot(const char *path, int number, char *error) {
@@ -165,32 +183,89 @@ static void tell_left(Writing *w, uint32_t vector) {
     if (!w->waits[vector] && w->source->left) w->source->left(w->source->user, vector);
 }
 
-static int put_together(Writing *w, const Block *b, char *buffer) {
+/* The block takes nothing more of the vectors in it. */
+static void release(Writing *w, const Block *b) {
+    const Out *o = &w->out[b->out];
+    for (uint32_t i = first_piece(o, b->number * CK_BLOCK);
+         i < o->n && o->file->header + o->piece[i]->at < block_end(o, b->number); i++) {
+        uint32_t vector = vector_of(w, o->piece[i]);
+        w->waits[vector]--;
+        tell_left(w, vector);
+    }
+}
+
+static void add_part(Ready *r, const void *at, uint64_t bytes) {
+    if (bytes) r->part[r->n++] = (struct iovec){(void *)(uintptr_t)at, bytes};
+    r->covered += bytes;
+}
+
+/* Bytes [from, end) of the block lie at `at`. What is before them and in no part is copied. */
+static void borrow(Ready *r, uint64_t from, uint64_t end, const char *at) {
+    add_part(r, r->buffer + r->covered, from - r->covered);
+    add_part(r, at, end - from);
+    r->borrows = true;
+}
+
+/* Where byte `from` of the file is in the source's memory, or NULL. */
+static const char *find_byte(const Writing *w, const Out *o, const CkPiece *p, uint64_t from) {
+    const CkTensor *t = &w->c->tensor[p->tensor];
+    const CkVector *v = &w->c->vector[t->vector];
+    LayoutPlace place = ck_place(t);
+    uint64_t width = dtype_bytes((int)v->dtype), at = from - o->file->header - p->at;
+    int64_t element = layout_element(&v->layout, &place, p->first + (int64_t)(at / width));
+    const char *found =
+        w->source->look ? w->source->look(w->source->user, t->vector, element) : NULL;
+    return found ? found + at % width : NULL;
+}
+
+/* Bytes [from, end) of the file, which are in the piece. */
+static int put_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint64_t end) {
+    const Out *o = &w->out[r->block->out];
+    uint64_t base = r->block->number * CK_BLOCK, boundary = o->boundary;
+    const char *at = boundary ? find_byte(w, o, p, from) : NULL;
+    uint64_t low = end, high = end;
+    if (at && ((uintptr_t)at - from) % boundary == 0 && r->n + 3 <= MOST_PARTS) {
+        low = align_up(from, boundary);
+        high = end - end % boundary;
+    }
+    if (low + LEAST_BORROWED > high) low = high = end;
+    int code = fetch_piece(w, o, p, from, low, r->buffer + (from - base));
+    if (!code && low < high) borrow(r, low - base, high - base, at + (low - from));
+    return code ? code : fetch_piece(w, o, p, high, end, r->buffer + (high - base));
+}
+
+static int put_together(Writing *w, Ready *r) {
+    const Block *b = r->block;
     const Out *o = &w->out[b->out];
     uint64_t from = b->number * CK_BLOCK, end = block_end(o, b->number), header = o->file->header;
-    if (from < header) memcpy(buffer, o->header + from, MIN(end, header) - from);
+    uint64_t whole = align_up(end - from, CK_ALIGN);
+    if (from < header) memcpy(r->buffer, o->header + from, MIN(end, header) - from);
     for (uint32_t i = first_piece(o, from); i < o->n && header + o->piece[i]->at < end; i++) {
         const CkPiece *p = o->piece[i];
-        uint64_t at = MAX(header + p->at, from);
-        int code = fetch_piece(w, o, p, from, end, buffer + (at - from));
+        uint64_t first = header + p->at;
+        int code = put_piece(w, r, p, MAX(first, from), MIN(first + p->bytes, end));
         if (code) return code;
-        w->waits[vector_of(w, p)]--;
-        tell_left(w, vector_of(w, p));
     }
-    o->file->block[b->number] = hash_bytes(buffer, end - from, 0);
-    memset(buffer + (end - from), 0, align_up(end - from, CK_ALIGN) - (end - from));
+    memset(r->buffer + (end - from), 0, whole - (end - from));
+    add_part(r, r->buffer + r->covered, whole - r->covered);
+    o->file->block[b->number] = hash_parts(r->part, end - from);
+    if (!r->borrows) release(w, b);
     return 0;
 }
 
 /* A write that was cut short leaves an offset that O_DIRECT does not take: the rest goes through
  * the cache. */
-static int put(int fd, const char *buffer, uint64_t from, uint64_t bytes) {
-    for (uint64_t at = 0; at < bytes;) {
-        ssize_t n = pwrite(fd, buffer + at, bytes - at, (off_t)(from + at));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return n ? errno : EIO;
-        at += (uint64_t)n;
-        if (at % CK_ALIGN) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT);
+static int put(int fd, struct iovec *part, int n, uint64_t from) {
+    while (n) {
+        ssize_t done = n > 1 ? pwritev(fd, part, n, (off_t)from)
+                             : pwrite(fd, part->iov_base, part->iov_len, (off_t)from);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return done ? errno : EIO;
+        from += (uint64_t)done;
+        for (; n && (size_t)done >= part->iov_len; part++, n--) done -= (ssize_t)part->iov_len;
+        if (done)
+            *part = (struct iovec){(char *)part->iov_base + done, part->iov_len - (size_t)done};
+        if (from % CK_ALIGN) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT);
     }
     return 0;
 }
@@ -199,36 +274,37 @@ static int put(int fd, const char *buffer, uint64_t from, uint64_t bytes) {
 
 static void write_behind(void *user) {
     Behind *b = user;
-    int number = put(b->out->fd, b->at, b->from, b->bytes);
-    if (!number || b->number) return;
-    b->number = number;
-    b->failed = b->out;
+    Ready *r = b->ready;
+    b->number = put(b->out[r->block->out].fd, r->part, r->n, r->block->number * CK_BLOCK);
 }
 
 /* Waits for the block before it; NULL: for the last one. */
-static int hand_over(Writing *w, Behind *b, const Block *block, const char *at) {
+static int hand_over(Writing *w, Behind *b, Ready *next) {
     beside_wait(b->beside);
-    if (b->number) return cannot(b->failed->path, b->number, w->error);
-    if (!block) return 0;
-    b->out = &w->out[block->out];
-    b->at = at;
-    b->from = block->number * CK_BLOCK;
-    b->bytes = align_up(block_end(b->out, block->number) - b->from, CK_ALIGN);
-    beside_start(b->beside);
+    if (b->number) return cannot(w->out[b->ready->block->out].path, b->number, w->error);
+    if (b->ready && b->ready->borrows) release(w, b->ready->block);
+    b->ready = next;
+    if (next) beside_start(b->beside);
     return 0;
 }
 
 static int write_blocks(Writing *w, char *buffer) {
-    Behind b = {0};
+    Ready ready[CK_BUFFERS];
+    Behind b = {.out = w->out};
     int number = beside_open(&b.beside, write_behind, &b);
     if (number) return cannot(w->out[0].path, number, w->error);
     int code = 0;
     for (uint32_t i = 0; i < w->n_block && !code; i++) {
-        char *at = buffer + i % CK_BUFFERS * CK_BLOCK;
-        code = put_together(w, &w->block[i], at);
-        if (!code) code = hand_over(w, &b, &w->block[i], at);
+        Ready *r = &ready[i % CK_BUFFERS];
+        r->block = &w->block[i];
+        r->buffer = buffer + i % CK_BUFFERS * CK_BLOCK;
+        r->n = 0;
+        r->covered = 0;
+        r->borrows = false;
+        code = put_together(w, r);
+        if (!code) code = hand_over(w, &b, r);
     }
-    int last = hand_over(w, &b, NULL, NULL);
+    int last = hand_over(w, &b, NULL);
     beside_close(b.beside);
     return code ? code : last;
 }
@@ -245,9 +321,24 @@ static int reserve(int fd, uint64_t bytes) {
     return 0;
 }
 
+/* What addresses of memory must be multiples of, as offsets in the file are, to be written past the
+ * cache; 0 where the kernel does not tell. */
+static uint64_t direct_boundary(int fd) {
+    uint64_t boundary = 0;
+#ifdef STATX_DIOALIGN
+    struct statx s;
+    if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) && s.stx_mask & STATX_DIOALIGN)
+        boundary = MAX(s.stx_dio_mem_align, s.stx_dio_offset_align);
+#else
+    (void)fd;
+#endif
+    return boundary && CK_ALIGN % boundary == 0 ? boundary : 0;
+}
+
 static int create(Out *o, char *error) {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     o->fd = open(o->path, flags | O_DIRECT, 0666);
+    o->boundary = o->fd < 0 ? 1 : direct_boundary(o->fd);
     if (o->fd < 0 && errno == EINVAL) { /* the file was made before the flag was refused */
         unlink(o->path);
         o->fd = open(o->path, flags, 0666);

@@ -13,9 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#define XXH_STATIC_LINKING_ONLY /* XXH3_state_t */
 #include <xxhash.h>
+#if defined(__x86_64__) && __has_include(<xxh_x86dispatch.h>)
+#include <xxh_x86dispatch.h> /* the same functions with the widest vectors of the processor */
+#endif
 
 #include "util.h"
 
@@ -140,6 +145,17 @@ void *vec_grow(Arena *a, void *at, uint32_t n, uint32_t *capacity, size_t elemen
 
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed) {
     return XXH3_64bits_withSeed(n ? bytes : "", n, seed);
+}
+
+uint64_t hash_parts(const struct iovec *part, size_t n) {
+    if (n <= part->iov_len) return hash_bytes(part->iov_base, n, 0);
+    XXH3_state_t state;
+    XXH3_64bits_reset_withSeed(&state, 0);
+    for (size_t bytes; n; n -= bytes, part++) {
+        bytes = MIN(n, part->iov_len);
+        XXH3_64bits_update(&state, part->iov_base, bytes);
+    }
+    return XXH3_64bits_digest(&state);
 }
 
 /* Reads to the end rather than asking for the size first: pipes have none. */

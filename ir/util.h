@@ -84,6 +84,9 @@ bool glob_match(const char *pattern, const char *text, Arena *a, const char **ca
 const char *nearest_name(const char *word, const char *const *candidates, size_t n);
 /* util.c: hashing and files. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */
+struct iovec;
+/* hash_bytes with seed 0 of the first n bytes that the parts have together. */
+uint64_t hash_parts(const struct iovec *part, size_t n);
 /* Whole file into malloc'ed memory, followed by a NUL; NULL and errno on failure. */
 char *read_file(const char *path, size_t *size);
 /* Writes path atomically: temporary file beside it, fsync, rename. 0, or -1 with errno. */

@@ -1,10 +1,11 @@
 /* Stream `save` of a rank: a thread that writes what the plan's saves say while the rank's own
  * thread goes on with the next step.
  *
- * It does one job at a time. Writing the rank's files, it takes the state out of the arena, or
- * first into the copy of snapshot = copy, in the order of the plan's saves, and counts those that
- * are over: an instruction that waits for so many (PlanInstr.saves) is held back until then. When a
- * job ends, also by an error, nothing is held back any more.
+ * It does one job at a time. Writing the rank's files, it takes the state out of the arena, without
+ * copying it where that is host memory, or first into the copy of snapshot = copy, in the order of
+ * the plan's saves, and counts those that are over: an instruction that waits for so many
+ * (PlanInstr.saves) is held back until then. When a job ends, also by an error, nothing is held
+ * back any more.
  *
  * Everything is allocated before the first step: two blocks through which files are written, and
  * the copy; where the arena is not host memory, in memory that the device copies to at full speed.
@@ -87,7 +88,7 @@ static int read_arena(const Rank *r, void *to, const void *from, uint64_t bytes,
 
 /* ---- saves */
 
-/* What the rank has of the vector begins here. */
+/* Where the rank has its elements from `first` on. */
 static const char *shard_of(const SaveStream *s, uint32_t vector, int64_t first) {
     const CkContents *c = &s->contents->c;
     const CkVector *v = &c->vector[vector];
@@ -111,17 +112,32 @@ static int fetch_state(void *user, uint32_t vector, int64_t first, int64_t n, vo
                 : read_arena(s->rank, to, shard_of(s, vector, first), (uint64_t)n * width, error);
 }
 
+static const char *look_at_state(void *user, uint32_t vector, int64_t first) {
+    const SaveStream *s = user;
+    const char *at = shard_of(s, vector, first);
+    bool host = !s->rank->run->device->read || rank_in_host(s->rank, at);
+    return host && !atomic_load(&s->stops) ? at : NULL;
+}
+
+static const char *copy_of(const SaveStream *s, uint32_t vector, int64_t first) {
+    const CkContents *c = &s->contents->c;
+    int64_t begin = ck_range(c, vector, s->rank->rank).first;
+    return s->copy.at + s->rank->run->plan->saves[s->row[vector]].at +
+           (uint64_t)(first - begin) * dtype_bytes((int)c->vector[vector].dtype);
+}
+
 static int fetch_copy(void *user, uint32_t vector, int64_t first, int64_t n, void *to,
                       char *error) {
     const SaveStream *s = user;
-    const CkContents *c = &s->contents->c;
-    uint64_t width = dtype_bytes((int)c->vector[vector].dtype);
-    int64_t begin = ck_range(c, vector, s->rank->rank).first;
-    const PlanSave *save = &s->rank->run->plan->saves[s->row[vector]];
+    uint64_t width = dtype_bytes((int)s->contents->c.vector[vector].dtype);
     int code = stopped(s, error);
-    if (!code)
-        memcpy(to, s->copy.at + save->at + (uint64_t)(first - begin) * width, (uint64_t)n * width);
+    if (!code) memcpy(to, copy_of(s, vector, first), (uint64_t)n * width);
     return code;
+}
+
+static const char *look_at_copy(void *user, uint32_t vector, int64_t first) {
+    const SaveStream *s = user;
+    return atomic_load(&s->stops) ? NULL : copy_of(s, vector, first);
 }
 
 static void set_over(SaveStream *s, uint32_t n) {
@@ -158,6 +174,7 @@ static int copy_state(SaveStream *s, char *error) {
 int save_stream_files(Rank *r, const char *part, char *error) {
     SaveStream *s = r->saves;
     CkSource source = {.fetch = s->copy.at ? fetch_copy : fetch_state,
+                       .look = s->copy.at ? look_at_copy : look_at_state,
                        .user = s,
                        .order = s->copy.at ? NULL : s->row,
                        .left = s->copy.at ? NULL : note_left,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -133,6 +134,80 @@ static void every_range_of_every_tensor_reads_back(void **state) {
         assert_int_equal(checkpoint_verify(k, error), 0);
         checkpoint_close(k);
         ck_remove(in_folder("step-00000400"));
+    }
+}
+
+/* ---- what is written from the memory of the source */
+
+enum { WIDE = 70000 + 33 + 234000 };
+static float *wide; /* the vector, element by element */
+static int looks, lefts;
+
+static const char *look(void *user, uint32_t v, int64_t first) {
+    (void)user;
+    (void)v;
+    looks++;
+    return (const char *)(wide + first);
+}
+
+static void note_left(void *user, uint32_t v) {
+    (void)user;
+    (void)v;
+    lefts++;
+}
+
+static CkContents wide_state(Arena *a) {
+    CkContents c = state_of(1, 2, a);
+    c.n_vector = c.n_tensor = 0;
+    add_vector(&c, 2, WIDE);
+    add_tensor(&c, "a", 2, (int64_t[]){100, 700}, 0);
+    add_tensor(&c, "b", 1, (int64_t[]){33}, 70000);
+    add_tensor(&c, "c", 2, (int64_t[]){260, 900}, 70033);
+    assert_int_equal(ck_files(&c, a, error), 0);
+    return c;
+}
+
+static void write_looked_at(CkContents *c) {
+    CkSource source = {.fetch = fetch, .look = look, .left = note_left};
+    assert_int_equal(mkdir(in_folder("looked"), 0777), 0);
+    looks = lefts = 0;
+    for (int32_t r = 0; r < 2; r++)
+        assert_int_equal(ck_write_rank(c, in_folder("looked"), r, &source, error), 0);
+    assert_true(looks > 0);
+    assert_int_equal(lefts, 2);
+}
+
+/* Wherever it is in memory, the files are those of a copy, and so are their hashes. */
+static void memory_is_written_from_any_address(void **state) {
+    (void)state;
+    static const size_t shifts[] = {0, 4, 256, 512, 2800, 4096 + 20};
+    CkContents c = wide_state(paths), looked = wide_state(paths);
+    char *memory = ck_buffer(2 * WIDE * sizeof *wide);
+    write_state(&c, scratch);
+    for (size_t k = 0; k < ARRAY_LEN(shifts); k++) {
+        wide = (float *)(void *)(memory + shifts[k]);
+        for (int64_t i = 0; i < WIDE + 64; i++) wide[i] = value_of(0, i);
+        write_looked_at(&looked);
+        assert_int_equal(system(arena_printf(paths,
+                                             "cd %s && diff -r -x manifest.json "
+                                             "step-00000400 looked && rm -r looked",
+                                             scratch)),
+                         0);
+        for (uint32_t i = 0; i < c.n_file; i++)
+            assert_memory_equal(c.file[i].block, looked.file[i].block,
+                                ck_blocks(c.file[i].size) * sizeof(uint64_t));
+    }
+    ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
+}
+
+static void parts_have_the_hash_of_the_whole(void **state) {
+    (void)state;
+    char bytes[1000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)(i * i / 7);
+    for (size_t first = 0; first <= 600; first += 75) {
+        struct iovec part[] = {{bytes, first}, {bytes + first, 300}, {bytes + first + 300, 100}};
+        for (size_t n = 0; n <= first + 400; n++)
+            assert_int_equal(hash_parts(part, n), hash_bytes(bytes, n, 0));
     }
 }
 
@@ -371,6 +446,8 @@ static void the_next_good_step_is_a_whole_one(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_range_of_every_tensor_reads_back),
+        TEST(memory_is_written_from_any_address),
+        TEST(parts_have_the_hash_of_the_whole),
         TEST(a_manifest_says_what_was_written),
         TEST(ranges_are_cut_into_boxes_of_different_files),
         TEST(no_flipped_bit_goes_unseen),

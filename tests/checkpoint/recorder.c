@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { FILES = 1024 };
@@ -101,6 +102,21 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
     REAL(ssize_t, "pwrite", int, const void *, size_t, off_t);
     RECORDED(real(fd, bytes, n, at), result > 0, is_ours(fd),
              (Record){.op = 'w', .fd = fd, .at = at, .data = (uint32_t)result}, NULL, NULL, bytes);
+}
+
+ssize_t pwritev(int fd, const struct iovec *part, int n, off_t at) {
+    REAL(ssize_t, "pwritev", int, const struct iovec *, int, off_t);
+    pthread_mutex_lock(&lock);
+    ssize_t result = real(fd, part, n, at);
+    for (ssize_t done = 0; done < result && is_ours(fd); part++) {
+        ssize_t bytes =
+            (ssize_t)part->iov_len < result - done ? (ssize_t)part->iov_len : result - done;
+        record((Record){.op = 'w', .fd = fd, .at = at + done, .data = (uint32_t)bytes}, NULL, NULL,
+               part->iov_base);
+        done += bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 int ftruncate(int fd, off_t n) {

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { FILES = 1024, CUT_SHORT = -1 }; /* CUT_SHORT: in place of an error number */
@@ -113,6 +114,15 @@ ssize_t pwrite(int fd, const void *bytes, size_t n, off_t at) {
     if (getenv("CRASH_SLEEP") && is_ours(fd)) usleep(1000 * (unsigned)atoi(getenv("CRASH_SLEEP")));
     if (number == CUT_SHORT) return real(fd, bytes, n > 1 ? n / 2 : n, at);
     return number ? fails(number) : real(fd, bytes, n, at);
+}
+
+ssize_t pwritev(int fd, const struct iovec *part, int n, off_t at) {
+    REAL(ssize_t, "pwritev", int, const struct iovec *, int, off_t);
+    struct iovec half = {part->iov_base, part->iov_len / 2};
+    int number = next_write(is_ours(fd));
+    if (getenv("CRASH_SLEEP") && is_ours(fd)) usleep(1000 * (unsigned)atoi(getenv("CRASH_SLEEP")));
+    if (number == CUT_SHORT) return real(fd, &half, 1, at);
+    return number ? fails(number) : real(fd, part, n, at);
 }
 
 int ftruncate(int fd, off_t n) {
