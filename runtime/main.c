@@ -547,8 +547,8 @@ static int check_host_room(const Run *run) {
     uint64_t available = machine_available_bytes("");
     int code = room_check(&room, available, text);
     if (code) return report(code, text);
-    if (!speaks(run) || !run->saver || l->local_ranks == l->ranks || !room.arena || !available)
-        return 0;
+    bool takes = room.arena || room.offloaded || room.copy;
+    if (!speaks(run) || !run->saver || l->local_ranks == l->ranks || !takes || !available) return 0;
     room_for_twice(&room, l->ranks, available, text, sizeof text);
     fprintf(stderr, "note: %s\n", text);
     return 0;

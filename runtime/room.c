@@ -71,9 +71,12 @@ bool room_for_twice(const HostRoom *r, int32_t all, uint64_t available, char *te
     int32_t ranks = (int32_t)MIN(2 * (int64_t)r->ranks, (int64_t)all);
     uint64_t bytes = needed(r, ranks);
     bool fits = bytes <= available;
+    const char *what =
+        r->arena ? fits ? "its ranks fit beside those" : "its ranks do not fit beside those"
+        : fits   ? "what its ranks keep in host memory fits beside that"
+                 : "what its ranks keep in host memory does not fit beside that";
     snprintf(text, size,
-             "if a host is lost, its ranks %s beside those of this one: %d ranks take %.1f GB, and "
-             "%.1f GB are available",
-             fits ? "fit" : "do not fit", ranks, (double)bytes / 1e9, (double)available / 1e9);
+             "if a host is lost, %s of this one: %d ranks take %.1f GB, and %.1f GB are available",
+             what, ranks, (double)bytes / 1e9, (double)available / 1e9);
     return fits;
 }

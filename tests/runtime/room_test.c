@@ -57,6 +57,11 @@ static void a_lost_host_doubles_the_ranks(void **state) {
     assert_false(room_for_twice(&r, 12, 7900000000, text, sizeof text));
     assert_non_null(strstr(text, "its ranks do not fit"));
     assert_true(room_for_twice(&r, 6, 6000000000, text, sizeof text)); /* the other host had two */
+    r = (HostRoom){.offloaded = 1000000000, .ranks = 4};               /* the arena is a GPU's */
+    assert_true(room_for_twice(&r, 8, 8000000000, text, sizeof text));
+    assert_non_null(strstr(text, "what its ranks keep in host memory fits beside that of this"));
+    assert_false(room_for_twice(&r, 8, 7900000000, text, sizeof text));
+    assert_non_null(strstr(text, "in host memory does not fit"));
 }
 
 int main(void) {
