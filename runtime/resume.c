@@ -4,6 +4,8 @@
  * Every block that is read is verified. A checkpoint that is damaged ends the run, with the name of
  * the newest one before it that is whole: the user decides, never this program, to lose steps.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -189,6 +191,17 @@ static bool nothing_there(const char *path) {
     return stat(path, &st) || (S_ISDIR(st.st_mode) && !ck_is_checkpoint(path));
 }
 
+/* A place that cannot be looked at may have a checkpoint: no reason to start anew. 0 or errno */
+static int cannot_look(const char *path) {
+    struct stat st;
+    if (stat(path, &st)) return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+    if (!S_ISDIR(st.st_mode)) return 0;
+    DIR *d = opendir(path);
+    int number = d ? 0 : errno;
+    if (d) closedir(d);
+    return number;
+}
+
 /* A scale that moves goes on from where it was; one that stays is what the plan says. */
 static void resume_loss_scale(Run *run, const LossScale *then) {
     double planned = run->loss_scale.scale;
@@ -201,6 +214,12 @@ int resume_open(Run *run) {
     const char *path = run->options->resume;
     char meant[CK_PATH];
     bool nothing = nothing_there(path);
+    int number = cannot_look(path);
+    if (number) {
+        fprintf(stderr, "error: --resume%s %s: cannot read it: %s\n",
+                run->options->or_start ? "-or-start" : "", path, strerror(number));
+        return EXIT_ENVIRONMENT;
+    }
     if (ck_meant(path, meant)) {
         fprintf(stderr,
                 "error: --resume%s %s: there is no checkpoint\n"
