@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "hosts.h"
 #include "machine.h"
 #include "prepared.h"
 #include "profile.h"
@@ -105,6 +106,22 @@ static int check_ranks(const Run *run) {
             plan_string(run->plan, *plan_string(run->plan, s->command) ? s->command : s->model),
             run->options->plan, run->launch.ranks);
     return EXIT_USER;
+}
+
+/* --hosts, or those of them that are left. */
+static int open_hosts(Run *run) {
+    char error[ERROR_BYTES];
+    const char *left = getenv(SPAWN_HOSTS), *text = run->options->hosts;
+    if (!text) return 0;
+    if (launch_is_of_processes(&run->launch)) {
+        fprintf(stderr,
+                "error: --hosts: %s started this rank, and starts the others\n"
+                "help: --hosts is for runs that fsdp-run starts itself\n",
+                run->launch.launcher);
+        return EXIT_USER;
+    }
+    int code = hosts_read(left ? left : text, run->launch.ranks, &run->hosts, error);
+    return code ? report(code, error) : 0;
 }
 
 static int choose_device(Run *run) {
@@ -626,11 +643,13 @@ int main(int argc, char **argv) {
         course_find(&run);
         course_resume(&run, &options);
     }
+    if (!code) code = open_hosts(&run);
     if (!code && !restarts_keep(&run, argv, &code) &&
         !processes_start(&run, transport_choice(&run), argv, &code)) {
         processes_begin(&run);
         code = train(&run);
     }
+    hosts_free(&run.hosts);
     plan_close(&plan);
     for (uint32_t i = 0; i < options.n_data; i++) free((void *)(uintptr_t)options.data[i].name);
     free(options.data);

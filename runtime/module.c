@@ -78,6 +78,7 @@ static int32_t count_gpus(const char *device) {
 const char *transport_choice(const Run *run) {
     const Launch *l = &run->launch;
     if (run->options->transport) return run->options->transport;
+    if (run->options->hosts) return "mpi";
     if (l->ranks == 1) return "local";
     int32_t gpus = count_gpus(run->options->device);
     if (launch_is_of_processes(l)) return gpus ? "nccl" : "mpi";

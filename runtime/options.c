@@ -210,6 +210,9 @@ static int check_checkpoint(const Options *o) {
 }
 
 static int complete(Options *o) {
+    if (o->hosts && o->transport && strcmp(o->transport, "mpi"))
+        return mistake("--hosts and --transport %s: ranks on several hosts are started with mpi",
+                       o->transport);
     if (o->or_start && !o->checkpoint.folder) o->checkpoint.folder = o->resume;
     const char *sampling = o->tokens ? "--tokens" : o->tokenizer ? "--tokenizer" : o->sampling;
     if (!o->generate && sampling) return mistake("%s goes with --generate", sampling);
@@ -241,6 +244,7 @@ static int apply(Options *o, OptionId id, const char *value) {
         return word_option("device", value, devices, ARRAY_LEN(devices), &o->device);
     case OPT_TRANSPORT:
         return word_option("transport", value, transports, ARRAY_LEN(transports), &o->transport);
+    case OPT_HOSTS: o->hosts = value; return -1;
     case OPT_THREADS:
         code = count_option("--threads", value, 1, DEVICE_THREADS, &x);
         o->threads = (int32_t)x;

@@ -7,6 +7,9 @@
  * inputs, a loss that is not finite, our bugs, and a rank that is lost twice in the same way after
  * the same step with no checkpoint in between. So does an interrupt.
  *
+ * Where --hosts started the ranks on several machines, those are asked before each restart whether
+ * they are still there. Ranks of a lost one double up on the others: same plan, same bits, slower.
+ *
  * All ranks of a run end before the next one begins, for it takes their locks on folder and log:
  * ranks whose parent was killed become children of this process, which ends them. It shares a page
  * of memory with rank 0, the course of the run, to know how far it came. Ranks find it by a
@@ -24,12 +27,12 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "hosts.h"
 #include "restarts.h"
 
 #define COURSE "FSDP_RUN_COURSE" /* file of the page */
 
 struct Course {
-    int32_t attempt; /* 0: the first one */
     _Atomic int32_t begun;
     _Atomic int64_t done; /* steps */
 };
@@ -52,9 +55,12 @@ void course_note(const Run *run, int64_t done) {
     atomic_store(&run->course->begun, 1);
 }
 
+bool course_begun(const Run *run) { return run->course && atomic_load(&run->course->begun); }
+
 void course_resume(const Run *run, Options *o) {
     uint32_t n = 0;
-    if (run->course && run->course->attempt > 0) free(ck_steps(run->checkpoint.folder, &n));
+    const char *attempt = getenv(RUN_ATTEMPT);
+    if (attempt && strcmp(attempt, "0")) free(ck_steps(run->checkpoint.folder, &n));
     if (!n) return;
     o->resume = run->checkpoint.folder;
     o->load = NULL; /* the checkpoint has what became of it */
@@ -93,6 +99,7 @@ typedef struct Keeper {
     const Run *run;
     char **argv;
     Course *course;
+    Hosts hosts;
     sigset_t before; /* signals that were blocked when the program began */
     pid_t child;     /* 0 = has ended */
     int status;
@@ -123,7 +130,10 @@ static _Noreturn void become_run(const Keeper *k, pid_t parent) {
 }
 
 static void start(Keeper *k, int32_t attempt) {
-    *k->course = (Course){.attempt = attempt};
+    char number[16];
+    snprintf(number, sizeof number, "%d", attempt);
+    setenv(RUN_ATTEMPT, number, 1);
+    *k->course = (Course){0};
     pid_t parent = getpid();
     fflush(stdout);
     fflush(stderr);
@@ -256,8 +266,23 @@ static bool set_aside(const Keeper *k) {
     return true;
 }
 
+/* Ranks of hosts that do not answer go to the others, until they do. */
+static void look_for_hosts(Keeper *k) {
+    hosts_ask(&k->hosts);
+    unsetenv(SPAWN_HOSTS);
+    if (!hosts_lost(&k->hosts)) return;
+    char *line = hosts_line(&k->hosts, k->run->launch.ranks);
+    if (!line) fail_environment("no memory for --hosts");
+    setenv(SPAWN_HOSTS, line, 1);
+    for (int32_t i = 0; i < k->hosts.n; i++)
+        if (k->hosts.host[i].lost)
+            fprintf(stderr, "note: %s does not answer any more; its ranks double up: --hosts %s\n",
+                    k->hosts.host[i].name, line);
+    free(line);
+}
+
 /* Whether the run is to be started again; *last: how it failed before. */
-static bool again(const Keeper *k, int32_t attempt, Failure *last) {
+static bool again(Keeper *k, int32_t attempt, Failure *last) {
     int code = exit_code(k);
     if (k->interrupted || (code != EXIT_RANK && code != EXIT_CORRUPT)) return false;
     tell_signal(k);
@@ -269,21 +294,23 @@ static bool again(const Keeper *k, int32_t attempt, Failure *last) {
         tell_end(k, &f, repeated);
     else
         tell_restart(k, &f, attempt + 1);
+    if (!repeated && !used_up) look_for_hosts(k);
     return !repeated && !used_up;
 }
 
 int restarts_keep(Run *run, char **argv, int *code) {
-    if (run->options->restarts <= 0 || run->course) return 0;
+    if (run->options->restarts <= 0 || getenv(RUN_ATTEMPT)) return 0;
     if ((*code = no_restarts(run))) return 1;
     if (run->checkpoint.every <= 0 && !run->options->quiet)
         fprintf(stderr, "note: without --checkpoint-every a restart begins at the first step\n");
-    Keeper k = {.run = run, .argv = argv};
+    Keeper k = {.run = run, .argv = argv, .hosts = run->hosts};
     Failure last = {0};
     signal(SIGCHLD, SIG_DFL); /* a parent may have it ignored: then nobody is waited for */
     sigset_t set = processes_waited_for();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     share_course(&k);
+    hosts_ask(&k.hosts); /* as long as none is lost */
     int32_t attempt = 0;
     do {
         start(&k, attempt);

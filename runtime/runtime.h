@@ -38,7 +38,7 @@ typedef struct DataOption {
     const char *name, *path;
 } DataOption;
 typedef struct Options {
-    const char *plan, *device, *transport;
+    const char *plan, *device, *transport, *hosts;
     int32_t ranks, threads; /* 0 = not given */
     int64_t steps;          /* -1 = all of the plan's */
     DataOption *data;
@@ -112,6 +112,11 @@ typedef struct SaveStream SaveStream;
 typedef struct Resume Resume;
 typedef struct Profile Profile;
 typedef struct Course Course;
+typedef struct Host Host;
+typedef struct Hosts { /* --hosts, see hosts.h; n = 0: this machine alone */
+    Host *host;
+    int32_t n;
+} Hosts;
 
 /* Called before each instruction of a rank: what wants to see values in the middle of a step. */
 typedef struct Tap {
@@ -126,6 +131,7 @@ struct Run {
     const Options *options;
     TestModes test;
     Launch launch;
+    Hosts hosts;
     const Device *device;
     const Transport *transport;
     void *transport_shared;        /* the LocalWorld, or `world` */
@@ -192,6 +198,7 @@ struct Rank {
 #define SPAWN_RUN "FSDP_RUN_ID"            /* identity of the run */
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
+#define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* in place of --hosts, when one of them is lost */
 int processes_start(const Run *run, const char *transport, char **argv, int *code);
 sigset_t processes_waited_for(void); /* signals that concern a process which has ranks */
 void processes_end_orphans(void);    /* of those that this process started, as their subreaper */

@@ -1,9 +1,9 @@
 /* `fsdp-run -n N` where each rank is a process: starts them, stays as their parent, passes
  * interrupts on, and turns their exit codes into one.
  *
- * Transport mpi: through mpirun, which gives the ranks what MPI needs to meet. It gets a process
- * group of its own, so that Ctrl-C reaches only fsdp-run: mpirun itself would kill the ranks inside
- * a step.
+ * Transport mpi: through mpirun, which gives the ranks what MPI needs to meet, on this machine or
+ * those of --hosts. It gets a process group of its own, so that Ctrl-C reaches only fsdp-run:
+ * mpirun itself would kill the ranks inside a step.
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
@@ -29,7 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime.h"
+#include "hosts.h"
+#include "restarts.h"
 
 /* What the others have after one failed: when nobody has said why, and when somebody has; and all
  * of them after a second interrupt. */
@@ -213,10 +214,12 @@ static bool is_ours(int code) {
 }
 
 /* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
-static int mpirun_code(const Family *f, int32_t ranks) {
+static int mpirun_code(const Family *f, const Run *run) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    /* Ranks of other hosts speak for themselves. */
+    if (run->hosts.n > 1 && code > EXIT_USER && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
     if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
         if (killed || code > 128)
@@ -226,8 +229,8 @@ static int mpirun_code(const Family *f, int32_t ranks) {
             fprintf(stderr,
                     "error: mpirun ended with exit code %d, and no rank said why\n"
                     "help: mpirun -n %d fsdp-run ... shows what mpirun says\n",
-                    code, ranks);
-        return code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
+                    code, run->launch.ranks);
+        return code > 128 || course_begun(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
@@ -274,7 +277,18 @@ static int family_code(const Family *f, const pid_t *started) {
 
 /* ---- starting */
 
-/* This program's own command without -n, after what stands before it. */
+static bool begins_with(const char *text, const char *with) {
+    return !strncmp(text, with, strlen(with));
+}
+
+/* What is for the process that starts the ranks: this option and, if that stands alone, its value.
+ */
+static int not_for_ranks(const char *argument) {
+    if (!strcmp(argument, "-n") || !strcmp(argument, "--hosts")) return 2;
+    return begins_with(argument, "-n") || begins_with(argument, "--hosts=");
+}
+
+/* This program's own command without such, after what stands before it. */
 static char **command_line(char *const *before, int n, char **argv, const char *transport) {
     static char self[] = "/proc/self/exe", path[4096], option[] = "--transport";
     int count = 0, out_n = 0;
@@ -291,24 +305,48 @@ static char **command_line(char *const *before, int n, char **argv, const char *
     bool only_files = false;
     for (int i = 1; i < count; i++) {
         only_files |= !strcmp(argv[i], "--");
-        if (!only_files && !strcmp(argv[i], "-n")) {
-            i++;
-            continue;
-        }
-        if (!only_files && !strncmp(argv[i], "-n", 2)) continue;
-        out[out_n++] = argv[i];
+        int left_out = only_files ? 0 : not_for_ranks(argv[i]);
+        if (left_out)
+            i += left_out - 1;
+        else
+            out[out_n++] = argv[i];
     }
     return out;
+}
+
+/* Is this variable for ranks on other hosts? Those of the run name things of this one. */
+static bool goes_along(const char *variable) {
+    return begins_with(variable, RUN_ATTEMPT "=") ||
+           (begins_with(variable, "FSDP_") && !begins_with(variable, "FSDP_RUN_"));
+}
+
+/* --host, and -x for each variable of ours; from before[n] on. */
+static int on_hosts(const Run *run, char **before, int n) {
+    static char host[] = "--host", variable[] = "-x";
+    if (!run->hosts.n) return n;
+    before[n++] = host;
+    before[n++] = hosts_line(&run->hosts, run->launch.ranks);
+    if (!before[n - 1]) fail_environment("no memory for the command line");
+    for (char **e = environ; *e; e++) {
+        if (!goes_along(*e)) continue;
+        before[n++] = variable;
+        before[n++] = strndup(*e, strcspn(*e, "="));
+    }
+    return n;
 }
 
 static char **mpirun_line(const Run *run, char **argv, const char *transport) {
     static char ranks[16], program[] = "mpirun", quiet[] = "-q", more[] = "--oversubscribe",
                            bind[] = "--bind-to", none[] = "none", count[] = "-n",
                            root[] = "--allow-run-as-root";
-    char *const before[] = {program, quiet, more, bind, none, count, ranks, root};
+    char *const always[] = {program, quiet, more, bind, none, count, ranks, root};
     snprintf(ranks, sizeof ranks, "%d", run->launch.ranks);
-    int n = (int)ARRAY_LEN(before) - (geteuid() != 0);
-    return command_line(before, n, argv, transport);
+    int n = (int)ARRAY_LEN(always) - (geteuid() != 0), variables = 0;
+    while (environ[variables]) variables++;
+    char **before = calloc((size_t)variables * 2 + ARRAY_LEN(always) + 2, sizeof *before);
+    if (!before) fail_environment("no memory for the command line");
+    memcpy(before, always, (size_t)n * sizeof *before);
+    return command_line(before, on_hosts(run, before, n), argv, transport);
 }
 
 static void start_mpirun(Family *f, const Run *run, char **argv, const sigset_t *mask) {
@@ -401,7 +439,7 @@ int processes_start(const Run *run, const char *transport, char **argv, int *cod
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
     attend(&f);
     processes_end_orphans();
-    *code = f.mpirun ? mpirun_code(&f, run->launch.ranks) : family_code(&f, started);
+    *code = f.mpirun ? mpirun_code(&f, run) : family_code(&f, started);
     close(f.said);
     free(f.child);
     free(started);

@@ -1,0 +1,212 @@
+/* Hosts: reading the list, asking whether they are still there, and sharing ranks out.
+ *
+ * A host is asked by running `true` on it with the program through which mpirun starts its daemons
+ * (ssh, or OMPI_MCA_plm_rsh_agent). One that never answered is not called lost: then it is the way
+ * of asking that does not work.
+ */
+#include "hosts.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 10000, MOST_PLACES = 1 << 16 };
+
+/* ---- the list */
+
+/* An address of this machine is one that a socket can have. */
+static bool is_address_here(const char *name) {
+    struct addrinfo want = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *list = NULL;
+    bool here = false;
+    if (getaddrinfo(name, NULL, &want, &list)) return false;
+    for (const struct addrinfo *a = list; a && !here; a = a->ai_next) {
+        int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        here = fd >= 0 && !bind(fd, a->ai_addr, a->ai_addrlen);
+        if (fd >= 0) close(fd);
+    }
+    freeaddrinfo(list);
+    return here;
+}
+
+static bool is_here(const char *name) {
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    size_t label = strcspn(own, ".");
+    bool same = !strcmp(name, own) || (strlen(name) == label && !strncmp(name, own, label));
+    return same || is_address_here(name);
+}
+
+/* Names are put into a command. */
+static bool is_name(const char *text, size_t n) {
+    if (!n || *text == '-') return false;
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)text[i]) && !strchr("._-", text[i])) return false;
+    return true;
+}
+
+/* "node1:4", or "node1", which has one place. */
+static bool read_host(const char *text, size_t n, Host *out) {
+    size_t name = 0;
+    long places = 1;
+    while (name < n && text[name] != ':') name++;
+    if (!is_name(text, name)) return false;
+    if (name < n) {
+        char *end;
+        if (!isdigit((unsigned char)text[name + 1])) return false;
+        places = strtol(text + name + 1, &end, 10);
+        if (end != text + n || places < 1 || places > MOST_PLACES) return false;
+    }
+    *out = (Host){.name = strndup(text, name), .places = (int32_t)places};
+    return out->name != NULL;
+}
+
+static int check(const Hosts *h, const char *text, int32_t ranks, char *error) {
+    int64_t places = 0;
+    for (int32_t i = 0; i < h->n; i++) places += h->host[i].places;
+    if (!h->host[0].here) {
+        snprintf(error, ERROR_BYTES,
+                 "--hosts %.150s: the first host has rank 0 and must be this machine, which %.80s "
+                 "is not\nhelp: name this machine first, or start fsdp-run on %.80s",
+                 text, h->host[0].name, h->host[0].name);
+        return EXIT_USER;
+    }
+    if (places >= ranks) return 0;
+    snprintf(error, ERROR_BYTES,
+             "--hosts %.200s: they have room for %lld rank%s, and the run has %d\n"
+             "help: HOST:RANKS says how many a host takes",
+             text, (long long)places, places == 1 ? "" : "s", ranks);
+    return EXIT_USER;
+}
+
+int hosts_read(const char *text, int32_t ranks, Hosts *out, char *error) {
+    *out = (Hosts){.host = calloc(MOST_HOSTS, sizeof *out->host)};
+    if (!out->host) fail_environment("no memory for --hosts");
+    for (const char *at = text;; at++) {
+        size_t n = strcspn(at, ",");
+        if (out->n == MOST_HOSTS || !read_host(at, n, &out->host[out->n])) {
+            snprintf(error, ERROR_BYTES,
+                     "--hosts %.200s: `%.*s` is not HOST or HOST:RANKS\n"
+                     "help: --hosts node1:4,node2:4",
+                     text, (int)MIN(n, (size_t)100), at);
+            return EXIT_USER;
+        }
+        out->host[out->n].here = is_here(out->host[out->n].name);
+        out->n++;
+        at += n;
+        if (!*at) return check(out, text, ranks, error);
+    }
+}
+
+void hosts_free(Hosts *h) {
+    for (int32_t i = 0; i < h->n; i++) free(h->host[i].name);
+    free(h->host);
+    *h = (Hosts){0};
+}
+
+/* ---- who answers */
+
+static int64_t now_ms(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* mpirun's own choice: the first of a list with colons. */
+static void question(const char *name, char *out, size_t size) {
+    const char *agent = getenv("OMPI_MCA_plm_rsh_agent");
+    if (!agent || !*agent) agent = "ssh";
+    snprintf(out, size, "exec %.*s %s true", (int)strcspn(agent, ":"), agent, name);
+}
+
+/* In a session of its own: it can ask nobody for a password. */
+static pid_t start_question(const char *name) {
+    char command[1024];
+    question(name, command, sizeof command);
+    pid_t pid = fork();
+    if (pid) return pid;
+    sigset_t none;
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, NULL);
+    setsid();
+    int nothing = open("/dev/null", O_RDWR);
+    for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(EXIT_ENVIRONMENT);
+}
+
+/* Until the deadline; what is still asking then is ended. */
+static bool answered(pid_t pid, int64_t deadline) {
+    if (pid <= 0) return false;
+    int status = -1, fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int64_t left = MAX(deadline - now_ms(), 0);
+    if (fd >= 0 && poll(&p, 1, (int)left) <= 0) kill(-pid, SIGKILL);
+    if (fd >= 0) close(fd);
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void hosts_ask(Hosts *h) {
+    if (!h->n) return;
+    pid_t *asked = calloc((size_t)h->n, sizeof *asked);
+    int64_t deadline = now_ms() + PATIENCE_MS;
+    if (!asked) fail_environment("no memory for --hosts");
+    for (int32_t i = 0; i < h->n; i++)
+        if (!h->host[i].here) asked[i] = start_question(h->host[i].name);
+    for (int32_t i = 0; i < h->n; i++) {
+        Host *host = &h->host[i];
+        bool there = host->here || answered(asked[i], deadline);
+        host->lost = host->known && !there;
+        host->known |= there;
+    }
+    free(asked);
+}
+
+int32_t hosts_lost(const Hosts *h) {
+    int32_t lost = 0;
+    for (int32_t i = 0; i < h->n; i++) lost += h->host[i].lost;
+    return lost;
+}
+
+/* ---- their ranks */
+
+void hosts_share(const Hosts *h, int32_t ranks, int32_t *share) {
+    int64_t places = 0, before = 0, given = 0;
+    bool all = hosts_lost(h) == 0;
+    for (int32_t i = 0; i < h->n; i++) places += h->host[i].lost ? 0 : h->host[i].places;
+    for (int32_t i = 0; i < h->n; i++) {
+        if (!h->host[i].lost) before += h->host[i].places;
+        int64_t up_to = all ? MIN(before, (int64_t)ranks) : before * ranks / places;
+        share[i] = (int32_t)(up_to - given);
+        given = up_to;
+    }
+}
+
+char *hosts_line(const Hosts *h, int32_t ranks) {
+    int32_t *share = calloc((size_t)h->n, sizeof *share);
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    if (share && f) {
+        hosts_share(h, ranks, share);
+        const char *comma = "";
+        for (int32_t i = 0; i < h->n; i++) {
+            if (share[i]) fprintf(f, "%s%s:%d", comma, h->host[i].name, share[i]);
+            if (share[i]) comma = ",";
+        }
+    }
+    free(share);
+    if (f && fclose(f)) {
+        free(text);
+        text = NULL;
+    }
+    return text;
+}

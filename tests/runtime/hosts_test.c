@@ -1,0 +1,96 @@
+/* --hosts: what is a list of hosts, who is asked whether it is still there, and how the ranks of
+ * lost ones are shared out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hosts.h"
+
+static char error[ERROR_BYTES];
+
+static int read_list(const char *text, int32_t ranks) {
+    Hosts h;
+    int code = hosts_read(text, ranks, &h, error);
+    hosts_free(&h);
+    return code;
+}
+
+static void lists_are_read(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"",
+                                        "localhost:",
+                                        ":4",
+                                        "localhost:0",
+                                        "localhost,",
+                                        "a b",
+                                        "localhost:x",
+                                        "localhost:2:3",
+                                        "$(id):2",
+                                        "-x:2",
+                                        "localhost:99999999999"};
+    Hosts h;
+    assert_int_equal(hosts_read("localhost,far-away.example.invalid:3", 4, &h, error), 0);
+    assert_int_equal(h.n, 2);
+    assert_true(h.host[0].here && h.host[0].places == 1);
+    assert_true(!h.host[1].here && h.host[1].places == 3);
+    hosts_free(&h);
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        assert_int_equal(read_list(wrong[i], 1), EXIT_USER);
+        assert_non_null(strstr(error, "is not HOST or HOST:RANKS"));
+    }
+    assert_int_equal(read_list("localhost:3", 4), EXIT_USER);
+    assert_non_null(strstr(error, "they have room for 3 ranks, and the run has 4"));
+    assert_int_equal(read_list("far-away.example.invalid:4", 4), EXIT_USER);
+    assert_non_null(strstr(error, "must be this machine"));
+}
+
+static void assert_line(const Hosts *h, int32_t ranks, const char *expected) {
+    char *line = hosts_line(h, ranks);
+    assert_string_equal(line, expected);
+    free(line);
+}
+
+static void ranks_of_lost_hosts_are_shared_out(void **state) {
+    (void)state;
+    char a[] = "a", b[] = "b", c[] = "c";
+    Host host[] = {{.name = a, .places = 4}, {.name = b, .places = 2}, {.name = c, .places = 2}};
+    Hosts h = {host, 3};
+    assert_line(&h, 8, "a:4,b:2,c:2");
+    assert_line(&h, 5, "a:4,b:1"); /* as mpirun fills them */
+    host[2].lost = true;
+    assert_line(&h, 8, "a:5,b:3");
+    host[1].lost = true;
+    assert_line(&h, 8, "a:8");
+}
+
+static void hosts_that_answered_before_are_lost(void **state) {
+    (void)state;
+    char here[] = "localhost", far[] = "far", never[] = "never";
+    Host host[] = {{.name = here, .places = 1, .here = true},
+                   {.name = far, .places = 1},
+                   {.name = never, .places = 1}};
+    Hosts h = {host, 3};
+    setenv("OMPI_MCA_plm_rsh_agent", "sh -c '[ $0 = far ]' : rsh", 1);
+    hosts_ask(&h);
+    assert_int_equal(hosts_lost(&h), 0);
+    assert_true(host[1].known && !host[2].known);
+    setenv("OMPI_MCA_plm_rsh_agent", "false", 1);
+    hosts_ask(&h);
+    assert_true(!host[0].lost && host[1].lost && !host[2].lost);
+    setenv("OMPI_MCA_plm_rsh_agent", "true", 1);
+    hosts_ask(&h);
+    assert_int_equal(hosts_lost(&h), 0); /* it is back */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(ranks_of_lost_hosts_are_shared_out),
+        cmocka_unit_test(hosts_that_answered_before_are_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
