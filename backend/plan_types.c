@@ -240,6 +240,21 @@ static const char *rule_update(const Instr *s) {
     return NULL;
 }
 
+static const char *rule_metric_add(const Instr *s) {
+    const Type *x = s->x;
+    WANT(type_is_norm(x, 0) || type_is_norm(x, NORM_INF), "its operands are no accumulators");
+    return FITS(x[0].dtype == x[1].dtype && type_same_dims(&x[0], &x[1]));
+}
+static const char *const other_norm = "the norm is not kept as its p wants";
+static const char *rule_grad_norm(const Instr *s) {
+    WANT(type_is_norm(&s->y[0], s->in->attr.clip_norm), other_norm);
+    return NULL;
+}
+static const char *rule_step_scale(const Instr *s) {
+    WANT(type_is_norm(&s->x[1], s->in->attr.clip_norm), other_norm);
+    return NULL;
+}
+
 static const Type *type_in_group(const Instr *s, uint32_t k) {
     const PlanGroup *g = &s->p->groups[s->in->attr.group];
     return &s->p->params[s->p->group_params[g->first_param + k].param].type;

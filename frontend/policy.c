@@ -567,8 +567,9 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
 static void resolve_norm(Model *m, Policy *p) {
     int64_t norm = integer(m, "train", "clip_norm");
     if (norm > MOST_NORM)
-        setting_error(m, model_setting(m, "train", "clip_norm"), "clip_norm is 1, 2 or 3");
-    p->clip_norm = norm == 2 ? 0 : norm;
+        setting_error(m, model_setting(m, "train", "clip_norm"), "clip_norm is 1, 2, 3 or inf");
+    bool largest = is_word(value_of(m, "train", "clip_norm"), "inf");
+    p->clip_norm = largest ? NORM_INF : norm == 2 ? 0 : norm;
 }
 
 static void resolve_train(Model *m, Policy *p, Settings *s) {

@@ -525,6 +525,25 @@ static const char *shape_amax(Infer *s) {
     return want_shard(s, &s->in[0], s->in[0].dtype);
 }
 
+static const char *shape_metric_add(Infer *s) {
+    bool sums = type_is_norm(&s->in[0], 0), largest = type_is_norm(&s->in[0], NORM_INF);
+    if ((sums || largest) && type_equal(&s->in[0], &s->in[1])) return NULL;
+    return arena_printf(s->arena, "%s and %s are not two accumulators", text_of(s, &s->in[0]),
+                        text_of(s, &s->in[1]));
+}
+
+static const char *shape_grad_norm(Infer *s) {
+    s->out[0] = vector(norm_dtype(s->a->clip_norm), norm_length(s->a->clip_norm));
+    return NULL;
+}
+
+static const char *shape_step_scale(Infer *s) {
+    Type want = vector(norm_dtype(s->a->clip_norm), norm_length(s->a->clip_norm));
+    if (type_is_norm(&s->in[1], s->a->clip_norm)) return NULL;
+    return arena_printf(s->arena, "norm must be %s, not %s", text_of(s, &want),
+                        text_of(s, &s->in[1]));
+}
+
 static const char *shape_quantize(Infer *s) {
     TRY(want_largest(s, &s->in[1]));
     TRY(want_shard(s, &s->in[0], s->in[0].dtype));

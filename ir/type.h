@@ -152,7 +152,15 @@ static inline int64_t factor_words(const Type *t) {
  * norm, two copies of it and two products of it with itself, each from a multiple of 256 bytes on.
  */
 enum { MOST_NEWTON_SCHULZ = 99 };
-enum { MOST_NORM = 3 }; /* p of the norm of gradients */
+/* p of the norm of gradients. What it is found from: an exact accumulator of the p-th powers; for p
+ * infinite the bits of the largest |x|, which as integers compare as the numbers do, with those of
+ * a nan above all, so that an all-reduce finds the largest of all ranks. */
+enum { NORM_INF = -1, MOST_NORM = 3 };
+static inline int norm_dtype(int64_t p) { return p == NORM_INF ? DT_I32 : DT_I64; }
+static inline int64_t norm_length(int64_t p) { return p == NORM_INF ? 1 : EXACT_WORDS; }
+static inline bool type_is_norm(const Type *t, int64_t p) {
+    return t->dtype == norm_dtype(p) && t->rank == 1 && t->dim[0] == norm_length(p);
+}
 static inline int64_t muon_part(int64_t numbers) { return (numbers + 63) / 64 * 64; }
 /* What a matrix takes of u: matrices of a group lie there one after the other. */
 static inline int64_t muon_room(const Type *t) { return muon_part(type_elements(t)); }

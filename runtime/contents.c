@@ -132,8 +132,9 @@ static void set_optimizer(Making *m) {
     set(m, "train.betas", "(%s, %s, %s)", double_text(s->beta1, number[3]),
         double_text(s->beta2, number[4]), double_text(s->beta2_decay, number[5]));
     set(m, "train.weight_decay", "%s", double_text(decay, number[0]));
-    const char *const norms[] = {"", " of the 1-norm", "", " of the 3-norm"};
-    set(m, "train.clip", "%s%s", double_text(clip, number[0]), norms[norm]);
+    const char *const norms[] = {" of the largest element", "", " of the 1-norm", "",
+                                 " of the 3-norm"};
+    set(m, "train.clip", "%s%s", double_text(clip, number[0]), norms[norm - NORM_INF]);
 }
 
 static int make_settings(Making *m, const Run *run, char *error) {

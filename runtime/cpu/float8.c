@@ -5,6 +5,7 @@
  */
 #include "float8.h"
 #include "kernel.h"
+#include "largest.h"
 #include "vector.h"
 
 /* The numbers of a shard that belong to parameter k of the group. */
@@ -19,18 +20,6 @@ static Range part_of_shard(const Launch *l, const PlanGroup *g, uint32_t k) {
 static Range my_part(const Launch *l, const PlanGroup *g, uint32_t k) {
     Range part = part_of_shard(l, g, k), mine = my_range(part.to - part.from, 64);
     return (Range){part.from + mine.from, part.from + mine.to};
-}
-
-static int32_t largest_in(Operand x, Range r) {
-    U16 top = {0};
-    for (int64_t i = r.from; i < r.to; i += LANES) {
-        U16 size = v_bits(v_abs(v_get(x.at, x.dtype, i, r.to - i)));
-        U16 more = (U16)(size > top);
-        top = (more & size) | (~more & top);
-    }
-    uint32_t largest = 0;
-    for (int k = 0; k < LANES; k++) largest = MAX(largest, top[k]);
-    return (int32_t)largest;
 }
 
 KERNEL(amax) {

@@ -1,5 +1,5 @@
 /* Kernels that move data without computing: field, iota, fill, split, stack, retain, pack, copies
- * between parameters and the vectors of layout = param; and metric_add, which adds integers.
+ * between parameters and the vectors of layout = param; and metric_add, of integers.
  */
 #include "kernel.h"
 #include "vector.h"
@@ -270,11 +270,14 @@ KERNEL(copy_in) {
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result out = output(l, 0);
-    if (out.dtype != DT_I64 || acc.n != out.n || x.n != out.n || acc.dtype != DT_I64 ||
-        x.dtype != DT_I64)
+    bool sums = out.dtype == DT_I64, largest = out.dtype == DT_I32;
+    if (!(sums || largest) || acc.n != out.n || x.n != out.n || acc.dtype != out.dtype ||
+        x.dtype != out.dtype)
         return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
-    const int64_t *a = acc.at, *b = x.at;
-    int64_t *to = out.at;
-    for (int64_t i = 0; i < out.n; i++) to[i] = (int64_t)((uint64_t)a[i] + (uint64_t)b[i]);
+    for (int64_t i = 0; i < out.n; i++)
+        if (sums)
+            ((uint64_t *)out.at)[i] = ((const uint64_t *)acc.at)[i] + ((const uint64_t *)x.at)[i];
+        else
+            ((int32_t *)out.at)[i] = MAX(((const int32_t *)acc.at)[i], ((const int32_t *)x.at)[i]);
     return 0;
 }

@@ -11,6 +11,7 @@
  */
 #include "exact.h"
 #include "kernel.h"
+#include "largest.h"
 
 /* Adds |x|^power, 0: 2. */
 VECTOR_INLINE void push_power(ExactSum *sum, V16 x, int64_t power) {
@@ -22,8 +23,29 @@ VECTOR_INLINE void push_power(ExactSum *sum, V16 x, int64_t power) {
         exact_push(sum, x, true);
 }
 
-static double power_root(double x, int64_t power) {
-    return power == 3 ? __builtin_cbrt(x) : power == 1 ? x : __builtin_sqrt(x);
+static void find_largest(const Launch *l, Operand g, Range mine, int32_t *largest) {
+    *largest = 0;
+#pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
+    {
+        Range r = my_range(mine.to - mine.from, 512);
+        int32_t own = largest_in(g, (Range){mine.from + r.from, mine.from + r.to});
+#pragma omp critical(largest_gradient)
+        *largest = MAX(*largest, own);
+    }
+}
+
+/* The norm of what `at` accumulates; false: not finite. */
+static bool norm_of(const void *at, int64_t power, double *norm) {
+    if (power == NORM_INF) {
+        float largest;
+        memcpy(&largest, at, sizeof largest);
+        *norm = (double)largest;
+        return *(const int32_t *)at < 0x7f800000;
+    }
+    const int64_t *words = at;
+    double sum = exact_value(words);
+    *norm = power == 3 ? __builtin_cbrt(sum) : power == 1 ? sum : __builtin_sqrt(sum);
+    return words[EXACT_NONFINITE] == 0;
 }
 
 KERNEL(grad_norm) {
@@ -31,11 +53,14 @@ KERNEL(grad_norm) {
     Result out = output(l, 0);
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
-        return bad_operands(l);
+    int64_t power = l->call->attr->clip_norm;
+    if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     Range mine = {0, g.n};
     if (group) rank_own_part(l->call->rank, group, g.n, &mine.from, &mine.to);
-    int64_t power = l->call->attr->clip_norm;
+    if (power == NORM_INF) {
+        find_largest(l, g, mine, out.at);
+        return 0;
+    }
     memset(out.at, 0, EXACT_WORDS * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, mine.to - mine.from))
     {
@@ -54,21 +79,21 @@ KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
-    if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
+    if (loss.n != EXACT_WORDS || !type_is_norm(norm.type, attr->clip_norm) || out.n < SCALE_SLOTS ||
         input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64)
         return bad_operands(l);
     const double *step = input(l, 2).at;
     double loss_scale = step[STEP_LOSS_SCALE], gain = attr->gain > 0.0 ? attr->gain : 1.0;
     bool scaled = loss_scale > 0.0;
-    const int64_t *loss_words = loss.at, *norm_words = norm.at;
+    const int64_t *loss_words = loss.at;
     double *scale = out.at;
     double count = (double)loss_words[EXACT_COUNT], nan = __builtin_nan("");
     /* Without a target there is no mean: not finite. */
     bool loss_finite = loss_words[EXACT_NONFINITE] == 0 && count > 0.0;
-    bool norm_finite = norm_words[EXACT_NONFINITE] == 0;
+    double root;
+    bool norm_finite = norm_of(norm.at, attr->clip_norm, &root);
     double seed = __builtin_ldexp(scaled ? loss_scale : 1.0, (int)attr->exponent);
     double unclipped = count > 0.0 ? gain / (seed * count) : nan;
-    double root = power_root(exact_value(norm_words), attr->clip_norm);
     double length = norm_finite ? root * unclipped : nan;
     double factor = 1.0;
     if (attr->clip > 0.0) {

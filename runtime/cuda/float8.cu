@@ -1,7 +1,7 @@
 /* amax, quantize, dequantize: parameters that are gathered in f8e4m3. What they compute is that of
  * runtime/cpu/float8.c; the arithmetic is float8.h's. The largest weights are integers, which
  * blocks combine atomically. The group's table of starts is in device memory. */
-#include "intrinsics.h"
+#include "largest.h"
 
 #define FLOAT8_FUNCTION DEVICE
 #include "float8.h"
@@ -19,21 +19,11 @@ __global__ void __launch_bounds__(FLOAT8_THREADS)
     largest_of(int32_t *largest, const void *x, int dtype, int64_t n, const SegmentStart *s,
                int n_segment, int64_t start, int each) {
     int k = (int)(blockIdx.x / each);
-    int64_t to = starts_at(s, k + 1, n_segment, start, n), top = 0;
+    int64_t to = starts_at(s, k + 1, n_segment, start, n);
     int64_t from = starts_at(s, k, n_segment, start, n);
     int64_t first = (blockIdx.x % each * (int64_t)FLOAT8_THREADS + threadIdx.x) * EIGHT;
-    for (int64_t i = from + first; i < to; i += (int64_t)each * FLOAT8_THREADS * EIGHT) {
-        Eight v = load8(x, dtype, i, to - i);
-        EACH(j) {
-            int64_t size = __float_as_uint(v.x[j]) & 0x7fffffffu;
-            top = size > top ? size : top;
-        }
-    }
-    for (int d = WARP / 2; d > 0; d /= 2) {
-        int64_t other = __shfl_xor_sync(FULL_WARP, (int)top, d);
-        top = other > top ? other : top;
-    }
-    if (threadIdx.x % WARP == 0 && top > 0) atomicMax(&largest[k], (int)top);
+    raise_to_largest(&largest[k], x, dtype, from + first, to,
+                     (int64_t)each * FLOAT8_THREADS * EIGHT);
 }
 
 KERNEL(amax) {

@@ -1,5 +1,5 @@
 /* Kernels that move data without computing: field, split, stack, retain, pack, copies between
- * parameters and the vectors of layout = param; and metric_add, which adds integers.
+ * parameters and the vectors of layout = param; and metric_add, of integers.
  */
 #include "intrinsics.h"
 
@@ -255,13 +255,23 @@ __global__ void __launch_bounds__(WARP)
          i += (int64_t)gridDim.x * blockDim.x)
         to[i] = a[i] + b[i];
 }
+__global__ void __launch_bounds__(WARP)
+    larger_numbers(int32_t *to, const int32_t *a, const int32_t *b, int64_t n) {
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = a[i] > b[i] ? a[i] : b[i];
+}
 KERNEL(metric_add) {
     Operand acc = input(l, 0), x = input(l, 1);
     Result to = output(l, 0);
-    if (to.dtype != DT_I64 || acc.n != to.n || x.n != to.n || acc.dtype != DT_I64 ||
-        x.dtype != DT_I64)
+    bool sums = to.dtype == DT_I64, largest = to.dtype == DT_I32;
+    if (!(sums || largest) || acc.n != to.n || x.n != to.n || acc.dtype != to.dtype ||
+        x.dtype != to.dtype)
         return launch_error(l, EXIT_CORRUPT, "operands are not accumulators");
     if (to.n == 0) return 0;
+    if (largest)
+        return LAUNCH(l, larger_numbers, blocks_for(to.n, WARP), WARP, 0, (int32_t *)to.at,
+                      (const int32_t *)acc.at, (const int32_t *)x.at, to.n);
     return LAUNCH(l, add_words, blocks_for(to.n, WARP), WARP, 0, (uint64_t *)to.at,
                   (const uint64_t *)acc.at, (const uint64_t *)x.at, to.n);
 }

@@ -8,6 +8,7 @@
  * divisions in f64, are computed once for many eights.
  */
 #include "exact.h"
+#include "largest.h"
 
 enum { UPDATE_THREADS = 256, UPDATE_BLOCKS = 132 * 8, NORM_NUMBERS = 16 };
 
@@ -40,28 +41,49 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
         add_word(&result[threadIdx.x], words[threadIdx.x]);
 }
 
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    largest_number(int32_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT;
+    raise_to_largest(result, g, dtype, from + first, to, (int64_t)gridDim.x * blockDim.x * EIGHT);
+}
+
 KERNEL(grad_norm) {
     Operand g = input(l, 0);
     Result out = output(l, 0);
     bool bad;
     const PlanGroup *group = group_of(l, &bad);
-    if (bad || !is_real(g.dtype) || out.dtype != DT_I64 || out.n != EXACT_WORDS)
-        return bad_operands(l);
+    int64_t power = l->call->attr->clip_norm; /* 0: 2 */
+    if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
     int64_t from = 0, to = g.n;
     if (group) rank_own_part(l->call->rank, group, g.n, &from, &to);
     int code =
-        launch_result(l, cudaMemsetAsync(out.at, 0, EXACT_WORDS * sizeof(int64_t), l->stream));
+        launch_result(l, cudaMemsetAsync(out.at, 0, (size_t)type_bytes(out.type), l->stream));
     if (code || from == to) return code;
     unsigned blocks = MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), 4096u);
-    int64_t power = l->call->attr->clip_norm; /* 0: 2 */
+    if (power == NORM_INF)
+        return LAUNCH(l, largest_number, blocks, UPDATE_THREADS, 0, (int32_t *)out.at, g.at,
+                      g.dtype, from, to);
     auto *sum = power == 1 ? sum_powers<1> : power == 3 ? sum_powers<3> : sum_powers<2>;
     return LAUNCH(l, sum, blocks, UPDATE_THREADS, 0, (int64_t *)out.at, g.at, g.dtype, from, to);
 }
 
 /* ---- step_scale: one thread */
 
+/* The norm of what `at` accumulates; false: not finite. */
+DEVICE bool norm_of(const void *at, int power, double *norm) {
+    if (power == NORM_INF) {
+        int bits = *(const int32_t *)at;
+        *norm = (double)__uint_as_float((uint32_t)bits);
+        return bits < 0x7f800000;
+    }
+    const int64_t *words = (const int64_t *)at;
+    double sum = exact_value(words);
+    *norm = power == 1 ? sum : power == 3 ? cbrt(sum) : sqrt(sum);
+    return words[EXACT_NONFINITE] == 0;
+}
+
 __global__ void __launch_bounds__(1)
-    scale_of_step(double *scale, int64_t n, const int64_t *loss, const int64_t *norm,
+    scale_of_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
                   const double *step, int exponent, double clip, int power, double gain,
                   bool always) {
     double loss_scale = step[STEP_LOSS_SCALE];
@@ -69,10 +91,10 @@ __global__ void __launch_bounds__(1)
     double count = (double)loss[EXACT_COUNT],
            not_a_number = __longlong_as_double(0x7ff8000000000000ll);
     bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
-    bool norm_finite = norm[EXACT_NONFINITE] == 0;
+    double root;
+    bool norm_finite = norm_of(norm, power, &root);
     double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
     double unclipped = count > 0.0 ? gain / (seed * count) : not_a_number;
-    double sum = exact_value(norm), root = power == 1 ? sum : power == 3 ? cbrt(sum) : sqrt(sum);
     double length = norm_finite ? root * unclipped : not_a_number;
     double factor = 1.0;
     if (clip > 0.0) {
@@ -94,13 +116,13 @@ KERNEL(step_scale) {
     Operand loss = input(l, 0), norm = input(l, 1);
     Result out = output(l, 0);
     const Attrs *attr = l->call->attr;
-    if (loss.n != EXACT_WORDS || norm.n != EXACT_WORDS || out.n < SCALE_SLOTS ||
+    if (loss.n != EXACT_WORDS || !type_is_norm(norm.type, attr->clip_norm) || out.n < SCALE_SLOTS ||
         input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64 || attr->exponent < -1000 ||
         attr->exponent > 1000)
         return bad_operands(l);
     return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
-                  (const int64_t *)norm.at, (const double *)input(l, 2).at, (int)attr->exponent,
-                  attr->clip, (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
+                  norm.at, (const double *)input(l, 2).at, (int)attr->exponent, attr->clip,
+                  (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
                   attr->on_nan == ON_NAN_CONTINUE);
 }
 

@@ -135,7 +135,7 @@ static const Case cases[] = {
     {"gpt2 full, resharded in groups of 2 of 4 ranks",
      "gpt2",
      4,
-     {GPT2, "shard.reshard=2", "shard.reshard_root=true"}},
+     {GPT2, "shard.reshard=2", "shard.reshard_root=true", "train.clip=1", "train.clip_norm=inf"}},
     {"six layers full, resharded in groups of 3, 2 replicas, 3 micro-batches, units held, bf16",
      "six-layers",
      0,

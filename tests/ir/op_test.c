@@ -92,6 +92,9 @@ static const char *const every_op[] = {
     "#50 %64: i64[24] = metric_add(%60, %63) !forward -",
     "#51 %65: i64[24] = grad_norm(%36) {group = -1} !forward -",
     "#52 %66: f64[8] = step_scale(%64, %65, %4) !forward -",
+    "#8006 %8007: i32[1] = grad_norm(%36) {group = -1, clip_norm = -1} !forward -",
+    "#8007 %8008: i32[1] = metric_add(%8007, %8007) !forward -",
+    "#8008 %8009: f64[8] = step_scale(%64, %8008, %4) {clip_norm = -1} !forward -",
     "#53 %67: f32[5, 3] = sgd(%1, %36, %66, %4) !forward -",
     "#54 %68: f32[5, 3], %69: f32[5, 3] = sgd_momentum(%1, %35, %36, %66, %4) !forward -",
     "#55 %70: f32[5, 3], %71: f32[5, 3], %72: f32[5, 3] = adam(%1, %35, %35, %36, %66, %4) "

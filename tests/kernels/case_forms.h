@@ -234,6 +234,27 @@
         .reference = ref_quantize, .derive = derive_largest, .plan = &plan, .rank = of_rank,       \
         .ranks = 2                                                                                 \
     }
+#define METRIC_ADD(words, kind, filled, n)                                                         \
+    {                                                                                              \
+        .op = OP_metric_add, .title = words, .n_in = 2, .n_out = 1,                                \
+        .in = {{OUT(kind, n), filled}, {OUT(kind, n), filled}}, .out = {OUT(kind, n)},             \
+        .reference = ref_metric_add, .limit = 1000                                                 \
+    }
+#define LARGEST_OF(n, g, rank_number)                                                              \
+    {                                                                                              \
+        .op = OP_grad_norm, .title = "grad_norm " #n ", p inf",                                    \
+        .attr = {.group = g, .clip_norm = NORM_INF}, .n_in = 1, .n_out = 1,                        \
+        .in = {IN(MIX, WIDE, n)}, .out = {OUT(DT_I32, 1)}, .reference = ref_grad_norm,             \
+        .plan = &plan, .rank = rank_number, .ranks = 2                                             \
+    }
+#define SCALE_OF_LARGEST                                                                           \
+    {                                                                                              \
+        .op = OP_step_scale, .title = "step_scale, p inf",                                         \
+        .attr = {.exponent = 3, .clip = 0.0001, .clip_norm = NORM_INF}, .n_in = 3, .n_out = 1,     \
+        .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I32, DERIVED, 1), STEP},                      \
+        .out = {OUT(DT_F64, SCALE_SLOTS)}, .reference = ref_step_scale, .derive = derive_largest,  \
+        .tolerance = 1e-14                                                                         \
+    }
 #define DEQUANTIZE(param, tables, numbers, ...)                                                    \
     {                                                                                              \
         .op = OP_dequantize, .title = "dequantize " #param " of " #tables,                         \

@@ -51,6 +51,27 @@ static void clipping_adds_its_epsilon(void **state) {
     assert_true(fabs(got[SCALE_GRADIENT] / (norm * (norm / (norm + 1e-6))) - 1) < 1e-12);
 }
 
+/* A nan is larger than infinity, which is larger than any number: neither is lost, whatever comes
+ * after it. */
+static void the_largest_gradient_may_be_none(void **state) {
+    (void)state;
+    static const float x[][3] = {{-4, 3, 0}, {INFINITY, 1, -2}, {1, -NAN, INFINITY}, {0, -0.0f, 0}};
+    static const double norm[] = {4, NAN, NAN, 0}; /* in the log what is not finite is a nan */
+    const Attrs inf = {.group = -1, .clip_norm = NORM_INF, .clip = 1};
+    for (int k = 0; k < 4; k++) {
+        Tensor largest = ids_of(1, (int32_t[]){-1}), scale = tensor(DT_F64, 0, SCALE_SLOTS);
+        Tensor step = tensor(DT_F64, 0, STEP_SLOTS), all = ids_of(1, (int32_t[]){-1});
+        run(OP_grad_norm, inf, 1, LIST(tensor_of(3, 0, x[k])), 1, &largest);
+        run(OP_metric_add, none, 2, LIST(largest, ids_of(1, (int32_t[]){1})), 1, &all);
+        run(OP_step_scale, inf, 3, LIST(one(1), all, step), 1, &scale);
+        const double *got = scale.at;
+        assert_true(got[SCALE_NORM] == norm[k] || (isnan(norm[k]) && isnan(got[SCALE_NORM])) ||
+                    (norm[k] == 0 && got[SCALE_NORM] < 1e-44));
+        assert_true(got[SCALE_FINITE] == !isnan(norm[k]));
+        if (k == 0) assert_true(got[SCALE_GRADIENT] == 1 / (4 + 1e-6));
+    }
+}
+
 /* The angle of position 131071 is as right as that of position 1. */
 static void positions_far_away_turn_exactly(void **state) {
     (void)state;
@@ -174,6 +195,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_of_equal_logits_is_the_answer),
         cmocka_unit_test(clipping_adds_its_epsilon),
+        cmocka_unit_test(the_largest_gradient_may_be_none),
         cmocka_unit_test(positions_far_away_turn_exactly),
         cmocka_unit_test(gradients_of_equal_ids_are_added_in_order),
         cmocka_unit_test(dropped_infinities_are_zero),

@@ -1,4 +1,4 @@
-# RUN: %python numbers.py; for p in 1 2 3; do for n in 1 2 4; do %fsdpc compile -q -n $n -s train.batch=12 -s train.clip_norm=$p net.fsd -o p 2>&- && %fsdp-run -q --threads 1 --log log p && grep -o '"grad_norm":[0-9.]*' log; done; done | uniq -c
+# RUN: %python numbers.py; for p in 1 2 3 inf; do for n in 1 2 4; do %fsdpc compile -q -n $n -s train.batch=12 -s train.clip_norm=$p net.fsd -o p 2>&- && %fsdp-run -q --threads 1 --log log p && grep -o '"grad_norm":[0-9.]*' log; done; done | uniq -c
 # A parameter that training leaves as it is has no part in the norm, whatever its p.
 # NEEDS: build:device_cpu.so
 ==== numbers.py
@@ -23,3 +23,4 @@ shard { unit = [A, B] }
       3 "grad_norm":7.0
       3 "grad_norm":5.0
       3 "grad_norm":4.4979414452754156
+      3 "grad_norm":4.0
