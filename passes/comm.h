@@ -18,6 +18,8 @@ typedef struct Gather {
     int32_t unit;
     uint32_t home;        /* segment before which it begins */
     uint32_t first, last; /* items that read it first and last */
+    uint32_t done;        /* item after which none reads the flat parameters: it or the last, what
+                             is in chunks having been copied by then */
     bool opens, closes;   /* it is the unit's first one, its last one in the program */
 } Gather;
 

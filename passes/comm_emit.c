@@ -6,9 +6,9 @@
  * happen, without the root's. So at most `inflight` units are gathered at once, not counting the
  * root and the units that stay gathered around it (outer blocks, kept ones). A view comes right
  * before its first reader, so that compute does not wait for a gather too early. reshard comes
- * right after the last reader; in forward, where the unit is gathered again and the policy has a
- * part of it in between, after a copy of that part, which later gathers take in place of the master
- * shard.
+ * right after what reads the flat parameters last, copies of what is in chunks outliving it; in
+ * forward, where the unit is gathered again and the policy has a part of it in between, after a
+ * copy of that part, which later gathers take in place of the master shard.
  *
  * A segment that completes gradients is followed by, in this order: free of the flat gradients
  * whose reduction was issued after an earlier segment, and what had to wait for those reductions
@@ -70,6 +70,7 @@ typedef struct Emit {
     uint32_t next_gather, next_bucket, next_early;
     VEC(ValueId) resharded; /* tokens of reshards so far, of units besides the root */
     int32_t *current;       /* by unit: its gather now, or NO_INDEX */
+    int32_t *ended;         /* by unit: the latest gather whose flat parameters are given back */
     ValueId *flat;          /* by group, of the current gather */
     ValueId *part;          /* by group: what is retained of it for later gathers, or NO_VALUE */
     ValueId *shard;         /* by group: master shard as the program starts, if it is read */
@@ -258,16 +259,19 @@ static void end_gather(Emit *e, const Gather *gather, uint8_t phase) {
     if (!u->is_root) vec_push(g->scratch, &e->resharded, token);
 }
 
-/* Ends the gathers whose last reader the item was. */
+/* Ends the gathers of whose flat parameters the item was the last reader. */
 static void end_gathers(Emit *e, const Op *old, uint32_t item) {
     for (uint32_t j = 0; j < old->n_in; j++) {
         int32_t p = e->parts->view[old->in[j]];
-        if (p == NO_INDEX) continue;
-        int32_t unit = e->c->map.owner[p], k = e->current[unit];
-        if (k == NO_INDEX || e->parts->gathers.at[k].last != item) continue;
-        builder_at_unit(&e->b, unit, old->phase);
-        end_gather(e, &e->parts->gathers.at[k], old->phase);
-        e->current[unit] = NO_INDEX;
+        int32_t unit = p == NO_INDEX ? p : e->c->map.owner[p];
+        if (p == NO_INDEX || e->current[unit] == NO_INDEX) continue;
+        const Gather *at = &e->parts->gathers.at[e->current[unit]];
+        if (item == (stays(e, at) ? at->last : at->done) && e->ended[unit] != e->current[unit]) {
+            builder_at_unit(&e->b, unit, old->phase);
+            end_gather(e, at, old->phase);
+            e->ended[unit] = e->current[unit];
+        }
+        if (at->last == item) e->current[unit] = NO_INDEX;
     }
 }
 
@@ -851,7 +855,8 @@ static Emit begin(Comm *c, const Parts *parts, ProgramKind kind) {
               .exit = program_exit(kind),
               .b = {.g = g, .program = graph_add_program(g, kind), .path = ""}};
     e.current = arena_array(a, int32_t, g->units.n);
-    for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = NO_INDEX;
+    e.ended = arena_array(a, int32_t, g->units.n);
+    for (uint32_t u = 0; u < g->units.n; u++) e.current[u] = e.ended[u] = NO_INDEX;
     e.flat = arena_array(a, ValueId, g->groups.n);
     e.shard = arena_array(a, ValueId, g->groups.n);
     e.copy = arena_array(a, ValueId, g->groups.n);

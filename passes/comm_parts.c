@@ -275,13 +275,55 @@ static void find_gathers(const Comm *c, Parts *parts) {
                 parts->gathers.at[parts->gathers.n - 1].last = use->last;
                 continue;
             }
-            Gather gather = {(int32_t)u, use->segment, use->first, use->last, !k, false};
+            Gather gather = {(int32_t)u, use->segment, use->first, use->last, 0, !k, false};
             vec_push(g->scratch, &parts->gathers, gather);
         }
         if (uses[u].n) parts->gathers.at[parts->gathers.n - 1].closes = true;
     }
     if (parts->gathers.n)
         qsort(parts->gathers.at, parts->gathers.n, sizeof(Gather), compare_gathers);
+}
+
+/* The parameter itself, of a reshape of one. */
+static ValueId unshaped(const Graph *g, ValueId v) {
+    const Op *def = &g->ops.at[g->values.at[v].def];
+    while (def->kind == OP_reshape) {
+        v = def->in[0];
+        def = &g->ops.at[g->values.at[v].def];
+    }
+    return v;
+}
+
+/* Is the parameter read from a copy of its own that serves all of a gather? */
+static bool is_copied(const Comm *c, int32_t p) {
+    const Place *place = &c->place[p];
+    return !place->whole && c->g->groups.at[place->group].wire_dtype != DT_F8E4M3;
+}
+
+/* Gathers of one unit follow each other, so the current one is enough. */
+static void find_done(const Comm *c, Parts *parts) {
+    const Graph *g = c->g;
+    uint32_t *open =
+        arena_array(g->scratch, uint32_t, parts->items.n + 1); /* by item: gather + 1 */
+    uint32_t *next = arena_array(g->scratch, uint32_t, parts->gathers.n + 1); /* of the same item */
+    uint32_t *current = arena_array(g->scratch, uint32_t, g->units.n);
+    uint32_t *copied = arena_array(g->scratch, uint32_t, parts->n_values); /* for gather + 1 */
+    for (uint32_t k = 0; k < parts->gathers.n; k++) {
+        next[k] = open[parts->gathers.at[k].first];
+        open[parts->gathers.at[k].first] = k + 1;
+    }
+    for (uint32_t i = 0; i < parts->items.n; i++) {
+        const Op *op = &g->ops.at[parts->items.at[i]];
+        for (uint32_t k = open[i]; k; k = next[k - 1]) current[parts->gathers.at[k - 1].unit] = k;
+        for (uint32_t j = 0; j < op->n_in; j++) {
+            int32_t p = parts->view[op->in[j]];
+            if (p == NO_INDEX) continue;
+            uint32_t gather = current[c->map.owner[p]], *copy = &copied[unshaped(g, op->in[j])];
+            if (is_copied(c, p) && *copy == gather) continue;
+            *copy = gather;
+            parts->gathers.at[gather - 1].done = i;
+        }
+    }
 }
 
 Parts comm_parts(Comm *c, const Program *p) {
@@ -294,5 +336,6 @@ Parts comm_parts(Comm *c, const Program *p) {
     for (uint32_t k = 0; k < c->g->groups.n; k++) parts.bucket[k] = NO_INDEX;
     take_apart(c, &parts, p);
     find_gathers(c, &parts);
+    find_done(c, &parts);
     return parts;
 }

@@ -8,11 +8,12 @@
  * Only gathers move, and only forward. The gathers of a phase are numbered p = 0, 1, ..; the home
  * of a gather is where comm put it, before the computation that needs it. With prefetch k, pre: p
  * goes before the home of p - k: it is issued before unit p - k computes; post: p goes after the
- * reshard of p - k, which is before that unit's reduction (backward only; forward has nothing to
- * reduce, so there post is the same as pre). Without a p - k, p goes to the beginning of the phase
- * (post: to the end of what runs before gather 0). No gather passes the one before it, nor what it
- * reads: the token of a reshard, the part that a rank has retained, the largest weights by which it
- * is quantized. Pass `edges` makes a gather wait for the work on compute listed before it.
+ * reshard of p - k and what reads copies of it later, which is before that unit's reduction
+ * (backward only; forward has nothing to reduce, so there post is the same as pre). Without a p -
+ * k, p goes to the beginning of the phase (post: to the end of what runs before gather 0). No
+ * gather passes the one before it, nor what it reads: the token of a reshard, the part that a rank
+ * has retained, the largest weights by which it is quantized. Pass `edges` makes a gather wait for
+ * the work on compute listed before it.
  */
 #include "passes.h"
 
@@ -27,7 +28,8 @@ typedef struct Schedule {
     const OpId *old;
     uint32_t n;
     uint32_t *place;   /* by op: its place in the old list */
-    uint32_t *reshard; /* by op: of an unshard, the place of its reshard; n = none */
+    uint32_t *reshard; /* by op: of an unshard, the place of its reshard, or of what reads copies
+                          of it later; n = none */
     bool *moves_too;   /* by op: it is of a move */
     VEC(Move) moves;
     uint32_t start[PHASE_COUNT]; /* first op of the phase that is no `state`; n = none */
@@ -59,6 +61,18 @@ static bool feeds(const Schedule *s, uint32_t at, uint32_t to) {
     return false;
 }
 
+/* What reads copies out of a gathered unit after its reshard is of its computation too. */
+static void see_copies(Schedule *s, const Op *op, uint32_t i) {
+    for (uint32_t j = 0; j < op->n_in; j++) {
+        OpId id = maker(s, op->in[j]);
+        while (op_info[s->g->ops.at[id].kind].alias == ALIAS_VIEW)
+            id = maker(s, s->g->ops.at[id].in[0]);
+        if (s->g->ops.at[id].kind != OP_copy_out) continue;
+        uint32_t *end = &s->reshard[maker(s, s->g->ops.at[id].in[0])];
+        if (*end != s->n) *end = i;
+    }
+}
+
 /* Reads the list: phases, gathers with the fetches and casts before them, reshards. */
 static void survey(Schedule *s) {
     for (int p = 0; p < PHASE_COUNT; p++) {
@@ -72,6 +86,7 @@ static void survey(Schedule *s) {
         op->stream = stream_of(op->kind);
         if (s->start[op->phase] == s->n && op->kind != OP_state) s->start[op->phase] = i;
         if (op->kind == OP_reshard) s->reshard[maker(s, op->in[0])] = i;
+        see_copies(s, op, i);
         if (op->kind != OP_unshard) continue;
         Move m = {i, i, i}; /* what has operands does not come first */
         while (feeds(s, m.begin - 1, i)) {
