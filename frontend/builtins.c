@@ -39,6 +39,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2
 #define BOOL .kinds = K_BOOL
 #define BOOL_OR_NONE .kinds = K_BOOL | K_NONE
+#define BOOL_OR_INT .kinds = K_BOOL | K_INT
 #define TEXT .kinds = K_TEXT
 #define SOURCE_CALL .kinds = K_CALL
 #define NAMES .kinds = K_LIST, .items = K_WORD
@@ -137,7 +138,7 @@ static const char *finish(Arena *a, Buf *out) {
 static const char *short_name(int kinds) {
     return kinds & K_TENSOR ? "tensor"
            : kinds & K_REAL ? "real"
-           : kinds & K_INT  ? "int"
+           : kinds & K_INT  ? (kinds & K_BOOL ? "bool or int" : "int")
            : kinds & K_BOOL ? "bool"
            : kinds & K_TEXT ? "text"
            : kinds & K_WORD ? "name"

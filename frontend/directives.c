@@ -79,13 +79,14 @@ static void add_path_policy(Model *m, Policy *p, const Directive *d, const char 
                        .glob = d->glob,
                        .span = d->span};
     if (path.kind == PATH_RESHARD) {
-        path.reshard = call_argument(v, "after")->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
         if (!strategy_reshards(p->strategy)) {
             Diag e =
                 diag_at(m->ds, E_contradiction, d->span, "strategy = %s: reshard has no effect",
                         word_of(&words_Strategy, p->strategy));
             diag_emit(&e);
+            return;
         }
+        path.reshard = policy_reshard(m, p, d->span, call_argument(v, "after"));
     }
     vec_push(m->arena, &p->by_path, path);
 }

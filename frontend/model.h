@@ -211,6 +211,8 @@ void settings_evaluate(Model *m);
 /* policy.c: settings into the graph's policy and the plan's settings, with the rules between keys.
  */
 void policy_resolve(Model *m, Policy *p, Settings *s);
+/* What `"glob" = reshard(after)` says of a unit; a K cuts the mesh, if shard.reshard has not. */
+UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after);
 /* offload.c */
 void resolve_offload(Model *m, Policy *p, Settings *s);
 

@@ -348,6 +348,40 @@ static void cut_axis(Mesh *mesh, AxisRole role, int64_t k) {
     mesh->axis[at + 1] = (MeshAxis){inner, k};
 }
 
+/* Where parts of that size were asked for: the first path with a K, or shard.reshard. */
+static Span place_of_parts(Model *m, const Policy *p) {
+    for (uint32_t i = 0; i < p->by_path.n; i++)
+        if (p->by_path.at[i].reshard == RESHARD_PART) return p->by_path.at[i].span;
+    return value_of(m, "shard", "reshard")->span;
+}
+
+UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after) {
+    int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = after->integer;
+    int64_t parts = mesh_extent(&p->mesh, mesh_retained_axes(&p->mesh));
+    if (after->kind == VALUE_BOOL) return after->boolean ? RESHARD_ALWAYS : RESHARD_NEVER;
+    if (k < 1 || shards % k) {
+        Diag d = diag_at(m->ds, E_contradiction, at, "reshard(%lld): must divide %s = %lld",
+                         (long long)k, axis_name(shard_role()), (long long)shards);
+        diag_emit(&d);
+        return RESHARD_POLICY;
+    }
+    if (k == shards || k == 1) return k == shards ? RESHARD_ALWAYS : RESHARD_NEVER;
+    if (parts > 1 && parts != k) {
+        Diag d = diag_at(m->ds, E_contradiction, at,
+                         "reshard(%lld): the ranks are in groups of %lld already", (long long)k,
+                         (long long)parts);
+        diag_note(&d, place_of_parts(m, p), "these groups are asked for here");
+        diag_help(&d, "all K of a model are one number");
+        diag_emit(&d);
+        return RESHARD_POLICY;
+    }
+    if (parts == 1) {
+        cut_axis(&p->mesh, shard_role(), k);
+        p->reshard_whole = true;
+    }
+    return RESHARD_PART;
+}
+
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
     int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;

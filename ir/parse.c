@@ -452,7 +452,7 @@ static bool parse_by_path(Parser *p) {
         bool good = parse_string(p, &path.glob) &&
                     parse_enum(p, "what holds for a path", &words_PathPolicyKind, &kind);
         if (good && kind == PATH_RESHARD)
-            good = parse_enum(p, "`kept` or `given`", &words_UnitReshard, &reshard);
+            good = parse_enum(p, "`kept`, `given` or `part`", &words_UnitReshard, &reshard);
         if (!good || !parse_span(p, &path.span)) return false;
         path.kind = (PathPolicyKind)kind;
         path.reshard = (UnitReshard)reshard;
@@ -592,6 +592,7 @@ static bool parse_unit(Parser *p) {
         return false;
     u.reshard = accept_word(p, "kept")    ? RESHARD_NEVER
                 : accept_word(p, "given") ? RESHARD_ALWAYS
+                : accept_word(p, "part")  ? RESHARD_PART
                                           : RESHARD_POLICY;
     u.is_root = accept_word(p, "root");
     vec_push(p->g->arena, &p->g->units, u);

@@ -116,7 +116,13 @@ Residence residence_of_contribution(const Policy *p) {
 
 static bool is_given_back(const Policy *p, Extent of) {
     if (of == EXTENT_ROOT) return p->reshard_root;
-    return of == EXTENT_GIVEN || (of != EXTENT_KEPT && p->reshard);
+    return of == EXTENT_GIVEN || of == EXTENT_PART || (of != EXTENT_KEPT && p->reshard);
+}
+
+/* The axes over which ranks share out what they keep of it after forward. */
+static AxisSet parts_of(const Policy *p, Extent of) {
+    bool whole = of == EXTENT_GIVEN || (p->reshard_whole && of != EXTENT_PART);
+    return whole ? 0 : mesh_retained_axes(&p->mesh);
 }
 
 static Residence axes_of(const Policy *p, Resident what, Border border, Extent of) {
@@ -129,7 +135,7 @@ static Residence axes_of(const Policy *p, Resident what, Border border, Extent o
     case SPLIT: return (Residence){.kept = true, .split = split};
     case WHOLE: return whole;
     case RESHARD: {
-        AxisSet part = of == EXTENT_GIVEN ? 0 : mesh_retained_axes(&p->mesh);
+        AxisSet part = parts_of(p, of);
         if (!is_given_back(p, of)) return whole;
         return (Residence){.kept = part != 0, .split = part};
     }

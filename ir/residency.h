@@ -42,10 +42,17 @@ typedef struct Transition {
     AxisSet gather, scatter, sum, retain;
 } Transition;
 
-/* What is asked about: a group of an inner unit, of one that stays gathered after forward or is
- * given back whatever the policy says of others, of the root unit, or parameters that every rank
- * holds whole where the strategy splits others. */
-typedef enum Extent { EXTENT_UNIT, EXTENT_KEPT, EXTENT_GIVEN, EXTENT_ROOT, EXTENT_WHOLE } Extent;
+/* What is asked about: a group of an inner unit, of one that stays gathered after forward, is given
+ * back, or is but for a part, whatever the policy says of others, of the root unit, or parameters
+ * that every rank holds whole where the strategy splits others. */
+typedef enum Extent {
+    EXTENT_UNIT,
+    EXTENT_KEPT,
+    EXTENT_GIVEN,
+    EXTENT_PART,
+    EXTENT_ROOT,
+    EXTENT_WHOLE
+} Extent;
 
 /* In which dtype the computation reads a parameter, by the policy, and, once pass precision has set
  * that, in which it is gathered: the same, or f8e4m3, which nothing computes with. */

@@ -148,6 +148,19 @@ static void tell_idle_cast(const Comm *c) {
     diag_emit(&d);
 }
 
+/* shard.gather, where no parameter is gathered in it although ranks share parameters out. */
+static void tell_idle_gather(const Comm *c) {
+    const Graph *g = c->g;
+    int asked = g->policy.gather;
+    if (asked == DT_NONE || !c->gather) return;
+    for (uint32_t k = 0; k < g->groups.n; k++)
+        if (g->groups.at[k].layout.split && g->groups.at[k].wire_dtype == asked) return;
+    Diag d = diag_at(g->diags, W_no_effect, (Span){0},
+                     "no parameter that ranks share out is gathered in %s: gather has no effect",
+                     dtype_name(asked));
+    diag_emit(&d);
+}
+
 static void tell(const Comm *c, DiagCode code, const Buf *names, const char *what) {
     if (!names->n) return;
     Diag d = diag_at(c->g->diags, code, (Span){0}, "%s: %s", what, names->at);
@@ -222,6 +235,7 @@ bool pass_comm(Graph *g) {
     make_states(&c);
     tell_price(&c);
     tell_idle_cast(&c);
+    tell_idle_gather(&c);
     uint32_t n = g->programs.n;
     for (uint32_t i = 0; i < n; i++) {
         Program old = g->programs.at[i];

@@ -5,7 +5,8 @@
 static Extent extent_of(const Unit *u) {
     static const Extent of[UNIT_RESHARDS] = {[RESHARD_POLICY] = EXTENT_UNIT,
                                              [RESHARD_NEVER] = EXTENT_KEPT,
-                                             [RESHARD_ALWAYS] = EXTENT_GIVEN};
+                                             [RESHARD_ALWAYS] = EXTENT_GIVEN,
+                                             [RESHARD_PART] = EXTENT_PART};
     return u->is_root ? EXTENT_ROOT : of[u->reshard];
 }
 

@@ -302,6 +302,21 @@ static void drop_empty(Graph *g) {
 
 /* ---- reshard by path ---- */
 
+/* What shard.reshard says of units. */
+static UnitReshard reshard_of_policy(const Policy *p) {
+    if (!p->reshard) return RESHARD_NEVER;
+    return mesh_retained_axes(&p->mesh) && !p->reshard_whole ? RESHARD_PART : RESHARD_ALWAYS;
+}
+
+/* Does a directive about resharding say what holds anyway, and none after it something else? */
+static bool says_nothing(const Policy *p, uint32_t directive) {
+    UnitReshard standard = reshard_of_policy(p);
+    for (uint32_t i = directive; i < p->by_path.n; i++)
+        if (p->by_path.at[i].kind == PATH_RESHARD && p->by_path.at[i].reshard != standard)
+            return false;
+    return split_axes(p) != 0;
+}
+
 /* A unit is given back or kept as the first directive says that names one of its modules. */
 static void choose_reshards(Wrap *w) {
     Graph *g = w->g;
@@ -319,9 +334,11 @@ static void choose_reshards(Wrap *w) {
     }
     for (uint32_t i = 0; i < g->policy.by_path.n && !w->failed; i++) {
         const PathPolicy *p = &g->policy.by_path.at[i];
-        if (p->kind != PATH_RESHARD || used[i]) continue;
-        Diag d = diag_at(g->diags, W_no_effect, p->span,
-                         "reshard \"%s\" has no effect: it names no unit of its own", p->glob);
+        bool idle = says_nothing(&g->policy, i);
+        if (p->kind != PATH_RESHARD || (used[i] && !idle)) continue;
+        Diag d =
+            diag_at(g->diags, W_no_effect, p->span, "reshard \"%s\" has no effect: %s", p->glob,
+                    used[i] ? "shard.reshard says the same" : "it names no unit of its own");
         diag_emit(&d);
     }
 }

@@ -1,6 +1,6 @@
-# RUN: for s in '' '"fc.3" = reshard(false)' '"fc.*" = reshard(false)' '"fc.1" = reshard(true); "fc.*" = reshard(false)' 'reshard = false' 'reshard = false; "fc.1" = reshard(true)' 'reshard = 2' 'reshard = 2; "fc.1" = reshard(true); "fc.2" = reshard(false)'; do sed "s/SETTING/$s/" net.fsd > one.fsd; %fsdpc dump --format=json one.fsd | %python counts.py "$s"; done
+# RUN: for s in '' '"fc.3" = reshard(false)' '"fc.*" = reshard(false)' '"fc.1" = reshard(true); "fc.*" = reshard(false)' 'reshard = false' 'reshard = false; "fc.1" = reshard(true)' 'reshard = 2' 'reshard = 2; "fc.1" = reshard(true); "fc.2" = reshard(false)' '"fc.3" = reshard(2)' 'reshard = false; "fc.3" = reshard(2)' '"fc.3" = reshard(4); "fc.2" = reshard(1)'; do sed "s/SETTING/$s/" net.fsd > one.fsd; %fsdpc dump --format=json one.fsd | %python counts.py "$s"; done
 # A unit that a path keeps is not gathered again in backward, one that it gives back is, among all
-# ranks, whatever the others are (fc.0 is not: its input needs no gradient).
+# ranks or in groups of K, whatever the others are (fc.0 is not: its input needs no gradient).
 ==== net.fsd
 module Net { fc : Linear(128, 128)[4]
   forward(x) { for layer in fc { x = relu(layer(x)) }
@@ -24,7 +24,14 @@ reshard = false: 4 + none
 reshard = false; "fc.1" = reshard(true): 4 + fc.1 of 4
 reshard = 2: 4 + fc.3 of 2, fc.2 of 2, fc.1 of 2
 reshard = 2; "fc.1" = reshard(true); "fc.2" = reshard(false): 4 + fc.3 of 2, fc.1 of 4
+"fc.3" = reshard(2): 4 + fc.3 of 2, fc.2 of 4, fc.1 of 4
+reshard = false; "fc.3" = reshard(2): 4 + fc.3 of 2
+"fc.3" = reshard(4); "fc.2" = reshard(1): 4 + fc.3 of 4, fc.1 of 4
 ==== err
+note[W0404]: not gathered for backward, which does not read their parameters: fc.0
+
+note[W0404]: not gathered for backward, which does not read their parameters: fc.0
+
 note[W0404]: not gathered for backward, which does not read their parameters: fc.0
 
 note[W0404]: not gathered for backward, which does not read their parameters: fc.0

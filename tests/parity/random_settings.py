@@ -123,9 +123,10 @@ def settings(r, model, mesh, micro, hybrid, units=units):
            "bucket = " + r.choice(["unit", "unit", "100", "700", "2000B", "25MB"]),
            r.choice(["align = 16B", "align = none", "layout = param", "layout = param"])]
     if strategy == "full":
-        out += [f"reshard = {reshard(r, mesh)}",
-                r.choice(["reshard_root = true", "reshard_root = false"])]
-        out += r.choice([[], [f'"{r.choice(paths)}" = reshard({r.choice(["true", "false"])})']])
+        groups = reshard(r, mesh)
+        out += [f"reshard = {groups}", r.choice(["reshard_root = true", "reshard_root = false"])]
+        own = r.choice(["true", "false", groups if isinstance(groups, int) else reshard(r, mesh)])
+        out += r.choice([[], [f'"{r.choice(paths)}" = reshard({own})']])
     if strategy in ("full", "grads") and micro > 1:
         out += r.choice([["hold = true"], ["hold = false"], []])
     if strategy != "none":
