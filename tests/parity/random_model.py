@@ -274,9 +274,12 @@ def near(r, c, size):
     for name in "qkv":
         c.body += [f"{name} = linear(u, {stored(r, c, 'w' + name, n * k, 'd')})",
                    f"{name} = ({name} as [B, T, {n}, {k}])"]
-    mask = r.random() < 0.4
-    c.body += MASK if mask else []
-    c.body += [f"o = attention(q, k, v, bias = b, scale = 1.0{', mask = m' if mask else ''})", f"o = (o as [B, T, {n * k}])",
+    seen = ""
+    if r.random() < 0.4:
+        c.body += MASK
+        seen = ", mask = m"
+    c.body += [f"o = attention(q, k, v, bias = b, scale = 1.0{seen})",
+               f"o = (o as [B, T, {n * k}])",
                f"return x + linear(o, {stored(r, c, 'o_w', 'd', n * k)})"]
 
 
