@@ -410,6 +410,68 @@ static void proof_1_stands_alone(void **state) {
     arena_free(a);
 }
 
+/* What the tables call frozen has no gradient. The reader refuses such a plan, too. */
+static void a_pack_is_of_a_group_that_learns(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "packs"};
+    PlanFault fault;
+    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    for (uint32_t k = 0; k < g.plan.n_groups; k++) {
+        Plan p = g.plan;
+        PlanGroup *groups = arena_array(a, PlanGroup, p.n_groups);
+        memcpy(groups, p.groups, p.n_groups * sizeof *groups);
+        groups[k].flags &= ~(uint32_t)GROUP_TRAINABLE;
+        p.groups = groups;
+        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(4), &fault), 0);
+        assert_string_equal(fault.rule, "check-4f");
+    }
+    free(g.bytes);
+    arena_free(a);
+}
+
+/* Shards of three ranks make no whole over two. The reader refuses such a plan, too. */
+static void a_gather_is_of_as_many_ranks_as_its_result(void **state) {
+    (void)state;
+    const char *set[16] = {"shard.mesh=(rep = 2, dp = 3)"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "ranks"};
+    PlanFault fault;
+    uint32_t tried = 0;
+    memcpy(set + 1, small, sizeof small);
+    set[1 + ARRAY_LEN(small)] = "train.batch=6";
+    good_plan(a, "gpt2", 0, set, 2 + (int)ARRAY_LEN(small), &g);
+    PlanInstr *instrs = arena_array(a, PlanInstr, g.plan.n_instrs);
+    for (uint32_t i = 0; i < g.plan.n_instrs; i++) {
+        Plan p = g.plan;
+        if (p.instrs[i].op != OP_unshard && p.instrs[i].op != OP_reduce_scatter) continue;
+        memcpy(instrs, p.instrs, p.n_instrs * sizeof *instrs);
+        instrs[i].attr.axes ^= 3;
+        p.instrs = instrs;
+        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(5), &fault), 0);
+        assert_string_equal(fault.rule, "check-5d");
+        tried++;
+    }
+    assert_true(tried > 0);
+    free(g.bytes);
+    arena_free(a);
+}
+
+static void a_loss_is_one_of_the_model(void **state) {
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "losses"};
+    PlanFault fault;
+    good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
+    Plan p = g.plan;
+    p.n_model_programs = 0;
+    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(8), &fault), 0);
+    assert_string_equal(fault.rule, "check-8b");
+    assert_string_equal(fault.message, "the model has no loss");
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* A copy that ends where memory ends: what reads past it crashes. */
 static void *at_an_end(const void *from, size_t size) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size + page - 1) / page * page;
@@ -456,6 +518,9 @@ int main(void) {
         cmocka_unit_test(streams_that_wait_share_a_workspace),
         cmocka_unit_test(states_stay_apart),
         cmocka_unit_test(proof_1_stands_alone),
+        cmocka_unit_test(a_pack_is_of_a_group_that_learns),
+        cmocka_unit_test(a_gather_is_of_as_many_ranks_as_its_result),
+        cmocka_unit_test(a_loss_is_one_of_the_model),
         cmocka_unit_test(no_table_is_read_past_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
