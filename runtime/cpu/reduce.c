@@ -6,6 +6,7 @@
  */
 #include "columns.h"
 #include "rows.h"
+#include "stream.h"
 
 VECTOR_INLINE V16 load_x(const void *context, int64_t row, int64_t column, int64_t n) {
     const Operand *x = context;
@@ -238,13 +239,27 @@ KERNEL(extreme_grad) {
 
 /* ---- to[i] = from[0][i] + from[1][i] + .. in this order; of i32 the largest */
 
-static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r) {
+VECTOR_INLINE V16 add_all(int dtype, const void *const *from, int n_from, int64_t at) {
+    V16 sum = v_load(from[0], dtype, at);
+    for (int k = 1; k < n_from; k++) sum += v_load(from[k], dtype, at);
+    return sum;
+}
+
+/* Those that fill whole lines; returns where the rest begins. */
+static int64_t reduce_past_caches(float *to, const void *const *from, int n_from, Range r) {
     int64_t i = r.from;
     for (; i + LANES <= r.to; i += LANES) {
-        V16 sum = v_load(from[0], dtype, i);
-        for (int k = 1; k < n_from; k++) sum += v_load(from[k], dtype, i);
-        v_store(to, dtype, i, sum);
+        V16 sum = add_all(DT_F32, from, n_from, i);
+        stream_line(to + i, &sum);
     }
+    stream_end();
+    return i;
+}
+
+static void reduce_real(int dtype, void *to, const void *const *from, int n_from, Range r,
+                        bool past) {
+    int64_t i = past ? reduce_past_caches(to, from, n_from, r) : r.from;
+    for (; i + LANES <= r.to; i += LANES) v_store(to, dtype, i, add_all(dtype, from, n_from, i));
     if (i == r.to) return;
     V16 sum = v_load_part(from[0], dtype, i, r.to - i);
     for (int k = 1; k < n_from; k++) sum += v_load_part(from[k], dtype, i, r.to - i);
@@ -254,10 +269,12 @@ static void reduce_real(int dtype, void *to, const void *const *from, int n_from
 void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void *const *from,
                       int n_from, int64_t elements) {
     int threads = elements < PARALLEL_ELEMENTS ? 1 : cpu->threads;
+    bool past = dtype == DT_F32 && stream_pays((uint64_t)elements * sizeof(float)) &&
+                (uintptr_t)to % STREAM_LINE == 0;
 #pragma omp parallel num_threads(threads)
     {
         Range r = my_range(elements, 64);
-        if (is_real(dtype)) reduce_real(dtype, to, from, n_from, r);
+        if (is_real(dtype)) reduce_real(dtype, to, from, n_from, r, past);
         for (int64_t i = r.from; i < r.to && dtype == DT_I64; i++) {
             uint64_t sum = 0;
             for (int k = 0; k < n_from; k++) sum += ((const uint64_t *)from[k])[i];

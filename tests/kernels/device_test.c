@@ -143,6 +143,36 @@ static void ranks_are_added_in_order(void **state) {
     }
 }
 
+/* What is too large for caches goes past them, from and to any address. */
+static void large_copies_and_sums_are_whole(void **state) {
+    (void)state;
+    enum { LARGE = 500 * 1000, PAD = 64 };
+    float *a = aligned_alloc(64, 4 * (LARGE + PAD)), *b = malloc(4 * LARGE);
+    float *to = aligned_alloc(64, 4 * (LARGE + PAD));
+    for (int i = 0; i < LARGE; i++) a[i] = (float)(i % 1009), b[i] = (float)(i % 509) / 8;
+    for (int threads = 1; threads <= 3; threads++) {
+        DeviceContext *c = open_device(threads);
+        for (int shift = 0; shift < 3; shift++) {
+            char *at = (char *)to + 7 * shift, *from = (char *)b + 5 * shift;
+            uint64_t bytes = 4 * LARGE - 11 * (uint64_t)shift;
+            memset(to, 1, 4 * (LARGE + PAD));
+            assert_int_equal(device->copy(c, 0, at, from, bytes, error), 0);
+            assert_memory_equal(at, from, bytes);
+            assert_int_equal(at[bytes], 1);
+            memset(to, 1, 4 * (LARGE + PAD));
+            int64_t n = LARGE - 3 * shift;
+            const void *const terms[] = {a, b};
+            assert_int_equal(device->reduce(c, 0, DT_F32, to + shift, terms, 2, n, error), 0);
+            for (int i = 0; i < n; i++) assert_true(to[shift + i] == a[i] + b[i]);
+            assert_int_equal(*(char *)(to + shift + n), 1);
+        }
+        device->close(c);
+    }
+    free(a);
+    free(b);
+    free(to);
+}
+
 enum { ROWS = 37, CLASSES = 41 };
 
 static int cross_entropy(DeviceContext *c, float *logits, int32_t *targets, int64_t rows,
@@ -229,6 +259,7 @@ int main(void) {
         cmocka_unit_test(environment_is_checked),
         cmocka_unit_test(arena_is_aligned_and_zero),
         cmocka_unit_test(ranks_are_added_in_order),
+        cmocka_unit_test(large_copies_and_sums_are_whole),
         cmocka_unit_test(losses_add_up_in_any_grouping),
         cmocka_unit_test(ops_of_the_executor_are_refused),
     };
