@@ -590,10 +590,9 @@ static bool parse_unit(Parser *p) {
     if (!expect_word(p, "below") || !parse_int(p, &u.below) || !expect_word(p, "owned") ||
         !parse_int(p, &u.owned))
         return false;
-    u.reshard = accept_word(p, "kept")    ? RESHARD_NEVER
-                : accept_word(p, "given") ? RESHARD_ALWAYS
-                : accept_word(p, "part")  ? RESHARD_PART
-                                          : RESHARD_POLICY;
+    int reshard = UNIT_RESHARDS - 1; /* .. RESHARD_POLICY, 0, which is not written */
+    while (reshard && !accept_word(p, word_of(&words_UnitReshard, reshard))) reshard--;
+    u.reshard = (UnitReshard)reshard;
     u.is_root = accept_word(p, "root");
     vec_push(p->g->arena, &p->g->units, u);
     return true;
