@@ -213,6 +213,17 @@ static bool is_ours(int code) {
     return code <= EXIT_TRAINING || code == EXIT_INTERRUPTED || code == 128 + SIGABRT;
 }
 
+enum { MOST_SIGNALS = 64 };
+
+/* Such as 255, when it cannot reach a host. */
+static void say_mpirun_ended(const Run *run, int code) {
+    const char *hosts = run->hosts.n > 1 ? "each of --hosts needs an ssh without a password; " : "";
+    fprintf(stderr,
+            "error: mpirun ended with exit code %d, and no rank said why\n"
+            "help: %smpirun -n %d fsdp-run ... shows what mpirun says\n",
+            code, hosts, run->launch.ranks);
+}
+
 /* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
 static int mpirun_code(const Family *f, const Run *run) {
     int status = f->child[0].status;
@@ -221,16 +232,14 @@ static int mpirun_code(const Family *f, const Run *run) {
     /* Ranks of other hosts speak for themselves. */
     if (run->hosts.n > 1 && code > EXIT_USER && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
+    bool by_signal = code > 128 && code <= 128 + MOST_SIGNALS;
     if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
-        if (killed || code > 128)
+        if (by_signal)
             fprintf(stderr, "error: %s was killed (%s)\nhelp: start the run again\n",
                     killed ? "mpirun" : "a rank", strsignal(code - 128));
         else
-            fprintf(stderr,
-                    "error: mpirun ended with exit code %d, and no rank said why\n"
-                    "help: mpirun -n %d fsdp-run ... shows what mpirun says\n",
-                    code, run->launch.ranks);
-        return code > 128 || course_begun(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
+            say_mpirun_ended(run, code);
+        return by_signal || course_begun(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
@@ -324,6 +333,7 @@ static bool goes_along(const char *variable) {
 static int on_hosts(const Run *run, char **before, int n) {
     static char host[] = "--host", variable[] = "-x";
     if (!run->hosts.n) return n;
+    setenv("OMPI_MCA_orte_keep_fqdn_hostnames", "1", 0); /* names as they were given */
     before[n++] = host;
     before[n++] = hosts_line(&run->hosts, run->launch.ranks);
     if (!before[n - 1]) fail_environment("no memory for the command line");

@@ -1,8 +1,9 @@
 """lost_host.py BUILD: a run on two hosts, network namespaces of this machine, that `fsdp-run
---hosts --restarts` started. The second host is cut off, comes back, and a rank is killed.
+--hosts --restarts` started. The second host is cut off, a rank is killed, the host comes back, and
+a rank is killed again.
 
-The ranks double up on the first host and go on from the newest checkpoint; after the second failure
-both hosts have ranks again. The run ends with the bits of a run that nothing happened to.
+The ranks double up on the first host and go on from the newest checkpoint, twice; after the third
+failure both hosts have ranks again. The run ends with the bits of a run that nothing happened to.
 """
 import importlib.machinery
 import importlib.util
@@ -83,6 +84,12 @@ def wait_for_checkpoint(run, folder, since):
         time.sleep(0.05)
 
 
+def kill_one(run, folder):
+    now = time.time()
+    os.kill(ranks_on(1)[0], signal.SIGKILL)
+    wait_for_checkpoint(run, folder, now)
+
+
 def trial(network, folder):
     run = start(folder)
     wait_for_checkpoint(run, folder, 0)
@@ -92,11 +99,11 @@ def trial(network, folder):
     network.cut_off(2)
     wait_for_checkpoint(run, folder, now)
     assert len(ranks_on(1)) == 4
+    kill_one(run, folder)
+    assert len(ranks_on(1)) == 4
     (folder / "lost2").unlink()
     network.join_again(2)
-    now = time.time()
-    os.kill(ranks_on(1)[0], signal.SIGKILL)
-    wait_for_checkpoint(run, folder, now)
+    kill_one(run, folder)
     assert (len(ranks_on(1)), len(ranks_on(2))) == (2, 2)
     assert run.wait(timeout=120) == 0, (folder / "errors").read_text()
     assert told(folder / "log") == told(folder / "whole.log")
