@@ -2,11 +2,15 @@
  * bytes, a checksum of these, the data, its checksum. A checksum is CRC-32C, turned by 15 bits,
  * plus a constant. The data of a record is a protobuf message:
  *
- *   Event    1 wall_time: double   2 step: int64   3 file_version: string   5 summary: Summary
- *   Summary  1 value: Value, repeated
- *   Value    1 tag: string   2 simple_value: float
+ *   Event       1 wall_time: double   2 step: int64   3 file_version: string   5 summary: Summary
+ *               7 session_log: SessionLog
+ *   Summary     1 value: Value, repeated
+ *   Value       1 tag: string   2 simple_value: float
+ *   SessionLog  1 status: 1 = start
  *
- * The first event says the version. Everything is little-endian. Nothing is allocated after the
+ * The first event says the version. The second starts a session at a step: of files in the same
+ * folder that come before, by name, TensorBoard forgets this step and what follows it, so the
+ * attempts of a run that goes on from a checkpoint are one curve. Everything is little-endian. Nothing is allocated after the
  * file was opened, and each event reaches the file before the next step.
  */
 #include <errno.h>
@@ -96,13 +100,16 @@ static int make_folder(const char *folder, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* A name that no other run takes; TensorBoard looks for `tfevents` in it. */
+/* A name that no other run takes, after those of runs before it; TensorBoard looks for `tfevents`
+ * in it. */
 static int make_file(EventFile *e, const char *folder, char *error) {
     char host[65] = "";
     gethostname(host, sizeof host - 1);
-    for (int i = 0;; i++) {
-        int n = snprintf(e->path, sizeof e->path, "%s/events.out.tfevents.%010lld.%s.%ld.%d",
-                         folder, (long long)time(NULL), host, (long)getpid(), i);
+    for (;;) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        int n = snprintf(e->path, sizeof e->path, "%s/events.out.tfevents.%010lld.%09ld.%s.%ld",
+                         folder, (long long)t.tv_sec, t.tv_nsec, host, (long)getpid());
         int fd = n < (int)sizeof e->path
                      ? open(e->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
                      : (errno = ENAMETOOLONG, -1);
@@ -116,18 +123,30 @@ static int make_file(EventFile *e, const char *folder, char *error) {
     }
 }
 
-int event_file_open(EventFile *e, const char *folder, char *error) {
-    static const char version[] = "brain.Event:2";
+/* An event's time, and its step unless that is negative. */
+static size_t put_head(uint8_t *to, int64_t step) {
     double time = wall_time();
+    size_t n = put_key(to, 1, WIRE_DOUBLE);
+    memcpy(to + n, &time, 8);
+    n += 8;
+    if (step < 0) return n;
+    n += put_key(to + n, 2, WIRE_VARINT);
+    return n + put_varint(to + n, (uint64_t)step);
+}
+
+int event_file_open(EventFile *e, const char *folder, int64_t step, char *error) {
+    static const char version[] = "brain.Event:2";
+    static const uint8_t start[] = {1 << 3 | WIRE_VARINT, 1};
     int code = make_folder(folder, error);
     if (!code) code = make_file(e, folder, error);
     if (code) return code;
     setvbuf(e->file, e->buffer, _IOFBF, sizeof e->buffer);
-    size_t n = put_key(e->record, 1, WIRE_DOUBLE);
-    memcpy(e->record + n, &time, 8);
-    n += 8;
+    size_t n = put_head(e->record, -1);
     n += put_bytes(e->record + n, 3, version, sizeof version - 1);
     code = write_record(e, e->record, n, error);
+    n = put_head(e->record, step);
+    n += put_bytes(e->record + n, 7, start, sizeof start);
+    if (!code && step >= 0) code = write_record(e, e->record, n, error);
     if (code) unlink(e->path);
     return code;
 }
@@ -167,17 +186,12 @@ void event_scalar(EventFile *e, const char *group, const char *name, double valu
 }
 
 int event_write(EventFile *e, int64_t step, char *error) {
-    double time = wall_time();
     if (!e->file) return 0;
     if (e->full) { /* names come from the plan, and may be of any length */
         snprintf(error, ERROR_BYTES, "--tensorboard: the metrics' names are too long");
         return EXIT_CORRUPT;
     }
-    size_t n = put_key(e->record, 1, WIRE_DOUBLE);
-    memcpy(e->record + n, &time, 8);
-    n += 8;
-    n += put_key(e->record + n, 2, WIRE_VARINT);
-    n += put_varint(e->record + n, (uint64_t)step);
+    size_t n = put_head(e->record, step);
     n += put_bytes(e->record + n, 5, e->summary, e->n);
     return write_record(e, e->record, n, error);
 }

@@ -19,8 +19,9 @@ typedef struct EventFile {
     char buffer[2 * EVENT_BYTES];
 } EventFile;
 
-/* Makes the folder, with those above it, and a new file in it. */
-int event_file_open(EventFile *e, const char *folder, char *error);
+/* Makes the folder, with those above it, and a new file in it, whose curves begin at a step; -1: it
+ * adds to those that are there. */
+int event_file_open(EventFile *e, const char *folder, int64_t step, char *error);
 void event_file_close(EventFile *e);
 /* An event is begun, takes its scalars, and is written. The tag is group/name. */
 void event_begin(EventFile *e);

@@ -119,6 +119,14 @@ static int open_log(Metrics *m, const char *path, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
+/* The first step of which no earlier event file has anything to show. An evaluation that the
+ * checkpoint came after has the number of the next step, which then stays too; it comes again with
+ * the same numbers. -1: all that is there stays. */
+static int64_t curve_begins(const Run *run) {
+    if (run->options->eval_only) return -1;
+    return run->first_step + (run->first_step > 0 && !run->evaluation_due);
+}
+
 int metrics_open(Run *run, char *error) {
     Metrics *m = run->metrics = calloc(1, sizeof *m);
     if (!m) {
@@ -135,7 +143,7 @@ int metrics_open(Run *run, char *error) {
     int code = run->options->log ? open_log(m, run->options->log, error) : 0;
     if (m->log) setvbuf(m->log, m->buffer, _IOFBF, sizeof m->buffer);
     if (!code && run->options->tensorboard)
-        code = event_file_open(&m->events, run->options->tensorboard, error);
+        code = event_file_open(&m->events, run->options->tensorboard, curve_begins(run), error);
     return code;
 }
 
