@@ -546,18 +546,20 @@ static int follow_term(Step *s, uint64_t i) {
     return 0;
 }
 
-/* What reads statistics reads those of the whole batch. */
-static int follow_stats_reader(Step *s, uint64_t i) {
-    const Sym *stats = sym_in(s, i, 1);
-    if (stats->kind != SYM_STATS)
-        return check_fail(s->c, "4b", i, "operand 1 is no statistics of routing");
+/* What reads statistics, as operand k, reads those of the whole batch that op `maker` made. */
+static int follow_stats_reader(Step *s, uint64_t i, uint32_t k, OpKind maker) {
+    const Sym *stats = sym_in(s, i, k);
+    if (stats->kind != SYM_STATS || stats->group != -(int32_t)maker)
+        return check_fail(s->c, "4b", i, "operand %u is no statistics of op %s", k,
+                          op_info[maker].name);
     if (stats->summed != sample_axes(s))
         return check_fail(s->c, "4c", i, "reads statistics that are not summed over ranks");
     return 0;
 }
 
-static int follow_balance_loss(Step *s, uint64_t i) {
-    int status = follow_stats_reader(s, i);
+/* An op that adds a term, made of the statistics of op `maker`, to the loss. */
+static int follow_loss_term(Step *s, uint64_t i, OpKind maker) {
+    int status = follow_stats_reader(s, i, 1, maker);
     if (status) return status;
     const Plan *p = s->c->p;
     const Sym *loss = sym_in(s, i, 0), *stats = sym_in(s, i, 1);
@@ -587,13 +589,16 @@ static int follow(Step *s, uint64_t i) {
     case OP_grad_norm: return follow_norm(s, i);
     case OP_step_scale: return follow_scale(s, i);
     case OP_balance:
+    case OP_average:
         *sym_out(s, i, 0) = (Sym){.kind = SYM_STATS,
                                   .current = 1,
                                   .group = -(int32_t)in->op,
                                   .value = check_out(s->c, i, 0)};
         return 0;
-    case OP_balance_loss: return follow_balance_loss(s, i);
-    case OP_balance_grad: return follow_stats_reader(s, i);
+    case OP_balance_loss: return follow_loss_term(s, i, OP_balance);
+    case OP_balance_grad: return follow_stats_reader(s, i, 1, OP_balance);
+    case OP_average_loss: return follow_loss_term(s, i, OP_average);
+    case OP_average_grad: return follow_stats_reader(s, i, 0, OP_average);
     case OP_amax: return follow_amax(s, i);
     case OP_quantize:
     case OP_dequantize: return follow_quantized(s, i);

@@ -199,6 +199,12 @@ static const char *rule_balance(const Instr *s) {
     if (counts && s->x[2].dtype != DT_I32 && !type_is_float(&s->x[2])) return FITS(false);
     return FITS(stats->dim[0] == balance_words(last_dim(&s->x[0])));
 }
+static const char *rule_average(const Instr *s) {
+    bool counts = s->in->op == OP_average, adds = s->in->op == OP_average_loss;
+    const Type *stats = counts ? &s->y[0] : adds ? &s->x[1] : &s->x[0];
+    if (counts && s->x[1].dtype != DT_I32 && !type_is_float(&s->x[1])) return FITS(false);
+    return FITS(stats->dim[0] == AVERAGE_WORDS);
+}
 
 /* ---- attention, update */
 

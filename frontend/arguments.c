@@ -40,6 +40,7 @@ static int kind_mask(const ConstValue *v) {
     case VALUE_LIST: return K_LIST;
     case VALUE_TENSOR:
     case VALUE_PARAM: return K_TENSOR;
+    case VALUE_TERM: return K_TERM;
     case VALUE_MODULE:
     case VALUE_ARRAY: return 0;
     }
@@ -93,7 +94,9 @@ static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const 
     Diag d = method_error(s, E_value_kind, v->span, "%s takes %s, this is %s", what,
                           type_sentence(s->model->arena, t), value_kind_name(v));
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
-    if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
+    if (v->kind == VALUE_TERM)
+        diag_help(&d, "each rank has a part of it: it is for aux(.., weight) only");
+    else if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
         diag_help(&d, "a module is called, name(x); one of its parameters is name.weight");
     else if (hint)
         diag_help(&d, "%s", hint);

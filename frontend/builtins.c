@@ -28,7 +28,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TENSOR_OR_REAL .kinds = K_TENSOR | K_REAL
 #define TENSOR_OR_REAL_OR_NONE .kinds = K_TENSOR | K_REAL | K_NONE
 #define TENSORS .kinds = K_LIST | K_MANY, .items = K_TENSOR
-#define TERM .kinds = K_CALL
+#define TERM .kinds = K_TERM | K_TENSOR
 #define INT_OR_NONE .kinds = K_INT | K_NONE
 #define INTS_OR_NONE .kinds = K_INT | K_LIST | K_NONE, .items = K_INT
 #define INT .kinds = K_INT
@@ -136,7 +136,8 @@ static const char *finish(Arena *a, Buf *out) {
 }
 
 static const char *short_name(int kinds) {
-    return kinds & K_TENSOR ? "tensor"
+    return kinds & K_TERM     ? "term"
+           : kinds & K_TENSOR ? "tensor"
            : kinds & K_REAL ? "real"
            : kinds & K_INT  ? (kinds & K_BOOL ? "bool or int" : "int")
            : kinds & K_BOOL ? "bool"
@@ -164,10 +165,11 @@ const char *value_type_text(Arena *a, const ValueType *t) {
 const char *kinds_text(Arena *a, int kinds) {
     static const char *const names[] = {"an integer", "a number",      "true or false", "a string",
                                         "a name",     "a call",        "a list",        "bytes",
-                                        "none",       "an expression", "none",          "a tensor"};
+                                        "none",       "an expression", "none",          "a tensor",
+                                        NULL,         NULL,            NULL,            "a mean or sum of the batch"};
     Buf out = {0};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (kinds & (1 << i)) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);
+        if (names[i] && (kinds & (1 << i))) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);
     if (!out.n) buf_printf(&out, "a value");
     return finish(a, &out);
 }

@@ -19,7 +19,8 @@ enum {
     K_TENSOR = 2048,    /* a parameter too */
     K_MANY = 4096,      /* all arguments without a name from here on, at least one */
     K_NAMED = 8192,     /* all other arguments, each under a name of its own, at least one */
-    K_OPS = 16384       /* besides: names of ops stand for themselves */
+    K_OPS = 16384,      /* besides: names of ops stand for themselves */
+    K_TERM = 32768      /* a number of the whole batch */
 };
 
 /* Numbers further from zero are taken for mistakes; a plan holds none of them. */

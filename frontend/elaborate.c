@@ -82,7 +82,8 @@ static const char *term_names(Arena *arena, bool loss) {
     uint32_t n = 0;
     for (int term = loss ? TERM_LOSS : TERM_METRIC; term >= TERM_LOSS; term--)
         for (int op = 0; op < OP_COUNT; op++)
-            if (op_info[op].term == term && op != OP_balance_loss) names[n++] = op_info[op].name;
+            if (op_info[op].term == term && strcmp(op_info[op].counted, "loss"))
+                names[n++] = op_info[op].name;
     for (uint32_t i = 0; i < n; i++)
         text = arena_printf(arena, "%s%s%s(..)", text,
                             !i           ? ""
@@ -125,7 +126,8 @@ static bool loss_value(Elaboration *e, ValueId *value, ValueId *counted) {
     if (!metric_value(e, loss->key, loss->expression, value)) return false;
     *counted = counted_operand(e, *value);
     const Op *op = &e->graph->ops.at[e->graph->values.at[*value].def];
-    return add_aux_terms(e, value, *counted, op->attr->ignore);
+    add_aux_terms(e, value, *counted, op->attr->ignore);
+    return true;
 }
 
 static void set_metric(Elaboration *e, const char *state, ValueId value, Span at) {

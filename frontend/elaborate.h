@@ -84,10 +84,9 @@ typedef struct Applied {
     const Routing *routing;
 } Applied;
 
-/* aux(load_balance(scores, choices), weight): emitted after the model, with the loss. */
+/* What aux(..) adds: emitted after the model, with the loss. */
 typedef struct AuxTerm {
-    ConstValue scores, choices;
-    double weight;
+    TermPart part; /* times the weight */
     Span at;
 } AuxTerm;
 
@@ -245,12 +244,18 @@ ConstValue call_experts(Scope *s, const ConstValue *experts, const Arguments *ar
 ConstValue run_topk(const Call *c);
 ConstValue run_dispatch(const Call *c);
 ConstValue run_combine(const Call *c);
-ConstValue run_load_balance(const Call *c);
-ConstValue run_aux(const Call *c);
 /* linear(x, w) inside of such an array, w being such a parameter. */
 ConstValue experts_linear(const Call *c);
-/* The terms of aux are added to the loss, whose counted operand is given. false after an error. */
-bool add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore);
+
+/* terms.c: numbers of the whole batch, and aux. */
+ConstValue run_load_balance(const Call *c);
+ConstValue run_aux(const Call *c);
+/* The sum or mean, by name, of all elements of x, which has samples. */
+ConstValue term_of_samples(Scope *s, const char *name, Span at, const ConstValue *x);
+ConstValue term_negate(Scope *s, const Node *e, const ConstValue *v);
+ConstValue term_binary(Scope *s, const Node *e, const ConstValue *l, const ConstValue *r);
+/* The terms of aux are added to the loss, whose counted operand is given. */
+void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore);
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);

@@ -218,6 +218,8 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     bool with_none = left.kind == VALUE_NONE || right.kind == VALUE_NONE;
     if (equality && with_none) /* asks whether an optional argument or field is there */
         return value_bool(e->span, (left.kind == right.kind) == (e->text[0] == '='));
+    if (left.kind == VALUE_TERM || right.kind == VALUE_TERM)
+        return term_binary(s, e, &left, &right);
     if (value_is_tensor(&left) || value_is_tensor(&right)) return tensor_binary(s, e, left, right);
     bool of_rank = left.of_rank || right.of_rank;
     if (of_rank && strchr("=!<>", e->text[0])) {
@@ -262,6 +264,7 @@ static NOINLINE ConstValue evaluate_unary(Scope *s, const Node *e) {
     if (e->kind == NODE_NOT)
         return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
     ConstValue v = evaluate(s, e->kids[0]);
+    if (v.kind == VALUE_TERM) return term_negate(s, e, &v);
     if (value_is_tensor(&v)) return tensor_negate(s, e, v);
     return arithmetic_negate(s->model->ds, e, &v);
 }

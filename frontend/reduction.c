@@ -3,7 +3,8 @@
  * Neighbouring axes are reduced together, by one op. `sum` takes any axes at once.
  *
  * The first axis of what depends on the batch holds the samples of one rank: reducing it would make
- * another model of every number of ranks, so it is an error.
+ * another model of every number of ranks, so it is an error; but a sum or mean of everything is a
+ * number of the whole batch, which aux adds to the loss (terms.c).
  */
 #include <string.h>
 
@@ -26,9 +27,7 @@ static bool take_axis(Scope *s, const ConstValue *x, const ConstValue *k, bool *
     return false;
 }
 
-static bool take_axes(Scope *s, const char *name, Span at, const ConstValue *x,
-                      const ConstValue *axis, bool *taken) {
-    const Elaboration *e = s->elaboration;
+static bool take_axes(Scope *s, const ConstValue *x, const ConstValue *axis, bool *taken) {
     bool right = true;
     if (axis->kind == VALUE_LIST)
         for (uint32_t i = 0; i < axis->n_items; i++)
@@ -37,15 +36,27 @@ static bool take_axes(Scope *s, const char *name, Span at, const ConstValue *x,
         right = take_axis(s, x, axis, taken);
     else
         for (int i = 0; i < x->type.rank; i++) taken[i] = true;
-    if (!right) return false;
-    if (!taken[0] || x->kind != VALUE_TENSOR ||
-        !has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor))
-        return true;
+    return right;
+}
+
+static bool takes_samples(const Elaboration *e, const ConstValue *x, const bool *taken) {
+    return taken[0] && x->kind == VALUE_TENSOR &&
+           has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor);
+}
+
+/* Over the samples: everything for aux, or nothing. */
+static ConstValue over_samples(Scope *s, const char *name, Span at, const ConstValue *x,
+                               const bool *taken) {
+    bool all = true, adds = !strcmp(name, "sum") || !strcmp(name, "mean");
+    for (int i = 0; i < x->type.rank; i++) all &= taken[i];
+    if (all && adds) return term_of_samples(s, name, at, x);
     Diag d = method_error(s, E_arguments, at,
                           "`%s` over the samples of the batch would depend on the ranks", name);
-    diag_help(&d, "name another axis than the first");
+    diag_help(&d, adds ? "name another axis than the first; only sum(x) and mean(x) of everything, "
+                         "for aux(..), are over the whole batch"
+                       : "name another axis than the first");
     method_emit(s, &d);
-    return false;
+    return value_error(at);
 }
 
 static ValueId reduce_runs(Elaboration *e, OpKind kind, ValueId in, Type *kept, const bool *taken) {
@@ -64,7 +75,8 @@ ConstValue tensor_reduce(Scope *s, const char *name, Span at, const ConstValue *
     Elaboration *e = s->elaboration;
     bool taken[MAX_RANK] = {0};
     ConstValue from = *x;
-    if (!take_axes(s, name, at, x, axis, taken)) return value_error(at);
+    if (!take_axes(s, x, axis, taken)) return value_error(at);
+    if (takes_samples(e, x, taken)) return over_samples(s, name, at, x, taken);
     ValueId in = tensor_value(s, &from, at);
     Type kept = x->type;
     place_builder(s, at);

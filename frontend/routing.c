@@ -1,5 +1,4 @@
-/* Mixtures of experts: topk, dispatch, an array of modules called with rows, combine, and the
- * balance of a router as a term of the loss.
+/* Mixtures of experts: topk, dispatch, an array of modules called with rows, and combine.
  *
  * dispatch(x, choices) sorts the choices by expert (op route, once for each tensor of choices) and
  * copies the token of each choice into its row. An array of modules called with such rows is
@@ -7,9 +6,6 @@
  * module becomes one with the parameters of all (op experts_linear) that goes over the rows of each
  * expert. So work is in proportion to the rows, and there are no more rows than choices. Ops made
  * there have the path of the array.
- *
- * What aux adds is emitted behind the loss, since its gradient needs the number of targets; the
- * statistics of all routers are then one collective.
  */
 #include <string.h>
 
@@ -142,55 +138,4 @@ ConstValue experts_linear(const Call *c) {
     v.dims[0] = x->dims[0];
     v.dims[1] = weight->dims[0];
     return v;
-}
-
-/* ---- aux ---- */
-
-ConstValue run_load_balance(const Call *c) {
-    const ConstValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
-    if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
-        return misuse(c, c->at, "`load_balance` takes scores [.., n] and choices [.., k]",
-                      "choices are the places that `topk` gives");
-    ConstValue v = c->args;
-    v.span = c->at;
-    return v;
-}
-
-ConstValue run_aux(const Call *c) {
-    Elaboration *e = c->s->elaboration;
-    const ConstValue *term = call_operand(c, "term");
-    const char *wanted = call_table[CALL_FUNCTION_load_balance].name;
-    if (strcmp(term->text, wanted))
-        return misuse(c, term->span, "`aux` takes load_balance(..)",
-                      "for example aux(load_balance(scores, choices), weight = 0.01)");
-    AuxTerm t = {*call_argument(term, "scores"), *call_argument(term, "choices"),
-                 value_number(call_operand(c, "weight")), c->at};
-    uint32_t frame;
-    t.at = user_place(e, c->at, &frame);
-    vec_push(c->s->model->arena, &e->aux, t);
-    return value_none(c->at);
-}
-
-/* All statistics first: they are summed over ranks together. */
-bool add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore) {
-    Scope s = {.model = e->model, .elaboration = e, .path = ""};
-    ConstValue *stats = arena_array(e->model->arena, ConstValue, e->aux.n + 1);
-    ConstValue sum = tensor_of(e, *loss, (Span){0});
-    OpId op;
-    for (uint32_t i = 0; i < e->aux.n; i++) {
-        const AuxTerm *t = &e->aux.at[i];
-        ConstValue operands[3] = {t->scores, t->choices, tensor_of(e, counted, t->at)};
-        Attrs a = {.alpha = t->weight, .ignore = ignore};
-        if (!emit_op(&s, OP_balance, &a, "load_balance", t->at, operands, 3, &op)) return false;
-        stats[i] = tensor_of(e, e->graph->ops.at[op].out, t->at);
-    }
-    for (uint32_t i = 0; i < e->aux.n; i++) {
-        const AuxTerm *t = &e->aux.at[i];
-        ConstValue operands[2] = {sum, stats[i]};
-        Attrs a = {.alpha = t->weight};
-        if (!emit_op(&s, OP_balance_loss, &a, "aux", t->at, operands, 2, &op)) return false;
-        sum = tensor_of(e, e->graph->ops.at[op].out, t->at);
-    }
-    *loss = sum.tensor;
-    return true;
 }

@@ -37,6 +37,7 @@ const char *value_kind_name(const ConstValue *v) {
     case VALUE_LIST: return v->tuple ? "a tuple" : "a list";
     case VALUE_TENSOR: return "a tensor";
     case VALUE_PARAM: return "a parameter";
+    case VALUE_TERM: return "a number of the whole batch";
     case VALUE_MODULE: return "a module";
     case VALUE_ARRAY: return "an array of modules";
     }

@@ -20,6 +20,7 @@ typedef enum ValueKind {
     VALUE_LIST, /* items; tuple: written with ( ) */
     VALUE_TENSOR,
     VALUE_PARAM,
+    VALUE_TERM, /* a number of the whole batch, for aux: parts */
     VALUE_MODULE,
     VALUE_ARRAY
 } ValueKind;
@@ -34,6 +35,13 @@ typedef struct ConstItem {
     const char *name; /* NULL: by position */
     ConstValue *value;
 } ConstItem;
+
+/* factor * what op makes of x and choices, over the whole batch. */
+typedef struct TermPart {
+    OpKind op; /* OP_balance, or OP_average without choices */
+    ValueId x, choices;
+    double factor;
+} TermPart;
 
 /* symbol: how an integer reads in names of the config (`4*D`), for shape errors; may be NULL.
  * dims: the same for each axis of a tensor or parameter. */
@@ -54,6 +62,8 @@ struct ConstValue {
     struct Instance *module;
     struct InstanceArray *array;
     struct ParamSlot *param;
+    TermPart *parts; /* their sum */
+    uint32_t n_parts;
 };
 
 /* value.c */

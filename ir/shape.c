@@ -369,6 +369,18 @@ static const char *shape_balance(Infer *s) {
                         text_of(s, &s->in[0]));
 }
 
+static const char *shape_average(Infer *s) {
+    const Type *stats = s->kind == OP_average_loss ? &s->in[1] : &s->in[0];
+    if (s->kind == OP_average) {
+        s->out[0] = vector(DT_I64, AVERAGE_WORDS);
+        if (s->in[1].dtype == DT_I32 || type_is_float(&s->in[1])) return NULL;
+        return arena_printf(s->arena, "targets must be i32 or a float, not %s",
+                            text_of(s, &s->in[1]));
+    }
+    if (stats->dim[0] == AVERAGE_WORDS) return NULL;
+    return arena_printf(s->arena, "%s are not statistics of a mean", text_of(s, stats));
+}
+
 /* A side has n buckets; the first half of them hold one distance each. */
 static const char *check_buckets(Infer *s, const Type *w) {
     int64_t n = w->dim[0] / (s->a->bidirectional ? 2 : 1);

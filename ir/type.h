@@ -122,6 +122,10 @@ static inline bool axes_of_order(int64_t order, int n, int *axis) {
 enum { MOST_EXPERTS = 512, BALANCE_BITS = 32 };
 static inline int64_t balance_words(int64_t experts) { return 2 * experts + 2; }
 
+/* Statistics of a mean over the batch, i64[AVERAGE_WORDS]: an exact accumulator of its elements,
+ * then targets. */
+enum { AVERAGE_TARGETS = EXACT_WORDS, AVERAGE_WORDS = EXACT_WORDS + 1 };
+
 /* How Adafactor sees a parameter: matrices[rows, columns], one after the other; with fewer than two
  * axes one matrix of rows of one element, without columns. */
 typedef struct FactorShape {

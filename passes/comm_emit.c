@@ -754,7 +754,7 @@ static void emit_item(Emit *e, uint32_t item) {
         return;
     }
     if (emit_away(e, &op)) return;
-    if (op.kind == OP_balance_loss) reduce_stats(e, &op);
+    if (op.kind == OP_balance_loss || op.kind == OP_average_loss) reduce_stats(e, &op);
     const ValueId *copy = NULL;
     if (e->next_window < e->windows.n && e->windows.at[e->next_window].item == item) {
         open_window(e);
@@ -778,7 +778,7 @@ static void emit_item(Emit *e, uint32_t item) {
     else
         clone(e, &op, in);
     if (op.kind == OP_set_state) set_copy(e, &op);
-    if (op.kind == OP_balance && mesh_sample_axes(&g->policy.mesh))
+    if ((op.kind == OP_balance || op.kind == OP_average) && mesh_sample_axes(&g->policy.mesh))
         vec_push(g->scratch, &e->stats, op.out);
     if (op.kind == OP_muon_momentum) join_momentum(e, &op);
     end_gathers(e, &op, item);

@@ -10,7 +10,7 @@
  * in the forward phase. The numbers are those of the two, to the bit.
  *
  * Not fused: a loss with another reader of lse; one that is followed, before backward, by anything
- * but losses, terms of routing and their set_state, since the gradient would be kept beside it.
+ * but losses, terms added to them and their set_state, since the gradient would be kept beside it.
  * Program eval has no gradient and keeps its losses.
  */
 #include <string.h>
@@ -24,7 +24,8 @@ static const Op *op_at(const Rewrite *r, uint32_t i) {
 
 static bool may_stand_between(OpKind kind) {
     return kind == OP_cross_entropy || kind == OP_cross_entropy_grad || kind == OP_set_state ||
-           kind == OP_balance || kind == OP_balance_loss || kind == OP_balance_grad;
+           kind == OP_balance || kind == OP_balance_loss || kind == OP_balance_grad ||
+           kind == OP_average || kind == OP_average_loss || kind == OP_average_grad;
 }
 
 static void fuse(Rewrite *r, uint32_t i) {

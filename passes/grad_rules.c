@@ -364,7 +364,7 @@ static void grad_loss(Grad *c, const Op *op, const ValueId *dy) {
 }
 
 /* A term that is added to the loss: backward starts at its statistics, and at the loss. */
-static void grad_balance_loss(Grad *c, const Op *op, const ValueId *dy) {
+static void grad_term(Grad *c, const Op *op, const ValueId *dy) {
     (void)dy;
     for (uint32_t j = 0; j < op->n_in; j++)
         if (grad_wanted(c, op, j)) grad_reach(c, op, j);
@@ -377,6 +377,16 @@ static void grad_balance(Grad *c, const Op *op, const ValueId *dy) {
     uint32_t n = 2;
     if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
     grad_give(c, op, 0, emit(&c->b, OP_balance_grad, &a, n, in, NULL));
+}
+
+static void grad_average(Grad *c, const Op *op, const ValueId *dy) {
+    (void)dy;
+    Type to = *type_of_value(c, op->in[0]);
+    Attrs a = {.alpha = op->attr->alpha, .exponent = c->g->policy.loss_exponent};
+    ValueId in[2] = {op->out};
+    uint32_t n = 1;
+    if (c->g->policy.loss_scale > 0) in[n++] = step_state(c);
+    grad_give(c, op, 0, emit(&c->b, OP_average_grad, &a, n, in, &to));
 }
 
 const GradRule grad_rules[OP_COUNT] = {

@@ -100,7 +100,7 @@ static void set_results(Precision *c, const Op *op) {
     for (uint32_t j = 0; j < op->n_out; j++) {
         int dtype = compute_dtype(c, op, j);
         const Slot *slot = signature_result(op_signature(op->kind), j);
-        bool given = slot->dtype == DT_F32;
+        bool given = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT;
         bool data = slot->dtype == WANT_SAME && op->n_in && c->kept[op->in[0]];
         c->kept[op->out + j] = given || data || (slot->dtype == WANT_DEFAULT && keeps_f32(c, op));
         if (c->wanted[op->out + j] != DT_NONE) dtype = c->wanted[op->out + j];

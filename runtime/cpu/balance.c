@@ -1,9 +1,15 @@
-/* The balance of a router: statistics of its choices and probabilities, the term of the loss that
+/* Terms that are added to a loss, made of statistics of the whole batch.
+ *
+ * The balance of a router: statistics of its choices and probabilities, the term of the loss that
  * they make, and its gradient. N tokens, E experts, K choices; f_e = choices of e / N, P_e = the
  * mean probability of e, over the whole batch. The term is alpha * E * the sum of f_e * P_e; f_e is
  * a constant for its gradient.
  *
- * Statistics are integers (type.h), so they are the same for any number of threads and ranks.
+ * A mean over the batch: the exact sum of N elements, of all ranks together. The term is alpha *
+ * the mean, the gradient alpha / N for each element.
+ *
+ * Statistics are integers (type.h), so they are the same for any number of threads and ranks. A
+ * term counts once for each target, as what it is added to: the loss is divided by targets later.
  */
 #include "exact.h"
 #include "kernel.h"
@@ -71,6 +77,21 @@ KERNEL(balance) {
     return 0;
 }
 
+/* The loss with a term for each target of this rank; what f32 cannot hold of the sum of them goes
+ * into further parts. */
+static void add_term(Operand loss, Result out, double term) {
+    memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
+    double rest = term * (double)((const int64_t *)out.at)[EXACT_COUNT];
+    V16 parts = v_all(0.0f);
+    for (int k = 0; k < 3; k++) {
+        parts[k] = (float)rest;
+        rest -= (double)parts[k];
+    }
+    ExactSum exact = {0};
+    exact_push(&exact, parts, false);
+    exact_finish(&exact, out.at);
+}
+
 KERNEL(balance_loss) {
     Operand loss = input(l, 0), in = input(l, 1);
     Result out = output(l, 0);
@@ -83,17 +104,7 @@ KERNEL(balance_loss) {
     for (int64_t e = 0; e < experts; e++)
         sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
     sum *= l->call->attr->alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS);
-    memmove(out.at, loss.at, EXACT_WORDS * sizeof(int64_t));
-    /* A term for each target of this rank; what f32 cannot hold of it goes into further parts. */
-    double rest = sum * (double)((const int64_t *)out.at)[EXACT_COUNT];
-    V16 parts = v_all(0.0f);
-    for (int k = 0; k < 3; k++) {
-        parts[k] = (float)rest;
-        rest -= (double)parts[k];
-    }
-    ExactSum exact = {0};
-    exact_push(&exact, parts, false);
-    exact_finish(&exact, out.at);
+    add_term(loss, out, sum);
     return 0;
 }
 
@@ -121,6 +132,56 @@ KERNEL(balance_grad) {
                 element_store(out.at, out.dtype, row * experts + e,
                               (float)(factor * ((double)stats[e] - mean) * (double)p[e]));
         }
+    }
+    return 0;
+}
+
+/* ---- means over the batch */
+
+KERNEL(average) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    int64_t *stats = out.at;
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != AVERAGE_WORDS) return bad_operands(l);
+    memset(stats, 0, AVERAGE_WORDS * sizeof *stats);
+#pragma omp parallel num_threads(threads_for(l, x.n))
+    {
+        ExactSum sum = {0};
+        Range r = my_range(x.n, 512);
+        for (int64_t i = r.from; i < r.to; i += LANES)
+            exact_push(&sum, v_get(x.at, x.dtype, i, r.to - i), false);
+        exact_finish(&sum, stats);
+    }
+    stats[EXACT_COUNT] = x.n;
+    stats[AVERAGE_TARGETS] = count_targets(input(l, 1), l->call->attr->ignore);
+    return 0;
+}
+
+KERNEL(average_loss) {
+    Operand loss = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    const int64_t *stats = in.at;
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || in.n != AVERAGE_WORDS)
+        return bad_operands(l);
+    double mean = exact_value(stats) / (double)stats[EXACT_COUNT];
+    if (stats[EXACT_NONFINITE]) mean = __builtin_nan("");
+    add_term(loss, out, l->call->attr->alpha * mean);
+    return 0;
+}
+
+KERNEL(average_grad) {
+    Operand in = input(l, 0);
+    Result out = output(l, 0);
+    const int64_t *stats = in.at;
+    if (in.dtype != DT_I64 || in.n != AVERAGE_WORDS || !is_real(out.dtype)) return bad_operands(l);
+    double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
+    double seed = factor * (double)loss_scale(l, 1), targets = (double)stats[AVERAGE_TARGETS];
+    V16 slope = v_all((float)(seed / (double)stats[EXACT_COUNT] * targets));
+#pragma omp parallel num_threads(threads_for(l, out.n))
+    {
+        Range r = my_range(out.n, LANES);
+        for (int64_t i = r.from; i < r.to; i += LANES) v_put(out.at, out.dtype, i, r.to - i, slope);
     }
     return 0;
 }

@@ -1,4 +1,5 @@
-/* The balance of a router; runtime/cpu/balance.c has the formulas. A warp owns a row of E logits.
+/* Terms that are added to a loss: the balance of a router, where a warp owns a row of E logits, and
+ * means over the batch. runtime/cpu/balance.c has the formulas.
  * Statistics are integers, added atomically.
  */
 #include "exact.h"
@@ -92,7 +93,20 @@ KERNEL(balance) {
     return code;
 }
 
-/* One warp. A term for each target of this rank, in three parts, which together hold a double. */
+DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) {
+    double sum = 0.0, tokens = (double)stats[2 * experts];
+    for (int64_t e = 0; e < experts; e++)
+        sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
+    return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
+}
+
+DEVICE double average_term(const int64_t *stats, double alpha) {
+    if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
+    return alpha * (exact_value(stats) / (double)stats[EXACT_COUNT]);
+}
+
+/* One warp. A term for each target of this rank, in three parts, which together hold a double.
+ * experts: 0 for a mean. */
 __global__ void __launch_bounds__(WARP)
     add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t experts,
              double alpha) {
@@ -101,11 +115,8 @@ __global__ void __launch_bounds__(WARP)
     __syncwarp();
     float parts[3] = {};
     if (lane == 0) {
-        double sum = 0.0, tokens = (double)stats[2 * experts];
-        for (int64_t e = 0; e < experts; e++)
-            sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
-        sum *= alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS);
-        double rest = sum * (double)words[EXACT_COUNT];
+        double term = experts ? balance_term(stats, experts, alpha) : average_term(stats, alpha);
+        double rest = term * (double)words[EXACT_COUNT];
         for (int k = 0; k < 3; k++) {
             parts[k] = (float)rest;
             rest -= (double)parts[k];
@@ -157,4 +168,81 @@ KERNEL(balance_grad) {
     unsigned blocks = (unsigned)((s.rows + BALANCE_WARPS - 1) / BALANCE_WARPS);
     return LAUNCH(l, balance_slopes, blocks, BALANCE_THREADS, 0, out.at, out.dtype, real_of(x),
                   (const int64_t *)in.at, s.rows, s.width, factor, step_operand(l, 2));
+}
+
+/* ---- means over the batch */
+
+enum { AVERAGE_THREADS = 256, AVERAGE_BLOCKS = 1024 };
+
+__global__ void __launch_bounds__(AVERAGE_THREADS)
+    sum_elements(int64_t *stats, const void *x, int dtype, int64_t n, Counted c) {
+    __shared__ int64_t words[AVERAGE_WORDS];
+    if (threadIdx.x < AVERAGE_WORDS) words[threadIdx.x] = 0;
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        words[EXACT_COUNT] = n;
+        words[AVERAGE_TARGETS] = c.n_targets;
+    }
+    __syncthreads();
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
+    for (int64_t at = warp; at < n; at += stride) {
+        int64_t i = at + threadIdx.x % WARP * EIGHT;
+        exact_add<EIGHT>(words, load8(x, dtype, i < n ? i : n, i < n ? n - i : 0).x, false);
+    }
+    int64_t ignored = 0, first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t i = first; c.targets && i < c.n_targets; i += (int64_t)gridDim.x * blockDim.x)
+        ignored += c.targets[i] == c.ignore;
+    if (ignored) add_word(&words[AVERAGE_TARGETS], -ignored);
+    __syncthreads();
+    if (threadIdx.x < AVERAGE_WORDS && words[threadIdx.x])
+        add_word(&stats[threadIdx.x], words[threadIdx.x]);
+}
+
+KERNEL(average) {
+    Operand x = input(l, 0), targets = input(l, 1);
+    Result out = output(l, 0);
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != AVERAGE_WORDS) return bad_operands(l);
+    Counted c = {};
+    if (targets.dtype == DT_I32) c.targets = (const int32_t *)targets.at;
+    c.n_targets = targets.n, c.ignore = l->call->attr->ignore;
+    int code = launch_result(l, cudaMemsetAsync(out.at, 0, (size_t)out.n * 8, l->stream));
+    unsigned blocks =
+        MIN(blocks_for(MAX(x.n, c.n_targets), AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
+    if (code) return code;
+    return LAUNCH(l, sum_elements, MAX(blocks, 1u), AVERAGE_THREADS, 0, (int64_t *)out.at, x.at,
+                  x.dtype, x.n, c);
+}
+
+KERNEL(average_loss) {
+    Operand loss = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || in.n != AVERAGE_WORDS)
+        return bad_operands(l);
+    return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
+                  (const int64_t *)in.at, (int64_t)0, l->call->attr->alpha);
+}
+
+__global__ void __launch_bounds__(AVERAGE_THREADS)
+    spread_slope(void *out, int dtype, const int64_t *stats, int64_t n, double factor,
+                 const double *step) {
+    double targets = (double)stats[AVERAGE_TARGETS], seed = factor * (double)loss_scale(step);
+    float slope = (float)(seed / (double)stats[EXACT_COUNT] * targets);
+    EACH_EIGHT(i, n) {
+        Eight v;
+        EACH(j) v.x[j] = slope;
+        store8(out, dtype, i, n - i, v);
+    }
+}
+
+KERNEL(average_grad) {
+    Operand in = input(l, 0);
+    Result out = output(l, 0);
+    if (in.dtype != DT_I64 || in.n != AVERAGE_WORDS || !is_real(out.dtype)) return bad_operands(l);
+    if (out.n == 0) return 0;
+    double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
+    return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
+                  out.at, out.dtype, (const int64_t *)in.at, out.n, factor, step_operand(l, 1));
 }

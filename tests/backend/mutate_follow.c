@@ -70,7 +70,7 @@ static bool follow_stats(Oracle *o, Instance *r, uint32_t i) {
     const Data *stats = oracle_data(o, r, oracle_in(o->p, i, 1));
     if (stats->kind != IS_STATS || stats->summed != o->samples)
         return oracle_wrong(o, i, "reads statistics of some ranks");
-    if (o->p->instrs[i].op == OP_balance_loss)
+    if (op == OP_balance_loss || op == OP_average_loss)
         r->value[oracle_out(o->p, i, 0)] = *oracle_data(o, r, oracle_in(o->p, i, 0));
     return true;
 }
@@ -254,9 +254,12 @@ bool oracle_follow(Oracle *o, Instance *r, uint32_t i, const Meeting *m) {
     case OP_factored_sums:
     case OP_factored_means:
     case OP_factored_rms: return follow_factored(o, r, i);
-    case OP_balance: *out = (Data){.kind = IS_STATS}; return true;
+    case OP_balance:
+    case OP_average: *out = (Data){.kind = IS_STATS}; return true;
     case OP_balance_loss:
-    case OP_balance_grad: return follow_stats(o, r, i);
+    case OP_balance_grad:
+    case OP_average_loss:
+    case OP_average_grad: return follow_stats(o, r, i);
     default: return op_info[in->op].role == ROLE_UPDATE ? follow_update(o, r, i) : true;
     }
 }

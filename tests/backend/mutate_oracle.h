@@ -8,7 +8,7 @@
 
 enum { CALLS = 6, STALE = CALLS, INSTANCES = 2, COMMS = (1 << MESH_AXES) * COMM_PURPOSES };
 /* What collectives reduce: from IS_GRADIENT to IS_LARGEST. IS_SUMS, IS_SIZES: parts of what
- * Adafactor (the first: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: of a router;
+ * Adafactor (the first: or Muon) reads of a group, IS_MEANS: what it keeps; IS_STATS: for aux;
  * IS_PART: what a rank retains of gathered parameters; IS_LARGEST: the largest weights of a group
  * that is gathered in f8e4m3. */
 enum {

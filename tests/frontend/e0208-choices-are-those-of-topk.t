@@ -1,5 +1,5 @@
 # RUN: %fsdpc dump --stage=model %s
-# Choices come from topk, rows keep theirs, and aux takes a balance.
+# Choices come from topk, rows keep theirs, and aux takes one number.
 ==== m.fsd
 config { D = 6; V = 11; E = 3 }
 module Expert {
@@ -40,10 +40,12 @@ error[E0208]: these rows were sorted by other choices
    |
    = help: give `combine` the choices that `dispatch` had
 
-error[E0310]: `term` of `aux` takes a call, this is a tensor
+error[E0208]: `aux` takes one number of the whole batch, not [B, T, 2]
   --> m.fsd:16:9
    |
 16 |     aux(p, weight = 1)
    |         ^
+   |
+   = help: take its mean over everything: aux(mean(x), weight = 0.01)
 
 ==== exit 1

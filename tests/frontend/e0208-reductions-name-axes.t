@@ -10,7 +10,7 @@ module Net {
     y = sum(x, axis = 3)
     y = mean(x, axis = -4)
     y = max(x, axis = [1, -2])
-    y = sum(x)
+    y = sum(x, axis = [0, 1])
     y = min(x, axis = [2, 0])
     y = max(x, 1, axis = 2)
     y = sum(x, axis = D)
@@ -31,7 +31,7 @@ error[E0208]: axis 1 of [B, T, D] is named twice
  --> m.fsd:9:27
 error[E0208]: `sum` over the samples of the batch would depend on the ranks
   --> m.fsd:10:9
-   = help: name another axis than the first
+   = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 error[E0208]: `min` over the samples of the batch would depend on the ranks
   --> m.fsd:11:9
    = help: name another axis than the first

@@ -198,6 +198,9 @@ static const char *const every_op[] = {
     "#820 %825: bf16[2, 1, 1] = max(%22) !forward -",
     "#821 %826: bf16[2, 7, 1] = min(%22) !forward -",
     "#822 %827: bf16[2, 7, 5] = extreme_grad(%825, %22, %825) !forward -",
+    "#823 %828: i64[25] = average(%9, %6) {ignore = -100, alpha = 0.5} !forward -",
+    "#824 %829: f32[2, 7, 3] = average_grad(%828) {exponent = -5, alpha = 0.5} !forward -",
+    "#825 %830: i64[24] = average_loss(%60, %828) {alpha = 0.5} !forward -",
     "end"};
 
 typedef struct Fixture {
@@ -307,7 +310,7 @@ static void every_op_refuses_wrong_results(void **state) {
                 fail_msg("#%u %s gives f64", k, op_info[op->kind].name);
             out[j] = right;
             bool free_size = op->kind == OP_fill || op->kind == OP_iota || op->kind == OP_view ||
-                             op->kind == OP_embedding_grad;
+                             op->kind == OP_embedding_grad || op->kind == OP_average_grad;
             if (!right.rank || free_size) continue;
             out[j].dim[0] += 1;
             if (!check(f, op, op->n_in, in, op->n_out, out))

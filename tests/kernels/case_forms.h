@@ -361,6 +361,22 @@
         .in = {NORMAL(n, e), IN(DT_I64, DERIVED, 2 * e + 2)}, .out = {REAL(n, e)},                 \
         .reference = ref_balance_grad, .derive = derive_stats, .tolerance = 2e-6                   \
     }
+#define AVERAGE(name, r, d)                                                                        \
+    {.op = OP_average,                                                                             \
+     .title = "average " name,                                                                     \
+     .attr = {.ignore = -100},                                                                     \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(MIX, SMALL, r, d), IN(DT_I32, TARGETS, r)},                                         \
+     .out = {OUT(DT_I64, AVERAGE_WORDS)},                                                          \
+     .reference = ref_average,                                                                     \
+     .limit = 9},                                                                                  \
+    {                                                                                              \
+        .op = OP_average_grad, .title = "average_grad " name,                                      \
+        .attr = {.alpha = -0.3, .exponent = -5}, .n_in = 1, .n_out = 1,                            \
+        .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS)}, .out = {REAL(r, d)},                           \
+        .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
+    }
 #define FUSED_LINEAR(form, r, d, o)                                                                \
     {.op = OP_linear_gelu,                                                                         \
      .title = "linear_gelu with bias " #form " " #r " " #d " " #o,                                 \

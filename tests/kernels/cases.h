@@ -68,6 +68,7 @@ void derive_statistics(const Case *, double *const *, double *const *);
 void derive_attention(const Case *, double *const *, double *const *);
 void derive_routing(const Case *, double *const *, double *const *);
 void derive_stats(const Case *, double *const *, double *const *);
+void derive_average(const Case *, double *const *, double *const *);
 void derive_factored(const Case *, double *const *, double *const *);
 void derive_largest(const Case *, double *const *, double *const *);
 void derive_lse(const Case *, double *const *, double *const *);

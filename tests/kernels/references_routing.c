@@ -1,5 +1,5 @@
-/* References of softmax, routing, experts and their balance in f64, from the definitions in
- * ops.def: E experts, K choices of each token, R rows. */
+/* References of softmax, routing, experts, their balance and means over the batch in f64, from the
+ * definitions in ops.def: E experts, K choices of each token, R rows. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,14 +179,17 @@ void derive_stats(const Case *c, double *const *in, double *const *out) {
     in[1][2 * experts] = 90;
     in[1][2 * experts + 1] = 77;
 }
+static double value_of(const double *words) {
+    double value = 0;
+    EACH(k, EXACT_BINS) value += ldexp(words[k], EXACT_BIN_BITS * (int)k + EXACT_LOWEST_EXPONENT);
+    return value;
+}
 REF(balance_loss) {
     int64_t experts = (in_n(c, 1) - 2) / 2;
     double sum = 0, tokens = in[1][2 * experts];
     EACH(e, experts) sum += in[1][e] / tokens * (in[1][experts + e] / units / tokens);
     memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);
-    double value = 0;
-    EACH(k, EXACT_BINS) value += ldexp(in[0][k], EXACT_BIN_BITS * (int)k + EXACT_LOWEST_EXPONENT);
-    out[0][0] = value + c->attr.alpha * (double)experts * sum * in[0][EXACT_COUNT];
+    out[0][0] = value_of(in[0]) + c->attr.alpha * (double)experts * sum * in[0][EXACT_COUNT];
 }
 REF(balance_grad) {
     int64_t experts = last(&c->out[0]);
@@ -200,4 +203,33 @@ REF(balance_grad) {
         EACH(e, experts) mean += p[e] * in[1][e];
         out[0][i] = factor * p[i % experts] * (in[1][i % experts] - mean);
     }
+}
+
+/* Statistics of a batch of which the operands are a part: a sum of 90 elements, 77 targets. */
+void derive_average(const Case *c, double *const *in, double *const *out) {
+    (void)out;
+    double *stats = in[c->op == OP_average_loss];
+    memset(stats, 0, sizeof *stats * AVERAGE_WORDS);
+    EACH(k, EXACT_BINS) stats[k] = (double)(k - 9) * 12345.0 * (double)(k < 12);
+    stats[EXACT_COUNT] = 90;
+    stats[AVERAGE_TARGETS] = 77;
+}
+/* Of small integers, which one bin holds whole. */
+REF(average) {
+    enum { BIN = 10 };
+    double unit = ldexp(1, EXACT_BIN_BITS * BIN + EXACT_LOWEST_EXPONENT);
+    memset(out[0], 0, sizeof(double) * AVERAGE_WORDS);
+    EACH(i, in_n(c, 0)) out[0][BIN] += in[0][i] / unit;
+    out[0][EXACT_COUNT] = (double)in_n(c, 0);
+    EACH(i, in_n(c, 1)) out[0][AVERAGE_TARGETS] += in[1][i] != (double)c->attr.ignore;
+}
+REF(average_loss) {
+    memcpy(out[0], in[0], sizeof(double) * EXACT_WORDS);
+    out[0][0] =
+        value_of(in[0]) + c->attr.alpha * value_of(in[1]) / in[1][EXACT_COUNT] * in[0][EXACT_COUNT];
+}
+REF(average_grad) {
+    double scale = c->n_in > 1 ? in[1][STEP_LOSS_SCALE] : 1;
+    double slope = c->attr.alpha / in[0][EXACT_COUNT] * in[0][AVERAGE_TARGETS];
+    EACH(i, out_n(c, 0)) out[0][i] = ldexp(scale * slope, (int)c->attr.exponent);
 }

@@ -590,6 +590,23 @@ static void balanced(Model *m, int terms) {
 static void case_balance(Model *m) { balanced(m, 1); }
 static void case_balance_twice(Model *m) { balanced(m, 2); }
 
+/* The loss with means over the batch: of squares, and of what such a mean sees twice. */
+static void averaged(Model *m, int terms) {
+    enum { R = 6, V = 5 };
+    ValueId logits = input(m, DIMS(R, V)), targets = ids(m, V, IGNORED, 1, (int64_t[]){R});
+    ValueId l = apply(m, OP_cross_entropy, (Attrs){.ignore = IGNORED}, OPERANDS(logits, targets));
+    ValueId x = input(m, DIMS(2, R / 2, 4)), square = apply(m, OP_mul, (Attrs){0}, OPERANDS(x, x));
+    for (int k = 0; k < terms; k++) {
+        Attrs a = {.alpha = 3.0 - 5 * k, .ignore = IGNORED};
+        ValueId stats = apply(m, OP_average, a, OPERANDS(k ? x : square, targets));
+        l = apply(m, OP_average_loss, (Attrs){.alpha = a.alpha}, OPERANDS(l, stats));
+    }
+    Attrs state = {.index = graph_find_state(m->g, "loss")};
+    op_emit(&m->b, OP_set_state, &state, 1, &l, NULL);
+}
+static void case_average(Model *m) { averaged(m, 1); }
+static void case_average_twice(Model *m) { averaged(m, 2); }
+
 /* A whole block of GPT-2 between a tied embedding and its head; pass fuse packs its attention. */
 static void case_block(Model *m) {
     enum { B = 2, T = 3, H = 2, h = 3, D = H * h, V = 7 };
@@ -712,6 +729,8 @@ static const Case cases[] = {
     {OP_experts_linear, case_experts_tied},
     {OP_balance, case_balance},
     {OP_balance_loss, case_balance_twice},
+    {OP_average, case_average},
+    {OP_average_loss, case_average_twice},
     {OP_attention, case_attention},
     {OP_attention, case_attention_causal},
     {OP_attention, case_attention_grouped},

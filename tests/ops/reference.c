@@ -494,6 +494,21 @@ static void run_balance_loss(Run *r, const Op *op) {
     out(r, op, 0)[0] = in(r, op, 0)[0] + op->attr->alpha * (double)E * sum * stats[2 * E + 1];
 }
 
+static void run_average(Run *r, const Op *op) {
+    double *stats = out(r, op, 0);
+    memset(stats, 0, sizeof(double) * AVERAGE_WORDS);
+    for (int64_t i = 0; i < elements(r, op->in[0]); i++) stats[0] += in(r, op, 0)[i];
+    stats[EXACT_COUNT] = (double)elements(r, op->in[0]);
+    for (int64_t i = 0; i < elements(r, op->in[1]); i++)
+        stats[AVERAGE_TARGETS] += (int64_t)in(r, op, 1)[i] != op->attr->ignore;
+}
+
+static void run_average_loss(Run *r, const Op *op) {
+    const double *stats = in(r, op, 1);
+    out(r, op, 0)[0] = in(r, op, 0)[0] +
+                       op->attr->alpha * stats[0] / stats[EXACT_COUNT] * stats[AVERAGE_TARGETS];
+}
+
 static const Forward forward[OP_COUNT] = {
     [OP_param] = run_param,
     [OP_field] = run_field,
@@ -531,6 +546,8 @@ static const Forward forward[OP_COUNT] = {
     [OP_experts_linear] = run_experts_linear,
     [OP_balance] = run_balance,
     [OP_balance_loss] = run_balance_loss,
+    [OP_average] = run_average,
+    [OP_average_loss] = run_average_loss,
     [OP_attention] = run_attention,
     [OP_attention_biased] = run_attention,
     [OP_relative_bias] = run_relative_bias,

@@ -1,0 +1,164 @@
+/* Numbers of the whole batch, and aux(..), which adds them to the loss.
+ *
+ * No rank has the whole batch, so such a number is no tensor: it is a sum of parts, each a factor
+ * times a mean over everything or the balance of a router, whose statistics add up over ranks. What
+ * keeps that form is allowed: factors, sums and differences. A product of two means, or a mean that
+ * meets samples again, would need the ranks to talk in the middle of the model.
+ *
+ * What aux adds is emitted after the loss, since its gradient needs the number of targets; all
+ * statistics are then one collective.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static ConstValue refuse(Scope *s, Span at, const char *help, const char *problem) {
+    Diag d = method_error(s, E_arguments, at, "%s", problem);
+    diag_help(&d, "%s", help);
+    method_emit(s, &d);
+    return value_error(at);
+}
+
+static ConstValue term_of_one(Scope *s, Span at, TermPart part) {
+    ConstValue v = {.kind = VALUE_TERM, .span = at, .n_parts = 1};
+    v.parts = arena_new_of(s->model->arena, TermPart);
+    v.parts[0] = part;
+    return v;
+}
+
+/* ---- what makes them */
+
+ConstValue run_load_balance(const Call *c) {
+    ConstValue *scores = call_operand(c, "scores"), *choices = call_operand(c, "choices");
+    if (choices->type.dtype != DT_I32 || scores->type.rank != choices->type.rank)
+        return refuse(c->s, c->at, "choices are the places that `topk` gives",
+                      "`load_balance` takes scores [.., n] and choices [.., k]");
+    TermPart part = {OP_balance, tensor_value(c->s, scores, c->at), choices->tensor, 1.0};
+    return term_of_one(c->s, c->at, part);
+}
+
+/* The elements of v, of which this rank and micro-batch has n, in the whole batch. */
+static double in_whole_batch(const Elaboration *e, int64_t n) {
+    const Settings *s = &e->frontend->settings;
+    return (double)n * ((double)MAX(s->batch, s->local_batch) / (double)s->local_batch);
+}
+
+ConstValue term_of_samples(Scope *s, const char *name, Span at, const ConstValue *x) {
+    Elaboration *e = s->elaboration;
+    ConstValue from = *x;
+    ValueId in = tensor_value(s, &from, at);
+    place_builder(s, at);
+    if (!type_is_float(&x->type)) in = emit(&e->build, OP_to_float, NULL, 1, &in, NULL);
+    bool sum = !strcmp(name, "sum");
+    TermPart part = {OP_average, in, NO_VALUE,
+                     sum ? in_whole_batch(e, type_elements(&x->type)) : 1.0};
+    return term_of_one(s, at, part);
+}
+
+/* ---- arithmetic */
+
+static ConstValue scaled(Scope *s, Span at, const ConstValue *v, double factor) {
+    ConstValue out = *v;
+    out.span = at;
+    out.parts = arena_array(s->model->arena, TermPart, v->n_parts + 1);
+    for (uint32_t i = 0; i < v->n_parts; i++) {
+        out.parts[i] = v->parts[i];
+        out.parts[i].factor *= factor;
+    }
+    return out;
+}
+
+ConstValue term_negate(Scope *s, const Node *e, const ConstValue *v) {
+    return scaled(s, e->span, v, -1);
+}
+
+static ConstValue joined(Scope *s, Span at, const ConstValue *l, const ConstValue *r) {
+    ConstValue out = *l;
+    out.span = at;
+    out.n_parts = l->n_parts + r->n_parts;
+    out.parts = arena_array(s->model->arena, TermPart, out.n_parts + 1);
+    memcpy(out.parts, l->parts, l->n_parts * sizeof *l->parts);
+    memcpy(out.parts + l->n_parts, r->parts, r->n_parts * sizeof *r->parts);
+    return out;
+}
+
+ConstValue term_binary(Scope *s, const Node *e, const ConstValue *l, const ConstValue *r) {
+    const char *op = e->text;
+    bool both = l->kind == VALUE_TERM && r->kind == VALUE_TERM;
+    const ConstValue *term = l->kind == VALUE_TERM ? l : r, *other = term == l ? r : l;
+    bool number = value_is_number(other), plus = !strcmp(op, "+"), minus = !strcmp(op, "-");
+    if (number && refuse_rank_size(s, e->kids[term == l ? 1 : 0], other))
+        return value_error(e->span);
+    if (!strcmp(op, "*") && number) return scaled(s, e->span, term, value_number(other));
+    if (!strcmp(op, "/") && number && term == l && value_number(other) != 0)
+        return scaled(s, e->span, term, 1 / value_number(other));
+    if (both && (plus || minus)) {
+        ConstValue right = minus ? scaled(s, e->span, r, -1) : *r;
+        return joined(s, e->span, l, &right);
+    }
+    const char *problem = arena_printf(s->model->arena,
+                                       "`%s` cannot combine a number of the whole batch, of which "
+                                       "each rank has a part, with %s",
+                                       op, both ? "another one" : value_kind_name(other));
+    return refuse(s, e->span,
+                  "compute first and take the mean last: mean(x * x), not mean(x) * x; means of "
+                  "the batch can be added up, and multiplied by numbers",
+                  problem);
+}
+
+/* ---- aux */
+
+static const char *const mean_example =
+    "take its mean over everything: aux(mean(x), weight = 0.01)";
+
+/* A tensor of one element that each rank computes alike: its mean over ranks is itself. */
+static ConstValue term_of_tensor(const Call *c, const ConstValue *v) {
+    Elaboration *e = c->s->elaboration;
+    ConstValue from = *v;
+    ValueId x = tensor_value(c->s, &from, c->at);
+    bool samples = has_samples(e->graph, &e->graph->programs.at[e->build.program], x);
+    if (!samples && type_elements(&v->type) == 1 && type_is_float(&v->type))
+        return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
+    return refuse(c->s, v->span, mean_example,
+                  arena_printf(c->s->model->arena,
+                               "`aux` takes one number of the whole batch, not %s",
+                               value_shape(c->s->model->arena, v)));
+}
+
+ConstValue run_aux(const Call *c) {
+    Elaboration *e = c->s->elaboration;
+    ConstValue term = *call_operand(c, "term");
+    if (value_is_tensor(&term)) term = term_of_tensor(c, &term);
+    if (term.kind == VALUE_ERROR) return call_failed(c);
+    uint32_t frame;
+    for (uint32_t i = 0; i < term.n_parts; i++) {
+        AuxTerm t = {term.parts[i], user_place(e, c->at, &frame)};
+        t.part.factor *= value_number(call_operand(c, "weight"));
+        vec_push(c->s->model->arena, &e->aux, t);
+    }
+    return value_none(c->at);
+}
+
+static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted, int64_t ignore) {
+    Attrs a = {.alpha = t->part.factor, .ignore = ignore};
+    bool balance = t->part.op == OP_balance;
+    ValueId in[3] = {t->part.x, balance ? t->part.choices : counted, counted};
+    e->build.span = t->at;
+    return emit(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
+}
+
+/* All statistics first: they are summed over ranks together. */
+void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore) {
+    ValueId *stats = arena_array(e->model->arena, ValueId, e->aux.n + 1);
+    e->build.path = "";
+    for (uint32_t i = 0; i < e->aux.n; i++)
+        stats[i] = emit_statistics(e, &e->aux.at[i], counted, ignore);
+    for (uint32_t i = 0; i < e->aux.n; i++) {
+        const AuxTerm *t = &e->aux.at[i];
+        Attrs a = {.alpha = t->part.factor};
+        ValueId in[2] = {*loss, stats[i]};
+        e->build.span = t->at;
+        *loss = emit(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss, &a, 2,
+                     in, NULL);
+    }
+}
