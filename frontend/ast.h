@@ -31,7 +31,7 @@ typedef enum NodeKind {
     NODE_MEMBERS,    /* kids: members */
     NODE_FIELD,      /* kids: NODE_NAMES, NODE_TYPE, initial value or NULL, NODE_ATTRIBUTES */
     NODE_TIE,        /* kids: alias, owner */
-    NODE_MEMBER_IF,  /* kids: condition, NODE_MEMBERS */
+    NODE_MEMBER_IF,  /* kids: condition, NODE_MEMBERS, those of else */
     NODE_METHOD,     /* text: name; kids: NODE_PARAMS, body (NODE_BLOCK or NODE_RETURN) */
     NODE_NAMES,      /* kids: NODE_NAME */
     NODE_NAME,       /* text: name */

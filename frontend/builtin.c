@@ -5,7 +5,6 @@
  * same name. The others are written out here: their attributes depend on shapes, they make nothing
  * outside training, or their result is no single tensor.
  */
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -139,17 +138,6 @@ static ConstValue run_dropout(const Call *c) {
     return v;
 }
 
-static ConstValue run_attention(const Call *c) {
-    const ConstValue *q = call_operand(c, "q"), *scale = call_operand(c, "scale");
-    int64_t head = q->type.rank ? q->type.dim[q->type.rank - 1] : 1;
-    Attrs a = {.causal = call_operand(c, "causal")->boolean,
-               .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
-    bool biased = value_is_tensor(call_operand(c, "bias"));
-    OpId op;
-    if (!make(c, biased ? OP_attention_biased : OP_attention, &a, &op)) return call_failed(c);
-    return named_result(c, op);
-}
-
 static ConstValue run_relative_bias(const Call *c) {
     ConstValue *w = call_operand(c, "weight"), *t = call_operand(c, "T"), *s = call_operand(c, "S");
     Attrs a = {.max_distance = call_operand(c, "max_distance")->integer,
@@ -234,6 +222,7 @@ ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, S
         [CALL_FUNCTION_transpose] = run_transpose,
         [CALL_FUNCTION_concat] = run_concat,
         [CALL_FUNCTION_stack] = run_stack,
+        [CALL_FUNCTION_expand] = run_expand,
         [CALL_FUNCTION_matmul] = run_matmul,
         [CALL_FUNCTION_linear] = run_linear,
         [CALL_FUNCTION_topk] = run_topk,

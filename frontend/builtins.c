@@ -31,6 +31,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define TERM .kinds = K_TERM | K_TENSOR
 #define INT_OR_NONE .kinds = K_INT | K_NONE
 #define INTS_OR_NONE .kinds = K_INT | K_LIST | K_NONE, .items = K_INT
+#define INTS .kinds = K_LIST, .items = K_INT
 #define INT .kinds = K_INT
 #define REAL .kinds = K_REAL
 #define REAL_OR_NONE .kinds = K_REAL | K_NONE
@@ -138,13 +139,13 @@ static const char *finish(Arena *a, Buf *out) {
 static const char *short_name(int kinds) {
     return kinds & K_TERM     ? "term"
            : kinds & K_TENSOR ? "tensor"
-           : kinds & K_REAL ? "real"
-           : kinds & K_INT  ? (kinds & K_BOOL ? "bool or int" : "int")
-           : kinds & K_BOOL ? "bool"
-           : kinds & K_TEXT ? "text"
-           : kinds & K_WORD ? "name"
-           : kinds & K_CALL ? "call"
-                            : "value";
+           : kinds & K_REAL   ? "real"
+           : kinds & K_INT    ? (kinds & K_BOOL ? "bool or int" : "int")
+           : kinds & K_BOOL   ? "bool"
+           : kinds & K_TEXT   ? "text"
+           : kinds & K_WORD   ? "name"
+           : kinds & K_CALL   ? "call"
+                              : "value";
 }
 
 const char *value_type_text(Arena *a, const ValueType *t) {
@@ -163,10 +164,22 @@ const char *value_type_text(Arena *a, const ValueType *t) {
 }
 
 const char *kinds_text(Arena *a, int kinds) {
-    static const char *const names[] = {"an integer", "a number",      "true or false", "a string",
-                                        "a name",     "a call",        "a list",        "bytes",
-                                        "none",       "an expression", "none",          "a tensor",
-                                        NULL,         NULL,            NULL,            "a mean or sum of the batch"};
+    static const char *const names[] = {"an integer",
+                                        "a number",
+                                        "true or false",
+                                        "a string",
+                                        "a name",
+                                        "a call",
+                                        "a list",
+                                        "bytes",
+                                        "none",
+                                        "an expression",
+                                        "none",
+                                        "a tensor",
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        "a mean or sum of the batch"};
     Buf out = {0};
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (names[i] && (kinds & (1 << i))) buf_printf(&out, "%s%s", out.n ? " or " : "", names[i]);

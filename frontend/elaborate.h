@@ -61,6 +61,7 @@ struct InstanceArray {
     Instance **at;
     uint32_t n;
     int32_t row;
+    bool varied; /* the arguments of an element depend on its place */
 };
 
 /* A method call that is being elaborated: for `called here` notes. */
@@ -223,6 +224,7 @@ ConstValue run_transpose(const Call *c);
 ConstValue run_concat(const Call *c);
 ConstValue run_stack(const Call *c);
 ConstValue run_split(const Call *c);
+ConstValue run_expand(const Call *c);
 ConstValue run_matmul(const Call *c);
 
 /* tensor.c: operators, and other names for axes. */
@@ -233,6 +235,9 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
 
 /* index.c: x[...]. */
 ConstValue tensor_index(Scope *s, const Node *e, ConstValue x);
+
+/* attention.c */
+ConstValue run_attention(const Call *c);
 
 /* builtin.c: a call of a function of group FUNCTION. */
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);

@@ -28,6 +28,9 @@ ConstValue call_experts(Scope *s, const ConstValue *callee, const Arguments *arg
                                         "the choices are among %lld experts, the array has %u",
                                         (long long)r->experts, experts->n),
                            "the router gives as many scores as there are modules");
+    if (experts->varied)
+        return bad_experts(s, at, "the arguments of these experts depend on `index`",
+                           "experts are alike: give all of them the same arguments");
     if (e->applied.experts)
         return bad_experts(s, at, "experts inside of experts", "flatten them into one array");
     const Node *method = instance_method(experts->at[0], "forward");

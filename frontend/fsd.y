@@ -64,7 +64,7 @@ static void recovered(Parser *p);
 %token IDIV "`//`" POW "`**`"
 %type <node> items item entries entry params paramlist param shape members member fields idlist
 %type <node> type opt_args opt_dims opt_init attrs attr block stmts stmt args arglist arg
-%type <node> exprlist expr opt_else indices index limit
+%type <node> exprlist expr opt_else else_members indices index limit
 %type <text> opt_doc opt_label
 
 %left OR
@@ -153,8 +153,9 @@ member: fields NL                          { $$ = $1; }
            { $$ = make(p, NODE_TIE, span_join(@1, @4), NULL); ADD($$, $2); ADD($$, $4); }
      | REQUIRE expr opt_doc NL
            { $$ = make(p, NODE_REQUIRE, @2, NULL); $$->label = $3; ADD($$, $2); }
-     | IF expr '{' members '}' NL
-           { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4); }
+     | IF expr '{' members '}' else_members NL
+           { $$ = make(p, NODE_MEMBER_IF, span_join(@1, @2), NULL); ADD($$, $2); ADD($$, $4);
+             ADD($$, $6); }
      | ID '(' ')' block NL
            { $$ = make(p, NODE_METHOD, @1, $1); ADD($$, make(p, NODE_PARAMS, @2, NULL));
              ADD($$, $4); }
@@ -215,6 +216,9 @@ stmt: idlist '=' expr NL
            { Node *call = make(p, NODE_CALL, span_join(@1, @4), NULL);
              ADD(call, make(p, NODE_REF, @1, $1)); ADD(call, $3);
              $$ = unary(p, NODE_DO, call->span, call); }
+     ;
+else_members: %empty                       { $$ = make(p, NODE_MEMBERS, @$, NULL); }
+     | ELSE '{' members '}'                { $$ = $3; }
      ;
 opt_else: %empty                           { $$ = NULL; }
      | ELSE block                          { $$ = $2; }

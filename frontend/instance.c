@@ -156,6 +156,17 @@ static void add_field(Elaboration *e, Scope *s, InstanceField f) {
     }
 }
 
+static void note_index(void *context, const Node *node) {
+    if (node->kind == NODE_REF && !strcmp(node->text, "index")) *(bool *)context = true;
+}
+
+/* `index`, in the arguments of an array, is the element's place, unless the model has that name. */
+static bool names_index(const Scope *s, const Node *type) {
+    bool named = false;
+    if (type->kids[0] && !scope_knows(s, "index")) node_walk(type->kids[0], note_index, &named);
+    return named;
+}
+
 static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, const char *path,
                                  Span span, Attributes a) {
     const Node *shape = type->kids[1];
@@ -173,13 +184,17 @@ static InstanceArray *make_array(Elaboration *e, Scope *s, const Node *type, con
     InstanceArray *array = arena_new_of(e->model->arena, InstanceArray);
     array->path = path;
     array->span = span;
+    array->varied = names_index(s, type);
     array->at = arena_array(e->model->arena, Instance *, n);
     Instance *self = s->self;
     Attributes own = {self->no_decay, self->frozen, self->keep_f32};
     for (int64_t i = 0; i < n; i++) {
         const char *element = arena_printf(e->graph->arena, "%s.%lld", path, (long long)i);
+        Scope of_element = *s;
+        memset(&of_element.locals, 0, sizeof of_element.locals);
+        if (array->varied) scope_bind(&of_element, "index", value_int(type->span, i));
         self->no_decay = a.no_decay, self->frozen = a.frozen, self->keep_f32 = a.keep_f32;
-        array->at[array->n] = instantiate(e, s, type, element, self, span);
+        array->at[array->n] = instantiate(e, &of_element, type, element, self, span);
         self->no_decay = own.no_decay, self->frozen = own.frozen, self->keep_f32 = own.keep_f32;
         if (!array->at[array->n++]) return NULL; /* its errors are those of all */
     }
@@ -265,7 +280,8 @@ static void tie_params(Scope *s, const Node *tie) {
 static void absent_fields(Elaboration *e, Scope *s, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *member = members->kids[i];
-        if (member->kind == NODE_MEMBER_IF) absent_fields(e, s, member->kids[1]);
+        for (uint32_t k = 1; member->kind == NODE_MEMBER_IF && k < member->n; k++)
+            absent_fields(e, s, member->kids[k]);
         for (uint32_t k = 0; member->kind == NODE_FIELD && k < member->kids[0]->n; k++) {
             const Node *name = member->kids[0]->kids[k];
             add_field(e, s, (InstanceField){name->text, FIELD_ABSENT, name->span, 0, 0, 0});
@@ -285,10 +301,8 @@ static void make_members(Elaboration *e, Scope *s, const Node *members) {
         case NODE_TIE: tie_params(s, member); break;
         case NODE_MEMBER_IF:
             if (!evaluate_truth(s, member->kids[0], &holds)) break;
-            if (holds)
-                make_members(e, s, member->kids[1]);
-            else
-                absent_fields(e, s, member->kids[1]);
+            absent_fields(e, s, member->kids[holds ? 2 : 1]);
+            make_members(e, s, member->kids[holds ? 1 : 2]);
             break;
         case NODE_REQUIRE:
             if (!evaluate_truth(s, member->kids[0], &holds) || holds) break;

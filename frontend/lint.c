@@ -50,9 +50,10 @@ static void warn_unread(Model *m, const Node *block, uint32_t i, const Node *nam
 static const Node *hidden_member(const Node *members, const char *name) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *member = members->kids[i];
-        const Node *below =
-            member->kind == NODE_MEMBER_IF ? hidden_member(member->kids[1], name) : NULL;
-        if (below) return below;
+        for (uint32_t k = 1; member->kind == NODE_MEMBER_IF && k < member->n; k++) {
+            const Node *below = hidden_member(member->kids[k], name);
+            if (below) return below;
+        }
         for (uint32_t k = 0; member->kind == NODE_FIELD && k < member->kids[0]->n; k++)
             if (!strcmp(member->kids[0]->kids[k]->text, name)) return member->kids[0]->kids[k];
     }

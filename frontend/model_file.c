@@ -51,7 +51,8 @@ static void check_block(Model *m, const Node *block) {
 static void refuse_methods(Model *m, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *member = members->kids[i];
-        if (member->kind == NODE_MEMBER_IF) refuse_methods(m, member->kids[1]);
+        for (uint32_t k = 1; member->kind == NODE_MEMBER_IF && k < member->n; k++)
+            refuse_methods(m, member->kids[k]);
         if (member->kind != NODE_METHOD) continue;
         Diag d = diag_at(m->ds, E_misplaced_entry, member->span,
                          "method `%s` cannot stand under `if`", member->text);
@@ -64,7 +65,8 @@ static void refuse_methods(Model *m, const Node *members) {
 static void check_methods(Model *m, const Node *members) {
     for (uint32_t i = 0; i < members->n; i++) {
         const Node *method = members->kids[i];
-        if (method->kind == NODE_MEMBER_IF) refuse_methods(m, method->kids[1]);
+        for (uint32_t k = 1; method->kind == NODE_MEMBER_IF && k < method->n; k++)
+            refuse_methods(m, method->kids[k]);
         if (method->kind != NODE_METHOD) continue;
         if (method->kids[1]->kind == NODE_BLOCK) check_block(m, method->kids[1]);
         for (uint32_t k = 0; k < i; k++)

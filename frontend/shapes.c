@@ -156,6 +156,32 @@ ConstValue run_split(const Call *c) {
     return list;
 }
 
+/* ---- expand */
+
+ConstValue run_expand(const Call *c) {
+    const ConstValue *shape = call_operand(c, "shape");
+    ConstValue *x = call_operand(c, "x"), want = *x;
+    Arena *arena = c->s->model->arena;
+    if (shape->n_items < 1 || shape->n_items > MAX_RANK)
+        return shape_misuse(c->s, E_shape, shape->span, NULL,
+                            arena_printf(arena, "a tensor has 1 to %d axes", MAX_RANK));
+    want.type.rank = (uint8_t)shape->n_items;
+    for (uint32_t i = 0; i < shape->n_items; i++) {
+        want.type.dim[i] = shape->items[i].value->integer;
+        want.dims[i] = shape->items[i].value->symbol;
+    }
+    bool same = want.type.rank == x->type.rank && want.type.dim[0] == x->type.dim[0];
+    if (of_samples(c->s, x) && !same)
+        return shape_misuse(c->s, E_arguments, c->at, "keep the first axis as it is",
+                            "the samples of a batch stay the first axis");
+    OpId op;
+    if (!emit_given(c->s, OP_expand, &(Attrs){0}, c->info->name, c->at, x, 1, &want.type, &op))
+        return call_failed(c);
+    ConstValue y = call_result(c, op, 0);
+    memcpy(y.dims, want.dims, sizeof y.dims);
+    return y;
+}
+
 /* ---- concat and stack */
 
 static ConstValue join(const Call *c, OpKind kind) {

@@ -174,6 +174,14 @@ static const char *shape_slice_grad(Infer *s) {
     return arena_printf(s->arena, "%s is no part of %s", text_of(s, dy), text_of(s, dx));
 }
 
+/* Would these be alike but for that axis, if axes of size 1 were repeated? */
+static bool could_expand(const Type *a, const Type *b, int64_t axis) {
+    bool could = a->rank == b->rank;
+    for (int i = 0; could && i < a->rank; i++)
+        could = i == axis || a->dim[i] == b->dim[i] || a->dim[i] == 1 || b->dim[i] == 1;
+    return could;
+}
+
 static const char *shape_concat(Infer *s) {
     Type t = s->in[0];
     int64_t axis = s->a->axis;
@@ -186,8 +194,11 @@ static const char *shape_concat(Infer *s) {
             x->rank == t.rank && (x->dtype == t.dtype || (type_is_float(x) && type_is_float(&t)));
         for (int i = 0; same && i < t.rank; i++) same = i == axis || x->dim[i] == t.dim[i];
         if (!same)
-            return arena_printf(s->arena, "%s and %s differ in more than axis %lld",
-                                text_of(s, &s->in[0]), text_of(s, x), (long long)axis);
+            return arena_printf(s->arena, "%s and %s differ in more than axis %lld%s",
+                                text_of(s, &s->in[0]), text_of(s, x), (long long)axis,
+                                could_expand(&s->in[0], x, axis)
+                                    ? "; expand(x, shape) repeats an axis of size 1"
+                                    : "");
         t.dim[axis] += x->dim[axis];
     }
     t.pitch = 0;

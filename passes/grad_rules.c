@@ -152,6 +152,10 @@ static void grad_sum(Grad *c, const Op *op, const ValueId *dy) {
     grad_give(c, op, 0, emit(&c->b, OP_expand, &(Attrs){0}, 1, dy, &to));
 }
 
+static void grad_expand(Grad *c, const Op *op, const ValueId *dy) {
+    give_summed(c, op, 0, dy[0], false);
+}
+
 static void grad_extreme(Grad *c, const Op *op, const ValueId *dy) {
     give3(c, op, 0, OP_extreme_grad, dy[0], op->in[0], op->out);
 }

@@ -65,9 +65,10 @@ static bool follow_factored(Oracle *o, Instance *r, uint32_t i) {
     return true;
 }
 
-/* What reads statistics of routing reads those of all samples. */
+/* What reads statistics for aux reads those of all samples. */
 static bool follow_stats(Oracle *o, Instance *r, uint32_t i) {
-    const Data *stats = oracle_data(o, r, oracle_in(o->p, i, 1));
+    uint16_t op = o->p->instrs[i].op;
+    const Data *stats = oracle_data(o, r, oracle_in(o->p, i, op == OP_average_grad ? 0 : 1));
     if (stats->kind != IS_STATS || stats->summed != o->samples)
         return oracle_wrong(o, i, "reads statistics of some ranks");
     if (op == OP_balance_loss || op == OP_average_loss)

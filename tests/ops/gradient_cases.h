@@ -447,6 +447,15 @@ static void sum_case(Model *m, int rank, const int64_t *from, const int64_t *to)
 }
 static void case_sum(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){3, 1, 2}); }
 static void case_sum_ends(Model *m) { sum_case(m, DIMS(3, 5, 2), (int64_t[]){1, 5, 1}); }
+/* A row, and a column, for each place of a larger tensor. */
+static void case_expand(Model *m) {
+    ValueId x = input(m, DIMS(3, 1)), w = input(m, DIMS(2, 3, 5));
+    loss(m, apply(m, OP_mul, (Attrs){0}, OPERANDS(along(m, OP_expand, x, DIMS(2, 3, 5)), w)));
+}
+static void case_expand_leading(Model *m) {
+    ValueId x = input(m, DIMS(5)), w = input(m, DIMS(2, 3, 5));
+    loss(m, apply(m, OP_mul, (Attrs){0}, OPERANDS(along(m, OP_expand, x, DIMS(2, 3, 5)), w)));
+}
 static void extreme_case(Model *m, OpKind kind) {
     loss(m, along(m, kind, input(m, DIMS(2, 5, 3)), DIMS(2, 1, 3)));
 }
@@ -684,6 +693,8 @@ static const Case cases[] = {
     {OP_where, case_where},
     {OP_sum, case_sum},
     {OP_sum, case_sum_ends},
+    {OP_expand, case_expand},
+    {OP_expand, case_expand_leading},
     {OP_max, case_max},
     {OP_min, case_min},
     {OP_add, case_add_crossed},

@@ -329,6 +329,12 @@ static void run_sum(Run *r, const Op *op) {
         out(r, op, 0)[under(y, x, k)] += in(r, op, 0)[k];
 }
 
+static void run_expand(Run *r, const Op *op) {
+    const Type *x = type_at(r, op->in[0]), *y = type_at(r, op->out);
+    for (int64_t k = 0; k < elements(r, op->out); k++)
+        out(r, op, 0)[k] = in(r, op, 0)[under(x, y, k)];
+}
+
 static void run_extreme(Run *r, const Op *op) {
     Along a;
     CHECK(type_along(type_at(r, op->in[0]), type_at(r, op->out), &a));
@@ -505,8 +511,8 @@ static void run_average(Run *r, const Op *op) {
 
 static void run_average_loss(Run *r, const Op *op) {
     const double *stats = in(r, op, 1);
-    out(r, op, 0)[0] = in(r, op, 0)[0] +
-                       op->attr->alpha * stats[0] / stats[EXACT_COUNT] * stats[AVERAGE_TARGETS];
+    out(r, op, 0)[0] =
+        in(r, op, 0)[0] + op->attr->alpha * stats[0] / stats[EXACT_COUNT] * stats[AVERAGE_TARGETS];
 }
 
 static const Forward forward[OP_COUNT] = {
@@ -571,6 +577,7 @@ static const Forward forward[OP_COUNT] = {
     [OP_constant] = run_constant,
     [OP_stop_gradient] = run_reshape,
     [OP_sum] = run_sum,
+    [OP_expand] = run_expand,
     [OP_max] = run_extreme,
     [OP_min] = run_extreme,
 };

@@ -1,0 +1,85 @@
+/* attention(q, k, v, ..): one op, whose operands are made to fit where the language allows more
+ * than the op does: values of another width than the keys', and a bias that all heads share.
+ *
+ * B samples, T and S positions, H and K heads, h the width of a head.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+/* Zeros of this type. */
+static ValueId zeros(Scope *s, Span at, const Type *type) {
+    Elaboration *e = s->elaboration;
+    place_builder(s, at);
+    ValueId zero = emit(&e->build, OP_constant, &(Attrs){0}, 0, NULL, NULL);
+    return emit(&e->build, OP_expand, &(Attrs){0}, 1, &zero, type);
+}
+
+/* x with zeros after its last axis, up to this width. */
+static ConstValue widened(Scope *s, Span at, ConstValue x, int64_t width) {
+    Elaboration *e = s->elaboration;
+    ConstValue out = x;
+    Type rest = x.type;
+    rest.dim[rest.rank - 1] = width - last_dim(&x.type);
+    if (rest.dim[rest.rank - 1] <= 0) return x;
+    Attrs a = {.axis = rest.rank - 1};
+    ValueId in[2] = {tensor_value(s, &x, at), zeros(s, at, &rest)};
+    out.kind = VALUE_TENSOR;
+    out.tensor = emit(&e->build, OP_concat, &a, 2, in, NULL);
+    out.type = e->graph->values.at[out.tensor].type;
+    out.dims[rest.rank - 1] = NULL;
+    return out;
+}
+
+/* A bias for all heads: [T, S], or [1, T, S]. */
+static ConstValue for_each_head(Scope *s, Span at, ConstValue bias, const ConstValue *q,
+                                const ConstValue *k) {
+    Type to = bias.type;
+    int64_t heads = q->type.dim[2];
+    bool missing = to.rank == 2, one = to.rank == 3 && to.dim[0] == 1 && heads > 1;
+    bool fits = (missing || one) && to.dim[to.rank - 2] == q->type.dim[1] &&
+                last_dim(&to) == k->type.dim[1];
+    if (!fits) return bias;
+    to = type_of(to.dtype, 3, (int64_t[]){heads, to.dim[to.rank - 2], to.dim[to.rank - 1]});
+    ValueId in = tensor_value(s, &bias, at);
+    place_builder(s, at);
+    ConstValue out = tensor_of(
+        s->elaboration, emit(&s->elaboration->build, OP_expand, &(Attrs){0}, 1, &in, &to), at);
+    out.dims[0] = q->dims[2];
+    for (int i = 1; i < 3; i++) out.dims[i] = bias.dims[i - missing];
+    return out;
+}
+
+static ConstValue result_of(const Call *c, OpId op, const ConstValue *q, const ConstValue *v) {
+    ConstValue y = call_result(c, op, 0);
+    int64_t width = last_dim(&v->type);
+    memcpy(y.dims, q->dims, sizeof y.dims);
+    if (last_dim(&y.type) > width)
+        y = take_part(c->s, c->at, c->info->name, y, y.type.rank - 1, 0, width);
+    if (y.kind == VALUE_TENSOR) y.dims[y.type.rank - 1] = v->dims[v->type.rank - 1];
+    return y;
+}
+
+ConstValue run_attention(const Call *c) {
+    const ConstValue *q = call_operand(c, "q"), *k = call_operand(c, "k"),
+                     *v = call_operand(c, "v");
+    const ConstValue *scale = call_operand(c, "scale"), *bias = call_operand(c, "bias");
+    const ConstValue *mask = call_operand(c, "mask");
+    bool heads = q->type.rank == 4 && k->type.rank == 4 && v->type.rank == 4;
+    bool alike = heads && last_dim(&q->type) == last_dim(&k->type);
+    int64_t head = q->type.rank ? last_dim(&q->type) : 1;
+    int64_t width = alike ? MAX(head, last_dim(&v->type)) : head;
+    Attrs a = {.causal = call_operand(c, "causal")->boolean,
+               .alpha = scale->kind == VALUE_WORD ? 1 / sqrt((double)head) : value_number(scale)};
+    ConstValue in[5] = {*q, *k, *v};
+    uint32_t n = 3;
+    OpId op;
+    for (int i = 0; alike && i < 3; i++) in[i] = widened(c->s, c->at, in[i], width);
+    if (value_is_tensor(bias)) in[n++] = heads ? for_each_head(c->s, c->at, *bias, q, k) : *bias;
+    if (value_is_tensor(mask)) in[n++] = *mask;
+    if (!emit_op(c->s, value_is_tensor(bias) ? OP_attention_biased : OP_attention, &a,
+                 c->info->name, c->at, in, n, &op))
+        return call_failed(c);
+    return result_of(c, op, q, v);
+}
