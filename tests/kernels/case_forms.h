@@ -377,6 +377,24 @@
         .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS)}, .out = {REAL(r, d)},                           \
         .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
     }
+/* Words of the loss are compared between devices. */
+#define AVERAGE_TERM(weight)                                                                       \
+    {.op = OP_average_loss,                                                                        \
+     .title = "average_loss",                                                                      \
+     .attr = {.alpha = weight},                                                                    \
+     .n_in = 2,                                                                                    \
+     .n_out = 1,                                                                                   \
+     .in = {IN(DT_I64, WORDS, EXACT_WORDS), IN(DT_I64, DERIVED, AVERAGE_WORDS)},                   \
+     .out = {WORDS},                                                                               \
+     .reference = ref_average_loss,                                                                \
+     .derive = derive_average,                                                                     \
+     .exact = true},                                                                               \
+    {                                                                                              \
+        .op = OP_average_grad, .title = "average_grad, scaled",                                    \
+        .attr = {.alpha = weight, .exponent = -7}, .n_in = 2, .n_out = 1,                          \
+        .in = {IN(DT_I64, DERIVED, AVERAGE_WORDS), STEP}, .out = {REAL(5, 13)},                    \
+        .reference = ref_average_grad, .derive = derive_average, .tolerance = 2e-7                 \
+    }
 #define FUSED_LINEAR(form, r, d, o)                                                                \
     {.op = OP_linear_gelu,                                                                         \
      .title = "linear_gelu with bias " #form " " #r " " #d " " #o,                                 \

@@ -2,10 +2,14 @@
 # Architectures that models/ does not hold, written from their descriptions alone, have their published numbers of parameters.
 ==== out
 cohere.fsd: 34,980,831,232
+deepseek.fsd: 15,706,484,224
 falcon.fsd: 6,921,720,704
 gemma.fsd: 2,506,172,416
+modernbert.fsd: 149,655,232
 olmo.fsd: 1,176,764,416
 phi2.fsd: 2,779,683,840
 phi3.fsd: 3,821,079,552
 pythia.fsd: 1,414,647,808
+qwen3.fsd: 596,049,920
 starcoder2.fsd: 3,030,371,328
+vit.fsd: 86,567,656

@@ -1,10 +1,10 @@
-"""Makes expected.json and case.json of the cases aux and aux-accumulate: terms of aux(..), by PyTorch.
+"""Makes the cases aux and aux-accumulate: terms of aux(..), by PyTorch.
 
-    make_aux.py        needs torch; writes tests/parity/cases/aux and tests/parity/cases/aux-accumulate
+    make_aux.py        needs torch; writes case.json and expected.json of both
 
-The formulas of cases/aux/aux.fsd, written out. One step sees the whole batch at once, so the numbers
-are those of any number of ranks; and of any number of micro-batches where each has as many targets,
-which is so in aux-accumulate, where no target is skipped.
+The formulas of cases/aux/aux.fsd, written out. One step sees the whole batch at once, so the
+numbers are those of any number of ranks; and of any number of micro-batches where each has as many
+targets, which is so in aux-accumulate, where no target is skipped.
 
 tolerance: the largest distance between f32 and f64.
 """
@@ -56,7 +56,8 @@ def evaluation(p, data, dtype, skipped):
 def train(dtype, skipped):
     names = ("train_x", "train_y", "test_x", "test_y")
     data = {k: numpy.load(ROOT / "mlp" / f"{k}.npy") for k in names}
-    p = {k: v.to(dtype).requires_grad_() for k, v in load(ROOT / "mlp" / "weights.safetensors").items()}
+    weights = load(ROOT / "mlp" / "weights.safetensors")
+    p = {k: v.to(dtype).requires_grad_() for k, v in weights.items()}
     opt = torch.optim.SGD(p.values(), lr=LR, momentum=MOMENTUM)
     loss, norm, grads0 = [], [], None
     for step in range(STEPS):
@@ -65,7 +66,7 @@ def train(dtype, skipped):
         value = loss_of(p, torch.tensor(data["train_x"][at]).to(dtype), y, skipped)
         opt.zero_grad()
         value.backward()
-        loss.append(float(value))
+        loss.append(float(value.detach()))
         norm.append(float(sum((q.grad.double() ** 2).sum() for q in p.values()) ** 0.5))
         grads0 = grads0 or {k: q.grad.clone() for k, q in p.items()}
         opt.step()
@@ -136,7 +137,8 @@ def main():
     for name, skipped, accumulate in (("aux", 3, 1), ("aux-accumulate", -100, 4)):
         numbers = expected(skipped)
         folder = ROOT / name
-        (folder / "case.json").write_text(json.dumps(case(name, skipped, accumulate), indent=1) + "\n")
+        settings = case(name, skipped, accumulate)
+        (folder / "case.json").write_text(json.dumps(settings, indent=1) + "\n")
         (folder / "expected.json").write_text(json.dumps(numbers, indent=1) + "\n")
         print(name, json.dumps(numbers["tolerance"]))
 
