@@ -1,6 +1,7 @@
 /* A rank's second arena, in memory of the host: what the plan offloads (addresses from HOST_BASE
  * on). On devices with memory of their own it is memory that they copy from at full speed; with a
  * folder in the plan it is a file there, mapped, so that the system decides what of it is resident.
+ * To pin its pages for a device would keep all of them in memory: it is not done.
  *
  * The file has no name: it is gone with the process, however that ends, and two runs never meet in
  * it. Its blocks are reserved at the start, so that a full disk is said then, not by a signal in
@@ -82,13 +83,7 @@ int host_arena_open(Rank *r) {
     const char *folder = plan_string(p, p->settings->host_path);
     r->host_bytes = p->settings->host_bytes;
     if (!r->host_bytes) return 0;
-    if (!*folder) return take_memory(r, r->host_bytes);
-    if (!r->run->device->host_alloc) return map_file(r, folder, r->host_bytes);
-    snprintf(r->error, ERROR_BYTES,
-             "the plan keeps %llu bytes a rank in a file of %.200s; device %s cannot copy from "
-             "there\nhelp: compile without path in shard.offload: they are in host memory then",
-             (unsigned long long)r->host_bytes, folder, r->run->device->name);
-    return EXIT_ENVIRONMENT;
+    return *folder ? map_file(r, folder, r->host_bytes) : take_memory(r, r->host_bytes);
 }
 
 void host_arena_close(Rank *r) {

@@ -193,7 +193,11 @@ static int wants_graphs(const DeviceOptions *options, bool *out, char *error) {
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CUDA_GRAPH=1: a graph holds one rank, this process runs %d",
                     options->process_ranks);
-    *out = options->process_ranks <= 1 && !(wanted && *wanted == '0');
+    bool file = options->rank.plan && options->rank.plan->settings->host_path;
+    if (wanted && *wanted == '1' && file)
+        return fail(error, EXIT_ENVIRONMENT,
+                    "FSDP_CUDA_GRAPH=1: a graph holds no copies of what is offloaded to a file");
+    *out = options->process_ranks <= 1 && !file && !(wanted && *wanted == '0');
     return 0;
 }
 
