@@ -11,10 +11,10 @@
  * on the disk, so the checkpoint is given up.
  *
  * Copies take time from the step beside which they are made. So what the source has in memory of
- * its own is hashed and written from there. Past the cache that can be where a byte is as far from
- * a boundary in memory as in the file; the kernel says of how many bytes. The rest of a block, and
- * pieces that are short, go through a buffer. What was copied has left at once, what was not when
- * its block is written.
+ * its own is hashed and written from there. Past the cache that can be where its offset in the file
+ * and its address are multiples of what the kernel says (512 and 512 of many disks, 512 and 4 of
+ * NVMe). The rest of a block, and pieces that are short, go through a buffer. What was copied has
+ * left at once, what was not when its block is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,8 @@ typedef struct Out { /* a file on its way */
     const char *header;
     const CkPiece **piece; /* those in it, by place */
     uint32_t n;
-    uint64_t boundary; /* of memory that is written from, a power of 2; 0: not known */
+    uint64_t offsets;   /* written from memory of the source: multiples of it, powers of 2; .. */
+    uint64_t addresses; /* .. 0: not known, so all of it goes through a buffer */
 } Out;
 
 typedef struct Block {
@@ -221,12 +222,12 @@ static const char *find_byte(const Writing *w, const Out *o, const CkPiece *p, u
 /* Bytes [from, end) of the file, which are in the piece. */
 static int put_piece(Writing *w, Ready *r, const CkPiece *p, uint64_t from, uint64_t end) {
     const Out *o = &w->out[r->block->out];
-    uint64_t base = r->block->number * CK_BLOCK, boundary = o->boundary;
-    const char *at = boundary ? find_byte(w, o, p, from) : NULL;
-    uint64_t low = end, high = end;
-    if (at && ((uintptr_t)at - from) % boundary == 0 && r->n + 3 <= MOST_PARTS) {
-        low = align_up(from, boundary);
-        high = end - end % boundary;
+    uint64_t base = r->block->number * CK_BLOCK, low = end, high = end;
+    const char *at = o->addresses ? find_byte(w, o, p, from) : NULL;
+    if (at && r->n + 3 <= MOST_PARTS) {
+        low = align_up(from, o->offsets);
+        high = end - end % o->offsets;
+        if (((uintptr_t)at + (low - from)) % o->addresses) low = high;
     }
     if (low + LEAST_BORROWED > high) low = high = end;
     int code = fetch_piece(w, o, p, from, low, r->buffer + (from - base));
@@ -321,27 +322,31 @@ static int reserve(int fd, uint64_t bytes) {
     return 0;
 }
 
-/* What addresses of memory must be multiples of, as offsets in the file are, to be written past the
- * cache; 0 where the kernel does not tell. */
-static uint64_t direct_boundary(int fd) {
-    uint64_t boundary = 0;
+/* What offsets and addresses must be multiples of to be written past the cache, where the kernel
+ * says so. */
+static void find_multiples(Out *o) {
 #ifdef STATX_DIOALIGN
     struct statx s;
-    if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) && s.stx_mask & STATX_DIOALIGN)
-        boundary = MAX(s.stx_dio_mem_align, s.stx_dio_offset_align);
+    if (statx(o->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &s) || !(s.stx_mask & STATX_DIOALIGN) ||
+        !s.stx_dio_mem_align || CK_ALIGN % s.stx_dio_mem_align || !s.stx_dio_offset_align ||
+        CK_ALIGN % s.stx_dio_offset_align)
+        return;
+    o->addresses = s.stx_dio_mem_align;
+    o->offsets = s.stx_dio_offset_align;
 #else
-    (void)fd;
+    (void)o;
 #endif
-    return boundary && CK_ALIGN % boundary == 0 ? boundary : 0;
 }
 
 static int create(Out *o, char *error) {
     int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
     o->fd = open(o->path, flags | O_DIRECT, 0666);
-    o->boundary = o->fd < 0 ? 1 : direct_boundary(o->fd);
-    if (o->fd < 0 && errno == EINVAL) { /* the file was made before the flag was refused */
+    if (o->fd >= 0) {
+        find_multiples(o);
+    } else if (errno == EINVAL) { /* the file was made before the flag was refused */
         unlink(o->path);
         o->fd = open(o->path, flags, 0666);
+        o->offsets = o->addresses = 1;
     }
     if (o->fd < 0) return cannot(o->path, errno, error);
     int number = reserve(o->fd, o->file->size);

@@ -63,7 +63,8 @@ LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=n
            ["shard.unit=Linear", "shard.prefetch=0"], ["shard.align=none"], ["shard.reshard=false"],
            ["rep=2"], ["rep=2", "shard.strategy=grads"], ["shard.layout=param"],
            ["shard.layout=param", "shard.unit=Linear", "shard.strategy=states"],
-           ["shard.layout=param", "rep=2"]]
+           ["shard.layout=param", "rep=2"], ["shard.offload=(states = cpu, params = cpu)"],
+           ["shard.layout=param", "shard.offload=(states = cpu, grads = cpu, path = \".\")"]]
 
 
 def compile_plan(name, ranks, settings):
