@@ -65,6 +65,15 @@ enum { BLOCK = 64 };
         memcpy(x, at, sizeof x);                                                                   \
         for (int i = 0; i < (blocks); i++) to[i] = value;                                          \
     }
+#define STORE(ctype, value, blocks)                                                                \
+    for (; n >= (blocks); n -= (blocks), at += (blocks) * sizeof(ctype), from += (blocks)) {       \
+        ctype x[blocks];                                                                           \
+        for (int i = 0; i < (blocks); i++) x[i] = value;                                           \
+        memcpy(at, x, sizeof x);                                                                   \
+    }
+#define STORES(type, ctype, value)                                                                 \
+    case type:                                                                                     \
+        STORE(ctype, value, BLOCK) STORE(ctype, value, 1) return
 #define LOADS(type, ctype, value)                                                                  \
     case type: LOAD(ctype, value, BLOCK) LOAD(ctype, value, 1) return
 
@@ -109,12 +118,16 @@ void load_integers(const void *from, FileType t, int64_t n, int64_t *to) {
 }
 
 void store_elements(void *to, FileType type, const float *from, int64_t n) {
-    uint16_t *half = to;
-    double *real = to;
-    if (type == FT_F32) memcpy(to, from, (size_t)n * sizeof *from);
-    for (int64_t i = 0; type == FT_BF16 && i < n; i++) half[i] = f32_to_bf16(from[i]);
-    for (int64_t i = 0; type == FT_F16 && i < n; i++) half[i] = f32_to_f16(from[i]);
-    for (int64_t i = 0; type == FT_F64 && i < n; i++) real[i] = from[i];
+    char *at = to;
+    switch (type) {
+    case FT_F32:
+        memcpy(to, from, (size_t)n * sizeof *from);
+        return;
+        STORES(FT_BF16, uint16_t, f32_to_bf16(from[i]));
+        STORES(FT_F16, uint16_t, f32_to_f16(from[i]));
+        STORES(FT_F64, double, from[i]);
+    default: return;
+    }
 }
 
 void store_floats(void *to, int dtype, const float *from, int64_t n) {

@@ -1,7 +1,8 @@
 # RUN: mkdir %t/bin && cp %build/fsdp-run %t/bin && cp %build/device_cpu.so %t/bin/device_real.so && cp %build/tests/modules/tardy.so %t/bin/device_cpu.so
-# RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 && for o in off on; do TARDY="sleep 1 6 1" %t/bin/fsdp-run --threads 1 -q --steps 1 --overlap $o --profile trace.$o p && %python beside.py $o; done
-# RUN: TARDY="work 1 6 5" FSDP_TIMEOUT=1 %t/bin/fsdp-run --threads 1 -q --overlap on p
+# RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2 && for o in off on; do TARDY="sleep 1 6 3" %t/bin/fsdp-run --threads 1 -q --steps 1 --overlap $o --profile trace.$o p && %python beside.py $o; done
+# RUN: TARDY="work 1 6 5" FSDP_TIMEOUT=2 %t/bin/fsdp-run --threads 1 -q --overlap on p
 # With --overlap a rank's gathers go on while a kernel takes long, which --profile shows; it is not taken for dead meanwhile.
+# TIME: 120
 # NEEDS: build:device_cpu.so
 ==== beside.py
 import json, sys
