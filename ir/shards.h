@@ -10,7 +10,9 @@
  *   by chunks  each is cut by itself: chunk k of it lies in shard k, at the same place of every
  *              shard. The last chunk may be shorter, later shards may have none; what is left of
  *              the room for a chunk is padding. Of more chunks than shards, chunk k + shards comes
- *              after chunk k.
+ *              after chunk k: so a tensor is cut along another axis than the first, in equal parts.
+ *
+ * In both, what a shard holds of a parameter is one run of the shard, in the parameter's order.
  *
  * Part of both programs: depends on mesh.h only.
  */
@@ -66,6 +68,14 @@ static inline int64_t layout_chunk(const Mesh *mesh, AxisSet split, int64_t rows
     return (rows + ranks - 1) / ranks * (n / rows);
 }
 
+/* The same along another axis, into equal parts: `length` indices, each of `below` elements. One
+ * rank has all n of them. */
+static inline int64_t layout_chunk_along(const Mesh *mesh, AxisSet split, int64_t length,
+                                         int64_t below, int64_t n) {
+    int64_t ranks = mesh_extent(mesh, split);
+    return ranks == 1 ? n : length / ranks * below;
+}
+
 /* Do the numbers agree with each other? */
 static inline bool layout_is_sound(const Layout *l, const Mesh *mesh) {
     return l->unpadded > 0 && l->shard > 0 && l->unpadded <= l->padded &&
@@ -119,6 +129,52 @@ static inline int64_t layout_element_of(const Layout *l, const LayoutPlace *p, i
     int64_t at = layout_at(l, element) - p->offset;
     int64_t k = at / p->chunk * layout_shards(l) + layout_shard_of(l, element);
     return k * p->chunk + at % p->chunk;
+}
+
+/* What shard `number` holds of the parameter: elements [at, at + n) of it, in the parameter's
+ * order; n may be 0. Of the parameter's elements before e, layout_held_before are in the shard. */
+typedef struct LayoutHeld {
+    int64_t at, n;
+} LayoutHeld;
+static inline int64_t layout_held_before(const Layout *l, const LayoutPlace *p, int64_t number,
+                                         int64_t e) {
+    if (!p->chunk) {
+        int64_t first = MAX(number * l->shard - p->offset, 0);
+        int64_t end = MIN((number + 1) * l->shard - p->offset, p->n);
+        return MAX(MIN(e, end) - first, 0);
+    }
+    int64_t chunks = e / p->chunk, shards = layout_shards(l), now = chunks % shards;
+    int64_t held = chunks / shards * p->chunk;
+    return held + (now > number ? p->chunk : now == number ? e % p->chunk : 0);
+}
+static inline LayoutHeld layout_held(const Layout *l, const LayoutPlace *p, int64_t number) {
+    int64_t at = p->chunk ? p->offset : MAX(p->offset - number * l->shard, 0);
+    return (LayoutHeld){at, layout_held_before(l, p, number, p->n)};
+}
+
+/* The shards that have some of elements [first, end) are among [from, to). */
+typedef struct LayoutShards {
+    int64_t from, to;
+} LayoutShards;
+static inline LayoutShards layout_shards_of(const Layout *l, const LayoutPlace *p, int64_t first,
+                                            int64_t end) {
+    int64_t last = end - 1, shards = layout_shards(l);
+    bool round = p->chunk && first / p->chunk / shards != last / p->chunk / shards;
+    if (round) return (LayoutShards){0, shards};
+    return (LayoutShards){layout_shard_of(l, layout_element(l, p, first)),
+                          layout_shard_of(l, layout_element(l, p, last)) + 1};
+}
+
+/* The axis along which chunks cut a tensor of this shape: 0, by rows, where each shard has at most
+ * one of them; -1 where they cut it along none, into equal parts. */
+static inline int layout_axis(const Layout *l, const LayoutPlace *p, const int64_t *dim, int rank) {
+    int64_t shards = layout_shards(l), below = 1;
+    if (!p->chunk || (p->n - 1) / p->chunk < shards) return 0;
+    for (int k = rank - 1; k > 0; k--) {
+        below *= dim[k];
+        if (dim[k] % shards == 0 && below / shards == p->chunk) return k;
+    }
+    return -1;
 }
 
 /* How many elements at the end of the shard that begins at `first` belong to no parameter. */

@@ -113,8 +113,14 @@ static void every_element_is_in_one_shard(void **state) {
 /* What a rank has of x, and where. */
 static void cut(const Layout *l, const LayoutPlace *p, int64_t number, const int *x, int *shard) {
     LayoutPiece held;
-    for (int64_t j = 0; (held = layout_piece(l, p, number, j)).count; j++)
+    LayoutHeld all = layout_held(l, p, number);
+    int64_t n = 0;
+    for (int64_t j = 0; (held = layout_piece(l, p, number, j)).count; j++) {
+        assert_int_equal(held.at, all.at + n); /* the pieces are one run */
+        n += held.count;
         for (int64_t i = 0; i < held.count; i++) shard[held.at + i] = x[held.first + i];
+    }
+    assert_int_equal(all.n, n);
 }
 
 /* A parameter of `rows` rows of 3, at the start of the shards or not: what the shards hold, one
@@ -172,6 +178,34 @@ static void rank_2_of_4_sends_what_pytorch_sends(void **state) {
     assert_memory_equal(shard, wanted, sizeof wanted);
 }
 
+/* a[3, 4] b[2, 4, 3] along axis 1, c[3, 2] by rows over 2 ranks: what they send of a's elements
+ * 100, 101, .., b's 200, .., c's 300, .. */
+static void columns_are_sent_as_pytorch_sends_them(void **state) {
+    (void)state;
+    static const int64_t dim[3][3] = {{3, 4}, {2, 4, 3}, {3, 2}}, n[] = {12, 24, 6};
+    static const int wanted[2][22] = {{100, 101, 104, 105, 108, 109, 200, 201, 202, 203, 204,
+                                       205, 212, 213, 214, 215, 216, 217, 300, 301, 302, 303},
+                                      {102, 103, 106, 107, 110, 111, 206, 207, 208, 209, 210,
+                                       211, 218, 219, 220, 221, 222, 223, 304, 305, 0,   0}};
+    const Mesh m = {1, {{AXIS_dp, 2}}};
+    LayoutPlace p[3] = {{n[0], 0, layout_chunk_along(&m, 1, 4, 1, n[0])},
+                        {n[1], 6, layout_chunk_along(&m, 1, 4, 3, n[1])},
+                        {n[2], 18, layout_chunk(&m, 1, 3, n[2])}};
+    Layout l = layout_by_chunks(&m, 1, 22);
+    for (int64_t number = 0; number < 2; number++) {
+        int shard[22] = {0}, x[24];
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < n[k]; i++) x[i] = 100 * (k + 1) + i;
+            cut(&l, &p[k], number, x, shard);
+            assert_int_equal(layout_axis(&l, &p[k], dim[k], k == 1 ? 3 : 2), k < 2);
+        }
+        assert_memory_equal(shard, wanted[number], sizeof shard);
+    }
+    p[0].chunk = 3;
+    assert_int_equal(layout_axis(&l, &p[0], dim[0], 2), -1);
+    assert_int_equal(layout_chunk_along(&m, 0, 4, 1, 12), 12); /* one rank */
+}
+
 static void without_axes_every_rank_holds_all(void **state) {
     (void)state;
     Layout l = layout_of(&two_by_two, 0, 7, false);
@@ -189,6 +223,7 @@ int main(void) {
         cmocka_unit_test(every_element_is_in_one_shard),
         cmocka_unit_test(chunks_are_gathered_to_what_was_cut),
         cmocka_unit_test(rank_2_of_4_sends_what_pytorch_sends),
+        cmocka_unit_test(columns_are_sent_as_pytorch_sends_them),
         cmocka_unit_test(without_axes_every_rank_holds_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
