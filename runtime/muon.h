@@ -14,33 +14,43 @@
 #define MUON_C 2.0315f
 #define MUON_LEAST_NORM 1e-7
 
-/* The part of a matrix that this rank holds: elements [from, to) of it, element e of which is
- * element at + e of the operands and in_u + e of u. */
+/* Which elements of a matrix a rank holds: number i is first + i / run * cycle + i % run. */
+typedef struct MuonElements {
+    int64_t first, run, cycle;
+} MuonElements;
+
+/* The part of a matrix that this rank holds: elements [at, at + n) of the operands; element e of
+ * the matrix is element in_u + e of u. */
 typedef struct MuonPart {
     const Type *type;
     double lr_factor, decay;
-    int64_t at, from, to, in_u;
+    int64_t at, n, in_u;
+    MuonElements of;
 } MuonPart;
 
 /* Matrix k of the group, after *q, or what the operands of n elements are without a group. */
 static inline bool muon_next_part(const KernelCall *call, const PlanGroup *group, uint32_t k,
                                   int64_t n, MuonPart *q) {
-    MuonPart part = {call->in_type[0], 1, call->attr->weight_decay, 0, 0, n, 0};
+    MuonPart part = {call->in_type[0], 1, call->attr->weight_decay, 0, n, 0, {0, n, n}};
     if (group && k >= group->n_param) return false;
     if (group) {
         const RankInfo *rank = call->rank;
         uint64_t row = (uint64_t)group->first_param + k;
         LayoutPlace place = plan_place(rank->plan, row);
         const PlanParam *param = &rank->plan->params[rank->plan->group_params[row].param];
-        /* in chunks, elements [first, end) are here */
-        int64_t first = place.chunk * rank_number(rank, group);
-        int64_t end = place.chunk ? MIN(first + place.chunk, place.n) : place.n;
+        Layout layout = plan_layout(group);
+        int64_t number = rank_number(rank, group), shards = layout_shards(&layout);
+        LayoutHeld held = layout_held(&layout, &place, number);
         part.type = &param->type;
         part.lr_factor = plan_lr_factor(param);
         part.decay = plan_decay(param, part.decay);
-        part.at = place.offset - rank_start(rank, group) - first;
-        part.from = MAX(-part.at, first);
-        part.to = MIN(n - part.at, end);
+        part.at = held.at;
+        part.n = MIN(held.n, n - held.at);
+        part.of.first = place.chunk
+                            ? place.chunk * number
+                            : layout_element_of(&layout, &place, number * layout.shard + held.at);
+        part.of.run = place.chunk ? place.chunk : place.n;
+        part.of.cycle = part.of.run * shards;
         part.in_u = k ? q->in_u + muon_room(q->type) : 0;
     }
     *q = part;

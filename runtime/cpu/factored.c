@@ -13,14 +13,15 @@
  *   factored_rms     the sum of squares of u = g / sqrt(row column / mean over rows)
  *   adafactor        p -= lr' max(eps2, rms(p)) / max(1, rms(u) / limit) u
  *
- * Parameters are at hand one after the other, in the order of the group.
+ * Parameters are at hand one after the other, in the order of the group; one that is cut along
+ * another axis than the first in pieces, which threads share.
  */
 #include <math.h>
 
 #include "exact.h"
 #include "kernel.h"
 
-/* The part of a parameter that this rank answers for. */
+/* What this rank answers for of a piece of a parameter. */
 typedef struct Part {
     const PlanParam *param;
     FactorShape shape;
@@ -28,6 +29,9 @@ typedef struct Part {
     int64_t from, to;       /* elements of it */
     int64_t numbers, words; /* where its own begin in m and in sums */
     uint32_t row;           /* in the group */
+    int64_t piece;          /* which one it is of those that this rank holds */
+    Range held;             /* elements of the piece */
+    bool alone;             /* there is no other */
 } Part;
 
 typedef struct Factored {
@@ -51,8 +55,8 @@ static bool open_factored(Factored *f, const Launch *l, int scale, int64_t n, bo
     return true;
 }
 
-/* The next part after *part, beginning with a zeroed one. */
-static bool next_part(const Factored *f, Part *part) {
+/* The next parameter after that of *part, beginning with a zeroed one. */
+static bool next_param(const Factored *f, Part *part) {
     const Plan *plan = f->l->call->rank->plan;
     if (part->param) {
         part->row++;
@@ -63,18 +67,55 @@ static bool next_part(const Factored *f, Part *part) {
     const PlanGroupParam *place = plan->group_params + f->group->first_param + part->row;
     part->param = &plan->params[place->param];
     part->shape = factor_shape(&part->param->type);
-    int64_t n = type_elements(&part->param->type); /* in chunks, elements [first, end) are here */
-    int64_t first = place->chunk * rank_number(f->l->call->rank, f->group);
-    int64_t end = place->chunk ? MIN(first + place->chunk, n) : n;
-    part->at = place->offset - rank_start(f->l->call->rank, f->group) - first;
-    part->from = MAX(f->mine.from - part->at, first);
-    part->to = MIN(f->mine.to - part->at, end);
     return true;
+}
+
+/* Its piece number part->piece, if this rank holds so many. */
+static bool take_piece(const Factored *f, Part *part) {
+    const RankInfo *rank = f->l->call->rank;
+    Layout layout = plan_layout(f->group);
+    LayoutPlace place = plan_place(rank->plan, (uint64_t)f->group->first_param + part->row);
+    int64_t number = rank_number(rank, f->group);
+    LayoutPiece held = layout_piece(&layout, &place, number, part->piece);
+    if (!held.count) return false;
+    part->held = (Range){held.first, held.first + held.count};
+    part->alone = held.count == layout_held(&layout, &place, number).n;
+    part->at = held.at - held.first;
+    part->from = MAX(f->mine.from - part->at, part->held.from);
+    part->to = MIN(f->mine.to - part->at, part->held.to);
+    return true;
+}
+
+/* The next part after *part, beginning with a zeroed one. */
+static bool next_part(const Factored *f, Part *part) {
+    part->piece++;
+    while (!part->param || !take_piece(f, part)) {
+        if (!next_param(f, part)) return false;
+        part->piece = 0;
+    }
+    return true;
+}
+
+/* This thread's share of the part, from 0 on: of one of several pieces all of it, or nothing. */
+static Range my_share(const Part *p, int64_t grain) {
+    int64_t n = p->to - p->from;
+    if (p->alone) return my_range(n, grain);
+    bool mine = p->piece % omp_get_num_threads() == omp_get_thread_num();
+    return (Range){0, mine ? n : 0};
+}
+
+/* The columns that it adds up of every piece: no other thread does. */
+static Range my_columns(const Part *p) {
+    int64_t columns = p->shape.columns, width = MIN(p->held.to - p->held.from, columns);
+    if (p->alone) return my_range(columns, LANES);
+    Range r = my_range(width, LANES);
+    int64_t first = p->held.from % columns; /* that of all pieces, or 0: they have whole rows */
+    return (Range){first + r.from, first + r.to};
 }
 
 static int64_t all_numbers(const Factored *f, int64_t *words) {
     Part part = {0};
-    while (next_part(f, &part)) {
+    while (next_param(f, &part)) {
     }
     *words = part.words;
     return part.numbers;
@@ -135,11 +176,35 @@ static void sum_squares(const Factored *f, const Operand *g, const Part *p, Rang
     }
 }
 
-static void sum_weights(const Operand *w, const Part *p, Range mine, int64_t *words) {
-    ExactSum sum = {0};
+/* A thread's exact sum of the parts of one parameter; `words`: of all threads. */
+typedef struct OwnSum {
+    ExactSum sum;
+    int64_t *words;
+} OwnSum;
+
+/* What comes now goes to other words: what came so far is added to its own. */
+static void begin_sum(OwnSum *s, int64_t *words) {
+    if (s->words == words) return;
+    if (s->words) exact_finish(&s->sum, s->words);
+    *s = (OwnSum){.words = words};
+}
+
+static void sum_weights(OwnSum *s, const Operand *w, const Part *p, Range mine) {
     for (int64_t i = mine.from; i < mine.to; i += LANES)
-        exact_push(&sum, v_get(w->at, w->dtype, p->at + p->from + i, mine.to - i), true);
-    exact_finish(&sum, words);
+        exact_push(&s->sum, v_get(w->at, w->dtype, p->at + p->from + i, mine.to - i), true);
+}
+
+/* The squares of the part that this thread adds up. */
+static void sum_part(const Factored *f, const Operand *g, const Part *p, int64_t *rows) {
+    Part share = *p;
+    if (p->shape.columns) {
+        sum_squares(f, g, p, my_columns(p), rows);
+        return;
+    }
+    Range mine = my_share(p, LANES);
+    share.from = p->from + mine.from;
+    share.to = p->from + mine.to;
+    sum_squares(f, g, &share, (Range){0, 1}, rows);
 }
 
 /* (p, g, scale) -> sums. A gradient that is not finite is said by the scale. */
@@ -154,20 +219,16 @@ KERNEL(factored_sums) {
     memset(out.at, 0, (size_t)words * sizeof(int64_t));
     bool squares = f.scale[SCALE_NORM] > 0.0; /* false too where it is not a number */
 #pragma omp parallel num_threads(threads_for(l, g.n))
-    for (Part p = {0}; next_part(&f, &p);) {
-        if (p.from >= p.to) continue;
-        int64_t *own = (int64_t *)out.at + p.words;
-        if (squares && isfinite(f.scale[SCALE_NORM]) && p.shape.columns) {
-            sum_squares(&f, &g, &p, my_range(p.shape.columns, LANES), own);
-        } else if (squares && isfinite(f.scale[SCALE_NORM])) {
-            Range mine = my_range(p.to - p.from, LANES);
-            Part share = p;
-            share.from = p.from + mine.from;
-            share.to = p.from + mine.to;
-            sum_squares(&f, &g, &share, (Range){0, 1}, own);
+    {
+        OwnSum sum = {.words = NULL};
+        for (Part p = {0}; next_part(&f, &p);) {
+            if (p.from >= p.to) continue;
+            int64_t *own = (int64_t *)out.at + p.words;
+            if (squares && isfinite(f.scale[SCALE_NORM])) sum_part(&f, &g, &p, own);
+            begin_sum(&sum, own + factor_words(&p.param->type) - EXACT_WORDS);
+            sum_weights(&sum, &w, &p, my_share(&p, 512));
         }
-        sum_weights(&w, &p, my_range(p.to - p.from, 512),
-                    own + factor_words(&p.param->type) - EXACT_WORDS);
+        begin_sum(&sum, NULL);
     }
     return 0;
 }
@@ -210,7 +271,7 @@ KERNEL(factored_means) {
     Means u = {.unit = ldexp(1.0, top_exponent(f.scale) - HIGH_BITS),
                .weight = (float)((const double *)step.at)[STEP_FACTORED],
                .not_finite = f.scale[SCALE_FINITE] == 0.0};
-    for (Part p = {0}; next_part(&f, &p);) {
+    for (Part p = {0}; next_param(&f, &p);) {
         const FactorShape *s = &p.shape;
         float *m = (float *)out.at + p.numbers;
         const int64_t *w = (const int64_t *)sums.at + p.words;
@@ -263,16 +324,19 @@ KERNEL(factored_rms) {
     float eps = (float)l->call->attr->eps;
     memset(out.at, 0, (size_t)out.n * sizeof(int64_t));
 #pragma omp parallel num_threads(threads_for(l, g.n))
-    for (Part p = {0}; next_part(&f, &p);) {
-        if (p.from >= p.to) continue;
-        Range mine = my_range(p.to - p.from, 512);
-        const float *own = (const float *)m.at + p.numbers;
-        ExactSum sum = {0};
-        for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
-            n = together(&p, e, p.from + mine.to);
-            exact_push(&sum, step_of(&f, &g, &p, own, eps, e, n), true);
+    {
+        OwnSum sum = {.words = NULL};
+        for (Part p = {0}; next_part(&f, &p);) {
+            if (p.from >= p.to) continue;
+            Range mine = my_share(&p, 512);
+            const float *own = (const float *)m.at + p.numbers;
+            begin_sum(&sum, (int64_t *)out.at + p.row * EXACT_WORDS);
+            for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {
+                n = together(&p, e, p.from + mine.to);
+                exact_push(&sum.sum, step_of(&f, &g, &p, own, eps, e, n), true);
+            }
         }
-        exact_finish(&sum, (int64_t *)out.at + p.row * EXACT_WORDS);
+        begin_sum(&sum, NULL);
     }
     return 0;
 }
@@ -316,7 +380,7 @@ KERNEL(adafactor) {
 #pragma omp parallel num_threads(threads_for(l, g.n))
     for (Part p = {0}; next_part(&f, &p);) {
         if (p.from >= p.to) continue;
-        Range mine = my_range(p.to - p.from, 1024);
+        Range mine = my_share(&p, 1024);
         Rate rate = rate_of(&f, &p, step.at, sums.at, rms.at);
         const float *own = (const float *)m.at + p.numbers;
         for (int64_t e = p.from + mine.from, n; e < p.from + mine.to; e += n) {

@@ -214,18 +214,18 @@ static void copy_parameter(const Chunks *c, char *to, const char *flat) {
     }
 }
 
-/* This thread's share of each chunk, into the vector, and zeros where the parameter has no more. */
+/* This thread's share of all the room for chunks, of the vector, and zeros where the parameter has
+ * no more. */
 static void copy_chunks(const Chunks *c, char *flat, const char *from) {
     const LayoutPlace *p = &c->place;
-    Range r = my_range(p->chunk, 64);
-    int64_t shards = layout_shards(&c->layout), chunks = layout_end(&c->layout, p) - p->offset;
-    chunks = chunks / p->chunk * shards;
-    for (int64_t k = 0; k < chunks; k++) {
-        int64_t at = k % shards * c->layout.shard + p->offset + k / shards * p->chunk + r.from;
-        int64_t held = MIN(MAX(p->n - k * p->chunk - r.from, 0), r.to - r.from);
-        memcpy(flat + at * c->size, from + (k * p->chunk + r.from) * c->size * (held > 0),
-               (size_t)(held * c->size));
-        memset(flat + (at + held) * c->size, 0, (size_t)((r.to - r.from - held) * c->size));
+    int64_t room = (layout_end(&c->layout, p) - p->offset) * layout_shards(&c->layout);
+    LayoutPlace filled = {room, p->offset, p->chunk};
+    Range r = my_range(room, 64);
+    for (int64_t e = r.from, n; e < r.to; e += n) {
+        n = MIN(layout_run(&c->layout, &filled, e), r.to - e);
+        int64_t at = layout_element(&c->layout, &filled, e), held = MIN(MAX(p->n - e, 0), n);
+        memcpy(flat + at * c->size, from + e * c->size * (held > 0), (size_t)(held * c->size));
+        memset(flat + (at + held) * c->size, 0, (size_t)((n - held) * c->size));
     }
 }
 

@@ -21,6 +21,18 @@ VECTOR_INLINE V16 lerp(V16 a, V16 b, float weight) {
     return weight < 0.5f ? a + weight * (b - a) : b - (b - a) * (1.0f - weight);
 }
 
+/* n elements of a matrix that are one after the other here, too. */
+typedef struct Run {
+    int64_t element, n;
+} Run;
+
+/* Those from number i of the part on, up to `to`. */
+static Run run_at(const MuonPart *q, int64_t i, int64_t to) {
+    const MuonElements *of = &q->of;
+    int64_t within = i % of->run;
+    return (Run){of->first + i / of->run * of->cycle + within, MIN(of->run - within, to - i)};
+}
+
 typedef struct Momentum {
     Operand m, g;
     Result to;
@@ -45,6 +57,18 @@ static void move_momentum(const Momentum *s, int64_t from, int64_t to, Range min
     }
 }
 
+/* This thread's share of the part. s->u: of the matrix. */
+static void move_runs(const Momentum *s, const MuonPart *q, Range mine) {
+    Range r = my_range(q->n, 1024);
+    for (int64_t i = r.from, n; i < r.to; i += n) {
+        Run run = run_at(q, i, r.to);
+        Momentum own = *s;
+        n = run.n;
+        own.u += run.element - (q->at + i);
+        move_momentum(&own, q->at + i, q->at + i + n, mine);
+    }
+}
+
 /* (m, g, scale) -> m, u */
 KERNEL(muon_momentum) {
     Operand m = input(l, 0), g = input(l, 1), factors = input(l, 2);
@@ -63,21 +87,18 @@ KERNEL(muon_momentum) {
     if (group && group->split) rank_own_part(l->call->rank, group, m.n, &mine.from, &mine.to);
     MuonPart q = {0};
     for (uint32_t k = 0; muon_next_part(l->call, group, k, m.n, &q); k++) {
-        if (q.from >= q.to) continue;
+        if (q.n <= 0) continue;
         if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
         Momentum s = {m,
                       g,
                       to,
-                      (float *)u.at + (q.in_u - q.at),
+                      (float *)u.at + q.in_u,
                       (float)scale[SCALE_GRADIENT],
                       (float)attr->clip_value,
                       (float)attr->momentum,
                       attr->nesterov};
-#pragma omp parallel num_threads(threads_for(l, q.to - q.from))
-        {
-            Range r = my_range(q.to - q.from, 1024);
-            move_momentum(&s, q.at + q.from + r.from, q.at + q.from + r.to, mine);
-        }
+#pragma omp parallel num_threads(threads_for(l, q.n))
+        move_runs(&s, &q, mine);
     }
     return 0;
 }
@@ -176,7 +197,7 @@ static int orthogonalize(const Launch *l, Matrix *a, float *work) {
 static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
-    if (q->from >= q->to) return 0;
+    if (q->n <= 0) return 0;
     if (q->type->rank != 2 || q->in_u + type_elements(q->type) > u.n || work.n < muon_work(q->type))
         return bad_operands(l);
     Matrix a = {
@@ -186,13 +207,15 @@ static int move_matrix(const Launch *l, const MuonPart *q, const double *step) {
     double lr = step[STEP_LR] * q->lr_factor;
     float keep = (float)(1.0 - lr * q->decay);
     float by = (float)(lr * muon_rate(l->call->attr->rate, a.rows, a.columns));
-#pragma omp parallel num_threads(threads_for(l, q->to - q->from))
+#pragma omp parallel num_threads(threads_for(l, q->n))
     {
-        Range r = my_range(q->to - q->from, 1024);
-        for (int64_t i = q->from + r.from; i < q->from + r.to; i += LANES) {
-            int64_t n = q->from + r.to - i;
+        Range r = my_range(q->n, 1024);
+        for (int64_t i = r.from, n; i < r.to; i += n) {
+            Run run = run_at(q, i, r.to);
+            n = MIN(run.n, (int64_t)LANES);
             V16 p = v_get(w.at, w.dtype, q->at + i, n) * keep;
-            v_put(out.at, out.dtype, q->at + i, n, p - by * v_get(a.x, DT_F32, i, n));
+            V16 x = v_get(a.x, DT_F32, run.element, n);
+            v_put(out.at, out.dtype, q->at + i, n, p - by * x);
         }
     }
     return 0;

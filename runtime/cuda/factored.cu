@@ -2,7 +2,8 @@
  * sums depend on no order, is said in runtime/cpu/factored.c.
  *
  * `across` blocks work on each parameter of the group, whose shape and places are in the table of
- * segments; those of parameters that this rank holds nothing of end at once.
+ * segments. They share it; of one that is cut along another axis than the first each takes some of
+ * its pieces.
  */
 #include "exact.h"
 
@@ -12,7 +13,8 @@ struct Factored {
     const SegmentStart *segment; /* of the group's first parameter */
     const double *scale, *step;
     int64_t start;    /* where a flat parameter at offset 0 would be: this much before element 0 */
-    int64_t number;   /* of the shard */
+    int64_t number;   /* of the shard, .. */
+    int64_t shards;   /* .. of so many */
     int64_t from, to; /* elements of the operands that this rank answers for */
     unsigned across;  /* blocks a parameter */
     float clip_value, eps;
@@ -23,22 +25,42 @@ struct Factored {
 DEVICE unsigned param_row(const Factored &f) { return blockIdx.x / f.across; }
 DEVICE int64_t block_of(const Factored &f) { return blockIdx.x % f.across; }
 
-/* The part of the block's parameter: elements [from, to) of it, element 0 at `at`. */
+/* A part of the block's parameter: elements [from, to) of it, element 0 at `at`. */
 struct Part {
     const SegmentStart *s;
     int64_t at, from, to;
+    /* The block is number `block` of those that share it. */
+    int64_t block, blocks;
+    int64_t piece, step, pieces; /* the next one is piece + step; how many there are */
 };
 
+/* Where it is in chunks, piece j is chunk j * shards + number. */
+DEVICE void take_piece(const Factored &f, Part &p) {
+    int64_t chunk = p.s->chunk, first = (p.piece * f.shards + f.number) * chunk;
+    int64_t end = chunk && first + chunk < p.s->elements ? first + chunk : p.s->elements;
+    p.at = p.s->offset - f.start + p.piece * chunk - first;
+    p.from = f.from - p.at > first ? f.from - p.at : first;
+    p.to = f.to - p.at < end ? f.to - p.at : end;
+}
+
+/* The first part of the block's; then the next one, as long as there is one. */
 DEVICE Part part_of(const Factored &f) {
     Part p;
     p.s = f.segment + param_row(f);
-    int64_t first = p.s->chunk * f.number; /* of its elements here, where it is in chunks */
-    int64_t end =
-        p.s->chunk && first + p.s->chunk < p.s->elements ? first + p.s->chunk : p.s->elements;
-    p.at = p.s->offset - f.start - first;
-    p.from = f.from - p.at > first ? f.from - p.at : first;
-    p.to = f.to - p.at < end ? f.to - p.at : end;
+    int64_t chunks = p.s->chunk ? (p.s->elements - 1) / p.s->chunk + 1 : 1;
+    p.pieces = p.s->chunk ? (chunks - f.number + f.shards - 1) / f.shards : 1;
+    bool several = p.pieces > 1;
+    p.block = several ? 0 : block_of(f);
+    p.blocks = several ? 1 : f.across;
+    p.piece = several ? block_of(f) : 0;
+    p.step = several ? f.across : 1;
+    take_piece(f, p);
     return p;
+}
+DEVICE bool is_part(const Part &p) { return p.piece < p.pieces; }
+DEVICE void next_part(const Factored &f, Part &p) {
+    p.piece += p.step;
+    take_piece(f, p);
 }
 
 /* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
@@ -94,20 +116,22 @@ DEVICE void sum_squares(const Factored &f, const Part &p, int64_t e, double unit
 __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) {
     __shared__ int64_t words[EXACT_WORDS];
     Part p = part_of(f);
-    if (p.from >= p.to) return;
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
     double norm = f.scale[SCALE_NORM];
     bool squares = norm > 0.0 && norm < 1e300;
     double unit = squares ? power_of_two(HIGH_BITS - top_exponent(f.scale)) : 0.0;
-    int64_t *own = sums + p.s->words, stride = (int64_t)f.across * THREADS * EIGHT;
+    int64_t *own = sums + p.s->words, stride = p.blocks * THREADS * EIGHT;
     /* whole warps stay together: the loop's bound is that of the warp's first lane */
-    int64_t warp = (block_of(f) * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
-    for (int64_t at = p.from + warp; at < p.to; at += stride) {
-        int64_t e = at + threadIdx.x % WARP * EIGHT;
-        if (squares && e < p.to) sum_squares(f, p, e, unit, own);
-        Eight w = load8(f.w, f.w_dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
-        exact_add<EIGHT>(words, w.x, true);
+    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t at = p.from + warp; at < p.to; at += stride) {
+            int64_t e = at + threadIdx.x % WARP * EIGHT;
+            if (squares && e < p.to) sum_squares(f, p, e, unit, own);
+            Eight w =
+                load8(f.w, f.w_dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
+            exact_add<EIGHT>(words, w.x, true);
+        }
     }
     __syncthreads();
     int64_t *total = own + 2 * p.s->shape.matrices * (p.s->shape.rows + p.s->shape.columns);
@@ -181,16 +205,17 @@ DEVICE Eight steps_of(const Factored &f, const Part &p, const float *own, int64_
 __global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m, int64_t *rms) {
     __shared__ int64_t words[EXACT_WORDS];
     Part p = part_of(f);
-    if (p.from >= p.to) return;
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
-    int64_t stride = (int64_t)f.across * THREADS * EIGHT;
-    int64_t warp = (block_of(f) * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
-    for (int64_t at = p.from + warp; at < p.to; at += stride) {
-        int64_t e = at + threadIdx.x % WARP * EIGHT;
-        Eight u = {};
-        if (e < p.to) u = steps_of(f, p, m + p.s->numbers, e);
-        exact_add<EIGHT>(words, u.x, true);
+    int64_t stride = p.blocks * THREADS * EIGHT;
+    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t at = p.from + warp; at < p.to; at += stride) {
+            int64_t e = at + threadIdx.x % WARP * EIGHT;
+            Eight u = {};
+            if (e < p.to) u = steps_of(f, p, m + p.s->numbers, e);
+            exact_add<EIGHT>(words, u.x, true);
+        }
     }
     __syncthreads();
     int64_t *total = rms + (int64_t)param_row(f) * EXACT_WORDS;
@@ -211,7 +236,7 @@ __global__ void __launch_bounds__(THREADS)
     update_weights(Factored f, Limits a, void *to, const float *m, const int64_t *sums,
                    const int64_t *rms) {
     Part p = part_of(f);
-    if (p.from >= p.to) return;
+    if (!is_part(p)) return;
     bool apply = f.scale[SCALE_APPLY] != 0.0;
     const SegmentStart *s = p.s;
     double lr = f.step[STEP_LR] * s->lr_factor, most = 1.0 / sqrt(f.step[STEP_INDEX] + 1.0);
@@ -221,14 +246,16 @@ __global__ void __launch_bounds__(THREADS)
     double size = exact_rms(rms + (int64_t)param_row(f) * EXACT_WORDS, s->elements) / a.limit;
     double alpha = (weight < a.eps2 ? a.eps2 : weight) * (lr < most ? lr : most);
     float keep = (float)(1.0 - lr * decay), step = (float)(alpha / (size < 1.0 ? 1.0 : size));
-    for (int64_t e = p.from + (block_of(f) * THREADS + threadIdx.x) * EIGHT; e < p.to;
-         e += (int64_t)f.across * THREADS * EIGHT) {
-        Eight w = load8(f.w, f.w_dtype, p.at + e, p.to - e);
-        if (apply) {
-            Eight u = steps_of(f, p, m + s->numbers, e);
-            EACH(j) w.x[j] = w.x[j] * keep - step * u.x[j];
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t e = p.from + (p.block * THREADS + threadIdx.x) * EIGHT; e < p.to;
+             e += p.blocks * THREADS * EIGHT) {
+            Eight w = load8(f.w, f.w_dtype, p.at + e, p.to - e);
+            if (apply) {
+                Eight u = steps_of(f, p, m + s->numbers, e);
+                EACH(j) w.x[j] = w.x[j] * keep - step * u.x[j];
+            }
+            store8(to, f.w_dtype, p.at + e, p.to - e, w);
         }
-        store8(to, f.w_dtype, p.at + e, p.to - e, w);
     }
 }
 
@@ -248,6 +275,8 @@ static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, boo
     f->scale = (const double *)factors.at;
     f->start = rank_start(l->call->rank, group);
     f->number = rank_number(l->call->rank, group);
+    Layout layout = plan_layout(group);
+    f->shards = layout_shards(&layout);
     f->to = n;
     f->clip_value = (float)l->call->attr->clip_value;
     f->eps = (float)l->call->attr->eps;

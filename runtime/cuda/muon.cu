@@ -15,13 +15,23 @@ static unsigned some_blocks(int64_t n) {
     return MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
 }
 
+/* Element i of those of a matrix that this rank holds. */
+DEVICE int64_t element_of(const MuonElements &of, int64_t i) {
+    return of.first + i / of.run * of.cycle + i % of.run;
+}
+/* Are n elements from number i on, eight at most, one after the other in the matrix? */
+DEVICE bool is_run(const MuonElements &of, int64_t i, int64_t n) {
+    return i % of.run + (n < EIGHT ? n : EIGHT) <= of.run;
+}
+
 /* ---- muon_momentum */
 
 struct Momentum {
     void *out;
     const void *m, *g;
-    float *u; /* of element 0 of the operands, if it were of the matrix */
+    float *u; /* of the matrix */
     const double *scale;
+    MuonElements of;
     int64_t first, to; /* elements of the operands */
     int64_t from, end; /* of these, u is written for [from, end) */
     float clip_value, momentum;
@@ -39,6 +49,8 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
     float factor = (float)s.scale[SCALE_GRADIENT];
     EACH_EIGHT(e, s.to - s.first) {
         int64_t at = s.first + e, n = s.to - at;
+        int64_t element = element_of(s.of, e);
+        bool run = is_run(s.of, e, n);
         Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
         EACH(j) {
             float x = g.x[j] * factor;
@@ -49,7 +61,7 @@ __global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
             if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
             float u = s.nesterov ? lerp(x, m.x[j], s.momentum) : m.x[j];
             bool mine = j < n && at + j >= s.from && at + j < s.end;
-            if (mine && applies) s.u[at + j] = u + 0.0f;
+            if (mine && applies) s.u[run ? element + j : element_of(s.of, e + j)] = u + 0.0f;
         }
         store8(s.out, s.dtype, at, n, m);
     }
@@ -73,16 +85,17 @@ KERNEL(muon_momentum) {
                                                 cudaMemcpyDeviceToDevice, l->stream));
     MuonPart q = {};
     for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
-        if (q.from >= q.to) continue;
+        if (q.n <= 0) continue;
         if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
         Momentum s = {};
         s.out = to.at;
         s.m = m.at;
         s.g = g.at;
-        s.u = (float *)u.at + (q.in_u - q.at);
+        s.u = (float *)u.at + q.in_u;
+        s.of = q.of;
         s.scale = (const double *)scale.at;
-        s.first = q.at + q.from;
-        s.to = q.at + q.to;
+        s.first = q.at;
+        s.to = q.at + q.n;
         s.from = from;
         s.end = end;
         s.clip_value = (float)a->clip_value;
@@ -137,13 +150,14 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Elements [from, to) of a matrix whose element 0 is element `at` of the operands. */
+/* Elements of the matrix x that are elements [at, end) of the operands. */
 struct Moved {
     void *to;
     const void *p;
     const float *x;
     const double *scale, *step;
-    int64_t at, from, end;
+    MuonElements of;
+    int64_t at, end;
     double lr_factor, decay, ratio;
     int dtype;
 };
@@ -152,11 +166,15 @@ __global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
     if (q.scale[SCALE_APPLY] == 0.0) return;
     double lr = q.step[STEP_LR] * q.lr_factor;
     float keep = (float)(1.0 - lr * q.decay), by = (float)(lr * q.ratio);
-    EACH_EIGHT(i, q.end - q.from) {
-        int64_t e = q.from + i, n = q.end - e;
-        Eight p = load8(q.p, q.dtype, q.at + e, n), x = load8(q.x, DT_F32, e, n);
+    EACH_EIGHT(i, q.end - q.at) {
+        int64_t at = q.at + i, n = q.end - at;
+        Eight p = load8(q.p, q.dtype, at, n), x;
+        if (is_run(q.of, i, n))
+            x = load8(q.x, DT_F32, element_of(q.of, i), n);
+        else
+            EACH(j) x.x[j] = j < n ? q.x[element_of(q.of, i + j)] : 0.0f;
         EACH(j) p.x[j] = p.x[j] * keep - by * x.x[j];
-        store8(q.to, q.dtype, q.at + e, n, p);
+        store8(q.to, q.dtype, at, n, p);
     }
 }
 
@@ -224,7 +242,7 @@ static int move(const Launch *l, const MuonPart &part) {
     Operand w = input(l, 0), u = input(l, 1);
     Result out = output(l, 0), work = output(l, 1);
     const Type *t = part.type;
-    if (part.from >= part.to) return 0;
+    if (part.n <= 0) return 0;
     if (t->rank != 2 || part.in_u + type_elements(t) > u.n || work.n < muon_work(t))
         return bad_operands(l);
     Matrix a = {};
@@ -238,14 +256,14 @@ static int move(const Launch *l, const MuonPart &part) {
     q.x = a.x;
     q.scale = (const double *)input(l, 2).at;
     q.step = (const double *)input(l, 3).at;
+    q.of = part.of;
     q.at = part.at;
-    q.from = part.from;
-    q.end = part.to;
+    q.end = part.at + part.n;
     q.lr_factor = part.lr_factor;
     q.decay = part.decay;
     q.ratio = muon_rate(l->call->attr->rate, a.rows, a.columns);
     q.dtype = w.dtype;
-    return LAUNCH(l, move_matrix, some_blocks(q.end - q.from), THREADS, 0, q);
+    return LAUNCH(l, move_matrix, some_blocks(part.n), THREADS, 0, q);
 }
 
 /* (p, u, scale, step) -> p, work */

@@ -209,11 +209,16 @@
         .in = {NORMAL(r, 1), IN(DT_I32, IDS, r, 1)}, .out = {REAL(r, e)},                          \
         .reference = ref_topk_grad, .limit = e                                                     \
     }
-#define COPY_OUT(param, ...)                                                                       \
+#define COPY_OUT(of, n, param, ...)                                                                \
     {                                                                                              \
-        .op = OP_copy_out, .title = "copy_out " #param, .attr = {.index = param}, .n_in = 1,       \
-        .n_out = 1, .in = {IN(DT_F32, NORMAL, 206)}, .out = {F32(__VA_ARGS__)},                    \
-        .reference = ref_copy_out, .plan = &row_plan                                               \
+        .op = OP_copy_out, .title = "copy_out " #of " " #param, .attr = {.index = param},          \
+        .n_in = 1, .n_out = 1, .in = {IN(DT_F32, NORMAL, n)}, .out = {F32(__VA_ARGS__)},           \
+        .reference = ref_copy_out, .plan = &(of)                                                   \
+    }
+#define COPY_IN(of, n, parameters, ...)                                                            \
+    {                                                                                              \
+        .op = OP_copy_in, .title = "copy_in " #of, .attr = {.group = 0}, .n_in = parameters,       \
+        .n_out = 1, .in = {__VA_ARGS__}, .out = {F32(n)}, .reference = ref_copy_in, .plan = &(of)  \
     }
 #define AMAX(of, parameters, shard, of_rank)                                                       \
     {.op = OP_amax,                                                                                \
@@ -255,11 +260,12 @@
         .out = {OUT(DT_F64, SCALE_SLOTS)}, .reference = ref_step_scale, .derive = derive_largest,  \
         .tolerance = 1e-14                                                                         \
     }
-#define DEQUANTIZE(param, tables, numbers, ...)                                                    \
+/* parameters: of the group, numbers: of its vector. */
+#define DEQUANTIZE(param, tables, parameters, numbers, ...)                                        \
     {                                                                                              \
         .op = OP_dequantize, .title = "dequantize " #param " of " #tables,                         \
         .attr = {.index = param}, .n_in = 2, .n_out = 1,                                           \
-        .in = {IN(DT_F8E4M3, NORMAL, numbers), IN(DT_I32, DERIVED, 5)},                            \
+        .in = {IN(DT_F8E4M3, NORMAL, numbers), IN(DT_I32, DERIVED, parameters)},                   \
         .out = {REAL(__VA_ARGS__)}, .reference = ref_dequantize, .derive = derive_largest,         \
         .plan = &tables                                                                            \
     }

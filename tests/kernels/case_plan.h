@@ -21,7 +21,8 @@
 #define REAL(...) OUT(MIX, __VA_ARGS__)
 
 /* Groups over five parameters of 30, 1, 45, 7 and 100 elements, then three of matrices, wide and
- * tall: flat, whole on every rank, by rows; two ranks. */
+ * tall: flat, whole on every rank, by rows; two ranks. The last two groups have parameters that are
+ * cut along axis 1, beside others by rows. */
 static const PlanParam params[] = {
     {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {5, 6}}},
     {.flags = PARAM_NO_DECAY, .type = {.dtype = DT_F32, .rank = 1, .dim = {1}}},
@@ -37,12 +38,15 @@ static const PlanParam params[] = {
     {.flags = PARAM_GROUPED,
      .lr_factor = 3,
      .weight_decay = 0.2,
-     .type = {.dtype = DT_F32, .rank = 2, .dim = {7, 3}}}};
+     .type = {.dtype = DT_F32, .rank = 2, .dim = {7, 3}}},
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 2, .dim = {6, 10}}},
+    {.flags = 0, .type = {.dtype = DT_F32, .rank = 3, .dim = {3, 4, 5}}}};
 static const PlanGroupParam group_params[] = {
-    {0, 0, 0, 0},  {1, 0, 32, 0},  {2, 0, 36, 0}, {3, 0, 84, 0},  {4, 0, 92, 0},
-    {0, 0, 0, 0},  {2, 0, 32, 0},  {0, 0, 0, 18}, {1, 0, 18, 1},  {2, 0, 19, 30},
-    {3, 0, 49, 4}, {4, 0, 53, 50}, {0, 0, 0, 0},  {4, 0, 30, 0},  {5, 0, 132, 0},
-    {5, 0, 0, 0},  {0, 0, 24, 0},  {0, 0, 0, 18}, {4, 0, 18, 50}, {5, 0, 68, 12}};
+    {0, 0, 0, 0},   {1, 0, 32, 0},  {2, 0, 36, 0},  {3, 0, 84, 0},  {4, 0, 92, 0}, {0, 0, 0, 0},
+    {2, 0, 32, 0},  {0, 0, 0, 18},  {1, 0, 18, 1},  {2, 0, 19, 30}, {3, 0, 49, 4}, {4, 0, 53, 50},
+    {0, 0, 0, 0},   {4, 0, 30, 0},  {5, 0, 132, 0}, {5, 0, 0, 0},   {0, 0, 24, 0}, {0, 0, 0, 18},
+    {4, 0, 18, 50}, {5, 0, 68, 12}, {0, 0, 0, 3},   {7, 0, 15, 10}, {3, 0, 45, 4}, {4, 0, 49, 50},
+    {0, 0, 0, 3},   {6, 0, 15, 5},  {4, 0, 45, 50}};
 static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .split = 1,
                                     .n_param = 5,
@@ -81,7 +85,21 @@ static const PlanGroup groups[] = {{.flags = GROUP_TRAINABLE,
                                     .n_param = 3,
                                     .unpadded = 160,
                                     .padded = 160,
-                                    .shard = 80}};
+                                    .shard = 80},
+                                   {.flags = GROUP_TRAINABLE, /* by columns */
+                                    .split = 1,
+                                    .first_param = 20,
+                                    .n_param = 4,
+                                    .unpadded = 198,
+                                    .padded = 198,
+                                    .shard = 99},
+                                   {.flags = GROUP_TRAINABLE | GROUP_MATRICES, /* by columns */
+                                    .split = 1,
+                                    .first_param = 24,
+                                    .n_param = 3,
+                                    .unpadded = 190,
+                                    .padded = 190,
+                                    .shard = 95}};
 /* scale, sigmoid_grad; a chain with constants and two results, one of them rounded. */
 static const FormulaStep steps[] = {
     {SCALAR_scale, DT_F32, 0, {0}, 0, 0.3},
@@ -134,10 +152,10 @@ static const Plan plan = {.params = params,
                           .n_steps = ARRAY_LEN(steps),
                           .fields = fields,
                           .n_fields = ARRAY_LEN(fields)};
-/* The third group alone: there a parameter is in one group. */
-static const Plan row_plan = {.params = params,
-                              .n_params = ARRAY_LEN(params),
-                              .groups = groups + 2,
-                              .n_groups = 1,
-                              .group_params = group_params,
-                              .n_group_params = ARRAY_LEN(group_params)};
+/* One group alone, by rows or columns: there a parameter is in one group. */
+#define PLAN_OF(group)                                                                             \
+    {                                                                                              \
+        .params = params, .n_params = ARRAY_LEN(params), .groups = groups + (group),               \
+        .n_groups = 1, .group_params = group_params, .n_group_params = ARRAY_LEN(group_params)     \
+    }
+static const Plan row_plan = PLAN_OF(2), column_plan = PLAN_OF(6);

@@ -51,19 +51,22 @@ REF(pack) {
     }
 }
 
-/* The element of the parameter that element i of a vector of two shards is, or -1: by chunks. */
-static int64_t chunk_element(const Case *c, const PlanGroupParam *at, int64_t i) {
-    int64_t shard = c->plan->groups[0].shard, within = i % shard - at->offset;
-    int64_t e = i / shard * at->chunk + within;
-    bool inside =
-        within >= 0 && within < at->chunk && e < type_elements(&c->plan->params[at->param].type);
-    return inside ? e : -1;
+/* The element of the parameter that element i of shard `number` is, or -1: in chunks, of which a
+ * shard has every other one where there are two shards. */
+static int64_t chunk_element(const Case *c, const PlanGroup *g, const PlanGroupParam *at,
+                             int64_t number, int64_t i) {
+    int64_t n = type_elements(&c->plan->params[at->param].type), shards = g->padded / g->shard;
+    for (int64_t k = number, from = at->offset; k * at->chunk < n; k += shards, from += at->chunk)
+        if (i >= from && i < from + at->chunk && k * at->chunk + i - from < n)
+            return k * at->chunk + i - from;
+    return -1;
 }
 REF(copy_out) {
-    const PlanGroupParam *at = &c->plan->group_params[c->plan->groups[0].first_param];
-    at += c->attr.index;
+    const PlanGroup *g = &c->plan->groups[0];
+    const PlanGroupParam *at = &c->plan->group_params[g->first_param];
+    while (at->param != c->attr.index) at++;
     EACH(i, in_n(c, 0)) {
-        int64_t e = chunk_element(c, at, i);
+        int64_t e = chunk_element(c, g, at, i / g->shard, i % g->shard);
         if (e >= 0) out[0][e] = in[0][i];
     }
 }
@@ -72,7 +75,8 @@ REF(copy_in) {
     EACH(i, out_n(c, 0)) {
         out[0][i] = 0;
         EACH(p, g->n_param) {
-            int64_t e = chunk_element(c, &c->plan->group_params[g->first_param + p], i);
+            const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
+            int64_t e = chunk_element(c, g, at, i / g->shard, i % g->shard);
             if (e >= 0) out[0][i] = in[p][e];
         }
     }
@@ -239,11 +243,12 @@ static Element element_of(const Case *c, int64_t i) {
     for (uint32_t p = 0; p < g->n_param; p++) {
         const PlanGroupParam *at = &c->plan->group_params[g->first_param + p];
         const PlanParam *param = &c->plan->params[at->param];
-        int64_t n = type_elements(&param->type), first = chunks ? c->rank * at->chunk : 0;
-        if (i >= at->offset && i < at->offset + (chunks ? MIN(at->chunk, n - first) : n)) {
+        int64_t n = type_elements(&param->type);
+        int64_t e = chunks ? chunk_element(c, g, at, c->rank, i) : i - at->offset;
+        if (e >= 0 && e < n) {
             x.param = param;
             x.shape = factor_shape(&param->type);
-            x.e = first + i - at->offset;
+            x.e = e;
             x.row = x.shape.columns ? x.e / x.shape.columns : x.e;
             x.column = x.shape.columns
                            ? x.row / x.shape.rows * x.shape.columns + x.e % x.shape.columns
