@@ -71,13 +71,14 @@ static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to
     if (driver_stop) return EXIT_INTERRUPTED;
     memset(to, 0, (uint64_t)n * width);
     if (v->role != STATE_PARAM) return 0;
-    int64_t from;
-    const CkTensor *t = ck_tensor_at(&im->c, vector, first, &from);
-    for (int64_t done = 0; done < n; done += PIECE) {
+    for (int64_t done = 0, run; done < n; done += run) {
+        int64_t from;
+        const CkTensor *t = ck_tensor_at(&im->c, vector, first + done, &from);
         const TensorMatch *m = &im->match[im->param[t - im->c.tensor]];
+        run = ck_run(&im->c, t, from, MIN(n - done, (int64_t)PIECE));
         Piece p = {.match = m,
-                   .first = from + done,
-                   .n = MIN(n - done, (int64_t)PIECE),
+                   .first = from,
+                   .n = run,
                    .dtype = (int)v->dtype,
                    .to = (char *)to + (uint64_t)done * width};
         if (!mapped_read(read_piece, &p) || mapped_shorter(&m->tensor->file->map))

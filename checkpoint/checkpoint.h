@@ -9,7 +9,8 @@
  * element is written once, and what a rank writes of a vector is one range. Where that range cuts
  * a tensor, the whole rows of it are in the main file, and what is left of the first and the last
  * row in .head and .tail (.head2, .tail2 for further axes): each piece is a box, as other readers
- * of safetensors know them, with its place in DCP_SHARDING_INFO of the header.
+ * of safetensors know them, with its place in DCP_SHARDING_INFO of the header. A tensor that is cut
+ * along another axis than the first has its columns, or the like, there.
  *
  * Where a piece lies is a formula of the manifest's numbers; nothing is searched for. Each file is
  * hashed in blocks of 8 MiB, so that a part of it can be read and verified. The manifest has a hash
@@ -29,7 +30,7 @@
 #include "type.h"
 #include "util.h"
 
-enum { CK_ERROR_BYTES = 512, CK_VERSION = 2, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
+enum { CK_ERROR_BYTES = 512, CK_VERSION = 3, CK_BLOCK = 8 << 20, CK_ALIGN = 4096 };
 enum { CK_MOST_KEPT = 24 };             /* blocks */
 enum { CK_CLASSES = 2 * MAX_RANK - 1 }; /* files of a rank at most: main, head, tail, head2, .. */
 
@@ -103,18 +104,19 @@ void ck_plan_states(CkContents *c, const Plan *p, Arena *a, const PlanState **st
 /* layout.c: where everything is. */
 /* What the rank writes of the vector. */
 LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank);
-typedef struct CkPiece { /* a box of a tensor in a file: contiguous in both */
+typedef struct CkPiece { /* a box of a tensor in a file: contiguous there and in its vector */
     uint32_t tensor;
     int32_t class;
-    int64_t first, n;      /* elements of the tensor */
+    int64_t element, n;    /* elements [element, element + n) of the vector */
+    int64_t first;         /* the first one's number in the tensor */
     uint64_t at, bytes;    /* in the file, from the start of its data */
     int64_t low[MAX_RANK]; /* corner of the box, and its extent */
     int64_t extent[MAX_RANK];
 } CkPiece;
-/* The boxes of elements [first, first + n) in ascending order; at most CK_CLASSES. `at` is not set.
- */
+/* The boxes of elements [first, first + n) of a tensor in ascending order; at most CK_CLASSES. `at`
+ * and `element` are not set. */
 uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out);
-/* All pieces that the rank writes, by tensor and element. */
+/* All pieces that the rank writes, by tensor and element of the vector. */
 CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
 /* The list of all files with their sizes and room for hashes. 0, or EXIT_USER where a name cannot
  * stand in a header. */
@@ -128,6 +130,12 @@ const char *ck_setting(const CkContents *c, const char *key); /* or NULL */
 const CkTensor *ck_find(const CkContents *c, const char *name);
 /* The tensor that an element of a vector belongs to, which is no padding, and its element there. */
 const CkTensor *ck_tensor_at(const CkContents *c, uint32_t vector, int64_t element, int64_t *first);
+/* How many of the tensor's elements from e on, of n that follow it in the vector, follow it in the
+ * tensor too. */
+static inline int64_t ck_run(const CkContents *c, const CkTensor *t, int64_t e, int64_t n) {
+    LayoutPlace place = ck_place(t);
+    return t->chunk ? MIN(n, layout_run(&c->vector[t->vector].layout, &place, e)) : n;
+}
 
 /* ---- beside.c */
 

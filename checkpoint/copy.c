@@ -18,7 +18,8 @@
 
 /* ---- layouts */
 
-/* Each tensor in chunks of whole rows. */
+/* Each tensor in chunks of whole rows, also one that was cut along another axis: any number of
+ * ranks can share rows. */
 static Layout cut_by_rows(const CkContents *c, const CkVector *v, AxisSet split, CkTensor *tensor) {
     int64_t end = 0;
     for (uint32_t i = v->first; i < v->first + v->n; i++) {
@@ -130,10 +131,17 @@ typedef struct Copying {
 
 static int fetch(void *user, uint32_t vector, int64_t first, int64_t n, void *to, char *error) {
     const Copying *c = user;
-    int64_t from;
-    const CkTensor *t = ck_tensor_at(c->to, vector, first, &from);
-    if (*c->stop) return EXIT_INTERRUPTED;
-    return checkpoint_read(c->from, c->row[t - c->to->tensor], from, n, to, error);
+    uint64_t width = dtype_bytes((int)c->to->vector[vector].dtype);
+    int code = 0;
+    for (int64_t done = 0, run; done < n && !code; done += run) {
+        int64_t from;
+        const CkTensor *t = ck_tensor_at(c->to, vector, first + done, &from);
+        run = ck_run(c->to, t, from, n - done);
+        if (*c->stop) return EXIT_INTERRUPTED;
+        code = checkpoint_read(c->from, c->row[t - c->to->tensor], from, run,
+                               (char *)to + (uint64_t)done * width, error);
+    }
+    return code;
 }
 
 int ck_copy(Checkpoint *from, CkContents *to, const char *folder, const volatile int *stop,

@@ -9,6 +9,10 @@
  * its boxes go to the files of the next level, head and tail. A range inside of one row begins with
  * the next axis at once. So each file has at most one box of a tensor, and the name of the tensor
  * need not be changed.
+ *
+ * Of a tensor that is cut along another axis than the first, what a shard holds is itself an array,
+ * shorter along that axis: the range is cut at whole rows of it. The boxes lie in the tensor where
+ * that array does.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,22 +29,22 @@ LayoutRange ck_range(const CkContents *c, uint32_t vector, int32_t rank) {
 /* ---- boxes */
 
 typedef struct Cut {
-    const CkTensor *t;
+    const int64_t *dim; /* of the array that is cut */
+    int rank;
     CkPiece *out;
     uint32_t n;
 } Cut;
 
-/* Elements [first, end) of the tensor, whose axes before `axis` are fixed, as one box: rows of
+/* Elements [first, end) of the array, whose axes before `axis` are fixed, as one box: rows of
  * `row` elements of that axis. */
 static void add_box(Cut *cut, int axis, int64_t row, int64_t first, int64_t end, int32_t class) {
-    const CkTensor *t = cut->t;
     CkPiece *p = &cut->out[cut->n++];
     *p = (CkPiece){.class = class, .first = first, .n = end - first};
     int64_t below = 1;
-    for (int k = t->rank - 1; k >= 0; k--) {
-        p->low[k] = first / below % t->dim[k];
-        p->extent[k] = k < axis ? 1 : k > axis ? t->dim[k] : (end - first) / row;
-        below *= t->dim[k];
+    for (int k = cut->rank - 1; k >= 0; k--) {
+        p->low[k] = first / below % cut->dim[k];
+        p->extent[k] = k < axis ? 1 : k > axis ? cut->dim[k] : (end - first) / row;
+        below *= cut->dim[k];
     }
 }
 
@@ -49,10 +53,9 @@ static int32_t next_class(int32_t class, int32_t side) { return class ? class + 
 /* side: the class of a first level, 1 = head, 2 = tail. */
 static void cut_range(Cut *cut, int axis, int64_t above, int64_t first, int64_t end,
                       int32_t class) {
-    const CkTensor *t = cut->t;
     if (first == end) return;
-    int64_t row = t->rank ? above / t->dim[axis] : 1;
-    if (axis + 1 >= t->rank) {
+    int64_t row = cut->rank ? above / cut->dim[axis] : 1;
+    if (axis + 1 >= cut->rank) {
         add_box(cut, axis, 1, first, end, class);
         return;
     }
@@ -66,10 +69,39 @@ static void cut_range(Cut *cut, int axis, int64_t above, int64_t first, int64_t 
     cut_range(cut, axis + 1, row, high, end, next_class(class, 2));
 }
 
-uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out) {
-    Cut cut = {.t = t, .out = out};
-    cut_range(&cut, 0, t->elements, first, first + n, 0);
+static uint32_t cut_array(const int64_t *dim, int rank, int64_t elements, LayoutRange range,
+                          CkPiece *out) {
+    Cut cut = {.dim = dim, .rank = rank, .out = out};
+    cut_range(&cut, 0, elements, range.first, range.end, 0);
     return cut.n;
+}
+
+uint32_t ck_boxes(const CkTensor *t, int64_t first, int64_t n, CkPiece *out) {
+    return cut_array(t->dim, t->rank, t->elements, (LayoutRange){first, first + n}, out);
+}
+
+/* Elements [from, to) of what shard `number` holds of the tensor, as boxes of the tensor. */
+static uint32_t held_boxes(const CkVector *v, const CkTensor *t, int64_t number, int64_t from,
+                           int64_t to, CkPiece *out) {
+    LayoutPlace place = ck_place(t);
+    LayoutHeld held = layout_held(&v->layout, &place, number);
+    int64_t start = number * v->layout.shard + held.at, dim[MAX_RANK];
+    int axis = layout_axis(&v->layout, &place, t->dim, t->rank);
+    int64_t first = layout_element_of(&v->layout, &place, start); /* of the shard's elements */
+    uint32_t n;
+    if (axis) {
+        memcpy(dim, t->dim, sizeof dim);
+        dim[axis] /= layout_shards(&v->layout);
+        n = cut_array(dim, t->rank, held.n, (LayoutRange){from, to}, out);
+    } else {
+        n = ck_boxes(t, first + from, to - from, out);
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        out[k].element = start + (axis ? out[k].first : out[k].first - first);
+        out[k].first = layout_element_of(&v->layout, &place, out[k].element);
+        if (axis) out[k].low[axis] += number * dim[axis];
+    }
+    return n;
 }
 
 /* ---- the pieces and files of a rank */
@@ -84,12 +116,12 @@ static uint32_t rank_pieces(const CkContents *c, int32_t rank, CkPiece *out) {
         for (uint32_t i = q->first; i < q->first + q->n; i++) {
             const CkTensor *t = &c->tensor[i];
             LayoutPlace place = ck_place(t);
-            LayoutPiece held = layout_piece(&q->layout, &place, number, 0);
-            int64_t at_shard = number * q->layout.shard + held.at; /* in the vector */
-            int64_t first = MAX(r.first, at_shard), end = MIN(r.end, at_shard + held.count);
+            LayoutHeld held = layout_held(&q->layout, &place, number);
+            int64_t start = number * q->layout.shard + held.at; /* in the vector */
+            int64_t first = MAX(r.first, start), end = MIN(r.end, start + held.n);
             CkPiece box[CK_CLASSES];
             uint32_t boxes =
-                first < end ? ck_boxes(t, held.first + first - at_shard, end - first, box) : 0;
+                first < end ? held_boxes(q, t, number, first - start, end - start, box) : 0;
             for (uint32_t k = 0; k < boxes; k++) {
                 CkPiece *p = &box[k];
                 p->tensor = i;

@@ -90,11 +90,16 @@ static json_t *mesh_entry(const Mesh *m) {
 
 static json_t *real(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
-/* Version 1 knows no chunks. */
+/* Version 1 knows no chunks, version 2 those of rows alone. */
 static int oldest_reader(const CkContents *c) {
-    for (uint32_t i = 0; i < c->n_tensor; i++)
-        if (c->tensor[i].chunk) return 2;
-    return 1;
+    int oldest = 1;
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        const CkTensor *t = &c->tensor[i];
+        LayoutPlace place = ck_place(t);
+        bool rows = layout_axis(&c->vector[t->vector].layout, &place, t->dim, t->rank) == 0;
+        if (t->chunk) oldest = MAX(oldest, rows ? 2 : 3);
+    }
+    return oldest;
 }
 
 static json_t *contents_entry(const CkContents *c) {
@@ -245,14 +250,14 @@ static void read_tensor(Parse *p, const json_t *o, CkTensor *t) {
     t->chunk = json_object_get(o, "chunk") ? integer(p, o, "chunk", 1, t->elements) : 0;
 }
 
-/* Tensors lie in their vector in order, without overlap; in chunks, of which each shard has one,
+/* Tensors lie in their vector in order, without overlap; in chunks, which cut them along an axis,
  * without gaps. */
 static bool is_in_place(const CkVector *v, const CkTensor *t, bool chunks, int64_t end) {
     const Layout *l = &v->layout;
     LayoutPlace place = ck_place(t);
     if ((t->chunk != 0) != chunks || t->offset < end) return false;
     if (!chunks) return t->offset <= l->unpadded && t->elements <= l->unpadded - t->offset;
-    return t->offset == end && (t->elements - 1) / t->chunk < layout_shards(l) &&
+    return t->offset == end && layout_axis(l, &place, t->dim, t->rank) >= 0 &&
            layout_end(l, &place) <= l->shard;
 }
 

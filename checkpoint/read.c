@@ -1,7 +1,8 @@
 /* Reading one checkpoint: any elements of any tensor, each block verified before its bytes are
  * used.
  *
- * A range of a tensor lies in the ranges of some of the ranks that wrote it, and there in boxes;
+ * A range of a tensor lies in the ranges of some of the ranks that wrote it, and there in boxes,
+ * or in a row of each of many boxes;
  * the pieces of a rank are computed when the first of them is wanted, and kept as long as there are
  * not too many of all ranks. Blocks go through a few buffers: files are read in the order in which
  * they were written, so that a block is read once.
@@ -78,6 +79,20 @@ static int check_step(const CkContents *c, const char *path, char *error) {
     return EXIT_CORRUPT;
 }
 
+/* Rows of a tensor that is cut along another axis than the first lie in the files of all shards: a
+ * block of each stays at hand. */
+static int kept_at_first(const CkContents *c) {
+    int64_t kept = KEPT;
+    for (uint32_t i = 0; i < c->n_tensor; i++) {
+        const CkTensor *t = &c->tensor[i];
+        const Layout *l = &c->vector[t->vector].layout;
+        LayoutPlace place = ck_place(t);
+        if (layout_axis(l, &place, t->dim, t->rank))
+            kept = MAX(kept, MIN(layout_shards(l) + KEPT, CK_MOST_KEPT));
+    }
+    return (int)kept;
+}
+
 int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     char path[CK_PATH];
     *out = NULL;
@@ -94,7 +109,6 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
     Arena *a = arena_new();
     Checkpoint *k = arena_new_of(a, Checkpoint);
     k->arena = a;
-    k->kept = KEPT;
     snprintf(k->folder, sizeof k->folder, "%s", folder);
     int code = ck_manifest_parse(&k->c, a, path, text, bytes, error);
     if (!code) code = check_step(&k->c, path, error);
@@ -104,6 +118,7 @@ int checkpoint_open(Checkpoint **out, const char *folder, char *error) {
         return code;
     }
     k->rank = arena_array(a, Written, mesh_ranks(&k->c.mesh));
+    k->kept = kept_at_first(&k->c);
     *out = k;
     return 0;
 }
@@ -334,40 +349,63 @@ static int32_t owner_of(Checkpoint *k, uint32_t vector, int64_t element) {
     return part[low];
 }
 
-/* The piece of the rank that has the element. */
+/* The piece of the rank that has the element of the tensor's vector. */
 static const CkPiece *piece_of(const Written *w, uint32_t tensor, int64_t element) {
     uint32_t low = 0, high = w->n;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         const CkPiece *p = &w->piece[middle];
-        bool before = p->tensor < tensor || (p->tensor == tensor && p->first + p->n <= element);
+        bool before = p->tensor < tensor || (p->tensor == tensor && p->element + p->n <= element);
         if (before)
             low = middle + 1;
         else
             high = middle;
     }
-    CHECK(low < w->n && w->piece[low].tensor == tensor && w->piece[low].first <= element);
+    CHECK(low < w->n && w->piece[low].tensor == tensor && w->piece[low].element <= element);
     return &w->piece[low];
+}
+
+typedef struct Wanted { /* of a tensor */
+    uint32_t tensor;
+    int64_t first, end; /* elements */
+    char *to;
+} Wanted;
+
+/* What shard `number` has of the elements that are wanted: run by run, which lie one after the
+ * other in the files of the shard. */
+static int read_shard(Checkpoint *k, const Wanted *q, int64_t number, char *error) {
+    const CkTensor *t = &k->c.tensor[q->tensor];
+    const Layout *l = &k->c.vector[t->vector].layout;
+    uint64_t width = dtype_bytes((int)k->c.vector[t->vector].dtype);
+    LayoutPlace place = ck_place(t);
+    int64_t start = number * l->shard + layout_held(l, &place, number).at;
+    int64_t at = start + layout_held_before(l, &place, number, q->first);
+    int64_t end = start + layout_held_before(l, &place, number, q->end);
+    while (at < end) {
+        const Written *w = written(k, owner_of(k, t->vector, at));
+        const CkPiece *p = piece_of(w, q->tensor, at);
+        int64_t e = layout_element_of(l, &place, at);
+        int64_t n = MIN(MIN(end, p->element + p->n) - at, layout_run(l, &place, e));
+        int code = read_data(k, w->file[p->class], t, p->at + (uint64_t)(at - p->element) * width,
+                             (uint64_t)n * width, q->to + (uint64_t)(e - q->first) * width, error);
+        if (code) return code;
+        at += n;
+    }
+    return 0;
 }
 
 int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, void *to,
                     char *error) {
     const CkTensor *t = &k->c.tensor[tensor];
     CHECK(tensor < k->c.n_tensor && first >= 0 && n >= 0 && n <= t->elements - first);
-    uint64_t width = dtype_bytes((int)k->c.vector[t->vector].dtype);
+    const Layout *l = &k->c.vector[t->vector].layout;
     LayoutPlace place = ck_place(t);
-    for (int64_t done = 0; done < n;) {
-        int64_t e = first + done;
-        int64_t element = layout_element(&k->c.vector[t->vector].layout, &place, e);
-        const Written *w = written(k, owner_of(k, t->vector, element));
-        const CkPiece *p = piece_of(w, tensor, e);
-        int64_t count = MIN(n - done, p->first + p->n - e);
-        int code = read_data(k, w->file[p->class], t, p->at + (uint64_t)(e - p->first) * width,
-                             (uint64_t)count * width, (char *)to + (uint64_t)done * width, error);
-        if (code) return code;
-        done += count;
-    }
-    return 0;
+    Wanted q = {tensor, first, first + n, to};
+    LayoutShards s = n ? layout_shards_of(l, &place, first, first + n) : (LayoutShards){0, 0};
+    int code = 0;
+    for (int64_t number = s.from; number < s.to && !code; number++)
+        code = read_shard(k, &q, number, error);
+    return code;
 }
 
 /* The first tensor that has bytes of the block. */

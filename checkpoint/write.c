@@ -158,7 +158,6 @@ static void lay_out(Writing *w, CkContents *c, const char *folder, int32_t rank)
 static int fetch_piece(Writing *w, const Out *o, const CkPiece *p, uint64_t from, uint64_t end,
                        char *to) {
     const CkTensor *t = &w->c->tensor[p->tensor];
-    LayoutPlace place = ck_place(t);
     uint64_t width = dtype_bytes((int)w->c->vector[t->vector].dtype);
     uint64_t begin = o->file->header + p->at;
     from = MAX(from, begin) - begin;
@@ -167,8 +166,7 @@ static int fetch_piece(Writing *w, const Out *o, const CkPiece *p, uint64_t from
         char split[8];
         uint64_t skip = from % width, rest = (end - from) / width;
         bool whole = !skip && rest;
-        int64_t first = layout_element(&w->c->vector[t->vector].layout, &place,
-                                       p->first + (int64_t)(from / width));
+        int64_t first = p->element + (int64_t)(from / width);
         int code = w->source->fetch(w->source->user, t->vector, first, whole ? (int64_t)rest : 1,
                                     whole ? to : split, w->error);
         if (code) return code;
@@ -211,9 +209,8 @@ static void borrow(Ready *r, uint64_t from, uint64_t end, const char *at) {
 static const char *find_byte(const Writing *w, const Out *o, const CkPiece *p, uint64_t from) {
     const CkTensor *t = &w->c->tensor[p->tensor];
     const CkVector *v = &w->c->vector[t->vector];
-    LayoutPlace place = ck_place(t);
     uint64_t width = dtype_bytes((int)v->dtype), at = from - o->file->header - p->at;
-    int64_t element = layout_element(&v->layout, &place, p->first + (int64_t)(at / width));
+    int64_t element = p->element + (int64_t)(at / width);
     const char *found =
         w->source->look ? w->source->look(w->source->user, t->vector, element) : NULL;
     return found ? found + at % width : NULL;

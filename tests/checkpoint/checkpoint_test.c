@@ -17,9 +17,9 @@ static char error[CK_ERROR_BYTES];
 
 /* ---- a state: element e of vector v is a number of both */
 
-enum { VECTORS = 3 };
+enum { VECTORS = 4 };
 static CkVector vector[VECTORS];
-static CkTensor tensor[8];
+static CkTensor tensor[12];
 static CkSetting setting[] = {{"train.batch", "32"}, {"train.seed", "7"}};
 
 static float value_of(uint32_t v, int64_t e) { return (float)(v * 1000000 + (uint64_t)e); }
@@ -41,7 +41,21 @@ static void add_vector(CkContents *c, AxisSet split, int64_t unpadded) {
                     .first = c->n_tensor};
 }
 
-/* rep x dp ranks; two split vectors and one that all ranks have. */
+/* Along an axis, or by rows where that is 0, after the tensors before it. */
+static void add_chunks(CkContents *c, const char *name, int rank, const int64_t *dim, int axis) {
+    CkVector *v = &c->vector[c->n_vector - 1];
+    int64_t offset = v->n ? v->layout.shard : 0, below = 1;
+    add_tensor(c, name, rank, dim, offset);
+    CkTensor *t = &c->tensor[c->n_tensor - 1];
+    for (int k = axis + 1; k < rank; k++) below *= dim[k];
+    t->chunk = axis ? layout_chunk_along(&c->mesh, v->layout.split, dim[axis], below, t->elements)
+                    : layout_chunk(&c->mesh, v->layout.split, dim[0], t->elements);
+    LayoutPlace place = ck_place(t);
+    v->layout = layout_by_chunks(&c->mesh, v->layout.split, layout_end(&v->layout, &place));
+}
+
+/* rep x dp ranks; three split vectors, of them one by rows and columns, and one that all ranks
+ * have. */
 static CkContents state_of(int64_t rep, int64_t dp, Arena *a) {
     CkContents c = {.step = 400,
                     .samples = 12800,
@@ -67,6 +81,10 @@ static CkContents state_of(int64_t rep, int64_t dp, Arena *a) {
     add_tensor(&c, "optimizer.state.a.weight.exp_avg", 2, (int64_t[]){37, 1}, 0);
     add_vector(&c, 0, 13);
     add_tensor(&c, "optimizer.state.a.weight.factors", 1, (int64_t[]){13}, 0);
+    add_vector(&c, split, 1);
+    add_chunks(&c, "columns", 2, (int64_t[]){3, 30}, 1);
+    add_chunks(&c, "rows", 2, (int64_t[]){4, 2}, 0);
+    add_chunks(&c, "planes", 3, (int64_t[]){2, 30, 2}, 1);
     assert_int_equal(ck_files(&c, a, error), 0);
     return c;
 }
@@ -113,10 +131,12 @@ static int end(void **state) {
 
 static void assert_reads(Checkpoint *k, uint32_t t, int64_t first, int64_t n) {
     const CkTensor *of = &checkpoint_contents(k)->tensor[t];
+    const Layout *l = &checkpoint_contents(k)->vector[of->vector].layout;
+    LayoutPlace place = ck_place(of);
     float got[128];
     assert_int_equal(checkpoint_read(k, t, first, n, got, error), 0);
     for (int64_t i = 0; i < n; i++)
-        assert_true(got[i] == value_of(of->vector, of->offset + first + i));
+        assert_true(got[i] == value_of(of->vector, layout_element(l, &place, first + i)));
 }
 
 static void every_range_of_every_tensor_reads_back(void **state) {
@@ -265,6 +285,40 @@ static void ranges_are_cut_into_boxes_of_different_files(void **state) {
             }
             assert_int_equal(at, first + n);
         }
+}
+
+/* Rank 1 of 2 has columns 15 to 29 of the rows, and so many of the planes' middle axis, each
+ * as one box. */
+static void columns_are_one_box(void **state) {
+    (void)state;
+    static const int64_t low[] = {0, 15, 0, 15, 0}, extent[] = {3, 15, 2, 15, 2};
+    CkContents c = state_of(1, 2, paths);
+    uint32_t n, met = 0;
+    CkPiece *p = ck_pieces(&c, 1, paths, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        const CkTensor *t = &c.tensor[p[i].tensor];
+        if (strcmp(t->name, "columns") && strcmp(t->name, "planes")) continue;
+        const int at = t->rank == 2 ? 0 : 2;
+        assert_memory_equal(p[i].low, &low[at], (size_t)t->rank * sizeof *low);
+        assert_memory_equal(p[i].extent, &extent[at], (size_t)t->rank * sizeof *extent);
+        assert_int_equal(p[i].class, 0);
+        met++;
+    }
+    assert_int_equal(met, 2);
+}
+
+/* Chunks that cut a tensor along no axis, as no version writes them. */
+static void chunks_cut_along_an_axis(void **state) {
+    (void)state;
+    CkContents c = state_of(1, 2, paths), back;
+    size_t n;
+    char *text = ck_manifest_text(&c, &n);
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), 0);
+    free(text);
+    c.tensor[c.n_tensor - 3].chunk = 3;
+    text = ck_manifest_text(&c, &n);
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), EXIT_CORRUPT);
+    free(text);
 }
 
 /* ---- damage */
@@ -450,6 +504,8 @@ int main(void) {
         TEST(parts_have_the_hash_of_the_whole),
         TEST(a_manifest_says_what_was_written),
         TEST(ranges_are_cut_into_boxes_of_different_files),
+        TEST(columns_are_one_box),
+        TEST(chunks_cut_along_an_axis),
         TEST(no_flipped_bit_goes_unseen),
         TEST(no_changed_byte_of_the_manifest_goes_unseen),
         TEST(a_fault_names_file_and_tensor),
