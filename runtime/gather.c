@@ -1,7 +1,8 @@
 /* Full parameters out of shards, into a .safetensors file, a piece at a time.
  *
  * A tensor of the file is one parameter, or has parts of several (stored.h). Rank 0 has the file.
- * For each piece of a parameter the rank that owns it broadcasts it into a bounce buffer, which is
+ * What a shard holds of a parameter is one run of it, in which pieces of the parameter may follow
+ * each other: the rank that owns it broadcasts it into a bounce buffer, a part at a time, which is
  * the arena's transient part (free between calls); rank 0 puts it where the file has it. No rank
  * ever holds more than a bounce buffer of what is not its own. All ranks walk the same pieces, so
  * they agree on the collectives without talking about them; only whether the file could be made,
@@ -182,40 +183,67 @@ static const char *readable(Gather *g, const void *device, uint64_t bytes, int *
     return *code ? NULL : g->host;
 }
 
-static int gather_param(Gather *g, uint32_t param, const StoredPart *part, const TensorPlan *t,
-                        char *to) {
+/* What of a parameter is gathered, and where it goes. */
+typedef struct Wanted {
+    uint32_t param;
+    const StoredPart *part; /* NULL: all of it */
+    const TensorPlan *tensor;
+    char *to;
+    int64_t first, end; /* elements */
+} Wanted;
+
+/* Rank 0: n elements that follow each other in the group from `at` on, in runs of the parameter. */
+static void put_runs(Gather *g, const Wanted *w, int64_t at, int64_t n, const char *from) {
+    const Plan *p = g->rank->run->plan;
+    const LayoutPlace *place = &g->place[w->param];
+    Layout layout = plan_layout(&p->groups[g->group[w->param]]);
+    uint64_t width = file_type_bytes(w->tensor->type);
+    for (int64_t done = 0, run; done < n; done += run) {
+        int64_t e = layout_element_of(&layout, place, at + done);
+        run = MIN(layout_run(&layout, place, e), n - done);
+        put(&p->params[w->param], w->part, w->tensor, e, run, from + (uint64_t)done * width, w->to);
+    }
+}
+
+/* A bounce buffer's elements from `at` of the group on, all of one shard. */
+static int gather_piece(Gather *g, const Wanted *w, int64_t at, int64_t n) {
     Rank *r = g->rank;
-    const Plan *p = r->run->plan;
-    const PlanParam *q = &p->params[param];
-    uint32_t group = g->group[param];
-    const PlanGroup *f = &p->groups[group];
+    uint32_t group = g->group[w->param];
+    const PlanGroup *f = &r->run->plan->groups[group];
     Layout layout = plan_layout(f);
-    bool replicated = !layout.split;
-    uint32_t width = dtype_bytes(source_dtype(g, f));
-    int64_t step = (int64_t)(g->bounce_bytes / width), done = part ? part->first : 0;
-    int64_t end = done + (part ? part->n : type_elements(&q->type));
-    while (done < end) {
-        int64_t at = layout_element(&layout, &g->place[param], done);
-        int32_t owner = (int32_t)layout_shard_of(&layout, at);
-        int64_t n = MIN(step, layout_run(&layout, &g->place[param], done));
-        n = MIN(n, end - done);
-        int code = 0;
-        const char *from = g->bounce;
-        if (replicated) {
-            from = (const char *)g->source->shard(g->source->user, group) + (uint64_t)at * width;
-        } else if ((code = broadcast_piece(g, group, owner, at, n))) {
-            return code;
-        }
-        if (r->rank == 0) {
-            if (!(replicated && g->source->host))
-                from = readable(g, from, (uint64_t)n * width, &code);
+    int dtype = source_dtype(g, f), code = 0;
+    const char *from = g->bounce;
+    if (!layout.split)
+        from = (const char *)g->source->shard(g->source->user, group) +
+               (uint64_t)at * dtype_bytes(dtype);
+    else
+        code = broadcast_piece(g, group, (int32_t)layout_shard_of(&layout, at), at, n);
+    if (code || r->rank) return code;
+    if (layout.split || !g->source->host)
+        from = readable(g, from, (uint64_t)n * dtype_bytes(dtype), &code);
+    if (code) return code;
+    rank_writes(r, true); /* into a mapped file: the disk may be slow */
+    put_runs(g, w, at, n, converted(g, w->tensor, dtype, n, from));
+    rank_writes(r, false);
+    return 0;
+}
+
+/* Shard by shard: what one holds of the parameter is a run of the shard. */
+static int gather_param(Gather *g, const Wanted *w) {
+    const PlanGroup *f = &g->rank->run->plan->groups[g->group[w->param]];
+    const LayoutPlace *place = &g->place[w->param];
+    Layout layout = plan_layout(f);
+    int64_t step = (int64_t)(g->bounce_bytes / dtype_bytes(source_dtype(g, f)));
+    LayoutShards shards = layout_shards_of(&layout, place, w->first, w->end);
+    for (int64_t k = shards.from; k < shards.to; k++) {
+        int64_t start = k * layout.shard + layout_held(&layout, place, k).at;
+        int64_t at = start + layout_held_before(&layout, place, k, w->first);
+        int64_t end = start + layout_held_before(&layout, place, k, w->end);
+        for (int64_t n; at < end; at += n) {
+            n = MIN(step, end - at);
+            int code = gather_piece(g, w, at, n);
             if (code) return code;
-            rank_writes(r, true); /* into a mapped file: the disk may be slow */
-            from = converted(g, t, source_dtype(g, f), n, from);
-            put(q, part, t, done, n, from, to);
-            rank_writes(r, false);
         }
-        done += n;
     }
     return 0;
 }
@@ -223,11 +251,21 @@ static int gather_param(Gather *g, uint32_t param, const StoredPart *part, const
 static int gather_tensor(Gather *g, uint32_t tensor, char *to) {
     const FromParams *from = &g->from[tensor];
     const TensorPlan *t = &g->tensor[tensor];
-    if (!from->stored) return gather_param(g, from->param, NULL, t, to);
-    const StoredPart *part = &g->rank->run->plan->parts[from->stored->first_part];
+    const Plan *p = g->rank->run->plan;
+    Wanted w = {.param = from->param, .tensor = t, .to = to};
+    if (!from->stored) {
+        w.end = type_elements(&p->params[w.param].type);
+        return gather_param(g, &w);
+    }
+    const StoredPart *part = &p->parts[from->stored->first_part];
     int code = 0;
-    for (uint32_t k = 0; k < from->stored->n_part && !code; k++)
-        if (is_wanted(g, part[k].param)) code = gather_param(g, part[k].param, &part[k], t, to);
+    for (uint32_t k = 0; k < from->stored->n_part && !code; k++) {
+        w.param = part[k].param;
+        w.part = &part[k];
+        w.first = part[k].first;
+        w.end = w.first + part[k].n;
+        if (is_wanted(g, w.param)) code = gather_param(g, &w);
+    }
     return code;
 }
 

@@ -62,26 +62,34 @@ static int fill_held(Worker *w, uint32_t param, const LayoutPiece *held, char *t
     return 0;
 }
 
-static int fill_group(Worker *w, uint32_t group, char *shard) {
-    Rank *r = w->rank;
-    const Plan *p = r->run->plan;
-    const PlanGroup *g = &p->groups[group];
+/* This worker's part of a parameter; k: its row of the group parameters. */
+static int fill_param(Worker *w, const PlanGroup *g, uint64_t k, char *shard) {
+    const Run *run = w->rank->run;
+    uint32_t param = run->plan->group_params[k].param;
     uint32_t width = dtype_bytes((int)g->master_dtype);
     Layout layout = plan_layout(g);
-    int64_t number = rank_number(&r->info, g);
-    for (uint32_t i = 0; i < g->n_param; i++) {
-        uint32_t param = p->group_params[g->first_param + i].param;
-        LayoutPlace place = plan_place(p, (uint64_t)g->first_param + i);
-        const TensorMatch *m = r->run->weights ? &r->run->match[param] : NULL;
-        LayoutPiece held;
-        for (int64_t j = 0; (held = layout_piece(&layout, &place, number, j)).count; j++) {
-            if (m && w->index == 0) tensor_expect(m, held.first, held.count);
-            int code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
-            if (code) return code;
-            if (m && tensor_scattered(m)) tensor_release(m);
-        }
+    LayoutPlace place = plan_place(run->plan, k);
+    int64_t number = rank_number(&w->rank->info, g);
+    int64_t all = layout_held(&layout, &place, number).n;
+    const TensorMatch *m = run->weights ? &run->match[param] : NULL;
+    LayoutPiece held;
+    int code = 0;
+    for (int64_t j = 0; !code && (held = layout_piece(&layout, &place, number, j)).count; j++) {
+        bool alone = held.count == all; /* else more of it comes later, up to its end */
+        if (m && w->index == 0 && j == 0)
+            tensor_expect(m, held.first, alone ? all : place.n - held.first);
+        code = fill_held(w, param, &held, shard + (uint64_t)held.at * width);
     }
-    return 0;
+    if (m && !code && all && tensor_scattered(m)) tensor_release(m);
+    return code;
+}
+
+static int fill_group(Worker *w, uint32_t group, char *shard) {
+    const PlanGroup *g = &w->rank->run->plan->groups[group];
+    int code = 0;
+    for (uint32_t i = 0; i < g->n_param && !code; i++)
+        code = fill_param(w, g, (uint64_t)g->first_param + i, shard);
+    return code;
 }
 
 static void *fill(void *context) {
