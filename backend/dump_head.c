@@ -41,10 +41,13 @@ static const char *split_over(View *v, const PlanGroup *g, uint64_t n) {
 /* What is split between steps: the strategy, as far as the plan shows it. */
 static void put_sharding(View *v) {
     const Plan *p = v->p;
-    bool replicated = false, split = false, gathered = false;
+    bool replicated = false, split = false, gathered = false, columns = false;
     for (uint64_t i = 0; i < p->n_groups; i++) {
-        replicated |= !p->groups[i].split;
-        split |= p->groups[i].split != 0;
+        const PlanGroup *g = &p->groups[i];
+        replicated |= !g->split;
+        split |= g->split != 0;
+        for (uint64_t k = 0; k < g->n_param; k++)
+            columns |= plan_axis(p, g, g->first_param + k) > 0;
     }
     for (uint64_t i = 0; i < p->n_states; i++) gathered |= p->states[i].role == STATE_GATHERED;
     buf_printf(v->out, "  sharding    %llu unit%s; ", (Llu)p->n_units, p->n_units == 1 ? "" : "s");
@@ -53,8 +56,9 @@ static void put_sharding(View *v) {
     else if (!split)
         buf_printf(v->out, "every rank holds everything (strategy = none)\n");
     else
-        buf_printf(v->out, "parameters, gradients and optimizer state are split over %s%s%s\n",
+        buf_printf(v->out, "parameters, gradients and optimizer state are split over %s%s%s%s\n",
                    split_over(v, p->groups, p->n_groups),
+                   columns ? ", some along another axis than the first" : "",
                    replicated ? ", some parameters are whole on each" : "",
                    gathered ? "; gathered parameters stay over a step" : "");
 }

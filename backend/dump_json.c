@@ -115,6 +115,7 @@ static json_t *padding_json(const Plan *p, const PlanGroup *g, int64_t rank) {
 static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
     json_t *o = sound(json_object()), *params = sound(json_array()), *offsets = sound(json_array());
     json_t *chunks = plan_has_chunks(p, g) ? sound(json_array()) : NULL;
+    json_t *axes = chunks ? sound(json_array()) : NULL;
     for (uint32_t k = 0; k < g->n_param; k++) {
         const PlanGroupParam *a = &p->group_params[g->first_param + k];
         const PlanParam *param = &p->params[a->param];
@@ -126,11 +127,14 @@ static json_t *group_json(const Plan *p, const PlanGroup *g, int64_t rank) {
         push(row, integer((uint64_t)type_elements(&param->type)));
         push(params, row);
         push(offsets, integer((uint64_t)a->offset));
-        if (chunks) push(chunks, integer((uint64_t)a->chunk));
+        if (!chunks) continue;
+        push(chunks, integer((uint64_t)a->chunk));
+        push(axes, integer((uint64_t)plan_axis(p, g, (uint64_t)g->first_param + k)));
     }
     put(o, "parameters", params);
     put(o, "offsets", offsets);
     if (chunks) put(o, "chunks", chunks);
+    if (axes) put(o, "axes", axes);
     put(o, "unpadded", integer((uint64_t)g->unpadded));
     put(o, "padded", integer((uint64_t)g->padded));
     put(o, "shard", integer((uint64_t)g->shard));

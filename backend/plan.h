@@ -407,6 +407,13 @@ static inline uint64_t plan_find_place(const Plan *p, uint64_t param, const Plan
     }
     return p->n_group_params;
 }
+/* The axis along which the ranks share row k of the group parameters; 0 where it is flat, too. */
+static inline int plan_axis(const Plan *p, const PlanGroup *g, uint64_t k) {
+    const Type *t = &p->params[p->group_params[k].param].type;
+    LayoutPlace place = plan_place(p, k);
+    Layout l = plan_layout(g);
+    return layout_axis(&l, &place, t->dim, t->rank);
+}
 /* Is the group laid out by chunks? Is each of its parameters in one piece? */
 static inline bool plan_has_chunks(const Plan *p, const PlanGroup *g) {
     return p->group_params[g->first_param].chunk != 0;

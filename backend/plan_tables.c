@@ -293,10 +293,11 @@ static int read_units(Reading *r) {
     return 0;
 }
 
-/* After `end`, the end of the parameter before; chunks without gaps. */
-static bool fits(const Layout *l, const LayoutPlace *p, bool chunks, int64_t end) {
+/* After `end`, the end of the parameter before; chunks without gaps, which cut it along an axis. */
+static bool fits(const Layout *l, const LayoutPlace *p, const Type *t, bool chunks, int64_t end) {
     if ((p->chunk != 0) != chunks || p->chunk < 0 || p->chunk > p->n || p->offset < end)
         return false;
+    if (layout_axis(l, p, t->dim, t->rank) < 0) return false;
     if (chunks && p->offset != end) return false;
     return p->offset <= layout_room(l, p) && p->n <= l->padded &&
            layout_end(l, p) <= layout_room(l, p);
@@ -339,8 +340,8 @@ static int read_group(Reading *r, uint64_t i, uint8_t *seen) {
                 "parameter %s and group %llu do not agree on how they are trained",
                 plan_string(p, param->name), (Llu)i);
         LayoutPlace place = plan_place(p, k);
-        FAIL_IF(!fits(&layout, &place, chunks, end), "parameter %s does not fit into group %llu",
-                plan_string(p, param->name), (Llu)i);
+        FAIL_IF(!fits(&layout, &place, &param->type, chunks, end),
+                "parameter %s does not fit into group %llu", plan_string(p, param->name), (Llu)i);
         end = layout_end(&layout, &place);
     }
     FAIL_IF(chunks && (end != g->shard || g->unpadded != g->padded),

@@ -6,9 +6,10 @@
  * @no_decay holds inside a group too.
  *
  * shard: `replicate` holds for every parameter that it matches, as replicate_below does for small
- * ones; gather(..) for those that no directive before it names. `unit`, `join` and `recompute` are
- * about modules, as is reshard(..); they go into the policy, for the passes wrap and recompute. A
- * path may be computed again, or resharded, and have another directive besides.
+ * ones; gather(..) and split(..) for those that none of the kind before it names. `unit`, `join`
+ * and `recompute` are about modules, as is reshard(..); they go into the policy, for the passes
+ * wrap and recompute. A path may be computed again, or resharded, and have another directive
+ * besides.
  */
 #include <string.h>
 
@@ -32,11 +33,12 @@ static const char *word_of_value(const Node *value) {
 }
 
 /* Do both say the same kind of thing about one path? What holds for a PathPolicy of a kind does so
- * beside everything else. */
+ * beside everything else, as does an axis. */
 static bool is_said_twice(const Directive *old, const char *section, const Node *e) {
+    const char *then = word_of_value(old->expression), *now = word_of_value(e->kids[0]);
     if (strcmp(old->glob, e->text) || strcmp(old->section, section)) return false;
-    return word_find(&words_PathPolicyKind, word_of_value(old->expression)) ==
-           word_find(&words_PathPolicyKind, word_of_value(e->kids[0]));
+    return word_find(&words_PathPolicyKind, then) == word_find(&words_PathPolicyKind, now) &&
+           !strcmp(then, "split") == !strcmp(now, "split");
 }
 
 void directives_add(Model *m, const char *section, const Node *e) {
@@ -59,8 +61,8 @@ static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
     call_names(key_group(directive_key(of)), names, &n, ARRAY_LEN(names));
     Diag d = diag_at(m->ds, E_value_word, v->span, "a path in section %s is %s", of->section,
                      train ? "`frozen` or a group(..)"
-                           : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..) or "
-                             "`replicate`");
+                           : "`unit`, join(\"..\"), `recompute`, reshard(..), gather(..), "
+                             "split(..) or `replicate`");
     if (v->kind == VALUE_WORD || v->kind == VALUE_CALL) help_nearest(&d, v->text, names, n);
     diag_emit(&d);
 }
@@ -91,12 +93,25 @@ static void add_path_policy(Model *m, Policy *p, const Directive *d, const char 
     vec_push(m->arena, &p->by_path, path);
 }
 
+static void needs_layout(Model *m, const Directive *d) {
+    const Setting *layout = model_setting(m, "shard", "layout");
+    Diag e = diag_at(m->ds, E_contradiction, d->span,
+                     "split(dp, axis = %lld) needs layout = param: a flat unit is cut without "
+                     "regard to axes",
+                     (long long)d->axis);
+    if (layout->expression) diag_note(&e, layout->value.span, "the layout is given here");
+    diag_help(&e, "write layout = param in section shard");
+    diag_emit(&e);
+}
+
 /* What section shard says. */
 static void place(Model *m, Directive *d, Policy *p, const char *name, const ConstValue *v) {
     d->replicate = !strcmp(name, "replicate");
     if (!strcmp(name, "gather"))
         d->gather = MAX(word_find(&words_DType, call_argument(v, "dtype")->text), 0);
-    d->of_parameters = d->replicate || d->gather;
+    d->split = !strcmp(name, "split");
+    if (d->split) d->axis = call_argument(v, "axis")->integer;
+    d->of_parameters = d->replicate || d->gather || d->split;
     if (word_find(&words_PathPolicyKind, name) >= 0) {
         add_path_policy(m, p, d, name, v);
         return;
@@ -105,7 +120,11 @@ static void place(Model *m, Directive *d, Policy *p, const char *name, const Con
         add_unit(m, p, d, strcmp(name, "join") ? NULL : v);
         return;
     }
-    if (strategy_gathers(p->strategy)) return;
+    if (strategy_gathers(p->strategy)) {
+        d->wrong = d->split && p->layout != LAYOUT_PARAM;
+        if (d->wrong) needs_layout(m, d);
+        return;
+    }
     Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: %s has no effect",
                      word_of(&words_Strategy, p->strategy), name);
     diag_emit(&w);
@@ -199,7 +218,8 @@ static void unmatched(Elaboration *e, const Directive *d) {
 const Directive *directive_of(const Model *m, const Param *p) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
-        if (!d->wrong && d->of_parameters && !d->replicate && names(d, p)) return d;
+        bool of_train = directive_key(d) == &directive_keys[0];
+        if (!d->wrong && d->of_parameters && of_train && names(d, p)) return d;
     }
     return NULL;
 }
@@ -209,7 +229,7 @@ static void apply_all(Model *m, Param *p) {
     bool trained = false;
     for (uint32_t i = 0; i < m->directives.n; i++) {
         Directive *d = &m->directives.at[i];
-        if (d->wrong || !d->of_parameters || !names(d, p)) continue;
+        if (d->wrong || !d->of_parameters || d->split || !names(d, p)) continue;
         if (d->replicate) {
             p->replicate = d->matched = true;
         } else if (d->gather) {
@@ -221,12 +241,61 @@ static void apply_all(Model *m, Param *p) {
     }
 }
 
+/* ---- split(dp, axis = k) */
+
+/* Says why the parameter cannot be cut along the axis, which counts from 0. */
+static bool can_split(Elaboration *e, const Directive *d, const Param *p, int64_t axis,
+                      const char *whole) {
+    const Policy *policy = &e->graph->policy;
+    int64_t ranks = mesh_extent(&policy->mesh, split_axes(policy));
+    long long said = (long long)d->axis;
+    Diag report;
+    if (whole) {
+        report = diag_at(e->model->ds, E_contradiction, d->span,
+                         "split(dp, axis = %lld): %s leaves `%s` whole on every rank", said, whole,
+                         p->name.path);
+    } else if (axis < 0 || axis >= p->type.rank) {
+        report = diag_at(e->model->ds, E_directive, d->span,
+                         "split(dp, axis = %lld): `%s` has no such axis", said, p->name.path);
+        diag_help(&report, "write a path that matches only parameters that have one");
+    } else if (axis && p->type.dim[axis] % ranks) {
+        report = diag_at(e->model->ds, E_contradiction, d->span,
+                         "split(dp, axis = %lld): %lld is not a multiple of dp = %lld", said,
+                         (long long)p->type.dim[axis], (long long)ranks);
+        diag_help(&report, "axis 0 may have any size");
+    } else {
+        return true;
+    }
+    diag_note(&report, p->name.span, "`%s` is %s", p->name.path,
+              type_text(e->graph->arena, &p->type));
+    diag_emit(&report);
+    return false;
+}
+
+/* By the first such directive that names the parameter. Each is refused once. */
+static void split_param(Elaboration *e, Param *p, int64_t small) {
+    Model *m = e->model;
+    for (uint32_t i = 0; i < m->directives.n; i++) {
+        Directive *d = &m->directives.at[i];
+        if (d->wrong || !d->split || !names(d, p)) continue;
+        const char *whole = p->replicate                       ? "replicate"
+                            : type_elements(&p->type) <= small ? "replicate_below"
+                                                               : NULL;
+        int64_t axis = d->axis < 0 ? d->axis + p->type.rank : d->axis;
+        d->matched = true;
+        d->wrong = !can_split(e, d, p, axis, whole);
+        p->split_axis = d->wrong ? 0 : axis;
+        return;
+    }
+}
+
 void directives_apply(Elaboration *e) {
     Model *m = e->model;
     int64_t small = model_setting(m, "shard", "replicate_below")->value.integer;
     for (uint32_t k = 0; k < e->graph->params.n; k++) {
         Param *p = &e->graph->params.at[k];
         apply_all(m, p);
+        split_param(e, p, small);
         p->replicate |= type_elements(&p->type) <= small;
     }
     for (uint32_t i = 0; i < m->directives.n; i++) {

@@ -72,8 +72,10 @@ typedef struct Directive {
     bool of_parameters;     /* not of modules, which pass wrap finds */
     int gather;             /* dtype, of gather(..) */
     bool frozen, replicate; /* what it says of parameters, or numbers of a group */
-    bool matched, wrong;    /* wrong: its value is an error */
-    bool own_lr;            /* of a group: it has one */
+    bool split;             /* it is split(..), along that axis */
+    int64_t axis;
+    bool matched, wrong; /* wrong: its value is an error */
+    bool own_lr;         /* of a group: it has one */
     enum { MUON_AS_USUAL, MUON_NO, MUON_YES } muon;
     double lr_factor, weight_decay; /* of a group: lr as a share of the optimizer's */
 } Directive;

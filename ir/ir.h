@@ -88,6 +88,7 @@ typedef struct Param {
     double init_mean, init_std;      /* INIT_NORMAL */
     bool no_decay, frozen, keep_f32; /* @no_decay @frozen @f32 */
     bool replicate;                  /* every rank holds it whole */
+    int64_t split_axis;              /* with layout = param: the axis along which ranks share it */
     bool matrix;                     /* Muon moves it as a matrix, not AdamW by elements */
     bool grouped;                    /* has numbers of its own: */
     double lr_factor, weight_decay;  /* factor of the optimizer's lr; in the place of its decay */
@@ -223,6 +224,16 @@ static inline uint32_t unit_split_groups(const Graph *g, int32_t unit) {
     uint32_t n = 0;
     while (n < u->groups.n && g->groups.at[u->groups.at[n]].layout.split) n++;
     return n;
+}
+
+/* layout = param: the elements of a chunk of the parameter, where groups are split over these axes.
+ */
+static inline int64_t param_chunk(const Graph *g, AxisSet split, const Param *p) {
+    int64_t n = type_elements(&p->type), below = 1;
+    const int64_t *dim = p->type.dim;
+    if (!p->split_axis) return layout_chunk(&g->policy.mesh, split, p->type.rank ? dim[0] : 1, n);
+    for (int k = (int)p->split_axis + 1; k < p->type.rank; k++) below *= dim[k];
+    return layout_chunk_along(&g->policy.mesh, split, dim[p->split_axis], below, n);
 }
 
 /* Where the group's parameter number k is in it; whether all of them are in one piece. */

@@ -2,10 +2,9 @@
  *
  * A line is a record; its first word says which. The parser is a cursor over the bytes, one
  * function a record, and goes on with the next line after a mistake. Operands and edges may name
- * what comes later in the text: they are resolved at the end, so that order is the verifier's
- * business. So is all meaning: the parser makes sure that every name is known, every number fits
- * its field, every type is sound and every value that an op reads exists; table rows and shapes are
- * checked by graph_verify. Any bytes are safe to read. Memory is in proportion to the text.
+ * what comes later in the text: they are resolved at the end. Order and all meaning are business of
+ * graph_verify: the parser makes sure that names are known, numbers fit their fields, types are
+ * sound and what an op reads exists. Any bytes are safe; memory is in proportion to the text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -533,6 +532,7 @@ static bool parse_param(Parser *p) {
     q.frozen = accept_word(p, "frozen");
     q.keep_f32 = accept_word(p, "keep_f32");
     q.replicate = accept_word(p, "replicate");
+    if (accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
     q.matrix = accept_word(p, "matrix");
     if (accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
     q.grouped = accept_word(p, "lr");

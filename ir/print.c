@@ -304,6 +304,7 @@ static void print_params(Printer *p) {
         if (q->frozen) put(p, " frozen");
         if (q->keep_f32) put(p, " keep_f32");
         if (q->replicate) put(p, " replicate");
+        if (q->split_axis) put_labelled(p, "axis", q->split_axis);
         if (q->matrix) put(p, " matrix");
         if (q->gather) {
             put(p, " gather ");

@@ -35,6 +35,8 @@ static void check_params(Verify *v) {
              dtype_name(p->compute_dtype));
         NEED(p->reduce_dtype == DT_NONE || dtype_is_float(p->reduce_dtype),
              "param %u: reduce dtype %s", i, dtype_name(p->reduce_dtype));
+        NEED(p->split_axis >= 0 && p->split_axis < MAX(p->type.rank, 1), "param %u: axis %lld", i,
+             (long long)p->split_axis);
     }
 }
 
@@ -292,13 +294,20 @@ static void check_members(Verify *v) {
                           g->params.at[i].name.path, owners[i]);
 }
 
+/* Is the chunk what ranks have of the parameter: rows, or equal parts of another axis? */
+static bool is_chunk_of(const Verify *v, const Group *q, const Param *p, int64_t chunk) {
+    bool divides = !p->split_axis || p->type.dim[p->split_axis] % layout_shards(&q->layout) == 0;
+    return divides && chunk > 0 && chunk == param_chunk(v->g, q->layout.split, p);
+}
+
 /* Chunks of one parameter after the other fill the shard. */
 static void check_chunks(Verify *v, uint32_t row) {
     const Group *q = &v->g->groups.at[row];
     int64_t end = 0;
     for (uint32_t k = 0; k < q->params.n; k++) {
         LayoutPlace p = group_place(v->g, q, k);
-        if (p.offset != end || p.chunk < 1 || p.chunk > p.n) {
+        const Param *param = &v->g->params.at[q->params.at[k].param];
+        if (p.offset != end || !is_chunk_of(v, q, param, p.chunk)) {
             verify_broken(v, RULE_SHARD_3, NULL,
                           "group %u: parameter %d of %lld in chunks of %lld at %lld, after %lld",
                           row, q->params.at[k].param, (long long)p.n, (long long)p.chunk,

@@ -12,7 +12,8 @@
  *   layout = flat   in pre-order, each at a multiple of align bytes of the wire dtype (align 0:
  *                   where the one before it ends); the end is filled up to a multiple of N
  *   layout = param  in post-order, each in chunks of ceil(rows / N) rows, chunk r in shard r; the
- *                   shards have the same room for it, what it does not fill is zero
+ *                   shards have the same room for it, what it does not fill is zero. Along another
+ *                   axis (split) in N equal parts, which the columns of each row are cut into
  *
  * Programs: after the last gradient of a group, `gradient` of all of them stands for this rank's
  * shard of the reduced flat gradient. The norm is that of these, there is one update per group, on
@@ -95,14 +96,14 @@ static void place_flat(Graph *g, Group *group) {
 
 static void place_by_rows(Graph *g, Group *group) {
     AxisSet split = group->layout.split;
+    Layout shards = layout_by_chunks(&g->policy.mesh, split, 1);
     int64_t end = 0;
     for (uint32_t k = 0; k < group->params.n; k++) {
         GroupParam *at = &group->params.at[k];
-        const Type *t = &g->params.at[at->param].type;
         at->offset = end;
-        int64_t rows = t->rank ? t->dim[0] : 1;
-        at->chunk = layout_chunk(&g->policy.mesh, split, rows, type_elements(t));
-        end += at->chunk;
+        at->chunk = param_chunk(g, split, &g->params.at[at->param]);
+        LayoutPlace p = group_place(g, group, k);
+        end = layout_end(&shards, &p);
     }
     group->layout = layout_by_chunks(&g->policy.mesh, split, end);
 }

@@ -64,17 +64,28 @@ LAYOUTS = [["shard.strategy=full"], ["shard.strategy=grads"], ["shard.strategy=n
            ["rep=2"], ["rep=2", "shard.strategy=grads"], ["shard.layout=param"],
            ["shard.layout=param", "shard.unit=Linear", "shard.strategy=states"],
            ["shard.layout=param", "rep=2"], ["shard.offload=(states = cpu, params = cpu)"],
-           ["shard.layout=param", "shard.offload=(states = cpu, grads = cpu, path = \".\")"]]
+           ["shard.layout=param", "shard.offload=(states = cpu, grads = cpu, path = \".\")"],
+           ["columns"], ["columns", "rep=2"],
+           ["columns", "shard.unit=Linear", "shard.strategy=states"]]
+
+
+COLUMNS = """
+shard { layout = param; "emb.weight" = split(dp, axis = 1); "h.*.b.weight" = split(dp, axis = 1)
+        "out.weight" = split(dp, axis = 1) }
+"""
 
 
 def compile_plan(name, ranks, settings):
-    """rep=2: two replicas of the shards, where the ranks allow it."""
+    """rep=2: two replicas of the shards, where the ranks allow it; columns: axis 1, likewise."""
     mesh = ["-n", str(ranks)]
     if "rep=2" in settings and ranks % 2 == 0:
         mesh = ["--mesh", f"rep=2,dp={ranks // 2}"]
-    command = [FSDPC, "compile", "-q", "net.fsd", *mesh, "-o", name]
+    shards = int(mesh[-1].split("=")[-1])
+    columns = "columns" in settings and 12 % shards == 0 and 20 % shards == 0
+    source = "columns.fsd" if columns else "net.fsd"
+    command = [FSDPC, "compile", "-q", source, *mesh, "-o", name]
     for s in settings:
-        command += ["-s", s] if s != "rep=2" else []
+        command += ["-s", s] if s not in ("rep=2", "columns") else []
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
@@ -197,4 +208,5 @@ def signals(rng):
 
 pathlib.Path("t.txt").write_text("".join(f"{i}\n" for i in range(9000)))
 pathlib.Path("net.fsd").write_text(MODEL)
+pathlib.Path("columns.fsd").write_text('use "net.fsd"' + COLUMNS)
 {"pieces": pieces, "layouts": layouts, "signals": signals}[MODE](random.Random(SEED))

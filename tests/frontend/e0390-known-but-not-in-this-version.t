@@ -1,12 +1,10 @@
 # RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|^warning|^note|-->|help:'
 # What the language has and this version lacks is exit code 2.
 ==== m.fsd
-shard { layout = param; mesh = (dp = 8, tp = 2); "h.*" = split(dp, axis = 1) }
+shard { layout = param; mesh = (dp = 8, tp = 2) }
 data { train = text("a.bin") }
 ==== out
 error[E0390]: mesh axis tp = 2 is known but not in this version
  --> m.fsd:1:46
   = help: this version has rep, dp
-error[E0390]: the directive "h.*" = split is known but not in this version
- --> m.fsd:1:50
 ==== exit 2

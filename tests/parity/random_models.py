@@ -245,7 +245,9 @@ def try_seed(seed, fsdpc, fsdp_run, policies=2):
     globs = [r.choice(names), "*." + r.choice(names).split(".")[-1]]
     globs = [g if g[0] != "*" or any(n.endswith(g[1:]) for n in names) else names[0] for g in globs]
     classes = sorted(t.net.kinds - {"Net"})
-    known = None, None, classes if len(classes) > 1 else [*classes, "Net"], t.net.paths, globs
+    second = [(n, 1, shape[1]) for n, (shape, _) in sorted(t.net.shapes.items()) if len(shape) > 1]
+    known = (None, None, classes if len(classes) > 1 else [*classes, "Net"], t.net.paths, globs, 1,
+             second)
     for mesh in ["dp = 1", t.mesh]:
         got = t.run(mesh, ["unit = root"], drop=0)
         if isinstance(got, str):

@@ -56,13 +56,17 @@ train { loss = cross_entropy(model(inputs), targets); batch = 72; steps = 3; pre
         optimizer = sgd(lr = 0.1, momentum = 0.9); schedule = constant() }
 """
 MIXTRAL_SIZE = ["L=2", "D=16", "H=2", "KV=1", "F=12", "E=3", "K=2", "vocab=37", "seq=8"]
-# text, config, classes, module paths, parameter globs, most micro-batches
+# text, config, classes, module paths, parameter globs, most micro-batches, what can be cut along
+# another axis than the first: glob, axis and how long that is
 MODELS = [(GPT, GPT_SIZE, ["Block", "Attention", "MLP", "Linear"], ["wte", "h.0", "h.2", "ln_f"],
-           ["*.bias", "h.1.*", "wpe.*"], 3),
+           ["*.bias", "h.1.*", "wpe.*"], 3,
+           [("wte.weight", 1, 16), ("h.*.mlp.*.weight", -1, 16), ("h.1.attn.*.weight", 1, 16)]),
           (NESTED, [], ["L", "O", "Linear"], ["e", "o.0", "l", "last"],
-           ["*.b", "e.*", "o.1.own"], 3),
+           ["*.b", "e.*", "o.1.own"], 3,
+           [("*.w", 1, 4), ("e.weight", -1, 4), ("o.1.own", 1, 8)]),
           (MIXTRAL, MIXTRAL_SIZE, ["Block", "Attention", "MoE", "Expert"],
-           ["embed_tokens", "layers.1", "lm_head"], ["*norm*", "*.gate.*"], 1)]
+           ["embed_tokens", "layers.1", "lm_head"], ["*norm*", "*.gate.*"], 1,
+           [("*.w1.weight", 1, 16), ("*.w2.weight", -1, 12), ("lm_head.weight", 1, 16)])]
 MESHES = ["dp = 1", "dp = 2", "dp = 3", "dp = 4", "dp = 6", "rep = 2, dp = 4", "rep = 2, dp = 2",
           "dp = 2, rep = 2", "rep = 3, dp = 1"]
 
@@ -110,6 +114,15 @@ def offload(r):
     return [f"offload = ({', '.join(items)})"]
 
 
+def columns(r, model, mesh, out):
+    """With layout = param, where no parameter is replicated, what the ranks can share evenly."""
+    shards = int(mesh.split("dp = ")[1].split(",")[0])
+    if "layout = param" not in out or any("replicate" in s for s in out):
+        return []
+    return [f'"{glob}" = split(dp, axis = {axis})' for glob, axis, length in model[6]
+            if length % shards == 0 and r.random() < 0.5]
+
+
 def settings(r, model, mesh, micro, hybrid, units=units):
     """Settings of section shard, and what says in which order gradients add up."""
     classes, paths, globs = model[2:5]
@@ -132,6 +145,8 @@ def settings(r, model, mesh, micro, hybrid, units=units):
     if strategy != "none":
         out += r.choice([[], [], ["replicate_below = %d" % r.choice([16, 300])],
                          [f'"{r.choice(globs)}" = replicate']])
+    if strategy != "none":
+        out += columns(r, model, mesh, out)
     out += recompute(r, classes, paths)
     out += r.choice([[], [], [], ["cast = update"], ["cast = gather"]])
     local = micro > 1 and (strategy == "states" or r.random() < 0.4)
