@@ -173,6 +173,15 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId ou
     return b->end[r] == u->spans.to[i] && b->start[s] == u->spans.from[i];
 }
 
+/* Has one of the first j results the memory of operand k? Nothing need read that result. */
+static bool is_given(Blocks *b, const Op *op, uint32_t j, uint32_t k) {
+    int64_t at;
+    uint32_t root = find_root(b, op->in[k], &at);
+    for (uint32_t i = 0; i < j; i++)
+        if (find_root(b, op->out + i, &at) == root) return true;
+    return false;
+}
+
 static void join_reuse(Build *u) {
     Blocks *b = u->b;
     for (uint32_t i = 0; i < b->p->ops.n; i++) {
@@ -182,7 +191,8 @@ static void join_reuse(Build *u) {
         if (op->stream != STREAM_COMPUTE) continue;
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t k = 0; k < op->n_in; k++)
-                if (o->alias_mask >> k & 1 && can_reuse(u, op, i, k, op->out + j)) {
+                if (o->alias_mask >> k & 1 && !is_given(b, op, j, k) &&
+                    can_reuse(u, op, i, k, op->out + j)) {
                     join(b, op->in[k], op->out + j, 0);
                     break;
                 }
