@@ -100,11 +100,14 @@ typedef struct Part {
     const uint32_t *in; /* operands; NULL: own */
     uint32_t own[CHECK_PART_IN];
     uint32_t first, others; /* results: the first one, the second one; more follow that */
+    bool listed;            /* results: these instead */
+    uint32_t out[FORMULA_PARTS];
 } Part;
 static inline uint32_t check_part_in(const Part *part, uint32_t k) {
     return part->in ? part->in[k] : part->own[k];
 }
 static inline uint32_t check_part_out(const Part *part, uint32_t k) {
+    if (part->listed) return part->out[k];
     return k ? part->others + k - 1 : part->first;
 }
 /* In the order in which they compute; the number of parts. */

@@ -68,21 +68,31 @@ uint64_t check_instr_of(const Check *c, uint32_t v) {
     return low;
 }
 
+/* The parts of a split are steps of their own, but one op. */
+static uint32_t steps_of_part(const FormulaStep *s) {
+    return s->function == SCALAR_split ? s->count : 1;
+}
+
 static uint32_t formula_parts(const Check *c, uint64_t i, Part *part) {
     const PlanInstr *in = &c->p->instrs[i];
     const PlanFormula *f = &c->p->formulas[in->attr.index];
     const FormulaStep *step = &c->p->steps[f->first_step];
-    uint32_t value[FORMULA_OPERANDS + FORMULA_STEPS];
+    uint32_t value[FORMULA_OPERANDS + FORMULA_STEPS], parts = 0;
     for (uint32_t k = 0; k < f->n_in; k++) value[k] = c->p->operands[in->first_in + k];
-    for (uint32_t k = 0; k < f->n_step; k++) {
-        uint32_t own[FORMULA_ARGS], n = (uint32_t)scalar_arity(step[k].function);
-        Attrs a;
+    for (uint32_t k = 0; k < f->n_step; k++)
         value[f->n_in + k] = step[k].result ? in->first_out + step[k].result - 1 : c->inner[i] + k;
-        for (uint32_t j = 0; j < n; j++) own[j] = value[step[k].arg[j]];
-        set_part(&part[k], (uint16_t)formula_step_op(&step[k], &a), n, own, 1, value[f->n_in + k]);
-        part[k].step = &step[k];
+    for (uint32_t k = 0, n; k < f->n_step; k += n) {
+        uint32_t own[FORMULA_ARGS], arity = (uint32_t)scalar_arity(step[k].function);
+        Attrs a;
+        n = steps_of_part(&step[k]);
+        for (uint32_t j = 0; j < arity; j++) own[j] = value[step[k].arg[j]];
+        set_part(&part[parts], (uint16_t)formula_step_op(&step[k], &a), arity, own, n,
+                 value[f->n_in + k]);
+        for (uint32_t j = 0; n > 1 && j < n; j++) part[parts].out[j] = value[f->n_in + k + j];
+        part[parts].step = &step[k];
+        part[parts++].listed = n > 1;
     }
-    return f->n_step;
+    return parts;
 }
 
 uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
@@ -131,25 +141,15 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
     return 1;
 }
 
-static const Type number = {.dtype = DT_F32, .rank = 1, .dim = {1}};
-
 /* Types of the values inside of a formula. */
 static void type_inner(Check *c, uint64_t i, Type *to) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
     const PlanFormula *f = &p->formulas[in->attr.index];
-    const FormulaStep *step = &p->steps[f->first_step];
-    const uint32_t *v = &p->operands[in->first_in];
-    Type shape = p->values[v[0]].type;
-    uint64_t narrow = 0;
-    for (uint32_t k = 1; k < f->n_in; k++) type_broadcast(&shape, &p->values[v[k]].type);
-    for (uint32_t k = 0; k < f->n_in; k++)
-        narrow |= (uint64_t)type_is_narrow(&p->values[v[k]].type, &shape) << k;
-    narrow = formula_narrow(f->n_in, f->n_step, step, narrow);
-    for (uint32_t k = 0; k < f->n_step; k++) {
-        bool constant = step[k].function == SCALAR_constant;
-        to[k] = constant ? number : narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
-    }
+    Type value[FORMULA_OPERANDS + FORMULA_STEPS] = {{0}};
+    for (uint32_t k = 0; k < f->n_in; k++) value[k] = p->values[p->operands[in->first_in + k]].type;
+    formula_types(f->n_in, f->n_step, &p->steps[f->first_step], value);
+    for (uint32_t k = 0; k < f->n_step; k++) to[k] = value[f->n_in + k];
 }
 
 void check_type_inner(Check *c) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "op.h"
 
 typedef struct Writer {
     const PlanFormula *f;
@@ -40,13 +41,26 @@ static void put_number(Writer *w, double x) {
     buf_printf(&w->out, "%s", double_text(x, text));
 }
 
-static void put_call(Writer *w, const FormulaStep *s) {
-    buf_printf(&w->out, "%s(", scalar_name(s->function));
-    for (int a = 0; a < scalar_arity(s->function); a++) {
-        if (a) buf_printf(&w->out, ", ");
-        put_value(w, s->arg[a], 0);
-    }
+/* split(x, axis = 3)[1]; slice(x, axis = 3, start = 0, count = 32) */
+static void put_move(Writer *w, const FormulaStep *s) {
+    int words = scalar_move(s->function);
+    if (words) buf_printf(&w->out, ", axis = %u", s->axis);
+    if (words > 1 && s->function != SCALAR_split)
+        buf_printf(&w->out, ", start = %u, count = %u", s->start, s->count);
     buf_printf(&w->out, ")");
+    if (s->function == SCALAR_split) buf_printf(&w->out, "[%u]", s->start);
+}
+
+static void put_call(Writer *w, const FormulaStep *s) {
+    Attrs a;
+    bool move = scalar_move(s->function);
+    buf_printf(&w->out, "%s(",
+               move ? op_info[formula_step_op(s, &a)].name : scalar_name(s->function));
+    for (int k = 0; k < scalar_arity(s->function); k++) {
+        if (k) buf_printf(&w->out, ", ");
+        put_value(w, s->arg[k], 0);
+    }
+    put_move(w, s);
 }
 
 static void put_operator(Writer *w, const FormulaStep *s) {

@@ -230,12 +230,10 @@ static int64_t flops_of(const Graph *g, const Op *op, const Type *in, const Type
     if (op->kind != OP_fused)
         return op_flops(op->kind, op->attr, (int)op->n_in, in, (int)op->n_out, out);
     const Formula *f = &g->formulas.at[op->attr->index];
-    Type shape = in[0];
-    uint64_t narrow = 0;
-    for (uint32_t i = 0; i < op->n_in; i++) CHECK(type_broadcast(&shape, &in[i]));
-    for (uint32_t i = 0; i < op->n_in; i++) narrow |= (uint64_t)type_is_narrow(&in[i], &shape) << i;
-    narrow = formula_narrow(f->n_in, f->n_step, f->step, narrow);
-    return formula_flops(f->n_in, f->n_step, f->step, &shape, narrow);
+    Type value[FORMULA_OPERANDS + FORMULA_STEPS];
+    for (uint32_t i = 0; i < op->n_in; i++) value[i] = in[i];
+    CHECK(!formula_types(f->n_in, f->n_step, f->step, value));
+    return formula_flops(f->n_in, f->n_step, f->step, value);
 }
 
 static void emit_op(Emit *e, ProgramKind kind, OpId id, uint64_t live) {

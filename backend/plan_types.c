@@ -136,20 +136,15 @@ static const char *rule_broadcast(const Instr *s) {
 static const char *rule_fused(const Instr *s) {
     const PlanFormula *f = &s->p->formulas[s->in->attr.index];
     const FormulaStep *step = &s->p->steps[f->first_step];
-    Type shape = s->x[0];
-    uint64_t narrow = 0;
+    Type value[FORMULA_OPERANDS + FORMULA_STEPS];
     WANT(f->n_in == s->n_in && f->n_out == s->n_out, "its formula has other operands or results");
-    for (uint32_t i = 0; i < s->n_in; i++) WANT(type_broadcast(&shape, &s->x[i]), misfit);
-    for (uint32_t i = 0; i < s->n_in; i++)
-        narrow |= (uint64_t)type_is_narrow(&s->x[i], &shape) << i;
-    narrow = formula_narrow(f->n_in, f->n_step, step, narrow);
-    const char *fault = formula_rows_fault(f->n_in, f->n_step, step, &shape, narrow);
+    for (uint32_t i = 0; i < s->n_in; i++) value[i] = s->x[i];
+    const char *fault = formula_types(f->n_in, f->n_step, step, value);
     WANT(!fault, fault);
     for (uint32_t k = 0; k < f->n_step; k++) {
         if (!step[k].result) continue;
-        const Type *y = &s->y[step[k].result - 1];
-        Type want = narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
-        WANT(y->dtype == step[k].dtype && type_same_dims(y, &want), misfit);
+        const Type *y = &s->y[step[k].result - 1], *want = &value[f->n_in + k];
+        WANT(y->dtype == want->dtype && type_same_dims(y, want), misfit);
     }
     return NULL;
 }

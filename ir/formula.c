@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "op.h"
+#include "pieces.h"
 #include "util.h"
 
 static const struct {
@@ -15,6 +16,7 @@ static const struct {
 #define SCALAR(id, n, ...) [SCALAR_##id] = {#id, OP_##id, 0},
 #define SPECIAL(id, kind, approx, n, ...) [SCALAR_##id] = {#id, OP_##kind, approx},
 #define ROW(id, n, kind) [SCALAR_##id] = {#id, OP_##id, 0},
+#define MOVE(id, kind, n, words) [SCALAR_##id] = {#id, OP_##kind, 0},
 #include "scalar.def"
 };
 
@@ -28,29 +30,30 @@ int scalar_by_name(const char *name) {
 
 bool scalar_has_number(int function) { return op_info[functions[function].op].attrs & A_alpha; }
 
-int scalar_of(int op, const Attrs *a) {
+int scalar_of(int op, const Attrs *a, uint32_t n_in) {
     int f = 0;
-    while (f < SCALAR_COUNT && (functions[f].op != op || functions[f].form != a->approx)) f++;
+    while (f < SCALAR_COUNT && (functions[f].op != op || functions[f].form != a->approx ||
+                                scalar_arity(f) != (int)n_in))
+        f++;
     return f;
 }
 
 int formula_step_op(const FormulaStep *s, Attrs *a) {
-    *a = (Attrs){.alpha = s->number, .approx = functions[s->function].form};
+    int words = scalar_move(s->function);
+    *a = (Attrs){.alpha = s->number, .approx = functions[s->function].form, .axis = s->axis};
+    if (words > 1 && s->function != SCALAR_split) a->start = s->start, a->count = s->count;
     return functions[s->function].op;
 }
 
-int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *shape,
-                      uint64_t narrow) {
+int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value) {
     int64_t sum = 0;
-    Type each[2] = {*shape, type_of_rows(shape)}, of[FORMULA_ARGS];
+    Type of[FORMULA_ARGS];
     for (uint32_t k = 0; k < n_step; k++) {
         Attrs a;
         int op = formula_step_op(&step[k], &a);
-        if (!scalar_arity(step[k].function)) continue;
-        for (int i = 0; i < scalar_arity(step[k].function); i++)
-            of[i] = each[narrow >> step[k].arg[i] & 1];
-        sum += op_flops((OpKind)op, &a, scalar_arity(step[k].function), of, 1,
-                        &each[narrow >> (n_in + k) & 1]);
+        if (!scalar_arity(step[k].function) || scalar_move(step[k].function)) continue;
+        for (int i = 0; i < scalar_arity(step[k].function); i++) of[i] = value[step[k].arg[i]];
+        sum += op_flops((OpKind)op, &a, scalar_arity(step[k].function), of, 1, &value[n_in + k]);
     }
     return sum;
 }
@@ -63,8 +66,8 @@ static const char *row_step_fault(const FormulaStep *s, uint64_t narrow) {
     return is == want ? NULL : "a step takes a row for a number, or a number for a row";
 }
 
-const char *formula_rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
-                               const Type *shape, uint64_t narrow) {
+static const char *rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                              const Type *shape, uint64_t narrow) {
     if (!formula_has_rows(n_in, n_step, step, narrow)) return NULL;
     if (last_dim(shape) < 2 || last_dim(shape) > FORMULA_ROW_MOST)
         return "its rows are too short or too long";
@@ -76,13 +79,65 @@ const char *formula_rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep
     return NULL;
 }
 
+static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
+                               Type *value) {
+    Pieces p;
+    if (!moves_types(n_in, n_step, step, value)) return "the shapes of its operands do not fit";
+    if (!formula_pieces(n_in, n_step, step, value, &p))
+        return "its parts are no pieces of one axis, or too many";
+    return NULL;
+}
+
+const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value) {
+    Type shape = value[0];
+    uint64_t narrow = 0;
+    if (formula_moves(n_step, step)) return moves_fault(n_in, n_step, step, value);
+    for (uint32_t i = 0; i < n_in; i++)
+        if (!type_broadcast(&shape, &value[i])) return "the shapes of its operands do not fit";
+    for (uint32_t i = 0; i < n_in; i++) narrow |= (uint64_t)type_is_narrow(&value[i], &shape) << i;
+    narrow = formula_narrow(n_in, n_step, step, narrow);
+    for (uint32_t k = 0; k < n_step; k++) {
+        Type *y = &value[n_in + k];
+        *y = narrow >> (n_in + k) & 1 ? type_of_rows(&shape) : shape;
+        if (step[k].function == SCALAR_constant) *y = (Type){.rank = 1, .dim = {1}};
+        y->dtype = step[k].dtype;
+        y->pitch = 0;
+    }
+    return rows_fault(n_in, n_step, step, &shape, narrow);
+}
+
+uint32_t *formula_word(FormulaStep *s, int word) {
+    uint32_t *all[] = {&s->axis, &s->start, &s->count, &s->whole};
+    return all[word];
+}
+
+/* The steps of a split are one for each of its parts, in order. */
+static const char *split_fault(uint32_t n_step, uint32_t k, const FormulaStep *step) {
+    const FormulaStep *s = &step[k];
+    if (s->function != SCALAR_split) return NULL;
+    if (s->count < 1 || s->count > FORMULA_PARTS || s->start >= s->count || k < s->start ||
+        n_step - k < s->count - s->start)
+        return "a split has not all of its parts";
+    for (uint32_t j = 0; j < s->count; j++) {
+        const FormulaStep *part = &step[k - s->start + j];
+        if (part->function != SCALAR_split || part->start != j || part->count != s->count ||
+            part->axis != s->axis || part->arg[0] != s->arg[0] || part->dtype != s->dtype)
+            return "a split has not all of its parts";
+    }
+    return NULL;
+}
+
 static const char *step_fault(uint32_t n_in, uint32_t k, uint32_t n_out, const FormulaStep *s) {
+    FormulaStep own = *s;
     if (s->function >= SCALAR_COUNT || s->pad) return "a step has no function";
     if (!dtype_is_float(s->dtype)) return "the value of a step is no float";
     for (int a = 0; a < FORMULA_ARGS; a++)
         if (a < scalar_arity(s->function) ? s->arg[a] >= n_in + k : s->arg[a] != 0)
             return "an argument of a step is not there";
-    if (!isfinite(s->number) || (s->number != 0 && !scalar_has_number(s->function)))
+    for (int i = scalar_move(s->function); i < 4; i++)
+        if (*formula_word(&own, i)) return "a step has numbers that it does not read";
+    if (s->axis >= MAX_RANK || !isfinite(s->number) ||
+        (s->number != 0 && !scalar_has_number(s->function)))
         return "the number of a step is out of range";
     return s->result > n_out ? "a step is a result that does not exist" : NULL;
 }
@@ -95,6 +150,7 @@ const char *formula_fault(uint32_t n_in, uint32_t n_step, uint32_t n_out, const 
     for (uint32_t k = 0; k < n_step; k++) {
         const char *fault = step_fault(n_in, k, n_out, &step[k]);
         if (fault) return fault;
+        if ((fault = split_fault(n_step, k, step))) return fault;
         if (!step[k].result) continue;
         if (made >> step[k].result & 1) return "two steps are the same result";
         made |= 1u << step[k].result;
@@ -123,6 +179,9 @@ void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Buf 
         }
         if (scalar_has_number(s->function))
             buf_printf(out, "%s%s", n ? ", " : "", double_text(s->number, number));
+        FormulaStep own = *s;
+        for (int i = 0; i < scalar_move(s->function); i++)
+            buf_printf(out, ", %u", *formula_word(&own, i));
         buf_printf(out, ")");
         if (s->result) buf_printf(out, " -> y%u", s->result - 1u);
     }

@@ -10,6 +10,10 @@
  * number a row, of the shape of the results with a last axis of one entry. Such are operands of
  * that shape, what reduces a row, and what is computed of narrow values alone; they stand for the
  * same number at each element of their row.
+ *
+ * A formula may move parts of an axis instead: slice, split, concat. Then its values have shapes of
+ * their own, each that of the op: operands broadcast over the result of a step, other values do not
+ * (pieces.h).
  */
 #ifndef FSDPC_FORMULA_H
 #define FSDPC_FORMULA_H
@@ -17,6 +21,8 @@
 #include "type.h"
 
 enum { FORMULA_OPERANDS = 12, FORMULA_STEPS = 24, FORMULA_RESULTS = 8, FORMULA_ARGS = 3 };
+enum { FORMULA_PARTS = 3 };   /* that a split has at most */
+enum { FORMULA_VALUES = 64 }; /* that a kernel computes: pieces.h may make more of these */
 /* Elements of a row that is reduced: fewer are not worth it, more have no room in a cache. */
 enum { FORMULA_ROW_LEAST = 32, FORMULA_ROW_MOST = 8192 };
 
@@ -24,6 +30,7 @@ typedef enum Scalar {
 #define SCALAR(op, arity, ...) SCALAR_##op,
 #define SPECIAL(name, op, form, arity, ...) SCALAR_##name,
 #define ROW(op, arity, kind) SCALAR_##op,
+#define MOVE(name, op, arity, words) SCALAR_##name,
 #include "scalar.def"
     SCALAR_COUNT
 } Scalar;
@@ -35,6 +42,7 @@ typedef struct FormulaStep {
     uint8_t arg[FORMULA_ARGS];
     uint8_t result; /* 1 + the number of the result that it is; 0: none */
     double number;
+    uint32_t axis, start, count, whole; /* of a move: see scalar.def */
 } FormulaStep;
 
 /* A row of a graph's table of formulas. */
@@ -49,16 +57,16 @@ struct Buf;
 const char *scalar_name(int function); /* "gelu_tanh" */
 int scalar_by_name(const char *name);  /* SCALAR_COUNT when unknown */
 bool scalar_has_number(int function);
-/* The function that op computes with these attributes; SCALAR_COUNT: it is not elementwise. */
-int scalar_of(int op, const Attrs *a);
+/* The function that op computes with these attributes and so many operands; SCALAR_COUNT: none. */
+int scalar_of(int op, const Attrs *a, uint32_t n_in);
+/* axis, start, count or whole: by number */
+uint32_t *formula_word(FormulaStep *s, int word);
 /* The op that a step stands for, and its attributes. */
 int formula_step_op(const FormulaStep *s, Attrs *a);
-/* Operations of a formula of that shape, as if each step were an op of its own. */
-int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *shape,
-                      uint64_t narrow);
-/* What is wrong with a formula's rows, given the shape that its operands broadcast to, or NULL. */
-const char *formula_rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
-                               const Type *shape, uint64_t narrow);
+/* Fills in the types of the steps' values after those of the operands. What is wrong, or NULL. */
+const char *formula_types(uint32_t n_in, uint32_t n_step, const FormulaStep *step, Type *value);
+/* Operations of a formula with values of these types, as if each step were an op of its own. */
+int64_t formula_flops(uint32_t n_in, uint32_t n_step, const FormulaStep *step, const Type *value);
 /* The steps as text, which parse.c reads: `f32 mul(x0, x0); f32 constant(0.5); f32 add(t0, t1) ->
  * y0`; x are operands, t steps, y results. */
 void formula_print(uint32_t n_in, uint32_t n_step, const FormulaStep *step, struct Buf *out);
@@ -70,9 +78,27 @@ static inline int scalar_arity(int function) {
 #define SCALAR(op, n, ...) n,
 #define SPECIAL(name, op, form, n, ...) n,
 #define ROW(op, n, kind) n,
+#define MOVE(name, op, n, words) n,
 #include "scalar.def"
     };
     return arity[function];
+}
+
+/* How many of axis, start, count and whole a move has; 0: it is no move. */
+static inline int scalar_move(int function) {
+    static const uint8_t all[SCALAR_COUNT] = {
+#define SCALAR(op, n, ...) 0,
+#define SPECIAL(name, op, form, n, ...) 0,
+#define ROW(op, n, kind) 0,
+#define MOVE(name, op, n, words) words,
+#include "scalar.def"
+    };
+    return all[function];
+}
+static inline bool formula_moves(uint32_t n_step, const FormulaStep *step) {
+    for (uint32_t k = 0; k < n_step; k++)
+        if (scalar_move(step[k].function)) return true;
+    return false;
 }
 
 typedef enum RowKind { ROW_NONE, ROW_REDUCES, ROW_SPREADS } RowKind;
@@ -81,6 +107,7 @@ static inline RowKind scalar_row(int function) {
 #define SCALAR(op, n, ...) ROW_NONE,
 #define SPECIAL(name, op, form, n, ...) ROW_NONE,
 #define ROW(op, n, kind) ROW_##kind,
+#define MOVE(name, op, n, words) ROW_NONE,
 #include "scalar.def"
     };
     return (RowKind)kinds[function];
@@ -123,11 +150,11 @@ static inline bool formula_has_rows(uint32_t n_in, uint32_t n_step, const Formul
  * that nothing reads any more. Narrow values need none. */
 typedef struct FormulaRooms {
     uint32_t n;
-    uint8_t of[FORMULA_OPERANDS + FORMULA_STEPS];
+    uint8_t of[FORMULA_VALUES];
 } FormulaRooms;
 static inline FormulaRooms formula_rooms(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                          uint64_t narrow) {
-    uint32_t last[FORMULA_OPERANDS + FORMULA_STEPS] = {0};
+    uint32_t last[FORMULA_VALUES] = {0};
     FormulaRooms r;
     r.n = n_in;
     for (uint32_t k = 0; k < n_step; k++)
@@ -173,32 +200,39 @@ static inline bool type_broadcast(Type *to, const Type *x) {
     return true;
 }
 
+/* One axis more, inside of the others. */
+static inline void spread_axis(Spread *s, int64_t size, int64_t stride) {
+    int k = s->n - 1;
+    if (size == 1) return;
+    if (k >= 0 && s->stride[k] == stride * size) {
+        s->size[k] *= size;
+        s->stride[k] = stride;
+        return;
+    }
+    s->size[s->n] = size;
+    s->stride[s->n++] = stride;
+}
+
 /* The same where x may not widen y: axes agree from the last one back, or the operand's has one
- * entry, or it has none. false: x does not broadcast to y. */
-static inline bool type_spread(const Type *x, const Type *y, Spread *out) {
-    int64_t stride = 1;
+ * entry, or it has none. Strides of x by axis of y. false: x does not broadcast to y. */
+static inline bool type_strides(const Type *x, const Type *y, int64_t stride[MAX_RANK]) {
+    int64_t next = 1;
     int missing = y->rank - x->rank;
-    Spread all = {.n = y->rank}; /* outermost first */
-    *out = (Spread){.n = 0};
     if (missing < 0) return false;
     for (int i = y->rank - 1; i >= 0; i--) {
         int64_t n = i < missing ? 1 : x->dim[i - missing];
         if (n != y->dim[i] && n != 1) return false;
-        all.size[i] = y->dim[i];
-        all.stride[i] = n == 1 ? 0 : stride;
-        stride *= n;
+        stride[i] = n == 1 ? 0 : next;
+        next *= n;
     }
-    for (int i = 0; i < all.n; i++) {
-        int k = out->n - 1;
-        if (all.size[i] == 1) continue;
-        if (k >= 0 && out->stride[k] == all.stride[i] * all.size[i]) {
-            out->size[k] *= all.size[i];
-            out->stride[k] = all.stride[i];
-        } else {
-            out->size[out->n] = all.size[i];
-            out->stride[out->n++] = all.stride[i];
-        }
-    }
+    return true;
+}
+
+static inline bool type_spread(const Type *x, const Type *y, Spread *out) {
+    int64_t stride[MAX_RANK];
+    *out = (Spread){.n = 0};
+    if (!type_strides(x, y, stride)) return false;
+    for (int i = 0; i < y->rank; i++) spread_axis(out, y->dim[i], stride[i]);
     if (!out->n) *out = (Spread){.n = 1, .size = {1}};
     return true;
 }

@@ -646,20 +646,20 @@ static bool parse_step(Parser *p, const Formula *f, FormulaStep *s) {
     int dtype;
     uint32_t n;
     if (!parse_dtype(p, &dtype) || !parse_word(p, "a function", word)) return false;
-    s->dtype = (uint8_t)dtype;
-    s->function = (uint16_t)scalar_by_name(word);
+    *s = (FormulaStep){.function = (uint16_t)scalar_by_name(word), .dtype = (uint8_t)dtype};
     if (s->function == SCALAR_COUNT) return fail_token(p, "there is no function `%s`", word);
     if (!expect(p, '(')) return false;
     int arity = scalar_arity(s->function);
     for (int a = 0; a < arity; a++) {
         if (a && !expect(p, ',')) return false;
-        bool of_step = peek(p) == 't';
-        if (!parse_lettered(p, of_step ? 't' : 'x', of_step ? f->n_step : f->n_in, &n))
-            return false;
-        s->arg[a] = (uint8_t)(of_step ? f->n_in + n : n);
+        bool own = peek(p) == 't'; /* a step's */
+        if (!parse_lettered(p, own ? 't' : 'x', own ? f->n_step : f->n_in, &n)) return false;
+        s->arg[a] = (uint8_t)(own ? f->n_in + n : n);
     }
     bool number = scalar_has_number(s->function);
     if (number && ((arity && !expect(p, ',')) || !parse_real(p, &s->number))) return false;
+    for (int i = 0; i < scalar_move(s->function); i++)
+        if (!expect(p, ',') || !parse_u32(p, formula_word(s, i))) return false;
     if (!expect(p, ')')) return false;
     if (!accept(p, '-')) return true;
     if (!expect(p, '>') || !parse_lettered(p, 'y', FORMULA_RESULTS, &n)) return false;

@@ -247,20 +247,13 @@ static const char *shape_fused(Infer *s) {
     if (f->n_in != s->n_in)
         return arena_printf(s->arena, "formula %lld has %u operands, not %u",
                             (long long)s->a->index, f->n_in, s->n_in);
-    TRY(shape_broadcast(s));
-    Type shape = s->out[0];
-    uint64_t narrow = 0;
-    for (uint32_t i = 0; i < s->n_in; i++)
-        narrow |= (uint64_t)type_is_narrow(&s->in[i], &shape) << i;
-    narrow = formula_narrow(f->n_in, f->n_step, f->step, narrow);
-    const char *fault = formula_rows_fault(f->n_in, f->n_step, f->step, &shape, narrow);
+    Type value[FORMULA_OPERANDS + FORMULA_STEPS];
+    if (!formula_moves(f->n_step, f->step)) TRY(shape_broadcast(s));
+    for (uint32_t i = 0; i < f->n_in; i++) value[i] = s->in[i];
+    const char *fault = formula_types(f->n_in, f->n_step, f->step, value);
     if (fault) return arena_printf(s->arena, "formula %lld: %s", (long long)s->a->index, fault);
-    for (uint32_t k = 0; k < f->n_step; k++) {
-        if (!f->step[k].result) continue;
-        Type *to = &s->out[f->step[k].result - 1];
-        *to = narrow >> (f->n_in + k) & 1 ? type_of_rows(&shape) : shape;
-        to->dtype = f->step[k].dtype;
-    }
+    for (uint32_t k = 0; k < f->n_step; k++)
+        if (f->step[k].result) s->out[f->step[k].result - 1] = value[f->n_in + k];
     s->n_out = f->n_out;
     return NULL;
 }

@@ -14,6 +14,10 @@
  * nothing outside of it may read one of its values before that place, nor may anything take an
  * operand's memory. No circle of clusters can arise: what reads a cluster stands after it.
  *
+ * What takes an axis apart or puts parts of it together (the moves of scalar.def) belongs to a
+ * cluster as well, if that can be computed as pieces of one axis (pieces.h): then its values have
+ * shapes of their own, and it has no rows.
+ *
  * Where something reads a value too early for that (the sum of a gradient over rows), a cluster
  * stands where the last of its ops before that reader stood, if its operands are there and only
  * small values are made between this place and the last one: so little else is alive meanwhile that
@@ -29,7 +33,7 @@
  * A cluster of one op stays that op, unless a constant is among its operands. All programs are
  * treated alike, so that evaluation computes what training does.
  *
- * Not here: sums over other axes than the last.
+ * Not here: sums over other axes than the last; moves along two axes, or beside sums of rows.
  */
 #include <string.h>
 
@@ -57,11 +61,17 @@ typedef struct Map {
 typedef struct Draft {
     Formula formula;
     ValueId in[FORMULA_OPERANDS], out[FORMULA_RESULTS];
+    uint8_t step_of[FORMULA_STEPS]; /* by op of the cluster: its first one */
 } Draft;
 
 static const Op *op_of(const Map *m, OpId id) { return &m->g->ops.at[id]; }
 static const Op *maker(const Map *m, ValueId v) { return op_of(m, m->g->values.at[v].def); }
 static const Type *type_at(const Map *m, ValueId v) { return &m->g->values.at[v].type; }
+static int function_of(const Op *op) { return scalar_of(op->kind, op->attr, op->n_in); }
+static bool is_move(const Op *op) {
+    int function = function_of(op);
+    return function != SCALAR_COUNT && scalar_move(function);
+}
 
 /* ---- what goes together ---- */
 
@@ -77,7 +87,7 @@ static bool is_row_of(const Type *x, const Type *shape) {
 
 /* The shape of the cluster that the op belongs to, if it is not narrow in it. */
 static const Type *shape_of(const Map *m, const Op *op) {
-    int function = scalar_of(op->kind, op->attr);
+    int function = function_of(op);
     return type_at(m, scalar_row(function) == ROW_REDUCES ? op->in[0] : op->out);
 }
 
@@ -92,26 +102,44 @@ static bool fits_rows(const Map *m, const Op *op, int function) {
     return function != SCALAR_expand || last_dim(y) > 1;
 }
 
-static bool can_join(const Map *m, const Op *op) {
-    int function = scalar_of(op->kind, op->attr);
-    if (op->kind == OP_constant || function == SCALAR_COUNT) return false;
-    return op->phase != PHASE_UPDATE && !type_at(m, op->out)->pitch && fits_rows(m, op, function);
+/* Floats alone, without gaps, and few parts. */
+static bool can_move(const Map *m, const Op *op) {
+    bool can = op->n_out <= FORMULA_PARTS;
+    for (uint32_t a = 0; a < op->n_in; a++)
+        can = can && type_is_float(type_at(m, op->in[a])) && !type_at(m, op->in[a])->pitch;
+    return can;
 }
 
-/* The shape of a cluster: that of its ops, or of those that are not narrow in it. */
+static bool can_join(const Map *m, const Op *op) {
+    int function = function_of(op);
+    if (op->kind == OP_constant || function == SCALAR_COUNT) return false;
+    if (op->phase == PHASE_UPDATE || type_at(m, op->out)->pitch) return false;
+    return scalar_move(function) ? can_move(m, op) : fits_rows(m, op, function);
+}
+
+/* The shape of a cluster: that of its ops, or of those that are not narrow in it; with moves the
+ * largest. */
 static const Type *shape_of_all(const Map *m, const Cluster *c) {
     const Type *shape = shape_of(m, op_of(m, c->op[0]));
     for (uint32_t k = 1; k < c->n; k++) {
         const Type *other = shape_of(m, op_of(m, c->op[k]));
-        if (last_dim(other) > last_dim(shape)) shape = other;
+        if (type_elements(other) > type_elements(shape)) shape = other;
     }
     return shape;
 }
 
+static bool has_moves(const Map *m, const Cluster *c) {
+    bool has = false;
+    for (uint32_t k = 0; k < c->n; k++) has |= is_move(op_of(m, c->op[k]));
+    return has;
+}
+
+/* With moves, shapes say nothing: whether there is a formula for both will be seen. */
 static bool is_alike(const Map *m, const Cluster *c, const Cluster *d) {
     const Op *a = op_of(m, c->op[0]), *b = op_of(m, d->op[0]);
     const Type *x = shape_of_all(m, c), *y = shape_of_all(m, d);
-    bool shapes = type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x);
+    bool shapes = type_same_dims(x, y) || is_row_of(x, y) || is_row_of(y, x) || has_moves(m, c) ||
+                  has_moves(m, d);
     return shapes && a->unit == b->unit && a->phase == b->phase && a->recomputed == b->recomputed;
 }
 
@@ -140,7 +168,7 @@ static bool take_argument(const Map *m, const Cluster *c, Draft *d, const uint8_
     const Op *def = maker(m, v);
     for (uint32_t k = 0; k < c->n; k++)
         if (c->op[k] == m->g->values.at[v].def) {
-            *arg = (uint8_t)(f->n_in + step_of[k]);
+            *arg = (uint8_t)(f->n_in + step_of[k] + (v - op_of(m, c->op[k])->out));
             return true;
         }
     for (uint32_t i = 0; i < f->n_in; i++)
@@ -182,9 +210,10 @@ static bool reads_outside(const Map *m, const Cluster *c, OpId id, uint32_t posi
     return !m->borrower[id] || m->member[reader] != m->borrower[id];
 }
 
-/* Where the first op outside that reads a result of op id stands; UINT32_MAX: none does. */
-static uint32_t first_reader(const Map *m, const Cluster *c, OpId id) {
-    ValueId v = op_of(m, id)->out;
+/* Where the first op outside that reads v, which the cluster makes, stands; UINT32_MAX: none does.
+ */
+static uint32_t first_reader(const Map *m, const Cluster *c, ValueId v) {
+    OpId id = m->g->values.at[v].def;
     const OpId *list = m->g->programs.at[m->r.program].ops.at;
     uint32_t first = UINT32_MAX;
     for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++)
@@ -225,7 +254,11 @@ static bool may_be_early(const Map *m, const Cluster *c, uint32_t place) {
 /* false: there is none. */
 static bool find_place(const Map *m, Cluster *c) {
     uint32_t before = UINT32_MAX;
-    for (uint32_t k = 0; k < c->n; k++) before = MIN(before, first_reader(m, c, c->op[k]));
+    for (uint32_t k = 0; k < c->n; k++) {
+        const Op *op = op_of(m, c->op[k]);
+        for (uint32_t j = 0; j < op->n_out; j++)
+            before = MIN(before, first_reader(m, c, op->out + j));
+    }
     for (uint32_t k = c->n; k-- > 0;) {
         c->place = m->r.position[c->op[k]];
         if (c->place < before) return k + 1 == c->n || may_be_early(m, c, c->place);
@@ -267,19 +300,50 @@ static bool take_step(Draft *d, ValueId v, FormulaStep s, bool read, bool shared
     return true;
 }
 
-static bool draft_steps(const Map *m, const Cluster *c, Draft *d) {
-    uint8_t step_of[FORMULA_STEPS];
-    for (uint32_t k = 0; k < c->n; k++) {
-        const Op *op = op_of(m, c->op[k]);
-        FormulaStep s = {.function = (uint16_t)scalar_of(op->kind, op->attr),
-                         .dtype = type_at(m, op->out)->dtype};
-        if (scalar_has_number(s.function)) s.number = op->attr->alpha;
-        for (uint32_t a = 0; a < op->n_in; a++)
-            if (!take_argument(m, c, d, step_of, op->in[a], &s.arg[a])) return false;
-        bool own = k >= c->borrowed, shared = !own || op->phase != PHASE_FORWARD;
-        bool read = own && first_reader(m, c, c->op[k]) != UINT32_MAX;
-        if (!take_step(d, op->out, s, read, shared, &step_of[k])) return false;
+static FormulaStep step_of_op(const Map *m, const Op *op) {
+    FormulaStep s = {.function = (uint16_t)function_of(op), .dtype = type_at(m, op->out)->dtype};
+    int words = scalar_move(s.function);
+    if (scalar_has_number(s.function)) s.number = op->attr->alpha;
+    if (words) s.axis = (uint32_t)op->attr->axis;
+    if (words > 1) s.start = (uint32_t)op->attr->start;
+    if (words > 1) s.count = op->kind == OP_split ? op->n_out : (uint32_t)op->attr->count;
+    if (words > 3) s.whole = (uint32_t)type_at(m, op->out)->dim[op->attr->axis];
+    return s;
+}
+
+/* The steps of op number k of the cluster: one, or one for each part of a split. */
+static bool draft_op(const Map *m, const Cluster *c, Draft *d, uint32_t k) {
+    const Op *op = op_of(m, c->op[k]);
+    bool own = k >= c->borrowed, shared = (!own || op->phase != PHASE_FORWARD) && op->n_out == 1;
+    FormulaStep s = step_of_op(m, op);
+    for (uint32_t a = 0; a < op->n_in; a++)
+        if (!take_argument(m, c, d, d->step_of, op->in[a], &s.arg[a])) return false;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        bool read = own && first_reader(m, c, op->out + j) != UINT32_MAX;
+        uint8_t at;
+        if (op->kind == OP_split) s.start = j;
+        if (!take_step(d, op->out + j, s, read, shared, &at)) return false;
+        if (!j) d->step_of[k] = at;
     }
+    return true;
+}
+
+static bool draft_steps(const Map *m, const Cluster *c, Draft *d) {
+    for (uint32_t k = 0; k < c->n; k++)
+        if (!draft_op(m, c, d, k)) return false;
+    return true;
+}
+
+/* Has every value of a formula with moves the shape that it has as a value of an op? */
+static bool moves_fit(const Map *m, const Cluster *c, const Draft *d) {
+    const Formula *f = &d->formula;
+    Type value[FORMULA_OPERANDS + FORMULA_STEPS];
+    if (!formula_moves(f->n_step, f->step)) return true;
+    for (uint32_t i = 0; i < f->n_in; i++) value[i] = *type_at(m, d->in[i]);
+    if (formula_types(f->n_in, f->n_step, f->step, value)) return false;
+    for (uint32_t k = 0; k < c->n; k++)
+        if (!type_same_dims(&value[f->n_in + d->step_of[k]], type_at(m, op_of(m, c->op[k])->out)))
+            return false;
     return true;
 }
 
@@ -293,7 +357,7 @@ static bool draft(const Map *m, const Cluster *c, Draft *d) {
     }
     for (uint32_t i = 0; i < d->formula.n_in; i++)
         if (is_taken(m, d->in[i], c->place)) return false;
-    return draft_steps(m, c, d);
+    return draft_steps(m, c, d) && moves_fit(m, c, d);
 }
 
 /* ---- clusters ---- */
@@ -314,7 +378,7 @@ static bool merge(const Map *m, const Cluster *a, const Cluster *b, Cluster *out
 static const Op *rows_of(const Map *m, const Cluster *c) {
     for (uint32_t k = 0; k < c->n; k++) {
         const Op *op = op_of(m, c->op[k]);
-        if (scalar_row(scalar_of(op->kind, op->attr)) != ROW_NONE) return op;
+        if (scalar_row(function_of(op)) != ROW_NONE) return op;
     }
     return NULL;
 }
@@ -367,14 +431,20 @@ static void gather(Map *m, OpId id) {
 /* Is every axis of the cluster's shape an axis of an operand? */
 static bool has_shape(const Map *m, const Cluster *c, const Draft *d) {
     Type t = {.rank = 0};
+    if (formula_moves(d->formula.n_step, d->formula.step)) return true; /* moves_fit */
     for (uint32_t i = 0; i < d->formula.n_in; i++)
         if (!type_broadcast(&t, type_at(m, d->in[i]))) return false;
     return d->formula.n_in && type_same_dims(&t, shape_of_all(m, c));
 }
 
+/* Is it more than one op, or one that reads a constant? */
+static bool is_worth_it(const Map *m, const Cluster *c, const Formula *f) {
+    return f->n_step >= 2 && (c->n > 1 || f->n_step > op_of(m, c->op[0])->n_out);
+}
+
 /* The formula of a cluster; false: it stays the ops that it is. */
 static bool is_formula(const Map *m, const Cluster *c, Draft *d) {
-    return c->n && draft(m, c, d) && d->formula.n_step >= 2 && d->formula.n_out &&
+    return c->n && draft(m, c, d) && is_worth_it(m, c, &d->formula) && d->formula.n_out &&
            has_shape(m, c, d);
 }
 

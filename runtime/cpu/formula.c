@@ -9,30 +9,31 @@
  * Where a formula has rows, a block is a row. A value that is the same number in the whole block, a
  * narrow or a constant one, is a single vector that the loops do not step over.
  *
+ * Where it moves parts, its pieces (pieces.h) are computed in its place: operands are windows, and
+ * a block is stored run by run.
+ *
  * In place works: an operand that shares memory with a result has its shape, and a result is
  * written before the end only where no later step reads such an operand.
  */
 #include "evaluate.h"
 #include "pairs.h"
+#include "pieces.h"
 #include "rows.h"
 #include "scalar_math.h"
 
-enum { BLOCK = 512 };
+enum { BLOCK = 512, CROSSED = 3 };
 
-/* to[i] = f(x[i], y[i], z[i]) for n elements, a multiple of LANES */
-typedef void (*Loop)(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n);
+/* to[i] = f(x[i], y[i], z[i]) */
+typedef void (*Loop)(float *to, const Value arg[FORMULA_ARGS], float number, Extent e);
 
 #define LOOP(name, ...)                                                                            \
-    static void name##_loop(float *to, const Value arg[FORMULA_ARGS], float number, int64_t n) {   \
-        const float *x_at = arg[0].at, *y_at = arg[1].at, *z_at = arg[2].at;                       \
-        int64_t x_step = arg[0].step, y_step = arg[1].step, z_step = arg[2].step;                  \
+    static void name##_loop(float *to, const Value arg[FORMULA_ARGS], float number, Extent e) {    \
         (void)number;                                                                              \
-        for (int64_t i = 0; i < n; i += LANES) {                                                   \
+        EACH_ROW(e, arg) {                                                                         \
             V16 x = v_load(x_at, DT_F32, 0), y = v_load(y_at, DT_F32, 0),                          \
                 z = v_load(z_at, DT_F32, 0);                                                       \
             (void)x, (void)y, (void)z;                                                             \
             v_store(to, DT_F32, i, __VA_ARGS__);                                                   \
-            x_at += x_step, y_at += y_step, z_at += z_step;                                        \
         }                                                                                          \
     }
 #define SCALAR(op, arity, ...) LOOP(op, __VA_ARGS__)
@@ -100,6 +101,18 @@ static void spread_runs(float *to, const float *x, Walk *w, int64_t runs) {
     }
 }
 
+/* n elements of an operand, `stride` of its elements apart. */
+static void gather_run(float *to, const Operand *x, int64_t from, int64_t stride, int64_t n) {
+    const I16 even = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+    int64_t i = 0;
+    /* the second load would reach beyond the last element of what is read */
+    for (; stride == 2 && x->dtype == DT_F32 && i + LANES < n; i += LANES)
+        v_store(to, DT_F32, i,
+                __builtin_shuffle(v_load(x->at, DT_F32, from + 2 * i),
+                                  v_load(x->at, DT_F32, from + 2 * i + LANES), even));
+    for (; i < n; i++) to[i] = element_load(x->at, x->dtype, from + i * stride);
+}
+
 /* Elements at .. at + count of an operand that lies as `s` says, as f32. */
 static void spread(float *to, const Operand *x, const Spread *s, int64_t at, int64_t count) {
     int last = s->n - 1;
@@ -113,7 +126,9 @@ static void spread(float *to, const Operand *x, const Spread *s, int64_t at, int
     }
     while (count > 0) {
         int64_t run = MIN(inner - w.place[last], count), i = 0;
-        if (s->stride[last]) {
+        if (s->stride[last] > 1) {
+            gather_run(to, x, w.from, s->stride[last], run);
+        } else if (s->stride[last]) {
             for (; i + LANES <= run; i += LANES)
                 v_store(to, DT_F32, i, v_load(x->at, x->dtype, w.from + i));
             for (; i < run; i++) to[i] = element_load(x->at, x->dtype, w.from + i);
@@ -127,32 +142,56 @@ static void spread(float *to, const Operand *x, const Spread *s, int64_t at, int
     }
 }
 
+/* Where elements of a step go: `run` neighbours, then those of the next row, `pitch` further on. */
+typedef struct Store {
+    Result y;
+    const void *base; /* of the whole result */
+    int64_t run, pitch;
+    uint32_t value;
+} Store;
+
 typedef struct Evaluation {
     const Launch *l;
-    uint32_t n_in, n_step;
-    const FormulaStep *step;
-    bool rows;                   /* a block is a row */
-    int64_t n, unit;             /* elements; of a row, or of a block */
-    int64_t room;                /* floats of a block in memory */
-    uint64_t narrow;             /* of formulas with rows */
-    uint64_t silent;             /* steps that are computed with the one after them */
-    uint8_t with[FORMULA_STEPS]; /* the step before: 1 + which argument it is; 0: not with it */
-    Spread spread[FORMULA_OPERANDS];
-    FormulaRooms rooms;                   /* where blocks are */
-    uint32_t last_read[FORMULA_OPERANDS]; /* the last step that reads it */
+    uint32_t n_in, n_step, n_store;
+    const FormulaStep *step;         /* `result`: 1 + the number of a store */
+    bool rows;                       /* a block is a row */
+    int64_t n, unit;                 /* elements; of a row, or of a block */
+    int64_t run;                     /* of the rows of a block; 0: it is one row */
+    int64_t room;                    /* floats of a block in memory */
+    uint64_t narrow;                 /* of formulas with rows */
+    uint64_t silent;                 /* steps that are computed with the one after them */
+    uint8_t with[PIECE_STEPS];       /* the step before: 1 + which argument it is; 0: alone */
+    Operand in[PIECE_WINDOWS];       /* as windows show them */
+    const void *base[PIECE_WINDOWS]; /* of the whole operand */
+    Spread spread[PIECE_WINDOWS];
+    Store store[PIECE_STORES];
+    FormulaRooms rooms;                /* where blocks are */
+    uint32_t last_read[PIECE_WINDOWS]; /* the last step that reads it */
 } Evaluation;
 
 /* Elements at .. at + count, and where their values are. */
 typedef struct Block {
     int64_t at, count, whole; /* whole: count, rounded up to LANES */
+    int64_t row;              /* of blocks of rows: the first one */
+    Walk walk[PIECE_WINDOWS]; /* of blocks of rows: where operands are */
     float *memory;
-    _Alignas(64) float same[FORMULA_OPERANDS + FORMULA_STEPS][LANES];
-    Value value[FORMULA_OPERANDS + FORMULA_STEPS];
+    _Alignas(64) float same[FORMULA_VALUES][LANES];
+    Value value[FORMULA_VALUES];
 } Block;
 
-static void round_block(float *block, int dtype, int64_t n) {
-    for (int64_t i = 0; i < n; i += LANES)
-        v_store(block, DT_F32, i, v_stored(v_load(block, DT_F32, i), dtype));
+/* The rows of a block that begin `pitch` apart; 0: one after the other. */
+static Extent extent_of(const Evaluation *e, const Block *b, int64_t pitch) {
+    if (!e->run) return (Extent){1, b->whole, 0};
+    return (Extent){b->count / e->run, e->run, pitch ? pitch : e->run};
+}
+static Value value_of(const Evaluation *e, const float *at, int64_t pitch) {
+    return (Value){at, LANES, e->run ? pitch ? pitch : e->run : 0};
+}
+
+static void round_block(float *block, int dtype, Extent e) {
+    for (int64_t r = 0; r < e.rows; r++, block += e.pitch)
+        for (int64_t i = 0; i < e.run; i += LANES)
+            v_store(block, DT_F32, i, v_stored(v_load(block, DT_F32, i), dtype));
 }
 
 static void store_block(Result to, int64_t at, const float *block, int64_t count) {
@@ -163,44 +202,132 @@ static void store_block(Result to, int64_t at, const float *block, int64_t count
         v_store_part(to.at, to.dtype, at + i, count - i, v_load_part(block, DT_F32, i, count - i));
 }
 
+/* Where element `at` of what is stored goes. */
+static int64_t place_of(const Store *s, int64_t at) { return at / s->run * s->pitch + at % s->run; }
+
+/* Elements at .. at + count, run by run. */
+static void store_runs(const Store *s, int64_t at, const float *block, int64_t count) {
+    while (count > 0) {
+        int64_t n = MIN(s->run - at % s->run, count);
+        if (n == 1)
+            element_store(s->y.at, s->y.dtype, place_of(s, at), *block);
+        else
+            store_block(s->y, place_of(s, at), block, n);
+        at += n;
+        block += n;
+        count -= n;
+    }
+}
+
+/* The two pieces of rows of two elements. */
+static bool are_neighbours(const Store *s, const Store *next) {
+    return s->run == 1 && s->pitch == 2 && s->y.dtype == DT_F32 && s->base == next->base &&
+           s->y.at == s->base && next->y.at == bytes_at(s->y.at, sizeof(float));
+}
+static void store_neighbours(const Store *s, int64_t at, const float *x, const float *y,
+                             int64_t count) {
+    const I16 low = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+    float *to = (float *)s->y.at + 2 * at;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        V16 a = v_load(x, DT_F32, i), b = v_load(y, DT_F32, i);
+        v_store(to, DT_F32, 2 * i, __builtin_shuffle(a, b, low));
+        v_store(to, DT_F32, 2 * i + LANES, __builtin_shuffle(a, b, low + LANES / 2));
+    }
+    for (; i < count; i++) {
+        to[2 * i] = x[i];
+        to[2 * i + 1] = y[i];
+    }
+}
+
 static float *room_of(const Evaluation *e, const Block *b, uint32_t value) {
     return b->memory + (int64_t)e->rooms.of[value] * e->room;
 }
 
-/* Where step k writes its block: into the result that it is, unless a later step still reads what
- * lies there. */
-static float *target(const Evaluation *e, const Block *b, uint32_t k) {
+/* Where step k writes its block: into the result that it is, unless it lies apart there, or a later
+ * step still reads what lies there. Its rows begin *pitch apart; 0: one after the other. */
+static float *target(const Evaluation *e, const Block *b, uint32_t k, int64_t *pitch) {
     const FormulaStep *step = &e->step[k];
     float *own = room_of(e, b, e->n_in + k);
+    *pitch = 0;
     if (!step->result || b->whole != b->count) return own;
-    Result y = output(e->l, step->result - 1u);
-    if (y.dtype != DT_F32) return own;
+    const Store *s = &e->store[step->result - 1];
+    if (s->y.dtype != DT_F32 || (!e->run && b->at % s->run + b->count > s->run)) return own;
     for (uint32_t i = 0; i < e->n_in; i++)
-        if (input(e->l, i).at == y.at && e->last_read[i] > k) return own;
-    return (float *)y.at + b->at;
+        if (e->base[i] == s->base && e->last_read[i] > k) return own;
+    if (e->run) *pitch = s->pitch;
+    return (float *)s->y.at + (e->run ? b->row * s->pitch : place_of(s, b->at));
 }
 
 /* The value is x in the whole block. */
 static void set_same(Block *b, uint32_t value, float x) {
     v_store(b->same[value], DT_F32, 0, v_all(x));
-    b->value[value] = (Value){b->same[value], 0};
+    b->value[value] = (Value){b->same[value], 0, 0};
+}
+
+/* Does an operand in f32 have the rows of blocks as it lies? */
+static bool has_rows(const Evaluation *e, uint32_t i) {
+    const Spread *s = &e->spread[i];
+    int last = s->n - 1;
+    return e->in[i].dtype == DT_F32 && s->stride[last] == 1 && last && s->size[last] == e->run;
+}
+
+/* Where the rows of a block lie in an operand in f32, if they do so evenly; else NULL. */
+static const float *even_rows(const Evaluation *e, const Block *b, uint32_t i, int64_t *pitch) {
+    const Walk *w = &b->walk[i];
+    int axis = e->spread[i].n - 2;
+    if (!w->s || w->place[axis] + b->count / e->run > w->s->size[axis]) return NULL;
+    *pitch = w->s->stride[axis];
+    return (const float *)e->in[i].at + w->from;
+}
+
+static void begin_walks(const Evaluation *e, Block *b, int64_t at) {
+    for (uint32_t i = 0; e->run && i < e->n_in; i++) {
+        if (!has_rows(e, i)) continue;
+        b->walk[i].s = &e->spread[i];
+        walk_to(&b->walk[i], at);
+    }
+}
+
+/* To the block after this one. */
+static void go_on(const Evaluation *e, Block *b) {
+    int64_t rows = e->run ? b->count / e->run : 0;
+    for (uint32_t i = 0; e->run && i < e->n_in; i++) {
+        Walk *w = &b->walk[i];
+        int axis = e->spread[i].n - 2;
+        if (!w->s) continue;
+        if (w->place[axis] + rows <= w->s->size[axis])
+            walk_on(w, axis, rows);
+        else
+            walk_to(w, b->at + b->count);
+    }
+    b->row += rows;
+}
+
+/* Where the block's elements of an operand are in memory, if loops can read them there. */
+static bool find_operand(const Evaluation *e, Block *b, uint32_t i) {
+    int64_t pitch = 0;
+    const float *at = e->run ? even_rows(e, b, i, &pitch) : NULL;
+    if (at) {
+        b->value[i] = (Value){at, LANES, pitch};
+        return true;
+    }
+    if (b->whole == b->count) at = neighbours(&e->in[i], &e->spread[i], b->at, b->count);
+    if (at) b->value[i] = value_of(e, at, 0);
+    return at != NULL;
 }
 
 static void read_operand(const Evaluation *e, Block *b, uint32_t i) {
-    Operand x = input(e->l, i);
     const Spread *s = &e->spread[i];
-    const float *direct = b->whole == b->count ? neighbours(&x, s, b->at, b->count) : NULL;
     float *own = room_of(e, b, i), same;
     if (e->narrow >> i & 1 || (s->n == 1 && !s->stride[0])) {
-        spread(&same, &x, s, b->at, 1);
+        spread(&same, &e->in[i], s, b->at, 1);
         set_same(b, i, same);
-        return;
-    }
-    if (!direct) {
-        spread(own, &x, s, b->at, b->count);
+    } else if (!find_operand(e, b, i)) {
+        spread(own, &e->in[i], s, b->at, b->count);
         for (int64_t k = b->count; k < b->whole; k++) own[k] = 1.0f;
+        b->value[i] = value_of(e, own, 0);
     }
-    b->value[i] = (Value){direct ? direct : own, LANES};
 }
 
 /* The elements of a value that is no single number, side by side. */
@@ -209,7 +336,7 @@ static Operand row_value(const Evaluation *e, Block *b, uint32_t value) {
     if (!b->value[value].step) {
         V16 same = v_load(b->value[value].at, DT_F32, 0);
         for (int64_t i = 0; i < b->whole; i += LANES) v_store(own, DT_F32, i, same);
-        b->value[value] = (Value){own, LANES};
+        b->value[value] = value_of(e, own, 0);
     }
     return (Operand){b->value[value].at, DT_F32, b->count, NULL};
 }
@@ -220,7 +347,7 @@ static Value pair_argument(const Evaluation *e, Block *b, uint32_t k, int i) {
     if (s->function != SCALAR_scale || i == 0) return b->value[s->arg[i]];
     float *number = b->same[e->n_in + k];
     v_store(number, DT_F32, 0, v_all((float)s->number));
-    return (Value){number, 0};
+    return (Value){number, 0, 0};
 }
 
 static double sum_step(const Evaluation *e, Block *b, uint32_t k) {
@@ -246,13 +373,26 @@ static float as_stored(float x, int dtype) { return v_stored(v_all(x), dtype)[0]
 
 static void extreme_step(const Evaluation *e, Block *b, uint32_t k) {
     const uint8_t *arg = e->step[k].arg;
-    float *to = target(e, b, k);
-    int dtype = arg[2] < e->n_in ? input(e->l, arg[2]).dtype : e->step[arg[2] - e->n_in].dtype;
+    int64_t pitch;
+    float *to = target(e, b, k, &pitch);
+    int dtype = arg[2] < e->n_in ? e->in[arg[2]].dtype : e->step[arg[2] - e->n_in].dtype;
     Operand x = row_value(e, b, arg[1]);
     extreme_grad_run(x, (Result){to, DT_F32, b->count, NULL}, 0, b->count, *b->value[arg[0]].at,
                      v_load(b->value[arg[2]].at, DT_F32, 0), dtype);
-    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, b->whole);
-    b->value[e->n_in + k] = (Value){to, LANES};
+    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent_of(e, b, 0));
+    b->value[e->n_in + k] = value_of(e, to, 0);
+}
+
+/* Where a step of elements writes, and what. `each`: its arguments are not the same in all. */
+static float *begin_step(const Evaluation *e, Block *b, uint32_t k, bool each, Extent *extent) {
+    int64_t pitch = 0;
+    float *to = each ? target(e, b, k, &pitch) : b->same[e->n_in + k];
+    *extent = each ? extent_of(e, b, pitch) : (Extent){1, LANES, 0};
+    b->value[e->n_in + k] = each ? value_of(e, to, pitch) : (Value){to, 0, 0};
+    return to;
+}
+static void end_step(const Evaluation *e, uint32_t k, float *to, Extent extent) {
+    if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent);
 }
 
 /* A step with the one before it. */
@@ -261,33 +401,41 @@ static void pair_step(const Evaluation *e, Block *b, uint32_t k) {
     int side = e->with[k] - 1;
     Value arg[3] = {pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1),
                     pair_argument(e, b, k, 1 - side)};
-    int64_t each = arg[0].step | arg[1].step | arg[2].step, n = each ? b->whole : LANES;
-    float *to = each ? target(e, b, k) : b->same[e->n_in + k];
-    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, n);
-    if (step->dtype != DT_F32) round_block(to, step->dtype, n);
-    b->value[e->n_in + k] = (Value){to, each};
+    Extent extent;
+    float *to = begin_step(e, b, k, arg[0].step | arg[1].step | arg[2].step, &extent);
+    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, extent);
+    end_step(e, k, to, extent);
+}
+
+/* A sum or difference with the two products before it. */
+static void crossed_step(const Evaluation *e, Block *b, uint32_t k) {
+    Value arg[4] = {pair_argument(e, b, k - 2, 0), pair_argument(e, b, k - 2, 1),
+                    pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1)};
+    Extent extent;
+    float *to = begin_step(e, b, k, arg[0].step | arg[1].step | arg[2].step | arg[3].step, &extent);
+    crossed_loop(to, arg, extent, e->step[k].function == SCALAR_sub);
+    end_step(e, k, to, extent);
 }
 
 static void element_step(const Evaluation *e, Block *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     Value arg[FORMULA_ARGS];
+    Extent extent;
     int64_t each = 0;
     int arity = scalar_arity(step->function);
     for (int a = 0; a < arity; a++) each |= b->value[step->arg[a]].step;
-    float *to = each ? target(e, b, k) : b->same[e->n_in + k];
+    float *to = begin_step(e, b, k, each, &extent);
     for (int a = 0; a < FORMULA_ARGS; a++)
-        arg[a] = arity ? b->value[step->arg[a < arity ? a : 0]] : (Value){to, 0};
-    int64_t n = each ? b->whole : LANES;
-    loops[step->function](to, arg, (float)step->number, n);
-    if (step->dtype != DT_F32) round_block(to, step->dtype, n);
-    b->value[e->n_in + k] = (Value){to, each};
+        arg[a] = arity ? b->value[step->arg[a < arity ? a : 0]] : (Value){to, 0, 0};
+    loops[step->function](to, arg, (float)step->number, extent);
+    end_step(e, k, to, extent);
 }
 
 static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
     const FormulaStep *step = &e->step[k];
     uint32_t value = e->n_in + k;
     if (scalar_row(step->function) == ROW_NONE) {
-        (e->with[k] ? pair_step : element_step)(e, b, k);
+        (e->with[k] == CROSSED ? crossed_step : e->with[k] ? pair_step : element_step)(e, b, k);
     } else if (step->function == SCALAR_extreme_grad) {
         extreme_step(e, b, k);
     } else if (step->function == SCALAR_mean_grad) {
@@ -298,6 +446,24 @@ static void evaluate_step(const Evaluation *e, Block *b, uint32_t k) {
     }
 }
 
+/* Stores what results are and is not there yet. */
+static void store_results(const Evaluation *e, Block *b) {
+    for (uint32_t k = 0; k < e->n_store; k++) {
+        const Store *s = &e->store[k];
+        if (e->rows && e->narrow >> s->value & 1) {
+            element_store(s->y.at, s->y.dtype, b->at / e->unit, *b->value[s->value].at);
+            continue;
+        }
+        const float *block = row_value(e, b, s->value).at;
+        if (k + 1 < e->n_store && are_neighbours(s, s + 1)) {
+            store_neighbours(s, b->at, block, row_value(e, b, s[1].value).at, b->count);
+            k++;
+        } else if (block == room_of(e, b, s->value) || s->y.dtype != DT_F32) {
+            store_runs(s, b->at, block, b->count);
+        }
+    }
+}
+
 static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t count) {
     b->at = at;
     b->count = count;
@@ -305,25 +471,25 @@ static void evaluate_block(const Evaluation *e, Block *b, int64_t at, int64_t co
     for (uint32_t i = 0; i < e->n_in; i++) read_operand(e, b, i);
     for (uint32_t k = 0; k < e->n_step; k++)
         if (!(e->silent >> (e->n_in + k) & 1)) evaluate_step(e, b, k);
-    for (uint32_t k = 0; k < e->n_step; k++) {
-        if (!e->step[k].result) continue;
-        Result y = output(e->l, e->step[k].result - 1u);
-        uint32_t value = e->n_in + k;
-        if (e->rows && e->narrow >> value & 1) {
-            element_store(y.at, y.dtype, at / e->unit, *b->value[value].at);
-            continue;
-        }
-        const float *block = row_value(e, b, value).at;
-        if (block != (const float *)y.at + at || y.dtype != DT_F32)
-            store_block(y, at, block, count);
-    }
+    store_results(e, b);
 }
 
 static bool adds_row(int function) {
     return function == SCALAR_mean || function == SCALAR_sum || function == SCALAR_sum_to;
 }
 
-/* Steps that are computed in the loop of the one after them. */
+/* Is step k the sum or difference of the two products before it? */
+static bool follows_products(const Evaluation *e, const Arrangement *a, uint32_t k) {
+    const FormulaStep *s = &e->step[k];
+    uint32_t first = e->n_in + k - 2;
+    if (k < 2 || (s->function != SCALAR_add && s->function != SCALAR_sub)) return false;
+    if (s->arg[0] != first || s->arg[1] != first + 1 || e->with[k - 1] || e->with[k - 2])
+        return false;
+    return pair_kind(s - 1) == PAIR_MUL && pair_kind(s - 2) == PAIR_MUL && pair_side(a, k) == 1 &&
+           reads_once(a, k - 2);
+}
+
+/* Steps that are computed in the loop of one after them. */
 static void find_silent(Evaluation *e, const Arrangement *a) {
     for (uint32_t k = 1; k < e->n_step; k++) {
         uint64_t before = (uint64_t)1 << (e->n_in + k - 1);
@@ -333,6 +499,9 @@ static void find_silent(Evaluation *e, const Arrangement *a) {
         if (side < 0 || (!pair && !sum) || before & e->narrow || e->with[k - 1]) continue;
         e->silent |= before;
         e->with[k] = (uint8_t)(1 + side);
+        if (!follows_products(e, a, k) || before >> 1 & e->narrow) continue;
+        e->silent |= before >> 1;
+        e->with[k] = CROSSED;
     }
 }
 
@@ -349,45 +518,128 @@ static bool take_shape(Evaluation *e, Type *shape) {
     if (!e->rows) e->narrow = 0;
     e->n = type_elements(shape);
     e->unit = e->rows ? last_dim(shape) : BLOCK;
-    /* not a multiple of 4096 bytes, at which neighbours would get into each other's way */
-    e->room = (e->unit + LANES - 1) / LANES * LANES + 5 * LANES;
     return !e->rows || last_dim(shape) <= FORMULA_ROW_MOST;
 }
 
 /* The results as steps of the formula: of its shape, or narrow. */
-static bool takes_results(const Evaluation *e) {
+static bool take_results(Evaluation *e) {
     for (uint32_t k = 0; k < e->n_step; k++) {
         if (!e->step[k].result) continue;
         bool narrow = e->rows && e->narrow >> (e->n_in + k) & 1;
         Result y = output(e->l, e->step[k].result - 1u);
         if (!is_real(y.dtype) || y.n != (narrow ? e->n / e->unit : e->n)) return false;
+        e->store[e->step[k].result - 1] = (Store){y, y.at, e->n, e->n, e->n_in + k};
+        e->n_store++;
     }
     return true;
+}
+
+/* A formula as it is. */
+static bool take_formula(Evaluation *e) {
+    Type shape;
+    if (e->n_in > FORMULA_OPERANDS || e->n_step > FORMULA_STEPS || !take_shape(e, &shape) ||
+        !take_results(e))
+        return false;
+    for (uint32_t i = 0; i < e->n_in; i++) {
+        e->in[i] = input(e->l, i);
+        e->base[i] = e->in[i].at;
+        if (!is_real(e->in[i].dtype) || !type_spread(e->in[i].type, &shape, &e->spread[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Cuts a formula with moves. */
+static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *step, Pieces *p) {
+    Type value[FORMULA_ALL];
+    uint32_t n_in = l->call->n_in;
+    if (n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return false;
+    for (uint32_t i = 0; i < n_in; i++) value[i] = *l->call->in_type[i];
+    if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
+        return false;
+    for (uint32_t k = 0; k < n_step; k++)
+        if (step[k].result && !same_shape(&value[n_in + k], l->call->out_type[step[k].result - 1]))
+            return false;
+    return true;
+}
+
+/* Rows of a block: a divisor of the axis of rows in which an operand is broadcast, if there is one
+ * that is not small. */
+static int64_t rows_of_block(const Pieces *p) {
+    enum { FEW = 6 };
+    int64_t most = MAX(BLOCK / p->run, 1);
+    for (uint32_t i = 0; i < p->n_in; i++) {
+        const Spread *s = &p->in[i].spread;
+        if (s->n < 3 || s->size[s->n - 1] != p->run) continue;
+        for (int64_t rows = most; rows >= FEW; rows--)
+            if (s->size[s->n - 2] % rows == 0) return rows;
+    }
+    return most;
+}
+
+/* Pieces instead of a formula; step[k] of them is e->step[k]. */
+static bool take_pieces(Evaluation *e, const Pieces *p) {
+    bool rows = p->run % LANES == 0 && p->run <= BLOCK;
+    e->n = p->rows * p->run;
+    e->run = rows ? p->run : 0;
+    e->unit = rows ? rows_of_block(p) * p->run : BLOCK;
+    e->n_store = p->n_store;
+    for (uint32_t i = 0; i < p->n_in; i++) {
+        Operand x = input(e->l, p->in[i].operand);
+        e->base[i] = x.at;
+        x.at = bytes_at(x.at, p->in[i].offset * dtype_bytes(x.dtype));
+        e->in[i] = x;
+        e->spread[i] = p->in[i].spread;
+        if (!is_real(x.dtype)) return false;
+    }
+    for (uint32_t k = 0; k < e->n_step; k++) {
+        if (!e->step[k].result) continue;
+        const PieceStore *to = &p->store[e->step[k].result - 1];
+        Result y = output(e->l, to->result);
+        Store *s = &e->store[e->step[k].result - 1];
+        *s = (Store){y, y.at, p->run, to->pitch, e->n_in + k};
+        s->y.at = bytes_at(y.at, to->offset * dtype_bytes(y.dtype));
+        if (!is_real(y.dtype)) return false;
+    }
+    return true;
+}
+
+static void evaluate_all(Evaluation *e, const Arrangement *a) {
+    find_silent(e, a);
+    /* not a multiple of 4096 bytes, at which neighbours would get into each other's way */
+    e->room = (e->unit + LANES - 1) / LANES * LANES + 5 * LANES;
+    e->rooms = formula_rooms(e->n_in, e->n_step, e->step, e->narrow);
+    for (uint32_t k = 0; k < e->n_step; k++)
+        for (int i = 0; i < scalar_arity(e->step[k].function); i++)
+            if (e->step[k].arg[i] < e->n_in) e->last_read[e->step[k].arg[i]] = k;
+#pragma omp parallel num_threads(threads_for(e->l, e->n))
+    {
+        Range r = my_range(e->n, e->rows || e->run ? e->unit : LANES);
+        Block b = {.memory = thread_scratch(e->l->cpu), .row = e->run ? r.from / e->run : 0};
+        begin_walks(e, &b, r.from);
+        for (int64_t at = r.from; at < r.to; at += e->unit) {
+            evaluate_block(e, &b, at, MIN(r.to - at, e->unit));
+            go_on(e, &b);
+        }
+    }
 }
 
 int CPU_NAME(evaluate)(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     Evaluation e = {.l = l, .n_in = l->call->n_in, .n_step = n_step};
     Arrangement a;
-    Type shape;
+    Pieces p = {.n_in = 0};
+    bool moves = formula_moves(n_step, step);
     if (e.n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS) return bad_operands(l);
-    arrange(&a, e.n_in, n_step, step);
-    e.step = a.step;
-    if (!take_shape(&e, &shape) || !takes_results(&e)) return bad_operands(l);
-    for (uint32_t i = 0; i < e.n_in; i++)
-        if (!is_real(input(l, i).dtype) || !type_spread(input(l, i).type, &shape, &e.spread[i]))
-            return bad_operands(l);
-    find_silent(&e, &a);
-    e.rooms = formula_rooms(e.n_in, n_step, e.step, e.narrow);
-    for (uint32_t k = 0; k < n_step; k++)
-        for (int i = 0; i < scalar_arity(e.step[k].function); i++)
-            if (e.step[k].arg[i] < e.n_in) e.last_read[e.step[k].arg[i]] = k;
-#pragma omp parallel num_threads(threads_for(l, e.n))
-    {
-        Range r = my_range(e.n, e.rows ? e.unit : LANES);
-        Block b = {.memory = thread_scratch(l->cpu)};
-        for (int64_t at = r.from; at < r.to; at += e.unit)
-            evaluate_block(&e, &b, at, MIN(r.to - at, e.unit));
+    if (moves && !cut_formula(l, n_step, step, &p)) return bad_operands(l);
+    if (moves) {
+        e.n_in = p.n_in;
+        e.n_step = p.n_step;
+        step = p.step;
     }
+    arrange(&a, e.n_in, e.n_step, step);
+    e.step = a.step;
+    if (!(moves ? take_pieces(&e, &p) : take_formula(&e))) return bad_operands(l);
+    evaluate_all(&e, &a);
     return 0;
 }
 

@@ -5,6 +5,9 @@
  * of steps. All threads of a launch take the same steps: the branch to a step's function costs
  * little beside the eights that it computes. As many threads make a block as the rooms allow.
  *
+ * Where it moves parts, its pieces (pieces.h) are computed in its place: an eight of each piece,
+ * from windows of the operands to places in the results.
+ *
  * In place works: an eight is stored after all that it needs was loaded, and an operand that shares
  * memory with a result has its shape.
  *
@@ -14,6 +17,7 @@
  * in shared memory, computed by the first thread. Narrow results are stored after the last walk.
  */
 #include "evaluate.h"
+#include "pieces.h"
 #include "scalar_math.h"
 
 enum { MOST_THREADS = 256, SHARED_BYTES = 48 * 1024 };
@@ -45,6 +49,22 @@ struct Task {
     int n_walk;                     /* without that for the results */
 };
 
+/* Of a formula with moves. Row r of a piece of a result begins at at + r * pitch elements. */
+struct PieceTarget {
+    void *at;
+    int dtype;
+    int64_t pitch;
+};
+struct PieceTask {
+    int n_in, n_step;
+    int64_t n, run;
+    Source in[PIECE_WINDOWS];
+    PieceTarget out[PIECE_STORES];
+    FormulaStep step[PIECE_STEPS];
+    bool reads[PIECE_STEPS];
+    FormulaRooms rooms;
+};
+
 /* Number j of this thread's value in a room. */
 DEVICE float &room_at(float *shared, int room, int j) {
     return shared[(room * EIGHT + j) * (int)blockDim.x + (int)threadIdx.x];
@@ -64,7 +84,7 @@ DEVICE Eight load_source(const Source &x, int64_t at, int64_t n) {
     int64_t inner = s.size[s.n - 1], stride = s.stride[s.n - 1];
     Eight r = {};
     if (s.n == 1 && stride == 1) return load8(x.at, x.dtype, at, n);
-    if (inner % EIGHT == 0 || (s.n == 1 && stride == 0)) { /* the eight lie in one run */
+    if (stride <= 1 && (inner % EIGHT == 0 || (s.n == 1 && stride == 0))) { /* in one run */
         int64_t from = source_place(s, at);
         if (stride == 1) return load8(x.at, x.dtype, from, n);
         float same = element_load(x.at, x.dtype, from);
@@ -92,6 +112,7 @@ DEVICE Eight apply_step(const FormulaStep &step, const Eight &u, const Eight &v,
     Eight r = {};
     switch ((Scalar)step.function) {
 #define ROW(op, arity, kind) case SCALAR_##op:
+#define MOVE(name, op, arity, words) case SCALAR_##name:
 #include "scalar.def"
     case SCALAR_COUNT: break;
     }
@@ -117,32 +138,61 @@ DEVICE Eight read_room(float *shared, int room) {
     return r;
 }
 
+/* Loads an eight of each operand and computes the steps. */
+template <class T> DEVICE void compute_eight(const T &task, float *shared, int64_t at, int64_t n) {
+    for (int i = 0; i < task.n_in; i++) {
+        Eight x = load_source(task.in[i], at, n);
+        EACH(j) room_at(shared, task.rooms.of[i], j) = x.x[j];
+    }
+    for (int k = 0; k < task.n_step; k++) {
+        const FormulaStep &step = task.step[k];
+        Eight u = {}, v = {}, w = {};
+        if (task.reads[k]) {
+            u = read_room(shared, task.rooms.of[step.arg[0]]);
+            v = read_room(shared, task.rooms.of[step.arg[1]]);
+            w = read_room(shared, task.rooms.of[step.arg[2]]);
+        }
+        Eight r = apply_step(step, u, v, w);
+        EACH(j) room_at(shared, task.rooms.of[task.n_in + k], j) = r.x[j];
+    }
+}
+
 __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
     DYNAMIC_SHARED(memory);
     float *shared = (float *)memory;
     EACH_EIGHT(at, task.n) {
         int64_t n = task.n - at;
-        for (int i = 0; i < task.n_in; i++) {
-            Eight x = load_source(task.in[i], at, n);
-            EACH(j) room_at(shared, task.rooms.of[i], j) = x.x[j];
-        }
-        for (int k = 0; k < task.n_step; k++) {
-            const FormulaStep &step = task.step[k];
-            Eight u = {}, v = {}, w = {};
-            if (task.reads[k]) {
-                u = read_room(shared, task.rooms.of[step.arg[0]]);
-                v = read_room(shared, task.rooms.of[step.arg[1]]);
-                w = read_room(shared, task.rooms.of[step.arg[2]]);
-            }
-            Eight r = apply_step(step, u, v, w);
-            EACH(j) room_at(shared, task.rooms.of[task.n_in + k], j) = r.x[j];
-        }
+        compute_eight(task, shared, at, n);
         for (int k = 0; k < task.n_step; k++)
             if (task.step[k].result) {
                 const Target &to = task.out[task.step[k].result - 1];
                 Eight r = read_room(shared, task.rooms.of[task.n_in + k]);
                 store8(to.at, to.dtype, at, n, r);
             }
+    }
+}
+
+DEVICE void store_piece(const PieceTarget &to, int64_t run, int64_t at, int64_t n, const Eight &x) {
+    if (run % EIGHT == 0) {
+        store8(to.at, to.dtype, at / run * to.pitch + at % run, n, x);
+        return;
+    }
+    EACH(j) {
+        int64_t i = at + j;
+        if (j < n) element_store(to.at, to.dtype, i / run * to.pitch + i % run, x.x[j]);
+    }
+}
+
+__global__ void __launch_bounds__(MOST_THREADS) evaluate_pieces(PieceTask task) {
+    DYNAMIC_SHARED(memory);
+    float *shared = (float *)memory;
+    EACH_EIGHT(at, task.n) {
+        int64_t n = task.n - at;
+        compute_eight(task, shared, at, n);
+        for (int k = 0; k < task.n_step; k++)
+            if (task.step[k].result)
+                store_piece(task.out[task.step[k].result - 1], task.run, at, n,
+                            read_room(shared, task.rooms.of[task.n_in + k]));
     }
 }
 
@@ -362,13 +412,16 @@ static bool take_operands(const Launch *l, Task *task, const Type *shape) {
     return true;
 }
 
+/* A step, whose further arguments are values to read all the same. */
+static FormulaStep full_step(FormulaStep s) {
+    for (int a = scalar_arity(s.function); a < FORMULA_ARGS; a++) s.arg[a] = s.arg[0];
+    return s;
+}
+
 static void take_steps(const Launch *l, uint32_t n_step, const FormulaStep *step, Task *task) {
     for (uint32_t k = 0; k < n_step; k++) {
-        int arity = scalar_arity(step[k].function);
-        task->step[k] = step[k];
-        task->reads[k] = arity > 0;
-        for (int a = arity; a < FORMULA_ARGS; a++) /* values to read all the same */
-            task->step[k].arg[a] = step[k].arg[0];
+        task->step[k] = full_step(step[k]);
+        task->reads[k] = scalar_arity(step[k].function) > 0;
         if (step[k].function != SCALAR_extreme_grad) continue;
         uint32_t top = step[k].arg[2], n_in = l->call->n_in;
         task->counted[k] = (uint8_t)(top < n_in ? input(l, top).dtype : step[top - n_in].dtype);
@@ -387,12 +440,77 @@ static bool take_results(const Launch *l, Task *task) {
     return true;
 }
 
+/* Threads of a block, each with so many rooms, and their shared memory. */
+static int threads_of(const FormulaRooms &rooms, size_t *shared) {
+    int threads = MOST_THREADS, each = (int)(rooms.n * EIGHT * sizeof(float));
+    while (threads * each > SHARED_BYTES) threads /= 2;
+    *shared = (size_t)threads * (size_t)each;
+    return threads;
+}
+
+/* Cuts a formula with moves. */
+static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *step, Pieces *p) {
+    Type value[FORMULA_ALL];
+    uint32_t n_in = l->call->n_in;
+    for (uint32_t i = 0; i < n_in; i++) value[i] = *input(l, i).type;
+    if (!moves_types(n_in, n_step, step, value) || !formula_pieces(n_in, n_step, step, value, p))
+        return false;
+    for (uint32_t k = 0; k < n_step; k++)
+        if (step[k].result && !same_shape(&value[n_in + k], output(l, step[k].result - 1u).type))
+            return false;
+    return true;
+}
+
+static char *moved(const void *p, int dtype, int64_t elements) {
+    return (char *)p + elements * dtype_bytes((DType)dtype);
+}
+
+static bool take_pieces(const Launch *l, const Pieces &p, PieceTask *task) {
+    task->n = p.rows * p.run;
+    task->run = p.run;
+    task->n_in = (int)p.n_in;
+    task->n_step = (int)p.n_step;
+    for (uint32_t i = 0; i < p.n_in; i++) {
+        Operand x = input(l, p.in[i].operand);
+        Source *to = &task->in[i];
+        if (!is_real(x.dtype)) return false;
+        to->at = moved(x.at, x.dtype, p.in[i].offset);
+        to->dtype = x.dtype;
+        to->spread = p.in[i].spread;
+    }
+    for (uint32_t k = 0; k < p.n_store; k++) {
+        Result y = output(l, p.store[k].result);
+        PieceTarget *to = &task->out[k];
+        if (!is_real(y.dtype)) return false;
+        to->at = moved(y.at, y.dtype, p.store[k].offset);
+        to->dtype = y.dtype;
+        to->pitch = p.store[k].pitch;
+    }
+    for (uint32_t k = 0; k < p.n_step; k++) {
+        task->step[k] = full_step(p.step[k]);
+        task->reads[k] = scalar_arity(p.step[k].function) > 0;
+    }
+    task->rooms = formula_rooms(p.n_in, p.n_step, p.step, 0);
+    return true;
+}
+
+static int launch_pieces(const Launch *l, uint32_t n_step, const FormulaStep *step) {
+    PieceTask task = {};
+    Pieces p;
+    size_t shared;
+    if (!cut_formula(l, n_step, step, &p) || !take_pieces(l, p, &task)) return bad_operands(l);
+    int threads = threads_of(task.rooms, &shared);
+    return LAUNCH(l, evaluate_pieces, blocks_for(task.n, threads * EIGHT), threads, shared, task);
+}
+
 int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     Task task = {};
     Type shape;
+    size_t shared;
     if (l->call->n_in > FORMULA_OPERANDS || n_step > FORMULA_STEPS ||
         l->call->n_out > FORMULA_RESULTS)
         return bad_operands(l);
+    if (formula_moves(n_step, step)) return launch_pieces(l, n_step, step);
     task.n_in = (int)l->call->n_in;
     task.n_step = (int)n_step;
     if (!take_shape(l, n_step, step, &task, &shape)) return bad_operands(l);
@@ -400,10 +518,8 @@ int cuda_evaluate(const Launch *l, uint32_t n_step, const FormulaStep *step) {
     if (!take_operands(l, &task, &shape) || !take_results(l, &task)) return bad_operands(l);
     task.rooms = formula_rooms(l->call->n_in, n_step, step, task.narrow);
     if (task.width) return launch_rows(l, &task);
-    int threads = MOST_THREADS, each = (int)(task.rooms.n * EIGHT * sizeof(float));
-    while (threads * each > SHARED_BYTES) threads /= 2;
-    return LAUNCH(l, evaluate_task, blocks_for(task.n, threads * EIGHT), threads,
-                  (size_t)threads * (size_t)each, task);
+    int threads = threads_of(task.rooms, &shared);
+    return LAUNCH(l, evaluate_task, blocks_for(task.n, threads * EIGHT), threads, shared, task);
 }
 
 int cuda_step(const Launch *l, Scalar function) {

@@ -380,6 +380,46 @@ static void states_stay_apart(void **state) {
     arena_free(a);
 }
 
+/* Is the plan refused once the step is another one? */
+static bool refuses_step(Arena *a, const Plan *good, uint64_t k, FormulaStep other) {
+    Plan p = *good;
+    PlanFault fault;
+    FormulaStep *steps = arena_array(a, FormulaStep, p.n_steps);
+    memcpy(steps, p.steps, p.n_steps * sizeof *steps);
+    steps[k] = other;
+    p.steps = steps;
+    return plan_check(&p, &fault) != 0;
+}
+
+/* Other parts of the same shapes than the model's. */
+static void parts_are_those_of_the_model(void **state) {
+    (void)state;
+    static const char *const set[] = {"D=24", "data.train=synthetic_tokens(vocab = 257)"};
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "parts"};
+    PlanFault fault;
+    uint32_t slices = 0, joined = 0;
+    good_plan(a, "tests/parity/parts", 2, set, (int)ARRAY_LEN(set), &g);
+    assert_int_equal(plan_check(&g.plan, &fault), 0);
+    for (uint64_t k = 0; k < g.plan.n_steps; k++) {
+        FormulaStep s = g.plan.steps[k];
+        bool slice = s.function == SCALAR_slice || s.function == SCALAR_slice_grad;
+        bool join = s.function == SCALAR_concat && s.arg[0] != s.arg[1];
+        if (!slice && !join) continue;
+        if (slice) s.start = s.start ? 0 : s.count;
+        if (join) {
+            s.arg[0] = s.arg[1];
+            s.arg[1] = g.plan.steps[k].arg[0];
+        }
+        assert_true(refuses_step(a, &g.plan, k, s));
+        slices += slice;
+        joined += join;
+    }
+    assert_true(slices >= 8 && joined >= 1);
+    free(g.bytes);
+    arena_free(a);
+}
+
 /* Does proof 1 alone refuse the plan without edge k of instruction i? */
 static bool needs_edge(const Plan *good, uint32_t i, uint32_t k) {
     Arena *a = arena_new();
@@ -517,6 +557,7 @@ int main(void) {
         cmocka_unit_test(only_gathers_read_copies),
         cmocka_unit_test(streams_that_wait_share_a_workspace),
         cmocka_unit_test(states_stay_apart),
+        cmocka_unit_test(parts_are_those_of_the_model),
         cmocka_unit_test(proof_1_stands_alone),
         cmocka_unit_test(a_pack_is_of_a_group_that_learns),
         cmocka_unit_test(a_gather_is_of_as_many_ranks_as_its_result),

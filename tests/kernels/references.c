@@ -531,11 +531,58 @@ static void of_rows(const FormulaStep *s, double *const *at, double *to, int64_t
         EACH(i, D) to[r * D + i] = of[i] == top[i] ? x[0] / equal : 0;
     }
 }
+/* A move, between parts and what they are cut from: [outer, all, inner]. */
+static void of_move(const FormulaStep *s, const Type *type, double *const *at, double *to,
+                    const Type *y) {
+    bool takes = s->function == SCALAR_slice || s->function == SCALAR_split, stacks;
+    int64_t inner = 1, outer = 1, entry = s->start;
+    stacks = s->function == SCALAR_stack || s->function == SCALAR_stack_3;
+    const Type *x = &type[s->arg[0]], *cut = takes ? x : y;
+    for (int i = 0; i < cut->rank; i++) *(i < (int)s->axis ? &outer : &inner) *= cut->dim[i];
+    int64_t all = cut->dim[s->axis];
+    inner /= all;
+    EACH(k, type_elements(y)) if (!takes) to[k] = 0;
+    for (int a = 0; a < scalar_arity(s->function); a++) {
+        const Type *part = takes ? y : &type[s->arg[a]];
+        int64_t n = stacks || s->function == SCALAR_split ? 1 : part->dim[s->axis];
+        EACH(o, outer) EACH(e, n) EACH(i, inner) {
+            int64_t whole = (o * all + entry + e) * inner + i, own = (o * n + e) * inner + i;
+            *(takes ? &to[own] : &to[whole]) = at[s->arg[a]][takes ? whole : own];
+        }
+        entry += n;
+    }
+}
+/* A formula with moves: each value has the shape of its op. */
+static void of_parts(const Case *c, const FormulaStep *step, uint32_t n_step, double *const *in,
+                     double *const *out) {
+    double *at[FORMULA_OPERANDS + FORMULA_STEPS];
+    Type type[FORMULA_OPERANDS + FORMULA_STEPS];
+    EACH(i, c->n_in) type[i] = c->in[i].type;
+    CHECK(!formula_types((uint32_t)c->n_in, n_step, step, type));
+    EACH(i, c->n_in) at[i] = in[i];
+    EACH(j, n_step) {
+        const FormulaStep *s = &step[j];
+        const Type *y = &type[c->n_in + j];
+        double *to = at[c->n_in + j] = calloc((size_t)type_elements(y), sizeof(double));
+        if (scalar_move(s->function)) of_move(s, type, at, to, y);
+        EACH(k, scalar_move(s->function) ? 0 : type_elements(y)) {
+            double x[3] = {0};
+            EACH(a, scalar_arity(s->function)) x[a] = at[s->arg[a]][under(&type[s->arg[a]], y, k)];
+            to[k] = of_step(s, x[0], x[1], x[2]);
+        }
+        if (s->result) EACH(k, type_elements(y)) out[s->result - 1][k] = to[k];
+    }
+    EACH(j, n_step) free(at[c->n_in + j]);
+}
 REF(fused) {
     const PlanFormula *f = &c->plan->formulas[c->attr.index];
     const FormulaStep *step = c->plan->steps + f->first_step;
     double *at[FORMULA_OPERANDS + FORMULA_STEPS];
     Type shape = c->in[0].type;
+    if (formula_moves(f->n_step, step)) {
+        of_parts(c, step, f->n_step, in, out);
+        return;
+    }
     EACH(i, c->n_in) CHECK(type_broadcast(&shape, &c->in[i].type));
     int64_t n = type_elements(&shape), D = last_dim(&shape);
     EACH(v, c->n_in + (int)f->n_step) at[v] = calloc((size_t)n, sizeof(double));

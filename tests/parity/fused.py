@@ -4,7 +4,8 @@ of them, have the losses, the norms and the trained weights of the plan that fsd
 
     fused.py FSDPC FSDP_RUN WITHOUT MODELS [all]
 
-WITHOUT is the program of tests/parity/without.c, MODELS a list like `gpt2,mlp`. `all` crosses all
+WITHOUT is the program of tests/parity/without.c, MODELS a list like `gpt2,mlp`; a number is the
+seed of a random model (random_parts.py), which fuse_map alone is left out of. `all` crosses all
 settings; otherwise each model runs under a few that have every value of each.
 """
 import array
@@ -14,6 +15,10 @@ import os
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from random_parts import Parts  # noqa: E402
 
 PASSES = ["fuse", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss", "fuse_map"]
 FEW = [("f32", "none", 1, 1), ("bf16(master = f32)", "0.01", 3, 1), ("f32", "0.01", 3, 2),
@@ -28,6 +33,7 @@ MODELS = {
     "gpt2": ["L=2", "D=20", "H=2", "seq=6", "vocab=257", "drop=0.1", "train.batch=12",
              'data.train=tokens("t.bin")', "data.val=none"],
     "formulas": ["D=13", "train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
+    "parts": ["train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
     "rows": ["D=37", "train.batch=12", "data.length=10", 'data.train=text("t.txt")'],
     "mlp": ["hidden=19", "pixels=13", "train.epochs=none"] + NPY,
     "linear": ["features=13"] + NPY,
@@ -55,6 +61,16 @@ def write_data(folder):
     write_npy(os.path.join(folder, "y.npy"), (60,), "<i4", y.tobytes())
 
 
+def model_file(root, folder, name):
+    if name.isdigit():
+        path = os.path.join(folder, "random.fsd")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(Parts(int(name)).text())
+        return path
+    path = os.path.join(root, "models", name + ".fsd")
+    return path if os.path.exists(path) else os.path.join(root, "tests", "parity", name + ".fsd")
+
+
 def outcome(run, folder):
     """Losses and norms of the steps as they are written, and the weights' bytes."""
     log, weights = os.path.join(folder, "log"), os.path.join(folder, "w")
@@ -72,18 +88,17 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fused-") as folder:
         write_data(folder)
         for name in sys.argv[4].split(","):
-            model = os.path.join(root, "models", name + ".fsd")
-            if not os.path.exists(model):
-                model = os.path.join(root, "tests", "parity", name + ".fsd")
-            for precision, clip, accumulate, ranks in ALL if "all" in sys.argv[5:] else FEW:
-                sets = MODELS[name] + ["train.steps=3", f"train.precision={precision}",
+            model = model_file(root, folder, name)
+            few = FEW[:2] if name.isdigit() else FEW
+            for precision, clip, accumulate, ranks in ALL if "all" in sys.argv[5:] else few:
+                sets = MODELS.get(name, []) + ["train.steps=3", f"train.precision={precision}",
                                        f"train.clip={clip}", f"train.accumulate={accumulate}",
                                        "train.schedule=constant(warmup=0)"]
                 options = ["-n", str(ranks)] + [w for s in sets for w in ("-s", s)]
                 subprocess.run([fsdpc, "compile", "-q", model, "-o", "plan"] + options,
                                cwd=folder, check=True)
                 wanted = outcome(run, folder)
-                for off in [",".join(PASSES)] + PASSES:
+                for off in PASSES[-1:] if name.isdigit() else [",".join(PASSES)] + PASSES:
                     subprocess.run([without, off, model, "plan"] + options, cwd=folder, check=True)
                     runs += 1
                     if outcome(run, folder) != wanted:
