@@ -63,9 +63,9 @@ static void prepare_collective(Rank *r, Executor *e, uint32_t k, CommBuffer **bu
     *buffer += n;
 }
 
-/* flat: room for the types of the widest instruction. */
+/* flat_in, flat_out: room for the types of the widest instruction. */
 static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at, void ***out_at,
-                           const Type ***type_at, Type *flat) {
+                           const Type ***type_at, Type *flat_in, Type *flat_out) {
     const Plan *p = r->run->plan;
     const PlanInstr *in = &p->instrs[k];
     KernelCall *c = &e->prepared[k].kernel;
@@ -77,7 +77,6 @@ static void prepare_kernel(Rank *r, Executor *e, uint32_t k, const void ***in_at
                       .in = *in_at,
                       .out = *out_at,
                       .workspace = r->workspace};
-    Type *flat_in = flat, *flat_out = flat + in->n_in;
     c->in_type = *type_at;
     for (uint32_t i = 0; i < in->n_in; i++) {
         uint32_t v = p->operands[in->first_in + i];
@@ -117,13 +116,14 @@ void instructions_prepare(Rank *r) {
     void **out_at = arena_array(a, void *, p->n_values + 1);
     const Type **type_at = arena_array(a, const Type *, p->n_operands + p->n_values + 1);
     CommBuffer *buffer = arena_array(a, CommBuffer, p->n_operands + 1);
-    Type *flat = arena_array(a, Type, most_operands(p) + 1);
+    Type *flat_in = arena_array(a, Type, most_operands(p) + 1);
+    Type *flat_out = arena_array(a, Type, most_operands(p) + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) {
         uint64_t *ordinal = e->in_call + i * comm_rows(p);
         for (uint32_t j = 0; j < p->programs[i].n_instr; j++) {
             uint32_t k = p->programs[i].first_instr + j;
             if (op_info[p->instrs[k].op].launched)
-                prepare_kernel(r, e, k, &in_at, &out_at, &type_at, flat);
+                prepare_kernel(r, e, k, &in_at, &out_at, &type_at, flat_in, flat_out);
             else if (moves_data(&p->instrs[k]))
                 prepare_collective(r, e, k, &buffer, ordinal);
         }
