@@ -364,6 +364,14 @@ class Model:
             self.classes.append(c)
         self.root = Class("Net")
         self.make_root(r, self.root)
+        self.add_means(random.Random(f"means of {seed}"))
+
+    def add_means(self, r):
+        """Means over the batch that the loss has as terms."""
+        for c in self.classes:
+            if r.random() < 0.06:
+                of = r.choice(["x * x", "abs(x)", "tanh(x)", "log(2 + x * x)"])
+                c.body.insert(0, f"aux(mean({of}), weight = {r.choice([-0.2, 0.1, 1])})")
 
     def make_root(self, r, c):
         d, t, v = self.width, self.time, self.vocab

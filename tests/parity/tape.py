@@ -210,8 +210,8 @@ def sum_(x, axis):
     return reduced(x, axis, lambda at: put(sum(VALUES[i] for i in at), at, [1.0] * len(at)))
 
 
-def mean(x, axis):
-    total = sum_(x, axis)
+def mean(x, axis=None):
+    total = sum_(x, range(len(x.shape)) if axis is None else axis)
     return total * (len(total.at) / len(x.at))
 
 
