@@ -129,6 +129,14 @@ static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *
 ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r) {
     const char *op = e->text;
     if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
+    bool truth = l->kind == VALUE_BOOL || r->kind == VALUE_BOOL;
+    if ((op[0] == '=' || op[0] == '!') && truth && (value_is_number(l) || value_is_number(r))) {
+        Diag d =
+            diag_at(ds, E_not_a_number, e->span, "`%s` compares true or false with a number", op);
+        diag_help(&d, "a truth value stands alone, or with `not`: if wide { .. }");
+        diag_emit(&d);
+        return value_error(e->span);
+    }
     if (!strcmp(op, "==")) return value_bool(e->span, same(l, r));
     if (!strcmp(op, "!=")) return value_bool(e->span, !same(l, r));
     if (!value_is_number(l) || !value_is_number(r)) {

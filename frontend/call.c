@@ -112,8 +112,9 @@ static ConstValue call_known(Scope *s, const Node *e, const CallInfo *callee,
     bool section = s->key && !s->elaboration;
     for (uint32_t i = 0; i < args->at.n; i++)
         if (args->at.at[i].value.kind == VALUE_ERROR) return value_error(e->span);
-    bool of_rank = false,
-         may_be = callee->group == GROUP_NUMBER || callee == &call_table[CALL_FUNCTION_iota];
+    bool of_rank = false, may_be = callee->group == GROUP_NUMBER ||
+                                   callee == &call_table[CALL_FUNCTION_iota] ||
+                                   callee == &call_table[CALL_FUNCTION_expand];
     for (uint32_t i = 0; i < args->at.n; i++) {
         const Argument *a = &args->at.at[i];
         of_rank |= a->value.of_rank;

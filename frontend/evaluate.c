@@ -165,6 +165,10 @@ static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
             diag_help(&d, "`%s` is a function of the tensor: %s(..)", e->text, e->text);
         else if (value_is_tensor(&what) && field_hint(e->text))
             diag_help(&d, "%s", field_hint(e->text));
+        else if (value_is_tensor(&what) && name_hint(e->text))
+            diag_help(&d, "%s", name_hint(e->text));
+        else if (value_is_number(&what) && call_find(GROUP_FUNCTION, e->text))
+            diag_help(&d, "functions have no prefix: %s(..)", e->text);
         else if (what.kind == VALUE_WORD)
             diag_help(&d, "the name of a file stands in double quotes");
         method_emit(s, &d);

@@ -109,8 +109,21 @@ static void lint_block(Model *m, const Node *module, const Node *method, const N
     }
 }
 
+/* An argument of the module that none of its members names. */
+static void warn_arguments(Model *m, const Node *module) {
+    for (uint32_t i = 0; i < module->kids[0]->n; i++) {
+        const Node *argument = module->kids[0]->kids[i];
+        if (argument->text[0] == '_' || reads(module->kids[1], argument->text, false)) continue;
+        Diag d =
+            diag_at(m->ds, W_unused_local, argument->span,
+                    "nothing in module %s reads its argument `%s`", module->text, argument->text);
+        diag_emit(&d);
+    }
+}
+
 static void lint_module(Model *m, const Node *module) {
     const Node *members = module->kids[1];
+    warn_arguments(m, module);
     for (uint32_t i = 0; i < members->n; i++)
         if (members->kids[i]->kind == NODE_METHOD && members->kids[i]->kids[1]->kind == NODE_BLOCK)
             lint_block(m, module, members->kids[i], members->kids[i]->kids[1]);

@@ -28,7 +28,7 @@ static int axis_of(Scope *s, const ConstValue *given, const ConstValue *x, int r
     int64_t axis = given->integer < 0 ? given->integer + rank : given->integer;
     if (axis >= 0 && axis < rank) return (int)axis;
     Span at = given->span.file ? given->span : x->span;
-    shape_misuse(s, E_arguments, at, NULL,
+    shape_misuse(s, E_arguments, at, "an axis is counted from 0, or from -1 back from the last",
                  arena_printf(s->model->arena, "%s has axes 0 to %d",
                               rank == x->type.rank ? value_shape(s->model->arena, x) : "the result",
                               rank - 1));
@@ -141,7 +141,12 @@ ConstValue run_split(const Call *c) {
     int64_t parts = x->type.dim[axis];
     if (parts > MAX_PARTS)
         return shape_misuse(
-            c->s, E_arguments, c->at, arena_printf(c->s->model->arena, "at most %d", MAX_PARTS),
+            c->s, E_arguments, c->at,
+            arena_printf(
+                c->s->model->arena,
+                "at most %d; parts that keep the axis have sizes: split(x, axis = %d, sizes = "
+                "[..])",
+                MAX_PARTS, axis),
             arena_printf(c->s->model->arena, "`split` would make %lld tensors", (long long)parts));
     Attrs a = {.axis = axis};
     OpId op;

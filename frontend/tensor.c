@@ -116,6 +116,29 @@ static bool keeps_order(const ConstValue *from, const ConstValue *to) {
     return true;
 }
 
+/* The elements that axes before axis i hold together. */
+static int64_t elements_before(const Type *t, int i) {
+    int64_t n = 1;
+    for (int k = 0; k < i; k++) n *= t->dim[k];
+    return n;
+}
+
+/* A name that `to` shares with `from`, but for other elements: `as` keeps the order of elements,
+ * and with other axes before it an axis is another one. NULL: none. */
+static const char *moved_axis(const ConstValue *from, const ConstValue *to) {
+    for (int i = 0; i < to->type.rank; i++) {
+        const char *name = to->dims[i];
+        bool shared = false, same = false;
+        for (int k = 0; name && !isdigit((unsigned char)*name) && k < from->type.rank; k++) {
+            if (!from->dims[k] || strcmp(from->dims[k], name)) continue;
+            shared = true;
+            same |= elements_before(&from->type, k) == elements_before(&to->type, i);
+        }
+        if (shared && !same) return name;
+    }
+    return NULL;
+}
+
 /* Are the names of `to` those of `from` in another order, each once? Then which axis is which. */
 static bool reorders(const ConstValue *from, const ConstValue *to, int *axis) {
     unsigned seen = 0;
@@ -181,6 +204,17 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         else
             diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
                       (long long)type_elements(&v.type));
+        method_emit(s, &d);
+        return value_error(e->span);
+    }
+    const char *moved = moved_axis(&v, &out);
+    if (moved) {
+        Diag d = method_error(s, E_shape, e->span, "`as` would make another axis of %s", moved);
+        diag_help(
+            &d,
+            "`as` regroups neighbouring elements, and what stands before %s is not the same in "
+            "%s: take axes apart first, then give all of them in another order",
+            moved, value_shape(s->model->arena, &v));
         method_emit(s, &d);
         return value_error(e->span);
     }

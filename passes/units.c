@@ -89,6 +89,18 @@ void builder_at_unit(Builder *b, int32_t unit, uint8_t phase) {
 
 /* ---- classes ---- */
 
+/* The names, each once, that a class could have. */
+static void list_classes(const Graph *g, Diag *d, const char **known, size_t n) {
+    const char *text = "";
+    for (size_t i = 0; i < n; i++) {
+        size_t first = 0;
+        while (strcmp(known[first], known[i])) first++;
+        if (first == i)
+            text = arena_printf(g->scratch, "%s%s%s", text, text[0] ? ", " : "", known[i]);
+    }
+    if (text[0]) diag_help(d, "the model has %s", text);
+}
+
 static void unknown_class(const Graph *g, const char *key, Span at, const char *name) {
     const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
@@ -99,6 +111,7 @@ static void unknown_class(const Graph *g, const char *key, Span at, const char *
         near ? diag_at(g->diags, E_unit_class, at,
                        "%s = %s: no module of that class; did you mean %s?", key, name, near)
              : diag_at(g->diags, E_unit_class, at, "%s = %s: no module of that class", key, name);
+    if (!near) list_classes(g, &d, known, n);
     diag_emit(&d);
 }
 

@@ -7,7 +7,7 @@ module Net {
   head : Linear(D, V)
   forward(ids: [B, T]) {
     x = wte(ids)
-    a = matmul(x as [B, T, H, h], x as [B, H, h, T])
+    a = matmul(x as [B, T, H, h], x as [B, T, H, h] as [B, H, h, T])
     b = matmul(x, x)
     return head(x)
   }
@@ -19,8 +19,8 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 error[E0204]: `matmul` cannot take [B, T, H, h] and [B, H, h, T]
  --> m.fsd:7:9
   |
-7 |     a = matmul(x as [B, T, H, h], x as [B, H, h, T])
-  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+7 |     a = matmul(x as [B, T, H, h], x as [B, T, H, h] as [B, H, h, T])
+  |         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   |
   = help: b f32[4, 2, 3, 8] and a f32[4, 8, 2, 3] do not have the same leading axes
 

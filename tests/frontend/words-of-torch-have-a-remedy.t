@@ -1,0 +1,59 @@
+# RUN: while IFS= read -r line; do awk -v l="$line" '{sub("LINE", l); print}' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|help:'; done < lines; true
+# What PyTorch calls otherwise, or writes otherwise, is answered by what to write here.
+==== lines
+y = cat(x, x)
+y = x.unsqueeze(1)
+y = unsqueeze(x, 1)
+y = where(x > 0, x, -inf)
+y = F.silu(x)
+y = x[..., :2]
+y = split(x, 3)
+y = split(emb.weight, axis = 0)
+y = expand(x, B, T, D)
+y = expand(x, [2, B, T, D])
+y = expand(x, [B, T, D + 1])
+y = concat(x, max(x, axis = -2), axis = -1)
+if causal == 1 { x = relu(x) }
+y = einsum("btd,vd->btv", x, emb.weight)
+==== m.fsd
+config { D = 4; F = 8; V = 70; causal = true }
+module Net {
+  emb : Embedding(V, D)
+  forward(ids: [B, T]) {
+    x = emb(ids)
+    LINE
+    return linear(x, emb.weight)
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4 }
+==== out
+error[E0207]: there is no function or module `cat` here
+  = help: write concat(x, y, axis = -1)
+error[E0209]: a tensor has no field `unsqueeze`
+  = help: write x as [B, 1, D]
+error[E0207]: there is no function or module `unsqueeze` here
+  = help: write x as [B, 1, D]
+error[E0207]: there is no name `inf` here
+  = help: a number large enough, such as 1e30, does the same in a softmax
+error[E0209]: an integer has no field `silu`
+  = help: functions have no prefix: silu(..)
+error[E0101]: unexpected `.`, expected an expression
+  = help: each axis has its `:`, as in x[:, :, 1:]
+error[E0208]: [B, T, D] has axes 0 to 2
+  = help: an axis is counted from 0, or from -1 back from the last
+error[E0208]: `split` would make 70 tensors
+  = help: at most 64; parts that keep the axis have sizes: split(x, axis = 0, sizes = [..])
+error[E0208]: `expand` takes at most 2 arguments, 4 are given
+  = help: expand(x: tensor, shape: list of ints)
+error[E0208]: the samples of a batch stay the first axis
+  = help: keep the first axis as it is
+error[E0204]: `expand` cannot take [B, T, D]
+  = help: f32[4, 8, 4] does not broadcast to f32[4, 8, 5]
+error[E0204]: `concat` cannot take [B, T, D] and [B, 1, D]: T = 8
+  = help: f32[4, 8, 4] and f32[4, 1, 4] differ in more than axis 2; expand(x, shape) repeats an axis of size 1
+error[E0202]: `==` compares true or false with a number
+  = help: a truth value stands alone, or with `not`: if wide { .. }
+error[E0207]: there is no function or module `einsum` here
+  = help: name the axes by `as` and use matmul(a, b), or a * b and sum(.., axis = ..)
