@@ -4,19 +4,23 @@
 # NEEDS: build:device_cpu.so
 ==== transformers.txt
 cohere 4.57227318 0.273904621
+deepseek 4.60254705 4.2002112
 falcon 4.67716863 5.73892693
 gemma 4.54598537 3.05255069
 olmo 4.49748475 5.17476146
 phi2 4.59920419 6.01007451
 phi3 4.55825986 4.47597162
 pythia 4.54185966 6.61780266
+qwen3 4.51430603 6.37303696
 starcoder2 4.58410559 6.78466419
 ==== out
 cohere as Transformers
+deepseek as Transformers
 falcon as Transformers
 gemma as Transformers
 olmo as Transformers
 phi2 as Transformers
 phi3 as Transformers
 pythia as Transformers
+qwen3 as Transformers
 starcoder2 as Transformers

@@ -4,10 +4,14 @@
 # NEEDS: sanitizer:none build:device_cpu.so
 ==== out
 cohere.fsd learns, on one rank as on two
+deepseek.fsd learns, on one rank as on two
 falcon.fsd learns, on one rank as on two
 gemma.fsd learns, on one rank as on two
+modernbert.fsd learns, on one rank as on two
 olmo.fsd learns, on one rank as on two
 phi2.fsd learns, on one rank as on two
 phi3.fsd learns, on one rank as on two
 pythia.fsd learns, on one rank as on two
+qwen3.fsd learns, on one rank as on two
 starcoder2.fsd learns, on one rank as on two
+vit.fsd learns, on one rank as on two
