@@ -17,6 +17,8 @@ enum { WARP = 32, MAX_THREADS = 1024 };
      launch_result((l), cudaGetLastError()))
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #define DEVICE __device__ __forceinline__
+/* Of an H200. */
+enum { MULTIPROCESSORS = 132 };
 
 /* Four 8 x 8 matrices of 16 bits: thread i gives the address of row i % 8 of matrix i / 8, and gets
  * of each matrix columns 2 (i % 4) and + 1 of row i / 4. */
@@ -83,6 +85,17 @@ DEVICE uint32_t f32_to_f16(float x) {
 /* All groups but the last `pending` have arrived (for this thread). */
 template <int pending> DEVICE void copy_wait(void) {
     asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
+}
+/* Shifts by any number of bits: 32 and more leave 0, where C++ says nothing. */
+DEVICE uint32_t shift_right(uint32_t x, uint32_t by) {
+    uint32_t r;
+    asm("shr.u32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(by));
+    return r;
+}
+DEVICE uint32_t shift_left(uint32_t x, uint32_t by) {
+    uint32_t r;
+    asm("shl.b32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(by));
+    return r;
 }
 #endif
 
@@ -245,6 +258,22 @@ template <int form> DEVICE Eight numbers(const Loaded<form> &r) {
         return eight_bf16(r.a);
     else
         return r.v;
+}
+/* Numbers that have been rounded to the form's dtype, as they would come from memory. */
+template <int form> DEVICE Loaded<form> loaded_from(const Eight &v) {
+    Loaded<form> r;
+    if constexpr (form == FORM_F32) {
+        r.a = make_uint4(__float_as_uint(v.x[0]), __float_as_uint(v.x[1]), __float_as_uint(v.x[2]),
+                         __float_as_uint(v.x[3]));
+        r.b = make_uint4(__float_as_uint(v.x[4]), __float_as_uint(v.x[5]), __float_as_uint(v.x[6]),
+                         __float_as_uint(v.x[7]));
+    } else if constexpr (form == FORM_BF16) {
+        r.a = make_uint4(pack_bf16(v.x[0], v.x[1]), pack_bf16(v.x[2], v.x[3]),
+                         pack_bf16(v.x[4], v.x[5]), pack_bf16(v.x[6], v.x[7]));
+    } else {
+        r.v = v;
+    }
+    return r;
 }
 template <int form> DEVICE void put8(void *p, int dtype, int64_t at, int64_t n, const Eight &v) {
     if constexpr (form == FORM_F32) {

@@ -7,35 +7,60 @@
  * one by one. The grid has a few blocks per multiprocessor, so that the scalars, which take
  * divisions in f64, are computed once for many eights.
  */
-#include "exact.h"
+#include "integer_sum.h"
 #include "largest.h"
 
-enum { UPDATE_THREADS = 256, UPDATE_BLOCKS = 132 * 8, NORM_NUMBERS = 16 };
+enum {
+    UPDATE_THREADS = 256,
+    UPDATE_BLOCKS = MULTIPROCESSORS * 8,
+    NORM_NUMBERS = 16,
+    NORM_BLOCKS = MULTIPROCESSORS * 4 /* as many as run at once, so that a warp's window lasts */
+};
 
 /* ---- grad_norm */
 
-template <int power>
-__global__ void __launch_bounds__(UPDATE_THREADS)
-    sum_powers(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
-    __shared__ int64_t words[EXACT_WORDS];
+/* A warp's numbers lie together: eights of its lanes side by side, NORM_NUMBERS / EIGHT times.
+ * Whole warps stay together; past the end they have zeros. */
+template <int form>
+DEVICE void norm_numbers(float *x, const void *g, int dtype, int64_t first, int64_t to) {
+    constexpr int PIECES = NORM_NUMBERS / EIGHT;
+    Eight v[PIECES];
+    int64_t at = first + threadIdx.x % WARP * EIGHT;
+    if (to - first >= NORM_NUMBERS * WARP) {
+        Loaded<form> loaded[PIECES];
+#pragma unroll
+        for (int k = 0; k < PIECES; k++)
+            loaded[k] = fetch8<form>(g, dtype, at + k * WARP * EIGHT, EIGHT);
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) v[k] = numbers(loaded[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) {
+            int64_t i = at + k * WARP * EIGHT;
+            v[k] = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) EACH(j) x[k * EIGHT + j] = v[k].x[j];
+}
+
+/* Calls add(x) for each NORM_NUMBERS numbers of a lane. */
+template <int form, class Add>
+DEVICE void each_norm_numbers(const void *g, int dtype, int64_t from, int64_t to, Add add) {
+    int64_t step = (int64_t)gridDim.x * blockDim.x * NORM_NUMBERS;
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * NORM_NUMBERS;
+    for (int64_t first = from + warp; first < to; first += step) {
+        float x[NORM_NUMBERS];
+        norm_numbers<form>(x, g, dtype, first, to);
+        add(x);
+    }
+}
+
+DEVICE void begin_words(int64_t *words) {
     if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
     __syncthreads();
-    int64_t stride = (int64_t)gridDim.x * blockDim.x * NORM_NUMBERS;
-    /* whole warps stay together: the loop's bound is that of the warp's first lane */
-    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * NORM_NUMBERS;
-    for (int64_t at = from + warp; at < to; at += stride) {
-        float x[NORM_NUMBERS];
-#pragma unroll
-        for (int part = 0; part < NORM_NUMBERS / EIGHT; part++) {
-            int64_t i = at + (part * WARP + threadIdx.x % WARP) * EIGHT;
-            Eight v = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
-            EACH(j) x[part * EIGHT + j] = power == 1 ? fabsf(v.x[j]) : v.x[j];
-        }
-        if (power == 3)
-            exact_add_cubes<NORM_NUMBERS>(words, x);
-        else
-            exact_add<NORM_NUMBERS>(words, x, power == 2);
-    }
+}
+DEVICE void end_words(int64_t *result, const int64_t *words) {
     __syncthreads();
     if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
         add_word(&result[threadIdx.x], words[threadIdx.x]);
@@ -45,6 +70,43 @@ __global__ void __launch_bounds__(UPDATE_THREADS)
     largest_number(int32_t *result, const void *g, int dtype, int64_t from, int64_t to) {
     int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT;
     raise_to_largest(result, g, dtype, from + first, to, (int64_t)gridDim.x * blockDim.x * EIGHT);
+}
+
+template <int form, int power>
+DEVICE void sum_integers(int64_t *words, const void *g, int dtype, int64_t from, int64_t to) {
+    Window w = {};
+    w.top = LEAST_TOP;
+    each_norm_numbers<form>(g, dtype, from, to, [&](const float *x) {
+        add_numbers<NORM_NUMBERS, power, form == FORM_BF16>(words, w, x);
+    });
+    put_window<power>(words, w);
+}
+
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_sizes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    sum_integers<form, 1>(words, g, dtype, from, to);
+    end_words(result, words);
+}
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    sum_integers<form, 2>(words, g, dtype, from, to);
+    end_words(result, words);
+}
+/* A cube is rounded to f64, as on the cpu, so it is cut in f64. */
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_cubes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    each_norm_numbers<form>(g, dtype, from, to,
+                            [&](const float *x) { exact_add_cubes<NORM_NUMBERS>(words, x); });
+    end_words(result, words);
 }
 
 KERNEL(grad_norm) {
@@ -59,12 +121,20 @@ KERNEL(grad_norm) {
     int code =
         launch_result(l, cudaMemsetAsync(out.at, 0, (size_t)type_bytes(out.type), l->stream));
     if (code || from == to) return code;
-    unsigned blocks = MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), 4096u);
+    unsigned blocks =
+        MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), (unsigned)NORM_BLOCKS);
     if (power == NORM_INF)
         return LAUNCH(l, largest_number, blocks, UPDATE_THREADS, 0, (int32_t *)out.at, g.at,
                       g.dtype, from, to);
-    auto *sum = power == 1 ? sum_powers<1> : power == 3 ? sum_powers<3> : sum_powers<2>;
-    return LAUNCH(l, sum, blocks, UPDATE_THREADS, 0, (int64_t *)out.at, g.at, g.dtype, from, to);
+    int64_t *sum = (int64_t *)out.at;
+    const int threads = UPDATE_THREADS;
+    const char *first = (const char *)g.at + from * dtype_bytes(g.dtype);
+    int form = form_with(FORM_NONE, first, g.dtype, EIGHT);
+    if (power == 1)
+        return LAUNCH_FORM(l, form, sum_sizes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+    if (power == 3)
+        return LAUNCH_FORM(l, form, sum_cubes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+    return LAUNCH_FORM(l, form, sum_squares, blocks, threads, 0, sum, g.at, g.dtype, from, to);
 }
 
 /* ---- step_scale: one thread */

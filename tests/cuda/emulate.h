@@ -33,6 +33,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define DEVICE inline
+/* One, so that few rows are many for a block. */
+enum { MULTIPROCESSORS = 1 };
 
 using std::tuple;
 
@@ -204,6 +206,8 @@ inline float power_of_two(float x) {
     float r = exp2f(x);
     return r < 1.17549435e-38f ? 0.0f : r;
 }
+inline uint32_t shift_right(uint32_t x, uint32_t by) { return by < 32 ? x >> by : 0; }
+inline uint32_t shift_left(uint32_t x, uint32_t by) { return by < 32 ? x << by : 0; }
 /* Bytes arrive when the thread waits for them, not before; until then they are nan. */
 void emulate_copy_begin(void *shared, const void *from, bool present, const void *at);
 void emulate_copy_commit();

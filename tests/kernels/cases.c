@@ -251,14 +251,14 @@
         .out = {F32(n)}, .reference = ref_adafactor, .derive = derive_factored, .tolerance = 5e-7, \
         .plan = &plan, .rank = rank_number, .ranks = 2                                             \
     }
-#define NORM_OF_P(n, g, rank_number, p)                                                            \
+#define NORM_OF_P(fill, n, g, rank_number, p)                                                      \
     {                                                                                              \
-        .op = OP_grad_norm, .title = "grad_norm " #n ", p " #p,                                    \
-        .attr = {.group = g, .clip_norm = p}, .n_in = 1, .n_out = 1, .in = {IN(MIX, WIDE, n)},     \
+        .op = OP_grad_norm, .title = "grad_norm " #n ", p " #p ", " #fill,                         \
+        .attr = {.group = g, .clip_norm = p}, .n_in = 1, .n_out = 1, .in = {IN(MIX, fill, n)},     \
         .out = {WORDS}, .reference = ref_grad_norm, .plan = &plan, .rank = rank_number,            \
         .ranks = 2, .exact = true                                                                  \
     }
-#define NORM_OF(n, g, rank_number) NORM_OF_P(n, g, rank_number, 0)
+#define NORM_OF(n, g, rank_number) NORM_OF_P(WIDE, n, g, rank_number, 0)
 #define SCALE_OF(words, ...)                                                                       \
     {                                                                                              \
         .op = OP_step_scale, .title = words, .attr = {__VA_ARGS__}, .n_in = 3, .n_out = 1,         \
@@ -728,6 +728,8 @@ const Case cases[] = {
     NORMS(3, 5),
     NORMS(70, 129),
     NORMS(20, 1040),
+    NORMS(7, 2056),
+    NORMS(4, 8200),
     ATTENTION(2, 5, 5, 4, 2, 3, 1),
     ATTENTION(1, 70, 130, 2, 1, 17, 0),
     ATTENTION(1, 130, 70, 2, 2, 40, 1),
@@ -763,10 +765,11 @@ const Case cases[] = {
     NORM_OF(96, 0, 1),
     NORM_OF(77, 1, 0),
     NORM_OF(77, 1, 1),
-    NORM_OF_P(30011, -1, 0, 1),
-    NORM_OF_P(30011, -1, 0, 3),
-    NORM_OF_P(96, 0, 1, 1),
-    NORM_OF_P(77, 1, 1, 3),
+    NORM_OF_P(WIDE, 30011, -1, 0, 1),
+    NORM_OF_P(NORMAL, 40001, -1, 0, 0),
+    NORM_OF_P(WIDE, 30011, -1, 0, 3),
+    NORM_OF_P(WIDE, 96, 0, 1, 1),
+    NORM_OF_P(WIDE, 77, 1, 1, 3),
     LARGEST_OF(1, -1, 0),
     LARGEST_OF(30011, -1, 1),
     LARGEST_OF(96, 0, 1),
