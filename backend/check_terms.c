@@ -34,14 +34,17 @@ static uint32_t split_sum(Part *part, const PlanInstr *in, const uint32_t *opera
     return 2;
 }
 
+/* layer_norm_grad or rms_norm_grad: operands dy, x, w, one or two statistics, a residual. */
 static uint32_t norm_gradients(Part *part, const PlanInstr *in, const uint32_t *v, uint32_t temp) {
-    uint32_t out = in->first_out, n = 0;
-    bool residual = in->n_in == 6;
-    set_part(&part[n++], OP_layer_norm_grad_input, 5, v, 1, residual ? temp : out);
-    if (residual) set_part(&part[n++], OP_add, 2, (uint32_t[]){temp, v[5]}, 1, out);
-    set_part(&part[n++], OP_layer_norm_grad_weight, 4, (uint32_t[]){v[0], v[1], v[3], v[4]}, 1,
-             out + 1);
-    set_part(&part[n++], OP_sum_leading, 1, v, 1, out + 2);
+    bool centered = in->op == OP_layer_norm_grad;
+    uint32_t out = in->first_out, n = 0, end = centered ? 5 : 4;
+    bool residual = in->n_in > end;
+    set_part(&part[n++], centered ? OP_layer_norm_grad_input : OP_rms_norm_grad_input, end, v, 1,
+             residual ? temp : out);
+    if (residual) set_part(&part[n++], OP_add, 2, (uint32_t[]){temp, v[end]}, 1, out);
+    set_part(&part[n++], centered ? OP_layer_norm_grad_weight : OP_rms_norm_grad_weight, end - 1,
+             (uint32_t[]){v[0], v[1], v[3], v[end - 1]}, 1, out + 1);
+    if (centered) set_part(&part[n++], OP_sum_leading, 1, v, 1, out + 2);
     return n;
 }
 
@@ -111,6 +114,10 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
         set_part(&part[1], OP_layer_norm, in->n_in - 1,
                  (uint32_t[]){out, v[2], in->n_in > 3 ? v[3] : 0}, 3, out + 1);
         return 2;
+    case OP_add_rms_norm:
+        set_part(&part[0], OP_add, 2, v, 1, out);
+        set_part(&part[1], OP_rms_norm, 2, (uint32_t[]){out, v[2]}, 2, out + 1);
+        return 2;
     case OP_linear_grad_input_gelu:
         set_part(&part[0], OP_linear_grad_input, 2, v, 1, temp);
         set_part(&part[1], OP_gelu_grad, 2, (uint32_t[]){temp, v[2]}, 1, out);
@@ -119,7 +126,8 @@ uint32_t check_parts(const Check *c, uint64_t i, Part part[CHECK_PARTS]) {
         set_part(&part[0], OP_linear_grad_weight, 2, v, 1, out);
         set_part(&part[1], OP_sum_leading, 1, v, 1, out + 1);
         return 2;
-    case OP_layer_norm_grad: return norm_gradients(part, in, v, temp);
+    case OP_layer_norm_grad:
+    case OP_rms_norm_grad: return norm_gradients(part, in, v, temp);
     case OP_cross_entropy_both:
         set_part(&part[0], OP_cross_entropy, 2, v, 2, out + 1);
         part[0].others = temp;

@@ -233,8 +233,14 @@ static int64_t ws_cuda_matmul_sum(const Work *w) {
     return MAX(product, sum);
 }
 
-/* Partial sums of dw and db, for each of at most 528 parts of the rows. */
-static int64_t ws_cuda_norm_grad(const Work *w) { return 528 * 2 * type_elements(&w->in[2]) * 4; }
+/* Partial sums of dw (and db) for each part of the rows, or of one of them as in a reduction.
+ * Parts: runtime/cuda/norm_grad.cu. */
+static int64_t ws_cuda_norm_grad(const Work *w) {
+    int64_t width = type_elements(&w->in[2]), parts = width <= 2048   ? 528
+                                                      : width <= 4096 ? 264
+                                                                      : 132;
+    return MAX(parts * (w->n_out - 1), 256) * width * 4;
+}
 
 static int64_t ws_cuda_exact(const Work *w) {
     (void)w;

@@ -1,4 +1,4 @@
-/* fuse_norm: the ops around a layer_norm become one op with it.
+/* fuse_norm: the ops around a layer_norm or an rms_norm become one op with it.
  *
  * In: a graph of level train with its dtypes. Out: the same numbers, bit for bit, from fewer ops
  * that read and write less memory. Letters: R rows, D width.
@@ -14,18 +14,33 @@
  *     db = sum_leading(dy);  dw = layer_norm_grad_weight(dy, x, mean, rstd)
  *     dx = layer_norm_grad_input(dy, x, w, mean, rstd);  g = add(residual, dx)
  *  -> g, dw, db = layer_norm_grad(dy, x, w, mean, rstd, residual)
- * dy and x are read once instead of four times. The fused op stands where the first of them stood;
+ * dy and x are read once instead of four times. An rms_norm becomes add_rms_norm and rms_norm_grad
+ * in the same way; it has neither mean nor bias. The fused op stands where the first of them stood;
  * only set_grad may stand between them, and it stays after the fused op. Without such an addition
  * the operand `residual` is left out.
  *
  * Not fused: an addition that broadcasts; one whose sum something reads before the norm; gradients
- * of a norm without bias, with a frozen weight or bias, or used several times, whose bias gradient
- * continues an earlier one (sum_leading with acc) or whose weight gradient is added to one.
+ * of a layer_norm without bias, with a frozen weight or bias, or used several times, whose bias
+ * gradient continues an earlier one (sum_leading with acc) or whose weight gradient is added to
+ * one.
  */
 #include <string.h>
 
 #include "passes.h"
 #include "rewrite.h"
+
+/* A norm and what is made of it. Its gradients read dy, x, (by x: w,) and `statistics`. */
+typedef struct Norm {
+    OpKind norm, added, by_x, by_weight, all;
+    uint32_t statistics;
+    bool has_bias; /* in backward */
+} Norm;
+static const Norm norms[] = {
+    {OP_layer_norm, OP_add_layer_norm, OP_layer_norm_grad_input, OP_layer_norm_grad_weight,
+     OP_layer_norm_grad, 2, true},
+    {OP_rms_norm, OP_add_rms_norm, OP_rms_norm_grad_input, OP_rms_norm_grad_weight,
+     OP_rms_norm_grad, 1, false},
+};
 
 static const Type *type_in(const Rewrite *r, ValueId v) { return &r->g->values.at[v].type; }
 
@@ -42,7 +57,7 @@ static OpId id_at(const Rewrite *r, uint32_t i) { return r->g->programs.at[r->pr
 
 /* ---- forward */
 
-static void fuse_forward(Rewrite *r, uint32_t i) {
+static void fuse_forward(Rewrite *r, const Norm *kind, uint32_t i) {
     const Op *norm = op_at(r, i);
     ValueId sum = norm->in[0];
     OpId from = r->g->values.at[sum].def;
@@ -52,7 +67,7 @@ static void fuse_forward(Rewrite *r, uint32_t i) {
         return;
     for (uint32_t k = r->position[from] + 1; k < i; k++)
         if (op_at(r, k)->kind != OP_param) return;
-    Fused f = {.kind = OP_add_layer_norm, .place = id_at(r, i), .source = id_at(r, i)};
+    Fused f = {.kind = kind->added, .place = id_at(r, i), .source = id_at(r, i)};
     f.in[f.n_in++] = add->in[0];
     f.in[f.n_in++] = add->in[1];
     for (uint32_t k = 1; k < norm->n_in; k++) f.in[f.n_in++] = norm->in[k];
@@ -67,9 +82,13 @@ static bool same_place(const Op *a, const Op *b) {
     return strcmp(a->path, b->path) == 0 && memcmp(&a->span, &b->span, sizeof a->span) == 0;
 }
 
-static bool is_weight_of(const Op *op, const Op *dx) {
-    return op->kind == OP_layer_norm_grad_weight && same_place(op, dx) && op->in[0] == dx->in[0] &&
-           op->in[1] == dx->in[1] && op->in[2] == dx->in[3] && op->in[3] == dx->in[4];
+static bool is_weight_of(const Norm *kind, const Op *op, const Op *dx) {
+    if (op->kind != kind->by_weight || !same_place(op, dx) || op->in[0] != dx->in[0] ||
+        op->in[1] != dx->in[1])
+        return false;
+    for (uint32_t k = 0; k < kind->statistics; k++)
+        if (op->in[2 + k] != dx->in[3 + k]) return false;
+    return true;
 }
 
 static bool is_bias_of(const Rewrite *r, const Op *op, const Op *dx) {
@@ -89,41 +108,48 @@ static const Op *addition_of(const Rewrite *r, uint32_t i, uint32_t first, Value
     return rewrite_is_before(r, *residual, first) ? add : NULL;
 }
 
-static void fuse_backward(Rewrite *r, uint32_t i) {
+static void fuse_backward(Rewrite *r, const Norm *kind, uint32_t i) {
     const Op *dx = op_at(r, i);
     uint32_t weight = i, bias = i, first = i;
     for (uint32_t k = i; k-- > 0;) {
         const Op *op = op_at(r, k);
-        if (weight == i && is_weight_of(op, dx))
+        if (weight == i && is_weight_of(kind, op, dx))
             first = weight = k;
-        else if (bias == i && is_bias_of(r, op, dx))
+        else if (kind->has_bias && bias == i && is_bias_of(r, op, dx))
             first = bias = k;
         else if (op->kind != OP_set_grad)
             break;
     }
-    if (weight == i || bias == i) return;
+    if (weight == i || (kind->has_bias && bias == i)) return;
     for (uint32_t k = 0; k < dx->n_in; k++)
         if (!rewrite_is_before(r, dx->in[k], first)) return;
     ValueId residual = NO_VALUE;
     const Op *add = addition_of(r, i, first, &residual);
-    Fused f = {.kind = OP_layer_norm_grad, .place = id_at(r, first), .source = id_at(r, i)};
+    Fused f = {.kind = kind->all, .place = id_at(r, first), .source = id_at(r, i)};
     for (uint32_t k = 0; k < dx->n_in; k++) f.in[f.n_in++] = dx->in[k];
     if (add) f.in[f.n_in++] = residual;
     f.out[f.n_out++] = add ? add->out : dx->out;
     f.out[f.n_out++] = op_at(r, weight)->out;
-    f.out[f.n_out++] = op_at(r, bias)->out;
-    OpId group[4] = {id_at(r, i), id_at(r, weight), id_at(r, bias)};
-    if (add) group[3] = id_at(r, i + 1);
-    rewrite_fuse(r, &f, add ? 4 : 3, group);
+    uint32_t n = 0;
+    OpId group[4];
+    group[n++] = id_at(r, i);
+    group[n++] = id_at(r, weight);
+    if (kind->has_bias) {
+        f.out[f.n_out++] = op_at(r, bias)->out;
+        group[n++] = id_at(r, bias);
+    }
+    if (add) group[n++] = id_at(r, i + 1);
+    rewrite_fuse(r, &f, n, group);
 }
 
 bool pass_fuse_norm(Graph *g) {
     for (uint32_t k = 0; k < g->programs.n; k++) {
         Rewrite r = rewrite_begin(g, k);
-        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++) {
-            if (op_at(&r, i)->kind == OP_layer_norm) fuse_forward(&r, i);
-            if (op_at(&r, i)->kind == OP_layer_norm_grad_input) fuse_backward(&r, i);
-        }
+        for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
+            for (size_t n = 0; n < ARRAY_LEN(norms); n++) {
+                if (op_at(&r, i)->kind == norms[n].norm) fuse_forward(&r, &norms[n], i);
+                if (op_at(&r, i)->kind == norms[n].by_x) fuse_backward(&r, &norms[n], i);
+            }
         rewrite_end(&r);
     }
     return true;

@@ -7,7 +7,8 @@
  * add_layer_norm: the same of x = a + b, rounded as it is stored. layer_norm_grad: dx (+ residual),
  *   dw and db = sum over rows of dy, with the bits of the three ops and the addition that it stands
  *   for.
- * rms_norm: y = x rstd w, rstd = 1 / sqrt(mean(x^2) + eps); its dx lacks mean(g).
+ * rms_norm: y = x rstd w, rstd = 1 / sqrt(mean(x^2) + eps); its dx lacks mean(g). add_rms_norm and
+ *   rms_norm_grad as for layer_norm, without mean, b and db.
  *
  * A thread owns rows (dw: columns). A row is summed in sixteen lanes, then over lanes.
  */
@@ -87,6 +88,14 @@ KERNEL(layer_norm) {
     return 0;
 }
 
+VECTOR_INLINE void add_row(Operand a, Operand b, Result sum, int64_t row, int64_t width) {
+    for (int64_t i = 0; i < width; i += LANES) {
+        int64_t n = width - i, at = row * width + i;
+        V16 t = v_get(a.at, a.dtype, at, n) + v_get(b.at, b.dtype, at, n);
+        v_put(sum.at, sum.dtype, at, n, t);
+    }
+}
+
 /* The norm reads the sum as it was stored, rounded; it is still in the nearest cache. */
 KERNEL(add_layer_norm) {
     Operand a = input(l, 0), b = input(l, 1);
@@ -98,38 +107,48 @@ KERNEL(add_layer_norm) {
     {
         Range r = my_range(d.rows, 1);
         for (int64_t row = r.from; row < r.to; row++) {
-            for (int64_t i = 0; i < d.width; i += LANES) {
-                int64_t n = d.width - i, at = row * d.width + i;
-                V16 t = v_get(a.at, a.dtype, at, n) + v_get(b.at, b.dtype, at, n);
-                v_put(sum.at, sum.dtype, at, n, t);
-            }
+            add_row(a, b, sum, row, d.width);
             normalize_row(&c, row, d.width);
         }
     }
     return 0;
 }
 
-KERNEL(rms_norm) {
-    Operand x = input(l, 0), w = input(l, 1);
-    Result y = output(l, 0), rstd = output(l, 1);
+VECTOR_INLINE float scale_row(const Operand *x, const Operand *w, const Result *y, int64_t row,
+                              int64_t width, float eps) {
+    float rstd = 1.0f / __builtin_sqrtf(square_mean(x, row, width, 0.0f) + eps);
+    for (int64_t i = 0; i < width; i += LANES) {
+        int64_t n = width - i, at = row * width + i;
+        V16 t = v_get(x->at, x->dtype, at, n) * rstd * v_get(w->at, w->dtype, i, n);
+        v_put(y->at, y->dtype, at, n, t);
+    }
+    return rstd;
+}
+
+static int rms_norm(const Launch *l, Operand x, uint32_t of_w, uint32_t of_y) {
+    Operand w = input(l, of_w);
+    Result y = output(l, of_y), rstd = output(l, of_y + 1);
     Rows d = rows_of(&x);
-    if (y.n != x.n || w.n != d.width || rstd.n != d.rows || rstd.dtype != DT_F32)
+    bool adds = of_y > 0;
+    if (y.n != x.n || w.n != d.width || rstd.n != d.rows || rstd.dtype != DT_F32 ||
+        (adds && (input(l, 0).n != x.n || input(l, 1).n != x.n)))
         return bad_operands(l);
+    float eps = (float)l->call->attr->eps;
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range r = my_range(d.rows, 1);
         for (int64_t row = r.from; row < r.to; row++) {
-            float square = square_mean(&x, row, d.width, 0.0f);
-            float s = 1.0f / __builtin_sqrtf(square + (float)l->call->attr->eps);
-            ((float *)rstd.at)[row] = s;
-            for (int64_t i = 0; i < d.width; i += LANES) {
-                int64_t n = d.width - i, at = row * d.width + i;
-                V16 t = v_get(x.at, x.dtype, at, n) * s * v_get(w.at, w.dtype, i, n);
-                v_put(y.at, y.dtype, at, n, t);
-            }
+            if (adds) add_row(input(l, 0), input(l, 1), output(l, 0), row, d.width);
+            ((float *)rstd.at)[row] = scale_row(&x, &w, &y, row, d.width, eps);
         }
     }
     return 0;
+}
+
+KERNEL(rms_norm) { return rms_norm(l, input(l, 0), 1, 0); }
+KERNEL(add_rms_norm) {
+    Result sum = output(l, 0);
+    return rms_norm(l, (Operand){sum.at, sum.dtype, sum.n, sum.type}, 2, 1);
 }
 
 /* One row of dx, for both norms: rms_norm passes mean 0 and centered = false. `residual` is added
@@ -231,28 +250,32 @@ VECTOR_INLINE V16 bias_term(const void *context, int64_t row, int64_t column, in
 }
 
 /* The sums of columns first, by threads that own columns; then the rows, since dx may take the
- * memory of dy. */
-KERNEL(layer_norm_grad) {
+ * memory of dy. Operands: dy, x, w, mean (if centered), rstd, residual?; results: dx, dw, db (if
+ * centered). */
+static int norm_grad(const Launch *l, bool centered) {
+    uint32_t end = centered ? 5 : 4;
     Operand dy = input(l, 0), x = input(l, 1), w = input(l, 2), residual = {0};
-    bool adds = l->call->n_in > 5;
-    if (adds) residual = input(l, 5);
-    Result dx = output(l, 0), dw = output(l, 1), db = output(l, 2);
+    bool adds = l->call->n_in > end;
+    if (adds) residual = input(l, end);
+    Result dx = output(l, 0), dw = output(l, 1), db = output(l, l->call->n_out - 1);
     Rows d = rows_of(&x);
-    if (!is_statistic(l, 3) || !is_statistic(l, 4) || dy.n != x.n || dx.n != x.n ||
+    if (!is_statistic(l, 3) || !is_statistic(l, end - 1) || dy.n != x.n || dx.n != x.n ||
         w.n != d.width || dw.n != d.width || db.n != d.width || (adds && residual.n != x.n))
         return bad_operands(l);
-    const float *mean = l->call->in[3], *rstd = l->call->in[4];
+    const float *mean = centered ? l->call->in[3] : NULL, *rstd = l->call->in[end - 1];
     WeightTerms of_weight = {dy, x, mean, rstd, d.width};
     BiasTerms of_bias = {dy, d.width};
 #pragma omp parallel num_threads(threads_for(l, x.n))
     {
         Range columns = my_range(d.width, TILE_COLUMNS), r = my_range(d.rows, 1);
-        sum_columns(columns, d.rows, db, NULL, bias_term, &of_bias);
+        if (centered) sum_columns(columns, d.rows, db, NULL, bias_term, &of_bias);
         sum_columns(columns, d.rows, dw, NULL, weight_term, &of_weight);
 #pragma omp barrier
         for (int64_t row = r.from; row < r.to; row++)
-            grad_row(dy, x, w, dx, row, d.width, mean[row], rstd[row], true,
+            grad_row(dy, x, w, dx, row, d.width, mean ? mean[row] : 0.0f, rstd[row], centered,
                      adds ? &residual : NULL);
     }
     return 0;
 }
+KERNEL(layer_norm_grad) { return norm_grad(l, true); }
+KERNEL(rms_norm_grad) { return norm_grad(l, false); }

@@ -1,8 +1,10 @@
 /* LayerNorm and RMSNorm forward, with or without an addition before it. R rows of width D;
  * statistics f32[R]. The formulas are those of runtime/cpu/norm.c.
  *
- * A block owns a row. Up to a width of NARROW each thread has one eight of it in registers, so
- * that a row is read once; wider rows are read three times, the second and third from the caches.
+ * A block owns a row. Up to a width of IN_REGISTERS (operands of one dtype and whole eights; others
+ * up to NARROW) each thread has one, two or four eights of it in registers, as they came from
+ * memory, so that a row is read once and several blocks have room on a multiprocessor; wider rows
+ * are read three times, the second and third time from the caches.
  */
 #include "norm.h"
 
@@ -22,35 +24,60 @@ DEVICE void keep_statistics(const Normalize &r, int64_t row, float mean, float r
     r.rstd[row] = rstd;
 }
 
-template <int form, bool adds>
-__global__ void __launch_bounds__(MAX_THREADS) normalize_narrow(Normalize r) {
+/* Eight k of a thread begins at column (k blockDim + thread) * EIGHT; zeros past the end. */
+template <int form, bool adds, int eights>
+__global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : ROW_THREADS)
+    normalize_narrow(Normalize r) {
     __shared__ float scratch[WARP];
-    int64_t row = blockIdx.x, i = (int64_t)threadIdx.x * EIGHT, at = row * r.width + i;
-    int64_t n = r.width - i;
-    Eight x = {}, w = {}, b = {};
-    if (n > 0) {
-        Loaded<form> first = fetch8<form>(r.x.at, r.x.dtype, at, n), second = first;
-        if (adds) second = fetch8<form>(r.addend.at, r.addend.dtype, at, n);
-        w = numbers(fetch8<form>(r.w.at, r.w.dtype, i, n));
-        if (r.b.at) b = numbers(fetch8<form>(r.b.at, r.b.dtype, i, n));
-        x = numbers(first);
-        if (adds) {
-            Eight v = numbers(second);
-            EACH(j) x.x[j] = as_stored(x.x[j] + v.x[j], r.sum_dtype);
-            put8<form>(r.sum, r.sum_dtype, at, n, x);
-        }
+    int64_t row = blockIdx.x, start = row * r.width;
+    int width = (int)r.width, first = (int)threadIdx.x * EIGHT, step = (int)blockDim.x * EIGHT;
+    Loaded<form> x[eights] = {}, w[eights] = {}, b[eights] = {};
+    auto load_weights = [&](int k) {
+        int i = first + k * step, n = width - i;
+        if (n > 0) w[k] = fetch8<form>(r.w.at, r.w.dtype, i, n);
+        if (n > 0 && r.b.at) b[k] = fetch8<form>(r.b.at, r.b.dtype, i, n);
+    };
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n > 0) x[k] = fetch8<form>(r.x.at, r.x.dtype, start + i, n);
+    }
+    if (eights == 1) load_weights(0); /* of more, registers are better used for rows */
+#pragma unroll
+    for (int k = 0; adds && k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n <= 0) continue;
+        Eight u = numbers(x[k]);
+        Eight v = numbers(fetch8<form>(r.addend.at, r.addend.dtype, start + i, n));
+        EACH(j) u.x[j] = as_stored(u.x[j] + v.x[j], r.sum_dtype);
+        put8<form>(r.sum, r.sum_dtype, start + i, n, u);
+        x[k] = loaded_from<form>(u);
     }
     float mean = 0.0f, square = 0.0f;
     if (r.mean) {
-        EACH(j) mean += x.x[j]; /* zeros past the end of the row */
-        mean = block_sum(mean, scratch) / (float)r.width;
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            Eight v = numbers(x[k]);
+            EACH(j) mean += v.x[j];
+        }
+        mean = block_sum(mean, scratch) / (float)width;
     }
-    EACH(j) if (j < n) square += (x.x[j] - mean) * (x.x[j] - mean);
-    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)r.width + r.eps);
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        Eight v = numbers(x[k]);
+        EACH(j) if (first + k * step + j < width) square += (v.x[j] - mean) * (v.x[j] - mean);
+    }
+    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + r.eps);
     keep_statistics(r, row, mean, rstd);
-    if (n <= 0) return;
-    EACH(j) x.x[j] = (x.x[j] - mean) * rstd * w.x[j] + b.x[j];
-    put8<form>(r.y, r.y_dtype, at, n, x);
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n <= 0) continue;
+        if (eights > 1) load_weights(k);
+        Eight v = numbers(x[k]), u = numbers(w[k]), c = numbers(b[k]);
+        EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
+        put8<form>(r.y, r.y_dtype, start + i, n, v);
+    }
 }
 
 __global__ void __launch_bounds__(MAX_THREADS) normalize_wide(Normalize r) {
@@ -90,11 +117,18 @@ __global__ void __launch_bounds__(MAX_THREADS) normalize_wide(Normalize r) {
     }
 }
 
-template <int form> static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
-    auto adding = normalize_narrow<form, true>;
-    auto alone = normalize_narrow<form, false>;
-    if (r.addend.at) return LAUNCH(l, adding, rows, row_threads(r.width), 0, r);
-    return LAUNCH(l, alone, rows, row_threads(r.width), 0, r);
+template <int form, int eights>
+static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
+    auto adding = normalize_narrow<form, true, eights>;
+    auto alone = normalize_narrow<form, false, eights>;
+    int threads = row_threads((r.width + eights - 1) / eights);
+    if (r.addend.at) return LAUNCH(l, adding, rows, threads, 0, r);
+    return LAUNCH(l, alone, rows, threads, 0, r);
+}
+template <int form> static int launch_form(const Launch *l, const Normalize &r, unsigned rows) {
+    if (r.width <= ROW_THREADS * EIGHT) return launch_narrow<form, 1>(l, r, rows);
+    if (r.width <= 2 * ROW_THREADS * EIGHT) return launch_narrow<form, 2>(l, r, rows);
+    return launch_narrow<form, 4>(l, r, rows);
 }
 
 /* Operands: x, addend?, w, b?; results: sum?, y, mean?, rstd. */
@@ -128,17 +162,18 @@ static int norm(const Launch *l, bool adds, bool centered) {
     r.width = d.width;
     r.eps = (float)l->call->attr->eps;
     unsigned rows = (unsigned)d.rows;
-    if (d.width > NARROW) return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
     int form = form_with(FORM_NONE, r.x.at, r.x.dtype, d.width);
     form = form_with(form, r.w.at, r.w.dtype, d.width);
     form = form_with(form, r.y, r.y_dtype, d.width);
     if (r.b.at) form = form_with(form, r.b.at, r.b.dtype, d.width);
     if (adds) form = form_with(form, r.addend.at, r.addend.dtype, d.width);
     if (adds) form = form_with(form, r.sum, r.sum_dtype, d.width);
-    if (form == FORM_BF16) return launch_narrow<FORM_BF16>(l, r, rows);
-    if (form == FORM_F32) return launch_narrow<FORM_F32>(l, r, rows);
-    return launch_narrow<FORM_ANY>(l, r, rows);
+    if (d.width <= IN_REGISTERS && form == FORM_BF16) return launch_form<FORM_BF16>(l, r, rows);
+    if (d.width <= IN_REGISTERS && form == FORM_F32) return launch_form<FORM_F32>(l, r, rows);
+    if (d.width <= NARROW) return launch_narrow<FORM_ANY, 1>(l, r, rows);
+    return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
 }
 KERNEL(layer_norm) { return norm(l, false, true); }
 KERNEL(rms_norm) { return norm(l, false, false); }
 KERNEL(add_layer_norm) { return norm(l, true, true); }
+KERNEL(add_rms_norm) { return norm(l, true, false); }

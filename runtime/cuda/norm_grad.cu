@@ -4,25 +4,21 @@
  * The gradients alone: a block owns a row, in registers up to a width of NARROW, otherwise read
  * twice; sums over rows as in columns.h.
  *
- * layer_norm_grad, up to a width of SUMMED: the rows are cut into at most 528 parts, as many
- * as their number and width alone decide. A block owns a part; `lanes` rows of it are worked on at
- * a time, each by threads that have one eight of its columns. What the rows add to dw and db stays
- * in registers to the end of the part; dy and x are read once, and the next rows are on their way
- * while the block sums up the ones that it has. The lanes' sums are added in order and left in the
- * workspace, f32[parts, 2 D]; add_parts adds the parts. Wider rows: dw, db and dx one after the
- * other.
+ * layer_norm_grad and rms_norm_grad: the rows are cut into at most 528 parts, as many as their
+ * number and width alone decide. A block owns a part; `lanes` rows of it are worked on at a time,
+ * each by threads that have one eight of its columns (above a width of SUMMED: one row by threads
+ * that have two or four). What the rows add to dw and db stays in registers to the end of the part;
+ * dy, x and the residual are read once, and the next rows are on their way while the block sums up
+ * the ones that it has (LOADS_AHEAD). The lanes' sums are added in order and left in the workspace,
+ * f32[parts, 2 D]; add_parts adds the parts. One by one, dw, db and dx: rows wider
+ * than IN_REGISTERS (in f32, and of layer_norm: half of that), and those above SUMMED of mixed
+ * dtypes or odd width.
  */
 #include "norm.h"
 
 /* Parts: at most four blocks for each of 132 multiprocessors, and no more than fit into the
  * registers at the same time, so that none waits for another to end. */
-enum {
-    SUMMED = 2048,
-    MULTIPROCESSORS = 132,
-    MOST_BLOCKS = 4,
-    THREADS_THERE = 800,
-    PART_THREADS = 256
-};
+enum { SUMMED = 2048, MOST_BLOCKS = 4, THREADS_THERE = 800, PART_THREADS = 256 };
 
 struct Slope {
     Real dy, x, w, residual; /* residual.at == NULL: none */
@@ -204,17 +200,27 @@ struct Parts {
     int lanes, threads;
 };
 
-/* An eight of a row, as it came from memory. */
-template <int form> struct Piece {
-    Loaded<form> dy, x, residual;
+/* Are the next rows loaded, and the weights kept, while the block works on these? Otherwise there
+ * are no registers for them. */
+template <int form, bool centered, int eights>
+constexpr bool LOADS_AHEAD = eights == 1 || (eights == 2 && form == FORM_BF16 && !centered);
+
+/* A thread's eights of a row, as they came from memory. */
+template <int form, bool centered, int eights> struct Piece {
+    Loaded<form> dy[eights], x[eights], residual[eights];
     float mean, rstd;
-    DEVICE void load(const Slope &s, int64_t at, int64_t n, float of_mean, float of_rstd) {
-        dy = fetch8<form>(s.dy.at, s.dy.dtype, at, n);
-        x = fetch8<form>(s.x.at, s.x.dtype, at, n);
-        residual = dy;
-        if (s.residual.at) residual = fetch8<form>(s.residual.at, s.residual.dtype, at, n);
-        mean = of_mean;
-        rstd = of_rstd;
+    DEVICE void load(const Slope &s, int64_t start, int first, int step, int64_t row) {
+        bool early = LOADS_AHEAD<form, centered, eights> && s.residual.at;
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            int i = first + k * step, n = (int)s.width - i;
+            if (n <= 0) continue;
+            dy[k] = fetch8<form>(s.dy.at, s.dy.dtype, start + i, n);
+            x[k] = fetch8<form>(s.x.at, s.x.dtype, start + i, n);
+            if (early) residual[k] = fetch8<form>(s.residual.at, s.residual.dtype, start + i, n);
+        }
+        mean = s.means ? s.means[row] : 0.0f;
+        rstd = s.rstds[row];
     }
 };
 
@@ -230,42 +236,70 @@ DEVICE void leave_sums(float *to, const Parts &p, Eight sum, int64_t i, int64_t 
     }
     EACH(j) if ((int)threadIdx.x < p.threads && i + j < width) to[i + j] = sum.x[j];
 }
+/* More than one eight a thread: there is one lane. */
+template <int eights>
+DEVICE void leave_all(float *to, const Parts &p, const Eight *sums, int first, int64_t width) {
+    if constexpr (eights == 1) {
+        leave_sums(to, p, sums[0], first, width);
+    } else {
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            int i = first + k * p.threads * EIGHT;
+            EACH(j) if (i + j < width) to[i + j] = sums[k].x[j];
+        }
+    }
+}
 
-template <int form>
-__global__ void __launch_bounds__(PART_THREADS, form == FORM_BF16 ? 3 : 2)
+template <int form, bool centered, int eights>
+__global__ void __launch_bounds__(eights == 1 ? PART_THREADS : ROW_THREADS, eights > 1          ? 1
+                                                                            : form == FORM_BF16 ? 3
+                                                                                                : 2)
     slopes_and_sums(Slope s, Parts p) {
     __shared__ float scratch[2][2][WARP]; /* written for one row while those before are read */
-    int lane = (int)threadIdx.x / p.threads, warps = p.threads / WARP;
-    int i = (int)threadIdx.x % p.threads * EIGHT, n = (int)s.width - i;
-    int64_t first = blockIdx.x * p.each, step = p.lanes * s.width;
-    int count = (int)(p.each < p.rows - first ? p.each : p.rows - first);
-    float share = 1.0f / (float)s.width;
-    const float *means = s.means + first, *rstds = s.rstds + first;
-    int64_t at = (first + lane) * s.width + i;
-    Eight dw = {}, db = {};
-    Loaded<form> weight = {};
-    Piece<form> next = {};
-    if (n > 0) weight = fetch8<form>(s.w.at, s.w.dtype, i, n);
-    if (n > 0 && lane < count) next.load(s, at, n, means[lane], rstds[lane]);
-    int turn = 0;
-    for (int row = lane; row - lane < count; row += p.lanes, at += step, turn ^= 1) {
-        bool mine = n > 0 && row < count;
-        Piece<form> now = next;
+    constexpr bool ahead = LOADS_AHEAD<form, centered, eights>;
+    int lane = (int)threadIdx.x / p.threads, warps = p.threads / WARP, width = (int)s.width;
+    int first = (int)threadIdx.x % p.threads * EIGHT, step = p.threads * EIGHT;
+    int64_t part = blockIdx.x * p.each;
+    int count = (int)(p.each < p.rows - part ? p.each : p.rows - part);
+    float share = 1.0f / (float)width;
+    Eight dw[eights] = {}, db[centered ? eights : 1] = {};
+    Loaded<form> weight[ahead ? eights : 1] = {};
+    Piece<form, centered, eights> now = {}, next = {};
+    auto weight_of = [&](int k) {
+        int i = first + k * step, n = width - i;
+        return n > 0 ? fetch8<form>(s.w.at, s.w.dtype, i, n) : Loaded<form>{};
+    };
+    if constexpr (ahead) {
+#pragma unroll
+        for (int k = 0; k < eights; k++) weight[k] = weight_of(k);
+    }
+    if (ahead && lane < count) next.load(s, (part + lane) * s.width, first, step, part + lane);
+    for (int row = lane, turn = 0; row - lane < count; row += p.lanes, turn ^= 1) {
+        bool mine = row < count;
         int later = row + p.lanes;
-        if (n > 0 && later < count) next.load(s, at + step, n, means[later], rstds[later]);
-        float mean = now.mean, rstd = now.rstd, sum_g = 0.0f, sum_gx = 0.0f;
-        Eight g = numbers(now.dy), hat = numbers(now.x), w = numbers(weight);
-        EACH(j) {
-            float dy = mine ? g.x[j] : 0.0f;
-            hat.x[j] = mine ? (hat.x[j] - mean) * rstd : 0.0f;
-            db.x[j] += dy;
-            dw.x[j] += dy * hat.x[j];
-            g.x[j] = dy * w.x[j];
-            sum_g += g.x[j];
-            sum_gx += g.x[j] * hat.x[j];
+        int64_t start = (part + row) * s.width;
+        now = next;
+        if (!ahead && mine) now.load(s, start, first, step, part + row);
+        if (ahead && later < count)
+            next.load(s, (part + later) * s.width, first, step, part + later);
+        float sum_g = 0.0f, sum_gx = 0.0f;
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            int i = first + k * step, n = width - i;
+            bool inside = mine && n > 0;
+            Eight g = numbers(now.dy[k]), hat = numbers(now.x[k]);
+            Eight w = numbers(ahead ? weight[k] : weight_of(k));
+            EACH(j) {
+                float dy = inside ? g.x[j] : 0.0f;
+                float x = inside ? (hat.x[j] - now.mean) * now.rstd : 0.0f;
+                if (centered) db[k].x[j] += dy;
+                dw[k].x[j] += dy * x;
+                sum_g += dy * w.x[j];
+                sum_gx += dy * w.x[j] * x;
+            }
         }
-        sum_g = warp_sum(sum_g);
         sum_gx = warp_sum(sum_gx);
+        if (centered) sum_g = warp_sum(sum_g);
         if (threadIdx.x % WARP == 0) {
             scratch[turn][0][threadIdx.x / WARP] = sum_g;
             scratch[turn][1][threadIdx.x / WARP] = sum_gx;
@@ -273,61 +307,108 @@ __global__ void __launch_bounds__(PART_THREADS, form == FORM_BF16 ? 3 : 2)
         __syncthreads();
         sum_g = sum_gx = 0.0f;
         for (int k = lane * warps; k < (lane + 1) * warps; k++) {
-            sum_g += scratch[turn][0][k];
+            if (centered) sum_g += scratch[turn][0][k];
             sum_gx += scratch[turn][1][k];
         }
-        if (!mine) continue;
         float mean_g = sum_g * share, mean_gx = sum_gx * share;
-        Eight r = numbers(now.residual);
-        EACH(j) {
-            float slope = rstd * (g.x[j] - mean_g - hat.x[j] * mean_gx);
-            hat.x[j] = slope_with<form>(s, slope, r.x[j]);
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            int i = first + k * step, n = width - i;
+            if (!mine || n <= 0) continue;
+            if (!ahead && s.residual.at)
+                now.residual[k] = fetch8<form>(s.residual.at, s.residual.dtype, start + i, n);
+            Eight g = numbers(now.dy[k]), hat = numbers(now.x[k]), r = numbers(now.residual[k]);
+            Eight w = numbers(ahead ? weight[k] : weight_of(k));
+            EACH(j) {
+                float x = (hat.x[j] - now.mean) * now.rstd;
+                float slope = now.rstd * (g.x[j] * w.x[j] - mean_g - x * mean_gx);
+                hat.x[j] = slope_with<form>(s, slope, r.x[j]);
+            }
+            put8<form>(s.dx, s.dx_dtype, start + i, n, hat);
         }
-        put8<form>(s.dx, s.dx_dtype, at, n, hat);
     }
-    float *to = p.partial + (int64_t)blockIdx.x * 2 * s.width;
-    leave_sums(to, p, dw, i, s.width);
-    leave_sums(to + s.width, p, db, i, s.width);
+    float *to = p.partial + (int64_t)blockIdx.x * (centered ? 2 : 1) * s.width;
+    leave_all<eights>(to, p, dw, first, s.width);
+    if (centered) leave_all<centered ? eights : 1>(to + s.width, p, db, first, s.width);
 }
 
-/* Wide rows. dx comes last, since it may take the memory of dy. */
+/* Wide rows. dx comes last, since it may take the memory of dy. db.at == NULL: none. */
 static int one_by_one(const Launch *l, const Slope &s, int64_t rows, Result dw, Result db) {
     BiasTerm<FORM_ANY> term = {s.dy, s.width};
-    int code = sum_columns(l, term, rows, db, NULL);
+    int code = db.at ? sum_columns(l, term, rows, db, NULL) : 0;
     if (!code) code = sum_weight<FORM_ANY>(l, s, rows, dw);
     int threads = MIN(row_threads(s.width), (int)MAX_THREADS);
     return code ? code : LAUNCH(l, slope_wide, (unsigned)rows, threads, 0, s);
 }
 
-KERNEL(layer_norm_grad) {
+/* 0: no kernel that does all at once. */
+static int eights_for(int form, bool centered, int64_t width) {
+    if (width <= SUMMED) return 1;
+    if (form == FORM_ANY) return 0;
+    if (width <= 2 * ROW_THREADS * EIGHT) return 2;
+    return form == FORM_BF16 && !centered && width <= IN_REGISTERS ? 4 : 0;
+}
+
+template <bool centered>
+static int launch_parts(const Launch *l, const Slope &s, const Parts &p, int form, int eights,
+                        unsigned parts) {
+    unsigned threads = (unsigned)(p.threads * p.lanes);
+    auto any = slopes_and_sums<FORM_ANY, centered, 1>;
+    auto f32 = slopes_and_sums<FORM_F32, centered, 1>;
+    auto bf16 = slopes_and_sums<FORM_BF16, centered, 1>;
+    auto f32_two = slopes_and_sums<FORM_F32, centered, 2>;
+    auto bf16_two = slopes_and_sums<FORM_BF16, centered, 2>;
+    auto bf16_four = slopes_and_sums<FORM_BF16, false, 4>;
+    if (eights == 1)
+        return form == FORM_BF16  ? LAUNCH(l, bf16, parts, threads, 0, s, p)
+               : form == FORM_F32 ? LAUNCH(l, f32, parts, threads, 0, s, p)
+                                  : LAUNCH(l, any, parts, threads, 0, s, p);
+    if (eights == 2)
+        return form == FORM_BF16 ? LAUNCH(l, bf16_two, parts, threads, 0, s, p)
+                                 : LAUNCH(l, f32_two, parts, threads, 0, s, p);
+    return LAUNCH(l, bf16_four, parts, threads, 0, s, p);
+}
+
+/* Threads and parts that the shape alone decides; returns the number of parts. */
+static int64_t cut_rows(Parts *p, int64_t rows, int64_t width, int eights) {
+    p->threads = row_threads((width + eights - 1) / eights);
+    p->lanes = eights == 1 ? MAX(PART_THREADS / p->threads, 1) : 1;
+    p->rows = rows;
+    int there = eights > 1 ? ROW_THREADS / MAX(p->threads, ROW_THREADS / 2)
+                           : MIN(THREADS_THERE / (p->threads * p->lanes), (int)MOST_BLOCKS);
+    int64_t parts = MIN((rows + p->lanes - 1) / p->lanes, (int64_t)(there * MULTIPROCESSORS));
+    p->each = parts ? (rows + parts - 1) / parts : 1;
+    return parts;
+}
+
+/* Operands: dy, x, w, mean (if centered), rstd, residual?; results: dx, dw, db (if centered). */
+template <bool centered> static int norm_grad(const Launch *l) {
+    const uint32_t end = centered ? 5 : 4;
     Operand x = input(l, 1);
-    Result dw = output(l, 1), db = output(l, 2);
+    Result dw = output(l, 1), db = {};
     Slope s = {};
-    bool adds = l->call->n_in > 5;
-    if (!is_statistic(l, 3) || !is_statistic(l, 4) ||
-        !get_slope(l, l->call->in[3], l->call->in[4], &s) || dw.n != s.width || db.n != s.width ||
-        !is_real(dw.dtype) || !is_real(db.dtype) ||
-        (adds && (input(l, 5).n != x.n || !is_real(input(l, 5).dtype))))
+    bool adds = l->call->n_in > end;
+    if (centered) db = output(l, 2);
+    if (!is_statistic(l, 3) || !is_statistic(l, end - 1) ||
+        !get_slope(l, centered ? l->call->in[3] : NULL, l->call->in[end - 1], &s) ||
+        dw.n != s.width || !is_real(dw.dtype) ||
+        (centered && (db.n != s.width || !is_real(db.dtype))) ||
+        (adds && (input(l, end).n != x.n || !is_real(input(l, end).dtype))))
         return bad_operands(l);
-    if (adds) s.residual = real_of(input(l, 5));
+    if (adds) s.residual = real_of(input(l, end));
     if (s.width == 0) return 0;
     int64_t rows = shape_of(&x).rows;
-    if (s.width > SUMMED) return one_by_one(l, s, rows, dw, db);
+    int form = form_of(s), eights = eights_for(form, centered, s.width);
+    if (eights == 0) return one_by_one(l, s, rows, dw, db);
     Parts p = {};
     p.partial = (float *)l->call->workspace;
-    p.threads = row_threads(s.width);
-    p.lanes = MAX(PART_THREADS / p.threads, 1);
-    p.rows = rows;
-    int there = MIN(THREADS_THERE / (p.threads * p.lanes), (int)MOST_BLOCKS);
-    int64_t parts = MIN((rows + p.lanes - 1) / p.lanes, (int64_t)(there * MULTIPROCESSORS));
-    p.each = parts ? (rows + parts - 1) / parts : 1;
-    if (l->call->workspace_bytes < (uint64_t)(parts * 2 * s.width) * sizeof(float))
+    int64_t parts = cut_rows(&p, rows, s.width, eights);
+    Columns one = {dw.at, NULL, dw.dtype, DT_F32, dw.n}, two = {};
+    if (centered) two = {db.at, NULL, db.dtype, DT_F32, db.n};
+    if (l->call->workspace_bytes < (uint64_t)(parts * (one.n + two.n)) * sizeof(float))
         return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
-    int code = parts ? LAUNCH_FORM(l, form_of(s), slopes_and_sums, (unsigned)parts,
-                                   p.threads * p.lanes, 0, s, p)
-                     : 0;
-    if (code) return code;
-    Columns one = {dw.at, NULL, dw.dtype, DT_F32, dw.n},
-            two = {db.at, NULL, db.dtype, DT_F32, db.n};
-    return launch_add_parts(l, one, two, p.partial, parts);
+    int code = parts ? launch_parts<centered>(l, s, p, form, eights, (unsigned)parts) : 0;
+    return code ? code : launch_add_parts(l, one, two, p.partial, parts);
 }
+KERNEL(layer_norm_grad) { return norm_grad<true>(l); }
+KERNEL(rms_norm_grad) { return norm_grad<false>(l); }

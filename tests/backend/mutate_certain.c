@@ -52,7 +52,9 @@ static bool zero_slope(Edit *e, Random *r) {
 
 static bool is_residual(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    return is_backward(e, i) && in->row.op == OP_layer_norm_grad && in->n_in == 6;
+    return is_backward(e, i) && in->n_in == (in->row.op == OP_layer_norm_grad ? 6
+                                             : in->row.op == OP_rms_norm_grad ? 5
+                                                                              : 0);
 }
 static bool drop_residual(Edit *e, Random *r) {
     Place at;
@@ -109,6 +111,11 @@ static uint32_t result_number(const EditInstr *in, uint32_t v) {
     while (in->out[j] != v) j++;
     return j;
 }
+/* Is x a norm joined with a sum, and y such a norm alone? */
+static bool joins(const EditInstr *x, const EditInstr *y) {
+    return (x->row.op == OP_add_layer_norm && y->row.op == OP_layer_norm) ||
+           (x->row.op == OP_add_rms_norm && y->row.op == OP_rms_norm);
+}
 /* Two views of one parameter, from different gathers, are the same value; so is what backward
  * computes again, of a norm that forward has joined with a sum the norm alone. */
 static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
@@ -119,10 +126,12 @@ static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
         return x->row.attr.offset == y->row.attr.offset;
     if (x->row.op == OP_copy_out && y->row.op == OP_copy_out)
         return x->row.attr.index == y->row.attr.index;
-    if (x->row.op == OP_layer_norm && y->row.op == OP_add_layer_norm) return same_value(e, b, a);
-    if (x->row.op == OP_add_layer_norm && y->row.op == OP_layer_norm)
-        return i == j + 1 && same_value(e, x->out[0], y->in[0]) &&
-               same_value(e, x->in[2], y->in[1]) && same_value(e, x->in[3], y->in[2]);
+    if (joins(y, x)) return same_value(e, b, a);
+    if (joins(x, y)) {
+        bool norm = i == j + 1 && same_value(e, x->out[0], y->in[0]);
+        for (uint32_t k = 1; norm && k < y->n_in; k++) norm = same_value(e, x->in[k + 1], y->in[k]);
+        return norm;
+    }
     bool same = i == j && x->row.op == y->row.op && x->n_in == y->n_in && x->n_out == y->n_out &&
                 !memcmp(&x->row.attr, &y->row.attr, sizeof(Attrs));
     for (uint32_t k = 0; same && k < x->n_in; k++) same = same_value(e, x->in[k], y->in[k]);

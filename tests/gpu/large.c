@@ -128,7 +128,29 @@
                 {ROWS(r), FILL_DERIVED},                                                           \
                 NORMAL(MATRIX(r, d))},                                                             \
          .out = {MATRIX(r, d), VECTOR(d), VECTOR(d)},                                              \
-         .reference = ref_layer_norm_grad,                                                         \
+         .reference = ref_norm_grad,                                                               \
+         .derive = derive_statistics,                                                              \
+         .chain = true},                                                                           \
+        {.op = OP_add_rms_norm,                                                                    \
+         .title = "add_rms_norm " #r " " #d,                                                       \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 3,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {NORMAL(MATRIX(r, d)), NORMAL(MATRIX(r, d)), NORMAL(VECTOR(d))},                    \
+         .out = {MATRIX(r, d), MATRIX(r, d), ROWS(r)},                                             \
+         .reference = ref_add_rms_norm,                                                            \
+         .chain = true},                                                                           \
+        {.op = OP_rms_norm_grad,                                                                   \
+         .title = "rms_norm_grad " #r " " #d,                                                      \
+         .n_in = 5,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(MATRIX(r, d)),                                                              \
+                NORMAL(MATRIX(r, d)),                                                              \
+                NORMAL(VECTOR(d)),                                                                 \
+                {ROWS(r), FILL_DERIVED},                                                           \
+                NORMAL(MATRIX(r, d))},                                                             \
+         .out = {MATRIX(r, d), VECTOR(d)},                                                         \
+         .reference = ref_norm_grad,                                                               \
          .derive = derive_statistics,                                                              \
          .chain = true},                                                                           \
         {.op = OP_layer_norm_grad_input,                                                           \
@@ -210,6 +232,9 @@ const Case large_cases[] = {
     HEAD(9, 64, 50257, 50304),
     NORM(257, 768),
     NORM(33, 1600),
+    NORM(300, 4096),
+    NORM(150, 8192),
+    NORM(140, 16384),
     ATTENTION(1, 256, 2, 64),
     ATTENTION(2, 129, 3, 64),
     ATTENTION(1, 100, 2, 128),

@@ -61,13 +61,18 @@ static void of_add_norm(const Trial *t, double *const *out) {
     of_rows(t, t->want[0], 2, 1, out);
 }
 
+/* Gradients of layer_norm (else: of rms_norm) read the mean before rstd; a residual comes last. */
+static bool has_mean(const Case *c) {
+    return c->op == OP_layer_norm_grad || c->op == OP_layer_norm_grad_input ||
+           c->op == OP_layer_norm_grad_weight;
+}
+
 static void of_norm_grad_input(const Trial *t, double *const *out) {
     const Case *c = t->c;
     int64_t d = last(&c->in[1].type);
     EACH(r, in_n(c, 1) / d) {
         const double *dy = t->in[0] + r * d, *x = t->in[1] + r * d, *w = t->in[2];
-        int at = c->n_in > 4 ? 4 : 3; /* a residual may stand behind the statistics */
-        double mean = c->n_in > 4 ? fabs(t->in[3][r]) : 0, rstd = t->in[at][r];
+        double mean = has_mean(c) ? fabs(t->in[3][r]) : 0, rstd = t->in[has_mean(c) ? 4 : 3][r];
         double g = 0, gx = 0;
         EACH(i, d) {
             g += fabs(dy[i] * w[i]) / (double)d;
@@ -75,31 +80,37 @@ static void of_norm_grad_input(const Trial *t, double *const *out) {
         }
         EACH(i, d)
         out[0][r * d + i] =
-            rstd * (fabs(dy[i] * w[i]) + (c->n_in > 4 ? g : 0) + (fabs(x[i]) + mean) * rstd * gx);
+            rstd * (fabs(dy[i] * w[i]) + (has_mean(c) ? g : 0) + (fabs(x[i]) + mean) * rstd * gx);
+    }
+}
+
+/* first: of the statistics among the operands. */
+static void of_norm_weight(const Trial *t, int first, double *out) {
+    const Case *c = t->c;
+    int64_t d = last(&c->in[1].type);
+    const double *rstd = t->in[first + has_mean(c)];
+    memset(out, 0, sizeof(double) * (size_t)d);
+    EACH(i, in_n(c, 1)) {
+        double mean = has_mean(c) ? fabs(t->in[first][i / d]) : 0;
+        out[i % d] += fabs(t->in[0][i]) * (fabs(t->in[1][i]) + mean) * rstd[i / d];
     }
 }
 
 static void of_norm_grad_weight(const Trial *t, double *const *out) {
-    const Case *c = t->c;
-    int64_t d = last(&c->in[1].type);
-    memset(out[0], 0, sizeof(double) * (size_t)d);
-    EACH(i, in_n(c, 1)) {
-        double mean = c->n_in > 3 ? fabs(t->in[2][i / d]) : 0, rstd = t->in[c->n_in - 1][i / d];
-        out[0][i % d] += fabs(t->in[0][i]) * (fabs(t->in[1][i]) + mean) * rstd;
-    }
+    of_norm_weight(t, 2, out[0]);
 }
 
-static void of_layer_norm_grad(const Trial *t, double *const *out) {
+/* dx, dw and, of layer_norm, db. */
+static void of_norm_grad(const Trial *t, double *const *out) {
     const Case *c = t->c;
     int64_t d = last(&c->in[1].type);
+    int residual = has_mean(c) ? 5 : 4;
     of_norm_grad_input(t, out);
-    memset(out[1], 0, sizeof(double) * (size_t)d);
-    memset(out[2], 0, sizeof(double) * (size_t)d);
+    of_norm_weight(t, 3, out[1]);
+    if (has_mean(c)) memset(out[2], 0, sizeof(double) * (size_t)d);
     EACH(i, in_n(c, 1)) {
-        double hat = (fabs(t->in[1][i]) + fabs(t->in[3][i / d])) * t->in[4][i / d];
-        out[1][i % d] += fabs(t->in[0][i]) * hat;
-        out[2][i % d] += fabs(t->in[0][i]);
-        if (c->n_in > 5) out[0][i] += fabs(t->in[5][i]);
+        if (has_mean(c)) out[2][i % d] += fabs(t->in[0][i]);
+        if (c->n_in > residual) out[0][i] += fabs(t->in[residual][i]);
     }
 }
 

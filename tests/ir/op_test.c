@@ -134,6 +134,10 @@ static const char *const every_op[] = {
     "!forward -",
     "#70 %95: bf16[2, 7, 5], %96: f32[5], %97: f32[5] = layer_norm_grad(%22, %40, %20, %41, %42, "
     "%92) !forward -",
+    "#9681 %9700: bf16[2, 7, 5], %9701: bf16[2, 7, 5], %9702: f32[2, 7] = "
+    "add_rms_norm(%22, %23, %20) {eps = 1e-5} !forward -",
+    "#9691 %9703: bf16[2, 7, 5], %9704: f32[5] = rms_norm_grad(%22, %40, %20, %42) !forward -",
+    "#9701 %9705: bf16[2, 7, 5], %9706: f32[5] = rms_norm_grad(%22, %40, %20, %42, %92) !forward -",
     "#71 %98: bf16[2, 7, 5], %99: i64[24] = cross_entropy_both(%22, %6) {ignore = -1} !forward -",
     "#90 %200: bf16[2, 1, 5] = fill {alpha = 0} !forward -",
     "#91 %201: bf16[2, 7, 1] = fill {alpha = 0} !forward -",

@@ -484,7 +484,7 @@
          .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
                 IN(DT_F32, DERIVED, r)},                                                           \
          .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
-         .reference = ref_layer_norm_grad,                                                         \
+         .reference = ref_norm_grad,                                                               \
          .derive = derive_statistics,                                                              \
          .tolerance = 3e-6},                                                                       \
         {.op = OP_layer_norm_grad,                                                                 \
@@ -494,7 +494,7 @@
          .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r),                     \
                 IN(DT_F32, DERIVED, r), NORMAL(r, d)},                                             \
          .out = {REAL(r, d), REAL(d), REAL(d)},                                                    \
-         .reference = ref_layer_norm_grad,                                                         \
+         .reference = ref_norm_grad,                                                               \
          .derive = derive_statistics,                                                              \
          .tolerance = 3e-6,                                                                        \
          .chain = true},                                                                           \
@@ -507,6 +507,34 @@
          .out = {REAL(r, d), F32(r)},                                                              \
          .reference = ref_norm,                                                                    \
          .tolerance = 2e-6},                                                                       \
+        {.op = OP_add_rms_norm,                                                                    \
+         .title = "add_rms_norm " #r " " #d,                                                       \
+         .attr = {.eps = 1e-5},                                                                    \
+         .n_in = 3,                                                                                \
+         .n_out = 3,                                                                               \
+         .in = {IN(MIX, SMALL, r, d), IN(MIX, SMALL, r, d), NORMAL(d)},                            \
+         .out = {REAL(r, d), REAL(r, d), F32(r)},                                                  \
+         .reference = ref_add_rms_norm,                                                            \
+         .tolerance = 2e-6},                                                                       \
+        {.op = OP_rms_norm_grad,                                                                   \
+         .title = "rms_norm_grad " #r " " #d,                                                      \
+         .n_in = 4,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r)},                    \
+         .out = {REAL(r, d), REAL(d)},                                                             \
+         .reference = ref_norm_grad,                                                               \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6},                                                                       \
+        {.op = OP_rms_norm_grad,                                                                   \
+         .title = "rms_norm_grad with residual " #r " " #d,                                        \
+         .n_in = 5,                                                                                \
+         .n_out = 2,                                                                               \
+         .in = {NORMAL(r, d), NORMAL(r, d), NORMAL(d), IN(DT_F32, DERIVED, r), NORMAL(r, d)},      \
+         .out = {REAL(r, d), REAL(d)},                                                             \
+         .reference = ref_norm_grad,                                                               \
+         .derive = derive_statistics,                                                              \
+         .tolerance = 3e-6,                                                                        \
+         .chain = true},                                                                           \
         {.op = OP_layer_norm_grad_input,                                                           \
          .title = "layer_norm_grad_input " #r " " #d,                                              \
          .n_in = 5,                                                                                \

@@ -62,6 +62,7 @@ void ref_extreme(const Case *, double *const *, double *const *);
 void derive_extreme(const Case *, double *const *, double *const *);
 void ref_copy(const Case *, double *const *, double *const *);
 void ref_norm(const Case *, double *const *, double *const *);
+void ref_norm_grad(const Case *, double *const *, double *const *);
 void ref_norm_grad_input(const Case *, double *const *, double *const *);
 void ref_norm_grad_weight(const Case *, double *const *, double *const *);
 void derive_statistics(const Case *, double *const *, double *const *);

@@ -61,6 +61,39 @@ static void gradients_of_a_norm(int dtype, int reduce, int64_t r, int64_t d, int
     same(db[0], db[1], "db");
 }
 
+static void an_rms_norm_of_a_sum(int dtype, int64_t r, int64_t d) {
+    Attrs eps = {.eps = 1e-5}, none = {0};
+    Tensor a = tensor(dtype, r, d), b = tensor(dtype, r, d), w = tensor(dtype, 0, d);
+    Tensor sum[2], y[2], rstd[2];
+    for (int k = 0; k < 2; k++) {
+        sum[k] = tensor(dtype, r, d);
+        y[k] = tensor(dtype, r, d);
+        rstd[k] = tensor(DT_F32, r, 0);
+    }
+    run(OP_add, none, 2, LIST(a, b), 1, sum);
+    run(OP_rms_norm, eps, 2, LIST(sum[0], w), 2, LIST(y[0], rstd[0]));
+    run(OP_add_rms_norm, eps, 3, LIST(a, b, w), 3, LIST(sum[1], y[1], rstd[1]));
+    same(sum[0], sum[1], "the sum");
+    same(y[0], y[1], "the rms_norm");
+    same(rstd[0], rstd[1], "rstd");
+}
+
+static void gradients_of_an_rms_norm(int dtype, int reduce, int64_t r, int64_t d, int adds) {
+    Attrs none = {0};
+    Tensor dy = tensor(dtype, r, d), x = tensor(dtype, r, d), w = tensor(dtype, 0, d);
+    Tensor rstd = tensor(DT_F32, r, 0), residual = tensor(dtype, r, d), dx[2], dw[2];
+    for (int k = 0; k < 2; k++) {
+        dx[k] = tensor(dtype, r, d);
+        dw[k] = tensor(reduce, 0, d);
+    }
+    run(OP_rms_norm_grad_weight, none, 3, LIST(dy, x, rstd), 1, dw);
+    run(OP_rms_norm_grad_input, none, 4, LIST(dy, x, w, rstd), 1, dx);
+    if (adds) run(OP_add, none, 2, LIST(residual, dx[0]), 1, dx);
+    run(OP_rms_norm_grad, none, 4 + adds, LIST(dy, x, w, rstd, residual), 2, LIST(dx[1], dw[1]));
+    same(dx[0], dx[1], "dx of rms_norm");
+    same(dw[0], dw[1], "dw of rms_norm");
+}
+
 static void norms_have_the_bits_of_their_parts(void **state) {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(shapes); k++)
@@ -68,6 +101,8 @@ static void norms_have_the_bits_of_their_parts(void **state) {
             int dtype = way & 1 ? DT_BF16 : DT_F32, reduce = way & 2 ? DT_BF16 : DT_F32;
             a_norm_of_a_sum(dtype, shapes[k][0], shapes[k][1], way >> 2);
             gradients_of_a_norm(dtype, reduce, shapes[k][0], shapes[k][1], way >> 2);
+            an_rms_norm_of_a_sum(dtype, shapes[k][0], shapes[k][1]);
+            gradients_of_an_rms_norm(dtype, reduce, shapes[k][0], shapes[k][1], way >> 2);
         }
 }
 

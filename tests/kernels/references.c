@@ -174,8 +174,17 @@ REF(add_layer_norm) {
     EACH(i, in_n(c, 0)) out[0][i] = in[0][i] + in[1][i];
     ref_norm(&norm, from, out + 1);
 }
+REF(add_rms_norm) {
+    Case norm = *c;
+    double *const from[2] = {out[0], in[2]};
+    norm.n_in = norm.n_out = 2;
+    EACH(i, in_n(c, 0)) out[0][i] = in[0][i] + in[1][i];
+    ref_norm(&norm, from, out + 1);
+}
 /* Statistics are the last inputs but a residual: mean (if centered), rstd; x is input 1. */
-static int rstd_of(const Case *c) { return c->op == OP_layer_norm_grad ? 4 : c->n_in - 1; }
+static int rstd_of(const Case *c) {
+    return c->op == OP_layer_norm_grad ? 4 : c->op == OP_rms_norm_grad ? 3 : c->n_in - 1;
+}
 void derive_statistics(const Case *c, double *const *in, double *const *out) {
     (void)out;
     int64_t d = last(&c->in[1].type), rows = in_n(c, 1) / d;
@@ -210,14 +219,15 @@ REF(norm_grad_weight) {
     }
 }
 
-REF(layer_norm_grad) {
+/* Both norms: dx, dw and (if centered) db. */
+REF(norm_grad) {
     int64_t d = last(&c->in[1].type);
     ref_norm_grad_input(c, in, out);
     ref_norm_grad_weight(c, in, out + 1);
-    EACH(i, d) out[2][i] = 0;
+    for (int64_t i = 0; c->n_out > 2 && i < d; i++) out[2][i] = 0;
     EACH(i, in_n(c, 0)) {
-        out[2][i % d] += in[0][i];
-        if (c->n_in > 5) out[0][i] += in[5][i];
+        if (c->n_out > 2) out[2][i % d] += in[0][i];
+        if (c->n_in > rstd_of(c) + 1) out[0][i] += in[rstd_of(c) + 1][i];
     }
 }
 
