@@ -15,6 +15,9 @@
  * the same kind of GPU; its only exception, handles that several streams share, does not occur
  * here: a rank has a handle and a workspace of its own.
  *
+ * Beside NCCL, algorithms are asked for and run for the multiprocessors that its kernels leave
+ * (sharing.h).
+ *
  * FSDP_CUDA_TF32=1 lets f32 products use TF32. NVIDIA_TF32_OVERRIDE takes precedence over what
  * programs ask for, so it must not contradict.
  */
@@ -26,6 +29,7 @@
 
 #include <cublasLt.h>
 
+#include "sharing.h"
 #include "tuned.h"
 
 enum { CHOICES = 1024, ALIGNMENT_MAX = 16, AUX_ALIGN = 16, AUX_STEP = 8 };
@@ -63,6 +67,8 @@ typedef struct Products {
     TuneMode tune;
     bool rehearsing, warm, speaks;
     const char *plan_path; /* NULL: nothing is kept */
+    int32_t shared;        /* multiprocessors that NCCL's kernels may take */
+    int32_t target;        /* those that products are chosen for; 0: all */
     char machine[TUNED_MACHINE];
     int lock;
     cudaEvent_t begin, end; /* for rehearsals */
@@ -108,11 +114,35 @@ static cudaError_t name_machine(Products *p) {
     cudaError_t e = cudaGetDevice(&gpu);
     if (!e) e = cudaGetDeviceProperties(&properties, gpu);
     if (!e) e = cudaDriverGetVersion(&driver);
+    char shared[48] = "";
+    if (p->target) snprintf(shared, sizeof shared, " (%d for NCCL)", p->shared);
     if (!e)
         snprintf(p->machine, sizeof p->machine,
-                 "%s, %d multiprocessors, cuBLASLt %zu, CUDA driver %d", properties.name,
-                 properties.multiProcessorCount, cublasLtGetVersion(), driver);
+                 "%s, %d multiprocessors%s, cuBLASLt %zu, CUDA driver %d", properties.name,
+                 properties.multiProcessorCount, shared, cublasLtGetVersion(), driver);
     return e;
+}
+
+/* Where other processes have ranks, collectives run beside products: those are told what is left to
+ * them, unless that is less than half. */
+static int share_with_collectives(Products *p, const DeviceOptions *options, char *error) {
+    Share share[COMM_PURPOSES];
+    struct cudaDeviceProp properties;
+    int gpu = 0;
+    if (!options->rank.plan || mesh_ranks(&options->rank.mesh) <= options->process_ranks) return 0;
+    int code = sharing_read(share, error);
+    if (code) return code;
+    for (int i = 0; i < COMM_PURPOSES; i++) p->shared = MAX(p->shared, share[i].multiprocessors);
+    cudaError_t e = cudaGetDevice(&gpu);
+    if (!e) e = cudaGetDeviceProperties(&properties, gpu);
+    if (e) {
+        snprintf(error, ERROR_BYTES, "the GPU's multiprocessors: %s (%s)", cudaGetErrorString(e),
+                 cudaGetErrorName(e));
+        return EXIT_ENVIRONMENT;
+    }
+    int32_t all = properties.multiProcessorCount;
+    if (p->shared && all >= 2 * p->shared) p->target = all - p->shared;
+    return 0;
 }
 
 /* Refuses the override, except 0 where it changes nothing. */
@@ -150,8 +180,12 @@ int products_open(const DeviceOptions *options, void **out, char *error) {
     p->plan_path = options->plan_path;
     p->speaks = options->rank.rank == 0 && !options->quiet;
     p->lock = -1;
-    *out = p;
-    return 0;
+    code = share_with_collectives(p, options, error);
+    if (code)
+        products_close(p);
+    else
+        *out = p;
+    return code;
 }
 
 static void describe_end(Description *d) {
@@ -257,6 +291,8 @@ static cublasStatus_t describe(const Products *p, const ProductShape *s, Descrip
     cublasStatus_t e = cublasLtMatmulDescCreate(&d->product, compute, CUDA_R_32F);
     if (!e) e = set(d, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
     if (!e) e = set(d, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
+    if (!e && p->target)
+        e = set(d, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, &p->target, sizeof p->target);
     if (!e && s->epilogue != EPILOGUE_NONE)
         e = set(d, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
     if (!e && has_aux(s->epilogue))

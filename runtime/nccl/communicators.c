@@ -118,6 +118,20 @@ static ncclConfig_t configuration(void) {
     return config;
 }
 
+/* What the communicator's kernels may take of the GPU (sharing.h). Policies are known from 2.27 on,
+ * copy engines from 2.28 on; the library may be older than the header. NCCL_MAX_CTAS and
+ * NCCL_CTA_POLICY take precedence in NCCL itself. */
+static void limit(ncclConfig_t *config, const Context *c, const Communicator *m) {
+    if (m->purpose == COMM_CONTROL) return;
+    const Share *share = &c->share[m->purpose];
+    if (share->multiprocessors) config->maxCTAs = share->multiprocessors;
+#ifdef NCCL_CTA_POLICY_ZERO
+    int version = 0;
+    bool has_zero = ncclGetVersion(&version) == ncclSuccess && version >= NCCL_VERSION(2, 28, 0);
+    if (share->policy == SHARE_ZERO && has_zero) config->CTAPolicy = NCCL_CTA_POLICY_ZERO;
+#endif
+}
+
 /* Waits as a step of the opening, so that a rank that does not come is named. */
 static int open_step(Context *c, const Communicator *m, const char *what, char *error) {
     atomic_store(&c->log.opening, what);
@@ -148,6 +162,7 @@ static int split(Context *c, Communicator *m, char *error) {
     static const char what[] = "NCCL's communicators";
     Communicator *root = &c->row[c->root];
     ncclConfig_t config = configuration();
+    limit(&config, c, m);
     int code = nccl_enter(c, error);
     if (code) return code;
     ncclResult_t r = ncclCommSplit(root->comm, m->group.base, m->group.index, &m->comm, &config);

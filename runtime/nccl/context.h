@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 
 #include "count.h"
+#include "sharing.h"
 #include "transport.h"
 #include "world.h"
 
@@ -78,6 +79,7 @@ struct TransportContext {
     int device; /* CUDA's number of the GPU: each thread sets it for itself */
     Communicator *row;
     uint32_t rows, root; /* root: the row that the others are split off */
+    Share share[COMM_PURPOSES];
     pthread_mutex_t lock;
     Log log;
     uint64_t bytes; /* GPU memory that NCCL took besides the arena, as measured */

@@ -28,7 +28,8 @@ static int start(Context *c, char *error) {
         return EXIT_ENVIRONMENT;
     }
     communicators_plan(c);
-    int code = log_open(c, error);
+    int code = sharing_read(c->share, error);
+    if (!code) code = log_open(c, error);
     if (!code) code = guard_open(c, error);
     if (code) return code;
     WorldEvents events = {.state = log_state, .ended = guard_ended, .user = c};

@@ -33,6 +33,7 @@ struct Description {
     void *vector, *aux;
     int64_t aux_leading;
     cublasComputeType_t compute;
+    int32_t multiprocessors; /* 0: all */
 
     bool has(cublasLtEpilogue_t part) const { return (epilogue & part) == part; }
     bool gelu() const { return has(CUBLASLT_EPILOGUE_GELU_AUX); }
@@ -219,7 +220,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *out, cublasCompute
         return CUBLAS_STATUS_INVALID_VALUE;
     *out = (cublasLtMatmulDesc_t)calloc(1, sizeof **out);
     *(Description **)*out = new Description{
-        CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, nullptr, 0, compute};
+        CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, nullptr, nullptr, 0, compute, 0};
     return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t d) {
@@ -237,6 +238,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
     case CUBLASLT_MATMUL_DESC_TRANSA: to = &d->a, wanted = 4; break;
     case CUBLASLT_MATMUL_DESC_TRANSB: to = &d->b, wanted = 4; break;
     case CUBLASLT_MATMUL_DESC_EPILOGUE: to = &d->epilogue, wanted = 4; break;
+    case CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET: to = &d->multiprocessors, wanted = 4; break;
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER: to = &d->vector; break;
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: to = &d->aux; break;
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: to = &d->aux_leading; break;

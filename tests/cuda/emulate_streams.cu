@@ -359,7 +359,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *p, int device) {
     strcpy(p->name, "emulated GPU");
     p->major = 9;
     p->pciBusID = device + 1;
-    p->multiProcessorCount = 1;
+    p->multiProcessorCount = 132;
     return cudaSuccess;
 }
 const char *cudaGetErrorString(cudaError_t e) {

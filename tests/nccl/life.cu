@@ -150,9 +150,11 @@ static std::string list_of(const std::vector<int> &ranks) {
 }
 static void tell_made(const Comm &c, const std::string &parent, const ncclConfig_t *config) {
     EmulatedLock guard;
-    fake_tell("I %s of %s rank %d members %s device %d blocking %d share %d", c.name.c_str(),
-              parent.c_str(), c.rank, list_of(c.members).c_str(), c.device, (int)c.blocking,
-              config ? config->splitShare : NCCL_CONFIG_UNDEF_INT);
+    fake_tell("I %s of %s rank %d members %s device %d blocking %d share %d ctas %d policy %d",
+              c.name.c_str(), parent.c_str(), c.rank, list_of(c.members).c_str(), c.device,
+              (int)c.blocking, config ? config->splitShare : NCCL_CONFIG_UNDEF_INT,
+              config ? config->maxCTAs : NCCL_CONFIG_UNDEF_INT,
+              config ? config->CTAPolicy : NCCL_CONFIG_UNDEF_INT);
 }
 
 static bool config_is_good(const ncclConfig_t *config) {

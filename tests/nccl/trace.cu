@@ -3,7 +3,7 @@
  *
  *     S, L, C, R, W, B, E, G     as in tests/gpu/record.cu; G with the graph's address
  *     D - graph                  a graph that could be launched is gone
- *     I comm of parent rank r members a,b,.. device d blocking b share s
+ *     I comm of parent rank r members a,b,.. device d blocking b share s ctas n policy p
  *                                a communicator is made, by ncclCommInitRank or ncclCommSplit
  *     Q comm window|buffer address bytes, U comm
  *                                memory is registered, no longer
