@@ -1,7 +1,8 @@
 /* A device module on which one launch of one rank takes long: everything else is the real cpu
  * device, which lies beside this one as device_real.so. TARDY="sleep RANK LAUNCH SECONDS", or
- * "work ...", which keeps the rank's thread busy as a long kernel would. "copy RANK SECONDS": the
- * rank sleeps when it first reads another rank's memory. "cut FILE": the file loses its last byte
+ * "work ...", which keeps the rank's thread busy as a long kernel would. "copy RANK SECONDS [N]",
+ * also after one of those: the rank sleeps when it first, or for the Nth time, reads memory of a
+ * rank in a collective. "cut FILE": the file loses its last byte
  * while the device is opened, which is behind the opening of all files. "map FILE BYTES": before
  * its first launch each rank says how much of the mapped file is in its memory, in BYTES. */
 #include "device.h"
@@ -18,7 +19,7 @@
 static Device tardy;
 static const Device *real;
 static atomic_int launches;
-static atomic_bool copied;
+static atomic_int copies;
 enum { MOST = 64 };
 static const DeviceContext *context_of[MOST];
 
@@ -39,9 +40,10 @@ static void be_late(const char *how, int seconds) {
 static int copy(DeviceContext *c, int stream, void *to, const void *from, uint64_t bytes,
                 char *error) {
     const char *text = getenv("TARDY");
-    int rank = -1, seconds = 0;
-    if (text && sscanf(text, "copy %d %d", &rank, &seconds) == 2 && rank >= 0 && rank < MOST &&
-        context_of[rank] == c && !atomic_exchange(&copied, true))
+    int rank = -1, seconds = 0, number = 1;
+    text = text ? strstr(text, "copy ") : NULL;
+    if (text && sscanf(text, "copy %d %d %d", &rank, &seconds, &number) >= 2 && rank >= 0 &&
+        rank < MOST && context_of[rank] == c && ++copies == number)
         be_late("sleep", seconds);
     return real->copy(c, stream, to, from, bytes, error);
 }
