@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "course.h"
 #include "hosts.h"
 #include "machine.h"
 #include "prepared.h"

@@ -12,59 +12,22 @@
  *
  * All ranks of a run end before the next one begins, for it takes their locks on folder and log:
  * ranks whose parent was killed become children of this process, which ends them. It shares a page
- * of memory with rank 0, the course of the run, to know how far it came. Ranks find it by a
- * variable, from which they also know that somebody else deals with --restarts.
+ * of memory with rank 0 to know how far it came (course.c), and tells ranks by a variable that
+ * somebody else deals with --restarts.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "checkpoint.h"
+#include "course.h"
 #include "hosts.h"
 #include "restarts.h"
-
-#define COURSE "FSDP_RUN_COURSE" /* file of the page */
-
-struct Course {
-    _Atomic int32_t begun;
-    _Atomic int64_t done; /* steps */
-};
-
-/* ---- the run's part */
-
-void course_find(Run *run) {
-    const char *path = getenv(COURSE);
-    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    if (fd < 0) return;
-    void *page = mmap(NULL, sizeof *run->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (page != MAP_FAILED) run->course = page;
-    prctl(PR_SET_NAME, "fsdp-run"); /* not "exe", as which it was started */
-}
-
-void course_note(const Run *run, int64_t done) {
-    if (!run->course) return;
-    atomic_store(&run->course->done, done);
-    atomic_store(&run->course->begun, 1);
-}
-
-bool course_begun(const Run *run) { return run->course && atomic_load(&run->course->begun); }
-
-void course_resume(const Run *run, Options *o) {
-    uint32_t n = 0;
-    const char *attempt = getenv(RUN_ATTEMPT);
-    if (attempt && strcmp(attempt, "0")) free(ck_steps(run->checkpoint.folder, &n));
-    if (!n) return;
-    o->resume = run->checkpoint.folder;
-    o->load = NULL; /* the checkpoint has what became of it */
-}
 
 /* ---- what cannot be */
 
@@ -105,17 +68,6 @@ typedef struct Keeper {
     int status;
     bool interrupted;
 } Keeper;
-
-static void share_course(Keeper *k) {
-    char path[64];
-    int fd = memfd_create("course", MFD_CLOEXEC);
-    k->course = MAP_FAILED;
-    if (fd >= 0 && !ftruncate(fd, sizeof *k->course))
-        k->course = mmap(NULL, sizeof *k->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (k->course == MAP_FAILED) fail_environment("cannot watch over the run: %s", strerror(errno));
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    setenv(COURSE, path, 1);
-}
 
 /* In the child. Signals reach it through its parent alone, so that none comes twice. */
 static _Noreturn void become_run(const Keeper *k, pid_t parent) {
@@ -309,7 +261,7 @@ int restarts_keep(Run *run, char **argv, int *code) {
     sigset_t set = processes_waited_for();
     pthread_sigmask(SIG_BLOCK, &set, &k.before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    share_course(&k);
+    k.course = course_share();
     hosts_ask(&k.hosts); /* as long as none is lost */
     int32_t attempt = 0;
     do {

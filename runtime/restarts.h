@@ -8,13 +8,4 @@
  * process is to run it. */
 int restarts_keep(Run *run, char **argv, int *code);
 
-/* How far a run came, for the process that starts it again; run->course is NULL where there is
- * none. */
-void course_find(Run *run);
-void course_note(const Run *run, int64_t done); /* rank 0, after so many steps */
-bool course_begun(const Run *run);              /* it has done steps since it was started */
-#define RUN_ATTEMPT "FSDP_RUN_ATTEMPT"          /* how often it was started before */
-/* A run that was started again goes on from its newest checkpoint, if it made one. */
-void course_resume(const Run *run, Options *o);
-
 #endif

@@ -29,8 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "course.h"
 #include "hosts.h"
-#include "restarts.h"
 
 /* What the others have after one failed: when nobody has said why, and when somebody has; and all
  * of them after a second interrupt. */
@@ -229,8 +229,8 @@ static int mpirun_code(const Family *f, const Run *run) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    /* Ranks of other hosts speak for themselves. */
-    if (run->hosts.n > 1 && code > EXIT_USER && is_ours(code)) return code;
+    /* Ranks of other hosts speak for themselves; but small codes are mpirun's own, too. */
+    if (run->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
     bool by_signal = code > 128 && code <= 128 + MOST_SIGNALS;
     if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {

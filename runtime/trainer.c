@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "course.h"
 #include "prepared.h"
-#include "restarts.h"
 
 enum { MAX_METRICS = 32, FIRST_COUNTED_STEP = 2, LAST_COUNTED_STEP = 10 };
 

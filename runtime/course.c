@@ -1,0 +1,56 @@
+/* The course of a run: a page of memory shared by rank 0 and the process that starts the run again,
+ * which is on the same machine. Ranks on other machines know from a variable alone that there is
+ * one.
+ */
+#include "course.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+
+#define COURSE "FSDP_RUN_COURSE" /* file of the page */
+
+Course *course_share(void) {
+    char path[64];
+    int fd = memfd_create("course", MFD_CLOEXEC);
+    Course *page = MAP_FAILED;
+    if (fd >= 0 && !ftruncate(fd, sizeof *page))
+        page = mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (page == MAP_FAILED) fail_environment("cannot watch over the run: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    setenv(COURSE, path, 1);
+    return page;
+}
+
+void course_find(Run *run) {
+    const char *path = getenv(COURSE);
+    int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    if (fd < 0) return;
+    void *page = mmap(NULL, sizeof *run->course, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (page != MAP_FAILED) run->course = page;
+    prctl(PR_SET_NAME, "fsdp-run"); /* not "exe", as which it was started */
+}
+
+void course_note(const Run *run, int64_t done) {
+    if (!run->course) return;
+    atomic_store(&run->course->done, done);
+    atomic_store(&run->course->begun, 1);
+}
+
+bool course_begun(const Run *run) { return run->course && atomic_load(&run->course->begun); }
+
+void course_resume(const Run *run, Options *o) {
+    uint32_t n = 0;
+    const char *attempt = getenv(RUN_ATTEMPT);
+    if (attempt && strcmp(attempt, "0")) free(ck_steps(run->checkpoint.folder, &n));
+    if (!n) return;
+    o->resume = run->checkpoint.folder;
+    o->load = NULL; /* the checkpoint has what became of it */
+}
