@@ -1,11 +1,8 @@
-# RUN: python3 %root/tests/checkpoint/lost_host.py %build | sed 's/after [0-9]* steps/after N steps/; s/step-[0-9]*/step-N/'
+# RUN: python3 %root/tests/checkpoint/lost_host.py %build
 # When a host is lost, --restarts lets its ranks double up on the host that stays, and go on from the newest checkpoint, again
 # when a rank is lost there too; when the host is back they return to it. All of it has the bits of a run that nothing happened to.
 # NEEDS: network:namespaces tool:mpirun build:transport_mpi.so build:device_cpu.so sanitizer:none
 # TIME: 300
 ==== out
-restart 1 of 3: the run failed after N steps and goes on from ck/step-N
 note: 10.213.77.2 does not answer any more; its ranks double up: --hosts 10.213.77.1:4
-restart 2 of 3: the run failed after N steps and goes on from ck/step-N
-note: 10.213.77.2 does not answer any more; its ranks double up: --hosts 10.213.77.1:4
-restart 3 of 3: the run failed after N steps and goes on from ck/step-N
+same
