@@ -10,11 +10,12 @@ attention (function of tensors)
   arguments
     q: tensor                       queries [B, T, H, h]
     k: tensor                       keys [B, S, K, h], K a divisor of H
-    v: tensor                       values [B, S, K, h]
+    v: tensor                       values [B, S, K, h]; of another width than h, the narrower is
+                                    filled up with zeros
     causal: bool = false            position t sees positions up to t only
     scale: real = auto              factor of the products; auto is 1 / sqrt(h)
     bias: tensor = none             [H, T, S], added to the scaled products, the same for all
-                                    samples
+                                    samples; H may be 1, or left out
     mask: tensor = none             [B, S], integers; a key whose mask is 0 is not seen; with no key
                                     at all the result is 0
 
