@@ -79,10 +79,16 @@ static const char *rows_fault(uint32_t n_in, uint32_t n_step, const FormulaStep 
     return NULL;
 }
 
+/* Each step's shape is looked at before the next one is made of it. */
 static const char *moves_fault(uint32_t n_in, uint32_t n_step, const FormulaStep *step,
                                Type *value) {
     Pieces p;
-    if (!moves_types(n_in, n_step, step, value)) return "the shapes of its operands do not fit";
+    for (uint32_t k = 0; k < n_step; k++) {
+        Type *y = &value[n_in + k];
+        if (!moves_types(n_in + k, 1, &step[k], value))
+            return "the shapes of its operands do not fit";
+        if (!type_sound(y)) return "the value of a step is too large";
+    }
     if (!formula_pieces(n_in, n_step, step, value, &p))
         return "its parts are no pieces of one axis, or too many";
     return NULL;

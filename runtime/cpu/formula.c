@@ -219,6 +219,12 @@ static void store_runs(const Store *s, int64_t at, const float *block, int64_t c
     }
 }
 
+/* A block of rows that begin `pitch` apart in the result. */
+static void store_rows(float *to, int64_t pitch, const float *block, int64_t rows, int64_t run) {
+    for (int64_t r = 0; r < rows; r++, to += pitch, block += run)
+        for (int64_t i = 0; i < run; i += LANES) v_store(to, DT_F32, i, v_load(block, DT_F32, i));
+}
+
 /* The two pieces of rows of two elements. */
 static bool are_neighbours(const Store *s, const Store *next) {
     return s->run == 1 && s->pitch == 2 && s->y.dtype == DT_F32 && s->base == next->base &&
@@ -458,6 +464,10 @@ static void store_results(const Evaluation *e, Block *b) {
         if (k + 1 < e->n_store && are_neighbours(s, s + 1)) {
             store_neighbours(s, b->at, block, row_value(e, b, s[1].value).at, b->count);
             k++;
+        } else if (e->run && s->y.dtype == DT_F32) {
+            if (block == room_of(e, b, s->value))
+                store_rows((float *)s->y.at + b->row * s->pitch, s->pitch, block, b->count / e->run,
+                           e->run);
         } else if (block == room_of(e, b, s->value) || s->y.dtype != DT_F32) {
             store_runs(s, b->at, block, b->count);
         }

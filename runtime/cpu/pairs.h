@@ -123,11 +123,25 @@ static inline bool is_first_of_pair(const Arrangement *a, uint32_t k) {
            a->reads[a->n_in + k] == 1;
 }
 
+/* Is argument i of a step the first of a pair with it? */
+static inline bool is_before(const Arrangement *a, const FormulaStep *s, int i) {
+    return s->arg[i] >= a->n_in && is_first_of_pair(a, s->arg[i] - a->n_in);
+}
+
+/* Is there a pair that ends in argument i of a step? */
+static inline bool ends_pair(const Arrangement *a, const FormulaStep *s, int i) {
+    bool ends = false;
+    if (!is_before(a, s, i)) return false;
+    const FormulaStep *of = &a->from[s->arg[i] - a->n_in];
+    for (int j = 0; j < scalar_arity(of->function); j++) ends |= is_before(a, of, j);
+    return ends;
+}
+
 /* Are both arguments of step k products that nothing else reads, and is it their sum? */
 static inline bool is_crossed(const Arrangement *a, const FormulaStep *s) {
     bool is = (s->function == SCALAR_add || s->function == SCALAR_sub) && s->arg[0] != s->arg[1];
     for (int i = 0; is && i < 2; i++)
-        is = s->arg[i] >= a->n_in && is_first_of_pair(a, s->arg[i] - a->n_in) &&
+        is = is_before(a, s, i) && !ends_pair(a, s, i) &&
              pair_kind(&a->from[s->arg[i] - a->n_in]) == PAIR_MUL;
     return is;
 }
@@ -140,13 +154,15 @@ static inline void add_step(Arrangement *a, uint32_t k) {
     a->step[a->n++] = s;
 }
 
-/* Places what stands directly before step k, then itself. */
+/* Places what stands directly before step k, last what is to be computed with it; then itself. */
 static inline void place_step(Arrangement *a, uint32_t k, bool itself) {
     const FormulaStep *s = &a->from[k];
-    bool crossed = is_crossed(a, s);
-    for (int i = 0; i < scalar_arity(s->function); i++)
-        if (s->arg[i] >= a->n_in && is_first_of_pair(a, s->arg[i] - a->n_in))
-            place_step(a, s->arg[i] - a->n_in, !crossed);
+    int n = scalar_arity(s->function);
+    bool crossed = is_crossed(a, s), turned = n > 1 && ends_pair(a, s, 1);
+    for (int j = 0; j < n; j++) {
+        int i = turned ? n - 1 - j : j;
+        if (is_before(a, s, i)) place_step(a, s->arg[i] - a->n_in, !crossed);
+    }
     for (int i = 0; crossed && i < 2; i++) add_step(a, s->arg[i] - a->n_in);
     if (itself) add_step(a, k);
 }

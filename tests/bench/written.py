@@ -46,6 +46,22 @@ FORMULAS = {
         "    t = (iota(T) as [T, 1, 1]) * exp(iota(h // 2) * (-9.210340372 * 2 / h))\n"
         "    return stack(a * cos(t) - b * sin(t), b * cos(t) + a * sin(t), axis = 3) as [B, T, D]",
     ),
+    "halves": (
+        "",
+        "return rope(x as [B, T, H, h]) as [B, T, D]",
+        "q = x as [B, T, H, h]\n"
+        "    t = (iota(T) as [T, 1, 1]) * exp(iota(h // 2) * (-9.210340372 * 2 / h))\n"
+        "    e = concat(t, t, axis = 2)\n"
+        "    turned = concat(-q[:, :, :, h // 2 :], q[:, :, :, : h // 2], axis = 3)\n"
+        "    return (q * cos(e) + turned * sin(e)) as [B, T, D]",
+    ),
+    "neighbours": (
+        "",
+        "return rope(x as [B, T, H, h], interleaved = true) as [B, T, D]",
+        "a, b = split(x as [B, T, H, h // 2, 2], axis = 4)\n"
+        "    t = (iota(T) as [T, 1, 1]) * exp(iota(h // 2) * (-9.210340372 * 2 / h))\n"
+        "    return stack(a * cos(t) - b * sin(t), b * cos(t) + a * sin(t), axis = 4) as [B, T, D]",
+    ),
 }
 MODEL = """config {{ D = {D}; H = 16; h = 64; L = {layers} }}
 module Layer {{

@@ -26,6 +26,7 @@ formula 0 operands 2: f32 stack(x0, x1, 1) -> y0|f32[2, 2, 6] = fused(%0, %1)
 formula 0 operands 2: f32 slice(x0, 1, 0, 3); f32 concat(t0, x1, 0) -> y0|f32[4, 3] = fused(%0, %1)
 formula 0 operands 1: f32 slice(x0, 1, 0, 3); f32 expand(t0) -> y0|f32[2, 3] = fused(%0)
 formula 0 operands 1: f32 slice(x0, 1, 0, 3); f32 max(t0) -> y0|f32[2, 1] = fused(%0)
+formula 0 operands 1: f32 slice_grad(x0, 0, 0, 2, 4000000000); f32 slice_grad(t0, 1, 0, 6, 4000000000) -> y0|f32[2, 3] = fused(%0)
 ==== out
   #3 %3: f32[2, 3] = fused(%0, %1) {index = 0} !forward -
 error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
