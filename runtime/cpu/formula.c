@@ -258,7 +258,8 @@ static float *target(const Evaluation *e, const Block *b, uint32_t k, int64_t *p
     *pitch = 0;
     if (!step->result || b->whole != b->count) return own;
     const Store *s = &e->store[step->result - 1];
-    if (s->y.dtype != DT_F32 || (!e->run && b->at % s->run + b->count > s->run)) return own;
+    if (s->y.dtype != DT_F32 || (e->run && e->run != s->run)) return own;
+    if (!e->run && b->at % s->run + b->count > s->run) return own;
     for (uint32_t i = 0; i < e->n_in; i++)
         if (e->base[i] == s->base && e->last_read[i] > k) return own;
     if (e->run) *pitch = s->pitch;
@@ -397,6 +398,12 @@ static float *begin_step(const Evaluation *e, Block *b, uint32_t k, bool each, E
     b->value[e->n_in + k] = each ? value_of(e, to, pitch) : (Value){to, 0, 0};
     return to;
 }
+/* One row where all rows lie one after the other. */
+static Extent flat(Extent e, const Value *arg, int n) {
+    bool is = e.pitch == e.run;
+    for (int i = 0; i < n; i++) is = is && (!arg[i].step || arg[i].pitch == e.run);
+    return is ? (Extent){1, e.rows * e.run, 0} : e;
+}
 static void end_step(const Evaluation *e, uint32_t k, float *to, Extent extent) {
     if (e->step[k].dtype != DT_F32) round_block(to, e->step[k].dtype, extent);
 }
@@ -409,7 +416,7 @@ static void pair_step(const Evaluation *e, Block *b, uint32_t k) {
                     pair_argument(e, b, k, 1 - side)};
     Extent extent;
     float *to = begin_step(e, b, k, arg[0].step | arg[1].step | arg[2].step, &extent);
-    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, extent);
+    pair_loop(pair_kind(step - 1), pair_kind(step), side)(to, arg, flat(extent, arg, 3));
     end_step(e, k, to, extent);
 }
 
@@ -419,7 +426,7 @@ static void crossed_step(const Evaluation *e, Block *b, uint32_t k) {
                     pair_argument(e, b, k - 1, 0), pair_argument(e, b, k - 1, 1)};
     Extent extent;
     float *to = begin_step(e, b, k, arg[0].step | arg[1].step | arg[2].step | arg[3].step, &extent);
-    crossed_loop(to, arg, extent, e->step[k].function == SCALAR_sub);
+    crossed_loop(to, arg, flat(extent, arg, 4), e->step[k].function == SCALAR_sub);
     end_step(e, k, to, extent);
 }
 
@@ -433,7 +440,7 @@ static void element_step(const Evaluation *e, Block *b, uint32_t k) {
     float *to = begin_step(e, b, k, each, &extent);
     for (int a = 0; a < FORMULA_ARGS; a++)
         arg[a] = arity ? b->value[step->arg[a < arity ? a : 0]] : (Value){to, 0, 0};
-    loops[step->function](to, arg, (float)step->number, extent);
+    loops[step->function](to, arg, (float)step->number, flat(extent, arg, FORMULA_ARGS));
     end_step(e, k, to, extent);
 }
 
@@ -464,7 +471,7 @@ static void store_results(const Evaluation *e, Block *b) {
         if (k + 1 < e->n_store && are_neighbours(s, s + 1)) {
             store_neighbours(s, b->at, block, row_value(e, b, s[1].value).at, b->count);
             k++;
-        } else if (e->run && s->y.dtype == DT_F32) {
+        } else if (e->run && e->run == s->run && s->y.dtype == DT_F32) {
             if (block == room_of(e, b, s->value))
                 store_rows((float *)s->y.at + b->row * s->pitch, s->pitch, block, b->count / e->run,
                            e->run);
@@ -573,14 +580,27 @@ static bool cut_formula(const Launch *l, uint32_t n_step, const FormulaStep *ste
     return true;
 }
 
+/* The rows of blocks: runs of whole vectors, or where runs are single elements those of an operand;
+ * 0: none. */
+static int64_t run_of_block(const Pieces *p) {
+    int64_t run = 0;
+    if (p->run % LANES == 0) return p->run <= BLOCK ? p->run : 0;
+    for (uint32_t i = 0; p->run == 1 && i < p->n_in; i++) {
+        const Spread *s = &p->in[i].spread;
+        int64_t size = s->size[s->n - 1];
+        if (s->n > 1 && s->stride[s->n - 1] == 1 && (!run || size < run)) run = size;
+    }
+    return run % LANES == 0 && run <= BLOCK ? run : 0;
+}
+
 /* Rows of a block: a divisor of the axis of rows in which an operand is broadcast, if there is one
  * that is not small. */
-static int64_t rows_of_block(const Pieces *p) {
+static int64_t rows_of_block(const Pieces *p, int64_t run) {
     enum { FEW = 6 };
-    int64_t most = MAX(BLOCK / p->run, 1);
+    int64_t most = MAX(BLOCK / run, 1);
     for (uint32_t i = 0; i < p->n_in; i++) {
         const Spread *s = &p->in[i].spread;
-        if (s->n < 3 || s->size[s->n - 1] != p->run) continue;
+        if (s->n < 3 || s->size[s->n - 1] != run) continue;
         for (int64_t rows = most; rows >= FEW; rows--)
             if (s->size[s->n - 2] % rows == 0) return rows;
     }
@@ -589,10 +609,10 @@ static int64_t rows_of_block(const Pieces *p) {
 
 /* Pieces instead of a formula; step[k] of them is e->step[k]. */
 static bool take_pieces(Evaluation *e, const Pieces *p) {
-    bool rows = p->run % LANES == 0 && p->run <= BLOCK;
     e->n = p->rows * p->run;
-    e->run = rows ? p->run : 0;
-    e->unit = rows ? rows_of_block(p) * p->run : BLOCK;
+    e->run = run_of_block(p);
+    if (e->run && e->n % e->run) e->run = 0;
+    e->unit = e->run ? rows_of_block(p, e->run) * e->run : BLOCK;
     e->n_store = p->n_store;
     for (uint32_t i = 0; i < p->n_in; i++) {
         Operand x = input(e->l, p->in[i].operand);

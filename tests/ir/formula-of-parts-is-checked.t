@@ -43,3 +43,4 @@ error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its ope
 error[E0521]: graph-3: program train, #3 fused: formula 0: its parts are no pieces of one axis, or too many
 error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
 error[E0521]: graph-3: program train, #3 fused: formula 0: the shapes of its operands do not fit
+error[E0521]: graph-3: program train, #3 fused: formula 0: the value of a step is too large
