@@ -147,9 +147,37 @@ static ValueId emit_statistics(Elaboration *e, const AuxTerm *t, ValueId counted
     return emit(&e->build, t->part.op, &a, balance ? 3 : 2, in, NULL);
 }
 
+/* Statistics of means go where their operands are there, so that these need not be kept for them.
+ */
+static void move_up(Elaboration *e, uint32_t first) {
+    Graph *g = e->graph;
+    Program *p = &g->programs.at[e->build.program];
+    uint32_t *place = arena_array(g->scratch, uint32_t, g->ops.n), n = 0;
+    uint32_t *next = arena_array(g->scratch, uint32_t, p->ops.n); /* of the same place, plus 1 */
+    uint32_t *head = arena_array(g->scratch, uint32_t, p->ops.n);
+    OpId *order = arena_array(g->scratch, OpId, p->ops.n);
+    for (uint32_t i = 0; i < p->ops.n; i++) place[p->ops.at[i]] = i;
+    for (uint32_t i = p->ops.n; i-- > first;) {
+        const Op *op = &g->ops.at[p->ops.at[i]];
+        if (op->kind != OP_average) continue;
+        uint32_t after = 0;
+        for (uint32_t k = 0; k < op->n_in; k++)
+            after = MAX(after, place[g->values.at[op->in[k]].def]);
+        next[i] = head[after];
+        head[after] = i + 1;
+    }
+    for (uint32_t i = 0; i < p->ops.n; i++) {
+        if (i < first || g->ops.at[p->ops.at[i]].kind != OP_average) order[n++] = p->ops.at[i];
+        for (uint32_t k = head[i]; k; k = next[k - 1]) order[n++] = p->ops.at[k - 1];
+    }
+    CHECK(n == p->ops.n);
+    memcpy(p->ops.at, order, n * sizeof *order);
+}
+
 /* All statistics first: they are summed over ranks together. */
 void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignore) {
     ValueId *stats = arena_array(e->model->arena, ValueId, e->aux.n + 1);
+    uint32_t first = e->graph->programs.at[e->build.program].ops.n;
     e->build.path = "";
     for (uint32_t i = 0; i < e->aux.n; i++)
         stats[i] = emit_statistics(e, &e->aux.at[i], counted, ignore);
@@ -161,4 +189,5 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
         *loss = emit(&e->build, t->part.op == OP_balance ? OP_balance_loss : OP_average_loss, &a, 2,
                      in, NULL);
     }
+    if (e->aux.n) move_up(e, first);
 }
