@@ -26,7 +26,7 @@ DEVICE void keep_statistics(const Normalize &r, int64_t row, float mean, float r
 
 /* Eight k of a thread begins at column (k blockDim + thread) * EIGHT; zeros past the end. */
 template <int form, bool adds, int eights>
-__global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : ROW_THREADS)
+__global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : NORM_THREADS)
     normalize_narrow(Normalize r) {
     __shared__ float scratch[WARP];
     int64_t row = blockIdx.x, start = row * r.width;
@@ -126,8 +126,8 @@ static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
     return LAUNCH(l, alone, rows, threads, 0, r);
 }
 template <int form> static int launch_form(const Launch *l, const Normalize &r, unsigned rows) {
-    if (r.width <= ROW_THREADS * EIGHT) return launch_narrow<form, 1>(l, r, rows);
-    if (r.width <= 2 * ROW_THREADS * EIGHT) return launch_narrow<form, 2>(l, r, rows);
+    if (r.width <= NORM_THREADS * EIGHT) return launch_narrow<form, 1>(l, r, rows);
+    if (r.width <= 2 * NORM_THREADS * EIGHT) return launch_narrow<form, 2>(l, r, rows);
     return launch_narrow<form, 4>(l, r, rows);
 }
 

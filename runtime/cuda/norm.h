@@ -5,8 +5,8 @@
 #include "columns.h"
 
 /* Widest rows of which a block of row_threads has one eight per thread; and, where the form of the
- * operands is known, ROW_THREADS at most four. */
-enum { NARROW = MAX_THREADS * EIGHT, ROW_THREADS = 512, IN_REGISTERS = 4 * ROW_THREADS * EIGHT };
+ * operands is known, NORM_THREADS at most four. */
+enum { NARROW = MAX_THREADS * EIGHT, NORM_THREADS = 512, IN_REGISTERS = 4 * NORM_THREADS * EIGHT };
 
 struct Shape {
     int64_t rows, width;

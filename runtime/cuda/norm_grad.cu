@@ -251,10 +251,10 @@ DEVICE void leave_all(float *to, const Parts &p, const Eight *sums, int first, i
 }
 
 template <int form, bool centered, int eights>
-__global__ void __launch_bounds__(eights == 1 ? PART_THREADS : ROW_THREADS, eights > 1          ? 1
-                                                                            : form == FORM_BF16 ? 3
-                                                                                                : 2)
-    slopes_and_sums(Slope s, Parts p) {
+__global__ void __launch_bounds__(eights == 1 ? PART_THREADS : NORM_THREADS,
+                                  eights > 1          ? 1
+                                  : form == FORM_BF16 ? 3
+                                                      : 2) slopes_and_sums(Slope s, Parts p) {
     __shared__ float scratch[2][2][WARP]; /* written for one row while those before are read */
     constexpr bool ahead = LOADS_AHEAD<form, centered, eights>;
     int lane = (int)threadIdx.x / p.threads, warps = p.threads / WARP, width = (int)s.width;
@@ -345,7 +345,7 @@ static int one_by_one(const Launch *l, const Slope &s, int64_t rows, Result dw, 
 static int eights_for(int form, bool centered, int64_t width) {
     if (width <= SUMMED) return 1;
     if (form == FORM_ANY) return 0;
-    if (width <= 2 * ROW_THREADS * EIGHT) return 2;
+    if (width <= 2 * NORM_THREADS * EIGHT) return 2;
     return form == FORM_BF16 && !centered && width <= IN_REGISTERS ? 4 : 0;
 }
 
@@ -374,7 +374,7 @@ static int64_t cut_rows(Parts *p, int64_t rows, int64_t width, int eights) {
     p->threads = row_threads((width + eights - 1) / eights);
     p->lanes = eights == 1 ? MAX(PART_THREADS / p->threads, 1) : 1;
     p->rows = rows;
-    int there = eights > 1 ? ROW_THREADS / MAX(p->threads, ROW_THREADS / 2)
+    int there = eights > 1 ? NORM_THREADS / MAX(p->threads, NORM_THREADS / 2)
                            : MIN(THREADS_THERE / (p->threads * p->lanes), (int)MOST_BLOCKS);
     int64_t parts = MIN((rows + p->lanes - 1) / p->lanes, (int64_t)(there * MULTIPROCESSORS));
     p->each = parts ? (rows + parts - 1) / parts : 1;
