@@ -198,7 +198,7 @@ int checkpoint_read(Checkpoint *k, uint32_t tensor, int64_t first, int64_t n, vo
                     char *error);
 /* All files are there, have their sizes, and every block its hash. */
 int checkpoint_verify(Checkpoint *k, char *error);
-/* Keeps so many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
+/* Keeps at least so many blocks of CK_BLOCK bytes that were read, at most CK_MOST_KEPT. */
 void checkpoint_keep(Checkpoint *k, int blocks);
 
 /* verify.c: checkpoint_verify, and that headers and manifest say the same. */

@@ -139,7 +139,9 @@ void checkpoint_close(Checkpoint *k) {
     arena_free(k->arena);
 }
 
-void checkpoint_keep(Checkpoint *k, int blocks) { k->kept = MIN(blocks, CK_MOST_KEPT); }
+void checkpoint_keep(Checkpoint *k, int blocks) {
+    k->kept = MIN(MAX(blocks, kept_at_first(&k->c)), CK_MOST_KEPT);
+}
 
 /* ---- blocks */
 
