@@ -66,13 +66,6 @@ void executor_close(Rank *r) {
     r->executor = NULL;
 }
 
-int instruction_timed(Rank *r, uint32_t k, char *error) {
-    Profile *profile = r->executor->profile;
-    int code = profile ? profile_before(profile, k, error) : 0;
-    if (!code) code = instruction_issue(r, k, error);
-    return !code && profile ? profile_after(profile, k, error) : code;
-}
-
 static int issue_ordered(Rank *r, uint32_t k, char *error) {
     const Plan *p = r->run->plan;
     const Device *d = r->run->device;

@@ -13,6 +13,7 @@
 
 #include "op.h"
 #include "prepared.h"
+#include "profile.h"
 
 static bool moves_data(const PlanInstr *in) { return op_info[in->op].effect == EFFECT_COMM; }
 
@@ -165,4 +166,11 @@ int instruction_issue(Rank *r, uint32_t k, char *error) {
     snprintf(cause, sizeof cause, "%s", error);
     snprintf(error, ERROR_BYTES, "%s: %.200s", text, cause);
     return code;
+}
+
+int instruction_timed(Rank *r, uint32_t k, char *error) {
+    Profile *profile = r->executor->profile;
+    int code = profile ? profile_before(profile, k, error) : 0;
+    if (!code) code = instruction_issue(r, k, error);
+    return !code && profile ? profile_after(profile, k, error) : code;
 }

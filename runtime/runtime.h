@@ -304,6 +304,7 @@ int loader_wait(Loader *l, const void **bytes, char *error);
 /* instructions.c */
 void instructions_prepare(Rank *r); /* fills what the executor has room for */
 int instruction_issue(Rank *r, uint32_t instr, char *error);
+int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, for --profile too */
 /* Whether it reads or writes the bytes of that operand. */
 bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool output);
 
@@ -311,7 +312,6 @@ bool instruction_touches(const Plan *p, uint32_t instr, uint32_t operand, bool o
 int executor_open(Rank *r);
 void executor_close(Rank *r);
 int executor_run(Rank *r, uint32_t program, char *error);
-int instruction_timed(Rank *r, uint32_t instr, char *error); /* issued, for --profile too */
 
 /* memory_check.c: FSDP_CHECK=memory. */
 enum { GUARD_BYTES = 4096 };
