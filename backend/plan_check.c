@@ -98,6 +98,7 @@ static int prove(Check *c, uint32_t rules) {
     if (!status && rules & CHECK_RULE(4)) status = check_constants(c);
     if (!status && rules & CHECK_RULE(8)) status = check_model(c);
     if (!status && rules & CHECK_RULE(8)) status = check_facts(c);
+    if (!status && rules & CHECK_RULE(8)) status = check_dtypes(c);
     if (!status && rules & CHECK_RULE(6)) status = check_peak(c);
     return status || !(rules & CHECK_RULE(9)) ? status : check_saves(c);
 }
