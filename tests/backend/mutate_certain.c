@@ -52,9 +52,9 @@ static bool zero_slope(Edit *e, Random *r) {
 
 static bool is_residual(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
-    return is_backward(e, i) && in->n_in == (in->row.op == OP_layer_norm_grad ? 6
-                                             : in->row.op == OP_rms_norm_grad ? 5
-                                                                              : 0);
+    bool residual = (in->row.op == OP_layer_norm_grad && in->n_in == 6) ||
+                    (in->row.op == OP_rms_norm_grad && in->n_in == 5);
+    return residual && is_backward(e, i);
 }
 static bool drop_residual(Edit *e, Random *r) {
     Place at;
@@ -103,8 +103,9 @@ static bool hide_reader(Edit *e, Random *r) {
 
 static bool reads_values(const Edit *e, uint32_t i) {
     uint16_t op = e->instr[i].row.op;
-    return is_backward(e, i) && e->instr[i].n_in > 0 && op != OP_view && op != OP_copy_out &&
-           !is_pack(e, i) && op != OP_accumulate && op != OP_fill && op != OP_metric_add;
+    bool shows = op == OP_view || op == OP_copy_out || op == OP_dequantize;
+    return is_backward(e, i) && e->instr[i].n_in > 0 && !shows && !is_pack(e, i) &&
+           op != OP_accumulate && op != OP_fill && op != OP_metric_add;
 }
 static uint32_t result_number(const EditInstr *in, uint32_t v) {
     uint32_t j = 0;
@@ -124,7 +125,7 @@ static bool same_value(const Edit *e, uint32_t a, uint32_t b) {
     if (a == b) return true;
     if (x->row.op == OP_view && y->row.op == OP_view)
         return x->row.attr.offset == y->row.attr.offset;
-    if (x->row.op == OP_copy_out && y->row.op == OP_copy_out)
+    if (x->row.op == y->row.op && (x->row.op == OP_copy_out || x->row.op == OP_dequantize))
         return x->row.attr.index == y->row.attr.index;
     if (joins(y, x)) return same_value(e, b, a);
     if (joins(x, y)) {
@@ -177,8 +178,8 @@ static uint32_t second_operand(const Edit *e, uint32_t i) {
     const EditInstr *in = &e->instr[i];
     if (!reads_values(e, i)) return 0;
     for (uint32_t k = in->n_in - 1; k > 0; k--)
-        if (edit_same_type(e, in->in[k], in->in[k - 1]) && in->in[k] != in->in[k - 1] &&
-            !commutes(e, in, k))
+        if (edit_same_type(e, in->in[k], in->in[k - 1]) &&
+            !same_value(e, in->in[k], in->in[k - 1]) && !commutes(e, in, k))
             return k;
     return 0;
 }
