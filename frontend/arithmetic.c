@@ -126,6 +126,13 @@ static ConstValue compare(const Node *e, const ConstValue *l, const ConstValue *
     return value_bool(e->span, result);
 }
 
+ConstValue arithmetic_by_zero(DiagSet *ds, const Node *e) {
+    Diag d = diag_at(ds, E_division_by_zero, e->span, "division by zero");
+    diag_note(&d, e->kids[1]->span, "`%s` is 0", node_text(ds->arena, e->kids[1]));
+    diag_emit(&d);
+    return value_error(e->span);
+}
+
 ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, const ConstValue *r) {
     const char *op = e->text;
     if (l->kind == VALUE_ERROR || r->kind == VALUE_ERROR) return value_error(e->span);
@@ -149,12 +156,7 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     }
     if (strchr("<>", op[0])) return compare(e, l, r);
     bool divides = op[0] == '/' || op[0] == '%';
-    if (divides && value_number(r) == 0) {
-        Diag d = diag_at(ds, E_division_by_zero, e->span, "division by zero");
-        diag_note(&d, e->kids[1]->span, "`%s` is 0", node_text(ds->arena, e->kids[1]));
-        diag_emit(&d);
-        return value_error(e->span);
-    }
+    if (divides && value_number(r) == 0) return arithmetic_by_zero(ds, e);
     bool integers = l->kind == VALUE_INT && r->kind == VALUE_INT && strcmp(op, "/");
     if (integers && !(!strcmp(op, "**") && r->integer < 0)) return on_integers(ds, e, l, r);
     return on_reals(ds, e, value_number(l), value_number(r));

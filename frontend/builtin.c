@@ -161,6 +161,7 @@ static ConstValue run_iota(const Call *c) {
     place_builder(c->s, c->at);
     ConstValue v = tensor_of(e, emit(&e->build, OP_iota, &(Attrs){0}, 0, NULL, &type), c->at);
     v.dims[0] = n->symbol;
+    note_rank_size(c->s, n, &v);
     return v;
 }
 

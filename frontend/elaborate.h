@@ -103,6 +103,7 @@ typedef struct Elaboration {
     ValueId *param_value; /* by row of params: value in this program, or NO_VALUE */
     ValueId *field_value; /* by row of fields */
     ValueId step, staging;
+    VEC(ValueId) of_rank;          /* as long as a rank has samples: of iota and expand */
     VEC(const Routing *) routings; /* of the program */
     VEC(AuxTerm) aux;
     Applied applied;
@@ -193,8 +194,9 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
 /* The same of an op whose result type is stated. */
 bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at,
                 ConstValue *operands, uint32_t n, const Type *given, OpId *out);
-/* Does a value depend on a field of the batch, so that its first axis holds samples? */
-bool has_samples(const Graph *g, const Program *p, ValueId value);
+/* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
+ * axis holds samples? */
+bool has_samples(const Elaboration *e, ValueId value);
 /* What p, a parameter below `from`, is below `to`, another instance of its class. */
 ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
 /* A parameter of an array of modules that is being applied: there is one for each expert. */
@@ -219,6 +221,10 @@ ConstValue tensor_transpose(Scope *s, Span at, const char *name, ConstValue x, c
 ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis, int64_t from,
                      int64_t count);
 bool of_samples(Scope *s, const ConstValue *x); /* is its first axis that of the samples? */
+/* True after an error: a size that counts samples is not of the first axis. */
+bool refuse_later_samples(Scope *s, Span at, const ConstValue *size);
+/* The first axis of x has that size: if it counts samples, x is made for them. */
+void note_rank_size(Scope *s, const ConstValue *size, const ConstValue *x);
 ConstValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, const char *problem);
 ConstValue run_transpose(const Call *c);
 ConstValue run_concat(const Call *c);

@@ -92,13 +92,16 @@ bool emit_op(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span at
     return emit_given(s, kind, attr, name, at, operands, n, NULL, out);
 }
 
-bool has_samples(const Graph *g, const Program *p, ValueId value) {
+bool has_samples(const Elaboration *e, ValueId value) {
+    const Graph *g = e->graph;
+    const Program *p = &g->programs.at[e->build.program];
     bool *depends = arena_array(g->arena, bool, g->values.n + 1);
+    for (uint32_t i = 0; i < e->of_rank.n; i++) depends[e->of_rank.at[i]] = true;
     for (uint32_t i = 0; i < p->ops.n; i++) {
         const Op *op = &g->ops.at[p->ops.at[i]];
         bool any = op->kind == OP_field;
         for (uint32_t k = 0; k < op->n_in; k++) any |= depends[op->in[k]];
-        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] = any;
+        for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] |= any;
     }
     return depends[value];
 }

@@ -40,8 +40,7 @@ static bool take_axes(Scope *s, const ConstValue *x, const ConstValue *axis, boo
 }
 
 static bool takes_samples(const Elaboration *e, const ConstValue *x, const bool *taken) {
-    return taken[0] && x->kind == VALUE_TENSOR &&
-           has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor);
+    return taken[0] && x->kind == VALUE_TENSOR && has_samples(e, x->tensor);
 }
 
 /* Over the samples: everything for aux, or nothing. */

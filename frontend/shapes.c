@@ -18,9 +18,18 @@ ConstValue shape_misuse(Scope *s, DiagCode code, Span at, const char *help, cons
 }
 
 bool of_samples(Scope *s, const ConstValue *x) {
-    const Elaboration *e = s->elaboration;
-    return x->kind == VALUE_TENSOR && x->type.rank > 0 &&
-           has_samples(e->graph, &e->graph->programs.at[e->build.program], x->tensor);
+    return x->kind == VALUE_TENSOR && x->type.rank > 0 && has_samples(s->elaboration, x->tensor);
+}
+
+bool refuse_later_samples(Scope *s, Span at, const ConstValue *size) {
+    if (!size->of_rank) return false;
+    shape_misuse(s, E_arguments, at, "give an axis of that size the first place",
+                 "the samples of a batch stay the first axis");
+    return true;
+}
+
+void note_rank_size(Scope *s, const ConstValue *size, const ConstValue *x) {
+    if (size->of_rank) vec_push(s->model->arena, &s->elaboration->of_rank, x->tensor);
 }
 
 /* The axis that a number names, or -1 after an error. rank: of what has the axes. */
@@ -179,11 +188,14 @@ ConstValue run_expand(const Call *c) {
     if (of_samples(c->s, x) && !same)
         return shape_misuse(c->s, E_arguments, c->at, "keep the first axis as it is",
                             "the samples of a batch stay the first axis");
+    for (uint32_t i = 1; i < shape->n_items; i++)
+        if (refuse_later_samples(c->s, shape->span, shape->items[i].value)) return call_failed(c);
     OpId op;
     if (!emit_given(c->s, OP_expand, &(Attrs){0}, c->info->name, c->at, x, 1, &want.type, &op))
         return call_failed(c);
     ConstValue y = call_result(c, op, 0);
     memcpy(y.dims, want.dims, sizeof y.dims);
+    note_rank_size(c->s, shape->items[0].value, &y);
     return y;
 }
 

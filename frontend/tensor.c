@@ -207,6 +207,8 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         method_emit(s, &d);
         return value_error(e->span);
     }
+    for (uint32_t i = 1; i < shape->n; i++)
+        if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
     const char *moved = moved_axis(&v, &out);
     if (moved) {
         Diag d = method_error(s, E_shape, e->span, "`as` would make another axis of %s", moved);

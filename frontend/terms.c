@@ -8,6 +8,7 @@
  * What aux adds is emitted after the loss, since its gradient needs the number of targets; all
  * statistics are then one collective.
  */
+#include <math.h>
 #include <string.h>
 
 #include "elaborate.h"
@@ -90,8 +91,10 @@ ConstValue term_binary(Scope *s, const Node *e, const ConstValue *l, const Const
     if (number && refuse_rank_size(s, e->kids[term == l ? 1 : 0], other))
         return value_error(e->span);
     if (!strcmp(op, "*") && number) return scaled(s, e->span, term, value_number(other));
-    if (!strcmp(op, "/") && number && term == l && value_number(other) != 0)
+    if (!strcmp(op, "/") && number && term == l) {
+        if (value_number(other) == 0) return arithmetic_by_zero(s->model->ds, e);
         return scaled(s, e->span, term, 1 / value_number(other));
+    }
     if (both && (plus || minus)) {
         ConstValue right = minus ? scaled(s, e->span, r, -1) : *r;
         return joined(s, e->span, l, &right);
@@ -116,8 +119,7 @@ static ConstValue term_of_tensor(const Call *c, const ConstValue *v) {
     Elaboration *e = c->s->elaboration;
     ConstValue from = *v;
     ValueId x = tensor_value(c->s, &from, c->at);
-    bool samples = has_samples(e->graph, &e->graph->programs.at[e->build.program], x);
-    if (!samples && type_elements(&v->type) == 1 && type_is_float(&v->type))
+    if (!has_samples(e, x) && type_elements(&v->type) == 1 && type_is_float(&v->type))
         return term_of_one(c->s, v->span, (TermPart){OP_average, x, NO_VALUE, 1.0});
     return refuse(c->s, v->span, mean_example,
                   arena_printf(c->s->model->arena,
@@ -134,6 +136,11 @@ ConstValue run_aux(const Call *c) {
     for (uint32_t i = 0; i < term.n_parts; i++) {
         AuxTerm t = {term.parts[i], user_place(e, c->at, &frame)};
         t.part.factor *= value_number(call_operand(c, "weight"));
+        if (!isfinite(t.part.factor))
+            return refuse(c->s, c->at,
+                          "it is what the numbers beside the mean or sum make, times "
+                          "the weight",
+                          "the factor of this term is infinite");
         vec_push(c->s->model->arena, &e->aux, t);
     }
     return value_none(c->at);

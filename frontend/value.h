@@ -86,6 +86,7 @@ const char *value_shape(Arena *a, const ConstValue *v);              /* [B, T, K
 /* arithmetic.c: constants only. Reports overflow, division by zero and wrong kinds. */
 ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *left,
                              const ConstValue *right);
+ConstValue arithmetic_by_zero(DiagSet *ds, const Node *e); /* the error that its divisor is 0 */
 ConstValue arithmetic_negate(DiagSet *ds, const Node *e, const ConstValue *operand);
 ConstValue arithmetic_number(DiagSet *ds, const Node *e);
 /* A function of group NUMBER; call: its arguments as bind_call made them. */

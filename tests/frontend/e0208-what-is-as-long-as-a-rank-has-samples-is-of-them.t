@@ -1,0 +1,40 @@
+# RUN: while IFS= read -r line; do awk -v l="$line" '{sub("LINE", l); print}' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|help:'; done < lines; true
+# RUN: sed 's/LINE/x = x + iota(B * T) as [B, T, 1] + expand(w, [B, T, D])/' m.fsd > n.fsd; %fsdpc dump --stage=model n.fsd -n 2 | grep -c expand
+# RUN: sed 's/LINE/aux(sum(expand(w, [B, D])), weight = 1)/' m.fsd > n.fsd; for n in 1 4; do %fsdpc dump --stage=model n.fsd -n $n | grep -o "average_loss.*alpha = [0-9]*"; done
+# What `iota` and `expand` make for the samples of a rank is not added up, and its samples stay the first axis.
+==== lines
+x = x + sum(expand(w, [B, D]), axis = 0)
+x = x + sum(iota(B))
+x = x + expand(w, [B, D])[0]
+y = expand(w, [T, B, D])
+y = x as [1, B * T, D]
+==== m.fsd
+config { D = 4; V = 70 }
+module Net {
+  emb : Embedding(V, D)
+  w : param[D] = ones
+  forward(ids: [B, T]) {
+    x = emb(ids) + w
+    LINE
+    return linear(x, emb.weight)
+  }
+}
+model = Net
+data { train = tokens("t.bin"); length = 8 }
+train { loss = cross_entropy(model(inputs), targets); batch = 4 }
+==== out
+error[E0208]: `sum` over the samples of the batch would depend on the ranks
+  = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+error[E0208]: `+` cannot combine a number of the whole batch, of which each rank has a part, with a tensor
+  = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means of the batch can be added up, and multiplied by numbers
+error[E0208]: one of the samples of a batch would depend on the ranks
+  = help: write `:` for the first axis, as in x[:, 1:]
+error[E0208]: the samples of a batch stay the first axis
+  = help: give an axis of that size the first place
+error[E0208]: the samples of a batch stay the first axis
+  = help: give an axis of that size the first place
+2
+average_loss(%10, %12) {alpha = 16
+average_loss(%24, %26) {alpha = 16
+average_loss(%10, %12) {alpha = 16
+average_loss(%24, %26) {alpha = 16
