@@ -2,10 +2,11 @@
  *
  * on and off say so. auto tries it where it may pay: where ranks are on several machines, and so
  * wait for a link, and where the compute threads leave each rank a core. Elsewhere a thread of
- * communication only takes a core's time from the computation. To try is to take steps 1 to 8 in
- * turns without and with; then the ranks compare the fastest step of each kind, the slowest rank's,
- * and all keep the faster kind. Step 0, which touches all memory for the first time, does not
- * count. No number depends on it.
+ * communication only takes a core's time from the computation. All ranks try or none does: after
+ * step 0 they agree on that, for cores, --threads and --overlap may differ from rank to rank. To
+ * try is to take steps 1 to 8 in turns without and with; then the ranks compare the fastest step of
+ * each kind, the slowest rank's, and all keep the faster kind. Step 0, which touches all memory for
+ * the first time, does not count. No number depends on it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -83,9 +84,18 @@ static int decide(Rank *r, Overlap *o) {
     return 0;
 }
 
+static int ask_all(Rank *r, Overlap *o) {
+    uint64_t some_do_not = 0;
+    int code = rank_agree(r, !o->tries, &some_do_not);
+    o->asked = true;
+    o->tries = !code && !some_do_not;
+    return code;
+}
+
 int overlap_step(Rank *r, double seconds) {
     Overlap *o = &r->executor->overlap;
-    if (!o->tries) return 0;
+    int code = o->asked ? 0 : ask_all(r, o);
+    if (code || !o->tries) return code;
     if (o->steps >= FIRST_TRIED) o->best[o->on] = fmin(o->best[o->on], seconds);
     if (++o->steps == FIRST_TRIED + TRIED) return decide(r, o);
     o->on = o->steps > FIRST_TRIED && !o->on;

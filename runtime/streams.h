@@ -13,6 +13,7 @@ int streams_run(Streams *s, uint32_t program, char *error); /* one call, to its 
 typedef struct Overlap {
     bool on;        /* for the next calls */
     bool tries;     /* steps are taken in turns with and without, to see which is faster */
+    bool asked;     /* ... by all ranks */
     int64_t steps;  /* that were tried */
     double best[2]; /* seconds of the fastest step, without and with */
 } Overlap;

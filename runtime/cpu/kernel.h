@@ -27,7 +27,7 @@ struct DeviceContext {
     struct Bf16 *bf16; /* of oneDNN; NULL where the processor does not multiply bf16 */
     float *scratch;    /* SCRATCH_FLOATS for each thread: see thread_scratch */
     /* Streams are issued at the same time: those other than compute have a context each, of one
-     * thread. */
+     * thread, without scratch. */
     bool beside;
     DeviceContext *stream[STREAM_KINDS];
     const struct IsaTable *isa;

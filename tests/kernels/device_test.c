@@ -254,6 +254,19 @@ static void ops_of_the_executor_are_refused(void **state) {
     device->close(c);
 }
 
+/* They have no scratch memory. */
+static void streams_beside_carry_no_products(void **state) {
+    (void)state;
+    DeviceContext *c = open_device(2);
+    RankInfo rank = {.threads = 2};
+    Attrs attr = {0};
+    KernelCall call = {.rank = &rank, .op = OP_linear, .attr = &attr};
+    assert_int_equal(device->beside(c, true, error), 0);
+    assert_int_equal(device->launch(c, STREAM_GATHER, &call, error), EXIT_CORRUPT);
+    assert_string_equal(error, "linear: is for stream compute, not for stream 1");
+    device->close(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(environment_is_checked),
@@ -262,6 +275,7 @@ int main(void) {
         cmocka_unit_test(large_copies_and_sums_are_whole),
         cmocka_unit_test(losses_add_up_in_any_grouping),
         cmocka_unit_test(ops_of_the_executor_are_refused),
+        cmocka_unit_test(streams_beside_carry_no_products),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

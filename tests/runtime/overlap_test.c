@@ -11,11 +11,12 @@
 enum { TRIED = 9 };
 
 static int agreements;
-static uint64_t slowest[2]; /* another rank's fastest steps, in order of asking */
+/* What another rank says, in order of asking: whether it does not try, and its fastest steps. */
+static uint64_t other[3];
 static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
                  char *error) {
     (void)c, (void)call, (void)error;
-    *out = MAX(mine, slowest[agreements]);
+    *out = MAX(mine, other[agreements]);
     agreements++;
     return 0;
 }
@@ -51,7 +52,7 @@ static void make(Setup *s, const char *word, int32_t cores) {
     s->rank = (Rank){.run = &s->run, .executor = &s->executor};
     s->executor.overlap = overlap_start(&s->run);
     agreements = 0;
-    slowest[0] = slowest[1] = 0;
+    memset(other, 0, sizeof other);
 }
 
 /* The kinds of the steps: with overlap 1, without 0. */
@@ -72,7 +73,7 @@ static void words_decide(void **state) {
     assert_string_equal(try_steps(&s, 2, 3), "11111111111");
     make(&s, "off", 8);
     assert_string_equal(try_steps(&s, 3, 2), "00000000000");
-    assert_int_equal(agreements, 0);
+    assert_int_equal(agreements, 1);
 }
 
 static void without_a_free_core_nothing_is_tried(void **state) {
@@ -80,7 +81,7 @@ static void without_a_free_core_nothing_is_tried(void **state) {
     Setup s;
     make(&s, "auto", 2);
     assert_string_equal(try_steps(&s, 3, 2), "00000000000");
-    assert_int_equal(agreements, 0);
+    assert_int_equal(agreements, 1);
 }
 
 static void the_faster_kind_is_kept(void **state) {
@@ -90,15 +91,24 @@ static void the_faster_kind_is_kept(void **state) {
     assert_string_equal(try_steps(&s, 3, 2), "00101010111");
     make(&s, "auto", 3);
     assert_string_equal(try_steps(&s, 2, 3), "00101010100");
-    assert_int_equal(agreements, 2);
+    assert_int_equal(agreements, 3);
 }
 
 static void the_slowest_rank_counts(void **state) {
     (void)state;
     Setup s;
     make(&s, "auto", 3);
-    slowest[1] = 4000000000u; /* with overlap, elsewhere */
+    other[2] = 4000000000u; /* with overlap, elsewhere */
     assert_string_equal(try_steps(&s, 3, 2), "00101010100");
+}
+
+static void all_ranks_try_or_none(void **state) {
+    (void)state;
+    Setup s;
+    make(&s, "auto", 3);
+    other[0] = 1;
+    assert_string_equal(try_steps(&s, 3, 2), "00000000000");
+    assert_int_equal(agreements, 1);
 }
 
 /* One thread issues what FSDP_CHECK=memory looks at, and where there is one stream. */
@@ -120,6 +130,7 @@ int main(void) {
         cmocka_unit_test(without_a_free_core_nothing_is_tried),
         cmocka_unit_test(the_faster_kind_is_kept),
         cmocka_unit_test(the_slowest_rank_counts),
+        cmocka_unit_test(all_ranks_try_or_none),
         cmocka_unit_test(nothing_is_tried_where_one_thread_issues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,10 +2,11 @@
  *
  * Streams mean little here: a launch returns when its kernel is done, so issue order is the order
  * of execution, and record and wait have nothing to do. Where the streams are issued by threads of
- * their own, each has its scratch memory (`beside`). FSDP_CPU_ISA=plain|avx2|avx512 forces an
- * instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix products; otherwise the widest set that
- * the processor and the system offer, and oneDNN where this build has it. ONEDNN_MAX_CPU_ISA is
- * oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
+ * their own, each but compute has one CPU thread and no scratch memory (`beside`).
+ *
+ * FSDP_CPU_ISA=plain|avx2|avx512 forces an instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix
+ * products; otherwise the widest set that the processor and the system offer, and oneDNN where this
+ * build has it. ONEDNN_MAX_CPU_ISA is oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -133,18 +134,17 @@ static int cpu_open(const DeviceOptions *options, DeviceContext **out, char *err
     return 0;
 }
 
-/* Streams carry casts and copies beside the computation: no products, which alone need bf16. */
+/* What streams carry beside the computation: kernels that need neither scratch nor bf16. */
+static const bool goes_beside[OP_COUNT] = {
+    [OP_cast] = true, [OP_quantize] = true, [OP_fetch] = true, [OP_evict] = true};
+
 static int cpu_beside(DeviceContext *c, bool on, char *error) {
-    size_t scratch_bytes = SCRATCH_FLOATS * sizeof(float);
     if (c->beside != on) c->beside = on; /* other threads read it between calls */
     for (int s = 0; s < STREAM_KINDS && on; s++) {
         if (s == STREAM_COMPUTE || c->stream[s]) continue;
-        DeviceContext *own = c->stream[s] = calloc(1, sizeof *own);
-        if (own) *own = (DeviceContext){.rank = c->rank, .threads = 1, .isa = c->isa};
-        if (own) own->scratch = aligned_alloc(4096, scratch_bytes);
-        if (!own || !own->scratch)
-            return fail(error, EXIT_ENVIRONMENT, "out of memory: a stream needs %zu bytes",
-                        scratch_bytes);
+        DeviceContext *own = c->stream[s] = malloc(sizeof *own);
+        if (!own) return fail(error, EXIT_ENVIRONMENT, "out of memory for the plan's streams");
+        *own = (DeviceContext){.rank = c->rank, .threads = 1, .isa = c->isa};
     }
     return 0;
 }
@@ -199,6 +199,8 @@ static int cpu_launch(DeviceContext *c, int stream, const KernelCall *call, char
     if ((int)call->op < 0 || call->op >= OP_COUNT)
         return fail(error, EXIT_CORRUPT, "unknown op %d", (int)call->op);
     Launch l = {call, context_of(c, stream), error};
+    if (l.cpu != c && !goes_beside[call->op])
+        return launch_error(&l, EXIT_CORRUPT, "is for stream compute, not for stream %d", stream);
     return c->isa->kernels[call->op](&l);
 }
 
