@@ -123,18 +123,30 @@ static int64_t elements_before(const Type *t, int i) {
     return n;
 }
 
+static bool is_named(const ConstValue *v, int axis, const char *name) {
+    return v->dims[axis] && !strcmp(v->dims[axis], name);
+}
+
+/* Has `from` axes of that name, but `to` none of them in its place? */
+static bool is_moved(const ConstValue *from, const ConstValue *to, const char *name) {
+    bool shared = false, same = false;
+    for (int k = 0; k < from->type.rank; k++) {
+        if (!is_named(from, k, name)) continue;
+        shared = true;
+        for (int i = 0; i < to->type.rank; i++)
+            same |= is_named(to, i, name) &&
+                    elements_before(&from->type, k) == elements_before(&to->type, i);
+    }
+    return shared && !same;
+}
+
 /* A name that `to` shares with `from`, but for other elements: `as` keeps the order of elements,
- * and with other axes before it an axis is another one. NULL: none. */
+ * and with other axes before it an axis is another one. A name that `to` has more often may be a
+ * size. NULL: none. */
 static const char *moved_axis(const ConstValue *from, const ConstValue *to) {
     for (int i = 0; i < to->type.rank; i++) {
         const char *name = to->dims[i];
-        bool shared = false, same = false;
-        for (int k = 0; name && !isdigit((unsigned char)*name) && k < from->type.rank; k++) {
-            if (!from->dims[k] || strcmp(from->dims[k], name)) continue;
-            shared = true;
-            same |= elements_before(&from->type, k) == elements_before(&to->type, i);
-        }
-        if (shared && !same) return name;
+        if (name && !isdigit((unsigned char)*name) && is_moved(from, to, name)) return name;
     }
     return NULL;
 }
