@@ -7,4 +7,4 @@
 13
 config.json
 model.safetensors
-#10849                              after cross_entropy ->                            all_reduce metrics        12.0 GiB
+#10128                              after cross_entropy ->                            all_reduce metrics        12.0 GiB
