@@ -251,7 +251,7 @@ static bool elaborate(Elaboration *e) {
     e->field_value = arena_array(m->arena, ValueId, e->graph->fields.n + 1);
     if (!train_program(e) || m->ds->errors > before) return false;
     matrices_choose(e);
-    if (!eval_program(e)) return false;
+    if (!eval_program(e) || !check_own_ids(e)) return false;
     finish_settings(e);
     return m->ds->errors == before;
 }

@@ -270,6 +270,9 @@ void add_aux_terms(Elaboration *e, ValueId *loss, ValueId counted, int64_t ignor
 
 /* batch.c: the data sources into settings, and the fields of a batch into the graph. */
 bool declare_fields(Elaboration *e);
+/* ids.c: whether the model takes the ids that data.train and data.val write by themselves; after
+ * the programs. */
+bool check_own_ids(Elaboration *e);
 /* npy.c: dtype and shape of a NumPy file from its header; NULL, or what is wrong with it. */
 const char *npy_header(const char *path, Type *out, Arena *a, bool *missing);
 
