@@ -36,6 +36,7 @@ const CallInfo call_table[CALL_COUNT] = {
 #define REAL .kinds = K_REAL
 #define REAL_OR_NONE .kinds = K_REAL | K_NONE
 #define REAL_OR(word) .kinds = K_REAL | K_WORD, .listed = word
+#define REAL_OR_NONE_OR(word) .kinds = K_REAL | K_WORD | K_NONE, .listed = word
 #define REALS .kinds = K_LIST | K_MANY, .items = K_REAL
 #define TWO_REALS .kinds = K_LIST, .items = K_REAL, .count = 2
 #define BOOL .kinds = K_BOOL
@@ -159,6 +160,7 @@ const char *value_type_text(Arena *a, const ValueType *t) {
         put_words(a, t, " | ", &out);
     } else {
         buf_printf(&out, "%s%s", short_name(t->kinds), t->kinds & K_NAMED ? ".." : "");
+        if (t->kinds & K_WORD) buf_printf(&out, " | "), put_words(a, t, " | ", &out);
     }
     return finish(a, &out);
 }

@@ -11,34 +11,62 @@ static bool is_power_of_two(double x) {
     return x > 0 && frexp(x, &exponent) == 0.5;
 }
 
-/* Powers of two: multiplying by them rounds nothing. */
-static void read_loss_scale(Model *m, Policy *p, const Setting *s) {
+/* Of a loss scale as `name` gives it: start, growth, backoff and interval, which is 0 where the
+ * scale stays as it is. Powers of two: multiplying by them rounds nothing. */
+static void read_loss_scale(Model *m, Policy *p, const Setting *s, const char *name) {
     const ConstValue *v = &s->value;
     double x[4] = {65536, 2, 0.5, 2000};
-    bool right = v->kind == VALUE_NONE || v->n_items == 4;
-    if (value_is_number(v)) {
-        x[0] = value_number(v), x[1] = x[2] = 1, x[3] = 0;
-        right = true;
-    }
+    bool right = v->kind != VALUE_LIST || v->n_items == 4;
+    if (value_is_number(v)) x[0] = value_number(v), x[1] = x[2] = 1, x[3] = 0;
     for (uint32_t i = 0; v->kind == VALUE_LIST && right && i < 4; i++) {
         right = value_is_number(v->items[i].value) && !v->items[i].name;
         if (right) x[i] = value_number(v->items[i].value);
     }
     if (!right)
-        setting_error(m, s, "loss_scale is (start, growth, backoff, interval), or a number");
+        setting_error(m, s, "%s is (start, growth, backoff, interval), or a number", name);
     else if (!is_power_of_two(x[0]) || x[0] < 1 || x[0] > MOST_LOSS_SCALE)
-        setting_error(m, s, "loss_scale starts at a power of two from 1 to 2^60, not at %g", x[0]);
+        setting_error(m, s, "%s starts at a power of two from 1 to 2^60, not at %g", name, x[0]);
     else if (x[3] && (!is_power_of_two(x[1]) || x[1] < 2 || x[1] > MOST_LOSS_SCALE))
-        setting_error(m, s, "loss_scale grows by a power of two from 2 on, not by %g", x[1]);
+        setting_error(m, s, "%s grows by a power of two from 2 on, not by %g", name, x[1]);
     else if (x[3] && (!is_power_of_two(x[2]) || x[2] > 0.5))
-        setting_error(m, s, "loss_scale backs off by 0.5, 0.25, .., not by %g", x[2]);
+        setting_error(m, s, "%s backs off by 0.5, 0.25, .., not by %g", name, x[2]);
     else if (x[3] < (v->kind == VALUE_LIST) || x[3] > (double)MOST_COUNT || x[3] != floor(x[3]))
-        setting_error(m, s, "the interval of loss_scale is a whole number of steps, not %g", x[3]);
+        setting_error(m, s, "the interval of %s is a whole number of steps, not %g", name, x[3]);
     p->loss_scale = x[0];
     if (!x[3]) return;
     p->loss_growth = x[1];
     p->loss_backoff = x[2];
     p->loss_interval = (int64_t)x[3];
+}
+
+/* f16(scale = ..) and loss_scale say the same thing, the latter with all numbers of a scale that
+ * moves: one of them is enough, and both may stand there where they agree. */
+static void resolve_loss_scale(Model *m, Policy *p) {
+    const Setting *s = model_setting(m, "train", "loss_scale");
+    const Setting *precision = model_setting(m, "train", "precision");
+    const ConstValue *scale = NULL;
+    if (precision->value.kind == VALUE_CALL) scale = call_argument(&precision->value, "scale");
+    if (s->value.kind == VALUE_ERROR) return;
+    if (!scale || scale->kind == VALUE_NONE) {
+        read_loss_scale(m, p, s, "loss_scale");
+        return;
+    }
+    bool moves = !value_is_number(scale), agree = moves == !value_is_number(&s->value);
+    if (!moves && agree) agree = value_number(scale) == value_number(&s->value);
+    if (s->value.kind != VALUE_NONE && !agree) {
+        Arena *a = m->arena;
+        Diag d = diag_at(m->ds, E_contradiction, scale->span, "scale = %s, but loss_scale = %s",
+                         value_text(a, scale), value_text(a, &s->value));
+        diag_note(&d, s->value.span.file ? s->value.span : s->span, "loss_scale is given here");
+        diag_help(&d, "give one of them; -s train.loss_scale=none takes that one away");
+        diag_emit(&d);
+    } else if (moves) {
+        read_loss_scale(m, p, s, "loss_scale");
+    } else {
+        Setting own = *precision;
+        own.value = *scale;
+        read_loss_scale(m, p, &own, "scale");
+    }
 }
 
 static void resolve_dtypes(Model *m, Policy *p) {
@@ -49,8 +77,8 @@ static void resolve_dtypes(Model *m, Policy *p) {
     p->reduce_dtype = DT_F32;
     if (named)
         p->reduce_dtype = MAX(word_find(&words_DType, call_argument(v, "reduce")->text), DT_F32);
-    if (p->compute_dtype == DT_F16 && scale->value.kind != VALUE_ERROR)
-        read_loss_scale(m, p, scale);
+    if (p->compute_dtype == DT_F16)
+        resolve_loss_scale(m, p);
     else if (scale->value.kind != VALUE_NONE)
         warn_idle(
             m, "train", "loss_scale",

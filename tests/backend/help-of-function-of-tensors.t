@@ -3,7 +3,7 @@
 ==== out
 attention (function of tensors)
 
-    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real = auto, bias: tensor?, mask: tensor?)
+    attention(q: tensor, k: tensor, v: tensor, causal: bool = false, scale: real | auto = auto, bias: tensor?, mask: tensor?)
 
   softmax(q k^T * scale + bias) v of each head, in the layout [B, T, heads, head size]
 
@@ -13,7 +13,7 @@ attention (function of tensors)
     v: tensor                       values [B, S, K, h]; of another width than h, the narrower is
                                     filled up with zeros
     causal: bool = false            position t sees positions up to t only
-    scale: real = auto              factor of the products; auto is 1 / sqrt(h)
+    scale: real | auto = auto       factor of the products; auto is 1 / sqrt(h)
     bias: tensor = none             [H, T, S], added to the scaled products, the same for all
                                     samples; H may be 1, or left out
     mask: tensor = none             [B, S], integers; a key whose mask is 0 is not seen; with no key
