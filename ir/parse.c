@@ -9,325 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "parse.h"
 
-enum { MOST_ERRORS = 20, NAME_SIZE = 64, MOST_RANKS = 1 << 20 };
-
-/* An operand or edge by its number in the text. */
-typedef struct Reference {
-    uint32_t *slot, number;
-    uint32_t line, col;
-    bool is_op;
-} Reference;
-
-/* Numbers in the text to indices of the graph; NO_VALUE where there is none. */
-typedef struct Numbers {
-    VEC(uint32_t) at;
-} Numbers;
-
-typedef struct Parser {
-    Graph *g;
-    Arena *scratch;
-    uint32_t file;
-    const char *at, *end, *line_start;
-    const char *token; /* where the last word, number or type began */
-    uint32_t line;
-    bool failed; /* the rest of this line is skipped */
-    int errors;
-    size_t size;
-    Program *program; /* the open one */
-    Numbers values, ops;
-    VEC(uint32_t) files; /* numbers in spans to the set's files */
-    VEC(Reference) references;
-} Parser;
-
-/* ---- the cursor ---- */
-
-static bool fail_at(Parser *p, uint32_t line, uint32_t col, const char *format, va_list args) {
-    if (p->failed) return false;
-    p->failed = true;
-    if (++p->errors > MOST_ERRORS) return false;
-    Span at = {p->file, line, col, line, col + 1};
-    Diag d = diag_vat(p->g->diags, E_graph_text, at, format, args);
-    diag_emit(&d);
-    return false;
-}
-
-static bool fail(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(Parser *p, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    fail_at(p, p->line, (uint32_t)(p->at - p->line_start) + 1, format, args);
-    va_end(args);
-    return false;
-}
-
-/* The same, at the word, number or type that was just read. */
-static bool fail_token(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool fail_token(Parser *p, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    fail_at(p, p->line, (uint32_t)(p->token - p->line_start) + 1, format, args);
-    va_end(args);
-    return false;
-}
-
-static bool fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static bool fail_there(Parser *p, uint32_t line, uint32_t col, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    fail_at(p, line, col, format, args);
-    va_end(args);
-    return false;
-}
-
-/* The next byte of the line after blanks; '\n' at its end. */
-static char peek(Parser *p) {
-    while (p->at < p->end && *p->at == ' ') p->at++;
-    return p->at < p->end ? *p->at : '\n';
-}
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool accept(Parser *p, char c) {
-    if (peek(p) != c || p->at == p->end) return false;
-    p->at++;
-    return true;
-}
-
-static bool expect(Parser *p, char c) { return accept(p, c) || fail(p, "expected `%c`", c); }
-
-/* A run of letters, digits and _ that starts with a letter, without moving. */
-static size_t word_length(Parser *p) {
-    size_t n = 0;
-    if (!is_letter(peek(p))) return 0;
-    while (p->at + n < p->end && (is_letter(p->at[n]) || is_digit(p->at[n]))) n++;
-    return n;
-}
-
-static bool accept_word(Parser *p, const char *word) {
-    size_t n = word_length(p);
-    if (n != strlen(word) || memcmp(p->at, word, n)) return false;
-    p->at += n;
-    return true;
-}
-
-static bool expect_word(Parser *p, const char *word) {
-    return accept_word(p, word) || fail(p, "expected `%s`", word);
-}
-
-static bool parse_word(Parser *p, const char *what, char out[NAME_SIZE]) {
-    size_t n = word_length(p);
-    p->token = p->at;
-    if (!n || n >= NAME_SIZE) return fail(p, "expected %s", what);
-    memcpy(out, p->at, n);
-    out[n] = 0;
-    p->at += n;
-    return true;
-}
-
-static bool parse_uint(Parser *p, uint64_t most, uint64_t *out) {
-    if (!is_digit(peek(p))) return fail(p, "expected a number");
-    uint64_t x = 0;
-    p->token = p->at;
-    for (; p->at < p->end && is_digit(*p->at); p->at++) {
-        uint64_t digit = (uint64_t)(*p->at - '0');
-        if (x > (most - MIN(digit, most)) / 10 || digit > most)
-            return fail_token(p, "the number is larger than %llu", (unsigned long long)most);
-        x = x * 10 + digit;
-    }
-    *out = x;
-    return true;
-}
-
-static bool parse_u32(Parser *p, uint32_t *out) {
-    uint64_t x;
-    if (!parse_uint(p, UINT32_MAX - 1, &x)) return false;
-    *out = (uint32_t)x;
-    return true;
-}
-
-static bool parse_int(Parser *p, int64_t *out) {
-    bool negative = accept(p, '-');
-    uint64_t x;
-    if (!parse_uint(p, (uint64_t)INT64_MAX + negative, &x)) return false;
-    *out = negative ? (int64_t)(0 - x) : (int64_t)x;
-    return true;
-}
-
-static bool parse_i32(Parser *p, int32_t *out) {
-    int64_t x;
-    if (!parse_int(p, &x)) return false;
-    if (x < INT32_MIN || x > INT32_MAX)
-        return fail_token(p, "the number does not fit into 32 bits");
-    *out = (int32_t)x;
-    return true;
-}
-
-static bool parse_real(Parser *p, double *out) {
-    char text[NAME_SIZE];
-    size_t n = 0;
-    peek(p);
-    while (p->at + n < p->end && n + 1 < sizeof text &&
-           (is_digit(p->at[n]) || is_letter(p->at[n]) || strchr("+-.", p->at[n])) && p->at[n])
-        n++;
-    memcpy(text, p->at, n);
-    text[n] = 0;
-    char *rest;
-    double x = strtod(text, &rest);
-    if (!n || *rest) return fail(p, "expected a real number");
-    p->at += n;
-    *out = x;
-    return true;
-}
-
-static int hex_digit(char c) {
-    if (is_digit(c)) return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool parse_string(Parser *p, const char **out) {
-    if (!accept(p, '"')) return fail(p, "expected a text in quotes");
-    Buf text = {0};
-    bool good = true;
-    for (; p->at < p->end && *p->at != '"' && *p->at != '\n' && good; p->at++) {
-        char c = *p->at;
-        if (c == '\\') {
-            int high = p->end - p->at > 3 && p->at[1] == 'x' ? hex_digit(p->at[2]) : -1;
-            int low = high >= 0 ? hex_digit(p->at[3]) : -1;
-            good = low >= 0 && high + low > 0;
-            c = (char)(high * 16 + low);
-            if (good) p->at += 3;
-        }
-        good = good && c;
-        buf_write(&text, &c, 1);
-    }
-    if (!good)
-        fail(p, "`\\` must be followed by xNN, two hexadecimal digits that are not 00");
-    else if (!accept(p, '"'))
-        good = fail(p, "the text in quotes does not end in this line");
-    else
-        *out = arena_strndup(p->g->arena, text.n ? text.at : "", text.n);
-    buf_free(&text);
-    return good;
-}
-
-/* `-` (nothing), a bare word or a text in quotes. */
-static bool parse_name(Parser *p, const char **out) {
-    *out = "";
-    if (accept(p, '-')) return true;
-    size_t n = word_length(p);
-    if (!n) return parse_string(p, out);
-    *out = arena_strndup(p->g->arena, p->at, n);
-    p->at += n;
-    return true;
-}
-
-/* The word of an enum; what: with its article, for messages. */
-static bool parse_enum(Parser *p, const char *what, const Words *words, int *out) {
-    char word[NAME_SIZE];
-    if (!parse_word(p, what, word)) return false;
-    *out = word_find(words, word);
-    return *out >= 0 || fail_token(p, "expected %s, not `%s`", what, word);
-}
-
-static bool parse_dtype(Parser *p, int *out) {
-    char word[NAME_SIZE];
-    if (!parse_word(p, "a dtype", word)) return false;
-    *out = dtype_by_name(word);
-    return *out != DT_NONE || fail_token(p, "there is no dtype `%s`", word);
-}
-
-static bool parse_type(Parser *p, Type *t) {
-    int dtype;
-    *t = (Type){0};
-    if (!parse_dtype(p, &dtype)) return false;
-    const char *begin = p->token;
-    t->dtype = (uint8_t)dtype;
-    if (accept(p, '[')) {
-        do {
-            if (t->rank == MAX_RANK) return fail(p, "a type has at most %d axes", MAX_RANK);
-            if (!parse_int(p, &t->dim[t->rank])) return false;
-            t->rank++;
-        } while (accept(p, ','));
-        if (accept(p, ':') && !parse_u32(p, &t->pitch)) return false;
-        if (!expect(p, ']')) return false;
-    }
-    p->token = begin;
-    return type_sound(t) ||
-           fail_token(p, "no value can have the type %s", type_text(p->g->arena, t));
-}
-
-/* A span if there is one: file:line:col-line:col. */
-static bool parse_span(Parser *p, Span *at) {
-    *at = (Span){0};
-    if (!is_digit(peek(p))) return true;
-    Span s;
-    bool good = parse_u32(p, &s.file) && expect(p, ':') && parse_u32(p, &s.line) &&
-                expect(p, ':') && parse_u32(p, &s.col) && expect(p, '-') &&
-                parse_u32(p, &s.end_line) && expect(p, ':') && parse_u32(p, &s.end_col);
-    if (!good) return false;
-    if (!s.file || s.file > p->files.n) return fail_token(p, "there is no `file %u`", s.file);
-    s.file = p->files.at[s.file - 1];
-    *at = s;
-    return true;
-}
-
-static bool parse_address(Parser *p, uint64_t *address) {
-    *address = NO_ADDRESS;
-    if (!accept(p, '@')) return true;
-    bool host = accept_word(p, "host");
-    if ((host && !expect(p, '+')) || !parse_uint(p, HOST_BASE - 1, address)) return false;
-    *address += host ? HOST_BASE : 0;
-    return true;
-}
-
-/* (rep, dp): axes of the graph's mesh. */
-static bool parse_axes(Parser *p, AxisSet *set) {
-    const Mesh *mesh = &p->g->policy.mesh;
-    *set = 0;
-    if (!expect(p, '(')) return false;
-    for (bool first = true; !accept(p, ')'); first = false) {
-        char word[NAME_SIZE];
-        if ((!first && !expect(p, ',')) || !parse_word(p, "an axis", word)) return false;
-        int a = 0;
-        while (a < mesh->n && strcmp(word, axis_name(mesh->axis[a].role))) a++;
-        if (a == mesh->n) return fail_token(p, "the mesh has no axis `%s`", word);
-        *set |= (AxisSet)1 << a;
-    }
-    return true;
-}
-
-/* Value of a field; open: a number may stand for a word (attributes, whose range the verifier
- * checks). */
-static bool parse_field(Parser *p, const TextField *f, void *record, bool open) {
-    if (f->kind == TEXT_REAL) {
-        double x;
-        if (!parse_real(p, &x)) return false;
-        memcpy((char *)record + f->offset, &x, sizeof x);
-        return true;
-    }
-    int64_t x = -1;
-    char word[NAME_SIZE] = "";
-    if (f->kind == TEXT_AXES && peek(p) == '(') {
-        AxisSet axes;
-        if (!parse_axes(p, &axes)) return false;
-        text_field_set(f, record, axes);
-        return true;
-    }
-    bool number = f->kind == TEXT_INT || (open && !is_letter(peek(p)));
-    if (number ? !parse_int(p, &x) : !parse_word(p, "a word", word)) return false;
-    if (!number && f->kind == TEXT_BOOL)
-        x = !strcmp(word, "true") ? 1 : !strcmp(word, "false") ? 0 : -1;
-    if (!number && f->kind == TEXT_WORD) x = word_find(f->words, word);
-    if (!number && x < 0) return fail_token(p, "`%s` is no value of `%s`", word, f->name);
-    text_field_set(f, record, x);
-    return true;
-}
+enum { MOST_RANKS = 1 << 20 };
 
 /* ---- header ---- */
 
@@ -335,17 +19,17 @@ static bool parse_field(Parser *p, const TextField *f, void *record, bool open) 
 static bool parse_row(Parser *p, uint32_t row) {
     uint32_t number;
     if (!parse_u32(p, &number)) return false;
-    return number == row || fail_token(p, "this is row %u, not %u", row, number);
+    return number == row || parse_fail_token(p, "this is row %u, not %u", row, number);
 }
 
 static bool parse_file(Parser *p) {
     const char *base;
     uint64_t hash = 0;
     if (!parse_row(p, p->files.n + 1) || !parse_string(p, &base)) return false;
-    peek(p);
+    parse_peek(p);
     for (int i = 0; i < 16; i++, p->at++) {
-        int digit = p->at < p->end ? hex_digit(*p->at) : -1;
-        if (digit < 0) return fail(p, "expected a hash of 16 hexadecimal digits");
+        int digit = p->at < p->end ? parse_hex_digit(*p->at) : -1;
+        if (digit < 0) return parse_fail(p, "expected a hash of 16 hexadecimal digits");
         hash = hash << 4 | (uint64_t)digit;
     }
     uint32_t file = diag_add_file(p->g->diags, base, "", 0);
@@ -360,18 +44,18 @@ static bool parse_mesh(Parser *p) {
     Mesh *mesh = &p->g->policy.mesh;
     mesh->n = 0;
     int64_t ranks = 1;
-    while (peek(p) != '\n') {
+    while (parse_peek(p) != '\n') {
         char word[NAME_SIZE];
         int64_t size;
-        if (mesh->n == MESH_AXES) return fail(p, "the mesh has too many axes");
-        if (mesh->n && !expect(p, ',')) return false;
+        if (mesh->n == MESH_AXES) return parse_fail(p, "the mesh has too many axes");
+        if (mesh->n && !parse_expect(p, ',')) return false;
         if (!parse_word(p, "an axis", word)) return false;
         int role = 0;
         while (role < AXIS_ROLES && strcmp(word, axis_name((AxisRole)role))) role++;
-        if (role == AXIS_ROLES) return fail_token(p, "a mesh has no axis `%s`", word);
-        if (!expect(p, '=') || !parse_int(p, &size)) return false;
+        if (role == AXIS_ROLES) return parse_fail_token(p, "a mesh has no axis `%s`", word);
+        if (!parse_expect(p, '=') || !parse_int(p, &size)) return false;
         if (size < 1 || size > MOST_RANKS / ranks)
-            return fail_token(p, "a mesh has 1 to %d ranks", MOST_RANKS);
+            return parse_fail_token(p, "a mesh has 1 to %d ranks", MOST_RANKS);
         ranks *= size;
         mesh->axis[mesh->n].role = (AxisRole)role;
         mesh->axis[mesh->n++].size = size;
@@ -382,9 +66,9 @@ static bool parse_mesh(Parser *p) {
 /* Texts in quotes up to the closing bracket. */
 static bool parse_strings(Parser *p, StringList *list, char close) {
     *list = (StringList){0};
-    while (!accept(p, close)) {
+    while (!parse_accept(p, close)) {
         const char *s;
-        if (list->at.n && !expect(p, ',')) return false;
+        if (list->at.n && !parse_expect(p, ',')) return false;
         if (!parse_string(p, &s)) return false;
         vec_push(p->g->arena, &list->at, s);
     }
@@ -396,19 +80,20 @@ static bool parse_unit_policy(Parser *p) {
     int kind;
     if (!parse_enum(p, "a unit policy", &words_UnitPolicy, &kind)) return false;
     policy->unit = (UnitPolicy)kind;
-    if (policy->unit != UNIT_ROOT && !expect(p, '(')) return false;
+    if (policy->unit != UNIT_ROOT && !parse_expect(p, '(')) return false;
     if (policy->unit == UNIT_CLASS && !parse_strings(p, &policy->unit_classes, ')')) return false;
     if (policy->unit == UNIT_SIZE) {
         if (!parse_int(p, &policy->unit_size)) return false;
-        if (!accept(p, ')') && (!expect(p, ',') || !parse_strings(p, &policy->unit_leaf, ')')))
+        if (!parse_accept(p, ')') &&
+            (!parse_expect(p, ',') || !parse_strings(p, &policy->unit_leaf, ')')))
             return false;
     }
     if (policy->unit == UNIT_MANUAL) {
         policy->unit_manual.n = 0;
-        while (!accept(p, ')')) {
+        while (!parse_accept(p, ')')) {
             StringList one;
-            if (policy->unit_manual.n && !expect(p, ',')) return false;
-            if (!expect(p, '[') || !parse_strings(p, &one, ']')) return false;
+            if (policy->unit_manual.n && !parse_expect(p, ',')) return false;
+            if (!parse_expect(p, '[') || !parse_strings(p, &one, ']')) return false;
             vec_push(p->g->arena, &policy->unit_manual, one);
         }
     }
@@ -418,33 +103,33 @@ static bool parse_unit_policy(Parser *p) {
 static bool parse_by_hand(Parser *p) {
     Policy *policy = &p->g->policy;
     policy->unit_by_hand.n = 0;
-    if (!expect_word(p, "lists") || !expect(p, '(')) return false;
+    if (!parse_expect_word(p, "lists") || !parse_expect(p, '(')) return false;
     do {
         HandUnit u = {0};
-        if (!expect(p, '[') || !parse_strings(p, &u.paths, ']') || !parse_span(p, &u.span))
+        if (!parse_expect(p, '[') || !parse_strings(p, &u.paths, ']') || !parse_span(p, &u.span))
             return false;
         vec_push(p->g->arena, &policy->unit_by_hand, u);
-    } while (accept(p, ','));
-    return expect(p, ')');
+    } while (parse_accept(p, ','));
+    return parse_expect(p, ')');
 }
 
 static bool parse_recompute(Parser *p) {
     RecomputePolicy *r = &p->g->policy.recompute;
     for (bool first = true;; first = false) {
-        StringList *list = accept_word(p, "class")  ? &r->classes
-                           : accept_word(p, "ops")  ? &r->ops
-                           : accept_word(p, "keep") ? &r->keep
-                                                    : NULL;
-        if (!list && first) return fail(p, "expected `class`, `ops` or `keep`");
+        StringList *list = parse_accept_word(p, "class")  ? &r->classes
+                           : parse_accept_word(p, "ops")  ? &r->ops
+                           : parse_accept_word(p, "keep") ? &r->keep
+                                                          : NULL;
+        if (!list && first) return parse_fail(p, "expected `class`, `ops` or `keep`");
         if (!list) return parse_span(p, &r->span);
-        if (!expect(p, '(') || !parse_strings(p, list, ')')) return false;
+        if (!parse_expect(p, '(') || !parse_strings(p, list, ')')) return false;
     }
 }
 
 static bool parse_by_path(Parser *p) {
     Policy *policy = &p->g->policy;
     policy->by_path.n = 0;
-    if (!expect_word(p, "list") || !expect(p, '(')) return false;
+    if (!parse_expect_word(p, "list") || !parse_expect(p, '(')) return false;
     do {
         PathPolicy path = {0};
         int kind, reshard = RESHARD_POLICY;
@@ -456,13 +141,13 @@ static bool parse_by_path(Parser *p) {
         path.kind = (PathPolicyKind)kind;
         path.reshard = (UnitReshard)reshard;
         vec_push(p->g->arena, &policy->by_path, path);
-    } while (accept(p, ','));
-    return expect(p, ')');
+    } while (parse_accept(p, ','));
+    return parse_expect(p, ')');
 }
 
 static bool parse_one_policy(Parser *p) {
     char word[NAME_SIZE];
-    if (!parse_word(p, "the name of a policy", word) || !expect(p, '=')) return false;
+    if (!parse_word(p, "the name of a policy", word) || !parse_expect(p, '=')) return false;
     if (!strcmp(word, "unit")) return parse_unit_policy(p);
     if (!strcmp(word, "by_hand")) return parse_by_hand(p);
     if (!strcmp(word, "recompute")) return parse_recompute(p);
@@ -470,13 +155,13 @@ static bool parse_one_policy(Parser *p) {
     for (uint32_t i = 0; i < n_policy_fields; i++)
         if (!strcmp(word, policy_fields[i].name))
             return parse_field(p, &policy_fields[i], &p->g->policy, false);
-    return fail_token(p, "there is no policy `%s`", word);
+    return parse_fail_token(p, "there is no policy `%s`", word);
 }
 
 static bool parse_policy(Parser *p) {
     do {
         if (!parse_one_policy(p)) return false;
-    } while (accept(p, ','));
+    } while (parse_accept(p, ','));
     return true;
 }
 
@@ -487,14 +172,14 @@ static bool parse_module(Parser *p) {
     if (!parse_row(p, p->g->modules.n) || !parse_string(p, &m.path) ||
         !parse_name(p, &m.class_name))
         return false;
-    if (accept_word(p, "parent") && !parse_i32(p, &m.parent)) return false;
+    if (parse_accept_word(p, "parent") && !parse_i32(p, &m.parent)) return false;
     if (!parse_span(p, &m.span)) return false;
     vec_push(p->g->arena, &p->g->modules, m);
     return true;
 }
 
 static bool parse_param_name(Parser *p, ParamName *name) {
-    return parse_string(p, &name->path) && expect_word(p, "module") &&
+    return parse_string(p, &name->path) && parse_expect_word(p, "module") &&
            parse_i32(p, &name->module) && parse_span(p, &name->span);
 }
 
@@ -503,12 +188,12 @@ static bool parse_init(Parser *p, Param *q) {
     if (!parse_enum(p, "an initial value", &words_InitKind, &init)) return false;
     q->init = (InitKind)init;
     if (q->init != INIT_NORMAL) return true;
-    if (!expect(p, '(') || !parse_real(p, &q->init_std)) return false;
-    if (accept(p, ',')) {
+    if (!parse_expect(p, '(') || !parse_real(p, &q->init_std)) return false;
+    if (parse_accept(p, ',')) {
         q->init_mean = q->init_std;
         if (!parse_real(p, &q->init_std)) return false;
     }
-    return expect(p, ')');
+    return parse_expect(p, ')');
 }
 
 static bool parse_param(Parser *p) {
@@ -518,25 +203,25 @@ static bool parse_param(Parser *p) {
         return false;
     q.key = q.name.path;
     q.compute_dtype = q.reduce_dtype = q.type.dtype;
-    while (accept_word(p, "alias")) {
+    while (parse_accept_word(p, "alias")) {
         ParamName name = {0};
         if (!parse_param_name(p, &name)) return false;
         vec_push(p->g->arena, &q.aliases, name);
     }
-    if (accept_word(p, "key") && !parse_string(p, &q.key)) return false;
-    if (accept_word(p, "checkpoint") && !parse_string(p, &q.checkpoint)) return false;
-    q.checkpoint_transposed = accept_word(p, "transposed");
-    if (accept_word(p, "compute") && !parse_dtype(p, &q.compute_dtype)) return false;
-    if (accept_word(p, "reduce") && !parse_dtype(p, &q.reduce_dtype)) return false;
-    q.no_decay = accept_word(p, "no_decay");
-    q.frozen = accept_word(p, "frozen");
-    q.keep_f32 = accept_word(p, "keep_f32");
-    q.replicate = accept_word(p, "replicate");
-    if (accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
-    q.matrix = accept_word(p, "matrix");
-    if (accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
-    q.grouped = accept_word(p, "lr");
-    if (q.grouped && (!parse_real(p, &q.lr_factor) || !expect_word(p, "decay") ||
+    if (parse_accept_word(p, "key") && !parse_string(p, &q.key)) return false;
+    if (parse_accept_word(p, "checkpoint") && !parse_string(p, &q.checkpoint)) return false;
+    q.checkpoint_transposed = parse_accept_word(p, "transposed");
+    if (parse_accept_word(p, "compute") && !parse_dtype(p, &q.compute_dtype)) return false;
+    if (parse_accept_word(p, "reduce") && !parse_dtype(p, &q.reduce_dtype)) return false;
+    q.no_decay = parse_accept_word(p, "no_decay");
+    q.frozen = parse_accept_word(p, "frozen");
+    q.keep_f32 = parse_accept_word(p, "keep_f32");
+    q.replicate = parse_accept_word(p, "replicate");
+    if (parse_accept_word(p, "axis") && !parse_int(p, &q.split_axis)) return false;
+    q.matrix = parse_accept_word(p, "matrix");
+    if (parse_accept_word(p, "gather") && !parse_dtype(p, &q.gather)) return false;
+    q.grouped = parse_accept_word(p, "lr");
+    if (q.grouped && (!parse_real(p, &q.lr_factor) || !parse_expect_word(p, "decay") ||
                       !parse_real(p, &q.weight_decay)))
         return false;
     vec_push(p->g->arena, &p->g->params, q);
@@ -553,11 +238,11 @@ static bool parse_state(Parser *p) {
         return false;
     s.role = (StateRole)role;
     if (!parse_string(p, &s.name) || !parse_type(p, &s.type)) return false;
-    if (accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
-    if (accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
+    if (parse_accept_word(p, "param") && !parse_i32(p, &s.param)) return false;
+    if (parse_accept_word(p, "group") && !parse_i32(p, &s.group)) return false;
     s.split = AS_GROUP;
-    if (accept_word(p, "split") && !parse_axes(p, &s.split)) return false;
-    if (accept_word(p, "partial") && !parse_axes(p, &s.partial)) return false;
+    if (parse_accept_word(p, "split") && !parse_axes(p, &s.split)) return false;
+    if (parse_accept_word(p, "partial") && !parse_axes(p, &s.partial)) return false;
     if (!parse_address(p, &s.address)) return false;
     vec_push(p->g->arena, &p->g->states, s);
     return true;
@@ -566,7 +251,7 @@ static bool parse_state(Parser *p) {
 static bool parse_batch_field(Parser *p) {
     Field f = {0};
     if (!parse_row(p, p->g->fields.n) || !parse_string(p, &f.name) || !parse_type(p, &f.type) ||
-        !expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging))
+        !parse_expect_word(p, "staging") || !parse_uint(p, INT64_MAX, &f.staging))
         return false;
     vec_push(p->g->arena, &p->g->fields, f);
     return true;
@@ -576,54 +261,54 @@ static bool parse_unit(Parser *p) {
     Unit u = {0};
     int32_t row = 0;
     if (!parse_row(p, p->g->units.n) || !parse_string(p, &u.name) ||
-        !parse_name(p, &u.class_name) || !expect_word(p, "modules"))
+        !parse_name(p, &u.class_name) || !parse_expect_word(p, "modules"))
         return false;
-    while (is_digit(peek(p)) || (u.modules.n && accept(p, ','))) {
+    while (parse_is_digit(parse_peek(p)) || (u.modules.n && parse_accept(p, ','))) {
         if (!parse_i32(p, &row)) return false;
         vec_push(p->g->arena, &u.modules, row);
     }
-    if (!expect_word(p, "groups")) return false;
-    while (is_digit(peek(p)) || (u.groups.n && accept(p, ','))) {
+    if (!parse_expect_word(p, "groups")) return false;
+    while (parse_is_digit(parse_peek(p)) || (u.groups.n && parse_accept(p, ','))) {
         if (!parse_i32(p, &row)) return false;
         vec_push(p->g->arena, &u.groups, row);
     }
-    if (!expect_word(p, "below") || !parse_int(p, &u.below) || !expect_word(p, "owned") ||
-        !parse_int(p, &u.owned))
+    if (!parse_expect_word(p, "below") || !parse_int(p, &u.below) ||
+        !parse_expect_word(p, "owned") || !parse_int(p, &u.owned))
         return false;
     int reshard = UNIT_RESHARDS - 1; /* .. RESHARD_POLICY, 0, which is not written */
-    while (reshard && !accept_word(p, word_of(&words_UnitReshard, reshard))) reshard--;
+    while (reshard && !parse_accept_word(p, word_of(&words_UnitReshard, reshard))) reshard--;
     u.reshard = (UnitReshard)reshard;
-    u.is_root = accept_word(p, "root");
+    u.is_root = parse_accept_word(p, "root");
     vec_push(p->g->arena, &p->g->units, u);
     return true;
 }
 
 static bool parse_group(Parser *p) {
     Group q = {0};
-    if (!parse_row(p, p->g->groups.n) || !expect_word(p, "unit") || !parse_i32(p, &q.unit))
+    if (!parse_row(p, p->g->groups.n) || !parse_expect_word(p, "unit") || !parse_i32(p, &q.unit))
         return false;
-    q.matrices = accept_word(p, "matrices");
-    q.trainable = q.matrices || accept_word(p, "trainable");
-    if ((!q.trainable && !expect_word(p, "frozen")) || !expect_word(p, "master") ||
-        !parse_dtype(p, &q.master_dtype) || !expect_word(p, "compute") ||
-        !parse_dtype(p, &q.compute_dtype) || !expect_word(p, "reduce") ||
+    q.matrices = parse_accept_word(p, "matrices");
+    q.trainable = q.matrices || parse_accept_word(p, "trainable");
+    if ((!q.trainable && !parse_expect_word(p, "frozen")) || !parse_expect_word(p, "master") ||
+        !parse_dtype(p, &q.master_dtype) || !parse_expect_word(p, "compute") ||
+        !parse_dtype(p, &q.compute_dtype) || !parse_expect_word(p, "reduce") ||
         !parse_dtype(p, &q.reduce_dtype))
         return false;
     q.wire_dtype = q.compute_dtype;
-    if (accept_word(p, "wire") && !parse_dtype(p, &q.wire_dtype)) return false;
-    if (!expect_word(p, "params")) return false;
-    while (is_digit(peek(p)) || (q.params.n && accept(p, ','))) {
+    if (parse_accept_word(p, "wire") && !parse_dtype(p, &q.wire_dtype)) return false;
+    if (!parse_expect_word(p, "params")) return false;
+    while (parse_is_digit(parse_peek(p)) || (q.params.n && parse_accept(p, ','))) {
         GroupParam one = {0};
-        if (!parse_i32(p, &one.param) || !expect(p, '@') || !parse_int(p, &one.offset) ||
-            (accept(p, '/') && !parse_int(p, &one.chunk)))
+        if (!parse_i32(p, &one.param) || !parse_expect(p, '@') || !parse_int(p, &one.offset) ||
+            (parse_accept(p, '/') && !parse_int(p, &one.chunk)))
             return false;
         vec_push(p->g->arena, &q.params, one);
     }
-    if (!expect_word(p, "unpadded") || !parse_int(p, &q.layout.unpadded) ||
-        !expect_word(p, "padded") || !parse_int(p, &q.layout.padded) || !expect_word(p, "shard") ||
-        !parse_int(p, &q.layout.shard))
+    if (!parse_expect_word(p, "unpadded") || !parse_int(p, &q.layout.unpadded) ||
+        !parse_expect_word(p, "padded") || !parse_int(p, &q.layout.padded) ||
+        !parse_expect_word(p, "shard") || !parse_int(p, &q.layout.shard))
         return false;
-    if (accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
+    if (parse_accept_word(p, "split") && !parse_axes(p, &q.layout.split)) return false;
     vec_push(p->g->arena, &p->g->groups, q);
     return true;
 }
@@ -634,8 +319,8 @@ static bool parse_lettered(Parser *p, char letter, uint32_t most, uint32_t *out)
     if (!parse_word(p, "a name of a value", word)) return false;
     char *rest;
     unsigned long n = strtoul(word + 1, &rest, 10);
-    if (word[0] != letter || !is_digit(word[1]) || *rest || n >= most)
-        return fail_token(p, "there is no `%s` here", word);
+    if (word[0] != letter || !parse_is_digit(word[1]) || *rest || n >= most)
+        return parse_fail_token(p, "there is no `%s` here", word);
     *out = (uint32_t)n;
     return true;
 }
@@ -647,54 +332,56 @@ static bool parse_step(Parser *p, const Formula *f, FormulaStep *s) {
     uint32_t n;
     if (!parse_dtype(p, &dtype) || !parse_word(p, "a function", word)) return false;
     *s = (FormulaStep){.function = (uint16_t)scalar_by_name(word), .dtype = (uint8_t)dtype};
-    if (s->function == SCALAR_COUNT) return fail_token(p, "there is no function `%s`", word);
-    if (!expect(p, '(')) return false;
+    if (s->function == SCALAR_COUNT) return parse_fail_token(p, "there is no function `%s`", word);
+    if (!parse_expect(p, '(')) return false;
     int arity = scalar_arity(s->function);
     for (int a = 0; a < arity; a++) {
-        if (a && !expect(p, ',')) return false;
-        bool own = peek(p) == 't'; /* a step's */
+        if (a && !parse_expect(p, ',')) return false;
+        bool own = parse_peek(p) == 't'; /* a step's */
         if (!parse_lettered(p, own ? 't' : 'x', own ? f->n_step : f->n_in, &n)) return false;
         s->arg[a] = (uint8_t)(own ? f->n_in + n : n);
     }
     bool number = scalar_has_number(s->function);
-    if (number && ((arity && !expect(p, ',')) || !parse_real(p, &s->number))) return false;
+    if (number && ((arity && !parse_expect(p, ',')) || !parse_real(p, &s->number))) return false;
     for (int i = 0; i < scalar_move(s->function); i++)
-        if (!expect(p, ',') || !parse_u32(p, formula_word(s, i))) return false;
-    if (!expect(p, ')')) return false;
-    if (!accept(p, '-')) return true;
-    if (!expect(p, '>') || !parse_lettered(p, 'y', FORMULA_RESULTS, &n)) return false;
+        if (!parse_expect(p, ',') || !parse_u32(p, formula_word(s, i))) return false;
+    if (!parse_expect(p, ')')) return false;
+    if (!parse_accept(p, '-')) return true;
+    if (!parse_expect(p, '>') || !parse_lettered(p, 'y', FORMULA_RESULTS, &n)) return false;
     s->result = (uint8_t)(n + 1);
     return true;
 }
 
 static bool parse_formula(Parser *p) {
     Formula f = {0};
-    if (!parse_row(p, p->g->formulas.n) || !expect_word(p, "operands") || !parse_u32(p, &f.n_in))
+    if (!parse_row(p, p->g->formulas.n) || !parse_expect_word(p, "operands") ||
+        !parse_u32(p, &f.n_in))
         return false;
-    if (f.n_in > FORMULA_OPERANDS) return fail_token(p, "at most %d operands", FORMULA_OPERANDS);
-    if (!expect(p, ':')) return false;
+    if (f.n_in > FORMULA_OPERANDS)
+        return parse_fail_token(p, "at most %d operands", FORMULA_OPERANDS);
+    if (!parse_expect(p, ':')) return false;
     do {
-        if (f.n_step == FORMULA_STEPS) return fail(p, "at most %d steps", FORMULA_STEPS);
+        if (f.n_step == FORMULA_STEPS) return parse_fail(p, "at most %d steps", FORMULA_STEPS);
         FormulaStep *s = &f.step[f.n_step];
         if (!parse_step(p, &f, s)) return false;
         f.n_out = MAX(f.n_out, s->result);
         f.n_step++;
-    } while (accept(p, ';'));
+    } while (parse_accept(p, ';'));
     vec_push(p->g->arena, &p->g->formulas, f);
     return true;
 }
 
 static bool parse_arena(Parser *p) {
     Graph *g = p->g;
-    bool device = expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
-                  expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
-                  expect_word(p, "workspace") && expect_word(p, "cpu") &&
-                  parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) &&
-                  expect_word(p, "cuda") &&
-                  parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
-    if (!device || !accept_word(p, "host")) return device;
-    return expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->host_persistent) &&
-           expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->host_bytes);
+    bool device =
+        parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->persistent_bytes) &&
+        parse_expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->arena_bytes) &&
+        parse_expect_word(p, "workspace") && parse_expect_word(p, "cpu") &&
+        parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CPU]) && parse_expect_word(p, "cuda") &&
+        parse_uint(p, INT64_MAX, &g->workspace_bytes[DEVICE_CUDA]);
+    if (!device || !parse_accept_word(p, "host")) return device;
+    return parse_expect_word(p, "persistent") && parse_uint(p, INT64_MAX, &g->host_persistent) &&
+           parse_expect_word(p, "bytes") && parse_uint(p, INT64_MAX, &g->host_bytes);
 }
 
 /* ---- programs ---- */
@@ -704,19 +391,19 @@ static bool parse_program(Parser *p) {
     if (!parse_enum(p, "the kind of program", &words_ProgramKind, &kind)) return false;
     uint32_t row = graph_add_program(p->g, (ProgramKind)kind);
     p->program = &p->g->programs.at[row];
-    return !accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
+    return !parse_accept_word(p, "peak") || parse_uint(p, INT64_MAX, &p->program->peak);
 }
 
 /* The number after `%` or `#`; every number takes two bytes of text, so the text bounds them. */
 static bool parse_number(Parser *p, char sign, uint32_t *out) {
-    if (!expect(p, sign) || !parse_u32(p, out)) return false;
-    return *out <= p->size || fail_token(p, "the number %u is out of all proportion", *out);
+    if (!parse_expect(p, sign) || !parse_u32(p, out)) return false;
+    return *out <= p->size || parse_fail_token(p, "the number %u is out of all proportion", *out);
 }
 
 static bool define(Parser *p, Numbers *map, char sign, uint32_t number, uint32_t index) {
     while (map->at.n <= number) vec_push(p->scratch, &map->at, NO_VALUE);
     if (map->at.at[number] != NO_VALUE)
-        return fail_token(p, "%c%u is defined a second time", sign, number);
+        return parse_fail_token(p, "%c%u is defined a second time", sign, number);
     map->at.at[number] = index;
     return true;
 }
@@ -725,37 +412,37 @@ static bool define(Parser *p, Numbers *map, char sign, uint32_t number, uint32_t
 static bool parse_references(Parser *p, char sign, uint32_t *n, uint32_t **slots) {
     uint32_t first = p->references.n;
     do {
-        peek(p);
+        parse_peek(p);
         Reference r = {
             .line = p->line, .col = (uint32_t)(p->at - p->line_start) + 1, .is_op = sign == '#'};
         if (!parse_number(p, sign, &r.number)) return false;
         vec_push(p->scratch, &p->references, r);
-    } while (accept(p, ','));
+    } while (parse_accept(p, ','));
     *n = p->references.n - first;
     *slots = arena_array(p->g->arena, uint32_t, *n);
     for (uint32_t i = 0; i < *n; i++) p->references.at[first + i].slot = *slots + i;
-    return expect(p, ')');
+    return parse_expect(p, ')');
 }
 
 static bool parse_results(Parser *p, Op *op) {
     op->out = p->g->values.n;
-    if (peek(p) != '%') return true;
+    if (parse_peek(p) != '%') return true;
     do {
         uint32_t number;
         Value v = {.def = p->g->ops.n, .result = op->n_out};
         if (!parse_number(p, '%', &number) || !define(p, &p->values, '%', number, p->g->values.n) ||
-            !expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address) ||
-            (accept_word(p, "slot") && !parse_axes(p, &v.slots)))
+            !parse_expect(p, ':') || !parse_type(p, &v.type) || !parse_address(p, &v.address) ||
+            (parse_accept_word(p, "slot") && !parse_axes(p, &v.slots)))
             return false;
         graph_add_value(p->g, &v);
         op->n_out++;
-    } while (accept(p, ','));
-    return expect(p, '=');
+    } while (parse_accept(p, ','));
+    return parse_expect(p, '=');
 }
 
 static bool parse_attrs(Parser *p, Op *op) {
     Attrs attr = attrs_default(op->kind);
-    bool any = accept(p, '{');
+    bool any = parse_accept(p, '{');
     op->attr = graph_attrs(p->g, op->kind, NULL);
     if (!any) return true;
     char word[NAME_SIZE];
@@ -764,29 +451,29 @@ static bool parse_attrs(Parser *p, Op *op) {
         int i = 0;
         while (i < ATTR_COUNT && strcmp(word, attr_fields[i].name)) i++;
         if (i == ATTR_COUNT || !(op_info[op->kind].attrs >> i & 1))
-            return fail_token(p, "`%s` has no attribute `%s`", op_info[op->kind].name, word);
-        if (!expect(p, '=') || !parse_field(p, &attr_fields[i], &attr, true)) return false;
-    } while (accept(p, ','));
+            return parse_fail_token(p, "`%s` has no attribute `%s`", op_info[op->kind].name, word);
+        if (!parse_expect(p, '=') || !parse_field(p, &attr_fields[i], &attr, true)) return false;
+    } while (parse_accept(p, ','));
     op->attr = graph_attrs(p->g, op->kind, &attr);
-    return expect(p, '}');
+    return parse_expect(p, '}');
 }
 
 static bool parse_stream(Parser *p, Op *op) {
     int stream;
-    if (!accept(p, '[')) return true;
+    if (!parse_accept(p, '[')) return true;
     if (!parse_enum(p, "a stream", &words_StreamKind, &stream)) return false;
     op->stream = (uint8_t)stream;
-    return expect(p, ']');
+    return parse_expect(p, ']');
 }
 
 /* !phase unit N "path" span */
 static bool parse_op_tail(Parser *p, Op *op) {
     int phase;
-    if (!expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
+    if (!parse_expect(p, '!') || !parse_enum(p, "a phase", &words_Phase, &phase)) return false;
     op->phase = (uint8_t)phase;
-    op->recomputed = accept_word(p, "recomputed");
-    if (accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
-    return (accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
+    op->recomputed = parse_accept_word(p, "recomputed");
+    if (parse_accept_word(p, "unit") && !parse_i32(p, &op->unit)) return false;
+    return (parse_accept(p, '-') || parse_string(p, &op->path)) && parse_span(p, &op->span);
 }
 
 static bool parse_op(Parser *p) {
@@ -796,12 +483,12 @@ static bool parse_op(Parser *p) {
     char word[NAME_SIZE];
     bool good = parse_number(p, '#', &number) && define(p, &p->ops, '#', number, g->ops.n) &&
                 parse_stream(p, &op);
-    if (good && accept_word(p, "wait"))
-        good = expect(p, '(') && parse_references(p, '#', &op.n_edge, &op.edge);
+    if (good && parse_accept_word(p, "wait"))
+        good = parse_expect(p, '(') && parse_references(p, '#', &op.n_edge, &op.edge);
     good = good && parse_results(p, &op) && parse_word(p, "the name of an op", word);
     if (good) op.kind = (OpKind)op_by_name(word);
-    if (good && op.kind == OP_COUNT) good = fail_token(p, "there is no op `%s`", word);
-    if (good && accept(p, '(')) good = parse_references(p, '%', &op.n_in, &op.in);
+    if (good && op.kind == OP_COUNT) good = parse_fail_token(p, "there is no op `%s`", word);
+    if (good && parse_accept(p, '(')) good = parse_references(p, '%', &op.n_in, &op.in);
     good = good && parse_attrs(p, &op) && parse_op_tail(p, &op);
     if (!good) { /* its values stay, so that their readers are not reported too */
         p->references.n = references;
@@ -827,20 +514,20 @@ static bool parse_record(Parser *p, bool first) {
     };
     if (first) {
         int level;
-        if (!expect_word(p, "graph") || !parse_enum(p, "a level", &words_OpLevel, &level))
+        if (!parse_expect_word(p, "graph") || !parse_enum(p, "a level", &words_OpLevel, &level))
             return false;
         p->g->level = (OpLevel)level;
         return true;
     }
-    if (p->program && peek(p) == '#') return parse_op(p);
+    if (p->program && parse_peek(p) == '#') return parse_op(p);
     if (p->program) {
-        if (!expect_word(p, "end")) return false;
+        if (!parse_expect_word(p, "end")) return false;
         p->program = NULL;
         return true;
     }
     for (size_t i = 0; i < ARRAY_LEN(records); i++)
-        if (accept_word(p, records[i].word)) return records[i].parse(p);
-    return fail(p, "expected a table row or a program");
+        if (parse_accept_word(p, records[i].word)) return records[i].parse(p);
+    return parse_fail(p, "expected a table row or a program");
 }
 
 static void next_line(Parser *p) {
@@ -865,7 +552,8 @@ static void resolve(Parser *p) {
         *r->slot = r->number < map->at.n ? map->at.at[r->number] : NO_VALUE;
         p->failed = false;
         if (*r->slot == NO_VALUE)
-            fail_there(p, r->line, r->col, "%c%u is not defined", r->is_op ? '#' : '%', r->number);
+            parse_fail_there(p, r->line, r->col, "%c%u is not defined", r->is_op ? '#' : '%',
+                             r->number);
     }
 }
 
@@ -878,21 +566,21 @@ Graph *graph_parse(Arena *a, DiagSet *ds, const char *name, const char *text, si
                 .line_start = text,
                 .line = 1,
                 .size = n};
-    if (n >= UINT32_MAX) fail(&p, "the text is larger than 4 GiB");
+    if (n >= UINT32_MAX) parse_fail(&p, "the text is larger than 4 GiB");
     bool first = true;
     while (p.at < p.end && p.errors <= MOST_ERRORS) {
         p.failed = false;
-        if (peek(&p) != '\n') {
+        if (parse_peek(&p) != '\n') {
             bool good = parse_record(&p, first);
             if (first && !good) break;
-            if (good && peek(&p) != '\n') fail(&p, "the line should end here");
+            if (good && parse_peek(&p) != '\n') parse_fail(&p, "the line should end here");
             first = false;
         }
         next_line(&p);
     }
     p.failed = false;
-    if (first && !p.errors) fail(&p, "a graph starts with `graph` and its level");
-    if (p.program && !p.errors) fail(&p, "the program does not end: `end` is missing");
+    if (first && !p.errors) parse_fail(&p, "a graph starts with `graph` and its level");
+    if (p.program && !p.errors) parse_fail(&p, "the program does not end: `end` is missing");
     resolve_states(&p);
     if (!p.errors) resolve(&p);
     arena_free(p.scratch);
