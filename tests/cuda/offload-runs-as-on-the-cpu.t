@@ -1,7 +1,9 @@
-# RUN: for s in f32 bf16; do %python %root/tests/cuda/emulated.py %fsdpc %fsdp-run %build %t net.fsd 2 same -s "train.precision=$s"; done
-# What is in pinned host memory is copied beside the computation, and recorded programs hold the copies: the losses of the cpu, in every order.
+# RUN: for how in "" ', path = "."'; do sed "s/HOW/$how/" net.fsd > one.fsd; for s in f32 bf16; do %python %root/tests/cuda/emulated.py %fsdpc %fsdp-run %build %t one.fsd 2 same -s "train.precision=$s"; done; done
+# RUN: %fsdpc compile -q -n 1 one.fsd -o p && FSDP_CUDA_GRAPH=1 %t/fsdp-run --quiet --device cuda p 2>&1 | grep -a ^error
+# What is in pinned host memory is copied beside the computation, in recorded programs too; what is in a file as pageable
+# memory is, outside of graphs: the losses of the cpu, in every order.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
-# TIME: 240
+# TIME: 480
 ==== net.fsd
 module Block {
   a : Linear(12, 20, bias = true)
@@ -21,9 +23,15 @@ module Net {
 model = Net
 data { train = synthetic_tokens(vocab = 128); val = synthetic_tokens(vocab = 128, seed = 2); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 12; accumulate = 3; steps = 6; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 2; eval_steps = 2 }
-shard { unit = Block; offload = (states = cpu, params = cpu, grads = cpu) }
+shard { unit = Block; offload = (states = cpu, params = cpu, grads = cpuHOW) }
 ==== out
 losses as on the cpu
 the same bits in every order
 losses as on the cpu
 the same bits in every order
+losses as on the cpu
+the same bits in every order
+losses as on the cpu
+the same bits in every order
+error: FSDP_CUDA_GRAPH=1: a graph holds no copies of what is offloaded to a file
+==== exit 2
