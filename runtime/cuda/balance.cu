@@ -177,8 +177,7 @@ enum { AVERAGE_THREADS = 256, AVERAGE_BLOCKS = 1024 };
 __global__ void __launch_bounds__(AVERAGE_THREADS)
     sum_elements(int64_t *stats, const void *x, int dtype, int64_t n, Counted c) {
     __shared__ int64_t words[AVERAGE_WORDS];
-    if (threadIdx.x < AVERAGE_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
+    begin_words(words);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         words[EXACT_COUNT] = n;
         words[AVERAGE_TARGETS] = c.n_targets;
@@ -195,9 +194,7 @@ __global__ void __launch_bounds__(AVERAGE_THREADS)
     for (int64_t i = first; c.targets && i < c.n_targets; i += (int64_t)gridDim.x * blockDim.x)
         ignored += c.targets[i] == c.ignore;
     if (ignored) add_word(&words[AVERAGE_TARGETS], -ignored);
-    __syncthreads();
-    if (threadIdx.x < AVERAGE_WORDS && words[threadIdx.x])
-        add_word(&stats[threadIdx.x], words[threadIdx.x]);
+    end_words(stats, words);
 }
 
 KERNEL(average) {

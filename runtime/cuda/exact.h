@@ -21,6 +21,17 @@ DEVICE void add_word(int64_t *word, int64_t x) {
     atomicAdd((unsigned long long *)word, (unsigned long long)x);
 }
 
+/* A block's words in shared memory: zeros at first, added to those in device memory at last. */
+template <int count> DEVICE void begin_words(int64_t (&words)[count]) {
+    if (threadIdx.x < count) words[threadIdx.x] = 0;
+    __syncthreads();
+}
+template <int count> DEVICE void end_words(int64_t *result, const int64_t (&words)[count]) {
+    __syncthreads();
+    if (threadIdx.x < count && words[threadIdx.x])
+        add_word(&result[threadIdx.x], words[threadIdx.x]);
+}
+
 /* Adds the lanes' `count` terms each to the words (shared or device memory), which all 32 lanes
  * must do together; lost: a lane's numbers that are not finite. */
 template <int count> DEVICE void exact_add_terms(int64_t *words, double *x, int lost) {

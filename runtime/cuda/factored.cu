@@ -116,8 +116,7 @@ DEVICE void sum_squares(const Factored &f, const Part &p, int64_t e, double unit
 __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) {
     __shared__ int64_t words[EXACT_WORDS];
     Part p = part_of(f);
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
+    begin_words(words);
     double norm = f.scale[SCALE_NORM];
     bool squares = norm > 0.0 && norm < 1e300;
     double unit = squares ? power_of_two(HIGH_BITS - top_exponent(f.scale)) : 0.0;
@@ -133,10 +132,8 @@ __global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) 
             exact_add<EIGHT>(words, w.x, true);
         }
     }
-    __syncthreads();
     int64_t *total = own + 2 * p.s->shape.matrices * (p.s->shape.rows + p.s->shape.columns);
-    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
-        add_word(&total[threadIdx.x], words[threadIdx.x]);
+    end_words(total, words);
 }
 
 /* ---- factored_means */
@@ -205,8 +202,7 @@ DEVICE Eight steps_of(const Factored &f, const Part &p, const float *own, int64_
 __global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m, int64_t *rms) {
     __shared__ int64_t words[EXACT_WORDS];
     Part p = part_of(f);
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
+    begin_words(words);
     int64_t stride = p.blocks * THREADS * EIGHT;
     int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
     for (; is_part(p); next_part(f, p)) {
@@ -217,10 +213,8 @@ __global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m,
             exact_add<EIGHT>(words, u.x, true);
         }
     }
-    __syncthreads();
     int64_t *total = rms + (int64_t)param_row(f) * EXACT_WORDS;
-    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
-        add_word(&total[threadIdx.x], words[threadIdx.x]);
+    end_words(total, words);
 }
 
 struct Limits {

@@ -365,8 +365,7 @@ DEVICE Eight differences(const void *x, int dtype, const float *target, int64_t 
 __global__ void __launch_bounds__(LOSS_THREADS)
     sum_differences(int64_t *result, const void *x, int dtype, const float *target, int64_t n) {
     __shared__ int64_t words[EXACT_WORDS];
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
+    begin_words(words);
     if (blockIdx.x == 0 && threadIdx.x == 0) words[EXACT_COUNT] = n;
     /* whole warps stay together: the loop's bound is that of the warp's first lane */
     int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
@@ -374,9 +373,7 @@ __global__ void __launch_bounds__(LOSS_THREADS)
     for (int64_t at = warp; at < n; at += stride)
         exact_add<EIGHT>(words, differences(x, dtype, target, at + threadIdx.x % WARP * EIGHT, n).x,
                          true);
-    __syncthreads();
-    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
-        add_word(&result[threadIdx.x], words[threadIdx.x]);
+    end_words(result, words);
 }
 
 KERNEL(mse) {

@@ -112,8 +112,7 @@ KERNEL(muon_momentum) {
 
 __global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const float *u, int64_t n) {
     __shared__ int64_t words[EXACT_WORDS];
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
+    begin_words(words);
     int64_t stride = (int64_t)gridDim.x * THREADS * EIGHT;
     /* whole warps stay together: the loop's bound is that of the warp's first lane */
     int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
@@ -122,9 +121,7 @@ __global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const flo
         Eight x = load8(u, DT_F32, i < n ? i : 0, i < n ? n - i : 0);
         exact_add<EIGHT>(words, x.x, true);
     }
-    __syncthreads();
-    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
-        add_word(&result[threadIdx.x], words[threadIdx.x]);
+    end_words(result, words);
 }
 
 /* x = u / max(|u|, 1e-7) */

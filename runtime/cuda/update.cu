@@ -56,16 +56,6 @@ DEVICE void each_norm_numbers(const void *g, int dtype, int64_t from, int64_t to
     }
 }
 
-DEVICE void begin_words(int64_t *words) {
-    if (threadIdx.x < EXACT_WORDS) words[threadIdx.x] = 0;
-    __syncthreads();
-}
-DEVICE void end_words(int64_t *result, const int64_t *words) {
-    __syncthreads();
-    if (threadIdx.x < EXACT_WORDS && words[threadIdx.x])
-        add_word(&result[threadIdx.x], words[threadIdx.x]);
-}
-
 __global__ void __launch_bounds__(UPDATE_THREADS)
     largest_number(int32_t *result, const void *g, int dtype, int64_t from, int64_t to) {
     int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT;
