@@ -6,8 +6,8 @@
 sum_leading reads 4 bytes: no thread of the block wrote there
 iota writes 4 bytes: that is no operand to do so with
 layer_norm reads 16 bytes: that is not aligned to 16 bytes
+grad_norm reads 16 bytes: that is not aligned to 16 bytes
 grad_norm reads 8 bytes: wrote it without a barrier in between
-grad_norm writes 8 bytes: wrote it without a barrier in between
 attention reads 2 bytes: a copy that nobody has waited for writes there
 attention reads 4 bytes: a copy that nobody has waited for writes there
 ==== exit 66
