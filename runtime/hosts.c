@@ -178,13 +178,19 @@ int32_t hosts_lost(const Hosts *h) {
 
 /* ---- their ranks */
 
-void hosts_share(const Hosts *h, int32_t ranks, int32_t *share) {
-    int64_t places = 0, before = 0, given = 0;
-    bool all = hosts_lost(h) == 0;
+static int64_t places_left(const Hosts *h) {
+    int64_t places = 0;
     for (int32_t i = 0; i < h->n; i++) places += h->host[i].lost ? 0 : h->host[i].places;
+    return places;
+}
+
+bool hosts_have_room(const Hosts *h, int32_t ranks) { return places_left(h) >= ranks; }
+
+void hosts_share(const Hosts *h, int32_t ranks, int32_t *share) {
+    int64_t places = places_left(h), before = 0, given = 0;
     for (int32_t i = 0; i < h->n; i++) {
         if (!h->host[i].lost) before += h->host[i].places;
-        int64_t up_to = all ? MIN(before, (int64_t)ranks) : before * ranks / places;
+        int64_t up_to = places >= ranks ? MIN(before, (int64_t)ranks) : before * ranks / places;
         share[i] = (int32_t)(up_to - given);
         given = up_to;
     }

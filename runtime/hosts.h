@@ -21,8 +21,10 @@ void hosts_free(Hosts *h);
 /* Asks all of them, as mpirun reaches them, and waits for their answers; sets known and lost. */
 void hosts_ask(Hosts *h);
 int32_t hosts_lost(const Hosts *h);
-/* How many ranks run on each: as they are meant to while none is lost, else all of them on those
- * that stay, in proportion to their places. */
+/* Is there a place for each rank on the hosts that are not lost? */
+bool hosts_have_room(const Hosts *h, int32_t ranks);
+/* How many ranks run on each: the places of hosts that are not lost, in order; where those are too
+ * few, all ranks on these hosts in proportion to their places. The first host always has some. */
 void hosts_share(const Hosts *h, int32_t ranks, int32_t *share);
 /* What mpirun's --host is told. malloc'ed, or NULL */
 char *hosts_line(const Hosts *h, int32_t ranks);

@@ -223,13 +223,16 @@ static void look_for_hosts(Keeper *k) {
     hosts_ask(&k->hosts);
     unsetenv(SPAWN_HOSTS);
     if (!hosts_lost(&k->hosts)) return;
-    char *line = hosts_line(&k->hosts, k->run->launch.ranks);
+    int32_t ranks = k->run->launch.ranks;
+    char *line = hosts_line(&k->hosts, ranks);
     if (!line) fail_environment("no memory for --hosts");
     setenv(SPAWN_HOSTS, line, 1);
+    const char *what =
+        hosts_have_room(&k->hosts, ranks) ? "others have room" : "its ranks double up";
     for (int32_t i = 0; i < k->hosts.n; i++)
         if (k->hosts.host[i].lost)
-            fprintf(stderr, "note: %s does not answer any more; its ranks double up: --hosts %s\n",
-                    k->hosts.host[i].name, line);
+            fprintf(stderr, "note: %s does not answer any more; %s: --hosts %s\n",
+                    k->hosts.host[i].name, what, line);
     free(line);
 }
 

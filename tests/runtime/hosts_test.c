@@ -67,6 +67,21 @@ static void ranks_of_lost_hosts_are_shared_out(void **state) {
     assert_line(&h, 8, "a:8");
 }
 
+/* Rank 0 stays on the first host, also where that is small. */
+static void spare_places_are_taken_first(void **state) {
+    (void)state;
+    char a[] = "a", b[] = "b", c[] = "c";
+    Host host[] = {{.name = a, .places = 1}, {.name = b, .places = 16}, {.name = c, .places = 16}};
+    Hosts h = {host, 3};
+    assert_line(&h, 16, "a:1,b:15");
+    host[1].lost = true;
+    assert_true(hosts_have_room(&h, 16));
+    assert_line(&h, 16, "a:1,c:15");
+    host[2].lost = true;
+    assert_false(hosts_have_room(&h, 16));
+    assert_line(&h, 16, "a:16");
+}
+
 static void hosts_that_answered_before_are_lost(void **state) {
     (void)state;
     char here[] = "localhost", far[] = "far", never[] = "never";
@@ -90,6 +105,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_read),
         cmocka_unit_test(ranks_of_lost_hosts_are_shared_out),
+        cmocka_unit_test(spare_places_are_taken_first),
         cmocka_unit_test(hosts_that_answered_before_are_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
