@@ -137,20 +137,25 @@ static uint32_t value_like(const Plan *p, uint32_t v, uint32_t i, uint16_t from)
     return v;
 }
 
+static PlanFault assert_refused(const Plan *p, int proof, const char *rule) {
+    PlanFault fault;
+    assert_int_not_equal(plan_check_rules(p, CHECK_RULE(proof), &fault), 0);
+    assert_string_equal(fault.rule, rule);
+    return fault;
+}
+
 /* What a proof says alone of a plan with value `other` in the place of an operand. */
 static void exchange(const Plan *good, uint32_t i, uint32_t operand, uint32_t other, int proof,
                      const char *rule) {
     Arena *a = arena_new();
     Edit *e = edit_new(a, good);
     Plan p;
-    PlanFault fault;
     char message[256];
     size_t size;
     e->instr[i].in[operand] = other;
     void *bytes = edit_write(e, &size);
     if (plan_read(&p, bytes, size, message, sizeof message)) fail_msg("%s", message);
-    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(proof), &fault), 0);
-    assert_string_equal(fault.rule, rule);
+    assert_refused(&p, proof, rule);
     free(bytes);
     arena_free(a);
 }
@@ -205,14 +210,12 @@ static void refuse_in_host_memory(const Plan *good, StateRole role) {
     for (uint32_t k = 0; k < good->n_states; k++) {
         if (good->states[k].role != role) continue;
         PlanState states[64];
-        PlanFault fault = {0};
         Plan p = *good;
         assert_true(p.n_states <= ARRAY_LEN(states));
         memcpy(states, p.states, p.n_states * sizeof *states);
         states[k].address = HOST_BASE + p.settings->host_persistent;
         p.states = states;
-        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(6), &fault), 0);
-        assert_string_equal(fault.rule, "check-2h");
+        assert_refused(&p, 6, "check-2h");
         n++;
     }
     assert_true(n > 0);
@@ -367,15 +370,13 @@ static void states_stay_apart(void **state) {
     (void)state;
     Arena *a = arena_new();
     GoodPlan g = {.name = "states"};
-    PlanFault fault;
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
     Plan p = g.plan;
     PlanState *states = arena_array(a, PlanState, p.n_states);
     memcpy(states, p.states, p.n_states * sizeof *states);
     states[1].address = states[0].address;
     p.states = states;
-    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(6), &fault), 0);
-    assert_string_equal(fault.rule, "check-6d");
+    assert_refused(&p, 6, "check-6d");
     free(g.bytes);
     arena_free(a);
 }
@@ -455,7 +456,6 @@ static void a_pack_is_of_a_group_that_learns(void **state) {
     (void)state;
     Arena *a = arena_new();
     GoodPlan g = {.name = "packs"};
-    PlanFault fault;
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
     for (uint32_t k = 0; k < g.plan.n_groups; k++) {
         Plan p = g.plan;
@@ -463,8 +463,7 @@ static void a_pack_is_of_a_group_that_learns(void **state) {
         memcpy(groups, p.groups, p.n_groups * sizeof *groups);
         groups[k].flags &= ~(uint32_t)GROUP_TRAINABLE;
         p.groups = groups;
-        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(4), &fault), 0);
-        assert_string_equal(fault.rule, "check-4f");
+        assert_refused(&p, 4, "check-4f");
     }
     free(g.bytes);
     arena_free(a);
@@ -476,7 +475,6 @@ static void a_gather_is_of_as_many_ranks_as_its_result(void **state) {
     const char *set[16] = {"shard.mesh=(rep = 2, dp = 3)"};
     Arena *a = arena_new();
     GoodPlan g = {.name = "ranks"};
-    PlanFault fault;
     uint32_t tried = 0;
     memcpy(set + 1, small, sizeof small);
     set[1 + ARRAY_LEN(small)] = "train.batch=6";
@@ -488,8 +486,7 @@ static void a_gather_is_of_as_many_ranks_as_its_result(void **state) {
         memcpy(instrs, p.instrs, p.n_instrs * sizeof *instrs);
         instrs[i].attr.axes ^= 3;
         p.instrs = instrs;
-        assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(5), &fault), 0);
-        assert_string_equal(fault.rule, "check-5d");
+        assert_refused(&p, 5, "check-5d");
         tried++;
     }
     assert_true(tried > 0);
@@ -530,12 +527,10 @@ static void a_loss_is_one_of_the_model(void **state) {
     (void)state;
     Arena *a = arena_new();
     GoodPlan g = {.name = "losses"};
-    PlanFault fault;
     good_plan(a, "gpt2", 2, small, (int)ARRAY_LEN(small), &g);
     Plan p = g.plan;
     p.n_model_programs = 0;
-    assert_int_not_equal(plan_check_rules(&p, CHECK_RULE(8), &fault), 0);
-    assert_string_equal(fault.rule, "check-8b");
+    PlanFault fault = assert_refused(&p, 8, "check-8b");
     assert_string_equal(fault.message, "the model has no loss");
     free(g.bytes);
     arena_free(a);
