@@ -588,20 +588,24 @@ static void reduce_metrics(Emit *e, ValueId *norm) {
     }
 }
 
-/* One collective for the statistics of all routers, before the first reader of any. */
-static void reduce_stats(Emit *e, const Op *reader) {
+/* One collective for old values that are summed over all samples. */
+static void reduce_together(Emit *e, uint32_t n, const ValueId *old) {
     Graph *g = e->c->g;
-    uint32_t n = e->stats.n;
-    if (n == 0) return;
     ValueId *in = arena_array(g->scratch, ValueId, n);
-    for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->stats.at[k]];
+    for (uint32_t k = 0; k < n; k++) in[k] = e->became[old[k]];
     Attrs a = {.unit = NO_INDEX,
                .axes = mesh_sample_axes(&g->policy.mesh),
                .comm = COMM_REDUCE,
                .tag = TAG_METRIC};
-    builder_like(&e->b, reader);
     OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
-    for (uint32_t k = 0; k < n; k++) e->became[e->stats.at[k]] = g->ops.at[id].out + k;
+    for (uint32_t k = 0; k < n; k++) e->became[old[k]] = g->ops.at[id].out + k;
+}
+
+/* The statistics of all routers, before the first reader of any. */
+static void reduce_stats(Emit *e, const Op *reader) {
+    if (e->stats.n == 0) return;
+    builder_like(&e->b, reader);
+    reduce_together(e, e->stats.n, e->stats.at);
     e->stats.n = 0;
 }
 
@@ -618,22 +622,14 @@ static void see_step_scale(Emit *e, const Op *op) {
     clone(e, op, in);
 }
 
-/* One collective for the sums so far, when an op reads one of them. */
+/* The sums so far, when an op reads one of them. */
 static void reduce_sums(Emit *e, const Op *reader) {
     bool needed = false;
     uint32_t n = e->parts_of_sums.n;
     for (uint32_t j = 0; j < reader->n_in; j++)
         for (uint32_t k = 0; k < n; k++) needed |= e->parts_of_sums.at[k] == reader->in[j];
     if (!needed) return;
-    ValueId *in = arena_array(e->c->g->scratch, ValueId, n);
-    for (uint32_t k = 0; k < n; k++) in[k] = e->became[e->parts_of_sums.at[k]];
-    Attrs a = {.unit = NO_INDEX,
-               .axes = mesh_sample_axes(&e->c->g->policy.mesh),
-               .comm = COMM_REDUCE,
-               .tag = TAG_METRIC};
-    OpId id = op_emit(&e->b, OP_all_reduce, &a, n, in, NULL);
-    for (uint32_t k = 0; k < n; k++)
-        e->became[e->parts_of_sums.at[k]] = e->c->g->ops.at[id].out + k;
+    reduce_together(e, n, e->parts_of_sums.at);
     e->parts_of_sums.n = 0;
 }
 
