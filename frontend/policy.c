@@ -371,7 +371,7 @@ UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after
                          "reshard(%lld): the ranks are in groups of %lld already", (long long)k,
                          (long long)parts);
         diag_note(&d, place_of_parts(m, p), "these groups are asked for here");
-        diag_help(&d, "all K of a model are one number");
+        diag_help(&d, "a model has only one K");
         diag_emit(&d);
         return RESHARD_POLICY;
     }
@@ -528,6 +528,15 @@ static void resolve_optimizer(Model *m, Policy *p, Settings *s) {
     p->beta2 = value_number(betas->items[1].value);
 }
 
+static void too_long(Model *m, const Setting *schedule, const char *what, int64_t steps) {
+    Diag d = diag_at(m->ds, E_contradiction, schedule->value.span, "%s longer than steps = %lld",
+                     what, (long long)steps);
+    const Setting *length = model_setting(m, "train", "steps");
+    if (length->expression) diag_note(&d, length->value.span, "the steps are given here");
+    diag_help(&d, "change train.schedule too, or leave it out with -s train.schedule=constant");
+    diag_emit(&d);
+}
+
 static void resolve_schedule(Model *m, Settings *s) {
     const Setting *setting = model_setting(m, "train", "schedule");
     const ConstValue *v = &setting->value;
@@ -539,11 +548,11 @@ static void resolve_schedule(Model *m, Settings *s) {
     s->decay = decay ? value_number(decay) : 0;
     if (!s->steps || s->schedule == SCHEDULE_CONSTANT) return;
     if (s->warmup > (double)s->steps)
-        setting_error(m, setting, "warmup = %g is longer than steps = %lld", s->warmup,
-                      (long long)s->steps);
+        too_long(m, setting, arena_printf(m->arena, "warmup = %g is", s->warmup), s->steps);
     else if (s->warmup + s->decay > (double)s->steps)
-        setting_error(m, setting, "warmup = %g and decay = %g are longer than steps = %lld",
-                      s->warmup, s->decay, (long long)s->steps);
+        too_long(m, setting,
+                 arena_printf(m->arena, "warmup = %g and decay = %g are", s->warmup, s->decay),
+                 s->steps);
 }
 
 static void resolve_length(Model *m, Settings *s) {

@@ -317,6 +317,18 @@ static bool says_nothing(const Policy *p, uint32_t directive) {
     return split_axes(p) != 0;
 }
 
+/* Why no unit is given back or kept by this directive, which is not the first of any. */
+static const char *idle_reshard(const Graph *g, const int32_t *of, const PathPolicy *p) {
+    for (uint32_t u = 0; u < g->units.n; u++) {
+        const Unit *unit = &g->units.at[u];
+        for (uint32_t k = 0; k < unit->modules.n && !unit->is_root; k++)
+            if (glob_match(p->glob, g->modules.at[unit->modules.at[k]].path, g->scratch, NULL, 0))
+                return arena_printf(g->scratch, "\"%s\" before it names the same units",
+                                    g->policy.by_path.at[of[unit->modules.at[k]]].glob);
+    }
+    return "it names no unit of its own";
+}
+
 /* A unit is given back or kept as the first directive says that names one of its modules. */
 static void choose_reshards(Wrap *w) {
     Graph *g = w->g;
@@ -336,9 +348,8 @@ static void choose_reshards(Wrap *w) {
         const PathPolicy *p = &g->policy.by_path.at[i];
         bool idle = says_nothing(&g->policy, i);
         if (p->kind != PATH_RESHARD || (used[i] && !idle)) continue;
-        Diag d =
-            diag_at(g->diags, W_no_effect, p->span, "reshard \"%s\" has no effect: %s", p->glob,
-                    used[i] ? "shard.reshard says the same" : "it names no unit of its own");
+        Diag d = diag_at(g->diags, W_no_effect, p->span, "reshard \"%s\" has no effect: %s",
+                         p->glob, used[i] ? "shard.reshard says the same" : idle_reshard(g, of, p));
         diag_emit(&d);
     }
 }
