@@ -98,6 +98,8 @@ static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const 
         diag_help(&d, "each rank has a part of it: it is for aux(.., weight) only");
     else if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
         diag_help(&d, "a module is called, name(x); one of its parameters is name.weight");
+    else if (t->kinds == K_TENSOR && v->kind == VALUE_LIST)
+        diag_help(&d, "tensors are arguments one by one, without brackets");
     else if (hint)
         diag_help(&d, "%s", hint);
     else if (s->key && (t->kinds & (K_LIST | K_CALL)))

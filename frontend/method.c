@@ -185,10 +185,11 @@ static bool bind_targets(Scope *s, const Node *let, ConstValue v) {
             scope_bind(s, names->kids[i]->text, *v.items[i].value);
         return true;
     }
-    Diag d = v.kind == VALUE_LIST ? method_error(s, E_number_of_names, let->span,
-                                                 "%u names for %u values", names->n, v.n_items)
-                                  : method_error(s, E_number_of_names, let->span,
-                                                 "%u names for one value", names->n);
+    bool several = v.kind == VALUE_LIST && v.n_items != 1;
+    Diag d =
+        several ? method_error(s, E_number_of_names, let->span, "%u names for %u values", names->n,
+                               v.n_items)
+                : method_error(s, E_number_of_names, let->span, "%u names for one value", names->n);
     method_emit(s, &d);
     for (uint32_t i = 0; i < names->n; i++)
         scope_bind(s, names->kids[i]->text, value_error(v.span));

@@ -51,9 +51,10 @@ static ConstValue over_samples(Scope *s, const char *name, Span at, const ConstV
     if (all && adds) return term_of_samples(s, name, at, x);
     Diag d = method_error(s, E_arguments, at,
                           "`%s` over the samples of the batch would depend on the ranks", name);
-    diag_help(&d, adds ? "name another axis than the first; only sum(x) and mean(x) of everything, "
-                         "for aux(..), are over the whole batch"
-                       : "name another axis than the first");
+    diag_help(&d, adds
+                      ? "name an axis other than the first; only sum(x) and mean(x) of everything, "
+                        "for aux(..), are over the whole batch"
+                      : "name an axis other than the first");
     method_emit(s, &d);
     return value_error(at);
 }

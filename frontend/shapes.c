@@ -119,17 +119,37 @@ static void append(const Call *c, ConstValue *list, ConstValue v) {
     list->items[list->n_items++] = (ConstItem){NULL, item};
 }
 
+/* Parts of one size as a list of sizes; the last part has what is left. */
+static ConstValue equal_sizes(const Call *c, const ConstValue *size, int64_t entries) {
+    int64_t n = entries / size->integer + (entries % size->integer != 0);
+    ConstValue list = list_of(c, MIN(n, MAX_PARTS + 1));
+    list.span = size->span;
+    for (uint32_t i = 0; i < MIN(n, MAX_PARTS + 1); i++) {
+        int64_t left = entries - i * size->integer;
+        append(c, &list, left < size->integer ? value_int(size->span, left) : *size);
+    }
+    return list;
+}
+
 static ConstValue split_sizes(const Call *c, ConstValue x, int axis, const ConstValue *sizes) {
-    int64_t sum = 0, from = 0;
-    uint32_t n = sizes->kind == VALUE_LIST ? sizes->n_items : 0;
+    int64_t sum = 0, from = 0, entries = x.type.dim[axis];
+    ConstValue equal;
+    if (sizes->kind == VALUE_INT) {
+        equal = equal_sizes(c, sizes, entries);
+        sizes = &equal;
+    }
+    uint32_t n = sizes->n_items;
     for (uint32_t i = 0; i < n; i++) sum += sizes->items[i].value->integer;
-    if (sum != x.type.dim[axis] || n > MAX_PARTS)
+    if (n > MAX_PARTS)
         return shape_misuse(
             c->s, E_arguments, sizes->span, NULL,
-            arena_printf(c->s->model->arena,
-                         "`sizes` of `split` is a list of at most %d integers that add "
-                         "up to axis %d of %s",
-                         MAX_PARTS, axis, value_shape(c->s->model->arena, &x)));
+            arena_printf(c->s->model->arena, "`split` makes at most %d tensors", MAX_PARTS));
+    if (sum != entries)
+        return shape_misuse(
+            c->s, E_arguments, sizes->span, NULL,
+            arena_printf(
+                c->s->model->arena, "`sizes` of `split` add up to %lld, and axis %d of %s has %lld",
+                (long long)sum, axis, value_shape(c->s->model->arena, &x), (long long)entries));
     ConstValue list = list_of(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const ConstValue *size = sizes->items[i].value;
@@ -184,6 +204,10 @@ ConstValue run_expand(const Call *c) {
         want.type.dim[i] = shape->items[i].value->integer;
         want.dims[i] = shape->items[i].value->symbol;
     }
+    if (want.type.rank < x->type.rank)
+        return shape_misuse(
+            c->s, E_arguments, shape->span, "name every axis of the result",
+            arena_printf(arena, "`shape` has fewer axes than %s", value_shape(arena, x)));
     bool same = want.type.rank == x->type.rank && want.type.dim[0] == x->type.dim[0];
     if (of_samples(c->s, x) && !same)
         return shape_misuse(c->s, E_arguments, c->at, "keep the first axis as it is",

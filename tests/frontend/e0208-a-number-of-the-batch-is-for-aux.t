@@ -69,7 +69,7 @@ error[E0208]: `max` over the samples of the batch would depend on the ranks
 11 |     aux(max(x), weight = 1)
    |         ^^^^^^
    |
-   = help: name another axis than the first
+   = help: name an axis other than the first
 
 error[E0208]: `mean` over the samples of the batch would depend on the ranks
   --> m.fsd:12:9
@@ -77,7 +77,7 @@ error[E0208]: `mean` over the samples of the batch would depend on the ranks
 12 |     aux(mean(x, axis = 0), weight = 1)
    |         ^^^^^^^^^^^^^^^^^
    |
-   = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+   = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 
 error[E0310]: `x` of `relu` takes a tensor, this is a number of the whole batch
   --> m.fsd:13:14

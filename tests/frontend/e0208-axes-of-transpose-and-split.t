@@ -45,7 +45,7 @@ error[E0208]: these are not the axes of [B, T, D] in another order
   |
   = help: for example transpose(x, [0, 2, 1])
 
-error[E0208]: `sizes` of `split` is a list of at most 64 integers that add up to axis 2 of [B, T, D]
+error[E0208]: `sizes` of `split` add up to 5, and axis 2 of [B, T, D] has 6
  --> m.fsd:9:36
   |
 9 |     c = split(x, axis = 2, sizes = [2, 3])

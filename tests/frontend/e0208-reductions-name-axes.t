@@ -31,10 +31,10 @@ error[E0208]: axis 1 of [B, T, D] is named twice
  --> m.fsd:9:27
 error[E0208]: `sum` over the samples of the batch would depend on the ranks
   --> m.fsd:10:9
-   = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+   = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 error[E0208]: `min` over the samples of the batch would depend on the ranks
   --> m.fsd:11:9
-   = help: name another axis than the first
+   = help: name an axis other than the first
 error[E0208]: `max` of two values has no axis
   --> m.fsd:12:26
    = help: take it along the axis first: max(max(x, axis = ..), y)

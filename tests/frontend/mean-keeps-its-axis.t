@@ -32,5 +32,5 @@ print(["%.5f" % x for x in a], max(abs(x - y) for x, y in zip(a, b)) < 1e-6)
   #20 %19: f32[4, 1, 2] = mean(%18)
   #21 %20: f32[1, 2] = mean(%17)
 error[E0208]: `mean` over the samples of the batch would depend on the ranks
-  = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+  = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 ['1.37500', '1.32551', '1.27596'] True

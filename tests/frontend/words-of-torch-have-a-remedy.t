@@ -11,6 +11,10 @@ y = split(x, 3)
 y = split(emb.weight, axis = 0)
 y = expand(x, B, T, D)
 y = expand(x, [2, B, T, D])
+y = expand(x, [B, T])
+y = broadcast(x, [B, T, D])
+y = concat([x, x], axis = -1)
+y = chunk(x, 2)
 y = expand(x, [B, T, D + 1])
 y = concat(x, max(x, axis = -2), axis = -1)
 if causal == 1 { x = relu(x) }
@@ -49,6 +53,14 @@ error[E0208]: `expand` takes at most 2 arguments, 4 are given
   = help: expand(x: tensor, shape: list of ints)
 error[E0208]: the samples of a batch stay the first axis
   = help: keep the first axis as it is
+error[E0208]: `shape` has fewer axes than [B, T, D]
+  = help: name every axis of the result
+error[E0207]: there is no function or module `broadcast` here
+  = help: write expand(x, [B, T, D])
+error[E0310]: each element of `x` of `concat` takes a tensor, this is a list
+  = help: tensors are arguments one by one, without brackets
+error[E0207]: there is no function or module `chunk` here
+  = help: write split(x, axis = -1, sizes = D // 2), or sizes = [a, b]
 error[E0204]: `expand` cannot take [B, T, D]
   = help: f32[4, 8, 4] does not broadcast to f32[4, 8, 5]
 error[E0204]: `concat` cannot take [B, T, D] and [B, 1, D]: T = 8
