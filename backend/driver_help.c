@@ -190,7 +190,8 @@ int driver_help(Driver *d) {
     else if (!strcmp(topic, "reference"))
         help_markdown(&book, &out);
     else
-        found = help_topic(&book, topic, &out) || op_help(topic, &out);
+        found = help_topic(&book, topic, &out) || op_help(topic, &out) ||
+                help_topic(&book, arena_printf(d->arena, "--%s", topic), &out);
     if (found) driver_print(out.at, out.n);
     buf_free(&out);
     if (found) return EXIT_DONE;

@@ -24,8 +24,9 @@ const OptionInfo option_table[] = {
      "fsdpc compile --accelerate config.yaml model.fsd -o plan.bin"},
     {OPTION_DEEPSPEED, 0, "deepspeed", "FILE", "settings from a JSON file of DeepSpeed",
      "fsdpc compile --deepspeed config.json model.fsd -o plan.bin"},
-    {OPTION_SET, 's', "set", "PATH=EXPR", "a config name (L=4) or key (train.batch=8); repeatable",
-     "fsdpc compile -s L=4 -s train.batch=64 -s 'train.optimizer=sgd(lr = 0.1)' model.fsd -o "
+    {OPTION_SET, 's', "set", "PATH=EXPR",
+     "a config name (L=4), key (train.batch=8) or path (shard.\"h.*\"=unit); repeatable",
+     "fsdpc compile -s L=4 -s train.batch=64 -s 'shard.\"h.0\"=reshard(false)' model.fsd -o "
      "plan.bin"},
     {OPTION_STAGE, 0, "stage", "STAGE",
      "plan (default), config, or a level or pass: the graph after it",

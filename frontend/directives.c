@@ -41,7 +41,25 @@ static bool is_said_twice(const Directive *old, const char *section, const Node 
            !strcmp(then, "split") == !strcmp(now, "split");
 }
 
-void directives_add(Model *m, const char *section, const Node *e) {
+/* Before all others, in place of those that say the same kind of thing about the path. */
+static void add_first(Model *m, const Directive *d, const Node *e) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->directives.n; i++)
+        if (!is_said_twice(&m->directives.at[i], d->section, e))
+            m->directives.at[kept++] = m->directives.at[i];
+    m->directives.n = kept;
+    vec_push(m->arena, &m->directives, *d);
+    for (uint32_t i = kept; i > 0; i--) m->directives.at[i] = m->directives.at[i - 1];
+    m->directives.at[0] = *d;
+}
+
+void directives_add(Model *m, const char *section, const Node *e, bool first) {
+    Directive d = {
+        .section = section, .glob = e->text, .span = e->text_span, .expression = e->kids[0]};
+    if (first) {
+        add_first(m, &d, e);
+        return;
+    }
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *old = &m->directives.at[i];
         if (!is_said_twice(old, section, e)) continue;
@@ -49,8 +67,6 @@ void directives_add(Model *m, const char *section, const Node *e) {
             model_duplicate(m, "path", e->text, e->text_span, old->span);
         return;
     }
-    Directive d = {
-        .section = section, .glob = e->text, .span = e->text_span, .expression = e->kids[0]};
     vec_push(m->arena, &m->directives, d);
 }
 

@@ -40,7 +40,8 @@ bool model_has_root(Model *m) {
 }
 
 const char *model_place(Model *m, Span at) {
-    return arena_printf(m->arena, "%s:%u", m->ds->files.at[at.file].base, at.line);
+    const char *file = m->ds->files.at[at.file].base;
+    return strcmp(file, "-s") ? arena_printf(m->arena, "%s:%u", file, at.line) : file;
 }
 
 void model_duplicate(Model *m, const char *what, const char *name, Span at, Span before) {

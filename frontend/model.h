@@ -203,8 +203,8 @@ const char *names_filled(Arena *a, const char *name, const char *const *captures
 bool stored_is_entry(const Node *value);
 
 /* directives.c: what sections train and shard say of single paths. The file that is read is added
- * before those that it uses, and its directives stand. */
-void directives_add(Model *m, const char *section, const Node *entry);
+ * before those that it uses, and its directives stand; one that is first stands before them all. */
+void directives_add(Model *m, const char *section, const Node *entry, bool first);
 void directives_resolve(Model *m, Policy *p, const Settings *s);
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */

@@ -139,9 +139,9 @@ void model_set_key(Model *m, const char *section, const char *key, Span at, cons
     set_key(m, section, key, at, value, from, true);
 }
 
-static void add_directive(Model *m, const char *section, const Node *e) {
+static void add_directive(Model *m, const char *section, const Node *e, bool first) {
     if (!strcmp(section, "train") || !strcmp(section, "shard")) {
-        directives_add(m, section, e);
+        directives_add(m, section, e, first);
         return;
     }
     Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
@@ -178,7 +178,7 @@ static void add_section(Model *m, const Node *section) {
         if (e->kind == NODE_REQUIRE)
             vec_push(m->arena, &m->requirements, r);
         else if (e->kind == NODE_SET_PATH)
-            add_directive(m, section->text, e);
+            add_directive(m, section->text, e, false);
         else
             set_key(m, section->text, e->text, e->text_span,
                     e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
@@ -337,6 +337,22 @@ static void apply_presets(Model *m, const char *name) {
     }
 }
 
+/* `-s 'shard."path.glob"=value'`: what a section says of a path, before what the files say. */
+static void set_path(Model *m, const char *section, const char *quoted, Span at,
+                     const Node *value) {
+    size_t n = strlen(quoted);
+    if (n < 3 || quoted[0] != '"' || quoted[n - 1] != '"') {
+        Diag d = diag_at(m->ds, E_set_without_value, at, "a path stands between two quotes");
+        diag_help(&d, "for example -s 'shard.\"h.*\"=unit'");
+        diag_emit(&d);
+        return;
+    }
+    Node *e = node_new(m->arena, NODE_SET_PATH, at, arena_strndup(m->arena, quoted + 1, n - 2));
+    e->text_span = at;
+    node_add(m->arena, e, (Node *)value);
+    add_directive(m, section, e, true);
+}
+
 static void apply_set(Model *m, const char *text) {
     const char *equals = strchr(text, '=');
     uint32_t file = diag_add_file(m->ds, "-s", arena_strdup(m->arena, text), strlen(text));
@@ -356,7 +372,10 @@ static void apply_set(Model *m, const char *text) {
     if (dot) {
         *dot = 0;
         if (section_known(name)) {
-            set_key(m, name, dot + 1, at, value, "-s", true);
+            if (strpbrk(dot + 1, "\"*"))
+                set_path(m, name, dot + 1, at, value);
+            else
+                set_key(m, name, dot + 1, at, value, "-s", true);
             return;
         }
         const char *names[16];

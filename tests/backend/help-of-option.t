@@ -5,7 +5,7 @@
 
     -s, --set PATH=EXPR
 
-  a config name (L=4) or key (train.batch=8); repeatable
+  a config name (L=4), key (train.batch=8) or path (shard."h.*"=unit); repeatable
 
   example
-    fsdpc compile -s L=4 -s train.batch=64 -s 'train.optimizer=sgd(lr = 0.1)' model.fsd -o plan.bin
+    fsdpc compile -s L=4 -s train.batch=64 -s 'shard."h.0"=reshard(false)' model.fsd -o plan.bin
