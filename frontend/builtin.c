@@ -22,7 +22,8 @@ static bool make(const Call *c, OpKind kind, const Attrs *a, OpId *op) {
         CHECK(n < MAX_OPERANDS);
         operands[n++] = *c->args.items[i].value;
     }
-    return emit_op(c->s, kind, a, c->info->name, c->at, operands, n, op);
+    return emit_op(c->s, kind, a, c->info->name, c->at, operands, n, op) &&
+           !refuse_mixed_samples(c->s, c->info->name, c->at, *op);
 }
 
 /* Result 0 of an op that `make` has made; its axes have the names of the axes that the op's

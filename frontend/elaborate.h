@@ -197,6 +197,8 @@ bool emit_given(Scope *s, OpKind kind, const Attrs *attr, const char *name, Span
 /* Does a value depend on a field of the batch, or on how many samples a rank has, so that its first
  * axis holds samples? */
 bool has_samples(const Elaboration *e, ValueId value);
+/* True after an error: the op computes with samples of the batch together. */
+bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id);
 /* What p, a parameter below `from`, is below `to`, another instance of its class. */
 ParamSlot *param_counterpart(const Instance *from, const Instance *to, const ParamSlot *p);
 /* A parameter of an array of modules that is being applied: there is one for each expert. */

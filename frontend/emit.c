@@ -2,6 +2,7 @@
  * reported with the shapes in the names of the model.
  */
 #include "elaborate.h"
+#include "signature.h"
 
 ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
     return (ConstValue){
@@ -104,6 +105,50 @@ bool has_samples(const Elaboration *e, ValueId value) {
         for (uint32_t j = 0; j < op->n_out; j++) depends[op->out + j] |= any;
     }
     return depends[value];
+}
+
+/* The letter that the signature has for the first axis of a tensor of that rank; -1: it is one of a
+ * sequence, or a rule says what it is. */
+static int first_letter(const Slot *slot, int rank) {
+    int letters = slot->n_axes - slot->n_sequences;
+    if (slot->any_shape || (slot->n_sequences && rank > letters)) return -1;
+    for (int k = 0; k < slot->n_axes; k++)
+        if (slot->axis[k].kind == AXIS_SIZE) return slot->axis[k].which;
+    return -1;
+}
+
+/* Does an op of that signature compute with all of the first axis of operand i together? Not where
+ * the result has that axis first too, nor where another operand chooses from it. What stands after
+ * axes of any number is summed over. */
+static bool is_mixed(const Signature *sig, uint32_t n, const Type *in, uint32_t i, int rank) {
+    const Slot *slot = signature_operand(sig, n, in, i);
+    int letter = first_letter(slot, in[i].rank);
+    if (letter < 0) return false;
+    for (uint8_t k = 0; k < sig->n_in; k++)
+        if (sig->in[k].below == letter) return false;
+    return slot->axis[0].kind == AXIS_SEQUENCE ||
+           first_letter(signature_result(sig, 0), rank) != letter;
+}
+
+bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
+    const Elaboration *e = s->elaboration;
+    const Op *op = &e->graph->ops.at[id];
+    Type *types = arena_array(s->model->arena, Type, op->n_in + 1);
+    int rank = e->graph->values.at[op->out].type.rank;
+    for (uint32_t i = 0; i < op->n_in; i++) types[i] = e->graph->values.at[op->in[i]].type;
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        if (!is_mixed(op_signature(op->kind), op->n_in, types, i, rank)) continue;
+        if (!has_samples(e, op->in[i])) continue;
+        Diag d =
+            method_error(s, E_arguments, at,
+                         "`%s` of the samples of a batch together would depend on the ranks", name);
+        diag_help(&d, "%s %s has the samples along its first axis",
+                  signature_operand(op_signature(op->kind), op->n_in, types, i)->name,
+                  type_text(s->model->arena, &types[i]));
+        method_emit(s, &d);
+        return true;
+    }
+    return false;
 }
 
 ConstValue call_failed(const Call *c) { return value_error(c->at); }

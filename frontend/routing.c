@@ -28,7 +28,9 @@ ConstValue run_topk(const Call *c) {
     ConstValue *x = call_operand(c, "x"), *k = call_operand(c, "k"), operands[1] = {*x};
     OpId op;
     Attrs a = {.count = k->integer};
-    if (!emit_op(c->s, OP_topk, &a, c->info->name, c->at, operands, 1, &op)) return call_failed(c);
+    if (!emit_op(c->s, OP_topk, &a, c->info->name, c->at, operands, 1, &op) ||
+        refuse_mixed_samples(c->s, c->info->name, c->at, op))
+        return call_failed(c);
     Arena *arena = c->s->model->arena;
     ConstValue pair = {.kind = VALUE_LIST, .span = c->at, .tuple = true, .n_items = 2};
     pair.items = arena_array(arena, ConstItem, 2);
