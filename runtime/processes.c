@@ -4,7 +4,8 @@
  * Between the meeting and the comparison every rank but 0 keeps what it writes to stderr in a file
  * in memory. When all is well that text is dropped, since rank 0 said the same; else the first rank
  * that failed shows its own. So one message tells the mistake, however many ranks made it. Ranks
- * that spawn.c started do so from the beginning, rank 0 up to the meeting.
+ * that spawn.c started do so from the beginning, rank 0 up to the meeting; with mpirun in between
+ * all of them up to the meeting, where MPI may have something to say.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -86,14 +87,22 @@ bool processes_ignore(int signal_number) {
 }
 
 void processes_begin(const Run *run) {
-    early = launch_is_spawned(&run->launch);
+    early = launch_is_spawned(&run->launch) || getenv(SPAWN_SAID);
     if (early) hold();
+}
+
+/* mpirun kills ranks when MPI cannot start: what they wrote by then must not be lost. */
+static void release_for_mpi(const Run *run) {
+    if (!early || launch_is_spawned(&run->launch)) return;
+    release(run->launch.rank == 0);
+    early = false;
 }
 
 /* ---- meeting */
 
 int processes_join(Run *run, const char *transport) {
     char error[ERROR_BYTES];
+    release_for_mpi(run);
     run->module = transport_load(transport, error);
     int code = run->module ? 0 : EXIT_ENVIRONMENT;
     JoinOptions o = {.launcher = run->launch.launcher,
