@@ -68,6 +68,9 @@ static void unknown_function(Scope *s, const Node *callee) {
     for (size_t i = 0; i < n; i++) vec_push(s->model->arena, &names.at, calls[i]);
     instance_names(s, &names);
     method_names(s, &names);
+    for (uint32_t i = 0; i < s->locals.n; i++)
+        if (s->locals.at[i].value.kind == VALUE_MODULE)
+            vec_push(s->model->arena, &names.at, s->locals.at[i].name);
     Diag d = method_error(s, E_unknown_name, callee->span,
                           "there is no function or module `%s` here", callee->text);
     const char *near = nearest_name(callee->text, names.at.at, names.at.n);

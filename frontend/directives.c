@@ -226,7 +226,7 @@ static void unmatched(Elaboration *e, const Directive *d) {
     Diag report = diag_at(e->model->ds, E_directive, d->span, "\"%s\" %s", d->glob,
                           any ? "matches only parameters that directives before it match"
                               : "matches no parameter");
-    const char *near = any ? NULL : nearest_name(d->glob, paths, g->params.n);
+    const char *near = any ? NULL : nearest_path(g->arena, d->glob, paths, g->params.n);
     if (near) diag_help(&report, "did you mean `%s`?", near);
     diag_emit(&report);
 }

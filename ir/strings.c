@@ -193,3 +193,37 @@ const char *nearest_name(const char *word, const char *const *candidates, size_t
     }
     return nearest;
 }
+
+typedef struct Parts {
+    VEC(const char *) at;
+} Parts;
+
+static void split_path(Arena *a, const char *path, Parts *parts) {
+    for (size_t n; *path; path += n + (path[n] == '.')) {
+        n = strcspn(path, ".");
+        vec_push(a, &parts->at, arena_strndup(a, path, n));
+    }
+}
+
+static const char *nearest_part(const char *part, const Parts *known) {
+    if (strchr(part, '*')) return part;
+    for (uint32_t i = 0; i < known->at.n; i++)
+        if (!strcmp(part, known->at.at[i])) return part;
+    return nearest_name(part, known->at.at, known->at.n);
+}
+
+const char *nearest_path(Arena *a, const char *glob, const char *const *paths, size_t n) {
+    if (!strchr(glob, '*')) return nearest_name(glob, paths, n);
+    Parts known = {0}, parts = {0};
+    const char *near = "";
+    for (size_t i = 0; i < n; i++) split_path(a, paths[i], &known);
+    split_path(a, glob, &parts);
+    for (uint32_t i = 0; i < parts.at.n; i++) {
+        const char *part = nearest_part(parts.at.at[i], &known);
+        if (!part) return NULL;
+        near = arena_printf(a, "%s%s%s", near, i ? "." : "", part);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (glob_match(near, paths[i], a, NULL, 0)) return near;
+    return NULL;
+}

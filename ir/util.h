@@ -82,6 +82,9 @@ bool glob_match(const char *pattern, const char *text, Arena *a, const char **ca
 /* The candidate nearest to word (edit distance at most max(1, length / 3)), or NULL. Small and
  * capital letters are the same; what differs in every letter is not near. */
 const char *nearest_name(const char *word, const char *const *candidates, size_t n);
+/* A path or glob near to this one that matches one of the paths, or NULL. In a glob each part
+ * between dots that is part of no path becomes the nearest one that is. */
+const char *nearest_path(Arena *a, const char *glob, const char *const *paths, size_t n);
 /* util.c: hashing and files. */
 uint64_t hash_bytes(const void *bytes, size_t n, uint64_t seed); /* XXH3, 64 bit */
 struct iovec;

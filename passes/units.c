@@ -183,7 +183,7 @@ void report_unknown_path(const Graph *g, const char *what, Span at, const char *
     const char **known = arena_array(g->scratch, const char *, g->modules.n);
     size_t n = 0;
     for (uint32_t i = 1; i < g->modules.n; i++) known[n++] = g->modules.at[i].path;
-    const char *near = nearest_name(path, known, n);
+    const char *near = nearest_path(g->scratch, path, known, n);
     Diag d =
         near ? diag_at(g->diags, E_unit_path, at,
                        "%s \"%s\": no module of that path; did you mean \"%s\"?", what, path, near)
