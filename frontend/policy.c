@@ -555,16 +555,21 @@ static void resolve_schedule(Model *m, Settings *s) {
                  s->steps);
 }
 
+/* Of steps and epochs the one given last counts: the other one is none. */
+static void choose_length(Setting *steps, Setting *epochs) {
+    if (steps->value.kind != VALUE_INT || epochs->value.kind != VALUE_INT) return;
+    bool by_steps = steps->order > epochs->order;
+    Setting *idle = by_steps ? epochs : steps;
+    idle->value = value_none(idle->value.span);
+    idle->from = by_steps ? "steps is given later" : "epochs is given later";
+}
+
 static void resolve_length(Model *m, Settings *s) {
-    const Setting *steps = model_setting(m, "train", "steps");
-    const Setting *epochs = model_setting(m, "train", "epochs");
+    Setting *steps = model_setting(m, "train", "steps");
+    Setting *epochs = model_setting(m, "train", "epochs");
+    choose_length(steps, epochs);
     s->steps = count(m, "train", "steps");
     s->epochs = count(m, "train", "epochs");
-    bool both = steps->value.kind == VALUE_INT && epochs->value.kind == VALUE_INT;
-    if (both && steps->order > epochs->order)
-        s->epochs = 0;
-    else if (both)
-        s->steps = 0;
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
     if (steps->value.kind == VALUE_ERROR || epochs->value.kind == VALUE_ERROR) return;
     Diag d = diag_at(m->ds, E_missing_setting, (Span){0}, "train.steps or train.epochs is needed");
