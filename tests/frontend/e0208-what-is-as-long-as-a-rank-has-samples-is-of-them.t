@@ -24,7 +24,7 @@ data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== out
 error[E0208]: `sum` over the samples of the batch would depend on the ranks
-  = help: name another axis than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
+  = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 error[E0208]: `+` cannot combine a number of the whole batch, of which each rank has a part, with a tensor
   = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means of the batch can be added up, and multiplied by numbers
 error[E0208]: one of the samples of a batch would depend on the ranks
