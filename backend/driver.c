@@ -155,7 +155,7 @@ int main(int argc, char **argv) {
         return EXIT_USER;
     if (d.options.given & OPTION_HELP) {
         print_command_help(d.command);
-        return EXIT_DONE;
+        return driver_names_help(&d);
     }
     if (!count_files(&d)) return EXIT_USER;
     d.diags.quiet = d.options.given & OPTION_QUIET;

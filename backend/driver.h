@@ -136,6 +136,8 @@ int driver_compile(Driver *d);
 
 /* driver_dump.c */
 int driver_dump(Driver *d);
+/* The end of --help of a command that was given a model: its config names with what they are. */
+int driver_names_help(Driver *d);
 /* driver_checkpoint.c */
 int driver_reshard(Driver *d);
 /* driver_convert.c */

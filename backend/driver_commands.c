@@ -13,7 +13,8 @@ const char *const editor_names[] = {"textmate", "vim", NULL};
 
 const CommandInfo command_table[] = {
     {COMMAND_COMPILE, "compile", "compile model.fsd -o plan.bin [options]", "model file to plan",
-     "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n",
+     "Writes the plan that fsdp-run executes. The same file and options give the same bytes.\n"
+     "Beside a model file, --help lists the names of its config.\n",
      OPTION_OUTPUT | OPTIONS_MODEL | OPTION_WARN | OPTIONS_PRINT | OPTION_ERROR_FORMAT |
          OPTION_QUIET,
      1, 1, WORDS_MODELS, NULL},

@@ -5,6 +5,7 @@
  * whatever its name.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
@@ -45,7 +46,7 @@ static int dump_plan(Driver *d, const char *name, const void *bytes, size_t n) {
     return EXIT_DONE;
 }
 
-static int dump_config(Driver *d, const char *file) {
+static Frontend *open_model(Driver *d, const char *file) {
     const Options *o = &d->options;
     CompileOptions compile = {.preset = o->preset,
                               .import = {o->import[0], o->import[1]},
@@ -53,10 +54,38 @@ static int dump_config(Driver *d, const char *file) {
                               .n_set = (int)o->sets.n,
                               .ranks = o->ranks,
                               .mesh = o->mesh};
-    Frontend *f = frontend_open(&d->diags, file, &compile);
+    return frontend_open(&d->diags, file, &compile);
+}
+
+int driver_names_help(Driver *d) {
+    const char *file = d->options.files.n ? d->options.files.at[0] : NULL;
+    if (!file || !(d->command->options & OPTION_SET)) return EXIT_DONE;
+    size_t n;
+    char *text = read_file(file, &n);
+    if (!text) fail_environment("cannot read %s: %s", file, strerror(errno));
+    bool plan = is_plan(text, n);
+    free(text);
+    if (plan) return EXIT_DONE;
+    d->diags.quiet = true;
+    Frontend *f = open_model(d, file);
+    if (f->exit_code) return f->exit_code;
+    Buf names = {0}, out = {0};
+    frontend_print_names(f, &names);
+    if (names.n) {
+        buf_printf(&out, "\n%s, for -s NAME=VALUE:\n", file);
+        buf_write(&out, names.at, names.n);
+        driver_print(out.at, out.n);
+    }
+    buf_free(&names);
+    buf_free(&out);
+    return EXIT_DONE;
+}
+
+static int dump_config(Driver *d, const char *file) {
+    Frontend *f = open_model(d, file);
     if (f->exit_code) return f->exit_code;
     Buf out = {0};
-    frontend_print_config(f, o->json, &out);
+    frontend_print_config(f, d->options.json, &out);
     driver_print(out.at, out.n);
     buf_free(&out);
     return EXIT_DONE;

@@ -37,13 +37,17 @@ static void print_directives(Model *m, const char *section, Buf *out) {
     }
 }
 
-static void print_text(Model *m, Buf *out) {
-    const char *section = "";
+void frontend_print_names(const Frontend *f, Buf *out) {
+    Model *m = f->model;
     if (m->config.n) buf_printf(out, "config\n");
     for (uint32_t i = 0; i < m->config.n; i++) {
         const ConfigEntry *c = &m->config.at[i];
         print_line(out, c->name, value_text(m->arena, &c->value), c->from, c->doc);
     }
+}
+
+static void print_text(Model *m, Buf *out) {
+    const char *section = "";
     for (uint32_t i = 0; i < m->settings.n; i++) {
         const Setting *s = &m->settings.at[i];
         const char *text = setting_text(m, s);
@@ -127,9 +131,11 @@ static void print_json(Model *m, Buf *out) {
 }
 
 void frontend_print_config(const Frontend *f, bool json, Buf *out) {
-    if (json)
+    if (json) {
         print_json(f->model, out);
-    else
-        print_text(f->model, out);
-    if (!json) print_imports(f->model, out);
+        return;
+    }
+    frontend_print_names(f, out);
+    print_text(f->model, out);
+    print_imports(f->model, out);
 }

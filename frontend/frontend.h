@@ -120,6 +120,7 @@ const StoredTensor *frontend_stored(const Frontend *f, uint32_t table, uint32_t 
 const StoredPart *frontend_stored_parts(const Frontend *f, uint32_t table);
 /* config_dump.c: every final value and where it came from. */
 void frontend_print_config(const Frontend *f, bool json, Buf *out);
+void frontend_print_names(const Frontend *f, Buf *out); /* the names of config alone, as there */
 /* parse.c, for the fuzzer: parses any bytes; true when they are a model file without syntax
  * errors. Messages go to ds. */
 bool frontend_parse_bytes(DiagSet *ds, const char *name, const void *bytes, size_t n);
