@@ -168,9 +168,15 @@ static bool formula_commutes(const Plan *p, const PlanFormula *f, uint32_t k) {
     return true;
 }
 
+/* Are operands k - 1 and k the two that the op adds or multiplies? A norm joined with a sum adds
+ * its first two. */
+/* Are operands k - 1 and k the two that the op adds or multiplies? A norm joined with a sum adds
+ * its first two. */
 static bool commutes(const Edit *e, const EditInstr *in, uint32_t k) {
-    if (in->row.op != OP_fused) return in->row.op == OP_add || in->row.op == OP_mul;
-    return formula_commutes(e->base, &e->base->formulas[in->row.attr.index], k);
+    uint16_t op = in->row.op;
+    bool norm = op == OP_add_layer_norm || op == OP_add_rms_norm;
+    if (op == OP_fused) return formula_commutes(e->base, &e->base->formulas[in->row.attr.index], k);
+    return op == OP_add || op == OP_mul || (norm && k == 1);
 }
 
 /* Memory and types stay as they are. */
