@@ -329,7 +329,7 @@ static void find_multiples(Out *o) {
         CK_ALIGN % s.stx_dio_offset_align)
         return;
     o->addresses = s.stx_dio_mem_align;
-    o->offsets = s.stx_dio_offset_align;
+    o->offsets = MAX(s.stx_dio_offset_align, s.stx_dio_mem_align); /* of places in a buffer, too */
 #else
     (void)o;
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -217,6 +219,40 @@ static void memory_is_written_from_any_address(void **state) {
             assert_memory_equal(c.file[i].block, looked.file[i].block,
                                 ck_blocks(c.file[i].size) * sizeof(uint64_t));
     }
+    ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
+}
+
+/* A disk that wants addresses at pages, and offsets at sectors of 512. */
+static bool coarse;
+static int astray; /* parts that it would refuse */
+
+int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *s) {
+    int code = (int)syscall(SYS_statx, fd, path, flags, mask, s);
+    if (code || !coarse) return code;
+    s->stx_mask |= STATX_DIOALIGN;
+    s->stx_dio_mem_align = 4096;
+    s->stx_dio_offset_align = 512;
+    return 0;
+}
+
+ssize_t pwritev(int fd, const struct iovec *part, int n, off_t at) {
+    for (int i = 0; coarse && i < n; i++) astray += (uintptr_t)part[i].iov_base % 4096 != 0;
+    return (ssize_t)syscall(SYS_pwritev, fd, part, (long)n, (long)at, 0L);
+}
+
+static void addresses_may_be_coarser_than_offsets(void **state) {
+    (void)state;
+    CkContents c = wide_state(paths);
+    char *memory = ck_buffer(2 * WIDE * sizeof *wide);
+    coarse = true;
+    for (size_t shift = 0; shift < 4096; shift += 512) {
+        wide = (float *)(void *)(memory + shift);
+        for (int64_t i = 0; i < WIDE + 64; i++) wide[i] = value_of(0, i);
+        write_looked_at(&c);
+        assert_int_equal(system(arena_printf(paths, "rm -r %s/looked", scratch)), 0);
+    }
+    coarse = false;
+    assert_int_equal(astray, 0);
     ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
 }
 
@@ -501,6 +537,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(every_range_of_every_tensor_reads_back),
         TEST(memory_is_written_from_any_address),
+        TEST(addresses_may_be_coarser_than_offsets),
         TEST(parts_have_the_hash_of_the_whole),
         TEST(a_manifest_says_what_was_written),
         TEST(ranges_are_cut_into_boxes_of_different_files),
