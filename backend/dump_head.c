@@ -58,7 +58,7 @@ static void put_sharding(View *v) {
     else
         buf_printf(v->out, "parameters, gradients and optimizer state are split over %s%s%s%s\n",
                    split_over(v, p->groups, p->n_groups),
-                   columns ? ", some along another axis than the first" : "",
+                   columns ? ", some along an axis other than the first" : "",
                    replicated ? ", some parameters are whole on each" : "",
                    gathered ? "; gathered parameters stay over a step" : "");
 }

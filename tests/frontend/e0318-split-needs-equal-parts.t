@@ -1,5 +1,5 @@
 # RUN: for s in 'layout = param; "o.weight" = split(dp, axis = 1)' '"o.weight" = split(dp, axis = -1)' 'layout = param; "o.bias" = split(dp, axis = 1)' 'layout = param; "o.weight" = replicate; "o.weight" = split(dp, axis = 0)' 'layout = param; replicate_below = 100; "e.weight" = split(dp, axis = 1)' 'layout = param; "o.weight" = split(rep, axis = 1)'; do { cat base; echo 'shard { mesh = (dp = 4)'; echo "$s }"; } > n.fsd; %fsdpc dump --stage=model n.fsd 2>&1 | grep -E '^error|^graph|  = |^note|^help' ; done; true
-# A parameter is cut along another axis than the first where the ranks share that evenly, and where it is cut at all.
+# A parameter is cut along an axis other than the first where the ranks share that evenly, and where it is cut at all.
 ==== base
 module Net {
   e : Embedding(8, 6)
