@@ -173,13 +173,14 @@ __global__ void __launch_bounds__(MOST_THREADS) evaluate_task(Task task) {
 }
 
 DEVICE void store_piece(const PieceTarget &to, int64_t run, int64_t at, int64_t n, const Eight &x) {
+    int64_t row = at / run, column = at - row * run;
     if (run % EIGHT == 0) {
-        store8(to.at, to.dtype, at / run * to.pitch + at % run, n, x);
+        store8(to.at, to.dtype, row * to.pitch + column, n, x);
         return;
     }
     EACH(j) {
-        int64_t i = at + j;
-        if (j < n) element_store(to.at, to.dtype, i / run * to.pitch + i % run, x.x[j]);
+        if (j < n) element_store(to.at, to.dtype, row * to.pitch + column, x.x[j]);
+        if (++column == run) row++, column = 0;
     }
 }
 
