@@ -1,29 +1,13 @@
-# RUN: for how in "" ', path = "."'; do sed "s/HOW/$how/" net.fsd > one.fsd; for s in f32 bf16; do %python %root/tests/cuda/emulated.py %fsdpc %fsdp-run %build %t one.fsd 2 same -s "train.precision=$s"; done; done
+# RUN: cp %root/tests/runtime/blocks.fsd . && seq 300 > t.txt; for how in "" ', path = "."'; do sed "s/HOW/$how/" net.fsd > one.fsd; for s in f32 bf16; do %python %root/tests/cuda/emulated.py %fsdpc %fsdp-run %build %t one.fsd 2 same -s "train.precision=$s"; done; done
 # RUN: %fsdpc compile -q -n 1 one.fsd -o p && FSDP_CUDA_GRAPH=1 %t/fsdp-run --quiet --device cuda p 2>&1 | grep -a ^error
 # What is in pinned host memory is copied beside the computation, in recorded programs too; what is in a file as pageable
 # memory is, outside of graphs: the losses of the cpu, in every order.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_emulated.so
 # TIME: 480
 ==== net.fsd
-module Block {
-  a : Linear(12, 20, bias = true)
-  b : Linear(20, 12)
-  forward(x) = x + b(relu(a(x)))
-}
-module Net {
-  emb : Embedding(128, 12)
-  h : Block[2]
-  out : Linear(12, 128)
-  forward(x) {
-    y = emb(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = Net
-data { train = synthetic_tokens(vocab = 128); val = synthetic_tokens(vocab = 128, seed = 2); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 12; accumulate = 3; steps = 6; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 2; eval_steps = 2 }
-shard { unit = Block; offload = (states = cpu, params = cpu, grads = cpuHOW) }
+use "blocks.fsd"
+train { accumulate = 3 }
+shard { offload = (states = cpu, params = cpu, grads = cpuHOW) }
 ==== out
 losses as on the cpu
 the same bits in every order

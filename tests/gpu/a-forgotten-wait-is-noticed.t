@@ -1,26 +1,9 @@
-# RUN: seq 300 >t.txt; %python %root/tests/gpu/ordered.py %fsdpc %fsdp-run %build %t net.fsd 2 0
+# RUN: cp %root/tests/runtime/blocks.fsd . && seq 300 >t.txt; %python %root/tests/gpu/ordered.py %fsdpc %fsdp-run %build %t net.fsd 2 0
 # The reader of the calls notices when the cuda device forgets a wait, of edges, marks or program ends.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_recorded.so sanitizer:none
 # TIME: 120
 ==== net.fsd
-module Block {
-  a : Linear(12, 20, bias = true)
-  b : Linear(20, 12)
-  forward(x) = x + b(relu(a(x)))
-}
-module Net {
-  emb : Embedding(128, 12)
-  h : Block[2]
-  out : Linear(12, 128)
-  forward(x) {
-    y = emb(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 4; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 2; eval_steps = 2 }
-shard { unit = Block }
+use "blocks.fsd"
+train { steps = 4 }
 ==== out
 12 of 12 noticed

@@ -1,27 +1,10 @@
-# RUN: seq 300 >t.txt; for n in 1 2 3; do mkdir %t/$n; %python %root/tests/gpu/ordered.py %fsdpc %fsdp-run %build %t/$n net.fsd $n; done
+# RUN: cp %root/tests/runtime/blocks.fsd . && seq 300 >t.txt; for n in 1 2 3; do mkdir %t/$n; %python %root/tests/gpu/ordered.py %fsdpc %fsdp-run %build %t/$n net.fsd $n; done
 # What the cuda device asks of the CUDA runtime has the plan's edges, streams and collectives.
 # NEEDS: build:device_cpu.so build:tests/modules/device_cuda_recorded.so
 # TIME: 120
 ==== net.fsd
-module Block {
-  a : Linear(12, 20, bias = true)
-  b : Linear(20, 12)
-  forward(x) = x + b(relu(a(x)))
-}
-module Net {
-  emb : Embedding(128, 12)
-  h : Block[2]
-  out : Linear(12, 128)
-  forward(x) {
-    y = emb(x)
-    for block in h { y = block(y) }
-    return out(y)
-  }
-}
-model = Net
-data { train = text("t.txt"); val = text("t.txt", from = 0.5); length = 5 }
-train { loss = cross_entropy(model(inputs), targets); batch = 12; steps = 4; optimizer = adamw(lr = 0.01); clip = 1.0; eval_every = 2; eval_steps = 2 }
-shard { unit = Block }
+use "blocks.fsd"
+train { steps = 4 }
 ==== out
 program train: 2 calls as planned
 program eval: 2 calls as planned
