@@ -174,7 +174,8 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     return d->samples > 0 ? 0 : corrupt(f, error, "the array has no samples");
 }
 
-/* NAME=PATH of the command line for this file: `train` or `train.x`. */
+/* NAME=PATH of the command line for this file: `train` or `train.x`; data_options_check lets a name
+ * stand for one file alone. */
 static const char *replaced(const Dataset *d, const char *field, const DataOption *option,
                             uint32_t n) {
     const char *path = NULL;
@@ -182,8 +183,7 @@ static const char *replaced(const Dataset *d, const char *field, const DataOptio
     for (uint32_t i = 0; i < n; i++) {
         if (strncmp(option[i].name, d->name, length)) continue;
         const char *rest = option[i].name + length;
-        bool alone = *rest == 0 && (!field || d->source->n_field == 1);
-        if (alone || (*rest == '.' && field && !strcmp(rest + 1, field))) path = option[i].path;
+        if (!*rest || (*rest == '.' && field && !strcmp(rest + 1, field))) path = option[i].path;
     }
     return path;
 }

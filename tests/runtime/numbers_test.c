@@ -68,6 +68,28 @@ static void tokens_are_drawn_by_their_chances(void **state) {
     assert_int_equal(choose_token(&logit[1], 1, 1.0, 11, 0, chance), -1);
 }
 
+/* Of two ids the first is drawn where the random number is below its share, however large the
+ * logits are. */
+static void a_draw_is_philox_of_seed_and_token(void **state) {
+    (void)state;
+    static const uint64_t seed[] = {0, 11, (uint64_t)3 << 32 | 5}, token[] = {0, 9, 7ull << 32 | 2};
+    static const double shift[] = {0, 2000, -2000};
+    for (int i = 0; i < 27; i++) {
+        uint64_t k = seed[i % 3], t = token[i / 3 % 3];
+        uint32_t key[] = {(uint32_t)k, (uint32_t)(k >> 32)}, word[4];
+        uint32_t counter[] = {(uint32_t)t, (uint32_t)(t >> 32), 0, 0};
+        philox4x32(counter, key, word);
+        double u = ldexp(word[0], -32) + ldexp(word[1] >> 11, -53), chance[2];
+        for (int above = 0; above < 2; above++) {
+            double share = above ? u + 1e-12 : u - 1e-12;
+            double logit[] = {shift[i / 9] + 2 * log(share), shift[i / 9] + 2 * log1p(-share)};
+            /* The logits' own rounding moves the share by this much of it. */
+            if (shift[i / 9] != 0) logit[0] += above ? 1e-3 : -1e-3;
+            assert_int_equal(choose_token(logit, 2, 2.0, k, t, chance), !above);
+        }
+    }
+}
+
 static Plan named_plan(PlanSettings *s) {
     static const char strings[] = "\0weight\0other";
     return (Plan){.strings = strings, .n_strings = sizeof strings, .settings = s, .n_settings = 1};
@@ -249,6 +271,7 @@ int main(void) {
         cmocka_unit_test(philox_gives_the_published_words),
         cmocka_unit_test(normal_numbers_are_those_of_one_block),
         cmocka_unit_test(tokens_are_drawn_by_their_chances),
+        cmocka_unit_test(a_draw_is_philox_of_seed_and_token),
         cmocka_unit_test(any_cut_gives_the_same_values),
         cmocka_unit_test(an_epoch_visits_every_sample_once),
         cmocka_unit_test(schedules_are_those_of_the_fixtures),

@@ -51,6 +51,38 @@ static void texts_have_the_ids_of_the_library(void **state) {
     tokenizer_close(t);
 }
 
+/* Of added tokens that begin alike the longest counts, wherever it stands in the list. */
+static void the_longest_added_token_counts(void **state) {
+    (void)state;
+    static const char *const order[] = {"<|end|>", "<|end|>x", "<|end|>xy", "<|end|>x", "<|end|>"};
+    for (int first = 0; first < 3; first += 2) {
+        size_t size;
+        char *text = read_file(file("tokenizer.json"), &size), path[512];
+        json_t *root = json_loadb(text, size, 0, NULL);
+        json_t *added = json_object_get(root, "added_tokens");
+        json_int_t id =
+            (json_int_t)json_object_size(json_object_get(json_object_get(root, "model"), "vocab"));
+        json_array_clear(added);
+        for (int i = 0; i < 3; i++)
+            json_array_append_new(
+                added, json_pack("{s:I,s:s}", "id", id + i, "content", order[first + i]));
+        snprintf(path, sizeof path, "%s/longest.json", scratch);
+        assert_int_equal(json_dump_file(root, path, 0), 0);
+        Tokenizer *t;
+        assert_int_equal(tokenizer_open(&t, path, error), 0);
+        assert_int_equal(tokenizer_ids(t), id + 3);
+        for (int i = 0; i < 3; i++) {
+            int32_t ids[100];
+            int64_t n;
+            assert_int_equal(tokenizer_encode(t, order[first + i], ids, &n, error), 0);
+            assert_true(n == 1 && ids[0] == id + i);
+        }
+        tokenizer_close(t);
+        json_decref(root);
+        free(text);
+    }
+}
+
 static void unknown_characters_are_refused(void **state) {
     (void)state;
     Tokenizer *t;
@@ -111,6 +143,7 @@ static void other_files_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_have_the_ids_of_the_library),
+        cmocka_unit_test(the_longest_added_token_counts),
         cmocka_unit_test(unknown_characters_are_refused),
         cmocka_unit_test(other_files_are_refused),
     };
