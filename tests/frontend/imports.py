@@ -3,6 +3,9 @@
 means nothing for that reason, or is refused with that remedy.
 
     imports.py FSDPC ROOT
+
+What each value became stands in imports.txt of the working folder, which is compared with
+tests/frontend/imports.txt; where a row changes on purpose it is copied there.
 """
 import ast
 import json
@@ -15,7 +18,10 @@ ZERO = "zero_optimization."
 BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
            {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
            {ZERO + "stage": "3", ZERO + "offload_param.device": "cpu"},
-           {ZERO + "offload_optimizer.device": "cpu"}]
+           {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"}]
+
+# What a value needs to be one at all.
+WITH = {"optimizer.params.nesterov": {"optimizer.params.momentum": "0.9"}}
 
 # What 3 and "other" cannot be.
 ODD = {"optimizer.params.betas": "0.8, 0.9", "optimizer.params.momentum": "0"}
@@ -50,24 +56,30 @@ def first_row(rows, row, key, keys):
     return None
 
 
-def file_for(rows, row):
-    """The row's key, and keys of a file in which the row is the first that fits it."""
+def files_for(rows, row):
+    """The row's key, and keys of a file in which the row is the first that fits it: one file for
+    each word of its values, and for each of its condition."""
     key = row[1][:-1] + "x" if row[1].endswith("*") else row[1]
     names = [key] + [k for b in BESIDES for k in b if row[1].endswith("*")]
+    when, _, values = row[2].partition("=")
+    for word in row[3].split("|"):
+        for value_when in values.replace("#", "8").split("|"):
+            yield file_for(rows, row, names, word, (when, value_when))
+
+
+def file_for(rows, row, names, word, condition):
+    when, value_when = condition
     for name in names:
         for besides in BESIDES + [{row[1].partition(".")[0] + ".enabled": "true"}]:
-            for word in row[3].split("|"):
-                value = ODD.get(name) or {"#": "3", "*": "other"}.get(word, word)
-                keys = {**besides, name: value}
-                if "offload_param" in row[2]:  # of stage 3 alone
-                    keys[ZERO + "stage"] = "3"
-                when, has, values = row[2].partition("=")
-                value_when = values.split("|")[0].replace("#", "8")
-                if has and when not in besides and value_when != "null":
-                    keys = {when: value_when, **keys}
-                if first_row(rows, row, name, keys) is row:
-                    return name, keys
-    return None, None
+            value = ODD.get(name) or {"#": "3", "*": "other"}.get(word, word)
+            keys = {**besides, **WITH.get(name, {}), name: value}
+            if "offload_param" in row[2]:  # of stage 3 alone
+                keys[ZERO + "stage"] = "3"
+            if when and when not in besides and value_when != "null":
+                keys = {when: value_when, **keys}
+            if first_row(rows, row, name, keys) is row:
+                return name, keys
+    return None
 
 
 def nested(keys):
@@ -108,16 +120,32 @@ def right(fsdpc, row, key, keys):
     return True
 
 
+def line_of(row, key, keys, condition):
+    with_it = f" where {condition} is {keys[condition]}" if keys.get(condition) else ""
+    became = {"SETS": row[5], "PART": "is part of another key", "IDLE": "means nothing",
+              "REFUSES": "is refused"}[row[4]]
+    return f"{row[0].lower()} {key} {keys[key]}{with_it}: {became}"
+
+
 def main():
     fsdpc, root = sys.argv[1:3]
     with open("m.fsd", "w", encoding="utf-8") as f:
         f.write("shard { }\n")
-    rows, wrong = rows_of(root), 0
+    rows, wrong, lines = rows_of(root), 0, []
     for row in rows:
-        key, keys = file_for(rows, row)
-        if not key or not right(fsdpc, row, key, keys):
+        reached = 0
+        for found in files_for(rows, row):
+            reached += found is not None
+            if found and not right(fsdpc, row, *found):
+                wrong += 1
+                print("wrong:", row, found[1])
+            if found:
+                lines.append(line_of(row, *found, row[2].partition("=")[0]))
+        if not reached:
             wrong += 1
-            print("wrong:" if key else "no file reaches:", row, keys)
+            print("no file reaches:", row)
+    with open("imports.txt", "w", encoding="utf-8") as f:
+        f.write("\n".join(lines) + "\n")
     print(f"{len({(r[0], r[1]) for r in rows})} keys, {wrong} rows are wrong")
     return wrong != 0
 
