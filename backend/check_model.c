@@ -2,11 +2,12 @@
  *
  * The plan carries the graph that the frontend made (nodes). Each value of it gets a number as in
  * check_terms.c, and so does each value of the plan, with one difference to the numbers there: what
- * only moves a value, or gives it another dtype, does not count, and ops that exist for speed stand
- * for the ops of the model that they replace. Proof 4 has found the value with which the sum of
- * each loss and metric begins; here its number must be that of what the model sets the state to. So
- * operands, attributes, parameters, fields, masks and seeds are those of the model, in training and
- * in evaluation, and by proof 4 so are the gradients.
+ * only moves a value does not count, and ops that exist for speed stand for the ops of the model
+ * that they replace. A cast counts, unless it is that of a parameter: what is rounded in between is
+ * another value. Proof 4 has found the value with which the sum of each loss and metric begins;
+ * here its number must be that of what the model sets the state to. So operands, attributes,
+ * parameters, fields, masks and seeds are those of the model, in training and in evaluation, and by
+ * proof 4 so are the gradients.
  *
  *   8a  a loss or metric is computed in another way than the model says
  *   8b  the model has a loss or metric that the plan does not compute, or the plan one more
@@ -45,9 +46,8 @@ static void number_node(Meaning *m, uint32_t i) {
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = m->model[p->node_operands[n->first_in + k]];
     for (uint32_t k = 0; k < n->n_out; k++) {
         m->maker[n->first_out + k] = i;
-        m->model[n->first_out + k] = n->op == OP_param  ? check_param_term((uint32_t)a.index)
-                                     : n->op == OP_cast ? in[0]
-                                                        : check_term(n->op, &a, k, &t, n->n_in, in);
+        m->model[n->first_out + k] = n->op == OP_param ? check_param_term((uint32_t)a.index)
+                                                       : check_term(n->op, &a, k, &t, n->n_in, in);
     }
 }
 
@@ -83,9 +83,8 @@ static void number_part(Meaning *m, const Part *part, const Attrs *a) {
     for (uint32_t k = 0; k < part->n_in; k++) in[k] = m->of[check_part_in(part, k)];
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
-        m->of[v] = part->op == OP_all_reduce ? in[k]
-                   : part->op == OP_cast
-                       ? in[0]
+        m->of[v] = part->op == OP_all_reduce
+                       ? in[k]
                        : check_term(part->op, a, k, check_type(m->c, v), part->n_in, in);
     }
 }

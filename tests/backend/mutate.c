@@ -79,6 +79,7 @@ static void test_good(Test *t, const GoodPlan *g, const Plan *p) {
 static bool is_certain(const Fault *f) {
     return (f >= certain_faults && f < certain_faults + n_certain_faults) ||
            (f >= size_faults && f < size_faults + n_size_faults) ||
+           (f >= cast_faults && f < cast_faults + n_cast_faults) ||
            (f >= save_faults && f < save_faults + n_save_faults);
 }
 
@@ -227,6 +228,8 @@ static const Fault *find_fault(const char *name) {
         if (!strcmp(size_faults[k].name, name)) return &size_faults[k];
     for (uint32_t k = 0; k < n_certain_faults; k++)
         if (!strcmp(certain_faults[k].name, name)) return &certain_faults[k];
+    for (uint32_t k = 0; k < n_cast_faults; k++)
+        if (!strcmp(cast_faults[k].name, name)) return &cast_faults[k];
     for (uint32_t k = 0; k < n_save_faults; k++)
         if (!strcmp(save_faults[k].name, name)) return &save_faults[k];
     fail_environment("there is no fault `%s`", name);
@@ -277,6 +280,7 @@ int main(int argc, char **argv) {
         for (uint32_t f = 0; f < n_sum_faults; f++) plant(&t, &good[k], &sum_faults[f]);
         for (uint32_t f = 0; f < n_size_faults; f++) plant(&t, &good[k], &size_faults[f]);
         for (uint32_t f = 0; f < n_certain_faults; f++) plant(&t, &good[k], &certain_faults[f]);
+        for (uint32_t f = 0; f < n_cast_faults; f++) plant(&t, &good[k], &cast_faults[f]);
         for (uint32_t f = 0; f < n_save_faults; f++) plant(&t, &good[k], &save_faults[f]);
     }
     edges += test_policies(&t);

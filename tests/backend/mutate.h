@@ -4,6 +4,7 @@
  *   mutate_edit.c    a plan as something to change, and back to bytes that plan_read accepts
  *   mutate_pick.c    places in a plan, and what has to move along with a change
  *   mutate_faults.c, mutate_sums.c, mutate_certain.c   the faults
+ *   mutate_casts.c   faults of rounding
  *   mutate_saves.c   faults of what leaves for checkpoints, and what files of a plan must hold
  *   mutate_oracle.c  runs a plan with tokens for values in many legal orders; shares nothing with
  *                    the checker; mutate_follow.c knows what each op makes of what it reads
@@ -131,6 +132,14 @@ typedef struct Fault {
 extern const Fault order_faults[], sum_faults[], size_faults[], certain_faults[];
 extern const uint32_t n_order_faults, n_sum_faults, n_size_faults, n_certain_faults;
 
+/* mutate_casts.c: proof 8. The reader gets the operand through a cast to another dtype, or a pair
+ * there and back; so do all readers of a value; so does whoever reads what the value stands for, in
+ * all programs. false: nobody reads it, it is not a float, or too narrow. */
+bool edit_cast(Edit *e, uint32_t program, uint32_t reader, uint32_t operand, bool pair);
+bool edit_cast_for_all(Edit *e, uint32_t value, bool pair);
+bool edit_cast_everywhere(Edit *e, uint32_t value, bool pair);
+extern const Fault cast_faults[];
+extern const uint32_t n_cast_faults;
 /* mutate_saves.c: proof 9. */
 extern const Fault save_faults[];
 extern const uint32_t n_save_faults;
