@@ -40,6 +40,7 @@ typedef struct Check {
         *inner; /* by instruction, and one more: the first value that exists only inside of it */
     Type *inner_type; /* of those values, from n_values on */
     uint32_t *term;   /* by state: the loss or metric that its sum began with + 1 */
+    uint8_t *written; /* by state: a bit for each PlanCallKind whose calls add such a term to it */
 } Check;
 
 /* check_common.c */

@@ -11,7 +11,8 @@
  * Where an op adds to what the group's state keeps of one parameter, that part is followed from the
  * view of the state to the pack, which holds as many contributions as its parts do.
  *
- *   4a  a contribution is lost, or read before anything was stored
+ *   4a  a contribution is lost, or read before anything was stored; a step makes another number of
+ *       calls than it has micro-batches, or an evaluation more than one for a batch
  *   4b  a contribution is counted twice, or parts of different kinds are added
  *   4c  summed twice over an axis, or not over all axes along which contributions differ
  *   4d  a group is not updated exactly once a step, or a frozen one is
@@ -124,6 +125,7 @@ static int follow_sum_state(Step *s, uint64_t i, const PlanState *st, uint32_t i
                               "%u",
                               name, s->c->p->values[*term - 1].def);
         *term = v->value + 1;
+        s->c->written[index] |= 1u << (s->evaluation ? PLAN_EVALUATION : PLAN_STEP);
     }
     *k = (Content){.calls = contributions(s, v),
                    .kind = kind,
@@ -750,15 +752,23 @@ int check_evaluation(Check *c) {
     return 0;
 }
 
+static uint64_t count_calls(const Plan *p, uint32_t role, uint32_t kind) {
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < p->n_calls; k++)
+        if (p->calls[k].role == role && p->calls[k].kind == kind) n += (uint64_t)p->calls[k].times;
+    return n;
+}
+
 int check_gradients(Check *c, uint32_t role) {
     const Plan *p = c->p;
-    Step s = {.c = c};
-    for (uint32_t k = 0; k < p->n_calls; k++)
-        if (p->calls[k].role == role && p->calls[k].kind == PLAN_STEP)
-            s.total += (uint64_t)p->calls[k].times;
+    Step s = {.c = c, .total = count_calls(p, role, PLAN_STEP)};
+    uint64_t evaluations = count_calls(p, role, PLAN_EVALUATION);
     if (s.total != (uint64_t)p->settings->micro_batches)
         return check_fail(c, "4a", NO_INSTR, "a step makes %llu calls for %lld micro-batches",
                           (Llu)s.total, (long long)p->settings->micro_batches);
+    if (evaluations > 1)
+        return check_fail(c, "4a", NO_INSTR, "an evaluation makes %llu calls for one batch",
+                          (Llu)evaluations);
     s.sym = calloc(p->n_values + 1, sizeof *s.sym);
     s.before = calloc(p->n_states + 1, sizeof *s.before);
     s.content = calloc(p->n_states + 1, sizeof *s.content);

@@ -10,7 +10,8 @@
  * proof 4 so are the gradients.
  *
  *   8a  a loss or metric is computed in another way than the model says
- *   8b  the model has a loss or metric that the plan does not compute, or the plan one more
+ *   8b  the model has a loss or metric that the plan does not compute, or the plan one more; or a
+ *       step computes what the model has the evaluation compute, or the other way round
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,6 +285,13 @@ static int check_term_of(Meaning *m, const PlanModelProgram *q, const PlanNode *
     if (!c->term[row])
         return check_fail(c, "8b", NO_INSTR, "no program computes %s of the model", name);
     uint32_t value = c->term[row] - 1;
+    PlanCallKind calls = q->kind == PROGRAM_EVAL ? PLAN_EVALUATION : PLAN_STEP;
+    if (c->written[row] != 1u << calls)
+        return check_fail(c, "8b", p->values[value].def,
+                          calls == PLAN_STEP
+                              ? "%s is that of a step, but an evaluation computes it"
+                              : "%s is that of an evaluation, but a step computes it",
+                          name);
     c->result->terms++;
     if (m->of[value] == m->model[p->node_operands[n->first_in]]) return 0;
     return tell_other(m, q, n, name, value);

@@ -125,9 +125,10 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.plain = calloc(c.inner ? check_room(&c) : 1, sizeof *c.plain);
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.term = calloc(p->n_states + 1, sizeof *c.term);
+    c.written = calloc(p->n_states + 1, sizeof *c.written);
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner &&
-        c.inner_type && c.number && c.plain && c.terms && c.term)
+        c.inner_type && c.number && c.plain && c.terms && c.term && c.written)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -145,6 +146,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.plain);
     free(c.terms);
     free(c.term);
+    free(c.written);
     return status;
 }
 

@@ -388,6 +388,17 @@ static bool reshard_in_two_calls(Edit *e, Random *r) {
     return (void)r, has_gathered(e) && last_twice(e);
 }
 
+static bool evaluate_twice(Edit *e, Random *r) {
+    bool any = false;
+    (void)r;
+    for (uint32_t k = 0; k < e->n_call; k++) {
+        if (e->call[k].kind != PLAN_EVALUATION) continue;
+        e->call[k].times = 2;
+        any = true;
+    }
+    return any;
+}
+
 /* Only one rank: nothing but the checker's list knows that the part is not the whole. */
 static bool part_of_norm(Edit *e, Random *r) {
     Place at;
@@ -615,6 +626,27 @@ static bool exchange_names(Edit *e, Random *r) {
     return false;
 }
 
+static int64_t find_state(const Edit *e, const char *name) {
+    for (uint32_t k = 0; k < e->base->n_states; k++)
+        if (!strcmp(plan_string(e->base, e->state[k].name), name)) return k;
+    return -1;
+}
+/* The step leaves its loss where the evaluation's is read, and the evaluation its own there. */
+static bool exchange_losses(Edit *e, Random *r) {
+    int64_t a = find_state(e, "loss"), b = find_state(e, "eval.loss");
+    (void)r;
+    if (a < 0 || b < 0) return false;
+    for (uint32_t i = 0; i < e->n_instr; i++) {
+        PlanInstr *in = &e->instr[i].row;
+        if (in->op != OP_state && in->op != OP_set_state) continue;
+        if (in->attr.index == a || in->attr.index == b) in->attr.index = a + b - in->attr.index;
+    }
+    uint64_t address = e->state[a].address;
+    e->state[a].address = e->state[b].address;
+    e->state[b].address = address;
+    return true;
+}
+
 static bool another_rate(Edit *e, Random *r) {
     double *const rate[] = {&e->settings.lr, &e->settings.final};
     double *x = rate[random_below(r, ARRAY_LEN(rate))];
@@ -760,6 +792,7 @@ const Fault certain_faults[] = {
     {"exchange two fields of a batch", 4, 2, exchange_fields},
     {"reduce again what is reduced", 4, 1, reduce_again},
     {"update in two calls", 4, 1, update_in_two_calls},
+    {"evaluate twice", 4, 1, evaluate_twice},
     {"reshard in two calls", 3, 1, reshard_in_two_calls},
     {"take a part of the norm for it", 4, 1, part_of_norm},
     {"reduce over another axis", 4, 1, over_another_axis},
@@ -783,6 +816,7 @@ const Fault certain_faults[] = {
     {"use the workspace beside another stream", 2, 8, share_a_workspace},
     {"compute another model", 8, 3, another_model},
     {"exchange the names of two parameters", 8, 1, exchange_names},
+    {"exchange the loss with that of the evaluation", 8, 1, exchange_losses},
     {"train at another rate", 8, 1, another_rate},
     {"compute in another dtype", 8, 4, another_dtype},
     {"take another norm of the gradient", 8, 1, another_norm},
