@@ -10,14 +10,17 @@
 #include "runtime.h"
 
 enum { TORCHRUN, OPEN_MPI };
+/* batch: a job that starts something else has one of the two variables alone (salloc the count,
+ * sbatch rank 0). Elsewhere one without the other is left over, or forgotten. */
 static const struct {
     const char *name, *rank, *ranks, *local_rank, *local_ranks, *more_ranks;
+    bool batch;
 } launchers[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", NULL},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", NULL, false},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", NULL},
-    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL, "SLURM_NTASKS"},
-    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", NULL},
+     "OMPI_COMM_WORLD_LOCAL_SIZE", NULL, false},
+    {"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL, "SLURM_NTASKS", true},
+    {"PMI", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", NULL, false},
 };
 
 static bool number_of(const char *variable, int32_t *out, char *error, int *code) {
@@ -38,23 +41,30 @@ static bool number_of(const char *variable, int32_t *out, char *error, int *code
     return false;
 }
 
-/* One launcher's answer: *found is whether its variables name a rank. */
-static int ask(size_t i, Launch *l, bool *found, char *error) {
+static int one_without_other(size_t i, bool rank, char *error) {
+    const char *set = rank ? launchers[i].rank : launchers[i].ranks;
+    snprintf(error, ERROR_BYTES,
+             "%s is set and %s is not\n"
+             "help: %s sets both; if it is left over, hide it: env -u %s fsdp-run ...; -n RANKS "
+             "starts without a launcher",
+             set, rank ? launchers[i].ranks : launchers[i].rank, launchers[i].name, set);
+    return EXIT_USER;
+}
+
+/* One launcher's answer. *found: its variables name a rank; else *l stays what it was. alone: is
+ * one of the variables without the other a mistake? */
+static int ask(size_t i, bool alone, Launch *l, bool *found, char *error) {
     int code = 0;
-    bool rank = number_of(launchers[i].rank, &l->rank, error, &code);
-    bool ranks = number_of(launchers[i].ranks, &l->ranks, error, &code);
-    if (!ranks && !code) ranks = number_of(launchers[i].more_ranks, &l->ranks, error, &code);
+    int32_t its_rank, its_ranks;
+    bool rank = number_of(launchers[i].rank, &its_rank, error, &code);
+    bool ranks = number_of(launchers[i].ranks, &its_ranks, error, &code);
+    if (!ranks && !code) ranks = number_of(launchers[i].more_ranks, &its_ranks, error, &code);
     if (code) return code;
-    if (rank != ranks && i == TORCHRUN) {
-        snprintf(error, ERROR_BYTES,
-                 "%s is set and %s is not\nhelp: torchrun sets both; -n RANKS starts without a "
-                 "launcher",
-                 rank ? launchers[i].rank : launchers[i].ranks,
-                 rank ? launchers[i].ranks : launchers[i].rank);
-        return EXIT_USER;
-    }
+    if (rank != ranks && alone && !launchers[i].batch) return one_without_other(i, rank, error);
     *found = rank && ranks;
     if (!*found) return 0;
+    l->rank = its_rank;
+    l->ranks = its_ranks;
     l->launcher = i == TORCHRUN && getenv(SPAWN_RUN) ? "fsdp-run" : launchers[i].name;
     l->local_rank = l->rank;
     l->local_ranks = l->ranks;
@@ -89,7 +99,7 @@ static int two_launchers(const Launch *a, const Launch *b, char *error) {
 static int from_environment(Launch *l, char *error) {
     bool found = false;
     for (size_t i = 0; i < ARRAY_LEN(launchers) && !found; i++) {
-        int code = ask(i, l, &found, error);
+        int code = ask(i, true, l, &found, error);
         if (code) return code;
     }
     /* Slurm's and PMI's variables also stand in the environment of a batch job that starts
@@ -97,7 +107,7 @@ static int from_environment(Launch *l, char *error) {
     Launch mpi = {.launcher = ""};
     bool too = false;
     if (!found || strcmp(l->launcher, launchers[TORCHRUN].name)) return 0;
-    int code = ask(OPEN_MPI, &mpi, &too, error);
+    int code = ask(OPEN_MPI, false, &mpi, &too, error);
     if (code || !too || mpi.ranks == 1) return code;
     return mpi.rank == l->rank && mpi.ranks == l->ranks ? 0 : two_launchers(l, &mpi, error);
 }
@@ -109,7 +119,7 @@ static int check_alone(int32_t ranks, char *error) {
         Launch l = {.launcher = ""};
         bool found = false;
         if (i == TORCHRUN && !getenv("TORCHELASTIC_RUN_ID")) continue;
-        int code = ask(i, &l, &found, error);
+        int code = ask(i, false, &l, &found, error);
         if (code) return code;
         if (!found || l.ranks == 1) continue;
         snprintf(error, ERROR_BYTES,

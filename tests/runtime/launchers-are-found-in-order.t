@@ -14,7 +14,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 error: p.bin was compiled for 2 ranks, and torchrun's environment asks for 4
 help: fsdpc compile toy.fsd -o p.bin -n 4
 error: RANK is set and WORLD_SIZE is not
-help: torchrun sets both; -n RANKS starts without a launcher
+help: torchrun sets both; if it is left over, hide it: env -u RANK fsdp-run ...; -n RANKS starts without a launcher
 error: transport local keeps all ranks in one process, but torchrun started 2
 help: start fsdp-run -n 2 once, without a launcher
 error: Open MPI says rank 5 of 2
