@@ -1,5 +1,5 @@
-/* The course of a run: a page of memory shared by rank 0 and the process that starts the run again,
- * which is on the same machine. Ranks on other machines know from a variable alone that there is
+/* The course of a run: a page of memory shared by rank 0 and the processes that start the run,
+ * which are on the same machine. Ranks on other machines know from a variable alone that there is
  * one.
  */
 #include "course.h"
@@ -44,13 +44,23 @@ void course_note(const Run *run, int64_t done) {
     atomic_store(&run->course->begun, 1);
 }
 
+/* Who comes first decides. */
+static bool decide(const Run *run, int32_t stage) {
+    int32_t now = COURSE_STARTS;
+    return atomic_compare_exchange_strong(&run->course->stage, &now, stage) || now == stage;
+}
+
+bool course_meet(const Run *run) { return !run->course || decide(run, COURSE_MET); }
+
+bool course_call_off(const Run *run) { return run->course && decide(run, COURSE_CALLED_OFF); }
+
 static bool is_restart(void) {
     const char *attempt = getenv(RUN_ATTEMPT);
     return attempt && strcmp(attempt, "0");
 }
 
-bool course_begun(const Run *run) {
-    return run->course && (is_restart() || atomic_load(&run->course->begun));
+bool course_met(const Run *run) {
+    return is_restart() || (run->course && atomic_load(&run->course->stage) == COURSE_MET);
 }
 
 void course_resume(const Run *run, Options *o) {

@@ -46,12 +46,20 @@ static void catch_signals(Run *run) {
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->module || run->saver) sigaction(SIGUSR1, &a, NULL);
-    sigset_t held; /* until now, in ranks that fsdp-run started */
+    sigset_t held; /* until now; SIGTERM in ranks that fsdp-run started */
     sigemptyset(&held);
     sigaddset(&held, SIGTERM);
     sigaddset(&held, SIGUSR1);
     pthread_sigmask(SIG_UNBLOCK, &held, NULL);
     mapped_watch();
+}
+
+/* A launcher hands it to ranks, whether they have a handler yet or not. */
+static void hold_notice(void) {
+    sigset_t notice;
+    sigemptyset(&notice);
+    sigaddset(&notice, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &notice, NULL);
 }
 
 static int report(int code, const char *text) {
@@ -606,6 +614,13 @@ static void note_nothing_to_pin(const Run *run) {
             run->device->name);
 }
 
+/* The run was called off while its ranks met: mpirun is about to end them all. */
+static _Noreturn void await_end(void) {
+    enum { SECONDS = 10 };
+    for (unsigned left = SECONDS; left;) left = sleep(left); /* signals cut it short */
+    processes_quit(EXIT_INTERRUPTED);
+}
+
 /* Everything after the plan: what the run is made of, the run itself, its end. */
 static int train(Run *run) {
     char error[ERROR_BYTES];
@@ -631,6 +646,7 @@ static int train(Run *run) {
         announce(run);
     }
     if (run->module) code = processes_compare(run, code);
+    if (!code && run->module && run->launch.rank == 0 && !course_meet(run)) await_end();
     if (!code) code = open_ranks(run);
     if (!code) {
         code = run_ranks(run);
@@ -660,6 +676,7 @@ static int train(Run *run) {
 
 int main(int argc, char **argv) {
     Options options;
+    hold_notice();
     int code = options_parse(argc, argv, &options);
     if (code >= 0) return code;
     Run run = {.options = &options, .lock = PTHREAD_MUTEX_INITIALIZER};

@@ -146,7 +146,7 @@ struct Run {
     int32_t threads, cores; /* of a rank: CPU threads that compute; cores that it has */
     int64_t steps;          /* that will run */
     int64_t plan_steps;     /* of the schedule */
-    Course *course;         /* NULL: nobody starts the run again */
+    Course *course;         /* NULL: nobody watches it (course.h) */
     CheckpointOptions checkpoint;
     Saver *saver;             /* NULL: no checkpoints */
     Resume *resume;           /* the checkpoint that weights or all of the state come from */
@@ -203,7 +203,7 @@ struct Rank {
 #define SPAWN_LISTENER "FSDP_RUN_LISTENER" /* rank 0's open socket */
 #define SPAWN_SAID "FSDP_RUN_SAID"         /* file for those who say why the run ends */
 #define SPAWN_HOSTS "FSDP_RUN_HOSTS"       /* in place of --hosts, when one of them is lost */
-int processes_start(const Run *run, const char *transport, char **argv, int *code);
+int processes_start(Run *run, const char *transport, char **argv, int *code);
 sigset_t processes_waited_for(void); /* signals that concern a process which has ranks */
 void processes_end_orphans(void);    /* of those that this process started, as their subreaper */
 

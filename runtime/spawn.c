@@ -3,7 +3,8 @@
  *
  * Transport mpi: through mpirun, which gives the ranks what MPI needs to meet, on this machine or
  * those of --hosts. It gets a process group of its own, so that Ctrl-C reaches only fsdp-run:
- * mpirun itself would kill the ranks inside a step.
+ * mpirun itself would kill the ranks inside a step. As long as the ranks have not met there is
+ * nothing to save, and mpirun might lose what is sent to them: then an interrupt ends it.
  *
  * Other transports: N copies of this program, with the variables of a launcher. They meet at a
  * socket that is opened here and that rank 0 inherits, so no other program can take the port in
@@ -53,9 +54,12 @@ typedef struct Family {
     Child *child;
     int said; /* file to which ranks write that they said why the run ends */
     int interrupts;
-    int64_t bad_ms, interrupt_ms; /* when the first failed, when the second interrupt came; or 0 */
-    bool had_children, hangs;     /* mpirun: it has started something; it waits for itself */
-    int64_t parent_ms;            /* when it had a living child, as far as we saw */
+    /* When the first failed; when the second interrupt came, or one that ends the start; or 0. */
+    int64_t bad_ms, interrupt_ms;
+    bool noticed;             /* SIGUSR1 came */
+    bool called_off;          /* an interrupt came before the ranks met */
+    bool had_children, hangs; /* mpirun: it has started something; it waits for itself */
+    int64_t parent_ms;        /* when it had a living child, as far as we saw */
 } Family;
 
 static int64_t now_ms(void) {
@@ -99,10 +103,27 @@ static void send_all(const Family *f, int signal_number) {
         if (f->child[i].pid > 0) kill(f->child[i].pid, signal_number);
 }
 
-static void interrupt(Family *f) {
+/* Before the ranks met: mpirun is told once, since a second signal may crash it. */
+static bool called_off(Family *f, const Run *run) {
+    if (!f->mpirun || !course_call_off(run)) return false;
+    if (!f->called_off) send_all(f, SIGTERM);
+    if (!f->called_off) f->interrupt_ms = now_ms();
+    f->called_off = true;
+    return true;
+}
+
+static void interrupt(Family *f, const Run *run) {
+    if (called_off(f, run)) return;
     /* mpirun hands SIGUSR1 to all ranks: they end after the step. */
     send_all(f, f->mpirun && !f->interrupts ? SIGUSR1 : SIGTERM);
     if (++f->interrupts == 2) f->interrupt_ms = now_ms();
+}
+
+/* Never ends the ranks at once, however often it comes. */
+static void notify(Family *f, const Run *run) {
+    if (called_off(f, run)) return;
+    f->noticed = true;
+    send_all(f, SIGUSR1);
 }
 
 /* Ctrl-Z stops the whole run, `fg` lets it go on. */
@@ -125,9 +146,9 @@ static void prepare_child(pid_t parent, const sigset_t *mask, int dies_by) {
 }
 
 static void mpirun_child(char **command, pid_t parent, const sigset_t *mask) {
-    prepare_child(parent, mask, SIGTERM);
-    /* Before a rank has its handler, an interrupt must not kill it. */
-    signal(SIGUSR1, SIG_IGN);
+    sigset_t own = *mask;
+    sigdelset(&own, SIGUSR1);
+    prepare_child(parent, &own, SIGTERM);
     /* Nor may mpirun end by writing to one that is gone; it gives this signal back to ranks. */
     signal(SIGPIPE, SIG_IGN);
     execvp(command[0], command);
@@ -202,6 +223,7 @@ static bool mpirun_hangs(Family *f) {
 }
 
 static bool time_is_up(Family *f) {
+    if (f->called_off) return now_ms() - f->interrupt_ms >= TOLD_MS;
     if (f->mpirun) return f->alive > 0 && mpirun_hangs(f);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
     if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
@@ -209,13 +231,13 @@ static bool time_is_up(Family *f) {
 }
 
 /* Until the last child has ended; codes are noted. */
-static void attend(Family *f) {
+static void attend(Family *f, const Run *run) {
     sigset_t set = processes_waited_for();
     while (f->alive > 0) {
         struct timespec limit = {.tv_nsec = WAIT_MS * 1000000};
         int got = sigtimedwait(&set, NULL, &limit), status;
-        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f);
-        if (got == SIGUSR1) send_all(f, SIGUSR1); /* never ends them at once, however often */
+        if (got == SIGINT || got == SIGTERM || got == SIGHUP) interrupt(f, run);
+        if (got == SIGUSR1) notify(f, run);
         if (got == SIGTSTP) stop_together(f);
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
@@ -256,13 +278,29 @@ static void say_mpirun_hung(void) {
             "ended\nhelp: start the run again\n");
 }
 
-/* Such as 255, when it cannot reach a host. */
+/* Such as 255, when it cannot reach a host; once that worked, it is one that went away. */
 static void say_mpirun_ended(const Run *run, int code) {
     const char *hosts = run->hosts.n > 1 ? "each of --hosts needs an ssh without a password; " : "";
+    if (course_met(run)) {
+        fprintf(stderr,
+                "error: mpirun ended the run with exit code %d: a host or its ranks are gone, and "
+                "no rank said which\n"
+                "help: see whether the hosts answer, then start the run again\n",
+                code);
+        return;
+    }
     fprintf(stderr,
             "error: mpirun ended with exit code %d, and no rank said why\n"
             "help: %smpirun -n %d fsdp-run ... shows what mpirun says\n",
             code, hosts, run->launch.ranks);
+}
+
+/* Whoever asked us to end may have asked mpirun and the ranks, too. */
+static bool ends_on_request(int code) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    for (size_t i = 0; i < ARRAY_LEN(signals); i++)
+        if (code == 128 + signals[i]) return true;
+    return false;
 }
 
 /* Our exit code for that of mpirun, which passes a rank's on, or 128 + its signal. */
@@ -270,10 +308,13 @@ static int mpirun_code(const Family *f, const Run *run) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (f->called_off) return EXIT_INTERRUPTED;
     /* Ranks of other hosts speak for themselves; but small codes are mpirun's own, too. */
     if (run->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
-    if (f->hangs && f->interrupts && !speaker(f)) return EXIT_INTERRUPTED;
+    bool asked = f->interrupts || f->noticed;
+    if (code && asked && !speaker(f) && (f->hangs || ends_on_request(code)))
+        return EXIT_INTERRUPTED;
     bool by_signal = code > 128 && code <= 128 + MOST_SIGNALS;
     if (code && !speaker(f) && code != EXIT_INTERRUPTED && code != 128 + SIGABRT) {
         if (f->hangs)
@@ -283,12 +324,12 @@ static int mpirun_code(const Family *f, const Run *run) {
                     killed ? "mpirun" : "a rank", strsignal(code - 128));
         else
             say_mpirun_ended(run, code);
-        return by_signal || course_begun(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
+        return by_signal || course_met(run) ? EXIT_RANK : EXIT_ENVIRONMENT;
     }
     /* mpirun's own: 9 for a daemon that was killed after its host was cut off, 1 for many things,
      * which is no code of ranks that were at work. */
     bool own = !is_ours(code) || (code == EXIT_USER && run->hosts.n > 1);
-    if (own && course_begun(run)) return EXIT_RANK;
+    if (own && course_met(run)) return EXIT_RANK;
     return is_ours(code) ? code : code > 128 ? EXIT_RANK : EXIT_ENVIRONMENT;
 }
 
@@ -475,7 +516,7 @@ static void start_ranks(Family *f, char **argv, const char *transport, const sig
     free(command);
 }
 
-int processes_start(const Run *run, const char *transport, char **argv, int *code) {
+int processes_start(Run *run, const char *transport, char **argv, int *code) {
     if (!transport || !strcmp(transport, "local") || launch_is_of_processes(&run->launch)) return 0;
     if (!transport_known(transport)) return 0; /* choose_transport says so */
     Family f = {.mpirun = !strcmp(transport, "mpi"), .first_bad = -1};
@@ -490,12 +531,13 @@ int processes_start(const Run *run, const char *transport, char **argv, int *cod
     pthread_sigmask(SIG_BLOCK, &set, &before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     open_said(&f);
+    if (f.mpirun && !run->course) run->course = course_share();
     if (f.mpirun)
         start_mpirun(&f, run, argv, &before);
     else
         start_ranks(&f, argv, transport, &before);
     for (int32_t i = 0; i < f.n; i++) started[i] = f.child[i].pid;
-    attend(&f);
+    attend(&f, run);
     processes_end_orphans();
     *code = f.mpirun ? mpirun_code(&f, run) : family_code(&f, started);
     close(f.said);
