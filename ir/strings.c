@@ -234,6 +234,11 @@ static const char *nearest_part(const char *part, const Parts *known) {
 }
 
 const char *nearest_path(Arena *a, const char *glob, const char *const *paths, size_t n) {
+    size_t length = strlen(glob);
+    if (length && glob[length - 1] == '.') length--;
+    const char *below = arena_printf(a, "%.*s.*", (int)length, glob);
+    for (size_t i = 0; i < n; i++)
+        if (glob_match(below, paths[i], a, NULL, 0)) return below;
     if (!strchr(glob, '*')) return nearest_name(glob, paths, n);
     Parts known = {0}, parts = {0};
     const char *near = "";
