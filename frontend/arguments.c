@@ -41,6 +41,7 @@ static int kind_mask(const ConstValue *v) {
     case VALUE_TENSOR:
     case VALUE_PARAM: return K_TENSOR;
     case VALUE_TERM: return K_TERM;
+    case VALUE_LOSS:
     case VALUE_MODULE:
     case VALUE_ARRAY: return 0;
     }
@@ -96,12 +97,18 @@ static bool wrong_kind(Scope *s, const ConstValue *v, const ValueType *t, const 
     const char *hint = v->kind == VALUE_WORD ? name_hint(v->text) : NULL;
     if (v->kind == VALUE_TERM)
         diag_help(&d, "each rank has a part of it: it is for aux(.., weight) only");
+    else if (v->kind == VALUE_LOSS)
+        diag_help(&d, "%s", loss_help);
     else if ((t->kinds & K_TENSOR) && v->kind == VALUE_MODULE)
         diag_help(&d, "a module is called, name(x); one of its parameters is name.weight");
     else if (t->kinds == K_TENSOR && v->kind == VALUE_LIST)
         diag_help(&d, "tensors are arguments one by one, without brackets");
     else if (hint)
         diag_help(&d, "%s", hint);
+    else if (v->kind == VALUE_TEXT &&
+             (type_word_find(t, v->text) >= 0 ||
+              (s->key && (value_find(s->key, v->text) || key_call(s->key, v->text)))))
+        diag_help(&d, "a name has no quotes: %s", v->text);
     else if (s->key && (t->kinds & (K_LIST | K_CALL)))
         diag_help(&d, "`fsdpc help %s.%s` has an example", s->key->section, s->key->key);
     method_emit(s, &d);
@@ -190,6 +197,12 @@ static Diag complain(Bind *b, Span at, const char *format, ...) {
     return d;
 }
 
+/* name NULL: one too many. */
+static void hint_argument(Bind *b, Diag *d, const char *name) {
+    const char *hint = argument_hint(b->callee->name, name);
+    if (hint) diag_help(d, "%s\n%s", hint, call_signature(b->s->model->arena, b->callee));
+}
+
 static void unknown_argument(Bind *b, const Argument *a) {
     const char *names[32];
     size_t n = 0;
@@ -199,6 +212,7 @@ static void unknown_argument(Bind *b, const Argument *a) {
     if (near)
         diag_help(&d, "did you mean `%s`?\n%s", near,
                   call_signature(b->s->model->arena, b->callee));
+    hint_argument(b, &d, a->name);
     method_emit(b->s, &d);
 }
 
@@ -231,6 +245,7 @@ static void too_many(Bind *b, const Arguments *args, const Argument *first) {
                              b->callee->name, b->n > 1 ? "at most " : "", b->n,
                              b->n == 1 ? "" : "s", given)
                   : complain(b, first->node->span, "`%s` takes no arguments", b->callee->name);
+    hint_argument(b, &d, NULL);
     method_emit(b->s, &d);
 }
 

@@ -58,6 +58,10 @@ static ConstValue word_call(Scope *s, const char *name, const Arguments *args, S
     return v;
 }
 
+void help_declare(Diag *d, const char *module) {
+    diag_help(d, "declare a field beside forward, name : %s(..), and call that: name(x)", module);
+}
+
 static void unknown_function(Scope *s, const Node *callee) {
     const char *calls[CALL_COUNT];
     size_t n = 0;
@@ -71,11 +75,16 @@ static void unknown_function(Scope *s, const Node *callee) {
     for (uint32_t i = 0; i < s->locals.n; i++)
         if (s->locals.at[i].value.kind == VALUE_MODULE)
             vec_push(s->model->arena, &names.at, s->locals.at[i].name);
+    bool module = s->elaboration && model_module(s->model, callee->text);
     Diag d = method_error(s, E_unknown_name, callee->span,
-                          "there is no function or module `%s` here", callee->text);
+                          module ? "module `%s` cannot be called without a field"
+                                 : "there is no function or module `%s` here",
+                          callee->text);
     const char *near = nearest_name(callee->text, names.at.at, names.at.n);
     const char *hint = name_hint(callee->text);
-    if (hint)
+    if (module)
+        help_declare(&d, callee->text);
+    else if (hint)
         diag_help(&d, "%s", hint);
     else if (near)
         diag_help(&d, "did you mean `%s`?", near);
@@ -90,9 +99,11 @@ static ConstValue call_value(Scope *s, const Node *e, const ConstValue *callee,
     if (callee->kind == VALUE_MODULE)
         return call_module(s, callee->module, "forward", args, e->span);
     if (callee->kind == VALUE_ARRAY && s->elaboration)
-        return call_experts(s, callee, args, e->span);
+        return call_experts(s, callee, node_text(s->model->arena, e->kids[0]), args, e->span);
     Diag d =
         method_error(s, E_not_callable, e->span, "%s cannot be called", value_kind_name(callee));
+    if (value_is_tensor(callee))
+        diag_help(&d, "a tensor is multiplied by `*` or matmul(a, b), and indexed by x[:, 1:]");
     method_emit(s, &d);
     return value_error(e->span);
 }
@@ -172,7 +183,7 @@ ConstValue evaluate_call(Scope *s, const Node *e) {
     const Node *callee = e->kids[0];
     if (callee->kind == NODE_REF) return call_name(s, e);
     Arguments args = evaluate_arguments(s, e->kids[1], NULL);
-    if (callee->kind == NODE_MEMBER) {
+    if (callee->kind == NODE_MEMBER && !owner_unknown(s, callee)) {
         ConstValue owner = evaluate(s, callee->kids[0]);
         if (owner.kind == VALUE_MODULE && instance_method(owner.module, callee->text))
             return call_module(s, owner.module, callee->text, &args, e->span);

@@ -99,7 +99,7 @@ static bool metric_value(Elaboration *e, const KeyInfo *key, const Node *express
     ConstValue v = evaluate(&s, expression);
     if (v.kind == VALUE_ERROR) return false;
     OpKind kind = OP_COUNT;
-    if (v.kind == VALUE_TENSOR) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
+    if (v.kind == VALUE_LOSS) kind = e->graph->ops.at[e->graph->values.at[v.tensor].def].kind;
     bool loss = !strcmp(key->key, "loss");
     int term = kind == OP_COUNT ? TERM_NONE : op_info[kind].term;
     if (term == TERM_LOSS || (term == TERM_METRIC && !loss)) {

@@ -178,8 +178,13 @@ ConstValue call_method(Scope *s, Instance *m, const Node *method, const Argument
 /* Runs a block; true when it returned a value. */
 bool run_block(Scope *s, const Node *block, ConstValue *result);
 
+/* evaluate.c: is the first name of a.b.c unknown? Then a.b.c is reported when it is evaluated. */
+bool owner_unknown(const Scope *s, const Node *e);
+
 /* call.c */
 ConstValue evaluate_call(Scope *s, const Node *e);
+/* For a module that is called by the name of its class. */
+void help_declare(Diag *d, const char *module);
 
 /* A bound call of a function. */
 typedef struct Call {
@@ -259,8 +264,9 @@ ConstValue run_attention(const Call *c);
 /* builtin.c: a call of a function of group FUNCTION. */
 ConstValue builtin_call(Scope *s, const CallInfo *info, const Arguments *args, Span at);
 
-/* experts.c: experts(rows): each row goes through the module of its expert. */
-ConstValue call_experts(Scope *s, const ConstValue *experts, const Arguments *args, Span at);
+/* experts.c: experts(rows): each row goes through the module of its expert; name: the array's. */
+ConstValue call_experts(Scope *s, const ConstValue *experts, const char *name,
+                        const Arguments *args, Span at);
 
 /* routing.c: mixtures of experts. */
 ConstValue run_topk(const Call *c);

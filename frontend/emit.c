@@ -5,8 +5,10 @@
 #include "signature.h"
 
 ConstValue tensor_of(Elaboration *e, ValueId id, Span at) {
+    const Value *v = &e->graph->values.at[id];
+    bool loss = op_info[e->graph->ops.at[v->def].kind].term != TERM_NONE;
     return (ConstValue){
-        .kind = VALUE_TENSOR, .span = at, .tensor = id, .type = e->graph->values.at[id].type};
+        .kind = loss ? VALUE_LOSS : VALUE_TENSOR, .span = at, .tensor = id, .type = v->type};
 }
 
 void place_builder(Scope *s, Span at) {

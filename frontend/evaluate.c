@@ -41,8 +41,30 @@ static void unknown_batch_field(Scope *s, const Node *e) {
     buf_free(&fields);
 }
 
-static void unknown_name(Scope *s, const Node *e) {
-    if (s->key && s->elaboration) {
+/* What to write for torch.cat or x.shape, whose first name is unknown, or for the name alone. */
+static void help_unknown(Scope *s, Diag *d, const Node *e, const char *member) {
+    const char *prefix = name_hint(e->text), *name = member ? member : e->text;
+    const char *hint = member && !prefix ? field_hint(member) : name_hint(name);
+    const char *before = member ? NULL : name_hint_after(s->model->ds, e->span, name);
+    bool function = call_find(GROUP_FUNCTION, name) || call_find(GROUP_NUMBER, name);
+    if (before)
+        diag_help(d, "%s", before);
+    else if (s->key && !s->elaboration)
+        diag_help(d, "names have no prefix; `fsdpc help %s.%s` has an example", s->key->section,
+                  s->key->key);
+    else if (function && prefix)
+        diag_help(d, "functions have no prefix: %s(..)", name);
+    else if (function && !member)
+        diag_help(d, "`%s` is a function; call it with its arguments: %s(..)", name, name);
+    else if (prefix && model_module(s->model, name))
+        help_declare(d, name);
+    else if (hint || prefix)
+        diag_help(d, "%s", hint ? hint : prefix);
+}
+
+/* member: what is taken of it; NULL: nothing. */
+static void unknown_name(Scope *s, const Node *e, const char *member) {
+    if (s->key && s->elaboration && !name_hint(e->text)) {
         unknown_batch_field(s, e);
         return;
     }
@@ -52,12 +74,8 @@ static void unknown_name(Scope *s, const Node *e) {
     instance_names(s, &names);
     config_names(s->model, &names);
     Diag d = method_error(s, E_unknown_name, e->span, "there is no name `%s` here", e->text);
-    if (call_find(GROUP_FUNCTION, e->text) || call_find(GROUP_NUMBER, e->text))
-        diag_help(&d, "`%s` is a function; call it with its arguments: %s(..)", e->text, e->text);
-    else if (name_hint(e->text))
-        diag_help(&d, "%s", name_hint(e->text));
-    else
-        help_nearest(&d, e->text, names.at.at, names.at.n);
+    help_nearest(&d, e->text, names.at.at, names.at.n);
+    help_unknown(s, &d, e, member);
     method_emit(s, &d);
 }
 
@@ -103,7 +121,7 @@ static NOINLINE ConstValue evaluate_name(Scope *s, const Node *e) {
     if (s->key && !s->elaboration) return value_word(e->span, name);
     if (call_find(GROUP_INIT, name)) return bare_call(s, e, call_find(GROUP_INIT, name));
     if (word_of_any_argument(name)) return value_word(e->span, name);
-    unknown_name(s, e);
+    unknown_name(s, e, NULL);
     return value_error(e->span);
 }
 
@@ -156,18 +174,34 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
+/* The first name of a.b.c if nothing has that name, and it is no word of a section either. */
+static const Node *unknown_owner(const Scope *s, const Node *e) {
+    while (e->kind == NODE_MEMBER) e = e->kids[0];
+    if (e->kind != NODE_REF || scope_knows(s, e->text)) return NULL;
+    return !s->key || s->elaboration || name_hint(e->text) ? e : NULL;
+}
+
+bool owner_unknown(const Scope *s, const Node *e) { return unknown_owner(s, e) != NULL; }
+
 static NOINLINE ConstValue evaluate_member(Scope *s, const Node *e) {
+    const Node *unknown = unknown_owner(s, e);
+    if (unknown) {
+        unknown_name(s, unknown, e->text);
+        return value_error(e->span);
+    }
     ConstValue what = evaluate(s, e->kids[0]);
     if (what.kind == VALUE_ERROR) return what;
     if (what.kind != VALUE_MODULE) {
         Diag d = method_error(s, E_unknown_field, e->span, "%s has no field `%s`",
                               value_kind_name(&what), e->text);
-        if (value_is_tensor(&what) && call_find(GROUP_FUNCTION, e->text))
-            diag_help(&d, "`%s` is a function of the tensor: %s(..)", e->text, e->text);
-        else if (value_is_tensor(&what) && field_hint(e->text))
+        if (value_is_tensor(&what) && field_hint(e->text))
             diag_help(&d, "%s", field_hint(e->text));
+        else if (value_is_tensor(&what) && call_find(GROUP_FUNCTION, e->text))
+            diag_help(&d, "`%s` is a function of the tensor: %s(..)", e->text, e->text);
         else if (value_is_tensor(&what) && name_hint(e->text))
             diag_help(&d, "%s", name_hint(e->text));
+        else if (what.kind == VALUE_LOSS)
+            diag_help(&d, "%s", loss_help);
         else if (value_is_number(&what) && call_find(GROUP_FUNCTION, e->text))
             diag_help(&d, "functions have no prefix: %s(..)", e->text);
         else if (what.kind == VALUE_WORD)
@@ -210,6 +244,13 @@ bool evaluate_truth(Scope *s, const Node *e, bool *out) {
     return true;
 }
 
+static ConstValue refuse_loss(Scope *s, const Node *e, const char *operator) {
+    Diag d = method_error(s, E_loss, e->span, "`%s` does not take a loss or metric", operator);
+    diag_help(&d, "%s", loss_help);
+    method_emit(s, &d);
+    return value_error(e->span);
+}
+
 static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     bool is_and = !strcmp(e->text, "and");
     if (is_and || !strcmp(e->text, "or")) {
@@ -221,6 +262,7 @@ static NOINLINE ConstValue evaluate_binary(Scope *s, const Node *e) {
     }
     ConstValue left = evaluate(s, e->kids[0]), right = evaluate(s, e->kids[1]);
     if (left.kind == VALUE_ERROR || right.kind == VALUE_ERROR) return value_error(e->span);
+    if (left.kind == VALUE_LOSS || right.kind == VALUE_LOSS) return refuse_loss(s, e, e->text);
     bool equality = !strcmp(e->text, "==") || !strcmp(e->text, "!=");
     bool with_none = left.kind == VALUE_NONE || right.kind == VALUE_NONE;
     if (equality && with_none) /* asks whether an optional argument or field is there */
@@ -271,6 +313,7 @@ static NOINLINE ConstValue evaluate_unary(Scope *s, const Node *e) {
     if (e->kind == NODE_NOT)
         return evaluate_truth(s, e->kids[0], &b) ? value_bool(e->span, !b) : value_error(e->span);
     ConstValue v = evaluate(s, e->kids[0]);
+    if (v.kind == VALUE_LOSS) return refuse_loss(s, e, "-");
     if (v.kind == VALUE_TERM) return term_negate(s, e, &v);
     if (value_is_tensor(&v)) return tensor_negate(s, e, v);
     return arithmetic_negate(s->model->ds, e, &v);

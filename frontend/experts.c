@@ -10,7 +10,8 @@ static ConstValue bad_experts(Scope *s, Span at, const char *problem, const char
     return value_error(at);
 }
 
-ConstValue call_experts(Scope *s, const ConstValue *callee, const Arguments *args, Span at) {
+ConstValue call_experts(Scope *s, const ConstValue *callee, const char *name, const Arguments *args,
+                        Span at) {
     Elaboration *e = s->elaboration;
     Arena *arena = s->model->arena;
     const InstanceArray *experts = callee->array;
@@ -20,8 +21,12 @@ ConstValue call_experts(Scope *s, const ConstValue *callee, const Arguments *arg
         if (args->at.at[i].value.routing) r = args->at.at[i].value.routing;
     }
     if (!r)
-        return bad_experts(s, at, "an array of modules is called with rows that `dispatch` gives",
-                           "name one module, as in experts[0](x), or go over all with `for`");
+        return bad_experts(
+            s, at, arena_printf(arena, "`%s` is an array of modules, not one module", name),
+            arena_printf(arena,
+                         "for layer in %s { x = layer(x) } goes over all, %s[0](x) "
+                         "calls one; all at once take the rows that `dispatch` gives",
+                         name, name));
     if (r->experts != experts->n)
         return bad_experts(s, at,
                            arena_printf(arena,

@@ -361,8 +361,9 @@ static void wanted_letters(const yysymbol_kind_t *expected, int n, char *out)
         name |= expected[i] == YYSYMBOL_ID;
         string |= expected[i] == YYSYMBOL_STR;
         end |= expected[i] == YYSYMBOL_NL;
-        if (symbol[0] == '\'' && strchr("(){}[]=", symbol[1])) *out++ = symbol[1];
+        if (symbol[0] == '\'' && strchr("(){}[]=,:", symbol[1])) *out++ = symbol[1];
     }
+    if (expression) *out++ = 'x';
     if (end) *out++ = 'e';
     if (name && !expression) *out++ = 'n';
     if (string && !name && !end) *out++ = 's';

@@ -8,6 +8,7 @@
 #define NAME_HERE "name"
 #define WORD_HERE "word"
 #define SAME_LINE ""
+#define TOO_MANY ""
 
 typedef struct SyntaxHint {
     const char *found, *before, *wanted, *help;
@@ -27,10 +28,32 @@ static const NameHint name_hints[] = {
 #include "hints.def"
 };
 
+static const struct {
+    const char *token, *name, *help;
+} hints_after[] = {
+#define AFTER(token, name, help) {token, name, help},
+#include "hints.def"
+};
+
 static const NameHint field_hints[] = {
 #define FIELD(name, help) {name, help},
 #include "hints.def"
 };
+
+static const struct {
+    const char *callee, *name, *help;
+} argument_hints[] = {
+#define ARGUMENT(callee, name, help) {callee, name, help},
+#include "hints.def"
+};
+
+const char *line_before(const DiagSet *ds, Span at, size_t *n) {
+    const SourceFile *f = &ds->files.at[at.file];
+    size_t from = 0;
+    for (uint32_t line = 1; line < at.line && from < f->size; from++) line += f->text[from] == '\n';
+    *n = MIN((size_t)at.col - 1, f->text ? f->size - from : 0);
+    return f->text ? f->text + from : "";
+}
 
 static bool is_word(char c) {
     return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
@@ -42,6 +65,7 @@ static bool stands_before(const char *line, size_t n, const char *token) {
     size_t length = strlen(token);
     bool word = is_word(token[0]), start = true, quoted = false;
     if (!length) return n > 0 && strspn(line, " \t") < n;
+    while (!word && length == 1 && n && line[n - 1] == ' ') n--;
     if (!word && length == 1) return n && line[n - 1] == token[0];
     for (size_t i = 0; i + length <= n; i++) {
         bool here = !quoted && !strncmp(line + i, token, length);
@@ -77,5 +101,26 @@ static const char *find(const NameHint *hints, size_t n, const char *name) {
 }
 
 const char *name_hint(const char *name) { return find(name_hints, ARRAY_LEN(name_hints), name); }
+
+const char *name_hint_after(const DiagSet *ds, Span at, const char *name) {
+    size_t n;
+    const char *line = line_before(ds, at, &n);
+    while (n && line[n - 1] == ' ') n--;
+    for (size_t i = 0; i < ARRAY_LEN(hints_after); i++) {
+        size_t length = strlen(hints_after[i].token);
+        if (hints_after[i].name && strcmp(hints_after[i].name, name)) continue;
+        if (length <= n && !memcmp(line + n - length, hints_after[i].token, length))
+            return hints_after[i].help;
+    }
+    return NULL;
+}
+
+const char *argument_hint(const char *callee, const char *name) {
+    for (size_t i = 0; i < ARRAY_LEN(argument_hints); i++)
+        if (!strcmp(argument_hints[i].name, name ? name : TOO_MANY) &&
+            (!argument_hints[i].callee || !strcmp(argument_hints[i].callee, callee)))
+            return argument_hints[i].help;
+    return NULL;
+}
 
 const char *field_hint(const char *name) { return find(field_hints, ARRAY_LEN(field_hints), name); }

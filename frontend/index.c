@@ -30,8 +30,11 @@ static bool place_on_axis(Scope *s, const Node *e, int64_t size, int64_t most, i
     ConstValue v = evaluate(s, e);
     if (v.kind == VALUE_ERROR) return false;
     if (v.kind != VALUE_INT) {
-        const char *help = "gather(table, ids) takes the rows of a table that ids name";
-        shape_misuse(s, E_value_kind, e->span, value_is_tensor(&v) ? help : NULL,
+        const char *help = value_is_tensor(&v)
+                               ? "gather(table, ids) takes the rows of a table that ids name"
+                           : v.kind == VALUE_NONE ? "`as` makes a new axis: x as [B, 1, T, D]"
+                                                  : NULL;
+        shape_misuse(s, E_value_kind, e->span, help,
                      arena_printf(s->model->arena, "an index is an integer, this is %s",
                                   value_kind_name(&v)));
         return false;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "hints.h"
 
 static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, const char *path,
                              Instance *parent, Span span);
@@ -246,6 +247,14 @@ static void make_field(Elaboration *e, Scope *s, const Node *field, const Node *
 
 /* ---- ties ---- */
 
+/* ".weight" for a module whose first parameter that is; "" for what has none of its own. */
+static const char *first_param(Scope *s, const ConstValue *v) {
+    for (uint32_t i = 0; v->kind == VALUE_MODULE && i < v->module->fields.n; i++)
+        if (v->module->fields.at[i].kind == FIELD_PARAM)
+            return arena_printf(s->model->arena, ".%s", v->module->fields.at[i].name);
+    return v->kind == VALUE_PARAM ? "" : ".weight";
+}
+
 /* false after an error, or where one came before. */
 static bool tie_params(Scope *s, const Node *tie) {
     ConstValue alias = evaluate(s, tie->kids[0]), owner = evaluate(s, tie->kids[1]);
@@ -253,8 +262,12 @@ static bool tie_params(Scope *s, const Node *tie) {
     for (int i = 0; i < 2; i++) {
         ConstValue *v = i ? &owner : &alias;
         if (v->kind == VALUE_PARAM) continue;
-        Diag d = method_error(s, E_tie, tie->kids[i]->span, "`%s` is no parameter but %s",
-                              node_text(s->model->arena, tie->kids[i]), value_kind_name(v));
+        const char *texts[2] = {node_text(s->model->arena, tie->kids[0]),
+                                node_text(s->model->arena, tie->kids[1])};
+        Diag d = method_error(s, E_tie, tie->kids[i]->span, "`%s` is %s, not a parameter", texts[i],
+                              value_kind_name(v));
+        diag_help(&d, "parameters are tied: tie %s%s = %s%s", texts[0], first_param(s, &alias),
+                  texts[1], first_param(s, &owner));
         method_emit(s, &d);
         return false;
     }
@@ -362,6 +375,8 @@ static Instance *instantiate(Elaboration *e, Scope *outer, const Node *type, con
         Diag d = method_error(outer, E_unknown_module, type->text_span, "there is no module `%s`",
                               type->text);
         help_nearest(&d, type->text, names.at.at, names.at.n);
+        const char *near = nearest_name(type->text, names.at.at, names.at.n);
+        if (!near && name_hint(type->text)) diag_help(&d, "%s", name_hint(type->text));
         method_emit(outer, &d);
         return NULL;
     }

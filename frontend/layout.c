@@ -32,14 +32,6 @@ static uint32_t open_braces(const Parser *p) {
 
 static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
-/* Silent while recovering: the statement has its error already. */
-static void report_unclosed(Parser *p, const OpenBracket *b, Span before, const char *what) {
-    if (p->recovering) return;
-    Diag d = parser_error(p, E_brackets, b->span, "`%c` is not closed", b->kind);
-    diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), what);
-    parser_emit(p, &d);
-}
-
 /* Queues tokens so that the first of them comes out first. */
 static void deliver(Parser *p, const int *tokens, uint32_t n) {
     for (uint32_t i = n; i > 0; i--) vec_push(p->arena, &p->pending, tokens[i - 1]);
@@ -83,6 +75,19 @@ static const char *token_name(int token) {
     }
 }
 
+/* Silent while recovering: the statement has its error already. */
+static void report_unclosed(Parser *p, const OpenBracket *b, Span before, int token) {
+    bool comprehension = token == FOR && before.line == b->span.line; /* [f(x) for x in h] */
+    if (comprehension) p->bad_line = before.line;
+    if (p->recovering) return;
+    Diag d = parser_error(p, E_brackets, b->span, "`%c` is not closed", b->kind);
+    diag_note(&d, before, "`%c` is missing before %s", closer(b->kind), token_name(token));
+    if (comprehension)
+        diag_help(&d, "a list has its elements written out; a loop is a statement: "
+                      "for layer in h { x = layer(x) }");
+    parser_emit(p, &d);
+}
+
 /* Closes brackets that must not stay open before `token`: the closers are queued, and the token is
  * kept to be looked at again behind them. Returns false when nothing had to be closed. */
 static bool repair(Parser *p, int token, Span at) {
@@ -91,13 +96,13 @@ static bool repair(Parser *p, int token, Span at) {
     bool ends_blocks = token == 0 || (starts_item(token) && at.col == 1);
     if (!(ends_brackets && in_parentheses(p)) && !(ends_blocks && p->open.n)) return false;
     while (ends_brackets && in_parentheses(p)) {
-        report_unclosed(p, innermost(p), at, token_name(token));
+        report_unclosed(p, innermost(p), at, token);
         vec_push(p->arena, &closers, closer(innermost(p)->kind));
         p->open.n--;
     }
     if (token != '{') vec_push(p->arena, &closers, NL);
     if (ends_blocks && p->open.n) {
-        report_unclosed(p, innermost(p), at, token_name(token));
+        report_unclosed(p, innermost(p), at, token);
         while (p->open.n) {
             if (!p->recovering || open_braces(p) <= p->recover_depth) {
                 vec_push(p->arena, &closers, closer(innermost(p)->kind));
@@ -119,7 +124,7 @@ static bool close_parenthesis(Parser *p, int token, Span at) {
     uint32_t i = p->open.n;
     while (i > 0 && p->open.at[i - 1].kind != '{' && p->open.at[i - 1].kind != open) i--;
     if (i == 0 || p->open.at[i - 1].kind == '{') {
-        if (p->recovering) return false;
+        if (p->recovering || p->bad_line == at.line) return false;
         Diag d = parser_error(p, E_brackets, at, "`%c` closes nothing", token);
         parser_emit(p, &d);
         return false;
@@ -220,20 +225,10 @@ static int read_token(Parser *p, FSD_STYPE *value, void *scanner) {
     return token;
 }
 
-/* The line of at, up to at. A file may hold any bytes. */
-static void find_line(Parser *p, Span at, SyntaxPlace *place) {
-    const SourceFile *f = &p->ds->files.at[at.file];
-    size_t from = 0;
-    for (uint32_t n = 1; n < at.line && from < f->size; from++) n += f->text[from] == '\n';
-    place->line = f->text ? f->text + from : "";
-    place->n_before = MIN((size_t)at.col - 1, f->text ? f->size - from : 0);
-}
-
 /* Does `=` follow on the line? */
 static bool is_given(Parser *p, Span at) {
-    SyntaxPlace place = {0};
-    find_line(p, at, &place);
-    const char *end = place.line + place.n_before;
+    size_t before;
+    const char *end = line_before(p->ds, at, &before) + before;
     size_t left = at.end_line == at.line ? at.end_col - at.col : 0;
     while (*end && *end != '\n' && (left || *end == ' ' || *end == '\t')) {
         end++;
@@ -310,14 +305,11 @@ void layout_syntax_error(Parser *p, Span at, const char *message, SyntaxPlace *p
     /* What follows an invalid character on its line only follows from it. */
     if (p->bad_line != at.line) {
         Diag d = parser_error(p, E_unexpected_token, at, "%s", message);
-        find_line(p, at, place);
+        place->line = line_before(p->ds, at, &place->n_before);
         const char *hint = syntax_hint(place);
         if (b && b->kind != '{')
             diag_note(&d, b->span, "`%c` opened here is not closed yet", b->kind);
-        else if (at_line_end)
-            diag_help(&d,
-                      "a line break ends a statement; break lines inside ( ) or after an operator");
-        if (hint && !at_line_end) diag_help(&d, "%s", hint);
+        if (hint) diag_help(&d, "%s", hint);
         parser_emit(p, &d);
     }
     if (at_line_end) return;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "hints.h"
 
 static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32_t k) {
     StringList names = {0};
@@ -22,6 +23,8 @@ static void wrong_argument(Scope *s, const Binding *b, const Argument *a, uint32
                                  b->params->n, b->params->n == 1 ? "" : "s");
     Diag d = method_error(s, E_arguments, a->node->span, "%s", problem);
     if (a->name && unknown) help_nearest(&d, a->name, names.at.at, names.at.n);
+    const char *hint = a->name && unknown ? argument_hint(b->what, a->name) : NULL;
+    if (hint) diag_help(&d, "%s", hint);
     diag_note(&d, b->declared, "%s is declared here", b->what);
     method_emit(s, &d);
 }
@@ -31,6 +34,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
     Arena *arena = outer->model->arena;
     const Node *params = b->params;
     bool *given = arena_array(arena, bool, params->n + 1), right = true;
+    bool misnamed = false; /* then what is missing may be that */
     Local *locals = arena_array(arena, Local, params->n + 1);
     uint32_t position = 0;
     for (uint32_t i = 0; i < args->at.n; i++) {
@@ -39,6 +43,7 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
         while (a->name && k < params->n && strcmp(params->kids[k]->text, a->name)) k++;
         if (k >= params->n || given[k]) {
             wrong_argument(outer, b, a, k);
+            misnamed |= a->name && k >= params->n;
             right = false;
             continue;
         }
@@ -55,7 +60,10 @@ bool bind_parameters(Scope *outer, Scope *inner, const Binding *b, const Argumen
             locals[k].value = evaluate(inner, p->value);
             *n_out = k + 1;
         } else if (!given[k]) {
+            if (misnamed) continue;
             Diag d = method_error(outer, E_arguments, b->at, "%s needs `%s`", b->what, p->text);
+            const char *hint = argument_hint(b->what, params->kids[0]->text);
+            if (hint) diag_help(&d, "%s", hint);
             diag_note(&d, b->declared, "%s is declared here", b->what);
             method_emit(outer, &d);
             right = false;

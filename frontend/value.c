@@ -23,6 +23,10 @@ ConstValue value_word(Span at, const char *text) {
     return (ConstValue){.kind = VALUE_WORD, .span = at, .text = text};
 }
 
+const char loss_help[] =
+    "it is a mean over the batch already; a factor belongs to the learning rate, and further terms "
+    "are added in the model by aux(term, weight = 0.01)";
+
 const char *value_kind_name(const ConstValue *v) {
     switch (v->kind) {
     case VALUE_ERROR: return "an error";
@@ -37,6 +41,7 @@ const char *value_kind_name(const ConstValue *v) {
     case VALUE_LIST: return v->tuple ? "a tuple" : "a list";
     case VALUE_TENSOR: return "a tensor";
     case VALUE_PARAM: return "a parameter";
+    case VALUE_LOSS: return "a loss or metric";
     case VALUE_TERM: return "a number of the whole batch";
     case VALUE_MODULE: return "a module";
     case VALUE_ARRAY: return "an array of modules";

@@ -20,6 +20,7 @@ typedef enum ValueKind {
     VALUE_LIST, /* items; tuple: written with ( ) */
     VALUE_TENSOR,
     VALUE_PARAM,
+    VALUE_LOSS, /* a loss or metric, complete: tensor is its exact accumulator */
     VALUE_TERM, /* a number of the whole batch, for aux: parts */
     VALUE_MODULE,
     VALUE_ARRAY
@@ -73,7 +74,8 @@ ConstValue value_bool(Span at, bool b);
 ConstValue value_int(Span at, int64_t i);
 ConstValue value_real(Span at, double r);
 ConstValue value_word(Span at, const char *text);
-const char *value_kind_name(const ConstValue *v);      /* "an integer" */
+const char *value_kind_name(const ConstValue *v); /* "an integer" */
+extern const char loss_help[]; /* what to do with a loss or metric in an expression */
 const char *value_text(Arena *a, const ConstValue *v); /* as it could be written in a file */
 bool value_is_tensor(const ConstValue *v);             /* or a parameter */
 bool value_is_number(const ConstValue *v);

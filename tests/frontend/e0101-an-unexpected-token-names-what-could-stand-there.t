@@ -16,8 +16,10 @@ error[E0101]: unexpected name `D`, expected string or end of line or `(` or `[`
   = help: a new line or `;` ends what stands before it
 error[E0101]: unexpected name `Linear`, expected `(` or `,` or `:`
  --> m.fsd:3:6
+  = help: a field is declared with `:`, as in head : Linear(D, V); a constant belongs in config { .. }
 error[E0101]: unexpected name `x`, expected `(` or `,` or `:`
  --> m.fsd:4:11
+  = help: a field is declared with `:`, as in head : Linear(D, V); a constant belongs in config { .. }
 error[E0101]: unexpected end of line, expected an expression
  --> m.fsd:7:19
   = help: a line break ends a statement; break lines inside ( ) or after an operator

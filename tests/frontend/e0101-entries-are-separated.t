@@ -12,6 +12,7 @@ error[E0101]: unexpected `,`, expected string or end of line or `(` or `[`
   = help: a new line or `;` stands here, not a comma
 error[E0101]: unexpected number `3`, expected `{` or `=`
  --> m.fsd:1:26
+  = help: a key and its value are joined by `=`
 error[E0101]: unexpected `:`, expected `{` or `=`
  --> m.fsd:1:30
   = help: a key and its value are joined by `=`

@@ -53,12 +53,8 @@ error[E0101]: unexpected `if`, expected end of line or `(` or `[`
    = help: `if` is a statement: if condition { x = a } else { x = b }
 error[E0104]: `[` is not closed
   --> m.fsd:11:9
+   = help: a list has its elements written out; a loop is a statement: for layer in h { x = layer(x) }
   --> m.fsd:11:15
-error[E0104]: `]` closes nothing
-  --> m.fsd:11:25
-error[E0101]: unexpected end of line, expected `(` or `[` or `{`
-  --> m.fsd:11:25
-   = help: a line break ends a statement; break lines inside ( ) or after an operator
 error[E0101]: unexpected `-`, expected `(` or `=` or `,`
   --> m.fsd:12:7
    = help: a statement is name = expression, name += expression, a call or a return
@@ -88,6 +84,13 @@ error[E0101]: unexpected `:`, expected `(` or `[` or `,` or `]`
 error[E0101]: unexpected `,`, expected end of line or `(` or `[`
   --> m.fsd:21:13
    = help: a method returns one value; return (a, b) is one of two
+error[E0101]: unexpected `(`, expected `{`
+  --> m.fsd:24:12
+   = help: a module is written module Name(arguments) { .. }
+  --> m.fsd:24:12
+error[E0101]: unexpected end of line, expected `{`
+  --> m.fsd:25:13
+   = help: use "file.fsd" brings in another file; the functions are always there
 error[E0107]: too many syntax errors; giving up here
-  --> m.fsd:21:13
+  --> m.fsd:25:13
 ==== exit 1

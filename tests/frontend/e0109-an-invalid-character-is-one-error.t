@@ -12,11 +12,8 @@ error[E0109]: `^` cannot stand here
 error[E0109]: `?` cannot stand here
  --> m.fsd:1:33
   = help: `if` is a statement: if condition { x = a } else { x = b }
-error[E0109]: `'` cannot stand here
+error[E0109]: `'big'` cannot stand here
  --> m.fsd:2:8
-  = help: strings are written in double quotes
-error[E0109]: `'` cannot stand here
- --> m.fsd:2:12
   = help: strings are written in double quotes
 error[E0102]: this string is not closed
  --> m.fsd:3:8

@@ -6,11 +6,8 @@ config { a = 3 && 4; b = 'x'; c = “q” }
 error[E0109]: `&&` cannot stand here
  --> m.fsd:1:16
   = help: the logical operators are `and`, `or`, `not`
-error[E0109]: `'` cannot stand here
+error[E0109]: `'x'` cannot stand here
  --> m.fsd:1:26
-  = help: strings are written in double quotes
-error[E0109]: `'` cannot stand here
- --> m.fsd:1:28
   = help: strings are written in double quotes
 error[E0109]: `“` cannot stand here
  --> m.fsd:1:35

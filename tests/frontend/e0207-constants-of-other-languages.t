@@ -20,7 +20,7 @@ error[E0207]: there is no name `None` here
   = help: write none
 error[E0207]: there is no name `math` here
  --> m.fsd:1:48
-  = help: functions have no prefix: sqrt(D); `fsdpc help functions` lists them
+  = help: functions have no prefix: sqrt(..)
 error[E0209]: a name has no field `txt`
  --> m.fsd:9:21
   = help: the name of a file stands in double quotes

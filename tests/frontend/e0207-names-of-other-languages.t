@@ -21,10 +21,10 @@ train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2 }
 ==== out
 error[E0207]: there is no name `self` here
  --> m.fsd:6:9
-  = help: fields are named as they are: wte(ids)
+  = help: fields have no prefix: wte(ids)
 error[E0207]: there is no name `torch` here
  --> m.fsd:7:9
-  = help: functions have no prefix: relu(x); `fsdpc help functions` lists them
+  = help: functions have no prefix: relu(..)
 error[E0207]: there is no function or module `reshape` here
  --> m.fsd:9:9
   = help: write x as [B, T, H, D // H]

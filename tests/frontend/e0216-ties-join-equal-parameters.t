@@ -21,8 +21,9 @@ train { loss = cross_entropy(model(inputs), targets) }
 error[E0216]: `a.weight` is [V, D], but `b.weight` is [D, V]
  --> m.fsd:7:3
   = help: tied parameters have one shape
-error[E0216]: `a` is no parameter but a module
+error[E0216]: `a` is a module, not a parameter
  --> m.fsd:8:7
+  = help: parameters are tied: tie a.weight = b.weight
 error[E0216]: these are the same parameter already
  --> m.fsd:9:3
 ==== exit 1

@@ -23,13 +23,13 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0223]: an array of modules is called with rows that `dispatch` gives
+error[E0223]: `experts` is an array of modules, not one module
   --> m.fsd:13:9
    |
 13 |     y = experts(x)
    |         ^^^^^^^^^^
    |
-   = help: name one module, as in experts[0](x), or go over all with `for`
+   = help: for layer in experts { x = layer(x) } goes over all, experts[0](x) calls one; all at once take the rows that `dispatch` gives
 
 error[E0223]: the choices are among 6 experts, the array has 3
   --> m.fsd:15:9

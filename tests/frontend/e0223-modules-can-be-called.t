@@ -28,5 +28,7 @@ error[E0223]: a tensor cannot be called
   |
 7 |     y = ids(3)
   |         ^^^^^^
+  |
+  = help: a tensor is multiplied by `*` or matmul(a, b), and indexed by x[:, 1:]
 
 ==== exit 1

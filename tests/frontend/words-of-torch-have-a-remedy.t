@@ -57,7 +57,7 @@ error[E0208]: [B, T, D] has axes 0 to 2
 error[E0208]: `split` would make 70 tensors
   = help: at most 64; parts that keep the axis have sizes: split(x, axis = 0, sizes = [..])
 error[E0208]: `expand` takes at most 2 arguments, 4 are given
-  = help: expand(x: tensor, shape: list of ints)
+  = help: the shape is a list: expand(x, [B, T, D])
 error[E0208]: the samples of a batch stay the first axis
   = help: keep the first axis as it is
 error[E0208]: `shape` has fewer axes than [B, T, D]
