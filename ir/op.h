@@ -32,7 +32,8 @@ typedef enum OpAlias {
     ALIAS_VIEW, /* output 0 is input 0's memory at byte attr.offset; no data moves */
     ALIAS_PACK, /* inputs live inside output 0, at their group's offsets; see op pack */
     ALIAS_MAY,  /* output 0 may take the memory of one input of the mask if that ends here and has
-                   the same size; the kernel is correct either way */
+                   the same axes, but for leading ones of one entry, and elements of the same size;
+                   the kernel is correct either way */
     ALIAS_EACH, /* so may each output, another input than the others */
     ALIAS_MUST, /* output j is input j's memory, for each j of the mask that exists */
     ALIAS_ACC   /* if the last optional input is there, output 0 must be its memory */

@@ -158,6 +158,29 @@ static void touch_all(Build *u) {
     }
 }
 
+/* Have they the same axes, but for leading ones of one entry? */
+static bool same_axes(const Type *a, const Type *b) {
+    int rank = MAX(a->rank, b->rank);
+    for (int i = 0; i < rank; i++) {
+        int k = i - (rank - a->rank), j = i - (rank - b->rank);
+        if ((k < 0 ? 1 : a->dim[k]) != (j < 0 ? 1 : b->dim[j])) return false;
+    }
+    return true;
+}
+
+/* Is each element of the result made of no other element of the operand than the one in its place,
+ * or of its row? As many elements are not enough: each element of a result [B, T, 1] may be made of
+ * all of a row of an operand [B, 1, T]. Where a formula moves parts they are (pieces.h, may_share).
+ */
+static bool lie_alike(const Graph *g, const Op *op, const Type *from, const Type *to) {
+    if (from->pitch != to->pitch) return false;
+    if (op->kind == OP_fused) {
+        const Formula *f = &g->formulas.at[op->attr->index];
+        if (formula_moves(f->n_step, f->step)) return type_elements(from) == type_elements(to);
+    }
+    return same_axes(from, to);
+}
+
 /* May value `out`, a result of op i, take the memory of operand k? */
 static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId out) {
     Blocks *b = u->b;
@@ -165,8 +188,8 @@ static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId ou
     uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, out, &at_out);
     int64_t bytes = value_bytes(b, out);
     const Type *from = &b->g->values.at[op->in[k]].type, *to = &b->g->values.at[out].type;
-    if (r == s || value_bytes(b, op->in[k]) != bytes) return false;
-    if (from->pitch != to->pitch || type_elements(from) != type_elements(to)) return false;
+    if (r == s || value_bytes(b, op->in[k]) != bytes || !lie_alike(b->g, op, from, to))
+        return false;
     if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
     if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
     if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[out].address;
