@@ -80,6 +80,8 @@ int64_t check_param_shown(const Check *c, uint64_t instr);
 /* check_memory.c: rule 2 of one program; rule 6 of the plan */
 int check_overlaps(Check *c, uint32_t program);
 int check_peak(Check *c);
+/* check_overwrite.c: may instruction i write result j over its operand k? */
+bool check_may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j);
 /* check_gradients.c: rule 4 of one role's step */
 int check_gradients(Check *c, uint32_t role);
 int check_evaluation(Check *c); /* rule 4 of the plan: it evaluates what it trains */

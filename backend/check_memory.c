@@ -30,7 +30,6 @@
  */
 #include "check.h"
 #include "interval_map.h"
-#include "signature.h"
 
 #include <stdlib.h>
 
@@ -48,27 +47,6 @@ typedef struct Sweep {
     uint64_t user[DEVICE_KINDS][MAX_STREAMS]; /* last one that uses the workspace, + 1; 0 = none */
 } Sweep;
 
-/* An operand of fewer elements is read again and again. */
-static bool same_count(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
-    return type_elements(&c->p->values[check_in(c, i, k)].type) ==
-           type_elements(&c->p->values[check_out(c, i, j)].type);
-}
-
-/* May instruction i write result j over its operand k? */
-static bool may_overwrite(const Check *c, uint64_t i, uint32_t k, uint32_t j) {
-    const PlanInstr *in = &c->p->instrs[i];
-    const OpInfo *o = &op_info[in->op];
-    if (c->p->values[check_in(c, i, k)].slots) return j == k; /* see 2g */
-    switch (o->alias) {
-    case ALIAS_MAY: return j == 0 && (o->alias_mask >> k & 1) && same_count(c, i, k, j);
-    case ALIAS_EACH: return same_count(c, i, k, j);
-    case ALIAS_MUST: return j == k && (k >= 32 || (o->alias_mask >> k & 1));
-    case ALIAS_ACC: return j == 0 && k == op_signature((OpKind)in->op)->in_max - 1u;
-    case ALIAS_PACK: return true;
-    default: return false;
-    }
-}
-
 static int64_t pack_offset(const Check *c, uint64_t i, uint32_t k) {
     const PlanGroup *g = &c->p->groups[c->p->instrs[i].attr.group];
     uint32_t v = check_out(c, i, 0);
@@ -80,7 +58,8 @@ static bool in_place(const Sweep *s, uint32_t u, uint32_t operand_of_instr) {
     const Check *c = s->c;
     const Plan *p = c->p;
     uint32_t v = check_in(c, s->instr, operand_of_instr);
-    if (c->root[v] != u || !may_overwrite(c, s->instr, operand_of_instr, s->result)) return false;
+    if (c->root[v] != u || !check_may_overwrite(c, s->instr, operand_of_instr, s->result))
+        return false;
     uint64_t expected = p->values[s->value].address;
     if (op_info[p->instrs[s->instr].op].alias == ALIAS_PACK)
         expected += (uint64_t)pack_offset(c, s->instr, operand_of_instr);
@@ -233,7 +212,8 @@ static int check_places(Sweep *s, uint64_t i) {
                                   k);
     for (uint32_t k = 0; k < in->n_in; k++)
         for (uint32_t j = 0; j < in->n_out; j++)
-            if ((o->alias == ALIAS_MUST || o->alias == ALIAS_ACC) && may_overwrite(c, i, k, j) &&
+            if ((o->alias == ALIAS_MUST || o->alias == ALIAS_ACC) &&
+                check_may_overwrite(c, i, k, j) &&
                 p->values[check_in(c, i, k)].address != p->values[check_out(c, i, j)].address)
                 return check_fail(c, "2d", i, "result %u must lie in the memory of operand %u", j,
                                   k);
