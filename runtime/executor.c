@@ -98,6 +98,7 @@ static int issue_program(Rank *r, uint32_t program, char *error) {
     if (!code) code = ordered ? d->program_begin(r->context, program, &replayed, error) : 0;
     if (!code && t->program) t->program(r->transport, program, replayed);
     for (uint32_t k = q->first_instr; k < q->first_instr + q->n_instr && !code && !replayed; k++) {
+        if (e->memory) memory_check_before(e->memory, k);
         code = issue_ordered(r, k, error);
         if (!code && e->memory) code = memory_check_after(e->memory, k, error);
     }

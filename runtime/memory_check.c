@@ -9,6 +9,10 @@
  * guard of known bytes lies between arena and workspace, and after the workspace; kernels get their
  * workspace ending at the guard. Any changed guard byte ends the run.
  *
+ * A kernel whose result lies over an operand runs a second time, with copies of such operands and
+ * of what was in the results' memory: it must make the same bytes. Operands that it must replace
+ * are left out, since no kernel has another place for them.
+ *
  * Works on devices whose arena is host memory, in issue order.
  */
 #include <stdio.h>
@@ -17,6 +21,7 @@
 
 #include "op.h"
 #include "prepared.h"
+#include "signature.h"
 
 enum { POISON = 0xff, GUARD = 0xa5 };
 
@@ -43,6 +48,11 @@ struct MemoryCheck {
     uint32_t n_live;
     uint64_t high_water;
     uint8_t guard[GUARD_BYTES];
+    /* of the instruction that is issued: where it finds operands and results the second time */
+    const void **in;
+    void **out;
+    bool again;
+    char *copies; /* room for those of any instruction */
 };
 
 static Range range_of(const Plan *p, uint32_t v) {
@@ -114,6 +124,98 @@ static void analyse_program(MemoryCheck *m, const PlanProgram *q, uint32_t *old)
     }
 }
 
+/* ---- results over operands */
+
+/* Must result j of the instruction take the memory of operand k? */
+static bool replaces(const PlanInstr *in, uint32_t k, uint32_t j) {
+    const OpInfo *o = &op_info[in->op];
+    if (o->alias == ALIAS_MUST) return j == k && (k >= 32 || o->alias_mask >> k & 1);
+    return o->alias == ALIAS_ACC && !j && k == op_signature((OpKind)in->op)->in_max - 1u;
+}
+
+static bool overlap(const void *a, const Type *a_type, const void *b, const Type *b_type) {
+    const char *x = a, *y = b;
+    return x < y + type_bytes(b_type) && y < x + type_bytes(a_type);
+}
+
+/* Lies a result over operand k that need not? */
+static bool is_overwritten(const PlanInstr *in, const KernelCall *c, uint32_t k) {
+    for (uint32_t j = 0; j < c->n_out; j++)
+        if (!replaces(in, k, j) && overlap(c->in[k], c->in_type[k], c->out[j], c->out_type[j]))
+            return true;
+    return false;
+}
+
+/* Bytes that the copies of an instruction take; 0: it has none. */
+static uint64_t copied_bytes(const PlanInstr *in, const KernelCall *c) {
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < c->n_in; k++)
+        if (is_overwritten(in, c, k)) bytes += align_up((uint64_t)type_bytes(c->in_type[k]), 64);
+    for (uint32_t j = 0; bytes && j < c->n_out; j++)
+        bytes += align_up((uint64_t)type_bytes(c->out_type[j]), 64);
+    return bytes;
+}
+
+static void *copy_of(char **room, const void *from, const Type *type) {
+    void *to = *room;
+    memcpy(to, from, (size_t)type_bytes(type));
+    *room += align_up((uint64_t)type_bytes(type), 64);
+    return to;
+}
+
+static void find_room(MemoryCheck *m) {
+    const Plan *p = m->rank->run->plan;
+    uint64_t most = 0;
+    uint32_t n_in = 0, n_out = 0;
+    for (uint32_t k = 0; k < p->n_instrs; k++) {
+        if (!op_info[p->instrs[k].op].launched) continue;
+        most = MAX(most, copied_bytes(&p->instrs[k], &m->rank->executor->prepared[k].kernel));
+        n_in = MAX(n_in, p->instrs[k].n_in);
+        n_out = MAX(n_out, p->instrs[k].n_out);
+    }
+    m->in = arena_array(m->arena, const void *, n_in + 1);
+    m->out = arena_array(m->arena, void *, n_out + 1);
+    m->copies = arena_array(m->arena, char, most + 64);
+    m->copies += (64 - (uintptr_t)m->copies % 64) % 64;
+}
+
+void memory_check_before(MemoryCheck *m, uint32_t k) {
+    const PlanInstr *in = &m->rank->run->plan->instrs[k];
+    const KernelCall *c = &m->rank->executor->prepared[k].kernel;
+    char *room = m->copies;
+    m->again = op_info[in->op].launched && copied_bytes(in, c);
+    if (!m->again) return;
+    for (uint32_t j = 0; j < c->n_out; j++) m->out[j] = copy_of(&room, c->out[j], c->out_type[j]);
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        m->in[i] = is_overwritten(in, c, i) ? copy_of(&room, c->in[i], c->in_type[i]) : c->in[i];
+        for (uint32_t j = 0; j < c->n_out; j++)
+            if (replaces(in, i, j)) m->in[i] = m->out[j];
+    }
+}
+
+/* The same instruction once more, where no result lies over an operand. */
+static int run_again(MemoryCheck *m, uint32_t k, char *error) {
+    const Run *run = m->rank->run;
+    KernelCall c = m->rank->executor->prepared[k].kernel;
+    void *const *made = c.out;
+    c.in = m->in;
+    c.out = m->out;
+    allocations_enter_kernel();
+    int code = run->device->launch(m->rank->context, run->plan->instrs[k].stream, &c, error);
+    allocations_leave_kernel();
+    for (uint32_t j = 0; j < c.n_out && !code; j++) {
+        if (!memcmp(made[j], c.out[j], (size_t)type_bytes(c.out_type[j]))) continue;
+        char text[256];
+        plan_instr_text(run->plan, k, text, sizeof text);
+        snprintf(error, ERROR_BYTES,
+                 "memory check: result %u of %s lies over an operand, and differs from what the "
+                 "kernel makes elsewhere",
+                 j, text);
+        code = EXIT_RANK;
+    }
+    return code;
+}
+
 static uint8_t *guard_at(const MemoryCheck *m, int which) {
     const PlanSettings *s = m->rank->run->plan->settings;
     uint64_t workspace = s->workspace_bytes[m->rank->run->device->kind] - s->workspace_offset;
@@ -142,6 +244,7 @@ int memory_check_open(Rank *r, MemoryCheck **out, char *error) {
     find_last_uses(p, m->last);
     m->live = arena_array(a, Life, p->n_values + p->n_states + 1);
     m->ended = arena_array(a, Life, p->n_values + p->n_states + 1);
+    find_room(m);
     uint32_t *old = arena_array(a, uint32_t, p->n_states + 1);
     for (uint64_t i = 0; i < p->n_programs; i++) analyse_program(m, &p->programs[i], old);
     memset(m->guard, GUARD, GUARD_BYTES);
@@ -173,6 +276,8 @@ static bool lies_in_states(const Plan *p, uint64_t address) {
 
 /* Memory of a state is filled when a checkpoint has what it held. */
 int memory_check_after(MemoryCheck *m, uint32_t k, char *error) {
+    int code = m->again ? run_again(m, k, error) : 0;
+    if (code) return code;
     for (uint32_t i = m->first[k]; i < m->first[k + 1]; i++) {
         Range f = m->freed.at[i];
         bool of_state = lies_in_states(m->rank->run->plan, f.begin);

@@ -321,6 +321,8 @@ int executor_run(Rank *r, uint32_t program, char *error);
 enum { GUARD_BYTES = 4096 };
 int memory_check_open(Rank *r, MemoryCheck **out, char *error);
 void memory_check_close(MemoryCheck *m);
+/* Around each instruction. */
+void memory_check_before(MemoryCheck *m, uint32_t instr);
 int memory_check_after(MemoryCheck *m, uint32_t instr, char *error);
 int memory_check_call_end(MemoryCheck *m, uint32_t program, char *error);
 /* Transient memory was used between calls: fills it again. */

@@ -22,6 +22,8 @@ typedef struct Toy {
     uint32_t operands[3];
     Device device;
     Run run;
+    Executor executor;
+    Prepared prepared[4];
     Rank rank;
     MemoryCheck *check;
     char error[ERROR_BYTES];
@@ -58,7 +60,10 @@ static int make_toy(void **state) {
                      .n_operands = 2};
     t->device.arena_is_host = true;
     t->run = (Run){.plan = &t->plan, .device = &t->device};
-    t->rank = (Rank){.run = &t->run, .arena = calloc(1, ARENA + WORKSPACE + 2 * GUARD_BYTES)};
+    t->executor.prepared = t->prepared;
+    t->rank = (Rank){.run = &t->run,
+                     .executor = &t->executor,
+                     .arena = calloc(1, ARENA + WORKSPACE + 2 * GUARD_BYTES)};
     *state = t;
     return memory_check_open(&t->rank, &t->check, t->error);
 }
@@ -158,6 +163,53 @@ static void a_byte_behind_the_workspace_is_seen(void **state) {
     assert_non_null(strstr(t->error, "past the end of the workspace"));
 }
 
+/* A kernel that is right where its result lies elsewhere: y[i] = x[63 - i]. */
+static int turn_round(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    (void)c, (void)stream, (void)error;
+    const float *x = call->in[0];
+    float *y = call->out[0];
+    for (int i = 0; i < 64; i++) y[i] = x[63 - i];
+    return 0;
+}
+static int twice(DeviceContext *c, int stream, const KernelCall *call, char *error) {
+    (void)c, (void)stream, (void)error;
+    for (int i = 0; i < 64; i++) ((float *)call->out[0])[i] = 2 * ((const float *)call->in[0])[i];
+    return 0;
+}
+
+typedef int Launcher(DeviceContext *c, int stream, const KernelCall *call, char *error);
+
+/* %1 = scale(%0) from byte `from` of the arena to byte 256. */
+static int run_over(Toy *t, Launcher *launch, uint64_t from) {
+    static const Type type = {.dtype = DT_F32, .rank = 1, .dim = {64}};
+    static const Type *const types[1] = {&type};
+    const void *in[1] = {t->rank.arena + from};
+    void *out[1] = {t->rank.arena + 256};
+    memory_check_close(t->check);
+    t->prepared[1].kernel = (KernelCall){.op = OP_scale,
+                                         .n_in = 1,
+                                         .n_out = 1,
+                                         .in = in,
+                                         .out = out,
+                                         .in_type = types,
+                                         .out_type = types};
+    t->device.launch = launch;
+    assert_int_equal(memory_check_open(&t->rank, &t->check, t->error), 0);
+    for (int i = 0; i < 64; i++) ((float *)(t->rank.arena + from))[i] = (float)i;
+    memory_check_before(t->check, 1);
+    assert_int_equal(launch(NULL, 0, &t->prepared[1].kernel, t->error), 0);
+    return memory_check_after(t->check, 1, t->error);
+}
+
+static void a_result_over_an_operand_is_made_again(void **state) {
+    Toy *t = *state;
+    assert_int_equal(run_over(t, twice, 256), 0);
+    assert_int_equal(run_over(t, turn_round, 512), 0);
+    assert_int_equal(run_over(t, turn_round, 256), EXIT_RANK);
+    assert_non_null(strstr(t->error, "result 0 of"));
+    assert_int_equal(run_over(t, twice, 128), EXIT_RANK); /* half of it */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(values_are_filled_when_they_end, make_toy, free_toy),
@@ -166,6 +218,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_state_that_is_updated_in_place_stays, make_toy, free_toy),
         cmocka_unit_test_setup_teardown(the_highest_byte_is_that_which_was_written, make_toy,
                                         free_toy),
+        cmocka_unit_test_setup_teardown(a_result_over_an_operand_is_made_again, make_toy, free_toy),
         cmocka_unit_test_setup_teardown(a_byte_behind_the_arena_is_seen, make_toy, free_toy),
         cmocka_unit_test_setup_teardown(a_byte_behind_the_workspace_is_seen, make_toy, free_toy),
     };
