@@ -26,7 +26,8 @@ static Run *signalled; /* for the handler */
 static void on_signal(int signal_number) {
     static atomic_flag interrupt = ATOMIC_FLAG_INIT, terminate = ATOMIC_FLAG_INIT,
                        hangup = ATOMIC_FLAG_INIT;
-    atomic_store(&signalled->interrupted, 1);
+    bool again = atomic_exchange(&signalled->interrupted, 1);
+    if (signal_number == SIGTERM && !again) atomic_store(&signalled->told_to_end, 1);
     if (signal_number == SIGUSR1) return;
     if (!atomic_flag_test_and_set(signal_number == SIGINT    ? &interrupt
                                   : signal_number == SIGTERM ? &terminate

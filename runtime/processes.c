@@ -112,7 +112,8 @@ int processes_join(Run *run, const char *transport) {
                      .local_ranks = run->launch.local_ranks,
                      .timeout = run->timeout,
                      .test_hosts = run->test.hosts,
-                     .may_speak = may_speak};
+                     .may_speak = may_speak,
+                     .told_to_end = &run->told_to_end};
     if (!code && strcmp(transport, "mpi")) code = launch_meeting(&run->launch, &o, error);
     if (!code) code = run->module->join(&o, &run->world, error);
     if (code) {

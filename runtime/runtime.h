@@ -161,7 +161,7 @@ struct Run {
     Metrics *metrics;
     Rank *rank; /* [local ranks] */
     int32_t n_rank;
-    atomic_int interrupted;
+    atomic_int interrupted, told_to_end; /* told_to_end: JoinOptions has it */
     pthread_mutex_t lock;
     int failure; /* first exit code of a rank */
     char failure_text[ERROR_BYTES + 192];

@@ -126,6 +126,9 @@ typedef struct JoinOptions {
     int32_t test_hosts;  /* split the ranks of one machine as if they were on so many; 0 = no */
     /* Before the ranks have met: is this process the one to print why the run ends? */
     bool (*may_speak)(void);
+    /* SIGTERM came, and no other interrupt before it: a launcher that lost ranks ends the others.
+     * NULL: unknown. */
+    const atomic_int *told_to_end;
 } JoinOptions;
 /* What must be the same on all ranks before anything is opened. */
 typedef struct StartReport {

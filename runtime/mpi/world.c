@@ -20,6 +20,10 @@
 #include "world.h"
 
 enum { NOTICE_SECONDS = 2, SPINS = 200, LOOK_SLICES = 10 };
+/* A launcher that lost ranks of another host gives the others a second before it kills them. After
+ * so many slices of silence a host is the lost one; so long do others leave it to the first rank
+ * that waits to say so; so long does that rank try to tell other hosts. */
+enum { LOST_SLICES = 10, LOST_GRACE = 4, LOST_NOTICE_MS = 200 };
 /* Seconds past the limit after which a rank reports that one of another host, of which it cannot
  * see whether it is stopped, and that a living neighbour is missing. Of several that wait the first
  * rank speaks: seconds that the others leave it. */
@@ -51,15 +55,26 @@ void world_listen(World *w) {
               &w->alarm_request);
 }
 
+static bool told_to_end(const World *w) {
+    return w->options.told_to_end && atomic_load(w->options.told_to_end);
+}
+
+/* Not heard of for so many slices. */
+static bool is_silent(const World *w, int32_t rank, int32_t slices) {
+    return atomic_load(&w->board->sign[rank].silent) >= slices;
+}
+
 static void send_alarm(World *w) {
+    bool hasty = told_to_end(w);
+    int limit = hasty ? LOST_NOTICE_MS : NOTICE_SECONDS * 1000;
     for (int32_t r = 0; r < w->ranks; r++) {
         w->alarm_sent[r] = MPI_REQUEST_NULL;
-        if (w->process[r].local < 0)
+        if (w->process[r].local < 0 && !(hasty && is_silent(w, r, LOST_SLICES)))
             MPI_Isend(&w->outgoing, sizeof w->outgoing, MPI_BYTE, r, 0, w->alarm,
                       &w->alarm_sent[r]);
     }
     struct timespec pause = {.tv_nsec = 1000 * 1000};
-    for (int i = 0, done = 0; i < NOTICE_SECONDS * 1000 && !done; i++) {
+    for (int i = 0, done = 0; i < limit && !done; i++) {
         if (MPI_Testall(w->ranks, w->alarm_sent, &done, MPI_STATUSES_IGNORE)) return;
         if (!done) nanosleep(&pause, NULL);
     }
@@ -78,7 +93,8 @@ static bool put_notice(World *w, int32_t rank, int code, const char *text) {
 
 bool world_fail(World *w, int32_t rank, int code, const char *text) {
     if (!put_notice(w, rank, code, text)) return false;
-    if (world_spans_hosts(w)) {
+    /* What this rank prints goes through its launcher: without that, another has to say it. */
+    if (world_spans_hosts(w) && getppid() == w->parent) {
         w->outgoing.rank = rank;
         w->outgoing.code = code;
         snprintf(w->outgoing.text, sizeof w->outgoing.text, "%s", text);
@@ -154,18 +170,15 @@ static bool is_stopped(const World *w, int32_t rank) {
     return is_near(w, rank) && machine_stopped(w->process[rank].pid);
 }
 
-/* Not heard of for that part of the time limit, or longer. */
-static bool is_silent(const World *w, int32_t rank, int32_t part) {
-    return atomic_load(&w->board->sign[rank].silent) >= w->timeout * SLICES_A_SECOND / part;
-}
-
 /* A rank that is missing because it waits for another one is not to blame, but the last of the
- * ranks of which each waits for the next. What one that is silent or stopped said is old. */
-static int32_t last_missing(const World *w, int32_t rank) {
+ * ranks of which each waits for the next. What one said that is stopped, or silent for so many
+ * slices, is old. */
+static int32_t last_missing(const World *w, int32_t rank, int32_t slices) {
     int32_t at = rank;
     for (int32_t i = 0; i < w->ranks && at != w->rank; i++) {
         int32_t next = atomic_load(&w->board->sign[at].waits) - 1;
-        if (next < 0 || next >= w->ranks || is_silent(w, at, 2) || is_stopped(w, at)) return at;
+        if (next < 0 || next >= w->ranks || is_silent(w, at, slices) || is_stopped(w, at))
+            return at;
         at = next;
     }
     return rank; /* they wait for each other */
@@ -183,7 +196,8 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     World *world = w->world;
     char how[128], limit[32];
     bool known = missing >= 0 && world->board;
-    if (known) missing = last_missing(world, missing);
+    int32_t limit_slices = world->timeout * SLICES_A_SECOND;
+    if (known) missing = last_missing(world, missing, limit_slices / 2);
     bool near = known && is_near(world, missing), stopped = known && is_stopped(world, missing);
     /* A living neighbour may take as long as it needs to write a large checkpoint. */
     if (near && !stopped && w->call && w->call->purpose == COMM_CONTROL) {
@@ -192,7 +206,7 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
     }
     int32_t grace = missing < 0 || stopped ? 0 : near ? NEAR_GRACE : FAR_GRACE;
     /* So may a rank of another host, as long as that shows signs of life. */
-    bool cut_off = known && is_silent(world, missing, 1);
+    bool cut_off = known && is_silent(world, missing, limit_slices);
     bool patient = !near && !cut_off && w->call && w->call->purpose == COMM_CONTROL;
     int32_t seconds = world->timeout * (patient ? CONTROL_TIMES : 1);
     if (known && !is_first(world, stopped)) grace += FIRST_GRACE;
@@ -217,6 +231,19 @@ static int time_is_up(Wait *w, int32_t missing, char *error) {
                 error);
 }
 
+/* The launcher sees that a host's daemon or ranks are gone, and ends all others, before the time is
+ * up. */
+static int find_lost(Wait *w, int32_t missing, char *error) {
+    World *world = w->world;
+    if (missing < 0 || !world->board || !world_spans_hosts(world) || !told_to_end(world)) return 0;
+    missing = last_missing(world, missing, LOST_SLICES);
+    if (is_near(world, missing) || !is_silent(world, missing, LOST_SLICES)) return 0;
+    if (!is_first(world, false) && ++w->told <= LOST_GRACE) return 0;
+    return lose(w, missing, "is gone, or its whole host is",
+                "the kernel's log (dmesg) there tells whether memory ran out; start the run again",
+                error);
+}
+
 void world_waits_no_more(World *w) {
     if (w->board) atomic_store(&w->board->sign[w->rank].waits, 0);
 }
@@ -236,6 +263,7 @@ int world_slice(Wait *w, int32_t missing, char *error) {
         if (there) return ended(world, error);
     }
     int code = find_dead(w, error);
+    if (!code) code = find_lost(w, missing, error);
     if (code) return code;
     if (getppid() != world->parent) {
         snprintf(error, ERROR_BYTES, "the launcher of rank %d has ended", world->rank);

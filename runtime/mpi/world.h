@@ -75,6 +75,7 @@ typedef struct Wait {
     const Collective *call; /* NULL: the start of the run */
     Kind kind;
     int32_t slices;
+    int32_t told; /* of them since the launcher ends the run */
 } Wait;
 
 /* world.c */

@@ -1,0 +1,66 @@
+"""gone_host.py BUILD: runs on two hosts, network namespaces of this machine, of the second of which
+everything is killed, or the rank alone. Prints what fsdp-run says and its exit code."""
+import importlib.machinery
+import importlib.util
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, ROOT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(__file__).resolve().parents[2]
+LOADER = importlib.machinery.SourceFileLoader("hosts", str(ROOT / "tests" / "bench" / "hosts"))
+bench = importlib.util.module_from_spec(importlib.util.spec_from_loader("hosts", LOADER))
+LOADER.exec_module(bench)
+
+
+def start(folder):
+    environment = {**os.environ, "OMPI_MCA_plm_rsh_agent": str(folder / "agent"),
+                   "OMPI_MCA_btl_tcp_if_include": "eth0", "OMPI_MCA_oob_tcp_if_include": "eth0"}
+    run = f"{BUILD}/fsdp-run -q --threads 1 --hosts 10.213.77.1:1,10.213.77.2:1 --log log p"
+    return subprocess.Popen(["ip", "netns", "exec", f"{bench.NAME}1", "unshare", "--uts", "bash",
+                             "-c", f"hostname {bench.NAME}1; exec {run}"], cwd=folder, text=True,
+                            env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def wait_for_steps(run, log):
+    while run.poll() is None and not (log.exists() and log.read_text().count('"step"') > 5):
+        time.sleep(0.05)
+
+
+def kill_there(only_ranks):
+    for pid in bench.sh(f"ip netns pids {bench.NAME}2").stdout.split():
+        try:
+            name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            if name == "fsdp-run" or not only_ranks:
+                os.kill(int(pid), signal.SIGKILL)
+        except (OSError, ProcessLookupError):
+            pass
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "m.fsd").write_text(bench.MODEL)
+        (folder / "t.txt").write_text("".join(f"{i}\n" for i in range(3000)))
+        subprocess.run([BUILD / "fsdpc", "compile", "-q", "m.fsd", "-o", "p", "-n", "2"],
+                       cwd=folder, check=True)
+        hosts = bench.Hosts(2, folder)
+        try:
+            for only_ranks in (False, True):
+                (folder / "log").unlink(missing_ok=True)
+                run = start(folder)
+                wait_for_steps(run, folder / "log")
+                kill_there(only_ranks)
+                text = run.communicate()[1]
+                text = re.sub(r"\(process \d+ on fsdp\d+-", "(process P on fsdp-", text)
+                print(re.sub(r"in (.*m\.fsd:\d+:\d+|the run's end).*", "in PLACE", text),
+                      run.returncode, sep="")
+        finally:
+            hosts.remove()
+
+
+main()
