@@ -3,7 +3,6 @@
  * Every tensor value carries, for each axis, how its size reads in the names of the model. Shapes
  * are checked as numbers; messages speak in names and then say what the names stand for.
  */
-#include <ctype.h>
 #include <string.h>
 
 #include "elaborate.h"
@@ -99,21 +98,23 @@ ConstValue tensor_binary(Scope *s, const Node *e, ConstValue l, ConstValue r) {
 
 /* ---- as ---- */
 
-/* Names that stand for a whole axis on both sides must keep their order: [B, T] as [T, B] would
- * mix samples although the number of elements agrees. */
-static bool keeps_order(const ConstValue *from, const ConstValue *to) {
-    int last = -1;
-    for (int i = 0; i < to->type.rank; i++) {
-        const char *name = to->dims[i];
-        if (!name || isdigit((unsigned char)*name)) continue;
-        for (int k = 0; k < from->type.rank; k++) {
-            if (!from->dims[k] || strcmp(from->dims[k], name)) continue;
-            if (k < last) return false;
-            last = k;
-            break;
-        }
-    }
-    return true;
+/* The name of an axis; NULL: a number, which tells axes apart by their size alone. */
+static const char *name_of_axis(const ConstValue *v, int axis) {
+    const char *name = v->dims[axis];
+    bool number = name && *name >= '0' && *name <= '9';
+    return name && !(number && !strpbrk(name, "+-*/%(")) ? name : NULL;
+}
+
+static bool is_same_axis(const ConstValue *a, int k, const ConstValue *b, int i) {
+    const char *one = name_of_axis(a, k), *other = name_of_axis(b, i);
+    if (!one || !other) return !one && !other && a->type.dim[k] == b->type.dim[i];
+    return !strcmp(one, other);
+}
+
+static int count_axis(const ConstValue *v, int i, const ConstValue *in) {
+    int n = 0;
+    for (int k = 0; k < in->type.rank; k++) n += is_same_axis(v, i, in, k);
+    return n;
 }
 
 /* The elements that axes before axis i hold together. */
@@ -123,49 +124,98 @@ static int64_t elements_before(const Type *t, int i) {
     return n;
 }
 
-static bool is_named(const ConstValue *v, int axis, const char *name) {
-    return v->dims[axis] && !strcmp(v->dims[axis], name);
-}
-
-/* Has `from` axes of that name, but `to` none of them in its place? */
-static bool is_moved(const ConstValue *from, const ConstValue *to, const char *name) {
-    bool shared = false, same = false;
-    for (int k = 0; k < from->type.rank; k++) {
-        if (!is_named(from, k, name)) continue;
-        shared = true;
-        for (int i = 0; i < to->type.rank; i++)
-            same |= is_named(to, i, name) &&
-                    elements_before(&from->type, k) == elements_before(&to->type, i);
+/* Has b an axis in the place of axis i of a: of its name, or of its size where it is a number? */
+static bool stays(const ConstValue *a, int i, const ConstValue *b) {
+    for (int k = 0; k < b->type.rank; k++) {
+        if (elements_before(&a->type, i) != elements_before(&b->type, k)) continue;
+        if (name_of_axis(a, i) ? is_same_axis(a, i, b, k) : a->type.dim[i] == b->type.dim[k])
+            return true;
     }
-    return shared && !same;
+    return false;
 }
 
-/* A name that `to` shares with `from`, but for other elements: `as` keeps the order of elements,
- * and with other axes before it an axis is another one. A name that `to` has more often may be a
- * size. NULL: none. */
-static const char *moved_axis(const ConstValue *from, const ConstValue *to) {
-    for (int i = 0; i < to->type.rank; i++) {
-        const char *name = to->dims[i];
-        if (name && !isdigit((unsigned char)*name) && is_moved(from, to, name)) return name;
-    }
-    return NULL;
+/* Would a reader expect axis i of `to` to come from another place? `as` keeps the order of
+ * elements, and with other axes before it an axis is another one. What `to` has more often, or
+ * less often, than `from` may be the size of axes that are split or joined. The samples of a rank
+ * are no number that the model file could mean. */
+static bool is_moved(const ConstValue *from, const ConstValue *to, int i, bool samples) {
+    if (stays(to, i, from) || (!name_of_axis(to, i) && to->type.dim[i] == 1)) return false;
+    for (int k = 0; k < from->type.rank; k++)
+        if (is_same_axis(from, k, to, i) && !stays(from, k, to) &&
+            (name_of_axis(from, k) || k > 0 || !samples))
+            return true;
+    return false;
 }
 
-/* Are the names of `to` those of `from` in another order, each once? Then which axis is which. */
+/* Does its name alone say which axis of the other side axis i of `to` is? */
+static bool is_distinct(const ConstValue *from, const ConstValue *to, int i) {
+    return name_of_axis(to, i) && count_axis(to, i, from) == 1 && count_axis(to, i, to) == 1;
+}
+
+static bool has_same_axes(const ConstValue *from, const ConstValue *to) {
+    bool same = from->type.rank == to->type.rank;
+    for (int i = 0; same && i < to->type.rank; i++)
+        same = count_axis(to, i, from) == count_axis(to, i, to);
+    return same;
+}
+
+/* Are the axes of `to` those of `from` in another order, each of a name of its own? */
 static bool reorders(const ConstValue *from, const ConstValue *to, int *axis) {
-    unsigned seen = 0;
-    if (from->type.rank != to->type.rank) return false;
+    bool other = false;
+    if (!has_same_axes(from, to)) return false;
     for (int i = 0; i < to->type.rank; i++) {
-        const char *name = to->dims[i];
-        int found = -1, n = 0;
-        for (int k = 0; name && k < from->type.rank; k++)
-            if (from->dims[k] && !strcmp(from->dims[k], name)) found = k, n++;
-        if (n != 1 || isdigit((unsigned char)*name) || seen >> found & 1 ||
-            from->type.dim[found] != to->type.dim[i])
-            return false;
-        seen |= 1u << found;
-        axis[i] = found;
+        if (!is_distinct(from, to, i)) return false;
+        for (int k = 0; k < from->type.rank; k++)
+            if (is_same_axis(from, k, to, i)) axis[i] = k;
+        if (from->type.dim[axis[i]] != to->type.dim[i]) return false;
+        other |= axis[i] != i;
     }
+    return other;
+}
+
+/* Refuses a reshape in which an axis seems to move: the elements would not move with it. */
+static bool refuse_moved_axis(Scope *s, const Node *e, const ConstValue *from,
+                              const ConstValue *to) {
+    int moved = -1, unclear = -1;
+    bool samples = of_samples(s, from);
+    for (int i = to->type.rank; i-- > 0;)
+        if (is_moved(from, to, i, samples)) {
+            moved = i;
+            if (!is_distinct(from, to, i)) unclear = i;
+        }
+    if (moved < 0) return false;
+    for (int i = to->type.rank; unclear < 0 && has_same_axes(from, to) && i-- > 0;)
+        if (!is_distinct(from, to, i)) unclear = i;
+    const char *got = value_shape(s->model->arena, from);
+    const char *wanted = node_text(s->model->arena, e->kids[1]);
+    Diag d;
+    if (unclear < 0) {
+        const char *name = name_of_axis(to, moved);
+        d = method_error(s, E_shape, e->span, "`as` would make another axis of %s", name);
+        diag_help(&d,
+                  "`as` regroups neighbouring elements, and what stands before %s is not the same "
+                  "in %s: take axes apart first, then give all of them in another order",
+                  name, got);
+    } else if (name_of_axis(to, unclear)) {
+        const char *name = name_of_axis(to, unclear);
+        d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s: %s stands twice",
+                         wanted, got, name);
+        diag_help(&d,
+                  "axes move by distinct names: name each of them, config { %s2 = %s }, or give "
+                  "their order: transpose(x, [0, 2, 1, ..])",
+                  name, name);
+    } else {
+        long long size = to->type.dim[unclear];
+        d = method_error(s, E_shape, e->span,
+                         "`as` cannot make %s from %s: the axis of size %lld has no name", wanted,
+                         got, size);
+        diag_help(
+            &d,
+            "axes move by distinct names: name this one, config { n = %lld }; or, if elements "
+            "keep their order, join axes first: as [.., a * b] as [.., c, d]",
+            size);
+    }
+    method_emit(s, &d);
     return true;
 }
 
@@ -202,38 +252,21 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
         return value_error(e->span);
     }
     out.type = type_of(v.type.dtype, (int)shape->n, dims);
-    bool fits = elements == type_elements(&v.type);
     int axis[MAX_RANK];
-    if (fits && !keeps_order(&v, &out) && reorders(&v, &out, axis))
-        return tensor_transpose(s, e->span, "as", v, axis);
-    if (!fits || !keeps_order(&v, &out)) {
+    if (elements != type_elements(&v.type)) {
         const char *wanted = node_text(s->model->arena, shape);
         const char *got = value_shape(s->model->arena, &v);
         Diag d = method_error(s, E_shape, e->span, "`as` cannot make %s from %s%s", wanted, got,
-                              fits ? "" : names_suffix(s, wanted, got));
-        if (fits)
-            diag_help(&d,
-                      "`as` either regroups axes, which keep their order, or gives all of them in "
-                      "another order by their names: take two steps, as [..] as [..]");
-        else
-            diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
-                      (long long)type_elements(&v.type));
+                              names_suffix(s, wanted, got));
+        diag_help(&d, "%s has %lld elements, %s has %lld", wanted, (long long)elements, got,
+                  (long long)type_elements(&v.type));
         method_emit(s, &d);
         return value_error(e->span);
     }
+    if (reorders(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);
     for (uint32_t i = 1; i < shape->n; i++)
         if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
-    const char *moved = moved_axis(&v, &out);
-    if (moved) {
-        Diag d = method_error(s, E_shape, e->span, "`as` would make another axis of %s", moved);
-        diag_help(
-            &d,
-            "`as` regroups neighbouring elements, and what stands before %s is not the same in "
-            "%s: take axes apart first, then give all of them in another order",
-            moved, value_shape(s->model->arena, &v));
-        method_emit(s, &d);
-        return value_error(e->span);
-    }
+    if (refuse_moved_axis(s, e, &v, &out)) return value_error(e->span);
     Attrs a = {0};
     ValueId in = tensor_value(s, &v, e->span);
     place_builder(s, e->span);

@@ -1,15 +1,12 @@
-# RUN: %fsdpc dump --stage=model %s 2>&1 | grep -E '^error|-->|help:'
+# RUN: for x in 'image as [B, n * n, C, p * p]' 'image as [B, n, p, n, p, C]' 'image as [B, C, n, p, n, p] as [B, n, n, C, p, p]' 'image as [B, C, n, p, size] as [B, C, n, p * size]' 'image as [B, C, n, p, size] as [B, n, C, p, size]'; do sed "s/= IMAGE/= $x/" m.fsd > net.fsd; %fsdpc dump --stage=model net.fsd 2>&1 | sed -n '/^program eval/q;/^error/p;/help:/p;s/.*= \(reshape\|transpose\)/\1/;s/ !.*//;/^reshape\|^transpose/p'; echo; done
 # A name on both sides of `as` is one axis, so as many elements stand before it; in two steps it may move.
 ==== m.fsd
 config { C = 3; n = 2; p = 4; size = n * p }
 module Net {
   head : Linear(C * p * p, 5)
   forward(image: [B, C, size, size]) {
-    x = image as [B, n * n, C, p * p]
-    x = image as [B, n, p, n, p, C]
-    x = image as [B, C, n, p, n, p] as [B, n, n, C, p, p]
-    x = image as [B, C, n, p, size] as [B, C, n, p * size]
-    return head(x as [B, n * n, C * p * p])[:, 0]
+    x = IMAGE
+    return head(x as [B, C * size * size] as [B, n * n, C * p * p])[:, 0]
   }
 }
 model = Net
@@ -17,12 +14,23 @@ data { train = synthetic(image = [C, size, size], label = 5) }
 train { loss = cross_entropy(model(image), label); batch = 4 }
 ==== out
 error[E0204]: `as` would make another axis of C
- --> m.fsd:5:9
   = help: `as` regroups neighbouring elements, and what stands before C is not the same in [B, C, size, size]: take axes apart first, then give all of them in another order
+
 error[E0204]: `as` would make another axis of C
- --> m.fsd:6:9
   = help: `as` regroups neighbouring elements, and what stands before C is not the same in [B, C, size, size]: take axes apart first, then give all of them in another order
-error[E0204]: `as` cannot make [B, n, n, C, p, p] from [B, C, n, p, n, p]
- --> m.fsd:7:9
-  = help: `as` either regroups axes, which keep their order, or gives all of them in another order by their names: take two steps, as [..] as [..]
-==== exit 1
+
+error[E0204]: `as` cannot make [B, n, n, C, p, p] from [B, C, n, p, n, p]: n stands twice
+  = help: axes move by distinct names: name each of them, config { n2 = n }, or give their order: transpose(x, [0, 2, 1, ..])
+
+reshape(%2)
+reshape(%4)
+reshape(%5)
+reshape(%6)
+reshape(%10)
+
+reshape(%2)
+transpose(%4) {order = 13245}
+reshape(%5)
+reshape(%6)
+reshape(%10)
+

@@ -59,7 +59,7 @@ def stored(r, c, name, rows, cols):
         return f"({c.param(name, f'({rows}) * ({cols})', mark=mark)} as [{rows}, {cols}])"
     if kind == "deep":
         c.param(name, f"{cols}, 1, {rows}", mark=mark)
-        return f"({name} as [{rows}, {cols}])"
+        return f"({name} as [({rows}) * ({cols})] as [{rows}, {cols}])"
     if kind == "sliced":
         c.param(name, f"{rows} + 2, {cols} + 1", mark=mark)
         return r.choice([f"{name}[1:-1, 1:]", f"{name}[2:, :-1]"])

@@ -3,12 +3,12 @@
 ==== net.fsd
 module L {
   w : param[2, 6] = zeros
-  forward(x) = linear(x, (w as [3, 4]) as [4, 3])
+  forward(x) = linear(x, (w as [12]) as [4, 3])
 }
 module Net {
   e : param[2, 3] = zeros
   l : L
-  w : param[4, 2] = zeros
+  w : param[8] = zeros
   forward(ids: [B, S]) = linear(l(gather(e, ids)), w as [2, 4])
 }
 model = Net
