@@ -41,33 +41,24 @@ static bool is_said_twice(const Directive *old, const char *section, const Node 
            !strcmp(then, "split") == !strcmp(now, "split");
 }
 
-/* Before all others, in place of those that say the same kind of thing about the path. */
-static void add_first(Model *m, const Directive *d, const Node *e) {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < m->directives.n; i++)
-        if (!is_said_twice(&m->directives.at[i], d->section, e))
-            m->directives.at[kept++] = m->directives.at[i];
-    m->directives.n = kept;
-    vec_push(m->arena, &m->directives, *d);
-    for (uint32_t i = kept; i > 0; i--) m->directives.at[i] = m->directives.at[i - 1];
-    m->directives.at[0] = *d;
-}
-
-void directives_add(Model *m, const char *section, const Node *e, bool first) {
+void directives_add(Model *m, const char *section, const Node *e) {
     Directive d = {
         .section = section, .glob = e->text, .span = e->text_span, .expression = e->kids[0]};
-    if (first) {
-        add_first(m, &d, e);
-        return;
-    }
+    uint32_t at = 0, kept = 0;
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *old = &m->directives.at[i];
-        if (!is_said_twice(old, section, e)) continue;
-        if (old->span.file == e->span.file)
+        bool same_file = old->span.file == d.span.file, twice = is_said_twice(old, section, e);
+        if (twice && same_file) {
             model_duplicate(m, "path", e->text, e->text_span, old->span);
-        return;
+            return;
+        }
+        at += same_file;
+        if (!twice) m->directives.at[kept++] = *old;
     }
+    m->directives.n = kept;
     vec_push(m->arena, &m->directives, d);
+    for (uint32_t i = kept; i > at; i--) m->directives.at[i] = m->directives.at[i - 1];
+    m->directives.at[at] = d;
 }
 
 static void wrong_value(Model *m, const Directive *of, const ConstValue *v) {
@@ -215,14 +206,26 @@ static void apply(Param *p, Directive *d) {
     p->weight_decay = d->weight_decay;
 }
 
+/* Does a directive that stands before d in its own file name a parameter that d names? */
+static bool is_hidden_in_file(Elaboration *e, const Directive *d, const Param *p) {
+    for (const Directive *old = e->model->directives.at; old < d; old++)
+        if (old->span.file == d->span.file && !strcmp(old->section, d->section) && names(old, p))
+            return true;
+    return false;
+}
+
+/* A file gives way to the one that uses it without a word. */
 static void unmatched(Elaboration *e, const Directive *d) {
     Graph *g = e->graph;
     const char **paths = arena_array(g->arena, const char *, g->params.n + 1);
-    bool any = false;
+    bool any = false, hidden = false;
     for (uint32_t k = 0; k < g->params.n; k++) {
-        paths[k] = g->params.at[k].name.path;
-        any |= names(d, &g->params.at[k]);
+        const Param *p = &g->params.at[k];
+        paths[k] = p->name.path;
+        any |= names(d, p);
+        hidden |= names(d, p) && is_hidden_in_file(e, d, p);
     }
+    if (any && !hidden) return;
     Diag report = diag_at(e->model->ds, E_directive, d->span, "\"%s\" %s", d->glob,
                           any ? "matches only parameters that directives before it match"
                               : "matches no parameter");

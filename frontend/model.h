@@ -203,9 +203,9 @@ const char *names_filled(Arena *a, const char *name, const char *const *captures
 /* stored.c: is it a part of a tensor, or several tensors? */
 bool stored_is_entry(const Node *value);
 
-/* directives.c: what sections train and shard say of single paths. The file that is read is added
- * before those that it uses, and its directives stand; one that is first stands before them all. */
-void directives_add(Model *m, const char *section, const Node *entry, bool first);
+/* directives.c: what sections train and shard say of single paths, the strongest first: those of a
+ * file stand before what was added before them, in place of what they contradict there. */
+void directives_add(Model *m, const char *section, const Node *entry);
 void directives_resolve(Model *m, Policy *p, const Settings *s);
 
 /* settings.c: values of all keys of all sections, checked against the vocabulary. */

@@ -149,9 +149,9 @@ void model_set_key(Model *m, const char *section, const char *key, Span at, cons
     set_key(m, section, key, at, value, from, true);
 }
 
-static void add_directive(Model *m, const char *section, const Node *e, bool first) {
+static void add_directive(Model *m, const char *section, const Node *e) {
     if (!strcmp(section, "train") || !strcmp(section, "shard")) {
-        directives_add(m, section, e, first);
+        directives_add(m, section, e);
         return;
     }
     Diag d = diag_at(m->ds, E_misplaced_entry, e->span,
@@ -192,7 +192,7 @@ static void add_section(Model *m, const Node *section) {
         if (e->kind == NODE_REQUIRE)
             vec_push(m->arena, &m->requirements, r);
         else if (e->kind == NODE_SET_PATH)
-            add_directive(m, section->text, e, false);
+            add_directive(m, section->text, e);
         else
             set_key(m, section->text, e->text, e->text_span,
                     e->kind == NODE_SET ? e->kids[0] : nested_value(m, e),
@@ -223,14 +223,14 @@ static void load_used(Model *m, const Node *use, const char *user_path) {
     load_file(m, path, use->text_span);
 }
 
-static void collect(Model *m, const Node *file, bool main, bool prelude) {
+static void collect(Model *m, const Node *file, bool prelude) {
     for (uint32_t i = 0; i < file->n; i++) {
         const Node *item = file->kids[i];
         switch (item->kind) {
         case NODE_MODULE: add_module(m, item, prelude); break;
         case NODE_SECTION: add_section(m, item); break;
         case NODE_MODEL:
-            if (main && m->root_class && m->root_class->span.file == item->span.file)
+            if (m->root_class && m->root_class->span.file == item->span.file)
                 model_duplicate(m, "the", "model", item->span, m->root_class->span);
             else
                 m->root_class = item->kids[0];
@@ -259,7 +259,6 @@ static bool add_source(Model *m, const char *path, const char *text, size_t n, b
     SourceUnit u = {.path = path, .prelude = prelude};
     u.file = diag_add_file(m->ds, path, text, n);
     if (!prelude && !m->main_file) m->main_file = u.file;
-    bool main = u.file == m->main_file;
     uint32_t at = m->units.n;
     vec_push(m->arena, &m->units, u);
     const Node *root = parse_source(m->ds, u.file, PARSE_FILE, 0);
@@ -267,7 +266,7 @@ static bool add_source(Model *m, const char *path, const char *text, size_t n, b
     m->units.at[at].root = root;
     for (uint32_t i = 0; i < root->n; i++)
         if (root->kids[i]->kind == NODE_USE) load_used(m, root->kids[i], path);
-    collect(m, root, main, prelude);
+    collect(m, root, prelude);
     return true;
 }
 
@@ -364,7 +363,7 @@ static void set_path(Model *m, const char *section, const char *quoted, Span at,
     Node *e = node_new(m->arena, NODE_SET_PATH, at, arena_strndup(m->arena, quoted + 1, n - 2));
     e->text_span = at;
     node_add(m->arena, e, (Node *)value);
-    add_directive(m, section, e, true);
+    add_directive(m, section, e);
 }
 
 static void apply_set(Model *m, const char *text) {
