@@ -32,13 +32,14 @@ static const char *word_of_value(const Node *value) {
     return callee->kind == NODE_REF ? callee->text : "";
 }
 
-/* Do both say the same kind of thing about one path? What holds for a PathPolicy of a kind does so
- * beside everything else, as does an axis. */
+/* Do both say the same kind of thing about one path? Section train says one thing; section shard
+ * one of units and, beside it, one with each other word. */
 static bool is_said_twice(const Directive *old, const char *section, const Node *e) {
     const char *then = word_of_value(old->expression), *now = word_of_value(e->kids[0]);
     if (strcmp(old->glob, e->text) || strcmp(old->section, section)) return false;
-    return word_find(&words_PathPolicyKind, then) == word_find(&words_PathPolicyKind, now) &&
-           !strcmp(then, "split") == !strcmp(now, "split");
+    bool units = (!strcmp(then, "unit") || !strcmp(then, "join")) &&
+                 (!strcmp(now, "unit") || !strcmp(now, "join"));
+    return !strcmp(section, directive_keys[0].section) || units || !strcmp(then, now);
 }
 
 void directives_add(Model *m, const char *section, const Node *e) {
@@ -82,6 +83,12 @@ static void add_unit(Model *m, Policy *p, const Directive *d, const ConstValue *
     vec_push(m->arena, &p->unit_by_hand, u);
 }
 
+static void warn_idle_path(Model *m, const Policy *p, const Directive *d, const char *name) {
+    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: %s has no effect",
+                     word_of(&words_Strategy, p->strategy), name);
+    diag_emit(&w);
+}
+
 static void add_path_policy(Model *m, Policy *p, const Directive *d, const char *name,
                             const ConstValue *v) {
     PathPolicy path = {.kind = (PathPolicyKind)word_find(&words_PathPolicyKind, name),
@@ -89,10 +96,7 @@ static void add_path_policy(Model *m, Policy *p, const Directive *d, const char 
                        .span = d->span};
     if (path.kind == PATH_RESHARD) {
         if (!strategy_reshards(p->strategy)) {
-            Diag e =
-                diag_at(m->ds, E_contradiction, d->span, "strategy = %s: reshard has no effect",
-                        word_of(&words_Strategy, p->strategy));
-            diag_emit(&e);
+            warn_idle_path(m, p, d, name);
             return;
         }
         path.reshard = policy_reshard(m, p, d->span, call_argument(v, "after"));
@@ -132,9 +136,7 @@ static void place(Model *m, Directive *d, Policy *p, const char *name, const Con
         if (d->wrong) needs_layout(m, d);
         return;
     }
-    Diag w = diag_at(m->ds, W_no_effect, d->span, "strategy = %s: %s has no effect",
-                     word_of(&words_Strategy, p->strategy), name);
-    diag_emit(&w);
+    warn_idle_path(m, p, d, name);
 }
 
 static void resolve(Model *m, Directive *d, Policy *p, double lr) {
@@ -308,6 +310,13 @@ static void split_param(Elaboration *e, Param *p, int64_t small) {
     }
 }
 
+static bool reads_gathered(const Graph *g, const Directive *d) {
+    if (!strategy_gathers(g->policy.strategy)) return true; /* said before */
+    for (uint32_t k = 0; k < g->params.n; k++)
+        if (!g->params.at[k].replicate && names(d, &g->params.at[k])) return true;
+    return false;
+}
+
 void directives_apply(Elaboration *e) {
     Model *m = e->model;
     int64_t small = model_setting(m, "shard", "replicate_below")->value.integer;
@@ -320,5 +329,10 @@ void directives_apply(Elaboration *e) {
     for (uint32_t i = 0; i < m->directives.n; i++) {
         const Directive *d = &m->directives.at[i];
         if (d->of_parameters && !d->matched && !d->wrong) unmatched(e, d);
+        if (d->gather && d->matched && !reads_gathered(e->graph, d)) {
+            Diag w = diag_at(m->ds, W_no_effect, d->span,
+                             "replicate leaves these parameters whole: gather has no effect");
+            diag_emit(&w);
+        }
     }
 }
