@@ -431,7 +431,7 @@ static void resolve_prefetch(Model *m, Policy *p) {
     p->prefetch_forward = p->prefetch_backward = v->kind == VALUE_INT ? v->integer : 0;
     if (v->kind == VALUE_LIST) {
         const ConstValue *forward = value_item(v, "forward"), *backward = value_item(v, "backward");
-        int64_t f = 0, b = 0;
+        int64_t f = 1, b = 1;
         bool right = v->n_items == (forward ? 1u : 0u) + (backward ? 1u : 0u) && v->n_items;
         right &= !forward || (value_integral(forward, &f) && f >= 0);
         right &= !backward || (value_integral(backward, &b) && b >= 0);
