@@ -558,19 +558,25 @@ static void resolve_schedule(Model *m, Settings *s) {
                  s->steps);
 }
 
-/* Of steps and epochs the one given last counts: the other one is none. */
-static void choose_length(Setting *steps, Setting *epochs) {
+/* Of steps and epochs the one that a later file or option gives counts: the other one is none. */
+static void choose_length(Model *m, Setting *steps, Setting *epochs) {
     if (steps->value.kind != VALUE_INT || epochs->value.kind != VALUE_INT) return;
     bool by_steps = steps->order > epochs->order;
     Setting *idle = by_steps ? epochs : steps;
     idle->value = value_none(idle->value.span);
     idle->from = by_steps ? "steps is given later" : "epochs is given later";
+    if (steps->span.file != epochs->span.file) return;
+    const Setting *later = by_steps ? steps : epochs;
+    Diag d = diag_at(m->ds, E_contradiction, later->span, "steps and epochs are both given");
+    diag_note(&d, idle->span, "%s is given here", idle->key->key);
+    diag_help(&d, "each says how long to train: remove one of them");
+    diag_emit(&d);
 }
 
 static void resolve_length(Model *m, Settings *s) {
     Setting *steps = model_setting(m, "train", "steps");
     Setting *epochs = model_setting(m, "train", "epochs");
-    choose_length(steps, epochs);
+    choose_length(m, steps, epochs);
     s->steps = count(m, "train", "steps");
     s->epochs = count(m, "train", "epochs");
     if (!m->options->to_plan || steps->value.kind == VALUE_INT || s->epochs) return;
