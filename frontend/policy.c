@@ -727,6 +727,9 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
     warn_of_idle_sums(m, p);
     if (!s->eval_every) warn_idle(m, "train", "eval_steps", "no eval_every");
+    const Setting *metric = model_setting(m, "train", "metric");
+    bool measured = metric->expression && metric->expression->kind != NODE_NONE;
+    if (measured && !given(m, "data", "val")) warn_idle(m, "train", "metric", "no data.val");
 }
 
 /* A size: a copy of what fits into it. */

@@ -10,7 +10,7 @@ module Net {
   }
 }
 model = Net
-data { train = tokens("t.bin"); length = 8 }
+data { train = tokens("t.bin"); val = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); metric = accuracy(model(inputs), targets) }
 ==== out
 program eval

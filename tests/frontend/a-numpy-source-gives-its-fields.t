@@ -13,7 +13,7 @@ module Net {
   forward(x) = fc(x)
 }
 model = Net
-data { train = npy(x = "x.npy", y = "y.npy"); val = none }
+data { train = npy(x = "x.npy", y = "y.npy"); val = npy(x = "x.npy", y = "y.npy") }
 train { loss = cross_entropy(model(x), y); batch = 4; metric = accuracy(model(x), y) }
 ==== out
 state 0 step "step" f64[16]

@@ -10,7 +10,7 @@ module Net {
   }
 }
 model = Net
-data { train = tokens("t.bin"); length = 8 }
+data { train = tokens("t.bin"); val = tokens("t.bin"); length = 8 }
 train { loss = model(inputs); metric = [accuracy(model(inputs), targets), accuracy(model(inputs), targets)] }
 ==== out
 error[E0225]: train.loss must be .. (ops with column LOSS)
