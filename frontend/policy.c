@@ -385,6 +385,11 @@ UnitReshard policy_reshard(Model *m, Policy *p, Span at, const ConstValue *after
     return RESHARD_PART;
 }
 
+/* Why a setting has no effect. */
+static const char *idle_strategy(Model *m, const Policy *p) {
+    return arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+}
+
 static void resolve_reshard(Model *m, Policy *p) {
     Setting *s = model_setting(m, "shard", "reshard");
     int64_t shards = mesh_extent(&p->mesh, mesh_parameter_axes(&p->mesh)), k = s->value.integer;
@@ -400,12 +405,12 @@ static void resolve_reshard(Model *m, Policy *p) {
         p->reshard = k > 1 || shards == 1;
     }
     if (strategy_reshards(p->strategy)) return;
-    const char *name = word_of(&words_Strategy, p->strategy);
+    const char *why = idle_strategy(m, p);
     const char *const keys[] = {"reshard", "reshard_root"};
     for (int i = 0; i < 2; i++) {
         const Setting *key = model_setting(m, "shard", keys[i]);
         if (!key->expression || (key->value.kind == VALUE_BOOL && !key->value.boolean)) continue;
-        setting_error(m, key, "strategy = %s: %s has no effect", name, keys[i]);
+        warn_idle(m, "shard", keys[i], why);
     }
     p->reshard = p->reshard_root = false;
 }
@@ -414,13 +419,12 @@ static void resolve_reshard(Model *m, Policy *p) {
 static void resolve_hold(Model *m, Policy *p) {
     const Setting *s = model_setting(m, "shard", "hold");
     bool held = s->value.kind == VALUE_BOOL && s->value.boolean;
-    const char *name = word_of(&words_Strategy, p->strategy);
     p->hold =
         s->value.kind == VALUE_BOOL ? held : p->accumulate_local && !strategy_reshards(p->strategy);
     if (held && !strategy_holds(p->strategy)) {
-        setting_error(m, s, "strategy = %s: hold has no effect", name);
+        warn_idle(m, "shard", "hold", idle_strategy(m, p));
     } else if (held && p->micro_batches == 1) {
-        setting_error(m, s, "hold = true needs accumulate > 1");
+        warn_idle(m, "shard", "hold", "train.accumulate = 1");
     }
     p->hold = p->hold && strategy_holds(p->strategy) && p->micro_batches > 1;
 }
@@ -485,7 +489,7 @@ static void resolve_shard(Model *m, Policy *p) {
         diag_help(&d, "this version has 16B and none");
         diag_emit(&d);
     } else if (align->expression && p->layout == LAYOUT_PARAM) {
-        setting_error(m, align, "layout = param: align has no effect");
+        warn_idle(m, "shard", "align", "layout = param");
     }
 }
 
@@ -673,7 +677,7 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
     AxisSet shards = split_axes(p);
     if (!p->all_reduce_last) return;
     if (!strategy_accumulates(p->strategy) || !strategy_gathers(p->strategy))
-        why = arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+        why = idle_strategy(m, p);
     else if (!shards || shards == mesh_sample_axes(&p->mesh))
         why = "no mesh axis of replicas beside one of shards";
     else if (p->micro_batches == 1)
@@ -686,9 +690,7 @@ static void warn_of_idle_sums(Model *m, const Policy *p) {
 /* What is about gathers ahead of computation, where there are none. */
 static void warn_of_idle_prefetch(Model *m, const Policy *p) {
     bool gathers = strategy_gathers(p->strategy), root = p->unit == UNIT_ROOT && !p->unit_by_hand.n;
-    const char *why =
-        gathers ? "unit = root"
-                : arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy));
+    const char *why = gathers ? "unit = root" : idle_strategy(m, p);
     if (gathers && p->prefetch_post && !p->prefetch_backward)
         warn_idle(m, "shard", "prefetch_at", "no prefetch in backward");
     if (gathers && (!root || MAX(p->prefetch_forward, p->prefetch_backward) >= p->inflight)) return;
@@ -718,11 +720,9 @@ static void warn_of_idle_settings(Model *m, const Policy *p, const Settings *s) 
     warn_of_idle_prefetch(m, p);
     warn_of_one_unit(m, p);
     if (!strategy_gathers(p->strategy) && integer(m, "shard", "replicate_below"))
-        warn_idle(m, "shard", "replicate_below",
-                  arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
+        warn_idle(m, "shard", "replicate_below", idle_strategy(m, p));
     if (!strategy_accumulates(p->strategy))
-        warn_idle(m, "shard", "accumulate",
-                  arena_printf(m->arena, "strategy = %s", word_of(&words_Strategy, p->strategy)));
+        warn_idle(m, "shard", "accumulate", idle_strategy(m, p));
     else if (p->accumulate_local && p->micro_batches == 1)
         warn_idle(m, "shard", "accumulate", "train.accumulate = 1");
     warn_of_idle_sums(m, p);

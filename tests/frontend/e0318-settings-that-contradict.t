@@ -1,11 +1,11 @@
 # RUN: %fsdpc dump --stage=model %s
-# A setting that would have no effect is an error.
+# Settings that contradict one another are errors.
 ==== m.fsd
 shard { mesh = (dp = 4); strategy = none; reshard = true }
 train { optimizer = sgd(nesterov = true); clip = 0; eval_every = 3 }
 data { train = text("a"); length = 4 }
 ==== err
-error[E0318]: strategy = none: reshard has no effect
+warning[W0302]: strategy = none: reshard has no effect
  --> m.fsd:1:53
   |
 1 | shard { mesh = (dp = 4); strategy = none; reshard = true }

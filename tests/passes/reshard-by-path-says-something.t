@@ -24,4 +24,4 @@ note: these groups are asked for here
 error[E0318]: reshard(2): the ranks are in groups of 4 already
   = help: a model has only one K
 note: these groups are asked for here
-error[E0318]: strategy = grads: reshard has no effect
+warning[W0302]: strategy = grads: reshard has no effect

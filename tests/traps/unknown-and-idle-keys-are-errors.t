@@ -3,6 +3,6 @@
 ==== out
 error[E0301]: section shard has no key `bucket_size`
   = help: did you mean `bucket`?
-error[E0318]: strategy = none: reshard has no effect
+warning[W0302]: strategy = none: reshard has no effect
 warning[W0302]: strategy = none: inflight has no effect
   parameters  188, kept in f32, read in bf16, gradients reduced in f32
