@@ -1,0 +1,586 @@
+/* The chief of a world over TCP without any network: host collectives and what is none, ranks that
+ * do not come, failures and losses, collectives that do not finish; messages of any length between
+ * two sockets. Calls are handed to it as if they had come; its answers stand in what its links are
+ * to send. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "link.h"
+
+enum { RANKS = 8, TIMEOUT = 3 };
+
+static World *chief(void) {
+    World *w = calloc(1, sizeof *w);
+    assert_non_null(w);
+    w->ranks = RANKS;
+    w->deputy = 1;
+    w->options.timeout = TIMEOUT;
+    w->process = calloc(RANKS, sizeof *w->process);
+    w->link = calloc(RANKS, sizeof *w->link);
+    w->pending = calloc(RANKS, sizeof *w->pending);
+    w->answer = malloc(SHARE_LIMIT);
+    w->look.there = calloc(RANKS, sizeof *w->look.there);
+    w->look.stand = calloc(RANKS, sizeof *w->look.stand);
+    w->look.sign = calloc(RANKS, sizeof *w->look.sign);
+    for (int32_t r = 0; r < RANKS; r++) {
+        link_open(&w->link[r], r ? dup(STDIN_FILENO) : -1, SHARE_LIMIT);
+        w->link[r].noted = r > 0;
+        w->process[r].host_index = r; /* none of them is looked at here */
+    }
+    return w;
+}
+
+static void chief_free(World *w) {
+    for (int32_t r = 0; r < RANKS; r++) {
+        link_close(&w->link[r]);
+        free(w->pending[r].payload);
+    }
+    free(w->look.there);
+    free(w->look.stand);
+    free(w->look.sign);
+    free(w->answer);
+    free(w->pending);
+    free(w->link);
+    free(w->process);
+    free(w);
+}
+
+/* The message that a rank is to be sent next, if it is of that kind and length; else NULL. */
+static const void *sent(World *w, int32_t rank, int kind, uint32_t bytes) {
+    const Bytes *out = &w->link[rank].out;
+    MessageHead head;
+    if (out->n - out->first < sizeof head) return NULL;
+    memcpy(&head, out->at + out->first, sizeof head);
+    if (head.magic != MESSAGE_MAGIC || head.kind != kind || head.bytes != bytes) return NULL;
+    return out->n - out->first == sizeof head + bytes ? out->at + out->first + sizeof head : NULL;
+}
+
+static Call call_of(CallKind kind, MeshGroup group) {
+    return (Call){.kind = kind, .group = group, .label = "the call"};
+}
+
+static Call whole(CallKind kind, int32_t rank) {
+    return call_of(kind, mesh_line(0, 1, RANKS, rank));
+}
+
+/* Along each set of axes of a mesh [2, 2, 2] each group agrees on its own largest number. */
+static void groups_of_any_axes_agree(void **state) {
+    (void)state;
+    Mesh mesh = {.n = 3, .axis = {{.size = 2}, {.size = 2}, {.size = 2}}};
+    for (AxisSet set = 1; set < 8; set++) {
+        World *w = chief();
+        uint64_t own = 0, largest[RANKS] = {0};
+        w->calling = true;
+        w->result = &own;
+        w->result_bytes = sizeof own;
+        int32_t left[RANKS] = {0};
+        for (int32_t i = 0; i < RANKS; i++) {
+            int32_t r = (i * 5 + 3) % RANKS; /* they come in any order */
+            Call c = call_of(CALL_AGREE, mesh_group(&mesh, set, r));
+            int32_t base = c.group.base;
+            c.value = (uint64_t)((r * 3 + 2) % 7) << 33;
+            largest[base] = MAX(largest[base], c.value);
+            calls_take(w, r, &c, NULL);
+            bool all = ++left[base] == c.group.size;
+            for (int32_t k = 0; k < c.group.size; k++) {
+                int32_t m = mesh_member(&c.group, k);
+                assert_int_equal(w->pending[m].there && all, 0);
+                const void *at = m ? sent(w, m, RESULT, 8) : w->result_there ? &own : NULL;
+                assert_int_equal(at != NULL, all);
+                if (all) assert_memory_equal(at, &largest[base], 8);
+            }
+        }
+        assert_false(w->over);
+        chief_free(w);
+    }
+}
+
+static void shared_bytes_and_reports_come_to_all(void **state) {
+    (void)state;
+    World *w = chief();
+    char *bytes = malloc(SHARE_LIMIT), *own = malloc(SHARE_LIMIT);
+    for (int i = 0; i < SHARE_LIMIT; i++) bytes[i] = (char)(i * 7);
+    static const uint32_t size[] = {0, 1, SHARE_LIMIT};
+    for (int i = 0; i < 3; i++) {
+        uint32_t n = size[i];
+        w->calling = true;
+        w->result = own;
+        w->result_bytes = n;
+        w->result_there = false;
+        for (int32_t r = 0; r < RANKS; r++) {
+            Call c = whole(CALL_SHARE, r);
+            c.root = 2;
+            c.value = n;
+            c.bytes = r == 2 ? n : 0;
+            calls_take(w, r, &c, r == 2 ? bytes : NULL);
+        }
+        assert_true(w->result_there && !w->over);
+        assert_memory_equal(own, bytes, n);
+        for (int32_t r = 1; r < RANKS; r++) {
+            const void *at = sent(w, r, RESULT, n);
+            assert_non_null(at);
+            assert_memory_equal(at, bytes, n);
+            w->link[r].out.n = 0;
+        }
+    }
+    for (int32_t r = RANKS - 1; r >= 0; r--) {
+        StartReport mine = {.code = r, .plan = (uint64_t)r * 10};
+        Call c = whole(CALL_COMPARE, r);
+        c.bytes = sizeof mine;
+        calls_take(w, r, &c, (const char *)&mine);
+    }
+    const StartReport *all = sent(w, 5, RESULT, RANKS * sizeof *all);
+    assert_non_null(all);
+    for (int32_t r = 0; r < RANKS; r++) {
+        StartReport its;
+        memcpy(&its, &all[r], sizeof its);
+        assert_true(its.code == r && its.plan == (uint64_t)r * 10);
+    }
+    free(bytes);
+    free(own);
+    chief_free(w);
+}
+
+/* One call of rank 3: is it one at all? */
+static void check_call(Call c, bool good) {
+    World *w = chief();
+    char *payload = calloc(1, SHARE_LIMIT + 1);
+    calls_take(w, 3, &c, payload);
+    if (w->over == good)
+        fail_msg("kind %d root %d bytes %u, group %d %d %d, %d %d %d", c.kind, c.root, c.bytes,
+                 c.group.base, c.group.size, c.group.index, c.group.inner, c.group.stride,
+                 c.group.outer);
+    if (!good) assert_non_null(strstr(w->ending.text, "rank 3 sent what is no message"));
+    free(payload);
+    chief_free(w);
+}
+
+#define CHANGED(field, value, good)                                                                \
+    do {                                                                                           \
+        Call changed = c;                                                                          \
+        changed.field = (value);                                                                   \
+        check_call(changed, good);                                                                 \
+    } while (0)
+
+static void what_is_no_call_ends_the_run(void **state) {
+    (void)state;
+    Call c = call_of(CALL_AGREE, (MeshGroup){1, 4, 1, 2, 2, 4}); /* ranks 1 3 5 7 */
+    check_call(c, true);
+    CHANGED(kind, -1, false);
+    CHANGED(kind, CALL_AGREE + 1, false);
+    CHANGED(kind, CALL_COMPARE, true);
+    CHANGED(root, -1, false);
+    CHANGED(root, RANKS - 1, true);
+    CHANGED(root, RANKS, false);
+    CHANGED(bytes, SHARE_LIMIT, true);
+    CHANGED(bytes, SHARE_LIMIT + 1, false);
+    CHANGED(group.index, 0, false); /* that is rank 1 */
+    CHANGED(group.base, 2, false);
+    CHANGED(group.outer, 5, false); /* ends at rank 8 */
+    CHANGED(group.outer, 3, true);
+    CHANGED(group.outer, -1, false);
+    CHANGED(group.inner, 0, false);
+    CHANGED(group.inner, 3, false);
+    CHANGED(group.inner, 5, false);
+    CHANGED(group.stride, 0, false);
+    c.group = mesh_line(0, 1, RANKS, 3);
+    check_call(c, true);
+    CHANGED(group.size, RANKS + 1, false);
+    CHANGED(group.size, 0, false);
+    CHANGED(group.base, 1, false);
+    CHANGED(group.outer, RANKS, true);
+    CHANGED(group.outer, RANKS + 1, false);
+    c.group = mesh_line(3, RANKS, 1, 0);
+    check_call(c, true);
+    CHANGED(group.stride, RANKS + 1, false);
+    CHANGED(group.index, 1, false);
+    CHANGED(group.index, -1, false);
+    c.group = mesh_line(4, 1, 2, -1);
+    check_call(c, false);
+    c.group = mesh_line(-1, 2, 3, 2);
+    check_call(c, false);
+}
+
+static void a_second_call_before_the_answer_is_none(void **state) {
+    (void)state;
+    World *w = chief();
+    Call c = whole(CALL_AGREE, 3);
+    calls_take(w, 3, &c, NULL);
+    assert_false(w->over);
+    calls_take(w, 3, &c, NULL);
+    assert_non_null(strstr(w->ending.text, "rank 3 sent what is no message"));
+    chief_free(w);
+}
+
+/* Ranks 0 and 1 come to what is one call but for one thing. */
+static void check_pair(Call a, Call b, bool good) {
+    World *w = chief();
+    static char payload[64];
+    snprintf(a.label, sizeof a.label, "here");
+    snprintf(b.label, sizeof b.label, "there");
+    calls_take(w, 0, &a, payload);
+    calls_take(w, 1, &b, payload);
+    assert_int_equal(w->over, !good);
+    if (!good)
+        assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 came to here, rank 1 to "
+                                               "there, or with other sizes\nhelp: "));
+    chief_free(w);
+}
+
+static void members_of_a_call_agree_on_all_of_it(void **state) {
+    (void)state;
+    Call a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)), b = a;
+    b.group.index = 1;
+    check_pair(a, b, true);
+    Call c = b;
+#define DIFFERS(field, value)                                                                      \
+    do {                                                                                           \
+        c = b;                                                                                     \
+        c.field = (value);                                                                         \
+        check_pair(a, c, false);                                                                   \
+    } while (0)
+    DIFFERS(kind, CALL_SHARE);
+    DIFFERS(root, 1);
+    DIFFERS(bytes, 8);
+    DIFFERS(group.outer, 1);
+    c = b;
+    c.group = (MeshGroup){0, 2, 1, 1, 1, 1};
+    check_pair(a, c, false);
+    a.group = (MeshGroup){0, 2, 0, 1, 3, 1};
+    c.group.stride = 3;
+    check_pair(a, c, true);
+    c.group.stride = 2;
+    check_pair(a, c, false);
+    a.bytes = 8;
+    c = b;
+    a.group = mesh_line(0, 1, 2, 0);
+    check_pair(a, c, false);
+}
+
+/* All ranks share n bytes of rank 0, but for rank 5. */
+static void check_share(CallKind kind, uint64_t value, uint32_t bytes, bool good) {
+    World *w = chief();
+    static char payload[4096];
+    for (int32_t r = 0; r < RANKS; r++) {
+        Call c = whole(kind, r);
+        bool compare = kind == CALL_COMPARE;
+        c.value = r == 5 ? value : 16;
+        c.bytes = r == 5 ? bytes : compare ? (uint32_t)sizeof(StartReport) : r == 0 ? 16 : 0;
+        calls_take(w, r, &c, payload);
+    }
+    assert_int_equal(w->over, !good);
+    if (!good) assert_non_null(strstr(w->ending.text, "ranks disagree: rank 0 came to the call, "));
+    chief_free(w);
+}
+
+static void sizes_of_what_is_shared_are_one(void **state) {
+    (void)state;
+    check_share(CALL_SHARE, 16, 0, true);
+    check_share(CALL_SHARE, 15, 0, false);
+    check_share(CALL_SHARE, 17, 0, false);
+    check_share(CALL_SHARE, 16, 16, false); /* it is not the root */
+    check_share(CALL_SHARE, 16, 1, false);
+    check_share(CALL_COMPARE, 16, sizeof(StartReport), true);
+    check_share(CALL_COMPARE, 16, sizeof(StartReport) - 1, false);
+    check_share(CALL_COMPARE, 16, sizeof(StartReport) + 1, false);
+    check_share(CALL_COMPARE, 16, 0, false);
+}
+
+/* Only the whole world shares and compares. */
+static void parts_of_the_world_share_nothing(void **state) {
+    (void)state;
+    static char payload[sizeof(StartReport)];
+    for (CallKind kind = CALL_COMPARE; kind <= CALL_SHARE; kind++) {
+        World *w = chief();
+        for (int32_t r = 0; r < 2; r++) {
+            Call c = call_of(kind, mesh_line(0, 1, 2, r));
+            c.bytes = kind == CALL_COMPARE ? (uint32_t)sizeof payload : 0;
+            calls_take(w, r, &c, payload);
+        }
+        assert_non_null(strstr(w->ending.text, "ranks disagree"));
+        chief_free(w);
+    }
+}
+
+/* ---- ranks that do not come */
+
+static int ticks_until_over(World *w, int most) {
+    int n = 0;
+    for (; n < most && !w->over; n++) calls_tick(w);
+    return n;
+}
+
+static void who_does_not_come_is_named_in_time(void **state) {
+    (void)state;
+    for (CallKind kind = CALL_COMPARE; kind <= CALL_AGREE; kind++) {
+        World *w = chief();
+        for (int32_t r = 0; r < RANKS; r++) {
+            Call c = whole(kind, r);
+            static char payload[sizeof(StartReport)];
+            c.bytes = kind == CALL_COMPARE ? (uint32_t)sizeof payload : 0;
+            if (r != 4 && r != 6) calls_take(w, r, &c, payload);
+        }
+        int most = TIMEOUT * SLICES_A_SECOND * (kind == CALL_AGREE ? 10 : 1);
+        assert_int_equal(ticks_until_over(w, 10000), most);
+        char want[200];
+        snprintf(want, sizeof want,
+                 "rank 4, rank 6 did not come to the call within %d s; 6 of 8 ranks wait there\n"
+                 "help: look at that process; FSDP_TIMEOUT=SECONDS waits longer",
+                 most / SLICES_A_SECOND);
+        assert_string_equal(w->ending.text, want);
+        assert_true(w->ending.code == EXIT_RANK && w->ending.speaker == 0);
+        for (int32_t r = 1; r < RANKS; r++) assert_non_null(sent(w, r, OVER, sizeof(Ending)));
+        chief_free(w);
+    }
+}
+
+/* Rank 0 waits for rank 1, that for rank 2 elsewhere, and this one is away. */
+static void who_is_waited_for_may_wait_itself(void **state) {
+    (void)state;
+    World *w = chief();
+    Call a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)),
+         b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
+    calls_take(w, 0, &a, NULL);
+    snprintf(b.label, sizeof b.label, "another call");
+    calls_take(w, 1, &b, NULL);
+    ticks_until_over(w, 10000);
+    assert_non_null(
+        strstr(w->ending.text, "rank 2 did not come to another call within 30 s; 1 of 2"));
+    chief_free(w);
+    w = chief(); /* in a ring nobody is away */
+    for (int32_t r = 0; r < 3; r++) {
+        Call c = call_of(CALL_AGREE, r < 2 ? mesh_line(r, 1, 2, 0) : (MeshGroup){0, 2, 1, 2, 2, 0});
+        snprintf(c.label, sizeof c.label, "call %d", r);
+        calls_take(w, r, &c, NULL);
+    }
+    assert_non_null(
+        strstr(w->ending.text, "ranks disagree: rank 0 came to call 0, rank 2 to call 2"));
+    chief_free(w);
+}
+
+/* ---- failures and losses */
+
+static void a_cause_comes_before_its_echo(void **state) {
+    (void)state;
+    World *w = chief();
+    ends_failed(w, 3, EXIT_RANK, "echo");
+    assert_false(w->over);
+    for (int i = 0; i < 5; i++) ends_tick(w);
+    assert_false(w->over);
+    ends_failed(w, 5, EXIT_CORRUPT, "cause");
+    assert_true(w->over && w->ending.speaker == 5 && w->ending.code == EXIT_CORRUPT);
+    assert_string_equal(w->ending.text, "cause");
+    ends_failed(w, 6, EXIT_CORRUPT, "later");
+    assert_string_equal(w->ending.text, "cause");
+    chief_free(w);
+    w = chief();
+    ends_failed(w, 3, EXIT_RANK, "echo");
+    ends_failed(w, 4, EXIT_RANK, "second echo");
+    for (int i = 0; i < 5; i++) ends_tick(w);
+    assert_false(w->over);
+    ends_tick(w);
+    assert_true(w->over && w->ending.speaker == 3 && w->ending.code == EXIT_RANK);
+    chief_free(w);
+}
+
+static void of_lost_ranks_the_first_is_named(void **state) {
+    (void)state;
+    World *w = chief();
+    w->watched = true;
+    ends_lost(w, 5, LOSS_CLOSED);
+    ends_lost(w, 2, LOSS_CLOSED);
+    ends_lost(w, 6, LOSS_CLOSED);
+    for (int i = 0; i < 13; i++) ends_tick(w);
+    assert_false(w->over);
+    ends_failed(w, 7, EXIT_CORRUPT, "it follows from the loss");
+    ends_tick(w);
+    assert_string_equal(w->ending.text,
+                        "rank 2 was killed or ended without a message\n"
+                        "help: the kernel's log (dmesg) tells whether memory ran out; start the "
+                        "run again");
+    chief_free(w);
+    w = chief(); /* a rank that waits says where, at once */
+    w->watched = true;
+    w->own = (RankState){.waits = true, .sequence = 7, .label = "unshard", .purpose = COMM_GATHER};
+    ends_lost(w, 5, LOSS_SILENT);
+    assert_string_equal(
+        w->ending.text,
+        "rank 5 did not answer within 3 s; rank 0 waits in unshard, number 7 of the "
+        "gathers among these ranks\nhelp: look at that process, its host and the "
+        "network between; FSDP_TIMEOUT=SECONDS waits longer");
+    chief_free(w);
+}
+
+/* ---- collectives that do not finish */
+
+static Stand stand_of(uint32_t axes, uint64_t sequence, int32_t slices) {
+    Stand s = {.state = {.waits = true, .axes = axes, .sequence = sequence}, .slices = slices};
+    snprintf(s.state.label, sizeof s.state.label, "op %d", (int)sequence);
+    return s;
+}
+
+/* Ranks 0 to 6 wait at sequence 9 of axes 1 for the time-out; rank 7 stands so. */
+static const char *look(World *w, const Stand *last, int32_t still) {
+    enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
+    w->watched = true;
+    Stand s = stand_of(1, 9, LIMIT);
+    w->own = s.state;
+    w->stuck_slices = LIMIT;
+    watch_stuck(w, 2, &s);
+    for (int32_t r = 1; r < RANKS; r++) assert_non_null(sent(w, r, ASK, 0));
+    for (int32_t r = 1; r < RANKS - 1; r++) watch_state(w, r, &s);
+    if (last) watch_state(w, RANKS - 1, last);
+    w->look.sign[RANKS - 1].still = still;
+    int ticks = 0;
+    for (; ticks < 20 && w->look.on; ticks++) watch_tick(w);
+    assert_int_equal(ticks, last ? 1 : 20);
+    return w->over ? w->ending.text : "";
+}
+
+static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
+    (void)state;
+    enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
+#define HERE "op 9, number 9 of the gathers among these ranks"
+#define AT "did not come to " HERE " within 3 s; 7 of 8 ranks wait there"
+    const Stand away = {.state = {.waits = false}}, same = stand_of(1, 9, LIMIT),
+                fresh = stand_of(1, 9, LIMIT - 1), behind = stand_of(1, 8, LIMIT),
+                late = stand_of(1, 8, LIMIT - 1), other = stand_of(2, 9, LIMIT),
+                ahead = stand_of(1, 10, LIMIT);
+    const struct {
+        const Stand *last;
+        int32_t still;
+        const char *says;
+    } row[] = {
+        {&away, LIMIT, "rank 7 " AT "\nhelp: look at what that process does"},
+        {&away, LIMIT - 2, ""}, /* one slice later it has been still too long */
+        {NULL, LIMIT, "rank 7 " AT},
+        {&behind, 0, "rank 7 " AT "; it waits in op 8, number 8 of the gathers"},
+        {&late, LIMIT, ""},
+        {&same, 0, HERE " did not finish within 3 s although all ranks came to it"},
+        {&fresh, 0, ""},
+        {&other, 0, "ranks wait for each other for 3 s: rank 0 in " HERE "; rank 7 in op 9"},
+        {&ahead, 0, "rank 0 and 6 more"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        World *w = chief();
+        const char *text = look(w, row[i].last, row[i].still);
+        if (i + 1 == ARRAY_LEN(row))
+            assert_non_null(strstr(text, "did not come to op 10"));
+        else if (strncmp(text, row[i].says, MAX(strlen(row[i].says), 1)))
+            fail_msg("%zu: %s, not %s", i, text, row[i].says);
+        chief_free(w);
+    }
+}
+
+/* ---- messages */
+
+static void pair_of_links(Link link[2], uint32_t limit) {
+    int fd[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fd), 0);
+    for (int i = 0; i < 2; i++) link_open(&link[i], fd[i], limit);
+}
+
+static void close_links(Link link[2]) {
+    link_close(&link[0]);
+    link_close(&link[1]);
+}
+
+/* The next message, or what link_fill and link_next say of the connection. */
+static int receive(Link link[2], Message *m) {
+    int got = 0, there;
+    while (!(there = link_next(&link[1], m))) {
+        assert_int_equal(link_flush(&link[0]), 0);
+        got = link_fill(&link[1]);
+        if (got <= 0) return got;
+    }
+    return there;
+}
+
+static void messages_arrive_whole_up_to_the_limit(void **state) {
+    (void)state;
+    enum { LIMIT = 100000 };
+    static const uint32_t bytes[] = {0, 1, 4095, 4096, 5000, LIMIT};
+    static char text[LIMIT + 1];
+    Link link[2];
+    Message m;
+    pair_of_links(link, LIMIT);
+    for (int i = 0; i <= LIMIT; i++) text[i] = (char)(i * 11 % 251);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < ARRAY_LEN(bytes); i++) {
+            uint32_t part = bytes[i] / 3;
+            link_send(&link[0], CALL, text, part, text + part, bytes[i] - part);
+        }
+        for (size_t i = 0; i < ARRAY_LEN(bytes); i++) {
+            assert_int_equal(receive(link, &m), 1);
+            assert_true(m.kind == CALL && m.bytes == bytes[i]);
+            assert_memory_equal(m.at, text, bytes[i]);
+            link_drop(&link[1]);
+        }
+        assert_int_equal(receive(link, &m), 0);
+        assert_false(link_has_output(&link[0]));
+    }
+    link_send(&link[0], CALL, text, LIMIT + 1, NULL, 0);
+    assert_int_equal(receive(link, &m), -1);
+    close_links(link);
+}
+
+static void what_is_no_message_is_seen_from_its_head(void **state) {
+    (void)state;
+    static const MessageHead good = {
+        .magic = MESSAGE_MAGIC, .protocol = PROTOCOL, .kind = GONE, .bytes = 3};
+    MessageHead bad[] = {good, good, good, good, good, good};
+    bad[0].magic ^= 1u << 24;
+    bad[1].protocol++;
+    bad[2].kind = 0;
+    bad[3].kind = MESSAGE_KINDS;
+    bad[4].bytes = 101;
+    bad[5].magic ^= 1;
+    static const int seen_after[] = {4, 16, 16, 16, 16, 1}; /* bytes */
+    for (int i = 0; i < 7; i++) {
+        Link link[2];
+        Message m;
+        char bytes[19] = "0123456789abcdef012";
+        memcpy(bytes, i < 6 ? &bad[i] : &good, sizeof good);
+        pair_of_links(link, 100);
+        for (int n = 1; n <= 19; n++) {
+            assert_int_equal(write(link[0].fd, bytes + n - 1, 1), 1);
+            assert_int_equal(link_fill(&link[1]), 1);
+            int want = i < 6 ? (n >= seen_after[i] ? -1 : 0) : n == 19;
+            assert_int_equal(link_next(&link[1], &m), want);
+            if (want < 0) break;
+        }
+        close(link[0].fd);
+        link[0].fd = -1;
+        assert_int_equal(link_fill(&link[1]), -1);
+        close_links(link);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_of_any_axes_agree),
+        cmocka_unit_test(shared_bytes_and_reports_come_to_all),
+        cmocka_unit_test(what_is_no_call_ends_the_run),
+        cmocka_unit_test(a_second_call_before_the_answer_is_none),
+        cmocka_unit_test(members_of_a_call_agree_on_all_of_it),
+        cmocka_unit_test(sizes_of_what_is_shared_are_one),
+        cmocka_unit_test(parts_of_the_world_share_nothing),
+        cmocka_unit_test(who_does_not_come_is_named_in_time),
+        cmocka_unit_test(who_is_waited_for_may_wait_itself),
+        cmocka_unit_test(a_cause_comes_before_its_echo),
+        cmocka_unit_test(of_lost_ranks_the_first_is_named),
+        cmocka_unit_test(ranks_that_do_not_come_are_told_from_those_that_work),
+        cmocka_unit_test(messages_arrive_whole_up_to_the_limit),
+        cmocka_unit_test(what_is_no_message_is_seen_from_its_head),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
