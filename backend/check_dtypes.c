@@ -8,7 +8,8 @@
  *   is in the group's reduce dtype. So is what an op adds its result to in place, and each operand
  *   of a sum of gradients that nothing but such sums reads; of several the widest counts.
  * - A product with a weight that is kept in f32 is f32, and so is what is computed of such
- * products, of statistics and of such weights alone.
+ * products, of statistics and of such weights alone. It stays such a weight where its elements
+ * only move, and so does a gradient stay one: what is made for it alone is in its dtype.
  * - What only moves data has the dtype of what it moves. All else is in the compute dtype.
  *
  *   8e  a value, a parameter or the sum of its gradient has another dtype
@@ -21,10 +22,11 @@
 typedef struct Known { /* of a value of a Part */
     uint8_t wanted;    /* as a parameter's gradient or a term of it; DT_NONE: it is neither */
     uint8_t summed;    /* the widest dtype of the sums that read it */
+    uint8_t moved;     /* of the gradient that it becomes where its elements have moved */
     bool gradient;     /* depends on what an op of backward makes */
     bool bound;        /* has the dtype of what it shows or moves */
     bool kept;         /* f32 whatever the compute dtype is */
-    bool weight;       /* a parameter that is read in f32 whatever the compute dtype is */
+    bool weight;       /* parameters that are read in f32 whatever the compute dtype is, moved */
     uint32_t readers;  /* operands that it is */
     uint32_t sums;     /* those of sums on the way to a parameter's gradient */
 } Known;
@@ -101,6 +103,7 @@ static void see_part(Dtypes *d, const Part *part) {
 /* ---- gradients of parameters, from the last instruction back */
 
 static void want(Dtypes *d, uint32_t v, int dtype) {
+    d->of[v].moved = (uint8_t)dtype_wider(d->of[v].moved, dtype);
     if (!d->of[v].bound) d->of[v].wanted = (uint8_t)dtype_wider(d->of[v].wanted, dtype);
 }
 
@@ -113,9 +116,17 @@ static void want_for_sum(Dtypes *d, uint32_t v, int dtype) {
 
 /* A copy counts as a sum of one term. */
 static void want_by_part(Dtypes *d, uint64_t i, const Part *part) {
-    for (uint32_t j = 0; j < part->n_out; j++)
+    bool moves =
+        part->op == OP_reshape || part->op == OP_transpose_grad || part->op == OP_slice_grad;
+    uint32_t from = moves ? check_part_in(part, 0) : 0;
+    if (moves && d->of[from].gradient && d->of[from].readers == 1)
+        d->of[from].moved =
+            (uint8_t)dtype_wider(d->of[from].moved, d->of[check_part_out(part, 0)].moved);
+    for (uint32_t j = 0; j < part->n_out; j++) {
+        uint32_t v = check_part_out(part, j);
         if (result_slot(part->op, j)->dtype == WANT_GRAD)
-            want(d, check_part_out(part, j), (int)d->c->p->settings->reduce_dtype);
+            want(d, v, dtype_wider(d->of[v].moved, (int)d->c->p->settings->reduce_dtype));
+    }
     uint32_t sum = part->n_out ? check_part_out(part, 0) : 0;
     bool copy = part->op == OP_scale && check_part_attrs(d->c, i, part).alpha == 1;
     if ((part->op != OP_add && !copy) || d->of[sum].wanted == DT_NONE) return;
@@ -149,8 +160,10 @@ static bool is_kept(const Dtypes *d, uint32_t v) { return d->of[v].kept || d->of
 
 /* Does the part compute in f32 because of what it reads? */
 static bool keeps_f32(const Dtypes *d, const Part *part) {
-    bool any = false;
+    bool any = false, product = part->op == OP_matmul || part->op == OP_experts_linear;
     if (part->op == OP_linear && is_kept(d, check_part_in(part, 1))) return true;
+    for (uint32_t k = part->op == OP_matmul ? 0 : 2; product && k < part->n_in; k++)
+        if (d->of[check_part_in(part, k)].weight) return true;
     for (uint32_t k = 0; k < part->n_in; k++) {
         uint32_t v = check_part_in(part, k);
         if (!type_is_float(check_type(d->c, v))) continue;
@@ -158,6 +171,15 @@ static bool keeps_f32(const Dtypes *d, const Part *part) {
         any |= d->of[v].kept;
     }
     return any;
+}
+
+/* Does the part only move elements of weights that are kept in f32? */
+static bool moves_weights(const Dtypes *d, const Part *part) {
+    bool joins = part->op == OP_expand || part->op == OP_concat || part->op == OP_stack;
+    bool bound = part->n_out && result_slot(part->op, 0)->dtype == WANT_SAME;
+    uint32_t n = joins ? part->n_in : bound && part->n_in ? 1 : 0, k = 0;
+    while (k < n && d->of[check_part_in(part, k)].weight) k++;
+    return n && k == n;
 }
 
 /* What result j is; DT_NONE: its op, a table or another proof says that. */
@@ -169,7 +191,7 @@ static int dtype_of(const Dtypes *d, const Part *part, uint32_t j, bool keeps) {
     switch (slot->dtype) {
     case WANT_DEFAULT:
         if (slot->same_as >= 0) return DT_NONE;
-        return keeps ? DT_F32 : (int)d->c->p->settings->compute_dtype;
+        return keeps || d->of[v].weight ? DT_F32 : (int)d->c->p->settings->compute_dtype;
     case WANT_SAME: return part->n_in ? check_type(d->c, check_part_in(part, 0))->dtype : DT_NONE;
     case WANT_FLOAT: return of_model ? DT_F32 : DT_NONE;
     case DT_F32: return DT_F32;
@@ -181,6 +203,7 @@ static int check_result(Dtypes *d, uint64_t i, const Part *part, uint32_t j, boo
     Check *c = d->c;
     uint32_t v = check_part_out(part, j);
     const Slot *slot = result_slot(part->op, j);
+    d->of[v].weight = moves_weights(d, part);
     bool data = slot->dtype == WANT_SAME && part->n_in && d->of[check_part_in(part, 0)].kept;
     d->of[v].kept = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT || data ||
                     (slot->dtype == WANT_DEFAULT && keeps);

@@ -9,6 +9,7 @@
  * parameter belongs to its shard, where pass comm puts it. With everything f32 nothing changes. A
  * product with a weight marked @f32 has an f32 result, and so has what is computed from such
  * results, weights and statistics alone, forward and backward: a router is f32 up to its choice.
+ * A weight stays marked where its elements only move.
  *
  * 1. Backwards: which values are gradients of parameters, or terms that nothing but sums on the way
  * to one read, and in which dtype: of several such sums the widest. An op that adds to an operand
@@ -26,6 +27,7 @@ typedef struct Precision {
     uint32_t *sums;    /* by value: those of sums on the way to a parameter's gradient */
     int *summed;       /* by value: the widest dtype of these */
     bool *kept;        /* by value: f32 whatever the compute dtype is */
+    bool *weight;      /* by value: elements of parameters marked @f32, moved at most */
 } Precision;
 
 /* Views and parts are bound to the dtype of the whole. */
@@ -34,8 +36,23 @@ static bool is_bound(const Precision *c, ValueId v) {
     return signature_result(op_signature(def->kind), v - def->out)->dtype == WANT_SAME;
 }
 
+/* Do the elements of a gradient only move through it? */
+static bool moves_gradient(OpKind op) {
+    return op == OP_reshape || op == OP_transpose_grad || op == OP_slice_grad;
+}
+
+/* v is, or moves on the way to, a parameter's gradient. A product for gradients alone that only
+ * moves is written in the gradient's dtype. */
 static void want(Precision *c, ValueId v, int dtype) {
     if (!is_bound(c, v)) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
+    for (;;) {
+        const Op *def = &c->g->ops.at[c->g->values.at[v].def];
+        const Slot *slot = signature_result(op_signature(def->kind), v - def->out);
+        if (def->phase != PHASE_BACKWARD || c->readers[v] != 1) return;
+        if (slot->dtype == WANT_GRAD) c->wanted[v] = dtype_wider(c->wanted[v], dtype);
+        if (!moves_gradient(def->kind)) return;
+        v = def->in[0];
+    }
 }
 
 /* v is an operand of a sum on the way to a parameter's gradient. */
@@ -71,15 +88,29 @@ static void mark_gradients(Precision *c, const Program *p) {
     }
 }
 
-static bool is_kept(const Precision *c, ValueId v) {
-    const Op *def = &c->g->ops.at[c->g->values.at[v].def];
-    return c->kept[v] || (def->kind == OP_param && c->g->params.at[def->attr->index].keep_f32);
+static bool is_kept(const Precision *c, ValueId v) { return c->kept[v] || c->weight[v]; }
+
+/* Does the op only move elements of weights that are marked @f32? */
+static bool moves_weights(const Precision *c, const Op *op) {
+    bool joins = op->kind == OP_expand || op->kind == OP_concat || op->kind == OP_stack;
+    if (!joins && (!op->n_out || !op->n_in || !is_bound(c, op->out))) return false;
+    for (uint32_t j = 0; j < (joins ? op->n_in : 1); j++)
+        if (!c->weight[op->in[j]]) return false;
+    return true;
+}
+
+static bool any_weight(const Precision *c, const Op *op, uint32_t from) {
+    for (uint32_t j = from; j < op->n_in; j++)
+        if (c->weight[op->in[j]]) return true;
+    return false;
 }
 
 /* Does the op compute in f32 because of what it reads? */
 static bool keeps_f32(const Precision *c, const Op *op) {
     bool product = op->kind == OP_linear || op->kind == OP_linear_gelu, any = false;
     if (product && is_kept(c, op->in[1])) return true;
+    if (op->kind == OP_matmul && any_weight(c, op, 0)) return true;
+    if (op->kind == OP_experts_linear && any_weight(c, op, 2)) return true;
     for (uint32_t j = 0; j < op->n_in; j++) {
         if (!type_is_float(&c->g->values.at[op->in[j]].type)) continue;
         if (!is_kept(c, op->in[j])) return false;
@@ -96,7 +127,7 @@ static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
     switch (slot->dtype) {
     case WANT_DEFAULT:
         if (slot->same_as >= 0) return DT_NONE;
-        return keeps_f32(c, op) ? DT_F32 : g->policy.compute_dtype;
+        return keeps_f32(c, op) || moves_weights(c, op) ? DT_F32 : g->policy.compute_dtype;
     case WANT_SAME: return g->values.at[op->in[0]].type.dtype;
     default: return DT_NONE;
     }
@@ -104,11 +135,14 @@ static int compute_dtype(const Precision *c, const Op *op, uint32_t j) {
 
 static void set_results(Precision *c, const Op *op) {
     Value *out = &c->g->values.at[op->out];
+    bool weight =
+        op->kind == OP_param ? c->g->params.at[op->attr->index].keep_f32 : moves_weights(c, op);
     for (uint32_t j = 0; j < op->n_out; j++) {
         int dtype = compute_dtype(c, op, j);
         const Slot *slot = signature_result(op_signature(op->kind), j);
         bool given = slot->dtype == DT_F32 || slot->dtype == WANT_FLOAT;
         bool data = slot->dtype == WANT_SAME && op->n_in && c->kept[op->in[0]];
+        c->weight[op->out + j] = weight;
         c->kept[op->out + j] = given || data || (slot->dtype == WANT_DEFAULT && keeps_f32(c, op));
         if (c->wanted[op->out + j] != DT_NONE) dtype = c->wanted[op->out + j];
         if (dtype != DT_NONE && type_is_float(&out[j].type)) out[j].type.dtype = (uint8_t)dtype;
@@ -126,7 +160,8 @@ bool pass_precision(Graph *g) {
                    .readers = arena_array(g->scratch, uint32_t, g->values.n),
                    .sums = arena_array(g->scratch, uint32_t, g->values.n),
                    .summed = arena_array(g->scratch, int, g->values.n),
-                   .kept = arena_array(g->scratch, bool, g->values.n)};
+                   .kept = arena_array(g->scratch, bool, g->values.n),
+                   .weight = arena_array(g->scratch, bool, g->values.n)};
     for (uint32_t i = 0; i < g->programs.n; i++) {
         const Program *p = &g->programs.at[i];
         mark_gradients(&c, p);
