@@ -158,6 +158,12 @@ static void touch_all(Build *u) {
     }
 }
 
+/* Is operand k in the op's mask? */
+static bool may_reuse(const Op *op, uint32_t k) {
+    uint32_t mask = op_info[op->kind].alias_mask;
+    return k < 32 ? mask >> k & 1 : mask == EVERY_OPERAND;
+}
+
 /* Have they the same axes, but for leading ones of one entry? */
 static bool same_axes(const Type *a, const Type *b) {
     int rank = MAX(a->rank, b->rank);
@@ -181,15 +187,26 @@ static bool lie_alike(const Graph *g, const Op *op, const Type *from, const Type
     return same_axes(from, to);
 }
 
+/* Does the op find each operand that is in block r where it may write the result? A value and a
+ * view of it with other axes are two operands in one block. */
+static bool all_lie_alike(Build *u, const Op *op, uint32_t r, const Type *to) {
+    const Graph *g = u->b->g;
+    for (uint32_t k = 0; k < op->n_in; k++) {
+        int64_t at;
+        if (find_root(u->b, op->in[k], &at) != r) continue;
+        if (!may_reuse(op, k) || !lie_alike(g, op, &g->values.at[op->in[k]].type, to)) return false;
+    }
+    return true;
+}
+
 /* May value `out`, a result of op i, take the memory of operand k? */
 static bool can_reuse(Build *u, const Op *op, uint32_t i, uint32_t k, ValueId out) {
     Blocks *b = u->b;
     int64_t at_in, at_out;
     uint32_t r = find_root(b, op->in[k], &at_in), s = find_root(b, out, &at_out);
     int64_t bytes = value_bytes(b, out);
-    const Type *from = &b->g->values.at[op->in[k]].type, *to = &b->g->values.at[out].type;
-    if (r == s || value_bytes(b, op->in[k]) != bytes || !lie_alike(b->g, op, from, to))
-        return false;
+    if (r == s || value_bytes(b, op->in[k]) != bytes) return false;
+    if (!all_lie_alike(u, op, r, &b->g->values.at[out].type)) return false;
     if (b->pin[r] != NO_ADDRESS || b->pin[s] != NO_ADDRESS) return false;
     if (b->high[r] - b->low[r] != bytes || b->high[s] - b->low[s] != bytes) return false;
     if (u->decided) return b->g->values.at[op->in[k]].address == b->g->values.at[out].address;
@@ -214,7 +231,7 @@ static void join_reuse(Build *u) {
         if (op->stream != STREAM_COMPUTE) continue;
         for (uint32_t j = 0; j < n; j++)
             for (uint32_t k = 0; k < op->n_in; k++)
-                if (o->alias_mask >> k & 1 && !is_given(b, op, j, k) &&
+                if (may_reuse(op, k) && !is_given(b, op, j, k) &&
                     can_reuse(u, op, i, k, op->out + j)) {
                     join(b, op->in[k], op->out + j, 0);
                     break;
