@@ -234,34 +234,6 @@ static void compare_words(const Trial *t, const Placing *p, const char *what) {
     if (!same) complain(what, "the exact sum differs from the cpu device's");
 }
 
-/* Which input each output takes for the in-place run `number`; false when there is none. */
-static bool sharing(const Trial *t, int number, int *shared) {
-    const Case *c = t->c;
-    const OpInfo *info = &infos[c->op];
-    for (int j = 0; j < MAX_CASE_OPERANDS; j++) shared[j] = -1;
-    if (info->alias == ALIAS_MUST) {
-        for (int j = 0; j < c->n_out; j++)
-            if (info->alias_mask >> j & 1) shared[j] = j;
-        return number == 0;
-    }
-    if (info->alias == ALIAS_ACC) {
-        shared[0] = c->n_in - 1;
-        return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
-    }
-    if (info->alias != ALIAS_MAY && info->alias != ALIAS_EACH) return false;
-    int found = 0;
-    for (int i = 0; i < c->n_in; i++) {
-        bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == t->types[c->n_in].dtype &&
-                    type_elements(&t->types[i]) == type_elements(&t->types[c->n_in]) &&
-                    t->types[i].pitch == t->types[c->n_in].pitch;
-        if (fits && found++ == number) {
-            shared[0] = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static void run(const Trial *t, const int *shared, bool aligned) {
     char what[160], error[ERROR_BYTES] = "";
     Placing p;
@@ -277,6 +249,33 @@ static void run(const Trial *t, const int *shared, bool aligned) {
     check_between(t, &p, what);
     compare(t, &p, what);
     compare_words(t, &p, what);
+}
+
+/* An elementwise op in place has the bits that it has apart; all f32, or all bf16. */
+static void run_element(const Case *c, bool half) {
+    static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    char error[ERROR_BYTES] = "", what[160];
+    int shared[MAX_CASE_OPERANDS];
+    Placing p;
+    Trial t = {.c = c, .pattern = half};
+    choose_mixture(&t);
+    fill_inputs(&t);
+    uint64_t bytes = (uint64_t)type_bytes(&t.types[c->n_in]);
+    lay_out(&t, apart, true, &p);
+    int code = launch(&t, &p, error);
+    void *kept = zeroed((int64_t)bytes);
+    memcpy(kept, image + p.out[0], bytes);
+    for (int number = 0; sharing(&t, number, shared) && !code; number++) {
+        snprintf(what, sizeof what, "%s, mixture %d, in place of %d", c->title, half, shared[0]);
+        trials[c->op]++;
+        lay_out(&t, shared, true, &p);
+        code = launch(&t, &p, error);
+        if (!code) check_untouched(&t, &p, shared, what);
+        if (!code && memcmp(kept, image + p.out[0], bytes)) complain(what, "it has other bits");
+    }
+    if (code) complain(c->title, error);
+    free(kept);
+    trial_free(&t);
 }
 
 /* The last mixture is the update that must leave everything as it is. With AddressSanitizer, which
@@ -336,6 +335,10 @@ int main(int argc, char **argv) {
     bool few = argc > 3 && strcmp(argv[3], "few") == 0;
     for (int i = 0; i < n_cases; i++)
         if (strstr(cases[i].title, only)) run_case(&cases[i], few);
+    int n_elements;
+    const Case *elements = element_cases(&n_elements);
+    for (int i = 0; i < n_elements; i++)
+        if (strstr(elements[i].title, only)) run_element(&elements[i], i % 2);
     int missing = 0;
     for (int op = 0; op < OP_COUNT; op++) {
         if (!infos[op].launched) continue;

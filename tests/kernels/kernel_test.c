@@ -1,9 +1,9 @@
 /* Every kernel of the cpu device against its reference in f64 (cases.c), for mixtures of f32, bf16
  * and f16 operands, on every instruction set that this machine has, with 1, 2 and 3 threads, in
- * place wherever ops.def allows it. All but the matrix products and attention must give the same
- * bits each time; attention, the plain product, and oneDNN's where a matrix is bf16, the same for
- * every number of threads. Nothing may be written outside the outputs, and inputs that are not
- * shared stay as they are.
+ * place wherever ops.def allows it: its column ALIAS says which operands must be tried. All but the
+ * matrix products and attention must give the same bits each time; attention, the plain product,
+ * and oneDNN's where a matrix is bf16, the same for every number of threads. Nothing may be written
+ * outside the outputs, and inputs that are not shared stay as they are.
  */
 #include <dlfcn.h>
 #include <libgen.h>
@@ -220,34 +220,6 @@ static void same_bits(Trial *t, void **kept, const Run *r, const char *what) {
     }
 }
 
-/* Which input each output takes for the in-place run `number`; false when there is none. */
-static bool sharing(Trial *t, int number, int *shared) {
-    const Case *c = t->c;
-    const OpInfo *info = &infos[c->op];
-    for (int j = 0; j < MAX_CASE_OPERANDS; j++) shared[j] = -1;
-    if (info->alias == ALIAS_MUST) {
-        for (int j = 0; j < c->n_out; j++)
-            if (info->alias_mask >> j & 1) shared[j] = j;
-        return number == 0;
-    }
-    if (info->alias == ALIAS_ACC) {
-        shared[0] = c->n_in - 1;
-        return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
-    }
-    if (info->alias != ALIAS_MAY && info->alias != ALIAS_EACH) return false;
-    int found = 0;
-    for (int i = 0; i < c->n_in; i++) {
-        bool fits = (info->alias_mask >> i & 1) && t->types[i].dtype == out_type(t, 0)->dtype &&
-                    type_elements(&t->types[i]) == type_elements(out_type(t, 0)) &&
-                    t->types[i].pitch == out_type(t, 0)->pitch;
-        if (fits && found++ == number) {
-            shared[0] = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_one_of(int op, size_t n, const int *ops) {
     for (size_t i = 0; i < n; i++)
         if (ops[i] == op) return true;
@@ -322,6 +294,84 @@ static void kernels_agree_with_references(void **state) {
             kept_free(&kept);
             trial_free(&t);
         }
+    }
+}
+
+/* ---- in place */
+
+/* Elements that the threads of the cpu device share (runtime/cpu/kernel.h). */
+enum { SHARED_BY_THREADS = 16384 };
+/* By op and operand: the most elements that a result had which took the operand's memory; one more.
+ */
+static int64_t tried[OP_COUNT][MAX_CASE_OPERANDS];
+
+static void note_sharing(const Trial *t, const int *shared) {
+    for (int j = 0; j < t->c->n_out; j++) {
+        int64_t n = type_elements(&t->types[t->c->n_in + j]) + 1;
+        if (shared[j] >= 0) tried[t->c->op][shared[j]] = MAX(tried[t->c->op][shared[j]], n);
+    }
+}
+
+static void note_case(const Case *c) {
+    Trial t = {.c = c};
+    int shared[MAX_CASE_OPERANDS];
+    choose_types(&t);
+    for (int number = 0; sharing(&t, number, shared); number++) note_sharing(&t, shared);
+}
+
+static void elementwise_ops_work_in_place(void **state) {
+    static const int apart[MAX_CASE_OPERANDS] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    enum { MIXTURES = 3 };
+    int n;
+    const Case *all = element_cases(&n);
+    (void)state;
+    for (int k = 0; k < n * MIXTURES; k++) {
+        Trial t = {.c = &all[k / MIXTURES], .pattern = k % MIXTURES};
+        if (!is_wanted(infos[t.c->op].name)) continue;
+        choose_types(&t);
+        fill_inputs(&t);
+        for (int s = 0; s < n_setups; s++) {
+            int shared[MAX_CASE_OPERANDS];
+            Kept kept = {0};
+            Run r;
+            if (setups[s].onednn || setups[s].threads == 2) continue;
+            run(&setups[s], &t, apart, &r, t.c->title);
+            same_bits(&t, kept.first, &r, t.c->title);
+            run_free(&t, apart, &r);
+            for (int number = 0; sharing(&t, number, shared); number++) {
+                char what[1400];
+                snprintf(what, sizeof what, "%s, mixture %d, %s, in place of input %d", t.c->title,
+                         t.pattern, setups[s].name, shared[0]);
+                run(&setups[s], &t, shared, &r, what);
+                same_bits(&t, kept.first, &r, what);
+                run_free(&t, shared, &r);
+            }
+            kept_free(&kept);
+        }
+        trial_free(&t);
+    }
+}
+
+/* Every operand that ops.def lets a result take is taken by one of a case; where the op may also
+ * leave it, of a size that threads share. */
+static void every_alias_is_tried(void **state) {
+    int n;
+    const Case *all = element_cases(&n);
+    (void)state;
+    for (int k = 0; k < n_cases; k++) note_case(&cases[k]);
+    for (int k = 0; k < n; k++) note_case(&all[k]);
+    for (int op = 0; op < OP_COUNT; op++) {
+        const OpInfo *info = &infos[op];
+        bool some = info->alias_mask == EVERY_OPERAND, found = false;
+        if (!info->launched || info->alias == ALIAS_NONE || info->alias == ALIAS_PACK) continue;
+        for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
+            bool enough = tried[op][i] > (info->alias == ALIAS_MAY ? SHARED_BY_THREADS : 0);
+            found |= enough;
+            if ((info->alias_mask >> i & 1) && !some && !enough)
+                fail_msg("no case has a result of %s in the memory of operand %d, or it is small",
+                         info->name, i);
+        }
+        if (!found) fail_msg("no case has a result of %s in the memory of an operand", info->name);
     }
 }
 
@@ -475,6 +525,8 @@ static void norms_are_summed_exactly(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kernel_has_a_case),
+        cmocka_unit_test(every_alias_is_tried),
+        cmocka_unit_test(elementwise_ops_work_in_place),
         cmocka_unit_test(kernels_agree_with_references),
         cmocka_unit_test(norms_are_summed_exactly),
     };

@@ -2,6 +2,7 @@
 #include "kernels/trial.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ const OpInfo infos[OP_COUNT] = {
 #define OP(id, ...) [OP_##id] = {.name = #id, __VA_ARGS__},
 #define ALIAS(kind, mask) .alias = ALIAS_##kind, .alias_mask = mask,
 #define RUN_BY(who) .launched = RUN_BY_##who,
+#define SIGNATURE(text) .signature = text,
 #include "ops.def"
 };
 
@@ -198,6 +200,127 @@ void trial_free(Trial *t) {
         free(t->want[i]);
         free(t->input[i]);
     }
+}
+
+/* ---- in place */
+
+/* Element i of the output is computed of element i of the input: the axes are the same ones. */
+static bool fits(const Trial *t, int i, int j) {
+    const Type *x = &t->types[i], *y = &t->types[t->c->n_in + j];
+    bool same = x->dtype == y->dtype && x->pitch == y->pitch;
+    for (int k = 1; k <= MAX_RANK; k++)
+        same = same &&
+               (k > x->rank ? 1 : x->dim[x->rank - k]) == (k > y->rank ? 1 : y->dim[y->rank - k]);
+    return same;
+}
+
+static bool is_shared(const int *shared, int n_out, int i) {
+    bool is = false;
+    for (int j = 0; j < n_out; j++) is |= shared[j] == i;
+    return is;
+}
+
+/* Gives each output the first input that fits and is free; how many have one. */
+static int share_all(const Trial *t, uint32_t mask, int n_out, int *shared) {
+    int n = 0;
+    for (int j = 0; j < n_out; j++)
+        for (int i = 0; i < t->c->n_in && shared[j] < 0; i++)
+            if ((mask >> i & 1) && fits(t, i, j) && !is_shared(shared, n_out, i)) {
+                shared[j] = i;
+                n++;
+            }
+    return n;
+}
+
+bool sharing(const Trial *t, int number, int *shared) {
+    const Case *c = t->c;
+    const OpInfo *info = &infos[c->op];
+    for (int j = 0; j < MAX_CASE_OPERANDS; j++) shared[j] = -1;
+    if (info->alias == ALIAS_MUST) {
+        for (int j = 0; j < c->n_out; j++)
+            if (info->alias_mask >> j & 1) shared[j] = j;
+        return number == 0;
+    }
+    if (info->alias == ALIAS_ACC) {
+        shared[0] = c->n_in - 1;
+        return number == 0 && (info->alias_mask >> (c->n_in - 1) & 1);
+    }
+    if (info->alias != ALIAS_MAY && info->alias != ALIAS_EACH) return false;
+    int n_out = info->alias == ALIAS_EACH ? c->n_out : 1, found = 0;
+    for (int j = 0; j < n_out; j++)
+        for (int i = 0; i < c->n_in; i++)
+            if ((info->alias_mask >> i & 1) && fits(t, i, j) && found++ == number) {
+                shared[j] = i;
+                return true;
+            }
+    return number == found && share_all(t, info->alias_mask, n_out, shared) > 1;
+}
+
+enum { MOST_ELEMENT_CASES = 500 };
+/* What the operands beside the one in place broadcast along, and how many ways there are. */
+typedef enum Beside {
+    BESIDE_SAME,
+    BESIDE_ROW,
+    BESIDE_COLUMN,
+    BESIDE_MIDDLE,
+    BESIDE_NUMBER,
+    BESIDE_MORE_AXES,
+    BESIDE_WAYS
+} Beside;
+
+static const Type beside[BESIDE_WAYS] = {
+    [BESIDE_SAME] = {.dtype = DT_BF16, .rank = 3, .dim = {3, 61, 95}},
+    [BESIDE_ROW] = {.dtype = DT_BF16, .rank = 1, .dim = {95}},
+    [BESIDE_COLUMN] = {.dtype = DT_BF16, .rank = 2, .dim = {61, 1}},
+    [BESIDE_MIDDLE] = {.dtype = DT_BF16, .rank = 3, .dim = {3, 1, 95}},
+    [BESIDE_NUMBER] = {.dtype = DT_BF16, .rank = 1, .dim = {1}},
+    [BESIDE_MORE_AXES] = {.dtype = DT_BF16, .rank = 4, .dim = {1, 1, 61, 1}},
+};
+static const Type more_axes = {.dtype = DT_BF16, .rank = 4, .dim = {1, 3, 61, 95}};
+
+static void ref_nothing(const Case *c, double *const *in, double *const *out) {
+    (void)c, (void)in, (void)out;
+}
+
+static Case element_case(OpKind op, int form, int n_in, int place, Beside way) {
+    static char titles[MOST_ELEMENT_CASES][64];
+    static int n_titles;
+    Case c = {.op = op, .n_in = n_in, .n_out = 1, .reference = ref_nothing};
+    c.attr = (Attrs){.alpha = 0.7, .approx = form};
+    c.out[0] = way == BESIDE_MORE_AXES ? more_axes : beside[BESIDE_SAME];
+    for (int i = 0, next = (int)way; i < n_in; i++) {
+        c.in[i] = (CaseOperand){beside[i == place ? BESIDE_SAME : next], FILL_SMALL};
+        if (i != place && way != BESIDE_SAME) next = next % BESIDE_NUMBER + 1;
+    }
+    snprintf(titles[n_titles], sizeof titles[0], "%s over operand %d, way %d", infos[op].name,
+             place, (int)way);
+    c.title = titles[n_titles++];
+    return c;
+}
+
+const Case *element_cases(int *n) {
+    static const struct {
+        OpKind op;
+        int form, n_in;
+    } functions[] = {
+#define SCALAR(op, arity, ...) {OP_##op, 0, arity},
+#define SPECIAL(name, op, form, arity, ...) {OP_##op, form, arity},
+#include "scalar.def"
+    };
+    static Case all[MOST_ELEMENT_CASES];
+    static int count;
+    for (size_t k = 0; k < ARRAY_LEN(functions) && (k || !count); k++) {
+        const OpInfo *info = &infos[functions[k].op];
+        bool broadcasts = functions[k].n_in > 1 && !strchr(info->signature, '[');
+        for (int i = 0; info->alias == ALIAS_MAY && i < functions[k].n_in; i++)
+            for (int way = i > 0; way < (broadcasts ? BESIDE_WAYS : 1); way++) {
+                CHECK(count < MOST_ELEMENT_CASES);
+                all[count++] = element_case(functions[k].op, functions[k].form, functions[k].n_in,
+                                            i, (Beside)way);
+            }
+    }
+    *n = count;
+    return all;
 }
 
 bool has_fill(const Case *c, Fill fill) {

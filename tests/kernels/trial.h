@@ -30,6 +30,13 @@ int64_t place_of(const Type *t, int64_t i);
 void *copy_of(const void *bytes, int64_t n);
 
 Type *out_type(Trial *t, int j);
+/* Which input's memory each output takes in the in-place run `number`, -1: none; false when there
+ * is no such run. First each output over each input that its op lets it take, alone; then all
+ * outputs that can, each over another input. */
+bool sharing(const Trial *t, int number, int *shared);
+/* Cases without references: of each elementwise op each operand that its result may take, with
+ * others of every shape that broadcasts. As many elements as two threads share. */
+const Case *element_cases(int *n);
 bool has_fill(const Case *c, Fill fill);
 /* Carries in every exact sum among the words of a result, so that equal sums have equal words:
  * those below the last are in [-2^27, 2^27). */
