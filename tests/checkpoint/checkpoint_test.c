@@ -376,6 +376,36 @@ static void whole_files_are_those_of_one_rank(void **state) {
     ck_buffer_free(memory, 2 * WIDE * sizeof *wide);
 }
 
+/* A header is at least one unit of alignment and ends at one; another program's may be longer, by a
+ * block at most. */
+static void a_whole_file_has_a_size_that_its_data_allow(void **state) {
+    (void)state;
+    enum { DATA = 1000, HEADER = 3 * CK_ALIGN, MOST = HEADER + DATA + CK_BLOCK };
+    static const struct {
+        uint64_t size;
+        bool fits;
+    } row[] = {
+        {0, false},
+        {DATA, false},
+        {DATA + 1, false},
+        {DATA - CK_ALIGN, false},
+        {DATA + CK_ALIGN - 1, false},
+        {DATA + CK_ALIGN, true},
+        {DATA + CK_ALIGN + 1, false},
+        {DATA + HEADER, true},
+        {DATA + HEADER + CK_ALIGN, true},
+        {MOST, true},
+        {MOST + CK_ALIGN, false},
+        {UINT64_MAX - 23, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        CkWhole w = {.header = HEADER, .size = HEADER + DATA};
+        uint64_t want = row[i].fits ? row[i].size : HEADER + DATA;
+        assert_true(ck_set_size(&w, row[i].size) == row[i].fits);
+        assert_true(w.size == want && w.header == want - DATA);
+    }
+}
+
 static void parts_have_the_hash_of_the_whole(void **state) {
     (void)state;
     char bytes[1000];
@@ -700,6 +730,7 @@ int main(void) {
         TEST(memory_is_written_from_any_address),
         TEST(addresses_may_be_coarser_than_offsets),
         TEST(whole_files_are_those_of_one_rank),
+        TEST(a_whole_file_has_a_size_that_its_data_allow),
         TEST(parts_have_the_hash_of_the_whole),
         TEST(a_manifest_says_what_was_written),
         TEST(ranges_are_cut_into_boxes_of_different_files),
