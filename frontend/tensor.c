@@ -219,6 +219,87 @@ static bool refuse_moved_axis(Scope *s, const Node *e, const ConstValue *from,
     return true;
 }
 
+/* ---- as, of products ---- */
+
+enum { MAX_FACTORS = 64 };
+
+/* The factors of an axis a * b, and where those of each axis begin. Sums and quotients are one. */
+typedef struct Factors {
+    const char *at[MAX_FACTORS];
+    int n, axes, first[MAX_RANK + 1];
+} Factors;
+
+static bool add_factors(Arena *arena, const char *name, Factors *f) {
+    bool one = strpbrk(name, "+-/%()") || strstr(name, "**");
+    while (*name) {
+        size_t n = one ? strlen(name) : strcspn(name, "*");
+        if (f->n == MAX_FACTORS) return false;
+        if (n != 1 || *name != '1') f->at[f->n++] = arena_strndup(arena, name, n);
+        name += n + (name[n] == '*');
+    }
+    return true;
+}
+
+static bool list_factors(Arena *arena, const ConstValue *v, Factors *f) {
+    *f = (Factors){0};
+    for (int i = 0; i < v->type.rank; i++) {
+        const char *name = v->dims[i];
+        if (!name) name = arena_printf(arena, "%lld", (long long)v->type.dim[i]);
+        f->first[f->axes] = f->n;
+        if (!add_factors(arena, name, f)) return false;
+        f->axes += f->n > f->first[f->axes];
+    }
+    f->first[f->axes] = f->n;
+    return true;
+}
+
+/* Are the factors [from, to) of both the same ones, in any order? */
+static bool has_same_factors(const Factors *a, const Factors *b, int from, int to) {
+    for (int i = from; i < to; i++) {
+        int here = 0, there = 0;
+        for (int k = from; k < to; k++) {
+            here += !strcmp(a->at[i], a->at[k]);
+            there += !strcmp(a->at[i], b->at[k]);
+        }
+        if (here != there) return false;
+    }
+    return true;
+}
+
+/* Do several axes become several others of the same factors in another order? One axis may be
+ * split into factors, or several joined, in any order: a product has none. */
+static bool mixes_factors(const Factors *a, const Factors *b) {
+    if (a->n != b->n || !has_same_factors(a, b, 0, a->n)) return false;
+    for (int i = 0, k = 0; i < a->axes;) {
+        int from = a->first[i], start = i++, first = k++;
+        while (a->first[i] != b->first[k] || !has_same_factors(a, b, from, a->first[i]))
+            if (a->first[i] <= b->first[k])
+                i++;
+            else
+                k++;
+        bool ordered = true;
+        for (int at = from; at < a->first[i]; at++) ordered &= !strcmp(a->at[at], b->at[at]);
+        if (i - start > 1 && k - first > 1 && !ordered) return true;
+    }
+    return false;
+}
+
+static bool refuse_mixed_factors(Scope *s, const Node *e, const ConstValue *from,
+                                 const ConstValue *to) {
+    Factors a, b;
+    Arena *arena = s->model->arena;
+    if (!list_factors(arena, from, &a) || !list_factors(arena, to, &b) || !mixes_factors(&a, &b))
+        return false;
+    Diag d = method_error(s, E_shape, e->span,
+                          "`as` cannot make %s from %s: it joins axes that stand side by side",
+                          node_text(arena, e->kids[1]), value_shape(arena, from));
+    diag_help(
+        &d,
+        "bring them together first: by a name for each axis, or by transpose(x, [0, 2, 1, ..])");
+    method_emit(s, &d);
+    return true;
+}
+
 ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *sizes) {
     const Node *shape = e->kids[1];
     ConstValue out = {.kind = VALUE_TENSOR, .span = e->span};
@@ -266,7 +347,8 @@ ConstValue tensor_as(Scope *s, const Node *e, ConstValue v, const ConstValue *si
     if (reorders(&v, &out, axis)) return tensor_transpose(s, e->span, "as", v, axis);
     for (uint32_t i = 1; i < shape->n; i++)
         if (refuse_later_samples(s, shape->kids[i]->span, &sizes[i])) return value_error(e->span);
-    if (refuse_moved_axis(s, e, &v, &out)) return value_error(e->span);
+    if (refuse_moved_axis(s, e, &v, &out) || refuse_mixed_factors(s, e, &v, &out))
+        return value_error(e->span);
     Attrs a = {0};
     ValueId in = tensor_value(s, &v, e->span);
     place_builder(s, e->span);
