@@ -340,9 +340,25 @@ bool ck_is_step(const char *name, int64_t *step);
 /* The same with any number of zeros, as people write it. */
 bool ck_step_number(const char *name, int64_t *step);
 
+enum { CK_PATH = 4096 };
+
+/* ---- one run at a time: lock.c */
+
+typedef struct CkLock {
+    const char *folder;
+    uint64_t run;
+    int file, itself; /* the file `lock`, and the folder; -1: closed */
+    bool guards;      /* one of them is locked; else the file system cannot */
+    int why;          /* ... for this errno */
+} CkLock;
+/* EXIT_ENVIRONMENT where another run has it. */
+int ck_take(CkLock *l, const char *folder, uint64_t run, char *error);
+/* It is still this run's: to be asked before anything in the folder gets its name or goes. */
+int ck_hold(CkLock *l, char *error);
+void ck_unlock(CkLock *l);
+
 /* ---- folders of checkpoints: folder.c */
 
-enum { CK_PATH = 4096 };
 /* Is it a checkpoint or a folder of some? */
 bool ck_holds_checkpoint(const char *path);
 /* The same, and no folder of weights: those are meant where both lie in one folder. */
@@ -359,9 +375,9 @@ bool ck_meant(const char *path, char out[CK_PATH]);
 int64_t ck_good_before(const char *step_folder);
 /* Adds to the message which one that is. */
 void ck_advise(const char *step_folder, char *error);
-/* Makes the folder where it is missing, takes its lock, removes what a run that died left behind.
- * EXIT_ENVIRONMENT where another run has it. */
-int ck_lock(const char *folder, uint64_t run, int *lock, char *error);
+/* Makes the folder where it is missing, takes its lock (ck_take), removes what a run that died left
+ * behind. After a failure too, ck_unlock may be called. */
+int ck_lock(const char *folder, uint64_t run, CkLock *lock, char *error);
 /* Where the step is made before it is complete. */
 void ck_part_path(const char *folder, int64_t step, uint64_t run, char part[CK_PATH]);
 /* The folder, and of form full its files. */

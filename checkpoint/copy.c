@@ -193,7 +193,8 @@ static int check_new(const CkContents *c, const char *folder, char *error) {
 
 int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user, char *error) {
     char part[CK_PATH];
-    int lock, code = ck_lock(folder, c->run, &lock, error);
+    CkLock lock;
+    int code = ck_lock(folder, c->run, &lock, error);
     if (code) return code;
     code = check_new(c, folder, error);
     ck_part_path(folder, c->step, c->run, part);
@@ -203,9 +204,10 @@ int ck_write_new(CkContents *c, const char *folder, CkFetch fetch_it, void *user
         for (int32_t r = 0; r < ranks && !code; r++)
             code = ck_write_rank(c, part, r, &source, error);
         if (!code) code = ck_write_manifest(c, part, error);
+        if (!code) code = ck_hold(&lock, error);
         if (!code) code = ck_commit(folder, part, c->step, error);
         if (code) ck_remove(part);
     }
-    close(lock);
+    ck_unlock(&lock);
     return code;
 }

@@ -2,7 +2,8 @@
  *
  * A step is made in step-N.part-RUN and renamed to step-N when all of it is on the disk: a name
  * without more is a whole checkpoint. What goes is renamed away first, so that no name is ever that
- * of half a checkpoint. One run at a time holds the lock, and removes what one that died left.
+ * of half a checkpoint. One run at a time holds the lock (lock.c), and removes what one that died
+ * left.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -214,20 +214,7 @@ static int sync_parent(const char *folder, char *error) {
     return access(parent, R_OK) ? 0 : sync_folder(parent, error);
 }
 
-static int held(const char *folder, int fd, char *error) {
-    char who[160] = "";
-    ssize_t n = pread(fd, who, sizeof who - 1, 0);
-    who[n > 0 ? n : 0] = 0;
-    who[strcspn(who, "\n")] = 0;
-    snprintf(error, CK_ERROR_BYTES,
-             "another run writes checkpoints to %.200s%s%s\nhelp: one run at a time; name another "
-             "folder, or end that one",
-             folder, *who ? ": " : "", who);
-    return EXIT_ENVIRONMENT;
-}
-
-int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
-    char path[CK_PATH + 8], host[64] = "", who[160];
+int ck_lock(const char *folder, uint64_t run, CkLock *lock, char *error) {
     if (strlen(folder) + 64 >= CK_PATH) {
         errno = ENAMETOOLONG;
         return cannot("write to", folder, error);
@@ -236,26 +223,9 @@ int ck_lock(const char *folder, uint64_t run, int *lock, char *error) {
     if (mkdir(folder, 0777) && errno != EEXIST) return cannot("make", folder, error);
     if (stat(folder, &st) || (!S_ISDIR(st.st_mode) && (errno = ENOTDIR)))
         return cannot("write checkpoints to", folder, error);
-    snprintf(path, sizeof path, "%s/lock", folder);
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0) return cannot("write", path, error);
-    if (flock(fd, LOCK_EX | LOCK_NB)) {
-        int code = errno == EWOULDBLOCK ? held(folder, fd, error) : cannot("lock", path, error);
-        close(fd);
-        return code;
-    }
-    gethostname(host, sizeof host - 1);
-    int n = snprintf(who, sizeof who, "process %ld on %s, run %016" PRIx64 "\n", (long)getpid(),
-                     host, run);
-    int number = ftruncate(fd, 0) ? errno : ck_put(fd, who, (size_t)n);
-    if (number) {
-        errno = number;
-        int code = cannot("write", path, error);
-        close(fd);
-        return code;
-    }
-    *lock = fd;
-    remove_all(folder, MAKING); /* of a run that ended in the middle */
+    int code = ck_take(lock, folder, run, error);
+    if (code) return code;
+    if (lock->guards) remove_all(folder, MAKING); /* of a run that ended in the middle */
     remove_all(folder, LEAVING);
     return sync_parent(folder, error);
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <jansson.h>
 
 #include "event_file.h"
+#include "file_lock.h"
 #include "progress.h"
 #include "runtime.h"
 
@@ -102,7 +102,7 @@ static int open_log(Metrics *m, const char *path, char *error) {
     int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     const char *why = strerror(errno);
     if (fd < 0 && errno == ENXIO) why = "no program reads from it";
-    bool ours = fd >= 0 && (!flock(fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK);
+    bool ours = fd >= 0 && file_lock(fd) != FILE_BUSY;
     if (fd >= 0 && !ours) why = "another run writes to it";
     struct stat st;
     bool file = ours && !fstat(fd, &st) && S_ISREG(st.st_mode);

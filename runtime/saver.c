@@ -134,7 +134,8 @@ int saver_open(Run *run, char *error) {
     const CheckpointOptions *o = &run->checkpoint;
     Arena *a = arena_new();
     Saver *s = run->saver = arena_new_of(a, Saver);
-    *s = (Saver){.run = run, .arena = a, .lock = -1, .best = -1, .best_loss = NAN};
+    *s = (Saver){
+        .run = run, .arena = a, .lock = {.file = -1, .itself = -1}, .best = -1, .best_loss = NAN};
     int code = contents_make(run, a, &s->contents, error);
     if (!code) code = check_files(s, o->folder, error);
     if (code || run->launch.rank != 0) return code;
@@ -149,7 +150,7 @@ int saver_open(Run *run, char *error) {
 
 void saver_close(Saver *s) {
     if (!s) return;
-    if (s->lock >= 0) close(s->lock);
+    ck_unlock(&s->lock);
     arena_free(s->arena);
 }
 
@@ -276,6 +277,7 @@ static int commit(Rank *r, char *error) {
     const SaveMoment *m = &r->saving->moment;
     const char *part = r->saving->part;
     int code = ck_write_manifest(&s->contents.c, part, error);
+    if (!code) code = ck_hold(&s->lock, error);
     if (!code) code = ck_commit(r->run->checkpoint.folder, part, m->step, error);
     r->saving->ended = now();
     if (!code) retain(s, m);
@@ -403,7 +405,8 @@ int saver_begin(Rank *r, const SaveMoment *m) {
     if (code) return code;
     ck_part_path(folder, m->step, r->save_id, g->part);
     if (r->rank == 0) describe(r);
-    int mine = r->rank == 0 ? ck_begin(&r->run->saver->contents.c, g->part, r->error) : 0;
+    int mine = r->rank == 0 ? ck_hold(&r->run->saver->lock, r->error) : 0;
+    if (r->rank == 0 && !mine) mine = ck_begin(&r->run->saver->contents.c, g->part, r->error);
     code = settle(r, mine, &worst);
     if (code) return code;
     if (worst) return conclude(r, mine, worst);

@@ -18,7 +18,7 @@ struct Saver {
     const Run *run;
     Arena *arena;
     Contents contents;
-    int lock;     /* rank 0's; -1 = none */
+    CkLock lock;  /* rank 0's */
     uint64_t id;  /* of the run: rank 0's, and by agreement all ranks' */
     int64_t best; /* step with the least evaluation loss, -1 = none; rank 0 */
     double best_loss;

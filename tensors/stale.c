@@ -1,36 +1,32 @@
-/* What a killed run left of a save: NAME.part-PID, a file or a folder, beside the target, and
- * .part-PID in a folder that was there already. The next run that saves there removes it.
+/* What a killed run left of a save: NAME.part-NUMBER, a file or a folder, beside the target,
+ * and .part-NUMBER in a folder that was there already. The next run that saves there removes it.
  *
  * A writer holds a lock (flock) on its part from the moment it made it until the part has its final
- * name, so a part that can be locked belongs to nobody. Process numbers say less: they are used
- * again, and are others in another container. Where files cannot be locked nothing is removed.
+ * name, so a part that can be locked belongs to nobody. Where files cannot be locked nothing is
+ * removed.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
+#include "file_lock.h"
 #include "tensors.h"
 #include "util.h"
 
 bool part_lock(int fd) {
     struct stat st;
-    while (flock(fd, LOCK_EX | LOCK_NB)) /* one who looks for parts may hold it for a moment */
-        if (errno == EWOULDBLOCK)
-            usleep(1000);
-        else if (errno != EINTR)
-            return true; /* no locks here */
-    return fstat(fd, &st) || st.st_nlink > 0;
+    FileLock got;
+    while ((got = file_lock(fd)) == FILE_BUSY) usleep(1000); /* somebody looks for parts */
+    return got == FILE_UNLOCKABLE || fstat(fd, &st) || st.st_nlink > 0;
 }
 
 /* Is it a part that nobody holds? Then it is locked. */
 static bool is_stale(int fd, int folder, const char *name) {
     struct stat st, now;
     return !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
-           !flock(fd, LOCK_EX | LOCK_NB) && !fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) &&
+           file_lock(fd) == FILE_LOCKED && !fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) &&
            now.st_dev == st.st_dev && now.st_ino == st.st_ino;
 }
 

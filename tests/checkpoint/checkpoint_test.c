@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -687,11 +688,11 @@ static void what_is_kept(void **state) {
 
 static void one_run_at_a_time_and_no_litter(void **state) {
     (void)state;
-    int lock, other;
+    CkLock lock, other;
     assert_int_equal(ck_lock(scratch, 7, &lock, error), 0);
     assert_int_equal(ck_lock(scratch, 8, &other, error), EXIT_ENVIRONMENT);
     assert_non_null(strstr(error, "run 0000000000000007"));
-    close(lock);
+    ck_unlock(&lock);
     char part[CK_PATH];
     ck_part_path(scratch, 5, 7, part);
     CkContents c = {.n_file = 0};
@@ -702,7 +703,27 @@ static void one_run_at_a_time_and_no_litter(void **state) {
     assert_int_equal(access(part, F_OK), -1);
     assert_int_equal(access(in_folder("step-00000003.gone-77"), F_OK), -1);
     assert_int_equal(rmdir(in_folder("step-3.part-of-mine")), 0);
-    close(lock);
+    ck_unlock(&lock);
+}
+
+/* A run finds out that another one has come, and takes the lock again when that one is gone. */
+static void a_removed_lock_is_made_anew(void **state) {
+    (void)state;
+    CkLock lock;
+    char who[64] = "";
+    assert_int_equal(ck_lock(scratch, 7, &lock, error), 0);
+    assert_int_equal(unlink(in_folder("lock")), 0);
+    int other = open(in_folder("lock"), O_RDWR | O_CREAT, 0666); /* of a run on a file system .. */
+    assert_int_equal(flock(other, LOCK_EX), 0);                  /* .. that locks no folders */
+    assert_int_equal(ck_hold(&lock, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, "another run"));
+    close(other);
+    assert_int_equal(ck_hold(&lock, error), 0);
+    int fd = open(in_folder("lock"), O_RDONLY);
+    assert_true(read(fd, who, sizeof who - 1) > 0);
+    close(fd);
+    assert_non_null(strstr(who, "process "));
+    ck_unlock(&lock);
 }
 
 static void the_next_good_step_is_a_whole_one(void **state) {
@@ -744,6 +765,7 @@ int main(void) {
         TEST(files_of_another_step_or_rank_are_refused),
         TEST(what_is_kept),
         TEST(one_run_at_a_time_and_no_litter),
+        TEST(a_removed_lock_is_made_anew),
         TEST(the_next_good_step_is_a_whole_one),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, scratch_make, scratch_remove);

@@ -2,8 +2,9 @@
  * does not happen. The process ends there as by a loss of power, or with CRASH_ERRNO the call fails
  * with that number; CRASH_AGAIN: so do all calls after it. CRASH_SHORT: it writes half of the bytes
  * instead. CRASH_SLEEP=MS: each write takes so much longer. CRASH_RESERVES_NOTHING: as on a file
- * system without fallocate. CRASH_COUNT=FILE: the number of calls is written there at the end. Only
- * calls with the word CRASH_IN in their path count, and those on files that such a call opened. */
+ * system without fallocate. CRASH_LOCKS_NOTHING: as on one without flock. CRASH_COUNT=FILE: the
+ * number of calls is written there at the end. Only calls with the word CRASH_IN in their path
+ * count, and those on files that such a call opened. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -151,4 +153,9 @@ int fallocate(int fd, int mode, off_t at, off_t n) {
     int number = next_call(is_ours(fd));
     if (!number && is_ours(fd) && getenv("CRASH_RESERVES_NOTHING")) number = EOPNOTSUPP;
     return number ? fails(number) : real(fd, mode, at, n);
+}
+
+int flock(int fd, int how) {
+    REAL(int, "flock", int, int);
+    return getenv("CRASH_LOCKS_NOTHING") ? fails(ENOSYS) : real(fd, how);
 }

@@ -1,0 +1,136 @@
+/* The lock of a folder of checkpoints: one run at a time writes there.
+ *
+ * A run holds two locks (flock) together: that of the folder itself, and that of the file `lock` in
+ * it, which says who holds it and is the only one where folders cannot be locked (NFS). Somebody
+ * who tidies up may remove the file while the run goes on: a second run still meets the folder's
+ * lock. ck_hold, which comes before each save and before anything is removed, makes the file anew,
+ * and fails where another run has it by now.
+ *
+ * Where the file system has no locks (Lustre without -o flock), the run says so once and goes on.
+ * It then removes no part of a checkpoint, since that may be another run's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "checkpoint.h"
+#include "file_lock.h"
+
+#define WHO "process " /* what the file begins with */
+
+static int cannot(const char *what, const char *path, const char *why, char *error) {
+    snprintf(error, CK_ERROR_BYTES, "cannot %s %.300s: %s", what, path, why);
+    return EXIT_ENVIRONMENT;
+}
+
+static void path_of(const CkLock *l, char path[CK_PATH]) {
+    snprintf(path, CK_PATH, "%.4000s/lock", l->folder);
+}
+
+static int held(const CkLock *l, char *error) {
+    char path[CK_PATH], who[160] = "";
+    path_of(l, path);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : pread(fd, who, sizeof who - 1, 0);
+    if (fd >= 0) close(fd);
+    who[n > 0 ? n : 0] = 0;
+    who[strcspn(who, "\n")] = 0;
+    snprintf(error, CK_ERROR_BYTES,
+             "another run writes checkpoints to %.200s%s%s\nhelp: one run at a time; name another "
+             "folder, or end that one",
+             l->folder, *who ? ": " : "", who);
+    return EXIT_ENVIRONMENT;
+}
+
+/* A file that a run made: a regular one with a single name, empty or with the name of a run. */
+static bool is_lock(int fd) {
+    struct stat st;
+    char start[sizeof WHO - 1];
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1) return false;
+    ssize_t n = pread(fd, start, sizeof start, 0);
+    return n == 0 || (n == (ssize_t)sizeof start && !memcmp(start, WHO, sizeof start));
+}
+
+static int open_file(const char *path, int *out, char *error) {
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    bool other = fd < 0 ? errno == ELOOP : !is_lock(fd);
+    if (fd < 0 && !other) return cannot("write", path, strerror(errno), error);
+    if (other) {
+        if (fd >= 0) close(fd);
+        return cannot(
+            "lock", path,
+            "it is not a file that a run made\nhelp: move it away, or name another folder", error);
+    }
+    *out = fd;
+    return 0;
+}
+
+static bool is_at(int fd, const char *path) {
+    struct stat mine, there;
+    return !fstat(fd, &mine) && !lstat(path, &there) && mine.st_dev == there.st_dev &&
+           mine.st_ino == there.st_ino;
+}
+
+static int take_file(CkLock *l, char *error) {
+    char path[CK_PATH];
+    path_of(l, path);
+    for (;;) {
+        int code = open_file(path, &l->file, error);
+        if (code) return code;
+        FileLock got = file_lock(l->file);
+        if (got == FILE_LOCKED) l->guards = true;
+        if (got == FILE_UNLOCKABLE) l->why = errno;
+        if (got != FILE_BUSY && is_at(l->file, path)) return 0;
+        close(l->file);
+        l->file = -1;
+        if (got == FILE_BUSY) return held(l, error);
+    }
+}
+
+static int say_who(const CkLock *l, char *error) {
+    char host[64] = "", who[160], path[CK_PATH];
+    gethostname(host, sizeof host - 1);
+    int n = snprintf(who, sizeof who, WHO "%ld on %s, run %016" PRIx64 "\n", (long)getpid(), host,
+                     l->run);
+    int number = ftruncate(l->file, 0) ? errno : ck_put(l->file, who, (size_t)n);
+    path_of(l, path);
+    return number ? cannot("write", path, strerror(number), error) : 0;
+}
+
+int ck_take(CkLock *l, const char *folder, uint64_t run, char *error) {
+    *l = (CkLock){.folder = folder, .run = run, .file = -1};
+    l->itself = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    FileLock got = l->itself < 0 ? FILE_UNLOCKABLE : file_lock(l->itself);
+    l->guards = got == FILE_LOCKED;
+    int code = got == FILE_BUSY ? held(l, error) : take_file(l, error);
+    if (!code) code = say_who(l, error);
+    if (code) ck_unlock(l);
+    if (!code && !l->guards)
+        fprintf(stderr,
+                "warning: %s: its file system has no locks (%s): nothing keeps a second run from "
+                "writing there too, and what a killed run leaves there stays\n",
+                folder, strerror(l->why));
+    return code;
+}
+
+int ck_hold(CkLock *l, char *error) {
+    char path[CK_PATH];
+    path_of(l, path);
+    if (is_at(l->file, path)) return 0;
+    int old = l->file, code = take_file(l, error);
+    if (code)
+        l->file = old;
+    else
+        close(old);
+    return code ? code : say_who(l, error);
+}
+
+void ck_unlock(CkLock *l) {
+    if (l->file >= 0) close(l->file);
+    if (l->itself >= 0) close(l->itself);
+    l->file = l->itself = -1;
+}

@@ -1,0 +1,19 @@
+/* The lock of an open file among processes. */
+#ifndef FSDPC_FILE_LOCK_H
+#define FSDPC_FILE_LOCK_H
+
+#include <errno.h>
+#include <sys/file.h>
+
+/* FILE_UNLOCKABLE, with errno: its file system has no locks (Lustre without -o flock, folders on
+ * NFS). Then nobody is known to hold it, nor known not to. */
+typedef enum FileLock { FILE_LOCKED, FILE_BUSY, FILE_UNLOCKABLE } FileLock;
+
+/* Takes it for one process alone (flock) until the file is closed, without waiting. */
+static inline FileLock file_lock(int fd) {
+    while (flock(fd, LOCK_EX | LOCK_NB))
+        if (errno != EINTR) return errno == EWOULDBLOCK ? FILE_BUSY : FILE_UNLOCKABLE;
+    return FILE_LOCKED;
+}
+
+#endif
