@@ -5,7 +5,8 @@
  * disk shows here and not as a fault in the middle), then each tensor is written through a mapping
  * of its own bytes, then fsync, rename, and fsync of the folder. Before the rename a file has a
  * temporary name beside the final one, files of a folder lie in a temporary folder, and all are
- * removed when anything fails. A file that is replaced gives its mode and owner to the new one.
+ * removed when anything fails. These names end with a random number: process numbers repeat in
+ * containers and on other hosts. A file that is replaced gives its mode and owner to the new one.
  *
  * A new folder appears by one rename. In a folder that is there already, files with other names are
  * left alone, and the old index goes before the new files come: at no moment do old and new files
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "tensors.h"
@@ -86,12 +88,15 @@ static int create(TensorWriter *w, TensorPiece *p, char *path, char *error) {
     if (!path) return failed(w, error, "write", ENOMEM);
     p->path = path;
     remember(path);
-    unlink(path); /* left by another process of that number */
     do {
         if (p->fd >= 0) close(p->fd);
         p->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (p->fd >= 0 && !part_lock(p->fd));
-    int number = p->fd < 0 ? errno : reserve(p->fd, p->size);
+    if (p->fd < 0) {
+        atomic_fetch_sub(&n_unfinished, 1); /* if it is there, it is another run's */
+        return failed(w, error, "write", errno);
+    }
+    int number = reserve(p->fd, p->size);
     if (!number) number = write_whole(p->fd, p->header, p->length);
     return number ? failed(w, error, "write", number) : 0;
 }
@@ -105,7 +110,7 @@ static int create_file(TensorWriter *w, char *error) {
     const Target *t = &w->target;
     TensorPiece *p = w->piece;
     char *path = NULL;
-    if (asprintf(&path, "%s.part-%ld", t->file, (long)getpid()) < 0) path = NULL;
+    if (asprintf(&path, "%s.part-%llu", t->file, w->number) < 0) path = NULL;
     int code = create(w, p, path, error);
     if (!code) w->lock = fcntl(p->fd, F_DUPFD_CLOEXEC, 3);
     if (code || !t->exists) return code;
@@ -146,7 +151,7 @@ static int write_texts(TensorWriter *w, char *error) {
 
 static int create_folder(TensorWriter *w, char *error) {
     const char *join = w->target.exists ? "/" : "";
-    if (asprintf(&w->temporary, "%s%s.part-%ld", w->target.file, join, (long)getpid()) < 0)
+    if (asprintf(&w->temporary, "%s%s.part-%llu", w->target.file, join, w->number) < 0)
         w->temporary = NULL;
     if (!w->temporary) return failed(w, error, "write", ENOMEM);
     do {
@@ -189,8 +194,7 @@ static int create_elsewhere(TensorWriter *w, const char *folder, char *error) {
     Target first = w->target;
     const char *slash = strrchr(first.file, '/');
     free(w->kept);
-    if (asprintf(&w->kept, "%s%s.kept-%ld", folder, slash ? slash + 1 : first.file,
-                 (long)getpid()) < 0)
+    if (asprintf(&w->kept, "%s%s.kept-%llu", folder, slash ? slash + 1 : first.file, w->number) < 0)
         w->kept = NULL;
     int code = w->kept ? target_find(&w->target, w->kept, reason) : EXIT_ENVIRONMENT;
     if (!code) code = create_all(w, reason);
@@ -214,6 +218,8 @@ static void forget(TensorWriter *w) {
 int writer_open(TensorWriter *w, const SaveForm *form, TensorPlan *tensor, uint32_t n,
                 char *error) {
     *w = (TensorWriter){.form = form, .tensor = tensor, .n = n};
+    if (getrandom(&w->number, sizeof w->number, 0) != (ssize_t)sizeof w->number)
+        return failed(w, error, "name", errno);
     const char *name = tensor_impossible_name(tensor, n);
     if (name) {
         snprintf(error, ERROR_BYTES, "%s: no tensor in it can be called `%.100s`", form->path,
@@ -296,7 +302,7 @@ static int give_name(TensorWriter *w, const char *from, char *error) {
     if (!rename(from, t->file)) return 0;
     int code = failed(w, error, "write", errno);
     char *beside = NULL;
-    if (w->kept || asprintf(&beside, "%s.kept-%ld", t->file, (long)getpid()) < 0) return code;
+    if (w->kept || asprintf(&beside, "%s.kept-%llu", t->file, w->number) < 0) return code;
     if (rename(from, beside)) {
         free(beside);
         return code;
@@ -392,11 +398,24 @@ static int publish_folder(TensorWriter *w, char *error) {
     return 0;
 }
 
+/* The unfinished file or folder is still the one that was made under this name. */
+static int check_mine(TensorWriter *w, char *error) {
+    struct stat made, there;
+    const char *path = w->form->folder ? w->temporary : w->piece->path;
+    if (w->lock <= 0 || fstat(w->lock, &made)) return 0;
+    if (!lstat(path, &there) && there.st_dev == made.st_dev && there.st_ino == made.st_ino)
+        return 0;
+    forget_unfinished();
+    snprintf(error, ERROR_BYTES, "cannot write %.200s: another program removed or replaced %.200s",
+             w->target.path, path);
+    return EXIT_ENVIRONMENT;
+}
+
 /* The disk failed while the files went there: they may be damaged, and are all there is. */
 static int keep_doubtful(TensorWriter *w, char *error) {
     char *beside = NULL, why[ERROR_BYTES];
     const char *from = w->form->folder ? w->temporary : w->piece->path;
-    if (asprintf(&beside, "%s.kept-%ld", w->target.file, (long)getpid()) < 0) return -1;
+    if (asprintf(&beside, "%s.kept-%llu", w->target.file, w->number) < 0) return -1;
     int code = rename(from, beside);
     if (!code) {
         forget_unfinished();
@@ -413,6 +432,7 @@ int writer_commit(TensorWriter *w, char *error) {
     writer_unmap(w);
     int code = close_pieces(w, error);
     if (code && !keep_doubtful(w, error)) return code;
+    if (!code) code = check_mine(w, error);
     if (!code)
         code = w->form->folder ? publish_folder(w, error) : give_name(w, w->piece->path, error);
     if (code) {

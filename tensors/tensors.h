@@ -193,8 +193,9 @@ char *save_folder(const char *path);
 typedef struct TensorWriter {
     const SaveForm *form;
     Target target;
-    char *temporary; /* folder */
-    int lock;        /* holds the part until it has its final name; 0 = none */
+    char *temporary;           /* folder */
+    int lock;                  /* holds the part until it has its final name; 0 = none */
+    unsigned long long number; /* at the end of temporary names */
     char *kept; /* another place, where the files are because target cannot be written, or NULL */
     char *why;  /* ... for this reason */
     void *map;

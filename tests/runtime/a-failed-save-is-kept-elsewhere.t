@@ -4,8 +4,8 @@
 # NEEDS: build:device_cpu.so
 ==== go.sh
 go() { rm -f log; FSDP --quiet --threads 1 --log log "$@" p 2> err & p=$!; until grep -q '"step":9,' log 2> /dev/null; do sleep 0.1; done; }
-stop() { kill -INT $p; wait $p; echo "exit $?"; sed "s/-$p/-PID/" err; python3 -c '
-import sys, json; b = open(sys.argv[1], "rb").read(); n = int.from_bytes(b[:8], "little"); print(sorted(json.loads(b[8:8+n])), len(b))' *kept-$p; mv *kept-$p kept; }
+stop() { kill -INT $p; wait $p; echo "exit $?"; sed "s/-[0-9]*$/-N/" err; python3 -c '
+import sys, json; b = open(sys.argv[1], "rb").read(); n = int.from_bytes(b[:8], "little"); print(sorted(json.loads(b[8:8+n])), len(b))' ?.kept-*; mv ?.kept-* kept; }
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 4)
@@ -18,11 +18,11 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== out
 exit 2
 error: rank 0: cannot write d/w: there is no folder d/
-help: the file was kept as w.kept-PID
+help: the file was kept as w.kept-N
 ['__metadata__', 'emb.weight', 'out.weight'] 4280
 exit 2
 error: rank 0: cannot write x: it is a directory
-help: the file was kept as x.kept-PID
+help: the file was kept as x.kept-N
 ['__metadata__', 'emb.weight', 'out.weight'] 4280
 err
 go.sh

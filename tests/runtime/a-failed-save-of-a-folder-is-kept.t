@@ -4,7 +4,7 @@
 # NEEDS: build:device_cpu.so
 ==== go.sh
 go() { rm -f log; FSDP --quiet --threads 1 --log log "$@" p 2> err & p=$!; until grep -q '"step":9,' log 2> /dev/null; do sleep 0.1; done; }
-stop() { kill -INT $p; wait $p; echo "exit $?"; sed "s/-$p/-PID/" err; ls *kept-$p; mv *kept-$p kept-$1; }
+stop() { kill -INT $p; wait $p; echo "exit $?"; sed "s/-[0-9]*$/-N/" err; ls ?.kept-*; mv ?.kept-* kept-$1; }
 ==== toy.fsd
 module Toy {
   emb : Embedding(128, 4)
@@ -17,11 +17,11 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== out
 exit 2
 error: rank 0: cannot write d/w: there is no folder d/
-help: the files were kept as w.kept-PID
+help: the files were kept as w.kept-N
 model.safetensors
 exit 2
 error: rank 0: cannot write x: it is not a folder
-help: the files were kept as x.kept-PID
+help: the files were kept as x.kept-N
 model-00001-of-00002.safetensors
 model-00002-of-00002.safetensors
 model.safetensors.index.json

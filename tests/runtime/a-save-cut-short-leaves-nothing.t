@@ -1,6 +1,6 @@
 # RUN: mkdir %t/bin && cp %build/fsdp-run %t/bin && cp %build/device_cpu.so %t/bin/device_real.so && cp %build/tests/modules/tardy.so %t/bin/device_cpu.so
 # RUN: seq 3000 > t.txt; %fsdpc compile -q toy.fsd -o p -n 2; FSDP_TIMEOUT=4 TARDY="copy 0 1000" timeout 400 %t/bin/fsdp-run --threads 1 --quiet --steps 0 --save w p; echo $?; ls | grep -c ^w || true
-# RUN: TARDY="copy 0 1000" timeout --foreground 400 %t/bin/fsdp-run --threads 1 --quiet --steps 0 --save w p & until ls w.part-* > part 2> /dev/null; do sleep 0.1; done; p=`sed s/.*-// part`; for i in 1 2; do sleep 1; kill -INT $p; done; wait; sed s/-.*// part; ls | grep -c ^w || true
+# RUN: TARDY="copy 0 1000" %t/bin/fsdp-run --threads 1 --quiet --steps 0 --save w p & p=$!; until ls w.part-* > part 2> /dev/null; do sleep 0.1; done; for i in 1 2; do sleep 1; kill -INT $p; done; wait; sed s/-.*// part; ls | grep -c ^w || true
 # A save that a hung rank or a second Ctrl-C ends leaves no half of a file.
 # NEEDS: build:device_cpu.so
 # WAITS: for a run that is under way

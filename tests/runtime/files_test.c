@@ -1,5 +1,6 @@
 /* Data and weights files: what is read is what was written, and what is not what it claims to be
  * is refused with the place. */
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -225,6 +226,23 @@ static void tensors_come_back_as_written(void **state) {
     tensors_close(&f);
 }
 
+static void a_part_that_was_replaced_gets_no_name(void **state) {
+    (void)state;
+    TensorPlan plan = {.name = "a", .type = FT_F32, .rank = 1, .dim = {2}};
+    TensorWriter w;
+    const char *path = in_folder("replaced.safetensors"), *other = in_folder("other");
+    SaveForm form = {.path = path, .config = ""};
+    assert_int_equal(writer_open(&w, &form, &plan, 1, error), 0);
+    char *part = strdup(w.piece->path);
+    assert_int_equal(close(open(other, O_WRONLY | O_CREAT, 0666)), 0);
+    assert_int_equal(rename(other, part), 0);
+    assert_int_equal(writer_commit(&w, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, "removed or replaced"));
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(unlink(part), 0); /* it was left alone */
+    free(part);
+}
+
 static float f16_value(unsigned h) {
     unsigned exponent = h >> 10 & 31, fraction = h & 1023;
     float size = exponent ? ldexpf((float)(1024 + fraction), (int)exponent - 25)
@@ -441,6 +459,7 @@ int main(void) {
         cmocka_unit_test(npy_headers_are_read_whole),
         cmocka_unit_test(impossible_names_are_refused),
         cmocka_unit_test(tensors_come_back_as_written),
+        cmocka_unit_test(a_part_that_was_replaced_gets_no_name),
         cmocka_unit_test(every_f16_number_comes_back),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(halves_are_rounded),
