@@ -25,9 +25,19 @@ static OpenBracket *innermost(Parser *p) { return p->open.n ? &p->open.at[p->ope
 static bool in_parentheses(Parser *p) { return p->open.n && innermost(p)->kind != '{'; }
 
 static uint32_t open_braces(const Parser *p) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < p->open.n; i++) n += p->open.at[i].kind == '{';
-    return n;
+    return p->open.n ? p->open.at[p->open.n - 1].braces : 0;
+}
+
+/* What is asked of all open brackets is kept with each, so that no token looks at all of them. */
+static void open_bracket(Parser *p, char kind, Span at) {
+    OpenBracket b = {.kind = kind, .span = at, .braces = open_braces(p) + (kind == '{')};
+    if (in_parentheses(p)) {
+        b.round = innermost(p)->round;
+        b.square = innermost(p)->square;
+    }
+    if (kind == '(') b.round = p->open.n + 1;
+    if (kind == '[') b.square = p->open.n + 1;
+    vec_push(p->arena, &p->open, b);
 }
 
 static char closer(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
@@ -120,10 +130,9 @@ static bool repair(Parser *p, int token, Span at) {
 /* `)` or `]`: closes the brackets inside that were forgotten. False when nothing is open that it
  * could close; then it is reported and dropped. */
 static bool close_parenthesis(Parser *p, int token, Span at) {
-    char open = token == ')' ? '(' : '[';
-    uint32_t i = p->open.n;
-    while (i > 0 && p->open.at[i - 1].kind != '{' && p->open.at[i - 1].kind != open) i--;
-    if (i == 0 || p->open.at[i - 1].kind == '{') {
+    const OpenBracket *inner = innermost(p);
+    uint32_t i = !inner ? 0 : token == ')' ? inner->round : inner->square;
+    if (i == 0) {
         if (p->recovering || p->bad_line == at.line) return false;
         Diag d = parser_error(p, E_brackets, at, "`%c` closes nothing", token);
         parser_emit(p, &d);
@@ -201,11 +210,7 @@ static int arrange(Parser *p, int token, Span at) {
     case ';': return p->can_end || (token == ';' && !p->fresh) ? NL : -1;
     case '(':
     case '[':
-    case '{': {
-        OpenBracket b = {(char)token, at};
-        vec_push(p->arena, &p->open, b);
-        return token;
-    }
+    case '{': open_bracket(p, (char)token, at); return token;
     case ')':
     case ']': close_parenthesis(p, token, at); return -1;
     case '}': return close_block(p, at);

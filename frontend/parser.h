@@ -9,6 +9,9 @@ enum { MAX_SYNTAX_ERRORS = 20, MAX_SOURCE_BYTES = 64 << 20 };
 typedef struct OpenBracket {
     char kind; /* '(', '[' or '{' */
     Span span;
+    uint32_t braces; /* how many are open with it */
+    uint32_t round,
+        square; /* 1 + the place of the innermost one of the kind in its block; 0: none */
 } OpenBracket;
 
 typedef struct Parser {
