@@ -169,6 +169,8 @@ CkPiece *ck_pieces(const CkContents *c, int32_t rank, Arena *a, uint32_t *n);
 /* The list of all files with their sizes and room for hashes. 0, or EXIT_USER where a name cannot
  * stand in a header. */
 int ck_files(CkContents *c, Arena *a, char *error);
+/* The same, given up where they are more than `most`. */
+int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error);
 /* headers.c: what they call a dtype; NULL: no file has tensors of it. */
 const char *ck_header_type(uint32_t dtype);
 /* The header of a file with its length in front. */

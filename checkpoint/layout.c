@@ -181,9 +181,11 @@ static const char *impossible_name(const CkContents *c) {
     return bad;
 }
 
+typedef VEC(CkFile) Files;
+
 /* What a rank writes of a class, if anything. */
-static void add_file(CkContents *c, const CkPiece *piece, uint32_t n, int32_t rank, int32_t class,
-                     Arena *a) {
+static void add_file(CkContents *c, Files *files, const CkPiece *piece, uint32_t n, int32_t rank,
+                     int32_t class, Arena *a) {
     uint64_t bytes = 0, header = 0;
     bool full = c->form == CHECKPOINT_FULL;
     for (uint32_t i = 0; i < n; i++) bytes += piece[i].class == class ? piece[i].bytes : 0;
@@ -192,15 +194,28 @@ static void add_file(CkContents *c, const CkPiece *piece, uint32_t n, int32_t ra
     Arena *own = arena_new();
     if (!full) ck_header(c, piece, n, class, own, &header);
     arena_free(own);
-    CkFile *f = &c->file[c->n_file++];
-    *f = (CkFile){.name = file_name(c, rank, class, a), .rank = rank, .class = class};
-    f->hashed = full ? CK_STREAM_BLOCK : CK_BLOCK;
-    f->header = header;
-    f->size = header + bytes;
-    f->block = arena_array(a, uint64_t, ck_blocks(f));
+    CkFile f = {.name = file_name(c, rank, class, a), .rank = rank, .class = class};
+    f.hashed = full ? CK_STREAM_BLOCK : CK_BLOCK;
+    f.header = header;
+    f.size = header + bytes;
+    f.block = arena_array(a, uint64_t, ck_blocks(&f));
+    vec_push(a, files, f);
+}
+
+/* With more ranks than elements, most write nothing. */
+static bool writes(const CkContents *c, int32_t rank) {
+    for (uint32_t v = 0; v < c->n_vector; v++) {
+        LayoutRange r = ck_range(c, v, rank);
+        if (r.first < r.end) return true;
+    }
+    return false;
 }
 
 int ck_files(CkContents *c, Arena *a, char *error) {
+    return ck_first_files(c, UINT32_MAX, a, error);
+}
+
+int ck_first_files(CkContents *c, uint32_t most, Arena *a, char *error) {
     const char *bad = impossible_name(c);
     if (bad) {
         snprintf(error, CK_ERROR_BYTES, "%.200s cannot be the name of a tensor in a checkpoint",
@@ -208,16 +223,19 @@ int ck_files(CkContents *c, Arena *a, char *error) {
         return EXIT_USER;
     }
     int32_t ranks = (int32_t)mesh_ranks(&c->mesh);
-    c->n_file = c->n_whole = 0;
+    Files files = {0};
+    c->n_whole = 0;
     int code = c->form == CHECKPOINT_FULL ? ck_wholes(c, a, error) : 0;
-    c->file = arena_array(a, CkFile, (size_t)ranks * (size_t)ck_classes(c) + 1);
-    for (int32_t r = 0; r < ranks && !code; r++) {
+    for (int32_t r = 0; r < ranks && files.n <= most && !code; r++) {
+        if (r && !writes(c, r)) continue;
         Arena *own = arena_new();
         uint32_t n;
         CkPiece *piece = ck_pieces(c, r, own, &n);
-        for (int32_t k = 0; k < ck_classes(c); k++) add_file(c, piece, n, r, k, a);
+        for (int32_t k = 0; k < ck_classes(c); k++) add_file(c, &files, piece, n, r, k, a);
         arena_free(own);
     }
+    c->file = files.at;
+    c->n_file = files.n;
     return code;
 }
 

@@ -377,7 +377,7 @@ static int read_file_entry(Parse *p, const json_t *o, CkFile *f) {
 static int read_files(Parse *p, const json_t *o) {
     CkContents *c = p->c;
     const json_t *list = json_object_get(o, "files");
-    int code = ck_files(c, p->a, p->error);
+    int code = ck_first_files(c, (uint32_t)json_array_size(list), p->a, p->error);
     if (code) return EXIT_CORRUPT;
     if (c->form == CHECKPOINT_FULL && (code = read_wholes(p, json_object_get(o, "wholes"))))
         return code;

@@ -494,6 +494,25 @@ static void columns_are_one_box(void **state) {
     assert_int_equal(met, 2);
 }
 
+/* A manifest of a million ranks without their files costs no work for each of them. */
+static void files_that_are_not_listed_are_not_made(void **state) {
+    (void)state;
+    CkContents c = state_of(1, 2, paths), back;
+    size_t n;
+    c.mesh.axis[1].size = 1 << 20;
+    c.n_vector = 1;
+    c.n_tensor = 0;
+    vector[0] = (CkVector){
+        .role = STATE_PARAM, .dtype = DT_F32, .layout = layout_of(&c.mesh, 2, 1 << 21, false)};
+    add_tensor(&c, "a.weight", 1, (int64_t[]){1 << 21}, 0);
+    c.n_file = 0;
+    char *text = ck_manifest_text(&c, &n);
+    assert_int_equal(ck_manifest_parse(&back, paths, "m", text, n, error), EXIT_CORRUPT);
+    assert_non_null(strstr(error, "list of files is incomplete"));
+    assert_in_range(back.n_file, 1, 2);
+    free(text);
+}
+
 /* Chunks that cut a tensor along no axis, as no version writes them. */
 static void chunks_cut_along_an_axis(void **state) {
     (void)state;
@@ -756,6 +775,7 @@ int main(void) {
         TEST(a_manifest_says_what_was_written),
         TEST(ranges_are_cut_into_boxes_of_different_files),
         TEST(columns_are_one_box),
+        TEST(files_that_are_not_listed_are_not_made),
         TEST(chunks_cut_along_an_axis),
         TEST(no_flipped_bit_goes_unseen),
         TEST(no_flipped_bit_of_a_whole_file_goes_unseen),
