@@ -22,10 +22,11 @@ static const struct {
 /* What follows `'key':` and blanks in the dictionary, or NULL. */
 static const char *entry(const char *text, const char *key) {
     size_t n = strlen(key);
-    for (const char *at = text; (at = strstr(at, key)); at += n) {
-        if (at == text || (at[-1] != '\'' && at[-1] != '"') || at[n] != at[-1]) continue;
-        at += n + 1;
-        while (*at == ' ') at++;
+    for (const char *at = text; (at = strstr(at, key));) {
+        bool quoted = at > text && (at[-1] == '\'' || at[-1] == '"') && at[n] == at[-1];
+        at += n;
+        if (!quoted) continue;
+        for (at++; *at == ' ';) at++;
         if (*at != ':') continue;
         for (at++; *at == ' ';) at++;
         return at;

@@ -174,7 +174,8 @@ static void npy_headers_are_read_whole(void **state) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (2, -3), }",
         "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 2), }",
-        "{'descr': '<f4', 'fortran_order': False, }"};
+        "{'descr': '<f4', 'fortran_order': False, }",
+        "{'descr'"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         bytes = read_file(npy("b.npy", bad[i], x, sizeof x), &size);
         assert_int_equal(npy_read_header("b.npy", (uint8_t *)bytes, size, &h, error), EXIT_CORRUPT);
