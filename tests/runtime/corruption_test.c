@@ -60,6 +60,7 @@ static void open_source(Source *s, PlanSource source, const char *const *names,
 static const int32_t *read_again(Source *s, int64_t k, int64_t epoch, int field) {
     char error[ERROR_BYTES];
     SampleAt at = {k, epoch};
+    memset(s->slot, 0x55, sizeof s->slot);
     assert_int_equal(dataset_read(s->d, &at, 1, 0, (uint8_t *)s->slot, error), 0);
     return s->slot + field * MOST;
 }

@@ -281,6 +281,97 @@ static void a_missing_array_is_named_with_its_option(void **state) {
     assert_non_null(strstr(error, "--data train=PATH names"));
 }
 
+static void a_field_that_no_array_gives_is_named(void **state) {
+    (void)state;
+    static const int64_t a[] = {1, 2};
+    Source s;
+    Type t = type_of(DT_I64, 1, (int64_t[]){1});
+    source_of(&s, 1, t, write_array("a.npy", "<i8", "2,", a, 2), t, "");
+    s.plan.n_fields = 2;
+    assert_int_equal(dataset_open(&s.plan, "train", NULL, 0, &s.d, error), EXIT_USER);
+    assert_string_equal(error, "data.train has no field y, which the model reads");
+}
+
+/* What a header lacks is said. */
+static void headers_say_what_is_wrong(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } row[] = {
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
+        {"{'descr': '<i', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
+        {"{'descr': '<i8x', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
+        {"{'fortran_order': False, 'shape': (2,)}", "`descr` is missing"},
+        {"{'descr': '<i8', 'shape': (2,)}", "`fortran_order` is missing"},
+        {"{'descr': '<i8', 'fortran_order': True, 'shape': (2,)}", "Fortran order"},
+        {"{'descr': '<i8', 'fortran_order': False}", "`shape` is missing"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': 2}", "`shape` is missing"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (x)}", "is not a tuple of sizes"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (2,2,2,2,2,2,2,2,2)}", "more than 8"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,)}", "too long"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846975,4)}",
+         "the shape is too large"},
+        {"{'descr': '<i8', 'fortran_order': False, 'shape': (3,)}",
+         "the shape needs 24 bytes of data, the file has 16"},
+        {"{ \"shape\" : ( 2 , 1, 1, 1, 1, 1, 1, 1 ), \"fortran_order\":False,\"descr\":\"<i8\"}",
+         NULL},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        uint8_t bytes[256] = "\x93NUMPY\x02";
+        size_t n = strlen(row[i].text);
+        bytes[8] = (uint8_t)n;
+        memcpy(bytes + 12, row[i].text, n);
+        NpyHeader h;
+        int code = npy_read_header("a.npy", bytes, 12 + n + 16, &h, error);
+        assert_int_equal(code, row[i].says ? EXIT_CORRUPT : 0);
+        if (code && !strstr(error, row[i].says)) fail_msg("%s, not %s", error, row[i].says);
+        if (!code) assert_true(h.rank == 8 && h.dim[0] == 2 && h.data == 12 + n);
+    }
+}
+
+/* Of masked text each byte is checked, and those that are not chosen stay. */
+static void masked_text_is_checked_byte_by_byte(void **state) {
+    (void)state;
+    enum { T = 10 };
+    char path[100];
+    int32_t slot[64];
+    snprintf(path, sizeof path, "%s/masked", scratch);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("abcdefghijabcdekfghij.", f);
+    fclose(f);
+    Source s;
+    Type t = type_of(DT_I32, 2, (int64_t[]){2, T});
+    source_of(&s, 1, t, path, t, "");
+    memcpy(s.strings, "\0train\0inputs", 14);
+    s.source = (PlanSource){.name = 1,
+                            .kind = SOURCE_TEXT,
+                            .path = 16,
+                            .corruption = CORRUPTION_MLM,
+                            .raw = T,
+                            .noise = 2,
+                            .mask = 7,
+                            .words = 50,
+                            .to = 1};
+    assert_int_equal(dataset_open(&s.plan, "train", NULL, 0, &s.d, error), 0);
+    assert_int_equal(s.d->samples, 2);
+    for (int below = 'k'; below <= 'k' + 1; below++) {
+        s.d->range[0].below = below;
+        assert_int_equal(dataset_read(s.d, &(SampleAt){0}, 1, 0, (uint8_t *)slot, error), 0);
+        int code = dataset_read(s.d, &(SampleAt){.k = 1}, 1, 1, (uint8_t *)slot, error);
+        assert_int_equal(code, below == 'k' ? EXIT_CORRUPT : 0);
+        if (code) assert_non_null(strstr(error, "masked: byte 15: 107 in field inputs is outside"));
+    }
+    int same = 0;
+    for (int i = 0; i < 2 * T; i++) {
+        bool kept = slot[i] == "abcdefghijabcdekfghij"[i];
+        assert_true(kept || slot[i] == 7 || slot[i] < 50);
+        same += kept;
+    }
+    assert_true(same >= 16 && same < 20);
+    dataset_close(s.d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_axis_of_an_array_is_the_plans),
@@ -288,6 +379,9 @@ int main(void) {
         cmocka_unit_test(ids_without_a_limit_fit_their_dtype),
         cmocka_unit_test(arrays_are_read_side_by_side),
         cmocka_unit_test(data_options_name_one_file),
+        cmocka_unit_test(a_field_that_no_array_gives_is_named),
+        cmocka_unit_test(headers_say_what_is_wrong),
+        cmocka_unit_test(masked_text_is_checked_byte_by_byte),
         cmocka_unit_test(a_missing_array_is_named_with_its_option),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

@@ -78,6 +78,7 @@ static const char *token_file(const char *name, int version, int count, const ui
 static void samples_never_cross_files(void **state) {
     (void)state;
     uint16_t a[8] = {0, 1, 2, 3, 4, 5, 6, 7}, b[5] = {100, 101, 102, 103, 104};
+    token_file("t_0.bin", 1, 0, a, 0); /* has none */
     token_file("t_1.bin", 1, 8, a, 8);
     token_file("t_2.bin", 2, 5, b, 5);
     TokenPlan *t = token_plan(SOURCE_TOKENS, in_folder("t_*.bin"));

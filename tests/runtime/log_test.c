@@ -273,6 +273,10 @@ static void a_column_is_the_mean_of_as_many_losses(void **state) {
     check_history(loss, 160, "____####____####____####____####____####  _ 1.5  # 3");
     loss[1] = NAN; /* of the two or four losses of a column the others count */
     check_history(loss, 42, ":_______########_____  _ 1.5  # 3");
+    unsetenv("LC_ALL");
+    unsetenv("LC_CTYPE");
+    unsetenv("LANG");
+    check_history((double[]){8, 0}, 2, "#_  _ 0  # 8");
     setenv("LC_ALL", "", 1);
     setenv("LC_CTYPE", "de_DE.utf8", 1);
     setenv("LANG", "C", 1);

@@ -65,6 +65,8 @@ static void tokens_are_drawn_by_their_chances(void **state) {
         assert_true(off <= 4 * sqrt(p * (1 - p) * DRAWS));
     }
     assert_int_equal(choose_token(logit, IDS, 0, 11, 0, chance), 2);
+    assert_int_equal(choose_token((double[]){3, 1, 2}, 3, 0, 11, 0, chance), 0);
+    assert_int_equal(choose_token((double[]){1, 2, 2}, 3, 0, 11, 0, chance), 1); /* the first */
     assert_int_equal(choose_token(&logit[1], 1, 1.0, 11, 0, chance), -1);
 }
 
@@ -81,11 +83,12 @@ static void a_draw_is_philox_of_seed_and_token(void **state) {
         philox4x32(counter, key, word);
         double u = ldexp(word[0], -32) + ldexp(word[1] >> 11, -53), chance[2];
         for (int above = 0; above < 2; above++) {
-            double share = above ? u + 1e-12 : u - 1e-12;
-            double logit[] = {shift[i / 9] + 2 * log(share), shift[i / 9] + 2 * log1p(-share)};
+            double share = above ? u + 1e-12 : u - 1e-12, heat = 1 + i % 2;
+            double logit[] = {shift[i / 9] + heat * log(share),
+                              shift[i / 9] + heat * log1p(-share)};
             /* The logits' own rounding moves the share by this much of it. */
             if (shift[i / 9] != 0) logit[0] += above ? 1e-3 : -1e-3;
-            assert_int_equal(choose_token(logit, 2, 2.0, k, t, chance), !above);
+            assert_int_equal(choose_token(logit, 2, heat, k, t, chance), !above);
         }
     }
 }
@@ -146,6 +149,10 @@ static void schedules_are_those_of_the_fixtures(void **state) {
         want[i] = i < 3 ? 1e-3 * (i + 1) / 3
                         : 1e-3 * (0.1 + 0.9 * (1 + cos(acos(-1.0) * (i - 3) / 7.0)) / 2);
     for (int i = 0; i < 10; i++) assert_true(fabs(schedule_lr(&s, 10, i) - want[i]) < 1e-18);
+    PlanSettings warm = s; /* all of the run, and a step after it */
+    warm.warmup = 10;
+    assert_true(schedule_lr(&warm, 10, 9) == 1e-3);
+    assert_true(fabs(schedule_lr(&warm, 10, 10) - 1e-4) < 1e-18);
     s.schedule = SCHEDULE_LINEAR;
     assert_true(fabs(schedule_lr(&s, 13, 8) - 1e-3 * 0.55) < 1e-18);
     s.schedule = SCHEDULE_CONSTANT;
@@ -159,17 +166,26 @@ static void schedules_are_those_of_the_fixtures(void **state) {
     assert_true(fabs(schedule_lr(&s, 10, 9) - 1e-3 * (0.1 + 0.9 / 4)) < 1e-18);
     double step[STEP_SLOTS];
     s.beta1 = 0.9;
+    s.beta2 = 0.8;
+    s.beta2_decay = -0.5;
     s.seed = (uint64_t)5 << 32 | 6;
     step_state_fill(&s, 10, 1, 2, 77, 1, step);
     assert_true(step[STEP_BIAS1] == 1 - pow(0.9, 2) && step[STEP_MICRO] == 2);
     assert_true(step[STEP_SEED_LOW] == 6 && step[STEP_SEED_HIGH] == 5 && step[STEP_SLOT] == 1);
-    assert_true(step[STEP_FIRST_SAMPLE] == 77);
+    assert_true(step[STEP_FIRST_SAMPLE] == 77 && step[STEP_INDEX] == 1);
+    assert_true(step[STEP_BIAS2] == 1 - pow(0.8, 2) && step[STEP_FACTORED] == pow(2, -0.5));
+    assert_true(step[STEP_LR] == schedule_lr(&s, 10, 1));
 }
 
 static void loss_scale_stays_in_its_range(void **state) {
     (void)state;
-    PlanSettings s = {
-        .loss_scale = 2, .loss_growth = 4, .loss_backoff = 0.5, .loss_interval = 2, .beta1 = 0.9};
+    PlanSettings s = {.loss_scale = 2,
+                      .loss_growth = 4,
+                      .loss_backoff = 0.5,
+                      .loss_interval = 2,
+                      .beta1 = 0.9,
+                      .beta2 = 0.8,
+                      .beta2_decay = -0.5};
     LossScale x = loss_scale_start(&s);
     double step[STEP_SLOTS];
     assert_true(loss_scale_step(&s, &x, true) && loss_scale_step(&s, &x, false) && x.scale == 1);
@@ -177,6 +193,7 @@ static void loss_scale_stays_in_its_range(void **state) {
     assert_true(x.scale == 1 && x.skipped == 2 && x.good == 0);
     loss_scale_fill(&s, &x, 3, step); /* of steps 0 to 2 one was taken */
     assert_true(step[STEP_LOSS_SCALE] == 1 && step[STEP_BIAS1] == 1 - pow(0.9, 2));
+    assert_true(step[STEP_BIAS2] == 1 - pow(0.8, 2) && step[STEP_FACTORED] == pow(2, -0.5));
     for (int i = 0; i < 200; i++) assert_true(loss_scale_step(&s, &x, true));
     assert_true(x.scale == MOST_LOSS_SCALE);
     s.loss_interval = 0;

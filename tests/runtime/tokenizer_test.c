@@ -83,6 +83,46 @@ static void the_longest_added_token_counts(void **state) {
     }
 }
 
+/* Merges as older files have them, as text; one of ids 0. */
+static void merges_may_be_texts(void **state) {
+    (void)state;
+    size_t size, i;
+    char *text = read_file(file("tokenizer.json"), &size), path[512];
+    json_t *root = json_loadb(text, size, 0, NULL), *pair;
+    json_t *model = json_object_get(root, "model"), *merges = json_object_get(model, "merges");
+    json_t *texts = json_array();
+    json_array_foreach(merges, i, pair) json_array_append_new(
+        texts, json_sprintf("%s %s", json_string_value(json_array_get(pair, 0)),
+                            json_string_value(json_array_get(pair, 1))));
+    json_array_append_new(texts, json_string("! !"));
+    json_array_append_new(texts, json_string("! !")); /* counts once */
+    json_t *vocabulary = json_object_get(model, "vocab");
+    assert_int_equal(json_integer_value(json_object_get(vocabulary, "!")), 0);
+    json_int_t id = (json_int_t)json_object_size(vocabulary);
+    json_array_clear(json_object_get(root, "added_tokens"));
+    json_object_set_new(vocabulary, "!!", json_integer(id));
+    json_object_set_new(model, "merges", texts);
+    snprintf(path, sizeof path, "%s/texts.json", scratch);
+    assert_int_equal(json_dump_file(root, path, 0), 0);
+    Tokenizer *t;
+    int32_t ids[20];
+    int64_t n;
+    assert_int_equal(tokenizer_open(&t, path, error), 0);
+    assert_int_equal(tokenizer_encode(t, "!!!", ids, &n, error), 0);
+    assert_true(n == 2 && ids[0] == id && ids[1] == 0);
+    assert_int_equal(tokenizer_encode(t, " Software", ids, &n, error), 0);
+    assert_true(n < 9);
+    tokenizer_close(t);
+    static const char *const bad[] = {"ab", " a", "a ", "a \u4e00", ""};
+    for (i = 0; i < ARRAY_LEN(bad); i++) {
+        json_array_set_new(texts, 0, json_string(bad[i]));
+        assert_int_equal(json_dump_file(root, path, 0), 0);
+        assert_int_equal(tokenizer_open(&t, path, error), EXIT_CORRUPT);
+    }
+    json_decref(root);
+    free(text);
+}
+
 static void unknown_characters_are_refused(void **state) {
     (void)state;
     Tokenizer *t;
@@ -144,6 +184,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_have_the_ids_of_the_library),
         cmocka_unit_test(the_longest_added_token_counts),
+        cmocka_unit_test(merges_may_be_texts),
         cmocka_unit_test(unknown_characters_are_refused),
         cmocka_unit_test(other_files_are_refused),
     };
