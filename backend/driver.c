@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "driver_files.h"
+#include "stack_limit.h"
 
 static void print_proofs(const Plan *p, const PlanCheckResult *r) {
     Buf out = {0};
@@ -151,7 +152,7 @@ static int run(Driver *d) {
     BUG("command %d", (int)d->command->id);
 }
 
-int main(int argc, char **argv) {
+static __attribute__((noinline)) int drive(int argc, char **argv) {
     Driver d = {.arena = arena_new()};
     diag_init(&d.diags, d.arena);
     d.diags.color = isatty(STDERR_FILENO) && !getenv("NO_COLOR");
@@ -183,3 +184,5 @@ int main(int argc, char **argv) {
     d.diags.quiet = d.options.given & OPTION_QUIET;
     return run(&d);
 }
+
+int main(int argc, char **argv) { return stack_suffices() ? drive(argc, argv) : EXIT_ENVIRONMENT; }

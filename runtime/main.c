@@ -18,6 +18,7 @@
 #include "profile.h"
 #include "restarts.h"
 #include "room.h"
+#include "stack_limit.h"
 
 static Run *signalled; /* for the handler */
 
@@ -675,7 +676,34 @@ static int train(Run *run) {
     return code;
 }
 
-int main(int argc, char **argv) {
+/* What OpenMP makes of a size: KiB without a letter. What it cannot read, it ignores. */
+static bool too_small(const char *size) {
+    static const char letters[] = "bkmg";
+    char *end;
+    errno = 0;
+    double bytes = (double)strtoull(size, &end, 10);
+    if (end == size || errno) return false;
+    end += strspn(end, " \t");
+    const char *letter = *end ? strchr(letters, *end | 32) : letters + 1;
+    for (const char *k = letters; letter && k < letter; k++) bytes *= 1024;
+    return letter && bytes < LEAST_STACK_BYTES;
+}
+
+/* Threads of OpenMP have stacks of this size; kernels on less would end by a signal. */
+static int check_thread_stacks(char *error) {
+    static const char *const names[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        const char *size = getenv(names[i]);
+        if (!size || !too_small(size)) continue;
+        snprintf(error, ERROR_BYTES,
+                 "%s=%.40s: the threads of a run need stacks of 256 KiB\nhelp: unset %s", names[i],
+                 size, names[i]);
+        return EXIT_ENVIRONMENT;
+    }
+    return 0;
+}
+
+static __attribute__((noinline)) int start(int argc, char **argv) {
     Options options;
     hold_notice();
     int code = options_parse(argc, argv, &options);
@@ -686,6 +714,7 @@ int main(int argc, char **argv) {
     char error[ERROR_BYTES];
     code = test_modes_read(&run.test, error);
     if (!code) code = timeout_read(&run.timeout, error);
+    if (!code) code = check_thread_stacks(error);
     if (code) return report(code, error);
     code = open_plan(&run, &plan);
     if (!code &&
@@ -710,3 +739,5 @@ int main(int argc, char **argv) {
     free(options.save_path);
     return code;
 }
+
+int main(int argc, char **argv) { return stack_suffices() ? start(argc, argv) : EXIT_ENVIRONMENT; }
