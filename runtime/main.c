@@ -46,6 +46,8 @@ static void catch_signals(Run *run) {
     sigaction(SIGTERM, &a, NULL);
     /* The terminal is gone; under nohup that is nothing to us. */
     if (!processes_ignore(SIGHUP)) sigaction(SIGHUP, &a, NULL);
+    /* A log that nobody reads any more is an error of write, and none of the run. */
+    if (!run->options->generate) signal(SIGPIPE, SIG_IGN);
     /* What mpirun hands on to every rank, and what schedulers send before they end a job. */
     if (run->module || run->saver) sigaction(SIGUSR1, &a, NULL);
     sigset_t held; /* until now; SIGTERM in ranks that fsdp-run started */
@@ -568,7 +570,8 @@ static int summarise(const Run *run, int code) {
     int written = ended && run->options->profile ? write_profile(run) : 0;
     if (ended && first) {
         /* After the ranks' parting a launcher may end this process for another one's code. */
-        if (fflush(stdout) && !code) code = report(EXIT_ENVIRONMENT, "cannot write the summary");
+        if (fflush(stdout) && errno != EPIPE && !code)
+            code = report(EXIT_ENVIRONMENT, "cannot write the summary");
         report_allocations(run);
     }
     return code ? code : written;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -170,6 +171,18 @@ static json_t *event(const char *name) {
     return o;
 }
 
+/* The program that read the log from a pipe has ended. That is for it to decide: the run goes on.
+ */
+static void lose_reader(Metrics *m) {
+    const char *path = m->run->options->log;
+    progress_end_bar(&m->progress);
+    fprintf(stderr, "warning: nothing reads the log from %s any more; the run goes on without it\n",
+            strcmp(path, "-") ? path : "standard output");
+    __fpurge(m->log);
+    if (m->log != stdout) fclose(m->log);
+    m->log = NULL;
+}
+
 /* Writes the object, with the time, as a line and gives its memory back. */
 static int write_line(Metrics *m, json_t *o, char *error) {
     json_object_set_new(o, "time", json_real(wall_time()));
@@ -184,7 +197,12 @@ static int write_line(Metrics *m, json_t *o, char *error) {
     }
     m->line[n++] = '\n';
     if (fwrite(m->line, 1, n, m->log) == n && fflush(m->log) == 0) return 0;
-    snprintf(error, ERROR_BYTES, "cannot write %s: %s", m->run->options->log, strerror(errno));
+    if (errno == EPIPE) {
+        lose_reader(m);
+        return 0;
+    }
+    snprintf(error, ERROR_BYTES, "cannot write the log %s: %s", m->run->options->log,
+             strerror(errno));
     return EXIT_ENVIRONMENT;
 }
 
@@ -343,7 +361,8 @@ static void print_numbers(FILE *to, const Metrics *m) {
 void metrics_summary(Metrics *m, uint64_t high_water) {
     const Run *run = m->run;
     const PlanSettings *s = run->plan->settings;
-    FILE *to = m->log == stdout ? stderr : stdout;
+    bool log = run->options->log && !strcmp(run->options->log, "-");
+    FILE *to = log ? stderr : stdout;
     if (high_water)
         fprintf(stderr,
                 "memory check: observed high-water mark %" PRIu64 ", predicted %" PRIu64 " bytes\n",

@@ -13,6 +13,6 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== out
 saved
 ==== err
-error: rank 0: cannot write log: File too large
+error: rank 0: cannot write the log log: File too large
 help: the run ended after step N; the weights are in w
 ==== exit 2
