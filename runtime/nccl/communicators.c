@@ -89,7 +89,8 @@ int communicator_settle(Context *c, const Communicator *m, const char *what, int
 
 /* ---- which there are */
 
-/* Marks the communicators that collectives of the plan and checkpoints need. */
+/* Marks the communicators that collectives of the plan and saves need. Those outside of programs
+ * over axes that all ranks are on, as checkpoints have them, borrow the first one. */
 void communicators_plan(Context *c) {
     const Plan *p = c->o.plan;
     for (uint32_t r = 0; r < c->rows; r++) {
@@ -183,10 +184,10 @@ int communicators_open(Context *c, char *error) {
     int code = open_root(c, error);
     for (uint32_t r = 0; r < c->rows && !code; r++) {
         Communicator *m = &c->row[r];
-        if (!m->used || r == c->root) continue;
+        if (r == c->root) continue;
         if (m->borrowed)
             m->comm = c->row[c->root].comm;
-        else
+        else if (m->used)
             code = split(c, m, error);
     }
     uint64_t after = gpu_free_bytes();
