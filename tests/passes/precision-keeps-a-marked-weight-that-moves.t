@@ -13,38 +13,37 @@ module Net {
   experts : Expert[E] @f32
   head : Linear(H, V)
   forward(ids: [B, T]) {
-    x = matmul(wte(ids), w)
-    x = matmul(t, x)
-    p, idx = topk(softmax(gate(x)), 1)
-    x += combine(experts(dispatch(x, idx)), idx, p)
-    return head(linear(x, u as [H, D]))
+    e = wte(ids)
+    p, idx = topk(softmax(gate(e)), 1)
+    x = matmul(e, w) + matmul(t, e) + combine(experts(dispatch(e, idx)), idx, p)
+    return head(linear(x * e, u as [H, D]))
   }
 }
 model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 1 }
 ==== out
-  #7 %7: f32[8, 8] = transpose(%6) {order = 21}
-  #8 %8: f32[4, 8, 8] = linear(%5, %7)
-  #10 %10: f32[4, 8, 8] = expand(%9)
-  #11 %11: f32[4, 8, 8] = matmul(%10, %8)
-  #13 %13: bf16[4, 8, 2] = linear(%11, %12)
-  #20 %23: f32[32, 8] = experts_linear(%20, %19, %21, %22)
-  #24 %27: f32[4, 8] = reshape(%26)
-  #25 %28: f32[4, 8, 4] = linear(%25, %27)
-  #27 %30: bf16[4, 8, 11] = linear(%28, %29)
-  #31 %34: bf16[11, 4] = linear_grad_weight(%33, %28)
-  #33 %35: bf16[4, 8, 4] = linear_grad_input(%33, %29)
-  #34 %36: f32[4, 8] = linear_grad_weight(%35, %25)
-  #35 %37: bf16[4, 8, 8] = linear_grad_input(%35, %27)
-  #36 %38: f32[32] = reshape(%36)
-  #41 %42: f32[8, 8], %43: f32[8, 8] = experts_linear_grad_weight(%41, %20, %19)
-  #44 %44: bf16[32, 8] = experts_linear_grad_input(%41, %19, %21, %22)
-  #49 %49: bf16[2, 8] = linear_grad_weight(%48, %11)
-  #51 %50: bf16[4, 8, 8] = linear_grad_input(%48, %12)
-  #53 %52: bf16[4, 8, 8] = matmul_grad_b(%10, %51)
-  #54 %53: bf16[4, 8, 8] = matmul_grad_a(%51, %8)
-  #55 %54: f32[8, 8] = sum_leading(%53)
-  #57 %55: f32[8, 8] = linear_grad_weight(%52, %5)
-  #58 %56: bf16[4, 8, 8] = linear_grad_input(%52, %7)
-  #59 %57: f32[8, 8] = transpose_grad(%55) {order = 21}
+  #7 %7: bf16[4, 8, 2] = linear(%5, %6)
+  #11 %12: f32[8, 8] = transpose(%11) {order = 21}
+  #12 %13: f32[4, 8, 8] = linear(%5, %12)
+  #14 %15: f32[4, 8, 8] = expand(%14)
+  #15 %16: f32[4, 8, 8] = matmul(%15, %5)
+  #21 %24: f32[32, 8] = experts_linear(%21, %20, %22, %23)
+  #26 %29: f32[4, 8] = reshape(%28)
+  #27 %30: f32[4, 8, 4] = linear(%27, %29)
+  #29 %32: bf16[4, 8, 11] = linear(%30, %31)
+  #33 %36: bf16[11, 4] = linear_grad_weight(%35, %30)
+  #35 %37: bf16[4, 8, 4] = linear_grad_input(%35, %31)
+  #36 %38: f32[4, 8] = linear_grad_weight(%37, %27)
+  #37 %39: bf16[4, 8, 8] = linear_grad_input(%37, %29)
+  #38 %40: f32[32] = reshape(%38)
+  #45 %46: f32[8, 8], %47: f32[8, 8] = experts_linear_grad_weight(%45, %21, %20)
+  #48 %48: bf16[32, 8] = experts_linear_grad_input(%45, %20, %22, %23)
+  #51 %51: bf16[4, 8, 8] = matmul_grad_b(%15, %43)
+  #53 %53: bf16[4, 8, 8] = matmul_grad_a(%43, %5)
+  #54 %54: f32[8, 8] = sum_leading(%53)
+  #56 %55: f32[8, 8] = linear_grad_weight(%43, %5)
+  #57 %56: bf16[4, 8, 8] = linear_grad_input(%43, %12)
+  #59 %58: f32[8, 8] = transpose_grad(%55) {order = 21}
+  #63 %61: bf16[2, 8] = linear_grad_weight(%60, %5)
+  #65 %62: bf16[4, 8, 8] = linear_grad_input(%60, %6)
