@@ -15,6 +15,8 @@
 
 #define NO_INSTR UINT64_MAX
 
+enum { CHECK_KEY_WORDS = 24 }; /* as many as XXH3 takes at most from a short text */
+
 /* Sets of proofs, for plan_check_rules. */
 #define CHECK_RULE(n) (1u << (n))
 #define CHECK_ALL_RULES 0x3feu /* 1 to 9 */
@@ -33,6 +35,7 @@ typedef struct Check {
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
+    uint64_t key[CHECK_KEY_WORDS]; /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */
     uint64_t *number, *plain; /* equal numbers are equal values; plain: without dropout */
     uint64_t *terms;          /* room for the numbers of the operands of one instruction */
@@ -127,9 +130,10 @@ bool check_is_copy(uint16_t op, const Attrs *a);
 uint64_t check_attr_word(const Attrs *a, uint32_t bit); /* the attribute of that bit, as bits */
 bool check_counts(uint16_t op, uint32_t bit); /* does the attribute say what the op computes? */
 /* The number of a result of an op; its shape counts only for result 0. */
-uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *shape, uint32_t n_in,
-                    const uint64_t *in);
-uint64_t check_param_term(uint32_t param);
+uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result, const Type *shape,
+                    uint32_t n_in, const uint64_t *in);
+uint64_t check_param_term(const Check *c, uint32_t param);
+void check_draw_key(Check *c);                 /* before the others */
 void check_number(Check *c, uint32_t program); /* all values of the program */
 void check_index_inner(Check *c);              /* before the others */
 void check_type_inner(Check *c);               /* after it: fills Check.inner_type */

@@ -104,10 +104,10 @@ uint64_t check_contribution(const Backward *s, const Contribution *u) {
         uint32_t n = check_gradient_args(&u->part, f), v;
         for (uint32_t k = 0; k < n; k++)
             c->terms[k] = check_gradient_arg(&u->part, f, k, &v) ? s->gradient[v] : c->number[v];
-        number =
-            check_term(f->gradient, &a, check_gradient_result(u), summed ? from : to, n, c->terms);
+        number = check_term(c, f->gradient, &a, check_gradient_result(u), summed ? from : to, n,
+                            c->terms);
     }
-    return summed ? check_term(check_sum_op(s, u), &(Attrs){0}, 0, to, 1, &number) : number;
+    return summed ? check_term(c, check_sum_op(s, u), &(Attrs){0}, 0, to, 1, &number) : number;
 }
 
 /* Does a gradient arrive at a result of the part? */

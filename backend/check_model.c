@@ -47,8 +47,9 @@ static void number_node(Meaning *m, uint32_t i) {
     for (uint32_t k = 0; k < n->n_in; k++) in[k] = m->model[p->node_operands[n->first_in + k]];
     for (uint32_t k = 0; k < n->n_out; k++) {
         m->maker[n->first_out + k] = i;
-        m->model[n->first_out + k] = n->op == OP_param ? check_param_term((uint32_t)a.index)
-                                                       : check_term(n->op, &a, k, &t, n->n_in, in);
+        m->model[n->first_out + k] = n->op == OP_param
+                                         ? check_param_term(m->c, (uint32_t)a.index)
+                                         : check_term(m->c, n->op, &a, k, &t, n->n_in, in);
     }
 }
 
@@ -63,7 +64,7 @@ static void packed_parts(const Meaning *m, const Part *part, uint64_t third[3]) 
     Type t = {.dtype = packed->dtype, .rank = 4};
     const int kept[] = {0, 1, 3, 4};
     for (int k = 0; k < 4; k++) t.dim[k] = packed->dim[kept[k]];
-    for (uint32_t k = 0; k < 3; k++) third[k] = check_term(OP_split, &by, k, &t, 1, &in);
+    for (uint32_t k = 0; k < 3; k++) third[k] = check_term(m->c, OP_split, &by, k, &t, 1, &in);
 }
 
 static void number_packed(Meaning *m, const Part *part, const Attrs *a) {
@@ -71,7 +72,7 @@ static void number_packed(Meaning *m, const Part *part, const Attrs *a) {
     packed_parts(m, part, third);
     for (uint32_t k = 0; k < part->n_out; k++) {
         uint32_t v = check_part_out(part, k);
-        m->of[v] = check_term(OP_attention, a, k, check_type(m->c, v), 3, third);
+        m->of[v] = check_term(m->c, OP_attention, a, k, check_type(m->c, v), 3, third);
     }
 }
 
@@ -86,7 +87,7 @@ static void number_part(Meaning *m, const Part *part, const Attrs *a) {
         uint32_t v = check_part_out(part, k);
         m->of[v] = part->op == OP_all_reduce
                        ? in[k]
-                       : check_term(part->op, a, k, check_type(m->c, v), part->n_in, in);
+                       : check_term(m->c, part->op, a, k, check_type(m->c, v), part->n_in, in);
     }
 }
 
@@ -94,7 +95,7 @@ static void number_instr(Meaning *m, uint64_t i) {
     Check *c = m->c;
     int64_t param = check_param_shown(c, i);
     if (param >= 0) {
-        m->of[check_out(c, i, 0)] = check_param_term((uint32_t)param);
+        m->of[check_out(c, i, 0)] = check_param_term(m->c, (uint32_t)param);
         return;
     }
     Part part[CHECK_PARTS];

@@ -3,7 +3,9 @@
  * In: a plan that was read. Out: Check.number and Check.plain, by value. The number of a value is
  * a hash of the op that makes it, of the op's attributes, and of its operands' numbers, so it does
  * not depend on where and when something is computed, nor on which gather of a unit is read: a
- * view of a parameter has the parameter's number. Two different terms meet with a chance of 2^-64.
+ * view of a parameter has the parameter's number. The hash has a key that is drawn for each check,
+ * so nobody can write a plan in which different terms have one number: two meet with a chance of
+ * 2^-64, whatever they are. Numbers are compared and added, and never shown.
  *
  * Ops that compute what several others do are taken apart first (check_parts), into parts that are
  * ops of the table, as their row there says: a fused op has the numbers of what it replaces. A
@@ -18,7 +20,10 @@
  * A fused op that check_parts does not know gets a number of its own that nothing else has, so a
  * plan with it is rejected, never accepted wrongly.
  */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
 
 #include "check.h"
 #include "parts.h"
@@ -182,11 +187,32 @@ bool check_same_shape(const Type *a, const Type *b) {
     return a->rank == b->rank && !memcmp(a->dim, b->dim, sizeof(int64_t) * a->rank);
 }
 
-static uint64_t mix(uint64_t h, uint64_t word) {
-    h = (h ^ word) + 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9u;
-    h = (h ^ h >> 27) * 0x94d049bb133111ebu;
-    return h ^ h >> 31;
+_Static_assert(CHECK_KEY_WORDS * sizeof(uint64_t) >= XXH3_SECRET_SIZE_MIN, "a key of XXH3");
+
+void check_draw_key(Check *c) {
+    if (getentropy(c->key, sizeof c->key))
+        fail_environment("no random numbers to check a plan with: %s", strerror(errno));
+}
+
+/* Words that are hashed together. XXH3 mixes texts of up to 240 bytes with the key in products, of
+ * longer ones only sums, so a longer row is hashed part by part. */
+enum { TERM_WORDS = 30 };
+typedef struct TermWords {
+    const Check *c;
+    uint32_t n;
+    uint64_t at[TERM_WORDS];
+} TermWords;
+
+static uint64_t hash_words(const TermWords *w) {
+    return XXH3_128bits_withSecret(w->at, w->n * sizeof *w->at, w->c->key, sizeof w->c->key).low64;
+}
+
+static void put_word(TermWords *w, uint64_t word) {
+    if (w->n == TERM_WORDS) {
+        w->at[0] = hash_words(w);
+        w->n = 1;
+    }
+    w->at[w->n++] = word;
 }
 
 uint64_t check_attr_word(const Attrs *a, uint32_t bit) {
@@ -204,19 +230,34 @@ bool check_is_copy(uint16_t op, const Attrs *a) {
 }
 
 /* Results after the first have the shape that operands and attributes give them. */
-uint64_t check_term(uint16_t op, const Attrs *a, uint32_t result, const Type *shape, uint32_t n,
-                    const uint64_t *in) {
+uint64_t check_term(const Check *c, uint16_t op, const Attrs *a, uint32_t result, const Type *shape,
+                    uint32_t n, const uint64_t *in) {
     if (check_is_copy(op, a)) return in[0];
     if (op == OP_fill && a->alpha == 0) return 0;
-    uint64_t h = mix(op, result);
-    for (uint32_t bit = 0; bit < ATTR_COUNT; bit++)
-        if (check_counts(op, bit)) h = mix(h, check_attr_word(a, bit));
-    for (int k = 0; result == 0 && k < shape->rank; k++) h = mix(h, (uint64_t)shape->dim[k]);
-    for (uint32_t k = 0; k < n; k++) h = mix(h, in[k]);
-    return h;
+    uint32_t rank = result == 0 ? shape->rank : 0;
+    TermWords w;
+    w.c = c;
+    w.n = 0;
+    put_word(&w, op | (uint64_t)rank << 32);
+    put_word(&w, result | (uint64_t)n << 32);
+    for (uint64_t rest = op_info[op].attrs; rest; rest &= rest - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+        if (check_counts(op, bit)) put_word(&w, check_attr_word(a, bit));
+    }
+    for (uint32_t k = 0; k < rank; k++) put_word(&w, (uint64_t)shape->dim[k]);
+    for (uint32_t k = 0; k < n; k++) put_word(&w, in[k]);
+    return hash_words(&w);
 }
 
-uint64_t check_param_term(uint32_t param) { return mix(OP_view, param); }
+/* No op has so many results. */
+uint64_t check_param_term(const Check *c, uint32_t param) {
+    TermWords w;
+    w.c = c;
+    w.n = 0;
+    put_word(&w, OP_param);
+    put_word(&w, UINT32_MAX | (uint64_t)param << 32);
+    return hash_words(&w);
+}
 
 Attrs check_part_attrs(const Check *c, uint64_t i, const Part *part) {
     Attrs a;
@@ -241,7 +282,7 @@ static void number_part(Check *c, const Part *part, const Attrs *a, bool plain) 
         else if (plain && part->op == OP_dropout)
             number[v] = in[0];
         else
-            number[v] = check_term(part->op, a, k, check_type(c, v), part->n_in, in);
+            number[v] = check_term(c, part->op, a, k, check_type(c, v), part->n_in, in);
     }
 }
 
@@ -252,7 +293,7 @@ void check_number(Check *c, uint32_t program) {
         int64_t param = check_param_shown(c, i);
         if (param >= 0) {
             uint32_t v = check_out(c, i, 0);
-            c->number[v] = c->plain[v] = check_param_term((uint32_t)param);
+            c->number[v] = c->plain[v] = check_param_term(c, (uint32_t)param);
             continue;
         }
         Part part[CHECK_PARTS];

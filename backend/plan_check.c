@@ -126,6 +126,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.terms = calloc(operands + CHECK_PART_IN, sizeof *c.terms);
     c.term = calloc(p->n_states + 1, sizeof *c.term);
     c.written = calloc(p->n_states + 1, sizeof *c.written);
+    check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
     if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner &&
         c.inner_type && c.number && c.plain && c.terms && c.term && c.written)

@@ -541,6 +541,50 @@ static void no_table_is_read_past_its_end(void **state) {
     arena_free(a);
 }
 
+/* Whoever writes a plan cannot know which numbers its terms will have. */
+static void each_check_numbers_terms_in_its_own_way(void **state) {
+    (void)state;
+    Check a = {0}, b = {0};
+    Attrs ignores = {.ignore = -100}, others = {.ignore = -99};
+    Type loss = {.dtype = DT_I64, .rank = 1, .dim = {EXACT_WORDS}};
+    uint64_t in[70] = {1, 2}, swapped[70] = {2, 1};
+    check_draw_key(&a);
+    check_draw_key(&b);
+    assert_true(check_param_term(&a, 3) != check_param_term(&b, 3));
+    assert_true(check_param_term(&a, 3) != check_param_term(&a, 4));
+    uint64_t number = check_term(&a, OP_cross_entropy, &ignores, 0, &loss, 2, in);
+    assert_true(number == check_term(&a, OP_cross_entropy, &ignores, 0, &loss, 2, in));
+    assert_true(number != check_term(&b, OP_cross_entropy, &ignores, 0, &loss, 2, in));
+    assert_true(number != check_term(&a, OP_cross_entropy, &others, 0, &loss, 2, in));
+    assert_true(number != check_term(&a, OP_cross_entropy, &ignores, 1, &loss, 2, in));
+    assert_true(number != check_term(&a, OP_cross_entropy, &ignores, 0, &loss, 2, swapped));
+    for (uint32_t n = 1; n < ARRAY_LEN(in); n++)
+        assert_true(check_term(&a, OP_concat, &(Attrs){0}, 0, &loss, n, in) !=
+                    check_term(&a, OP_concat, &(Attrs){0}, 0, &loss, n, swapped));
+}
+
+/* Targets are ids of 32 bits, so a number that is no such id says nothing. */
+static void what_is_ignored_is_an_id(void **state) {
+    static const char *const set[] = {"L=1", "D=16", "H=2", "vocab=37", "seq=8", "data.length=8"};
+    (void)state;
+    Arena *a = arena_new();
+    GoodPlan g = {.name = "ids"};
+    good_plan(a, "gpt2", 1, set, (int)ARRAY_LEN(set), &g);
+    Edit *e = edit_new(a, &g.plan);
+    for (uint32_t i = 0; i < e->n_instr; i++)
+        if (op_info[e->instr[i].row.op].attrs & A_ignore)
+            e->instr[i].row.attr.ignore = (int64_t)INT32_MIN - 1;
+    size_t size;
+    char message[256];
+    Plan p;
+    void *bytes = edit_write(e, &size);
+    assert_int_equal(plan_read(&p, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, "attribute ignore of op cross_entropy"));
+    free(bytes);
+    free(g.bytes);
+    arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interval_map_is_an_array),
@@ -558,6 +602,8 @@ int main(void) {
         cmocka_unit_test(a_gather_is_of_as_many_ranks_as_its_result),
         cmocka_unit_test(a_loss_is_one_of_the_model),
         cmocka_unit_test(no_table_is_read_past_its_end),
+        cmocka_unit_test(each_check_numbers_terms_in_its_own_way),
+        cmocka_unit_test(what_is_ignored_is_an_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
