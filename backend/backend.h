@@ -18,8 +18,7 @@ void facts_of_model(const Frontend *f,
 /* plan_emit.c */
 /* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
  * nothing but the arguments. */
-void plan_emit(const Frontend *f, const char *compiler, const char *command, uint64_t fingerprint,
-               Buf *out);
+void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
 
 /* plan_saves.c: the saves of a scheduled graph, and who waits for them. */
 typedef struct Saves {

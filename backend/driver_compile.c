@@ -56,22 +56,6 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
     return done && !*status ? f : NULL; /* a warning may have been made an error */
 }
 
-/* Source texts, then the options as given: the plan of the same fingerprint is the same plan. */
-static uint64_t fingerprint(const Driver *d) {
-    const Options *o = &d->options;
-    Buf text = {0};
-    buf_printf(&text, "fsdpc %s plan %d\n", FSDPC_VERSION, PLAN_VERSION);
-    for (uint32_t i = 1; i < d->diags.files.n; i++)
-        buf_printf(&text, "file %s %016llx\n", d->diags.files.at[i].base,
-                   (unsigned long long)d->diags.files.at[i].hash);
-    buf_printf(&text, "ranks %lld mesh %s preset %s\n", (long long)o->ranks,
-               o->mesh ? o->mesh : "-", o->preset ? o->preset : "-");
-    for (uint32_t i = 0; i < o->sets.n; i++) buf_printf(&text, "set %s\n", o->sets.at[i]);
-    uint64_t hash = hash_bytes(text.at, text.n, 0);
-    buf_free(&text);
-    return hash;
-}
-
 /* As a shell reads it back: in single quotes where it has to be. */
 static void put_word(Buf *out, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -89,15 +73,21 @@ static void put_word(Buf *out, const char *word) {
     buf_printf(out, "'");
 }
 
+/* Without the folder: a plan does not depend on where it was compiled. */
+static void put_file(Buf *out, const char *path) {
+    const char *slash = strrchr(path, '/');
+    put_word(out, slash ? slash + 1 : path);
+}
+
 /* What makes this plan again, but for the number of ranks and the plan's name. */
 static void put_command(const Options *o, Buf *out) {
-    if (o->files.n) put_word(out, o->files.at[0]);
+    if (o->files.n) put_file(out, o->files.at[0]);
     if (o->preset) buf_printf(out, " --preset ");
     if (o->preset) put_word(out, o->preset);
     for (int f = 0; f < IMPORT_FORMATS; f++) {
         if (!o->import[f]) continue;
         buf_printf(out, " --%s ", import_option((ImportFormat)f));
-        put_word(out, o->import[f]);
+        put_file(out, o->import[f]);
     }
     for (uint32_t i = 0; i < o->sets.n; i++) {
         buf_printf(out, " -s ");
@@ -108,7 +98,7 @@ static void put_command(const Options *o, Buf *out) {
 void driver_emit(Driver *d, const Frontend *f, Buf *out) {
     Buf command = {0};
     put_command(&d->options, &command);
-    plan_emit(f, "fsdpc " FSDPC_VERSION, command.at ? command.at : "", fingerprint(d), out);
+    plan_emit(f, "fsdpc " FSDPC_VERSION, command.at ? command.at : "", out);
     buf_free(&command);
 }
 

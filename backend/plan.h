@@ -29,7 +29,7 @@ typedef struct PlanHeader {
     uint32_t version, oldest_reader;
     uint64_t size;        /* of the whole file */
     uint64_t checksum;    /* XXH3 of the file with this field zero */
-    uint64_t fingerprint; /* of source + options + compiler version */
+    uint64_t fingerprint; /* XXH3 of all that follows the header: equal plans have equal ones */
     uint32_t n_sections;
     uint32_t rules; /* plan_rules() of the compiler; a reader with other rules refuses the plan */
 } PlanHeader;
@@ -79,7 +79,8 @@ typedef uint32_t PlanString;
 
 typedef struct PlanSettings {
     PlanString model, compiler; /* base name of the .fsd; version of fsdpc */
-    PlanString command; /* what `fsdpc compile` was given, besides ranks and -o: for messages */
+    PlanString command; /* what `fsdpc compile` was given, besides ranks and -o: for messages; of
+                           files the base name, so that folders make no difference */
     uint32_t ranks;
     int64_t batch, micro_batches; /* samples a step, global; M */
     int64_t local_batch;          /* samples of one program call on one rank */
@@ -475,7 +476,8 @@ static inline uint64_t plan_address(const Plan *p, const PlanValue *v, int64_t r
  * table, the attributes, the workspace rules, the structs above. The build makes it from sources.
  */
 uint32_t plan_rules(void);
-uint64_t plan_checksum(const void *bytes, size_t size);
+/* Writes the fingerprint and the checksum of a whole plan into its header. */
+void plan_seal(void *bytes, size_t size);
 Attrs plan_node_attrs(const Plan *p, const PlanNode *n);
 /* "h.0.attn gpt2.fsd:21:9: unshard" for messages */
 void plan_instr_text(const Plan *p, uint64_t instr, char *out, size_t size);

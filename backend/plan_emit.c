@@ -383,7 +383,7 @@ static void emit_settings(Emit *e, const char *compiler, const char *command, ui
     }
 }
 
-static void write_file_bytes(Emit *e, uint64_t fingerprint, Buf *out) {
+static void write_file_bytes(Emit *e, Buf *out) {
     static const size_t element[S_COUNT] = {
 #define SECTION(field, type, name) sizeof(type),
         PLAN_SECTIONS(SECTION)
@@ -392,7 +392,6 @@ static void write_file_bytes(Emit *e, uint64_t fingerprint, Buf *out) {
     static const char zeros[16];
     PlanHeader h = {.version = PLAN_VERSION,
                     .oldest_reader = PLAN_VERSION,
-                    .fingerprint = fingerprint,
                     .n_sections = S_COUNT,
                     .rules = plan_rules()};
     PlanSection table[S_COUNT];
@@ -414,12 +413,10 @@ static void write_file_bytes(Emit *e, uint64_t fingerprint, Buf *out) {
         buf_free(&e->section[i]);
     }
     buf_write(out, zeros, start + h.size - out->n);
-    h.checksum = plan_checksum(out->at + start, h.size);
-    memcpy(out->at + start, &h, sizeof h);
+    plan_seal(out->at + start, h.size);
 }
 
-void plan_emit(const Frontend *f, const char *compiler, const char *command, uint64_t fingerprint,
-               Buf *out) {
+void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out) {
     const Graph *g = f->graph;
     const Settings *s = &f->settings;
     Emit *e = arena_new_of(g->arena, Emit);
@@ -440,5 +437,5 @@ void plan_emit(const Frontend *f, const char *compiler, const char *command, uin
     emit_statement(e);
     emit_programs(e);
     emit_settings(e, compiler, command, emit_calls(e));
-    write_file_bytes(e, fingerprint, out);
+    write_file_bytes(e, out);
 }

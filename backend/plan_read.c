@@ -10,6 +10,7 @@
  * The order: the file as a whole, the tables (plan_tables.c), then instructions (plan_types.c).
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,8 @@
 
 #include "plan_inside.h"
 
-uint64_t plan_checksum(const void *bytes, size_t size) {
+static uint64_t checksum(const void *bytes, size_t size) {
     PlanHeader header;
-    if (size < sizeof header) return 0;
     memcpy(&header, bytes, sizeof header);
     header.checksum = 0;
     XXH3_state_t *state = XXH3_createState();
@@ -30,6 +30,47 @@ uint64_t plan_checksum(const void *bytes, size_t size) {
     uint64_t sum = XXH3_64bits_digest(state);
     XXH3_freeState(state);
     return sum;
+}
+
+static uint64_t fingerprint(const void *bytes, size_t size) {
+    return hash_bytes((const char *)bytes + sizeof(PlanHeader), size - sizeof(PlanHeader), 0);
+}
+
+void plan_seal(void *bytes, size_t size) {
+    PlanHeader *h = bytes;
+    h->fingerprint = fingerprint(bytes, size);
+    h->checksum = checksum(bytes, size);
+}
+
+/* A section of a plan of any version, if its rows are at least as long as those asked for. */
+static const void *find_section(const char *bytes, size_t size, uint32_t kind, size_t element,
+                                uint64_t *count) {
+    const PlanHeader *h = (const PlanHeader *)bytes;
+    const PlanSection *at = (const PlanSection *)(bytes + sizeof *h);
+    uint64_t room = (size - sizeof *h) / sizeof *at;
+    for (uint32_t i = 0; i < MIN(h->n_sections, room); i++) {
+        if (at[i].kind != kind || at[i].offset % 16 || at[i].offset > size) continue;
+        *count = at[i].count;
+        return at[i].count && at[i].element >= element &&
+                       at[i].count <= (size - at[i].offset) / at[i].element
+                   ? bytes + at[i].offset
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* The settings begin with the same fields in all versions, so the command is there to be read. */
+static int other_version(Reading *r, const char *bytes, size_t size) {
+    uint64_t n_strings = 0, n_settings = 0;
+    const char *strings = find_section(bytes, size, 0, 1, &n_strings);
+    const PlanSettings *s =
+        find_section(bytes, size, 1, offsetof(PlanSettings, batch), &n_settings);
+    const char *because = "compiled by another version of fsdpc, with other ops or workspace rules";
+    if (!strings || !s || strings[n_strings - 1] || s->command >= n_strings)
+        return plan_fail(r, "%s: compile the model again", because);
+    return plan_fail(
+        r, "%s: compile the model again: fsdpc compile %s -n %u (and --mesh, if it had one)",
+        because, strings + s->command, s->ranks);
 }
 
 static int read_header(Reading *r, const void *bytes, size_t size) {
@@ -43,14 +84,16 @@ static int read_header(Reading *r, const void *bytes, size_t size) {
     if (h->size != size)
         return plan_fail(r, "the plan says that it has %llu bytes, the file has %zu", (Llu)h->size,
                          size);
-    if (plan_checksum(bytes, size) != h->checksum)
+    if (checksum(bytes, size) != h->checksum)
         return plan_fail(r, "the checksum is wrong: the file is damaged");
     if (h->version < h->oldest_reader || h->oldest_reader == 0)
         return plan_fail(r, "format %u cannot need reader %u", h->version, h->oldest_reader);
-    if (h->rules != plan_rules())
+    if (h->rules != plan_rules()) return other_version(r, bytes, size);
+    if (fingerprint(bytes, size) != h->fingerprint)
         return plan_fail(r,
-                         "compiled by another version of fsdpc, with other ops or workspace rules: "
-                         "compile the model again");
+                         "the contents are not those of fingerprint %016llx: the plan was changed "
+                         "after it was compiled",
+                         (Llu)h->fingerprint);
     if (h->n_sections > (size - sizeof *h) / sizeof(PlanSection))
         return plan_fail(r, "the table of %u sections does not fit into the file", h->n_sections);
     return 0;

@@ -168,8 +168,7 @@ int processes_compare(Run *run, int code) {
     if (!run->module) return code;
     char error[ERROR_BYTES];
     const PlanHeader *h = run->plan->header;
-    StartReport mine = {
-        .code = code, .plan = h->fingerprint ^ h->checksum, .options = options_fingerprint(run)};
+    StartReport mine = {.code = code, .plan = h->fingerprint, .options = options_fingerprint(run)};
     StartReport *all = calloc((size_t)run->launch.ranks, sizeof *all);
     if (!all) fail_environment("no memory for %d ranks", run->launch.ranks);
     int failed = run->module->compare(run->world, &mine, all, error);

@@ -77,8 +77,7 @@ static bool is_accepted(Copy *c) {
     char message[1024];
     Plan p;
     PlanFault fault;
-    uint64_t sum = plan_checksum(c->bytes, c->good->size);
-    memcpy(c->bytes + offsetof(PlanHeader, checksum), &sum, sizeof sum);
+    plan_seal(c->bytes, c->good->size);
     if (plan_read(&p, c->bytes, c->good->size, message, sizeof message)) return false;
     c->read++;
     c->refused += plan_check_rules(&p, CHECK_RULE(8), &fault) && !strcmp(fault.rule, "check-8e");

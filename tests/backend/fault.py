@@ -1,10 +1,10 @@
 """fault.py plan: takes the edges away from the first instruction of the plan that has some, and
-puts the checksum right, so that only the checker can object."""
+puts fingerprint and checksum right, so that only the checker can object."""
 import ctypes
 import struct
 import sys
 
-HEADER, SECTION, INSTRUCTION, EDGES_AT = 48, 24, 28, 24
+HEADER, CHECKSUM, SECTION, INSTRUCTION, EDGES_AT = 48, 24, 24, 28, 24
 
 path = sys.argv[1]
 plan = bytearray(open(path, "rb").read())
@@ -15,9 +15,10 @@ for at in range(offset, offset + count * element, element):
         break
 else:
     sys.exit("no instruction has edges")
-struct.pack_into("<Q", plan, 24, 0)
 xxhash = ctypes.CDLL("libxxhash.so.0")
 xxhash.XXH3_64bits.restype = ctypes.c_uint64
-digest = xxhash.XXH3_64bits(bytes(plan), ctypes.c_size_t(len(plan)))
-struct.pack_into("<Q", plan, 24, digest)
+def digest(text):
+    return xxhash.XXH3_64bits(bytes(text), ctypes.c_size_t(len(text)))
+struct.pack_into("<QQ", plan, CHECKSUM, 0, digest(plan[HEADER:]))
+struct.pack_into("<Q", plan, CHECKSUM, digest(plan))
 open(path, "wb").write(plan)

@@ -245,8 +245,7 @@ static void *write_file_bytes(const Edit *e, const Part *part, size_t *size) {
         if (part[k].n) buf_write(&out, part[k].at, part[k].n * part[k].element);
     }
     buf_write(&out, zeros, h.size - out.n);
-    h.checksum = plan_checksum(out.at, out.n);
-    memcpy(out.at, &h, sizeof h);
+    plan_seal(out.at, out.n);
     *size = out.n;
     return buf_take(&out);
 }

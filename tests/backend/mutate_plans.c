@@ -310,7 +310,7 @@ static void make_plan(Arena *a, const char *model, int64_t ranks, const char *co
             done = pipeline_run_pass(f->graph, &pass_table[k], NULL);
     if (!done) BUG("%s does not compile", out->name);
     Buf bytes = {0};
-    plan_emit(f, "test", "", 1, &bytes);
+    plan_emit(f, "test", "", &bytes);
     out->size = bytes.n;
     out->bytes = buf_take(&bytes);
     char message[512];

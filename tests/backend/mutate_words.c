@@ -86,11 +86,6 @@ static bool change(Trial *w, char *bytes, Change *c) {
     return get(at, c->wide) != old;
 }
 
-static void seal(char *bytes, size_t size) {
-    uint64_t sum = plan_checksum(bytes, size);
-    memcpy(bytes + offsetof(PlanHeader, checksum), &sum, sizeof sum);
-}
-
 static void put_file(const char *name, const void *bytes, size_t size) {
     FILE *f = fopen(name, "wb");
     if (!f || fwrite(bytes, 1, size, f) != size || fclose(f))
@@ -138,7 +133,7 @@ static void mutant(Trial *w, const GoodPlan *g) {
     Change c[2];
     int n = 1 + (random_below(&w->random, 4) == 0), changed = 0;
     for (int k = 0; k < n; k++) changed += change(w, bytes, &c[k]);
-    seal(bytes, g->size);
+    plan_seal(bytes, g->size);
     Plan p;
     PlanFault fault;
     w->mutants += changed > 0;

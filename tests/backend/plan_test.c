@@ -62,7 +62,7 @@ static char *compile(int64_t ranks, const char *const *set, int n_set, size_t *s
     assert_true(frontend_elaborate(f));
     assert_true(pipeline_run(f->graph, LEVEL_SCHED, NULL));
     Buf out = {0};
-    plan_emit(f, "test", "", 7, &out);
+    plan_emit(f, "test", "gpt2.fsd -s L=1", &out);
     *size = out.n;
     return buf_take(&out);
 }
@@ -147,9 +147,11 @@ static void use_all(const char *bytes, size_t size, int *accepted, int *proven) 
     buf_free(&out);
 }
 
+/* Of a header as it is. */
 static void set_checksum(char *bytes, size_t size) {
-    uint64_t sum = plan_checksum(bytes, size);
-    memcpy(bytes + offsetof(PlanHeader, checksum), &sum, sizeof sum);
+    PlanHeader *h = (PlanHeader *)bytes;
+    h->checksum = 0;
+    h->checksum = hash_bytes(bytes, size, 0);
 }
 
 static void changed_plans_are_survived(void **state) {
@@ -163,7 +165,7 @@ static void changed_plans_are_survived(void **state) {
         memcpy(copy, bytes, size);
         copy[i] ^= (char)(1 << (random >> 40) % 8);
         if (random >> 50 & 1) copy[(random >> 8) % (size - 64) + 64] = (char)(random >> 32);
-        set_checksum(copy, size);
+        plan_seal(copy, size);
         use_all(copy, size, &accepted, &proven);
     }
     /* harmless changes exist (a line number), but most are noticed */
@@ -178,10 +180,38 @@ static void a_plan_of_other_rules_is_to_be_compiled_again(void **state) {
     char message[512], *bytes = two_ranks(&size);
     Plan plan;
     ((PlanHeader *)bytes)->rules ^= 1;
-    set_checksum(bytes, size);
+    plan_seal(bytes, size);
     assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
     assert_non_null(strstr(message, "another version of fsdpc"));
+    assert_non_null(strstr(message, "fsdpc compile gpt2.fsd -s L=1 -n 2"));
+    PlanSection *strings = (PlanSection *)(bytes + sizeof(PlanHeader));
+    strings->count = size;
+    plan_seal(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, "compile the model again"));
+    assert_null(strstr(message, "gpt2.fsd"));
     free(bytes);
+}
+
+/* Other contents have another fingerprint, and with the old one they are refused. */
+static void a_fingerprint_is_of_the_contents(void **state) {
+    (void)state;
+    size_t size;
+    char message[512], *bytes = two_ranks(&size), *good = malloc(size);
+    Plan plan;
+    PlanHeader *h = (PlanHeader *)bytes;
+    memcpy(good, bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    ((PlanSettings *)plan.settings)->seed ^= 1;
+    plan_seal(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), 0);
+    assert_true(h->fingerprint != ((PlanHeader *)good)->fingerprint);
+    h->fingerprint = ((PlanHeader *)good)->fingerprint;
+    set_checksum(bytes, size);
+    assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
+    assert_non_null(strstr(message, "not those of fingerprint"));
+    free(bytes);
+    free(good);
 }
 
 /* The first state of role `from` becomes one of role `to`, of the same type. */
@@ -193,7 +223,7 @@ static void read_with_role(uint32_t from, uint32_t to, const char *wanted) {
     uint64_t i = 0;
     while (plan.states[i].role != from) i++;
     ((PlanState *)&plan.states[i])->role = to;
-    set_checksum(bytes, size);
+    plan_seal(bytes, size);
     assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
     assert_non_null(strstr(message, wanted));
     free(bytes);
@@ -218,7 +248,7 @@ static void an_op_of_the_model_has_its_operands(void **state) {
     ((uint32_t *)plan.node_operands)[end->first_in] = plan.nodes[last->first_node].first_out;
     end->first_in++, end->n_in--;
     end[-1].n_in++;
-    set_checksum(bytes, size);
+    plan_seal(bytes, size);
     assert_int_equal(plan_read(&plan, bytes, size, message, sizeof message), EXIT_CORRUPT);
     assert_non_null(strstr(message, "operands"));
     free(bytes);
@@ -330,6 +360,7 @@ int main(void) {
         cmocka_unit_test(every_group_has_one_shard),
         cmocka_unit_test(an_op_of_the_model_has_its_operands),
         cmocka_unit_test(the_loss_scale_is_that_of_the_model),
+        cmocka_unit_test(a_fingerprint_is_of_the_contents),
         cmocka_unit_test(a_plan_of_other_rules_is_to_be_compiled_again),
         cmocka_unit_test(a_workspace_has_one_user_at_a_time),
         cmocka_unit_test(no_edge_is_redundant),

@@ -21,7 +21,7 @@ static void check(const Frontend *f) {
     Buf bytes = {0};
     Plan plan;
     PlanFault fault;
-    plan_emit(f, "fsdpc", "fuzz.fsd", 0, &bytes);
+    plan_emit(f, "fsdpc", "fuzz.fsd", &bytes);
     if (plan_read(&plan, bytes.at, bytes.n, message, sizeof message)) BUG("unread: %s", message);
     if (plan_check(&plan, &fault))
         BUG("refused: %s: instruction %llu: %s", fault.rule, (unsigned long long)fault.instr,

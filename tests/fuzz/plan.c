@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
         PlanHeader *h = (PlanHeader *)copy;
         h->size = n;
         h->rules = plan_rules();
-        h->checksum = plan_checksum(copy, n);
+        plan_seal(copy, n);
     }
     int status = plan_read(&plan, copy, n, message, sizeof message);
     CHECK(status == 0 || status == EXIT_CORRUPT);

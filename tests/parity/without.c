@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
             !pipeline_run_pass(f->graph, &pass_table[i], NULL))
             return EXIT_USER;
     Buf bytes = {0};
-    plan_emit(f, "without", "", 1, &bytes);
+    plan_emit(f, "without", "", &bytes);
     if (write_file_atomic(argv[3], bytes.at, bytes.n))
         fail_environment("cannot write %s: %s", argv[3], strerror(errno));
     buf_free(&bytes);
