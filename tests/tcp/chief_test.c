@@ -25,25 +25,24 @@ static World *chief(void) {
     w->deputy = 1;
     w->options.timeout = TIMEOUT;
     w->process = calloc(RANKS, sizeof *w->process);
-    w->link = calloc(RANKS, sizeof *w->link);
+    w->link = calloc(RANKS + 1, sizeof *w->link); /* nothing is sent along the last one */
     w->pending = calloc(RANKS, sizeof *w->pending);
     w->answer = malloc(SHARE_LIMIT);
     w->look.there = calloc(RANKS, sizeof *w->look.there);
     w->look.stand = calloc(RANKS, sizeof *w->look.stand);
     w->look.sign = calloc(RANKS, sizeof *w->look.sign);
-    for (int32_t r = 0; r < RANKS; r++) {
+    for (int32_t r = 0; r <= RANKS; r++) {
         link_open(&w->link[r], r ? dup(STDIN_FILENO) : -1, SHARE_LIMIT);
         w->link[r].noted = r > 0;
-        w->process[r].host_index = r; /* none of them is looked at here */
+        if (r < RANKS) w->process[r].host_index = r; /* none of them is looked at here */
     }
     return w;
 }
 
 static void chief_free(World *w) {
-    for (int32_t r = 0; r < RANKS; r++) {
-        link_close(&w->link[r]);
-        free(w->pending[r].payload);
-    }
+    assert_false(link_has_output(&w->link[RANKS]));
+    for (int32_t r = 0; r <= RANKS; r++) link_close(&w->link[r]);
+    for (int32_t r = 0; r < RANKS; r++) free(w->pending[r].payload);
     free(w->look.there);
     free(w->look.stand);
     free(w->look.sign);
@@ -347,7 +346,7 @@ static void who_does_not_come_is_named_in_time(void **state) {
 static void who_is_waited_for_may_wait_itself(void **state) {
     (void)state;
     World *w = chief();
-    Call a = call_of(CALL_AGREE, mesh_line(0, 1, 2, 0)),
+    Call a = call_of(CALL_AGREE, (MeshGroup){0, 2, 0, 1, 1, 1}),
          b = call_of(CALL_AGREE, mesh_line(1, 1, 2, 0));
     calls_take(w, 0, &a, NULL);
     snprintf(b.label, sizeof b.label, "another call");
@@ -355,6 +354,18 @@ static void who_is_waited_for_may_wait_itself(void **state) {
     ticks_until_over(w, 10000);
     assert_non_null(
         strstr(w->ending.text, "rank 2 did not come to another call within 30 s; 1 of 2"));
+    chief_free(w);
+    w = chief(); /* each of two that wait for each other has another call; the third came late */
+    const MeshGroup ring[] = {mesh_line(0, 1, 3, 0), mesh_line(0, 1, 2, 1), mesh_line(2, 1, 2, 0)};
+    for (int i = 0; i < 3; i++) {
+        int32_t r = i == 2 ? 2 : 1 - i;
+        Call c = call_of(CALL_AGREE, ring[r]);
+        snprintf(c.label, sizeof c.label, "call %d", r);
+        calls_take(w, r, &c, NULL);
+    }
+    assert_int_equal(ticks_until_over(w, 10000), 600);
+    assert_non_null(
+        strstr(w->ending.text, "ranks disagree: rank 0 came to call 0, rank 1 to call 1"));
     chief_free(w);
     w = chief(); /* in a ring nobody is away */
     for (int32_t r = 0; r < 3; r++) {
@@ -481,6 +492,41 @@ static void ranks_that_do_not_come_are_told_from_those_that_work(void **state) {
     }
 }
 
+/* Waiting is counted from when a collective last finished, by a rank that is watched. */
+static void a_rank_that_waits_too_long_asks_where_the_others_are(void **state) {
+    (void)state;
+    enum { LIMIT = TIMEOUT * SLICES_A_SECOND };
+    for (int32_t rank = 0; rank < 4; rank += 3) {
+        World *w = chief();
+        w->rank = rank;
+        link_close(&w->link[0]);
+        link_open(&w->link[0], rank ? dup(STDIN_FILENO) : -1, SHARE_LIMIT);
+        w->own = stand_of(1, 9, 0).state;
+        for (int i = 0; i < 2 * LIMIT; i++) watch_tick(w); /* nobody watches */
+        w->watched = true;
+        for (int i = 0; i < LIMIT - 1; i++) watch_tick(w);
+        w->own.finished = 1;
+        for (int i = 0; i < LIMIT; i++) watch_tick(w);
+        assert_false(w->look.on || sent(w, 0, STUCK, sizeof(Stand)));
+        watch_tick(w);
+        assert_true(rank ? sent(w, 0, STUCK, sizeof(Stand)) != NULL : w->look.on);
+        chief_free(w);
+    }
+}
+
+/* Also the chief itself, which works no more. */
+static void a_chief_that_does_not_come_is_named(void **state) {
+    (void)state;
+    World *w = chief();
+    Stand s = stand_of(1, 9, TIMEOUT * SLICES_A_SECOND);
+    for (int i = 0; i < TIMEOUT * SLICES_A_SECOND; i++) watch_tick(w);
+    watch_stuck(w, 2, &s);
+    for (int32_t r = 1; r < RANKS; r++) watch_state(w, r, &s);
+    watch_tick(w);
+    assert_int_equal(strncmp(w->ending.text, "rank 0 did not come to op 9", 27), 0);
+    chief_free(w);
+}
+
 /* ---- messages */
 
 static void pair_of_links(Link link[2], uint32_t limit) {
@@ -553,7 +599,9 @@ static void what_is_no_message_is_seen_from_its_head(void **state) {
         pair_of_links(link, 100);
         for (int n = 1; n <= 19; n++) {
             assert_int_equal(write(link[0].fd, bytes + n - 1, 1), 1);
+            link[1].silent = 7;
             assert_int_equal(link_fill(&link[1]), 1);
+            assert_int_equal(link[1].silent, 0);
             int want = i < 6 ? (n >= seen_after[i] ? -1 : 0) : n == 19;
             assert_int_equal(link_next(&link[1], &m), want);
             if (want < 0) break;
@@ -579,6 +627,8 @@ int main(void) {
         cmocka_unit_test(a_cause_comes_before_its_echo),
         cmocka_unit_test(of_lost_ranks_the_first_is_named),
         cmocka_unit_test(ranks_that_do_not_come_are_told_from_those_that_work),
+        cmocka_unit_test(a_rank_that_waits_too_long_asks_where_the_others_are),
+        cmocka_unit_test(a_chief_that_does_not_come_is_named),
         cmocka_unit_test(messages_arrive_whole_up_to_the_limit),
         cmocka_unit_test(what_is_no_message_is_seen_from_its_head),
     };
