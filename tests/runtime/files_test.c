@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -144,6 +145,14 @@ static void text_can_be_shared_out(void **state) {
     assert_int_equal(((int32_t *)slot)[0], 'q');
     assert_int_equal(((int32_t *)(slot + 64))[2], 't');
     dataset_close(d);
+    static const double nothing[][2] = {{0.5, 0.5}, {1, 1}},
+                        wrong[][2] = {{0.6, 0.5}, {-0.1, 1}, {0, 1.1}};
+    for (int i = 0; i < 5; i++) {
+        t->source.from = i < 2 ? nothing[i][0] : wrong[i - 2][0];
+        t->source.to = i < 2 ? nothing[i][1] : wrong[i - 2][1];
+        assert_int_equal(dataset_open(&t->plan, "train", NULL, 0, &d, error), EXIT_CORRUPT);
+        assert_non_null(strstr(error, i < 2 ? "no sample" : "is not inside 0 .. 1"));
+    }
     free(t);
 }
 
@@ -182,6 +191,41 @@ static void npy_headers_are_read_whole(void **state) {
         assert_int_equal(npy_read_header("b.npy", (uint8_t *)bytes, size, &h, error), EXIT_CORRUPT);
         free(bytes);
     }
+}
+
+/* Of a disk's room each of two outputs takes a part. */
+static void outputs_have_room_together(void **state) {
+    (void)state;
+    Target t = {.path = "out"};
+    struct statvfs disk;
+    snprintf(t.folder, sizeof t.folder, "%s", scratch);
+    assert_int_equal(statvfs(scratch, &disk), 0);
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    assert_int_equal(target_room(&t, 1, 1, 0, error), 0);
+    assert_int_equal(target_room(&t, room / 4, 1, room / 4, error), 0);
+    assert_int_equal(target_room(&t, room / 5 * 3, 1, room / 5 * 3, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, " with --dump-grads, and "));
+    assert_int_equal(target_room(&t, room * 2, 1, 0, error), EXIT_ENVIRONMENT);
+    assert_non_null(strstr(error, " bytes, and "));
+}
+
+static void names_of_one_file_are_the_same(void **state) {
+    (void)state;
+    Target a, b;
+    char there[600];
+    const char *file = write_bytes("there", "x", 1);
+    snprintf(there, sizeof there, "%s/./there", scratch);
+    assert_true(!target_find(&a, file, error) && !target_find(&b, there, error));
+    assert_true(target_same(&a, &b));
+    assert_false(target_find(&b, in_folder("new"), error));
+    assert_false(target_same(&a, &b) || target_same(&b, &a));
+    snprintf(there, sizeof there, "%s/./new", scratch);
+    assert_false(target_find(&a, there, error));
+    assert_true(target_same(&a, &b));
+    assert_false(target_find(&a, in_folder("news"), error));
+    assert_false(target_same(&a, &b));
+    assert_false(target_find(&a, "new", error)); /* in another folder */
+    assert_false(target_same(&a, &b));
 }
 
 static void impossible_names_are_refused(void **state) {
@@ -459,6 +503,8 @@ int main(void) {
         cmocka_unit_test(a_bad_id_names_its_byte),
         cmocka_unit_test(text_can_be_shared_out),
         cmocka_unit_test(npy_headers_are_read_whole),
+        cmocka_unit_test(outputs_have_room_together),
+        cmocka_unit_test(names_of_one_file_are_the_same),
         cmocka_unit_test(impossible_names_are_refused),
         cmocka_unit_test(tensors_come_back_as_written),
         cmocka_unit_test(a_part_that_was_replaced_gets_no_name),

@@ -227,6 +227,34 @@ static void the_last_evaluation_is_shown_again(void **state) {
     assert_int_equal(newest(step, number, 20), 1);
 }
 
+/* What a run that goes on at a step shows again, and that no tag stands for what is not known. */
+static void a_run_shows_the_evaluation_before_it(void **state) {
+    (void)state;
+    int64_t step[20];
+    float number[20];
+    snprintf(folder, sizeof folder, "%s/again", scratch);
+    write_steps(0, 1, false);
+    static EventFile e;
+    assert_int_equal(event_file_open(&e, folder, 1, false, error), 0);
+    event_begin(&e);
+    event_scalar(&e, "eval", "loss", 5);
+    assert_int_equal(event_write(&e, 1, error), 0);
+    event_file_close(&e);
+    for (int due = 0; due < 2; due++) {
+        Logged l;
+        open_run(&l, 1, due);
+        l.options.log = NULL;
+        l.options.tensorboard = folder;
+        assert_int_equal(metrics_open(&l.run, error), 0);
+        assert_int_equal(
+            metrics_step(l.run.metrics, &(StepNumbers){.step = 1, .seconds = 1}, error), 0);
+        metrics_close(l.run.metrics);
+        assert_int_equal(newest(step, number, 20), due ? 3 : 4);
+        if (!due) assert_true(step[2] == 1 && number[2] == 5);
+        assert_true(number[due ? 2 : 3] == 6); /* tokens a second, the last number of a step */
+    }
+}
+
 /* A name of which one byte more would have no room. */
 static void a_long_tag_fits_or_is_refused(void **state) {
     (void)state;
@@ -288,6 +316,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_finite_is_null),
         cmocka_unit_test(a_log_goes_on_where_the_run_does),
         cmocka_unit_test(the_last_evaluation_is_shown_again),
+        cmocka_unit_test(a_run_shows_the_evaluation_before_it),
         cmocka_unit_test(a_long_tag_fits_or_is_refused),
         cmocka_unit_test(a_column_is_the_mean_of_as_many_losses),
     };
