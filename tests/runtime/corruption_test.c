@@ -179,11 +179,96 @@ static void each_epoch_draws_anew(void **state) {
     dataset_close(s.d);
 }
 
+/* Consumers of field 0: a table of 40 rows, then, if asked for, a view of it as targets of logits
+ * for 30, of which -7 is ignored. */
+static void add_consumers(Source *s, int64_t rows, bool targets, int64_t ignore) {
+    static PlanInstr instr[5];
+    static PlanValue value[5];
+    static const uint32_t operands[] = {1, 0, 0, 3, 2};
+    instr[0] = (PlanInstr){.op = OP_field, .attr.index = 0};
+    instr[1] = (PlanInstr){.op = OP_param};
+    instr[2] = (PlanInstr){.op = OP_reshape, .first_in = 2, .n_in = 1};
+    instr[3] = (PlanInstr){.op = OP_embedding, .n_in = 2};
+    instr[4] = (PlanInstr){.op = OP_cross_entropy, .first_in = 3, .n_in = 2, .attr.ignore = ignore};
+    for (uint32_t v = 0; v < 4; v++) value[v].def = v;
+    value[0].type = value[2].type = type_of(DT_I32, 2, (int64_t[]){1, 8});
+    value[1].type = type_of(DT_F32, 2, (int64_t[]){rows, 4});
+    value[3].type = type_of(DT_F32, 3, (int64_t[]){1, 8, 30});
+    s->plan.instrs = instr;
+    s->plan.n_instrs = targets ? 5 : 4;
+    s->plan.values = value;
+    s->plan.n_values = 4;
+    s->plan.operands = operands;
+    s->plan.n_operands = ARRAY_LEN(operands);
+}
+
+static void a_field_may_hold_what_all_its_consumers_take(void **state) {
+    (void)state;
+    Source s;
+    FieldRange r;
+    open_source(&s, (PlanSource){0}, (const char *const[]){"inputs", NULL}, (const int64_t[]){8});
+    add_consumers(&s, 40, false, 0);
+    field_ranges(&s.plan, &r);
+    assert_true(r.below == 40 && !r.ignored);
+    add_consumers(&s, 40, true, -7); /* the table does not ignore it */
+    field_ranges(&s.plan, &r);
+    assert_true(r.below == 30 && !r.ignored);
+    ((PlanInstr *)s.plan.instrs)[3].op = OP_reshape; /* nor is there a table */
+    field_ranges(&s.plan, &r);
+    assert_true(r.below == 30 && r.ignored && r.ignore == -7);
+    dataset_close(s.d);
+}
+
+/* Ids that a source makes or writes by itself, and those that the model takes. */
+static void ids_of_the_source_fit_the_model(void **state) {
+    (void)state;
+    static const struct {
+        int corruption;
+        int64_t vocab, words, mask, end;
+        const char *says; /* NULL: they fit */
+    } row[] = {
+        {CORRUPTION_NONE, 40, 0, 0, 0, NULL},
+        {CORRUPTION_NONE, 41, 0, 0, 0,
+         "makes ids from 0 to 40 in field inputs; the model takes 0 to 39"},
+        {CORRUPTION_MLM, 40, 40, 39, 0, NULL},
+        {CORRUPTION_MLM, 40, 41, 39, 0, "writes id 40 into field inputs; the model takes 0 to 39"},
+        {CORRUPTION_MLM, 40, 40, 40, 0, "writes id 40 into field inputs"},
+        {CORRUPTION_MLM, 41, 40, 39, 0, "makes ids from 0 to 40 in field inputs"},
+        {CORRUPTION_SPANS, 40, 0, 39, 38, NULL},
+        {CORRUPTION_SPANS, 40, 0, 38, 39, NULL},
+        {CORRUPTION_SPANS, 40, 0, 39, 40, "writes id 40 into field source"},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        Source s;
+        char error[ERROR_BYTES] = "";
+        bool spans = row[i].corruption == CORRUPTION_SPANS;
+        open_source(&s, (PlanSource){0}, (const char *const[]){"inputs", NULL},
+                    (const int64_t[]){8});
+        dataset_close(s.d);
+        if (spans) strcpy(s.strings + s.fields[0].name, "source");
+        s.source.vocab = row[i].vocab;
+        s.source.corruption = (uint32_t)row[i].corruption;
+        s.source.raw = spans ? 7 : 8;
+        s.source.noise = 1;
+        s.source.spans = spans;
+        s.source.mask = row[i].mask;
+        s.source.end = row[i].end;
+        s.source.words = row[i].words;
+        add_consumers(&s, 40, false, 0);
+        int code = dataset_open(&s.plan, "train", NULL, 0, &s.d, error);
+        assert_int_equal(code, row[i].says ? EXIT_USER : 0);
+        if (code) assert_non_null(strstr(error, row[i].says));
+        dataset_close(s.d);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masked_tokens_are_the_labels),
         cmocka_unit_test(spans_and_the_rest_are_the_sample),
         cmocka_unit_test(each_epoch_draws_anew),
+        cmocka_unit_test(a_field_may_hold_what_all_its_consumers_take),
+        cmocka_unit_test(ids_of_the_source_fit_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
