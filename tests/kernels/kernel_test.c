@@ -365,7 +365,8 @@ static void every_alias_is_tried(void **state) {
         bool some = info->alias_mask == EVERY_OPERAND, found = false;
         if (!info->launched || info->alias == ALIAS_NONE || info->alias == ALIAS_PACK) continue;
         for (int i = 0; i < MAX_CASE_OPERANDS; i++) {
-            bool enough = tried[op][i] > (info->alias == ALIAS_MAY ? SHARED_BY_THREADS : 0);
+            bool may = info->alias == ALIAS_MAY || info->alias == ALIAS_EACH;
+            bool enough = tried[op][i] > (may ? SHARED_BY_THREADS : 0);
             found |= enough;
             if ((info->alias_mask >> i & 1) && !some && !enough)
                 fail_msg("no case has a result of %s in the memory of operand %d, or it is small",

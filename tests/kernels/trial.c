@@ -204,10 +204,28 @@ void trial_free(Trial *t) {
 
 /* ---- in place */
 
-/* Element i of the output is computed of element i of the input: the axes are the same ones. */
+/* The axis along which a formula moves parts, or -1. */
+static int cut_of(const Case *c) {
+    if (c->op != OP_fused) return -1;
+    const PlanFormula *f = &c->plan->formulas[c->attr.index];
+    for (uint32_t k = f->first_step; k < f->first_step + f->n_step; k++)
+        if (scalar_move(c->plan->steps[k].function)) return (int)c->plan->steps[k].axis;
+    return -1;
+}
+
+static bool same_rows(const Type *x, const Type *y, int cut) {
+    for (int k = 0; k < cut; k++)
+        if (k >= x->rank || k >= y->rank || x->dim[k] != y->dim[k]) return false;
+    return type_elements(x) == type_elements(y);
+}
+
+/* Element i of the output is computed of element i of the input, or of its row: the axes are the
+ * same ones; where parts are moved, those before these. */
 static bool fits(const Trial *t, int i, int j) {
     const Type *x = &t->types[i], *y = &t->types[t->c->n_in + j];
+    int cut = cut_of(t->c);
     bool same = x->dtype == y->dtype && x->pitch == y->pitch;
+    if (cut >= 0) return same && same_rows(x, y, cut);
     for (int k = 1; k <= MAX_RANK; k++)
         same = same &&
                (k > x->rank ? 1 : x->dim[x->rank - k]) == (k > y->rank ? 1 : y->dim[y->rank - k]);
