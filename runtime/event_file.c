@@ -10,13 +10,10 @@
  *
  * The first event says the version. The second starts a session at a step: of files in the same
  * folder that come before, by name, TensorBoard forgets this step and what follows it, so the
- * attempts of a run that goes on from a checkpoint are one curve. With the step it forgets the
- * evaluation of that number, which a checkpoint came after: it is written once more, out of those
- * files. Everything is little-endian.
+ * attempts of a run that goes on from a checkpoint are one curve. Everything is little-endian.
  * Nothing is allocated after the file was opened, and each event reaches the file before the next
  * step.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -128,111 +125,6 @@ static int make_file(EventFile *e, const char *folder, char *error) {
     }
 }
 
-/* ---- what files before this one have ---- */
-
-typedef struct Field {
-    uint32_t number;
-    uint64_t value;    /* of a varint */
-    const uint8_t *at; /* of bytes */
-    size_t n;
-} Field;
-
-static bool get_varint(const uint8_t **at, const uint8_t *end, uint64_t *x) {
-    *x = 0;
-    for (int shift = 0; *at < end && shift < 64; shift += 7) {
-        uint8_t byte = *(*at)++;
-        *x |= (uint64_t)(byte & 127) << shift;
-        if (byte < 128) return true;
-    }
-    return false;
-}
-
-/* The next field of a message; false at its end, and where it is none. */
-static bool get_field(const uint8_t **at, const uint8_t *end, Field *f) {
-    uint64_t key, n;
-    if (!get_varint(at, end, &key)) return false;
-    uint32_t wire = (uint32_t)key & 7;
-    *f = (Field){.number = (uint32_t)(key >> 3)};
-    if (wire == WIRE_VARINT) return get_varint(at, end, &f->value);
-    n = wire == WIRE_DOUBLE ? 8 : 4;
-    if (wire == WIRE_BYTES && !get_varint(at, end, &n)) return false;
-    bool known = wire == WIRE_DOUBLE || wire == WIRE_FLOAT || wire == WIRE_BYTES;
-    if (!known || n > (uint64_t)(end - *at)) return false;
-    f->at = *at;
-    f->n = (size_t)n;
-    *at += n;
-    return true;
-}
-
-/* The first field of that number inside of another one. */
-static Field inside(Field f, uint32_t number) {
-    const uint8_t *at = f.at, *end = f.n ? f.at + f.n : f.at;
-    Field g;
-    while (at < end && get_field(&at, end, &g))
-        if (g.number == number) return g;
-    return (Field){0};
-}
-
-/* Does the event show an evaluation of that number? *starts: a session, at or before it. */
-static bool shows_evaluation(const uint8_t *data, size_t n, int64_t step, bool *starts) {
-    static const char group[] = "eval/";
-    Field event = {.at = data, .n = n}, of = inside(event, 2), tag = inside(inside(event, 5), 1);
-    bool session = inside(inside(event, 7), 1).value == 1;
-    tag = inside(tag, 1);
-    *starts = session && (int64_t)of.value <= step;
-    return (int64_t)of.value == step && tag.n >= sizeof group &&
-           !memcmp(tag.at, group, sizeof group - 1);
-}
-
-/* The next record of at most `room` bytes; 0: there is none that is whole. */
-static size_t read_record(FILE *f, uint8_t *to, size_t room) {
-    uint8_t head[12];
-    uint64_t length;
-    uint32_t sum;
-    while (fread(head, sizeof head, 1, f) == 1) {
-        memcpy(&length, head, 8);
-        memcpy(&sum, head + 8, 4);
-        if (sum != checksum(head, 8) || length > INT32_MAX) return 0;
-        if (length <= room)
-            return fread(to, (size_t)length, 1, f) == 1 && fread(&sum, 4, 1, f) == 1 &&
-                           sum == checksum(to, (size_t)length)
-                       ? (size_t)length
-                       : 0;
-        if (fseek(f, (long)length + 4, SEEK_CUR)) return 0;
-    }
-    return 0;
-}
-
-static int has_name(const struct dirent *d) { return strstr(d->d_name, "tfevents") != NULL; }
-
-/* NULL: there is none, or what a run could wait for, such as a FIFO. */
-static FILE *open_file(const char *folder, const char *name) {
-    char path[PATH_MAX];
-    struct stat st;
-    bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
-    return fits && !stat(path, &st) && S_ISREG(st.st_mode) ? fopen(path, "rbe") : NULL;
-}
-
-/* The evaluation that TensorBoard shows at the step, as a record; its bytes, 0: there is none. */
-static size_t find_evaluation(const char *folder, int64_t step, uint8_t *out, size_t room) {
-    struct dirent **name;
-    uint8_t data[EVENT_BYTES + 64];
-    size_t found = 0;
-    int n = scandir(folder, &name, has_name, alphasort);
-    for (int i = 0; i < n; i++) {
-        FILE *f = open_file(folder, name[i]->d_name);
-        bool starts;
-        for (size_t k; f && (k = read_record(f, data, MIN(room, sizeof data)));) {
-            if (shows_evaluation(data, k, step, &starts)) memcpy(out, data, found = k);
-            if (starts) found = 0;
-        }
-        if (f) fclose(f);
-        free(name[i]);
-    }
-    if (n >= 0) free(name);
-    return found;
-}
-
 /* ---- events in their order ---- */
 
 /* An event's time, and its step unless that is negative. */
@@ -246,12 +138,10 @@ static size_t put_head(uint8_t *to, int64_t step) {
     return n + put_varint(to + n, (uint64_t)step);
 }
 
-int event_file_open(EventFile *e, const char *folder, int64_t step, bool evaluated, char *error) {
+int event_file_open(EventFile *e, const char *folder, int64_t step, char *error) {
     static const char version[] = "brain.Event:2";
     static const uint8_t start[] = {1 << 3 | WIRE_VARINT, 1};
-    uint8_t again[sizeof e->record];
     int code = make_folder(folder, error);
-    size_t n_again = code || !evaluated ? 0 : find_evaluation(folder, step, again, sizeof again);
     if (!code) code = make_file(e, folder, error);
     if (code) return code;
     setvbuf(e->file, e->buffer, _IOFBF, sizeof e->buffer);
@@ -261,7 +151,6 @@ int event_file_open(EventFile *e, const char *folder, int64_t step, bool evaluat
     n = put_head(e->record, step);
     n += put_bytes(e->record + n, 7, start, sizeof start);
     if (!code && step >= 0) code = write_record(e, e->record, n, error);
-    if (!code && n_again) code = write_record(e, again, n_again, error);
     if (code) unlink(e->path);
     return code;
 }

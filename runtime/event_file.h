@@ -20,9 +20,8 @@ typedef struct EventFile {
 } EventFile;
 
 /* Makes the folder, with those above it, and a new file in it, whose curves begin at a step; -1: it
- * adds to those that are there. evaluated: the evaluation of that number was before, and is shown
- * again as the folder has it. */
-int event_file_open(EventFile *e, const char *folder, int64_t step, bool evaluated, char *error);
+ * adds to those that are there. */
+int event_file_open(EventFile *e, const char *folder, int64_t step, char *error);
 void event_file_close(EventFile *e);
 /* An event is begun, takes its scalars, and is written. The tag is group/name. */
 void event_begin(EventFile *e);

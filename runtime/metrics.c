@@ -120,13 +120,14 @@ static int open_log(Metrics *m, const char *path, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-/* The curves of earlier event files end where this run begins; those of its weights alone stay. An
- * evaluation that the checkpoint came after has the number of the next step. */
+/* Event files count steps that are done, of a step as of an evaluation. The curves of earlier files
+ * end behind the step that this run goes on from, or before the first one; those of its weights
+ * alone stay. */
 static int open_events(Metrics *m, char *error) {
     const Run *run = m->run;
-    int64_t step = run->options->eval_only ? -1 : run->first_step;
-    bool evaluated = step > 0 && !run->evaluation_due;
-    return event_file_open(&m->events, run->options->tensorboard, step, evaluated, error);
+    int64_t step = run->first_step ? run->first_step + 1 : 0;
+    if (run->options->eval_only) step = -1;
+    return event_file_open(&m->events, run->options->tensorboard, step, error);
 }
 
 int metrics_open(Run *run, char *error) {
@@ -255,7 +256,7 @@ static int write_events(Metrics *m, const StepNumbers *n, const Rates *r, char *
     if (r->work > 0) event_scalar(e, "train", "model_flops_per_s", r->work);
     if (r->mfu > 0) event_scalar(e, "train", "mfu", r->mfu);
     if (n->loss_scale > 0) event_scalar(e, "train", "loss_scale", n->loss_scale);
-    return event_write(e, n->step, error);
+    return event_write(e, n->step + 1, error);
 }
 
 int metrics_step(Metrics *m, const StepNumbers *n, char *error) {

@@ -81,7 +81,8 @@ if __name__ == "__main__":
         group = {"step": "train", "eval": "eval"}.get(line["event"])
         for key, value in line.items():
             if group and not isinstance(value, str):
-                logged[f"{group}/{key}", line["step"]] = single(value)
+                done = line["step"] + (group == "train")
+                logged[f"{group}/{key}", done] = single(value)
     same_numbers = all(same(v, logged[tag, step]) for tag, step, _, v in read)
     print("numbers of the log:", same_numbers, len(read))
     print("times of the log:", all(times[0] - 1 <= t <= times[-1] + 1 for _, _, t, _ in read))

@@ -17,7 +17,7 @@ for path in filter(os.path.isfile, sorted(glob.glob("runs/*"))):
             shown = [s for s in shown if s[1] < event.get(2, 0)]
         shown += scalars(record)
 steps = lambda wanted: [step for tag, step, _, _ in shown if tag == wanted]
-print(steps("train/loss") == list(range(int(sys.argv[2]))), steps("eval/loss"), steps("eval/accuracy"))
+print(steps("train/loss") == list(range(1, int(sys.argv[2]) + 1)), steps("eval/loss"), steps("eval/accuracy"))
 ==== out
 True [10, 20, 30, 40, 50, 60] [10, 20, 30, 40, 50, 60]
 True [10] [10]

@@ -18,7 +18,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 a = EventAccumulator("runs")
 a.Reload()
 loss, values = [p.step for p in a.Scalars("train/loss")], {(p.step, p.value) for p in a.Scalars("train/loss")}
-print(len(glob.glob("runs/*")) > 2, loss == list(range(60)), len(values), [p.step for p in a.Scalars("eval/loss")])
+print(len(glob.glob("runs/*")) > 2, loss == list(range(1, 61)), len(values), [p.step for p in a.Scalars("eval/loss")])
 ==== out
 True True 60 [10, 20, 30, 40, 50, 60]
 True True 60 [10, 20, 30, 40, 50, 60]
