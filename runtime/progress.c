@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data.h"
+
 enum { MOST_BAR = 30, LEAST_BAR = 8, DEFAULT_COLUMNS = 80, TEXT_BYTES = 400 };
 
 /* Seconds between two changes of the bar, between two lines. */
@@ -20,15 +22,19 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Ids in a sample of the plan's data: 1 where a sample is no row of ids. */
+/* Ids in a sample of the plan's data: 1 where a sample is no row of ids. Of arrays, only a field
+ * that the model takes as ids counts: pixels are integers too. */
 static int64_t sample_tokens(const Plan *p) {
     if (p->settings->length > 0) return p->settings->length;
-    int64_t most = 1; /* npy: the longest row of ids */
+    int64_t most = 1;
+    FieldRange *range = calloc(p->n_fields + 1, sizeof *range);
+    if (!range) fail_environment("no memory for the fields of the data");
+    field_ranges(p, range);
     for (uint64_t i = 0; i < p->n_fields; i++) {
         const Type *t = &p->fields[i].type;
-        bool ids = t->dtype == DT_I32 || t->dtype == DT_I64 || t->dtype == DT_U8;
-        if (ids && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
+        if (range[i].below && t->dim[0] > 0) most = MAX(most, type_elements(t) / t->dim[0]);
     }
+    free(range);
     return most;
 }
 
