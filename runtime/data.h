@@ -86,6 +86,7 @@ typedef struct NpyHeader {
     int64_t dim[FILE_MAX_RANK];
     uint64_t data; /* offset of the first element */
 } NpyHeader;
+const char *npy_type_name(FileType type); /* as in a header, f4 */
 int npy_read_header(const char *path, const uint8_t *bytes, size_t size, NpyHeader *h, char *error);
 
 /* order.c: a permutation of [0, n), keyed by (seed, epoch), computed element by element. */

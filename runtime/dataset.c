@@ -144,6 +144,27 @@ static const PlanSourceField *source_field(const Dataset *d, const char *name) {
     return NULL;
 }
 
+/* The lengths of a sample's axes, as NumPy prints a shape. */
+static void sample_shape(const int64_t *dim, int rank, char out[TYPE_TEXT]) {
+    size_t n = (size_t)snprintf(out, TYPE_TEXT, "[");
+    for (int i = 1; i < rank && n < TYPE_TEXT; i++)
+        n += (size_t)snprintf(out + n, TYPE_TEXT - n, "%s%lld", i > 1 ? ", " : "",
+                              (long long)dim[i]);
+    if (n < TYPE_TEXT) snprintf(out + n, TYPE_TEXT - n, "]");
+}
+
+static void describe_misfit(const char *path, const char *field, const NpyHeader *h, const Type *t,
+                            char *error) {
+    char is[TYPE_TEXT], wanted[TYPE_TEXT];
+    sample_shape(h->dim, h->rank, is);
+    sample_shape(t->dim, t->rank, wanted);
+    snprintf(
+        error, ERROR_BYTES,
+        "%.160s: its samples are %s%.80s, and the plan was compiled for samples of %s%.80s (field "
+        "%.50s)\nhelp: compile the model with this file, or make the array anew",
+        path, npy_type_name(h->type), is, dtype_name(t->dtype), wanted, field);
+}
+
 static int open_array(Dataset *d, uint64_t field, const char *path, char *error) {
     const Type *t = &d->plan->fields[field].type;
     DataFile *f = &d->file[d->n_file];
@@ -158,9 +179,7 @@ static int open_array(Dataset *d, uint64_t field, const char *path, char *error)
     for (int i = 1; fits && i < h.rank; i++) fits = h.dim[i] == t->dim[i];
     bool real = t->dtype == DT_F32 || t->dtype == DT_BF16 || t->dtype == DT_F64;
     if (!fits || (file_type_float(h.type) && !real)) {
-        snprintf(error, ERROR_BYTES,
-                 "%s: shape or element type is not what the plan was compiled for (field %s, %s)",
-                 path, name, dtype_name(t->dtype));
+        describe_misfit(path, name, &h, t, error);
         return EXIT_CORRUPT;
     }
     f->type = h.type;

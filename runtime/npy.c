@@ -19,6 +19,12 @@ static const struct {
                     {"<i4", FT_I32}, {"<i2", FT_I16}, {"|i1", FT_I8},  {"<u8", FT_U64},
                     {"<u4", FT_U32}, {"<u2", FT_U16}, {"|u1", FT_U8},  {"|b1", FT_BOOL}};
 
+const char *npy_type_name(FileType type) {
+    for (size_t i = 0; i < ARRAY_LEN(descriptions); i++)
+        if (descriptions[i].type == type) return descriptions[i].name + 1;
+    return "?";
+}
+
 /* What follows `'key':` and blanks in the dictionary, or NULL. */
 static const char *entry(const char *text, const char *key) {
     size_t n = strlen(key);
