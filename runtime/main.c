@@ -20,7 +20,13 @@
 #include "room.h"
 #include "stack_limit.h"
 
-static Run *signalled; /* for the handler */
+static Run *signalled;            /* for the handler */
+static char acknowledgement[256]; /* what it says at the first signal; "" = nothing */
+
+/* Does this process tell how the run goes? */
+static bool speaks(const Run *run) {
+    return !run->options->quiet && (!run->module || run->launch.rank == 0);
+}
 
 /* The first Ctrl-C asks for the end after this step; the second one ends the process, without a
  * half-written file. Each signal counts alone: launchers send several kinds of them once each. */
@@ -28,6 +34,9 @@ static void on_signal(int signal_number) {
     static atomic_flag interrupt = ATOMIC_FLAG_INIT, terminate = ATOMIC_FLAG_INIT,
                        hangup = ATOMIC_FLAG_INIT;
     bool again = atomic_exchange(&signalled->interrupted, 1);
+    int number = errno;
+    if (!again) (void)!write(STDERR_FILENO, acknowledgement, strlen(acknowledgement));
+    errno = number;
     if (signal_number == SIGTERM && !again) atomic_store(&signalled->told_to_end, 1);
     if (signal_number == SIGUSR1) return;
     if (!atomic_flag_test_and_set(signal_number == SIGINT    ? &interrupt
@@ -39,8 +48,24 @@ static void on_signal(int signal_number) {
     raise(signal_number);
 }
 
+/* What becomes of the run at the first signal. The line of numbers stays above it. */
+static void prepare_acknowledgement(const Run *run) {
+    const char *save = run->options->save.path;
+    bool trains = !run->options->generate && !run->options->eval_only;
+    if (!speaks(run)) return;
+    snprintf(acknowledgement, sizeof acknowledgement,
+             "%sinterrupted: finishing this step%s%s%s%s\n", isatty(STDERR_FILENO) ? "\n" : "",
+             trains && run->saver ? ", then a checkpoint" : "",
+             trains && save ? ", then saving the weights" : "",
+             trains && !run->saver && !save
+                 ? "; what was trained is lost, without --checkpoint or --save"
+                 : "",
+             "; a second Ctrl-C ends the run at once");
+}
+
 static void catch_signals(Run *run) {
     signalled = run;
+    prepare_acknowledgement(run);
     struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
@@ -427,11 +452,6 @@ static int check_outputs(const Run *run) {
     char error[ERROR_BYTES];
     int code = run->launch.rank == 0 ? outputs_check(run, error) : 0;
     return code ? report(code, error) : 0;
-}
-
-/* Does this process tell how the run goes? */
-static bool speaks(const Run *run) {
-    return !run->options->quiet && (!run->module || run->launch.rank == 0);
 }
 
 static void announce(const Run *run) {
