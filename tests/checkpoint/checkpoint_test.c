@@ -434,6 +434,20 @@ static void a_manifest_says_what_was_written(void **state) {
     assert_int_equal(back.n_tensor, c.n_tensor);
     assert_string_equal(back.tensor[2].name, c.tensor[2].name);
     assert_int_equal(ck_find(&back, "scalar")->rank, 0);
+    assert_false(back.evaluation_due || back.loss_scale.scale > 0);
+    free(text);
+    c.evaluation_due = c.has_evaluation = true;
+    c.evaluation = 1.25;
+    c.loss_scale = (LossScale){.scale = 8, .good = 3, .skipped = 2};
+    c.plan = 0xfedcba9876543210;
+    c.rules = 1;
+    c.config = "{}";
+    text = ck_manifest_text(&c, &n);
+    assert_int_equal(ck_manifest_parse(&back, a, "m", text, n, error), 0);
+    assert_true(back.evaluation_due && back.has_evaluation && back.evaluation == 1.25);
+    assert_true(back.loss_scale.scale == 8 && back.loss_scale.good == 3 &&
+                back.loss_scale.skipped == 2);
+    assert_true(back.plan == c.plan && back.rules == 1 && !strcmp(back.config, "{}"));
     free(text);
 }
 

@@ -467,6 +467,49 @@ static void weights_are_found_by_name(void **state) {
     }
 }
 
+/* Two names of one weight may have it in different types: values are compared. */
+static void tied_weights_may_have_different_types(void **state) {
+    (void)state;
+    static const char strings[] = "\0w\0hf.w\0hf.v";
+    PlanParam q = {.name = 1,
+                   .key = 1,
+                   .checkpoint = 3,
+                   .n_alias = 1,
+                   .type = {.dtype = DT_F32, .rank = 2, .dim = {3, 2}}};
+    PlanAlias alias = {1, 8};
+    Plan p = {.strings = strings,
+              .n_strings = sizeof strings,
+              .params = &q,
+              .n_params = 1,
+              .aliases = &alias,
+              .n_aliases = 1};
+    static const char header[] =
+        "{" ENTRY("hf.w", "F32", "3,2", 0, 24) "," ENTRY("hf.v", "F64", "3,2", 24, 72) "}";
+    for (int wrong = 0; wrong < 2; wrong++) {
+        char bytes[512];
+        uint64_t n = sizeof header - 1;
+        memcpy(bytes, &n, 8);
+        memcpy(bytes + 8, header, n);
+        for (int i = 0; i < 6; i++) {
+            float x = (float)(3 * i + 1);
+            double y = x + (wrong && i == 5);
+            memcpy(bytes + 8 + n + 4 * i, &x, 4);
+            memcpy(bytes + 8 + n + 24 + 8 * i, &y, 8);
+        }
+        TensorSet s;
+        TensorMatch m;
+        Buf report = {0};
+        assert_int_equal(
+            tensor_set_open(&s, write_bytes("m.safetensors", bytes, 8 + n + 72), error), 0);
+        assert_int_equal(tensors_match(&p, &s, &m, &report), 0);
+        assert_int_equal(m.n_same, 1);
+        assert_null(tensor_unlike(&m, 0, 5));
+        assert_ptr_equal(tensor_unlike(&m, 3, 3), wrong ? m.same[0] : NULL);
+        buf_free(&report);
+        tensor_set_close(&s);
+    }
+}
+
 /* Names of metrics come from the plan: one that no line holds is said, and nothing of it written;
  * the lines after it are whole. */
 static void a_metric_with_a_long_name_is_refused(void **state) {
@@ -513,6 +556,7 @@ int main(void) {
         cmocka_unit_test(halves_are_rounded),
         cmocka_unit_test(ranges_share_out_the_data),
         cmocka_unit_test(weights_are_found_by_name),
+        cmocka_unit_test(tied_weights_may_have_different_types),
         cmocka_unit_test(a_metric_with_a_long_name_is_refused),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
