@@ -158,22 +158,6 @@ static void a_log_goes_on_where_the_run_does(void **state) {
 
 static char folder[100];
 
-/* A file of steps [from, to) with an evaluation after each second one. */
-static void write_steps(int64_t from, int64_t to, bool evaluated) {
-    static EventFile e;
-    assert_int_equal(event_file_open(&e, folder, from, evaluated, error), 0);
-    for (int64_t step = from; step < to; step++) {
-        event_begin(&e);
-        event_scalar(&e, "train", "loss", (double)step);
-        assert_int_equal(event_write(&e, step, error), 0);
-        if (step % 2 == 0) continue;
-        event_begin(&e);
-        event_scalar(&e, "eval", "loss", (double)(100 * to + step + 1));
-        assert_int_equal(event_write(&e, step + 1, error), 0);
-    }
-    event_file_close(&e);
-}
-
 static int is_events(const struct dirent *d) { return strstr(d->d_name, "tfevents") != NULL; }
 
 /* What the newest file of the folder has: of each record its step, and the first number. */
@@ -200,58 +184,34 @@ static int newest(int64_t *step, float *number, int most) {
     return found;
 }
 
-static void the_last_evaluation_is_shown_again(void **state) {
+/* Curves count steps that are done and begin behind the one that the run goes on from; no tag
+ * stands for what is not known. */
+static void event_files_begin_where_the_run_does(void **state) {
     (void)state;
+    static const int64_t first[] = {0, 1, 5};
+    const char *const name[] = {"loss"};
     int64_t step[20];
     float number[20];
     snprintf(folder, sizeof folder, "%s/events/here", scratch);
-    write_steps(0, 8, false);
-    assert_int_equal(newest(step, number, 20), 2 + 8 + 4);
-    assert_true(step[0] == -1 && step[1] == 0 && step[2] == 0 && step[13] == 8);
-    assert_true(number[12] == 7 && number[13] == 808);
-    write_steps(6, 7, true); /* the version, the session's start, the evaluation, the step */
-    assert_int_equal(newest(step, number, 20), 4);
-    assert_true(step[1] == 6 && step[2] == 6 && number[2] == 806 && number[3] == 6);
-    write_steps(4, 5, true);
-    assert_int_equal(newest(step, number, 20), 4);
-    assert_true(step[2] == 4 && number[2] == 804);
-    write_steps(6, 7, true); /* the session before began at 4, and forgot that of 6 */
-    assert_int_equal(newest(step, number, 20), 3);
-    write_steps(7, 7, true); /* none had that number */
-    assert_int_equal(newest(step, number, 20), 2);
-    write_steps(2, 2, false);
-    assert_int_equal(newest(step, number, 20), 2);
-    EventFile e;
-    assert_int_equal(event_file_open(&e, folder, -1, false, error), 0);
-    event_file_close(&e);
-    assert_int_equal(newest(step, number, 20), 1);
-}
-
-/* What a run that goes on at a step shows again, and that no tag stands for what is not known. */
-static void a_run_shows_the_evaluation_before_it(void **state) {
-    (void)state;
-    int64_t step[20];
-    float number[20];
-    snprintf(folder, sizeof folder, "%s/again", scratch);
-    write_steps(0, 1, false);
-    static EventFile e;
-    assert_int_equal(event_file_open(&e, folder, 1, false, error), 0);
-    event_begin(&e);
-    event_scalar(&e, "eval", "loss", 5);
-    assert_int_equal(event_write(&e, 1, error), 0);
-    event_file_close(&e);
-    for (int due = 0; due < 2; due++) {
+    for (int i = 0; i < 6; i++) {
         Logged l;
-        open_run(&l, 1, due);
+        open_run(&l, first[i / 2], false);
         l.options.log = NULL;
         l.options.tensorboard = folder;
+        l.options.eval_only = i % 2;
+        int starts = !l.options.eval_only;
+        StepNumbers s = {.step = first[i / 2], .loss = 3, .seconds = 1};
         assert_int_equal(metrics_open(&l.run, error), 0);
-        assert_int_equal(
-            metrics_step(l.run.metrics, &(StepNumbers){.step = 1, .seconds = 1}, error), 0);
+        assert_int_equal(metrics_step(l.run.metrics, &s, error), 0);
+        assert_int_equal(metrics_eval(l.run.metrics, s.step + 1, 1, name, (double[]){7}, error), 0);
         metrics_close(l.run.metrics);
-        assert_int_equal(newest(step, number, 20), due ? 3 : 4);
-        if (!due) assert_true(step[2] == 1 && number[2] == 5);
-        assert_true(number[due ? 2 : 3] == 6); /* tokens a second, the last number of a step */
+        assert_int_equal(newest(step, number, 20), 3 + starts);
+        assert_int_equal(step[0], -1);
+        if (starts) assert_int_equal(step[1], s.step ? s.step + 1 : 0);
+        assert_int_equal(step[1 + starts], s.step + 1);
+        assert_int_equal(step[2 + starts], s.step + 1);
+        assert_true(number[1 + starts] == 6); /* tokens a second, the last number of a step */
+        assert_true(number[2 + starts] == 7);
     }
 }
 
@@ -262,7 +222,7 @@ static void a_long_tag_fits_or_is_refused(void **state) {
     static EventFile e;
     memset(name, 'm', EVENT_BYTES);
     snprintf(folder, sizeof folder, "%s/long", scratch);
-    assert_int_equal(event_file_open(&e, folder, 0, false, error), 0);
+    assert_int_equal(event_file_open(&e, folder, 0, error), 0);
     for (int fits = 0; fits < 2; fits++) {
         name[EVENT_BYTES - 40 - 5 - fits] = 0;
         event_begin(&e);
@@ -315,8 +275,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_finite_is_null),
         cmocka_unit_test(a_log_goes_on_where_the_run_does),
-        cmocka_unit_test(the_last_evaluation_is_shown_again),
-        cmocka_unit_test(a_run_shows_the_evaluation_before_it),
+        cmocka_unit_test(event_files_begin_where_the_run_does),
         cmocka_unit_test(a_long_tag_fits_or_is_refused),
         cmocka_unit_test(a_column_is_the_mean_of_as_many_losses),
     };
