@@ -16,7 +16,6 @@ typedef struct GraphStore {
     Arena *ops, *values;
     Arena *lists; /* operands and edges, since ops were numbered anew */
     VEC(Arena *) outgrown;
-    Verified verified;
     const Attrs **attrs; /* hash table; capacity is a power of two */
     uint32_t n_attrs, attrs_capacity;
 } GraphStore;
@@ -185,8 +184,6 @@ const Attrs *graph_attrs(Graph *g, OpKind kind, const Attrs *a) {
     }
     return *place;
 }
-
-Verified *graph_verified(const Graph *g) { return &store_of((Graph *)g)->verified; }
 
 void graph_settle(Graph *g) {
     GraphStore *s = store_of(g);

@@ -50,7 +50,6 @@ typedef struct Op {
     uint8_t stream;  /* level sched: StreamKind */
     uint32_t n_edge; /* level sched: ops of other streams that must have finished */
     OpId *edge;      /* earlier ops of the same program, ascending */
-    uint64_t sound;  /* the verifier's: a hash of attributes and types that it found to fit */
 } Op;
 
 typedef struct Program {

@@ -144,71 +144,70 @@ static uint64_t hash_type(uint64_t h, const Type *t) {
     return hash_word(h, sum);
 }
 
-/* What the op's rule reads of the table that attribute `index` is a row of; false: no such row. */
-static bool hash_row(const Graph *g, const Op *op, uint64_t *h) {
-    int64_t i = op->attr->index;
+static bool same_type(const Graph *g, ValueId a, ValueId b) {
+    return type_equal(&g->values.at[a].type, &g->values.at[b].type);
+}
+
+/* Does the op's rule find the same in row `a` of a table as in row `b`? */
+static bool same_row(const Graph *g, const Op *op, int64_t a, int64_t b) {
+    if (a == b) return true;
     switch ((OpRows)op_info[op->kind].rows) {
     case ROWS_PARAMS:
-        if (i < 0 || i >= g->params.n) return false;
-        *h = hash_type(hash_word(*h, (uint64_t)g->params.at[i].compute_dtype),
-                       &g->params.at[i].type);
-        return true;
+        return MIN(a, b) >= 0 && MAX(a, b) < g->params.n &&
+               g->params.at[a].compute_dtype == g->params.at[b].compute_dtype &&
+               type_equal(&g->params.at[a].type, &g->params.at[b].type);
     case ROWS_STATES:
-        if (i < 0 || i >= g->states.n) return false;
-        *h = hash_type(*h, &g->states.at[i].type);
-        return true;
+        return MIN(a, b) >= 0 && MAX(a, b) < g->states.n &&
+               type_equal(&g->states.at[a].type, &g->states.at[b].type);
     case ROWS_FIELDS:
-        if (i < 0 || i >= g->fields.n) return false;
-        *h = hash_type(hash_word(*h, g->fields.at[i].staging), &g->fields.at[i].type);
-        return true;
-    case ROWS_FORMULAS: return i >= 0 && i < g->formulas.n; /* rows stay what they are */
+    case ROWS_FORMULAS:
     case ROWS_UNITS:
     case ROWS_GROUPS:
     case ROWS_OF_OP:
-    case ROWS_NONE: return i < (int64_t)g->params.n;
+    case ROWS_NONE: return false;
     }
     return false;
 }
 
-/* Attributes but for rows; false: the op's rule reads a unit or a group (an update's does not). */
-static bool hash_attrs(const Graph *g, const Op *op, uint64_t *h) {
-    const Attrs *a = op->attr;
-    uint64_t mask = op_info[op->kind].attrs;
-    bool of_group = (mask & A_group) && a->group != NO_INDEX;
-    if (mask & A_unit || (of_group && op_info[op->kind].role != ROLE_UPDATE)) return false;
-    if (of_group && (a->group < 0 || a->group >= (int64_t)g->groups.n)) return false;
-    for (uint64_t rest = mask & ~(A_index | A_group); rest; rest &= rest - 1) {
-        uint64_t word;
-        memcpy(&word, (const char *)a + sizeof word * (size_t)__builtin_ctzll(rest), sizeof word);
-        *h = hash_word(*h, word);
-    }
-    return true;
+/* Is all that decides whether attributes and types fit the same in both ops? */
+static bool are_alike(const Graph *g, const Op *a, const Op *b) {
+    if (a->kind != b->kind || a->n_in != b->n_in || a->n_out != b->n_out) return false;
+    for (uint32_t i = 0; i < a->n_in; i++)
+        if (!same_type(g, a->in[i], b->in[i])) return false;
+    for (uint32_t j = 0; j < a->n_out; j++)
+        if (!same_type(g, a->out + j, b->out + j)) return false;
+    if (a->attr == b->attr) return true;
+    Attrs other = *b->attr;
+    if (op_info[a->kind].attrs & A_index) other.index = a->attr->index;
+    return !memcmp(&other, a->attr, sizeof other) && same_row(g, a, a->attr->index, b->attr->index);
 }
 
-/* A hash of all that decides whether attributes and types fit; 0: of more than it holds. */
-static uint64_t hash_op(const Verify *v, const Op *op) {
-    const Graph *g = v->g;
+/* Equal for ops that are alike. */
+static uint64_t hash_op(const Graph *g, const Op *op) {
     uint64_t h = hash_word(op->kind, (uint64_t)op->n_in << 32 | op->n_out);
     for (uint32_t i = 0; i < op->n_in; i++) h = hash_type(h, &g->values.at[op->in[i]].type);
     for (uint32_t j = 0; j < op->n_out; j++) h = hash_type(h, &g->values.at[op->out + j].type);
-    return hash_attrs(g, op, &h) && hash_row(g, op, &h) ? h : 0;
+    for (uint64_t rest = op_info[op->kind].attrs & ~A_index; rest; rest &= rest - 1) {
+        uint64_t word;
+        memcpy(&word, (const char *)op->attr + sizeof word * (size_t)__builtin_ctzll(rest),
+               sizeof word);
+        h = hash_word(h, word);
+    }
+    return h;
 }
 
-/* Attributes and types of most ops are what they were before the last pass, or those of the same
- * op in another layer. These are looked at once. */
+/* Attributes and types of most ops are those of the same op in another layer: these are looked at
+ * once. */
 static void check_alike(Verify *v, OpId id) {
-    Op *op = &v->g->ops.at[id];
-    NumberSet *known = &graph_verified(v->g)->ops;
-    uint64_t h = hash_op(v, op);
-    if (h && op->sound == h) return;
-    op->sound = h;
-    if (h && !number_is_new(v->g->arena, known, h)) return;
+    const Graph *g = v->g;
+    const Op *op = &g->ops.at[id];
+    uint32_t k = (uint32_t)(hash_op(g, op) >> 32) & v->fitting_mask;
+    for (; v->fitting[k]; k = (k + 1) & v->fitting_mask)
+        if (are_alike(g, &g->ops.at[v->fitting[k] - 1], op)) return;
     int before = v->broken;
     check_attrs(v, op);
     if (check_results(v, op)) check_types(v, op);
-    if (v->broken == before) return;
-    op->sound = 0;
-    *known = (NumberSet){0}; /* the next one like it is wrong, too */
+    if (v->broken == before) v->fitting[k] = id + 1; /* else the next one like it is wrong, too */
 }
 
 /* Whether the ops of the program can be looked at more closely. */
@@ -235,6 +234,9 @@ static void find_sizes(Verify *v) {
     v->in = arena_array(v->arena, Type, in);
     v->out = arena_array(v->arena, Type, out);
     v->defined = arena_array(v->arena, uint32_t, g->values.n);
+    v->fitting_mask = 63;
+    while (v->fitting_mask < 2 * g->ops.n) v->fitting_mask = 2 * v->fitting_mask + 1;
+    v->fitting = arena_array(v->arena, OpId, v->fitting_mask + 1);
 }
 
 static void verify_all(Verify *v) {

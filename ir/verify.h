@@ -4,8 +4,6 @@
 
 #include "ir.h"
 
-enum { NAMED_TABLES = 5 };
-
 typedef enum Rule {
 #define RULE(name, id, claim) RULE_##name,
 #include "verify_rules.def"
@@ -29,25 +27,19 @@ typedef struct Verify {
     uint32_t *op_number, *value_number; /* as printed; NO_OP, NO_VALUE when in no program */
     const Program *program;             /* the one in work */
     uint32_t program_row;
-    uint32_t first_number;     /* of its first op */
-    uint32_t *defined;         /* by value: row + 1 of the program that has defined it so far, or
-                                  NO_SOUND_TYPE */
+    uint32_t first_number; /* of its first op */
+    uint32_t *defined;     /* by value: row + 1 of the program that has defined it so far, or
+                              NO_SOUND_TYPE */
+    OpId *fitting;         /* ops whose attributes and types were found to fit, + 1: a hash table */
+    uint32_t fitting_mask;
     Type *in, *out;            /* of the op in work */
     struct Gradient *gradient; /* by value; verify_residence.c */
 } Verify;
 
-/* What a graph remembers of its last verification, since most of it is the same after the next
- * pass. Hashes stand for what was looked at. graph_store.c */
-typedef struct Verified {
-    NumberSet ops;                /* attributes and types that fit an op */
-    uint64_t names[NAMED_TABLES]; /* by table: names that are different */
-} Verified;
-Verified *graph_verified(const Graph *g);
-
 /* verify_report.c */
 /* Adds a number to a set in the arena, or says that it is there. */
 bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
-/* One more word of a hash; a good one, since what has equal hashes is taken for equal. */
+/* One more word of a hash. */
 static inline uint64_t hash_word(uint64_t h, uint64_t word) {
     h = (h ^ word) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;

@@ -135,22 +135,13 @@ static bool are_unlike(Verify *v, const Names *names) {
     return true;
 }
 
-/* Whether the names are those that the last verification of the graph found to be different. */
-static bool are_known(const Names *names, uint64_t *known) {
-    uint64_t h = names->at.n + 1;
-    for (uint32_t i = 0; i < names->at.n; i++) h = hash_word(h, (uintptr_t)names->at.at[i]);
-    bool same = *known == h;
-    *known = h;
-    return same;
-}
-
-static void check_unique(Verify *v, const char *table, Names *names, uint64_t *known) {
-    if (are_known(names, known) || are_unlike(v, names)) names->at.n = 0;
+static void check_unique(Verify *v, const char *table, Names *names) {
+    if (are_unlike(v, names)) names->at.n = 0;
     if (names->at.n > 1) qsort(names->at.at, names->at.n, sizeof *names->at.at, compare_names);
     for (uint32_t i = 1; i < names->at.n; i++) {
-        if (strcmp(names->at.at[i - 1], names->at.at[i])) continue;
-        verify_broken(v, RULE_GRAPH_6, NULL, "two %s are called \"%s\"", table, names->at.at[i]);
-        *known = 0;
+        if (!strcmp(names->at.at[i - 1], names->at.at[i]))
+            verify_broken(v, RULE_GRAPH_6, NULL, "two %s are called \"%s\"", table,
+                          names->at.at[i]);
     }
     names->at.n = 0;
 }
@@ -158,22 +149,21 @@ static void check_unique(Verify *v, const char *table, Names *names, uint64_t *k
 static void check_names(Verify *v) {
     const Graph *g = v->g;
     Names names = {0};
-    uint64_t *known = graph_verified(g)->names;
     for (uint32_t i = 0; i < g->modules.n; i++)
         vec_push(v->arena, &names.at, g->modules.at[i].path);
-    check_unique(v, "modules", &names, &known[0]);
+    check_unique(v, "modules", &names);
     for (uint32_t i = 0; i < g->params.n; i++) {
         vec_push(v->arena, &names.at, g->params.at[i].name.path);
         for (uint32_t k = 0; k < g->params.at[i].aliases.n; k++)
             vec_push(v->arena, &names.at, g->params.at[i].aliases.at[k].path);
     }
-    check_unique(v, "parameters", &names, &known[1]);
+    check_unique(v, "parameters", &names);
     for (uint32_t i = 0; i < g->states.n; i++) vec_push(v->arena, &names.at, g->states.at[i].name);
-    check_unique(v, "states", &names, &known[2]);
+    check_unique(v, "states", &names);
     for (uint32_t i = 0; i < g->fields.n; i++) vec_push(v->arena, &names.at, g->fields.at[i].name);
-    check_unique(v, "fields", &names, &known[3]);
+    check_unique(v, "fields", &names);
     for (uint32_t i = 0; i < g->units.n; i++) vec_push(v->arena, &names.at, g->units.at[i].name);
-    check_unique(v, "units", &names, &known[4]);
+    check_unique(v, "units", &names);
     uint32_t seen = 0;
     for (uint32_t i = 0; i < g->programs.n; i++) {
         if ((unsigned)g->programs.at[i].kind >= PROGRAM_KINDS ||

@@ -384,6 +384,20 @@ static void an_op_stands_in_the_programs_once(void **state) {
     assert_non_null(strstr(f->messages.at, "graph-9: op 1 does not own its results"));
 }
 
+/* It reads: what a pass finds in an op does not depend on whether that was verified. */
+static void the_verifier_changes_nothing(void **state) {
+    Fixture *f = *state;
+    const Graph *g = build_chain(f, 20);
+    size_t ops = g->ops.n * sizeof *g->ops.at, values = g->values.n * sizeof *g->values.at;
+    void *was = malloc(ops + values);
+    memcpy(was, g->ops.at, ops);
+    memcpy((char *)was + ops, g->values.at, values);
+    assert_int_equal(graph_verify(g), 0);
+    assert_memory_equal(was, g->ops.at, ops);
+    assert_memory_equal((char *)was + ops, g->values.at, values);
+    free(was);
+}
+
 static void a_result_has_a_type(void **state) {
     Fixture *f = *state;
     Graph *g = build_chain(f, 3);
@@ -415,6 +429,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_hundred_thousand_ops_take_no_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_op_stands_in_the_programs_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_result_has_a_type, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_verifier_changes_nothing, set_up, tear_down),
         cmocka_unit_test(every_rule_has_a_test),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
