@@ -34,6 +34,7 @@ typedef struct Check {
     uint32_t *root;      /* the value whose memory a view shows; itself otherwise */
     uint64_t *first_use; /* use[first_use[r] .. first_use[r + 1]): instructions that read root r, */
     uint32_t *use;       /* directly or through a view, ascending */
+    Type *types;         /* room for those of an instruction's operands and results */
     uint32_t (*last)[MAX_STREAMS]; /* position + 1 of the last access of root r on each stream */
     uint64_t key[CHECK_KEY_WORDS]; /* check_terms.c: of the hash that numbers are */
     /* check_terms.c, by value of a Part */

@@ -224,12 +224,11 @@ static int check_places(Sweep *s, uint64_t i) {
 static uint64_t instr_workspace(const Check *c, uint64_t i, int device) {
     const Plan *p = c->p;
     const PlanInstr *in = &p->instrs[i];
-    Type in_type[16], out_type[16];
-    uint32_t n_in = MIN(in->n_in, 16u), n_out = MIN(in->n_out, 16u);
-    for (uint32_t k = 0; k < n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
-    for (uint32_t k = 0; k < n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
-    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)n_in, in_type,
-                                  (int)n_out, out_type);
+    Type *in_type = c->types, *out_type = c->types + in->n_in;
+    for (uint32_t k = 0; k < in->n_in; k++) in_type[k] = p->values[check_in(c, i, k)].type;
+    for (uint32_t k = 0; k < in->n_out; k++) out_type[k] = p->values[check_out(c, i, k)].type;
+    return (uint64_t)op_workspace((OpKind)in->op, (DeviceKind)device, &in->attr, (int)in->n_in,
+                                  in_type, (int)in->n_out, out_type);
 }
 
 /* The users of a workspace before instruction i are over when it starts. Those of its own stream

@@ -103,6 +103,14 @@ static int prove(Check *c, uint32_t rules) {
     return status || !(rules & CHECK_RULE(9)) ? status : check_saves(c);
 }
 
+/* The most operands and results that one instruction has. */
+static uint64_t most_types(const Plan *p) {
+    uint64_t most = 1;
+    for (uint64_t i = 0; i < p->n_instrs; i++)
+        most = MAX(most, (uint64_t)p->instrs[i].n_in + p->instrs[i].n_out);
+    return most;
+}
+
 static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanCheckResult *result) {
     Check c = {.p = p, .mesh = plan_mesh(p), .fault = fault, .result = result};
     memset(fault, 0, sizeof *fault);
@@ -116,6 +124,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.first_use = calloc(values, sizeof *c.first_use);
     c.last = calloc(values, sizeof *c.last);
     c.use = calloc(operands, sizeof *c.use);
+    c.types = calloc(most_types(p), sizeof *c.types);
     c.inner = calloc(instrs + 1, sizeof *c.inner);
     if (c.inner) check_index_inner(&c);
     uint64_t inner = c.inner ? check_room(&c) - p->n_values : 1;
@@ -128,8 +137,8 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     c.written = calloc(p->n_states + 1, sizeof *c.written);
     check_draw_key(&c);
     int status = EXIT_ENVIRONMENT;
-    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.inner &&
-        c.inner_type && c.number && c.plain && c.terms && c.term && c.written)
+    if (c.clock && c.position && c.program && c.root && c.first_use && c.last && c.use && c.types &&
+        c.inner && c.inner_type && c.number && c.plain && c.terms && c.term && c.written)
         status = prove(&c, rules);
     if (status == EXIT_ENVIRONMENT)
         check_fail(&c, "0", NO_INSTR, "no memory to check a plan of %llu instructions",
@@ -141,6 +150,7 @@ static int check_rules(const Plan *p, uint32_t rules, PlanFault *fault, PlanChec
     free(c.first_use);
     free(c.last);
     free(c.use);
+    free(c.types);
     free(c.inner);
     free(c.inner_type);
     free(c.number);
