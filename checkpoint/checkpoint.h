@@ -208,7 +208,7 @@ char *ck_text(const CkContents *c, uint32_t k, const char **name);
 /* Bytes of a stream that follow each other in the file too, or whole elements of a part that is
  * transposed there. */
 typedef struct CkExtent {
-    uint64_t at;            /* in the file; of the first one */
+    uint64_t at;            /* in the file; 0 where it is turned */
     uint64_t stream, bytes; /* in the stream */
     bool turned;            /* elements from `first` on of `part`, whose tensor begins at `base` */
     StoredPart part;

@@ -252,7 +252,6 @@ static CkExtent turned_at(const CkStream *s, const CkTensor *t, const CkPlaced *
     x.first = e - q->part.first;
     if (!part_held(s, t, element, &x)) n = MIN(n, layout_run(l, &place, e));
     x.base = s->c->whole[t->whole].header + s->c->entry[q->entry].at;
-    x.at = x.base + (uint64_t)stored_place(&x.part, x.first) * x.width;
     x.bytes = (uint64_t)MIN(n, x.part.n - x.first) * x.width;
     return x;
 }

@@ -632,6 +632,19 @@ static void a_manifest_has_tensors_that_files_can_have(void **state) {
     }
 }
 
+/* JSON has each name once, and safetensors one for itself. */
+static void each_tensor_has_a_name_of_its_own(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        CkContents c = state_of(1, 2, paths);
+        c.tensor[i].name = "__metadata__";
+        assert_int_not_equal(ck_files(&c, paths, error), 0);
+        assert_non_null(strstr(error, "__metadata__"));
+        c.tensor[i].name = c.tensor[i + 1].name;
+        assert_int_not_equal(ck_files(&c, paths, error), 0);
+    }
+}
+
 static void no_changed_byte_of_the_manifest_goes_unseen(void **state) {
     (void)state;
     Arena *a = paths;
@@ -794,6 +807,7 @@ int main(void) {
         TEST(no_flipped_bit_goes_unseen),
         TEST(no_flipped_bit_of_a_whole_file_goes_unseen),
         TEST(a_manifest_has_tensors_that_files_can_have),
+        TEST(each_tensor_has_a_name_of_its_own),
         TEST(no_changed_byte_of_the_manifest_goes_unseen),
         TEST(a_fault_names_file_and_tensor),
         TEST(files_of_another_step_or_rank_are_refused),
