@@ -54,6 +54,15 @@ bool course_meet(const Run *run) { return !run->course || decide(run, COURSE_MET
 
 bool course_call_off(const Run *run) { return run->course && decide(run, COURSE_CALLED_OFF); }
 
+void course_end(const Run *run, int code) {
+    if (run->course) atomic_store(&run->course->ended, 1 + code);
+}
+
+bool course_ended(const Run *run, int *code) {
+    *code = run->course ? atomic_load(&run->course->ended) - 1 : -1;
+    return *code >= 0;
+}
+
 static bool is_restart(void) {
     const char *attempt = getenv(RUN_ATTEMPT);
     return attempt && strcmp(attempt, "0");

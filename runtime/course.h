@@ -10,6 +10,7 @@
 typedef enum CourseStage { COURSE_STARTS, COURSE_MET, COURSE_CALLED_OFF } CourseStage;
 struct Course {            /* a page of memory that they have in common */
     _Atomic int32_t stage; /* decided once: met by rank 0, or called off by who started it */
+    _Atomic int32_t ended; /* 1 + the exit code of all ranks, when they come to an orderly end */
     _Atomic int32_t begun;
     _Atomic int64_t done; /* steps */
 };
@@ -23,6 +24,9 @@ bool course_meet(const Run *run);
 /* An interrupt before that, when there is nothing to save. False: the ranks have met. */
 bool course_call_off(const Run *run);
 void course_note(const Run *run, int64_t done); /* rank 0, after so many steps */
+/* Rank 0: all ranks came to the end, with that code; and whether they did. */
+void course_end(const Run *run, int code);
+bool course_ended(const Run *run, int *code);
 /* Its ranks have met, now or in an attempt before this one: what starts them works. */
 bool course_met(const Run *run);
 /* A run that was started again goes on from its newest checkpoint, if it made one. */

@@ -685,6 +685,7 @@ static int train(Run *run) {
     for (int32_t i = 0; run->rank && i < run->n_rank; i++) rank_close(&run->rank[i]);
     free(run->rank);
     metrics_close(run->metrics);
+    if (run->module && run->launch.rank == 0) course_end(run, code);
     if (run->module)
         run->module->leave(run->world, orderly);
     else

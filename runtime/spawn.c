@@ -15,8 +15,9 @@
  * here is of ranks that could not. When one ended with a failure the others have some seconds to
  * notice it, then they are killed. When this process is killed the kernel kills the ranks.
  *
- * mpirun of Open MPI 4 may wait for ever for a lock of its own when it is about to end. So it is
- * killed when none of its children has lived for a while.
+ * mpirun of Open MPI 4 may wait for ever for a lock of its own when it is about to end, and lets
+ * ranks wait in MPI_Finalize as long as a stranger is silent on its port. So it is killed when none
+ * of its children has lived for a while, or when the ranks came to their end a while ago.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,8 +40,15 @@
 #include "machine.h"
 
 /* What the others have after one failed: when nobody has said why, and when somebody has; all of
- * them after a second interrupt; and mpirun after its last child. */
-enum { SILENT_MS = 3000, TOLD_MS = 5000, INTERRUPT_MS = 2000, CHILDLESS_MS = 20000, WAIT_MS = 200 };
+ * them after a second interrupt; mpirun after its last child, and after the end of the ranks. */
+enum {
+    SILENT_MS = 3000,
+    TOLD_MS = 5000,
+    INTERRUPT_MS = 2000,
+    CHILDLESS_MS = 20000,
+    ENDED_MS = 10000,
+    WAIT_MS = 200
+};
 
 typedef struct Child {
     pid_t pid; /* 0: has ended */
@@ -60,6 +68,7 @@ typedef struct Family {
     bool called_off;          /* an interrupt came before the ranks met */
     bool had_children, hangs; /* mpirun: it has started something; it waits for itself */
     int64_t parent_ms;        /* when it had a living child, as far as we saw */
+    int64_t ended_ms;         /* when its ranks came to their end; or 0 */
 } Family;
 
 static int64_t now_ms(void) {
@@ -213,18 +222,21 @@ static bool has_living_child(pid_t parent) {
     return lives;
 }
 
-static bool mpirun_hangs(Family *f) {
+static bool mpirun_hangs(Family *f, const Run *run) {
+    int code;
+    if (!f->ended_ms && course_ended(run, &code)) f->ended_ms = now_ms();
     if (has_living_child(f->child[0].pid)) {
         f->had_children = true;
         f->parent_ms = now_ms();
     }
-    f->hangs = f->had_children && now_ms() - f->parent_ms >= CHILDLESS_MS;
+    f->hangs = (f->had_children && now_ms() - f->parent_ms >= CHILDLESS_MS) ||
+               (f->ended_ms && now_ms() - f->ended_ms >= ENDED_MS);
     return f->hangs;
 }
 
-static bool time_is_up(Family *f) {
+static bool time_is_up(Family *f, const Run *run) {
     if (f->called_off) return now_ms() - f->interrupt_ms >= TOLD_MS;
-    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f);
+    if (f->mpirun) return f->alive > 0 && mpirun_hangs(f, run);
     if (f->bad_ms && speaker(f) && all_stopped(f)) return true;
     if (f->interrupt_ms && now_ms() - f->interrupt_ms >= INTERRUPT_MS) return true;
     return f->bad_ms && now_ms() - f->bad_ms >= (speaker(f) ? TOLD_MS : SILENT_MS);
@@ -242,7 +254,7 @@ static void attend(Family *f, const Run *run) {
         pid_t pid;
         while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
             note_change(f, pid, status);
-        if (time_is_up(f)) send_all(f, SIGKILL);
+        if (time_is_up(f, run)) send_all(f, SIGKILL);
     }
 }
 
@@ -308,7 +320,9 @@ static int mpirun_code(const Family *f, const Run *run) {
     int status = f->child[0].status;
     bool killed = WIFSIGNALED(status);
     int code = killed ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    int ended;
     if (f->called_off) return EXIT_INTERRUPTED;
+    if (f->hangs && !speaker(f) && course_ended(run, &ended)) return ended;
     /* Ranks of other hosts speak for themselves; but small codes are mpirun's own, too. */
     if (run->hosts.n > 1 && code > EXIT_ENVIRONMENT && is_ours(code)) return code;
     if (code && code != 128 + SIGABRT && f->interrupts > 1) return EXIT_INTERRUPTED;
@@ -453,6 +467,9 @@ static void start_mpirun(Family *f, const Run *run, char **argv, const sigset_t 
     static const char *const others[] = {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"};
     for (size_t i = 0; i < ARRAY_LEN(others); i++) unsetenv(others[i]);
     char **command = mpirun_line(run, argv, "mpi");
+    /* Ranks of one machine need no port: memory carries what MPI sends. */
+    if (run->hosts.n < 2) setenv("OMPI_MCA_pml", "ob1", 0);
+    if (run->hosts.n < 2) setenv("OMPI_MCA_btl", "self,vader", 0);
     /* Open MPI's own traces of crashes would bury what a rank says; SIGSYS is never sent. */
     setenv("OMPI_MCA_opal_signal", "31", 1);
     pid_t parent = getpid(), pid = fork();

@@ -12,6 +12,4 @@ read -u 9
 error: cannot open data file none.txt: No such file or directory
 help: paths of data are looked up from the working folder; --data train=PATH names another file
 4
-error: mpirun hung after its last rank had ended, and no rank said how the run ended
-help: start the run again
-4
+0
