@@ -54,6 +54,8 @@ find_missing() {
     need python3 has_command python3
     need python3-venv has_module python3 ensurepip
     need bible-kjv has_command bible
+    # Brings libcrypto, which fsdp-run loads where ranks share a secret, and makes secrets.
+    need openssl has_command openssl
 }
 # cmocka.h wants these four in front of it.
 has_header_of_cmocka() {

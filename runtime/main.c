@@ -223,6 +223,13 @@ static int check_transport(const Run *run, const char *name, bool many) {
                 run->device->name);
         return EXIT_USER;
     }
+    if (!strcmp(name, "mpi") && (getenv("FSDP_SECRET") || getenv("FSDP_SECRET_FILE"))) {
+        fprintf(stderr, "error: FSDP_SECRET: under transport mpi Open MPI brings the ranks "
+                        "together, and does not know it\n"
+                        "help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without "
+                        "a secret\n");
+        return EXIT_USER;
+    }
     if (many && !strcmp(name, "local")) {
         fprintf(stderr,
                 "error: transport local keeps all ranks in one process, but %s started %d\n"

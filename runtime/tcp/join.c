@@ -11,8 +11,8 @@
  * reached rank 0 at all reports the obstacle: a name that does not resolve, a refused connection,
  * or a port where something else answers.
  *
- * What it does not do: prove identity. Whoever reaches the port and knows run and rank can take
- * that rank's place, so the port belongs inside a network whose users trust each other.
+ * Without a secret (secret.c) it does not prove identity: whoever reaches the port and knows run
+ * and rank can take that rank's place.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -114,12 +114,9 @@ static void fail(Meeting *m, int code, const char *text) {
 }
 
 /* The hello of a connection: noted, or sent away. Takes the link over when noted. */
-static void hear_hello(Meeting *m, Link *l, const Message *message) {
+static void hear_hello(Meeting *m, Link *l, Hello h) {
     World *w = m->w;
-    Hello h;
     char text[ERROR_BYTES], who[160], other[160];
-    memcpy(&h, message->at, sizeof h);
-    h.host[HOST_NAME - 1] = 0;
     name(&h, who, sizeof who);
     if (m->code) {
         tell(l, m->code, m->error);
@@ -171,10 +168,13 @@ static void hear_hello(Meeting *m, Link *l, const Message *message) {
 
 static void read_stranger(Meeting *m, Link *l) {
     Message message;
+    Hello h;
+    char why[ERROR_BYTES] = "";
     int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &message);
-    if (there > 0 && (message.kind != HELLO || message.bytes != sizeof(Hello))) there = -1;
-    if (there > 0) hear_hello(m, l, &message);
+    if (there > 0) there = secret_hear(m->w, l, &message, &h, why);
+    if (there > 0) hear_hello(m, l, h);
     if (there < 0) {
+        if (*why) tell(l, EXIT_USER, why);
         m->refused++;
         link_close(l);
     }
@@ -203,9 +203,9 @@ static void read_rank(Meeting *m, int32_t rank) {
 static void take_stranger(World *w) {
     int fd = socket_accept(w->listener);
     if (fd < 0) return;
-    Link *place = &w->stranger[0];
+    Link *place = &w->stranger_link[0];
     for (int i = 0; i < STRANGERS; i++) {
-        Link *l = &w->stranger[i];
+        Link *l = &w->stranger_link[i];
         if (!link_is_open(l)) {
             place = l;
             break;
@@ -214,6 +214,7 @@ static void take_stranger(World *w) {
     }
     link_close(place);
     link_open(place, fd, sizeof(Hello));
+    w->stranger[place - w->stranger_link].asked = false;
 }
 
 static void list_missing(const World *w, char *out, size_t size) {
@@ -250,20 +251,20 @@ static void meet_once(Meeting *m) {
     nfds_t n = 0;
     w->polled[n++] = (struct pollfd){.fd = w->listener, .events = POLLIN};
     for (int i = 0; i < STRANGERS; i++)
-        w->polled[n++] = (struct pollfd){.fd = w->stranger[i].fd, .events = POLLIN};
+        w->polled[n++] = (struct pollfd){.fd = w->stranger_link[i].fd, .events = POLLIN};
     for (int32_t r = 0; r < w->ranks; r++)
         w->polled[n++] = (struct pollfd){.fd = w->link[r].fd, .events = POLLIN};
     poll(w->polled, n, SLICE_MS);
     if (w->polled[0].revents) take_stranger(w);
     for (int i = 0; i < STRANGERS; i++) {
-        Link *l = &w->stranger[i];
+        Link *l = &w->stranger_link[i];
         if (w->polled[1 + i].revents && l->fd == w->polled[1 + i].fd) read_stranger(m, l);
     }
     for (int32_t r = 1; r < w->ranks && !m->code; r++)
         if (w->polled[1 + STRANGERS + r].revents && link_is_open(&w->link[r])) read_rank(m, r);
     int32_t before = m->clock.slices;
     clock_look(&m->clock);
-    for (int i = 0; i < STRANGERS && m->clock.slices > before; i++) w->stranger[i].silent++;
+    for (int i = 0; i < STRANGERS && m->clock.slices > before; i++) w->stranger_link[i].silent++;
     if (!m->code && m->missing && m->clock.slices >= w->options.timeout * SLICES_A_SECOND)
         too_late(m);
 }
@@ -431,6 +432,15 @@ static int foreign(const Search *s) {
     return EXIT_ENVIRONMENT;
 }
 
+static int without_secret(const Search *s) {
+    const World *w = s->w;
+    snprintf(s->error, ERROR_BYTES,
+             "rank %d: what answers at %.180s, port %d, does not know this rank's FSDP_SECRET\n"
+             "help: set the same FSDP_SECRET or FSDP_SECRET_FILE for all ranks",
+             w->rank, w->address, w->options.port);
+    return EXIT_USER;
+}
+
 static int read_welcome(Search *s, const Message *m) {
     World *w = s->w;
     Welcome welcome;
@@ -438,7 +448,7 @@ static int read_welcome(Search *s, const Message *m) {
     if (m->bytes != sizeof welcome + table) return foreign(s);
     memcpy(&welcome, m->at, sizeof welcome);
     memcpy(w->process, m->at + sizeof welcome, table);
-    for (int32_t r = 0; r < w->ranks; r++) w->process[r].host[HOST_NAME - 1] = 0;
+    for (int32_t r = 0; r < w->ranks; r++) text_receive(w->process[r].host, HOST_NAME);
     if (welcome.deputy < 1 || welcome.deputy >= w->ranks) return foreign(s);
     w->deputy = welcome.deputy;
     if (welcome.family == AF_INET) {
@@ -461,7 +471,7 @@ static int refused(const Search *s, const Message *m) {
     Ending e;
     if (m->bytes != sizeof e) return foreign(s);
     memcpy(&e, m->at, sizeof e);
-    e.text[sizeof e.text - 1] = 0;
+    text_receive(e.text, sizeof e.text);
     snprintf(s->error, ERROR_BYTES, "%.500s", e.text);
     return e.code == EXIT_USER ? EXIT_USER : EXIT_RANK;
 }
@@ -470,11 +480,14 @@ static int refused(const Search *s, const Message *m) {
 static int ask_chief(Search *s, int fd) {
     World *w = s->w;
     Link *l = &w->link[0];
-    Hello h, chief = {.pid = 0};
+    Hello chief = {.pid = 0}, *h = &w->greeting;
     link_open(l, fd, (uint32_t)(sizeof(Welcome) + (size_t)w->ranks * sizeof(Process) + END_TEXT));
     socket_options(fd, w->options.timeout);
-    rank_hello(w, socket_port(w->listener), &h);
-    link_send(l, HELLO, &h, sizeof h, NULL, 0);
+    /* As deputy it would be reached as the chief is. */
+    if (w->listener >= 0) close(w->listener);
+    w->listener = socket_listen_beside(fd);
+    rank_hello(w, w->listener < 0 ? 0 : socket_port(w->listener), h);
+    link_send(l, HELLO, h, sizeof *h, NULL, 0);
     for (;;) {
         Message m;
         int code = 0;
@@ -484,11 +497,14 @@ static int ask_chief(Search *s, int fd) {
         if (there < 0) return foreign(s);
         if (there > 0 && m.kind == NOTED && m.bytes == sizeof chief) {
             memcpy(&chief, m.at, sizeof chief);
-            chief.host[HOST_NAME - 1] = 0;
+            text_receive(chief.host, sizeof chief.host);
+            if (w->secret.bytes && !l->proved) return without_secret(s);
             l->noted = true;
             s->limit = MAX(s->limit, s->clock.slices +
                                          (w->options.timeout + GRACE_SECONDS) * SLICES_A_SECOND);
-        } else if (there > 0 && m.kind == WELCOME) {
+        } else if (there > 0 && m.kind == CHALLENGE) {
+            if (!secret_answer(w, l, &m)) return without_secret(s);
+        } else if (there > 0 && m.kind == WELCOME && l->noted) {
             code = read_welcome(s, &m);
             link_drop(l);
             return code;
@@ -523,8 +539,6 @@ static int ask_chief(Search *s, int fd) {
 static int join_other(World *w, char *error) {
     Search s = {.w = w, .limit = w->options.timeout * SLICES_A_SECOND, .error = error};
     s.clock.last_ms = now_ms();
-    uint32_t port;
-    w->listener = socket_listen_anywhere(&port);
     int code = resolve(&s);
     if (code) return code;
     code = -1;
@@ -574,13 +588,13 @@ static World *new_world(const JoinOptions *o) {
                  .listener = -1,
                  .word = -1,
                  .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].fd = -1;
     snprintf(w->address, sizeof w->address, "%s", o->address ? o->address : "127.0.0.1");
     w->options.address = w->address;
     w->process = calloc(ranks, sizeof *w->process);
     w->link = calloc(ranks, sizeof *w->link);
     w->polled = calloc(ranks + STRANGERS + 2, sizeof *w->polled);
     for (size_t r = 0; w->link && r < ranks; r++) w->link[r].fd = -1;
-    for (int i = 0; i < STRANGERS; i++) w->stranger[i].fd = -1;
     if (o->rank == 0) {
         w->pending = calloc(ranks, sizeof *w->pending);
         w->answer = malloc(MAX(ranks * sizeof(StartReport), (size_t)SHARE_LIMIT));
@@ -619,6 +633,11 @@ int tcp_join(const JoinOptions *options, TransportWorld **out, char *error) {
     if (!w) {
         snprintf(error, ERROR_BYTES, "no memory for the transport");
         return EXIT_ENVIRONMENT;
+    }
+    code = secret_open(&w->secret, error);
+    if (code) {
+        world_free(w);
+        return code;
     }
     if (w->ranks == 1) {
         Hello h;

@@ -3,6 +3,7 @@
  * ends the connection before it is used. */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,4 +116,30 @@ void link_drop(Link *l) {
     MessageHead head;
     memcpy(&head, l->in.at + l->in.first, sizeof head);
     l->in.first += (uint32_t)sizeof head + head.bytes;
+}
+
+/* C0, DEL, and both bytes of a C1 character in UTF-8. */
+static bool is_control(const unsigned char *text, const unsigned char *p) {
+    bool second = p > text && p[-1] == 0xc2 && *p >= 0x80 && *p < 0xa0;
+    bool first = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+    return (*p < ' ' && *p != '\n') || *p == 0x7f || first || second;
+}
+
+void text_receive(char *text, size_t size) {
+    char out[END_TEXT];
+    size_t n = 0;
+    text[size - 1] = 0;
+    size = MIN(size, sizeof out);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        bool control = is_control((const unsigned char *)text, p);
+        size_t bytes = control ? 4 : 1;
+        if (n + bytes >= size) break;
+        if (control)
+            snprintf(out + n, sizeof out - n, "\\x%02x", *p);
+        else
+            out[n] = (char)*p;
+        n += bytes;
+    }
+    out[n] = 0;
+    memcpy(text, out, n + 1);
 }

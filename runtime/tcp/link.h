@@ -1,6 +1,7 @@
 /* The world over TCP from inside: messages between two processes (link.c), addresses and sockets
- * (socket.c), the meeting (join.c), the thread that answers (service.c), its reaction to messages
- * and losses (ends.c), collectives that do not finish (watch.c), the interface (world.c).
+ * (socket.c), the meeting (join.c), a secret that lets in (secret.c), the thread that answers
+ * (service.c), its reaction to messages and losses (ends.c), collectives that do not finish
+ * (watch.c), the interface (world.c).
  *
  * Rank 0 is the chief: every rank has a connection to it, host collectives and the end of a run are
  * decided there. The deputy takes its place when the chief is gone or stopped: the first rank of
@@ -19,13 +20,15 @@
 #include "world.h"
 
 enum {
-    PROTOCOL = 1,
+    PROTOCOL = 2,
     HOST_NAME = 64,
     END_TEXT = 1024,
     CALL_LABEL = 128,
     SHARE_LIMIT = 1 << 20,
     RANKS_LIMIT = 1 << 16,
     STRANGERS = 32,
+    SECRET_NUMBER = 32, /* bytes of a random number, and of a hash */
+    SECRET_MOST = 4096,
     SLICE_MS = 50,
     SLICES_A_SECOND = 20
 };
@@ -47,6 +50,8 @@ typedef enum MessageKind {
     STUCK,     /* the same, unasked: I have waited too long */
     BYE,       /* I come to the orderly end */
     GONE,      /* all did: close */
+    CHALLENGE, /* the answer to HELLO where a secret is shared: prove that you know it, as I do */
+    PROOF,     /* here it is */
     MESSAGE_KINDS
 } MessageKind;
 
@@ -59,9 +64,20 @@ typedef struct MessageHead {
 typedef struct Hello {
     uint64_t identity, boot; /* of the run; of the machine */
     int32_t rank, ranks, pid, local_rank;
-    uint32_t port, pad; /* where the rank would listen as deputy */
+    uint32_t port;   /* where the rank would listen as deputy */
+    uint32_t secret; /* has it one? */
+    unsigned char number[SECRET_NUMBER];
     char host[HOST_NAME];
 } Hello;
+
+typedef struct Challenge {
+    unsigned char number[SECRET_NUMBER], proof[SECRET_NUMBER];
+} Challenge;
+
+typedef struct Secret {
+    unsigned char key[SECRET_MOST];
+    int bytes; /* 0: none */
+} Secret;
 
 typedef struct Process { /* one of all ranks */
     int32_t pid, local_rank, host_index, pad;
@@ -107,6 +123,7 @@ typedef struct Bytes {
 typedef struct Link {
     int fd; /* -1: none */
     bool connecting, noted;
+    bool proved;      /* who listens there knows the secret */
     bool unseen, bye; /* must still send SEEN; has sent BYE */
     uint32_t limit;   /* bytes of a message that may come */
     Bytes in, out;
@@ -118,6 +135,12 @@ typedef struct Message {
     uint32_t bytes;
     const char *at;
 } Message;
+
+typedef struct Stranger { /* what one said that has been asked for a proof */
+    bool asked;
+    Hello hello;
+    Challenge challenge;
+} Stranger;
 
 typedef struct PendingCall { /* the chief's: what a rank brought */
     bool there;
@@ -144,9 +167,12 @@ struct TransportWorld {
     int32_t rank, ranks, deputy, locals; /* deputy: -1 when there is one rank */
     Process *process;                    /* [ranks] */
     Link *link;                          /* [ranks]; of most ranks only those of chief and deputy */
-    Link stranger[STRANGERS];            /* who have not said hello */
-    int listener, wake;                  /* sockets that others connect to; eventfd or -1 */
-    struct pollfd *polled;               /* [ranks + STRANGERS + 2] */
+    Link stranger_link[STRANGERS];       /* who have not said hello, or not proved it */
+    Stranger stranger[STRANGERS];
+    Secret secret;
+    Hello greeting;        /* as this rank sent it last */
+    int listener, wake;    /* sockets that others connect to; eventfd or -1 */
+    struct pollfd *polled; /* [ranks + STRANGERS + 2] */
     struct sockaddr_storage deputy_address;
     socklen_t deputy_length;
 
@@ -191,10 +217,13 @@ int link_fill(Link *l); /* 1 when bytes came, 0 when there are none */
 /* 1 and the next whole message, valid until link_drop; 0; or -1 when it is not one of ours. */
 int link_next(Link *l, Message *m);
 void link_drop(Link *l);
+/* Text of another process, in a field of that size: ends it, and escapes what a terminal would
+ * obey. */
+void text_receive(char *text, size_t size);
 
 /* socket.c */
 int socket_listen(const char *address, int32_t port, int *out, char *error);
-int socket_listen_anywhere(uint32_t *port); /* a free port, -1 when there is none */
+int socket_listen_beside(int fd); /* at that connection's own address, a free port; or -1 */
 void socket_adopt(int fd);
 int socket_accept(int listener);
 void socket_options(int fd, int32_t timeout_seconds);
@@ -206,6 +235,16 @@ uint32_t socket_port(int fd);
 
 /* world.c */
 void world_free(World *w);
+
+/* secret.c */
+/* Reads it from the environment, and loads what proves it. */
+int secret_open(Secret *out, char *error);
+void secret_number(unsigned char out[SECRET_NUMBER]);
+/* What a stranger said: 1 and its hello, proved where there is a secret; 0: it is asked for a
+ * proof; -1: it is to be sent away, with the reason if there is one to tell. */
+int secret_hear(World *w, Link *stranger, const Message *m, Hello *out, char *why);
+/* Answers a CHALLENGE; false: who sent it does not know the secret. */
+bool secret_answer(World *w, Link *l, const Message *m);
 
 /* members.c */
 /* What this rank says of itself when it connects. */

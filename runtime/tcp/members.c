@@ -21,7 +21,9 @@ void rank_hello(const World *w, uint32_t port, Hello *out) {
                    .ranks = w->ranks,
                    .pid = (int32_t)getpid(),
                    .local_rank = w->options.local_rank,
-                   .port = port};
+                   .port = port,
+                   .secret = w->secret.bytes > 0};
+    if (w->secret.bytes) secret_number(out->number);
     gethostname(out->host, sizeof out->host - 1);
     boot_identity(&out->boot);
 }

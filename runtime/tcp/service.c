@@ -37,13 +37,13 @@ static bool take(const Message *m, void *out, size_t bytes) {
 
 static bool take_ending(const Message *m, Ending *e) {
     if (!take(m, e, sizeof *e)) return false;
-    e->text[END_TEXT - 1] = 0;
+    text_receive(e->text, END_TEXT);
     return true;
 }
 
 static bool take_stand(const Message *m, Stand *s) {
     if (!take(m, s, sizeof *s)) return false;
-    s->state.label[sizeof s->state.label - 1] = 0;
+    text_receive(s->state.label, sizeof s->state.label);
     return true;
 }
 
@@ -51,7 +51,7 @@ static bool take_call(World *w, int32_t from, const Message *m) {
     Call call;
     if (w->rank != 0 || m->bytes < sizeof call) return false;
     memcpy(&call, m->at, sizeof call);
-    call.label[CALL_LABEL - 1] = 0;
+    text_receive(call.label, CALL_LABEL);
     if (m->bytes - sizeof call != call.bytes) return false;
     calls_take(w, from, &call, m->at + sizeof call);
     return true;
@@ -71,7 +71,8 @@ static bool handle(World *w, int32_t from, const Message *m) {
     Stand stand;
     Beat beat;
     switch (m->kind) {
-    case NOTED: l->noted = from == w->deputy; return l->noted;
+    case CHALLENGE: return from == w->deputy && secret_answer(w, l, m);
+    case NOTED: l->noted = from == w->deputy && (!w->secret.bytes || l->proved); return l->noted;
     case BEAT:
         if (!take(m, &beat, sizeof beat)) return false;
         watch_beat(w, from, &beat);
@@ -145,10 +146,11 @@ static void read_stranger(World *w, Link *l) {
     Message m;
     Hello h;
     int got = link_fill(l), there = got < 0 ? -1 : link_next(l, &m);
+    char why[ERROR_BYTES];
     if (!there) return;
-    if (there > 0 && m.kind == HELLO && take(&m, &h, sizeof h) &&
-        h.identity == w->options.identity && h.ranks == w->ranks && h.rank > 0 &&
-        h.rank < w->ranks && w->rank == w->deputy && h.rank != w->rank &&
+    if (there > 0 && w->rank == w->deputy && !(there = secret_hear(w, l, &m, &h, why))) return;
+    if (there > 0 && w->rank == w->deputy && h.identity == w->options.identity &&
+        h.ranks == w->ranks && h.rank > 0 && h.rank < w->ranks && h.rank != w->rank &&
         w->process[h.rank].pid == h.pid && !link_is_open(&w->link[h.rank])) {
         Link *place = &w->link[h.rank];
         *place = *l;
@@ -176,9 +178,9 @@ static void read_stranger(World *w, Link *l) {
 static void take_stranger(World *w) {
     int fd = socket_accept(w->listener);
     if (fd < 0) return;
-    Link *place = &w->stranger[0];
+    Link *place = &w->stranger_link[0];
     for (int i = 0; i < STRANGERS; i++) {
-        Link *l = &w->stranger[i];
+        Link *l = &w->stranger_link[i];
         if (!link_is_open(l)) {
             place = l;
             break;
@@ -187,6 +189,7 @@ static void take_stranger(World *w) {
     }
     link_close(place);
     link_open(place, fd, sizeof(Hello));
+    w->stranger[place - w->stranger_link].asked = false;
 }
 
 /* A rank needs the deputy only if the chief is lost, so a failed connection to it is not
@@ -200,9 +203,8 @@ static void greet_deputy(World *w) {
     socket_options(fd, w->options.timeout);
     link_open(l, fd, limit);
     l->connecting = true;
-    Hello h;
-    rank_hello(w, 0, &h);
-    link_send(l, HELLO, &h, sizeof h, NULL, 0);
+    rank_hello(w, 0, &w->greeting);
+    link_send(l, HELLO, &w->greeting, sizeof w->greeting, NULL, 0);
 }
 
 /* ---- time */
@@ -211,7 +213,7 @@ static void tick_links(World *w) {
     int32_t limit = w->options.timeout * SLICES_A_SECOND;
     int32_t pause = MAX(1, MIN(SLICES_A_SECOND, limit / 4));
     Beat beat = watch_own_beat(w);
-    for (int i = 0; i < STRANGERS; i++) w->stranger[i].silent++;
+    for (int i = 0; i < STRANGERS; i++) w->stranger_link[i].silent++;
     for (int32_t r = 0; r < w->ranks; r++) {
         Link *l = &w->link[r];
         if (!link_is_open(l)) continue;
@@ -279,7 +281,7 @@ static nfds_t list_polled(World *w) {
     w->polled[n++] = (struct pollfd){.fd = w->wake, .events = POLLIN};
     w->polled[n++] = (struct pollfd){.fd = w->listener, .events = POLLIN};
     for (int i = 0; i < STRANGERS; i++)
-        w->polled[n++] = (struct pollfd){.fd = w->stranger[i].fd, .events = POLLIN};
+        w->polled[n++] = (struct pollfd){.fd = w->stranger_link[i].fd, .events = POLLIN};
     for (int32_t r = 0; r < w->ranks; r++) {
         const Link *l = &w->link[r];
         short events = l->connecting ? POLLOUT : link_has_output(l) ? POLLIN | POLLOUT : POLLIN;
@@ -294,7 +296,8 @@ static void read_polled(World *w) {
     if (p[0].revents && read(w->wake, &count, sizeof count) < 0) count = 0;
     if (p[1].revents) take_stranger(w);
     for (int i = 0; i < STRANGERS; i++)
-        if (p[2 + i].revents && w->stranger[i].fd == p[2 + i].fd) read_stranger(w, &w->stranger[i]);
+        if (p[2 + i].revents && w->stranger_link[i].fd == p[2 + i].fd)
+            read_stranger(w, &w->stranger_link[i]);
     /* The chief's decision before the deputy's before a failure of one's own. */
     for (int32_t r = 0; r < w->ranks; r++) {
         const struct pollfd *q = &p[2 + STRANGERS + r];

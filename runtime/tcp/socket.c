@@ -91,11 +91,22 @@ int socket_listen(const char *address, int32_t port, int *out, char *error) {
     return EXIT_ENVIRONMENT;
 }
 
-int socket_listen_anywhere(uint32_t *port) {
-    int fd = listen_once(NULL, 0, false);
-    if (fd < 0) fd = listen_once(NULL, 0, true);
-    *port = fd < 0 ? 0 : socket_port(fd);
-    return fd;
+static void set_port(struct sockaddr_storage *at, int32_t port) {
+    if (at->ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)(void *)at)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)(void *)at)->sin_port = htons((uint16_t)port);
+}
+
+int socket_listen_beside(int connection) {
+    struct sockaddr_storage at;
+    socklen_t length = sizeof at;
+    if (getsockname(connection, (void *)&at, &length)) return -1;
+    set_port(&at, 0);
+    int fd = socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || (!bind(fd, (void *)&at, length) && !listen(fd, SOMAXCONN))) return fd;
+    close(fd);
+    return -1;
 }
 
 uint32_t socket_port(int fd) {

@@ -202,7 +202,7 @@ static void leave_together(World *w) {
 void world_free(World *w) {
     service_stop(w);
     for (int32_t r = 0; r < w->ranks && w->link; r++) link_close(&w->link[r]);
-    for (int i = 0; i < STRANGERS; i++) link_close(&w->stranger[i]);
+    for (int i = 0; i < STRANGERS; i++) link_close(&w->stranger_link[i]);
     if (w->listener >= 0) close(w->listener);
     if (w->wake >= 0) close(w->wake);
     if (w->word >= 0) close(w->word);

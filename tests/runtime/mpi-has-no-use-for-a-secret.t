@@ -1,0 +1,7 @@
+# RUN: seq 300 > t.txt; %fsdpc compile -q %root/tests/runtime/toy.fsd -o p -n 2; FSDP_SECRET=a-long-secret-of-this-run %fsdp-run -q --transport mpi p
+# A secret that Open MPI would not ask for is refused, not ignored.
+# NEEDS: tool:mpirun build:transport_mpi.so build:device_cpu.so
+==== err
+error: FSDP_SECRET: under transport mpi Open MPI brings the ranks together, and does not know it
+help: env -u FSDP_SECRET -u FSDP_SECRET_FILE fsdp-run ... starts without a secret
+==== exit 1
