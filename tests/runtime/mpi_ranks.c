@@ -181,6 +181,21 @@ static void everything(AxisSet axes) {
     }
 }
 
+/* A rank sees the arenas of its host, which are those of these ranks. */
+static void see_neighbours(int32_t here) {
+    Collective c = {.axes = AXES_WORLD, .purpose = COMM_CONTROL, .sequence = 4 * ROUNDS};
+    int32_t seen = 0;
+    memcpy(arena, &rank, sizeof rank);
+    must(!transport->barrier(context, &c, error), "barrier", &c);
+    for (int32_t r = 0; r < ranks; r++) {
+        const char *its = transport->peer_arena(context, r);
+        seen += its != NULL;
+        must(its || r != rank, "own arena", NULL);
+        must(!its || !memcmp(its, &r, sizeof r), "arena of a neighbour", NULL);
+    }
+    must(seen == here, "neighbours", NULL);
+}
+
 /* The last member of each group brings something else; all of a host's learn it. */
 static void differ(AxisSet axes, int what) {
     MeshGroup g = comm_group(&plan, ranks, axes, rank);
@@ -190,7 +205,7 @@ static void differ(AxisSet axes, int what) {
                     .purpose = what == 0   ? COMM_GATHER
                                : what == 1 ? COMM_REDUCE
                                            : COMM_CONTROL,
-                    .sequence = what < 2 ? ROUNDS : 4 * ROUNDS,
+                    .sequence = what < 2 ? ROUNDS : 4 * ROUNDS + (axes == AXES_WORLD),
                     .n = 1,
                     .buffer = b,
                     .label = "here"};
@@ -245,6 +260,7 @@ int main(int argc, char **argv) {
     must(!transport->arena_alloc(context, ARENA, (void **)&arena, error), "arena", NULL);
     for (AxisSet set = 1; set < 1u << plan.n_axes; set++) everything(set);
     everything(AXES_WORLD);
+    see_neighbours(entry()->local_ranks(world));
     bool one_host = entry()->local_ranks(world) == ranks;
     /* A communicator in which ranks have differed is used no more. */
     for (int what = 0; what < 3 && one_host; what++) differ(1, what);
