@@ -110,13 +110,14 @@ def reaches(result, leaf):
     return any(x is leaf for x in operands_first(result))
 
 
-def gradients(loss, leaves):
-    """How much the loss, an array of one element, moves with each element of the leaves."""
+def gradients(loss, leaves, rounded=lambda d: d):
+    """How much the loss, an array of one element, moves with each element of the leaves; what is
+    added up on the way is `rounded` first."""
     moved = {id(loss): np.ones_like(loss.a)}
     for x in reversed(operands_first(loss)):
         d = moved.get(id(x))
         for parent, back in x.parents if d is not None else ():
-            more = back(d)
+            more = rounded(back(d))
             moved[id(parent)] = moved[id(parent)] + more if id(parent) in moved else more
     return [moved.get(id(x), np.zeros_like(x.a)) for x in leaves]
 
