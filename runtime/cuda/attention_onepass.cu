@@ -16,9 +16,9 @@
  * the sum. The same thread of each block adds to a number, so sums lie as threads have them. A
  * block takes a ticket when it begins, by which it gets its keys, the last keys of a head first: a
  * block that is waited for has begun earlier, in whatever order blocks come, so none waits for ever
- * (one that did would give up and leave a NaN). Under a causal mask a block has the tiles of the
- * one it waits for and some in front of them; where both begin together, a tile has been left when
- * the next block comes to it.
+ * (one that did would give up: a fault of the device, and a NaN, so that no update uses it). Under
+ * a causal mask a block has the tiles of the one it waits for and some in front of them; where both
+ * begin together, a tile has been left when the next block comes to it.
  */
 #include "attention.h"
 #include "warpgroup.h"
@@ -31,6 +31,8 @@ struct Scratch {
     uint32_t *ticket, *given_up, *turn; /* 1; 1; [B, H, query tiles, WARPS] */
     float *sums;                        /* [B, H, query tiles, SUMS / 4, THREADS, 4] */
     int key_tiles, query_tiles;
+    DeviceFault *fault;
+    int op;
 };
 
 /* Shared memory of a block, from a multiple of PANEL_ALIGN on. */
@@ -200,6 +202,11 @@ DEVICE void store_rows(const Heads &x, const float *sums, int64_t b, int64_t hea
     }
 }
 
+DEVICE void give_up(const Scratch &w, float *dq, int64_t tile, int key_tile) {
+    if (w.fault) report_fault(w.fault, w.op, FAULT_STUCK, tile, key_tile, 0); /* none in a trial */
+    dq[0] = NAN;
+}
+
 /* This block's part of a tile's dq, when its turn has come. */
 template <int width>
 DEVICE void add_in_turn(const Attention &a, const Scratch &w, float *dq, int64_t b, Walk at,
@@ -211,7 +218,7 @@ DEVICE void add_in_turn(const Attention &a, const Scratch &w, float *dq, int64_t
     uint32_t *turn = w.turn + tile * WARPS + threadIdx.x / WARP;
     uint32_t mine = (uint32_t)(first_adder - key_tile);
     float *sums = w.sums + tile * TILE_NUMBERS + 4 * threadIdx.x;
-    if (mine > 0 && !turn_wait(turn, mine, w.given_up)) dq[0] = NAN;
+    if (mine > 0 && !turn_wait(turn, mine, w.given_up)) give_up(w, dq, tile, key_tile);
     if (key_tile > 0) {
 #pragma unroll
         for (int i = 0; i < SUMS / 4; i++) {
@@ -395,7 +402,9 @@ template <int width> static int launch_part(const Launch *l, const Attention *a,
                  word + 2,
                  (float *)(scratch + words),
                  (int)key_tiles_of(a),
-                 (int)tiles_of(a)};
+                 (int)tiles_of(a),
+                 l->fault,
+                 (int)l->call->op};
     size_t bytes = sizeof(Shared<width>) + PANEL_ALIGN;
     auto onepass = backward_onepass<width>;
     int code = attention_row_products_bf16(l, a, w.ticket, (int64_t)words / 4);

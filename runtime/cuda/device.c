@@ -517,6 +517,12 @@ static int cuda_synchronize(DeviceContext *c, char *error) {
     if (e) return result(error, "the GPU", e);
     volatile const DeviceFault *f = c->fault;
     if (f->kind == FAULT_NONE) return 0;
+    if (f->kind == FAULT_STUCK)
+        return fail(error, EXIT_RANK,
+                    "%s: a block of its kernel waited for another one, which did not come (tile "
+                    "%lld, keys %lld)\nhelp: start the run again; if this happens again, set "
+                    "FSDP_CUDA_ATTENTION=own",
+                    cuda_op_name(f->op), (long long)f->position, (long long)f->value);
     return fail(error, EXIT_CORRUPT, "%s: %s %lld at position %lld is not below %lld",
                 cuda_op_name(f->op), f->kind == FAULT_ID ? "id" : "target", (long long)f->value,
                 (long long)f->position, (long long)f->limit);

@@ -38,7 +38,7 @@ typedef struct DeviceFault {
     int32_t op, kind; /* 0: none */
     int64_t position, value, limit;
 } DeviceFault;
-enum { FAULT_NONE, FAULT_ID, FAULT_TARGET };
+enum { FAULT_NONE, FAULT_ID, FAULT_TARGET, FAULT_STUCK }; /* STUCK: a block waited in vain */
 
 /* A parameter inside a flat group: where it starts, the factor of its learning rate and its weight
  * decay, STANDARD_DECAY being the optimizer's. */

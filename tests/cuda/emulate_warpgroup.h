@@ -46,8 +46,16 @@ template <int pending> EMULATED inline void warpgroup_wait() {
 }
 inline void shared_for_products() { race_proxy_fence(); }
 
-/* Blocks run one after the other, so a turn that has not come never will. */
+/* Blocks run one after the other, so a turn that has not come never will. With
+ * FSDP_EMULATE_STUCK=N none comes after the first N that a block waits for. */
 EMULATED inline bool turn_wait(const uint32_t *turn, uint32_t wanted, uint32_t *) {
+    static int waits;
+    const char *most = getenv("FSDP_EMULATE_STUCK");
+    if (most && threadIdx.x == 0) waits++;
+    if (most && waits > atoi(most)) {
+        emulate_warp_barrier();
+        return threadIdx.x % 32 != 0;
+    }
     race_atomic(turn, sizeof *turn, __builtin_return_address(0));
     if (*turn != wanted) emulate_fail("a block waits for one that has not begun");
     emulate_warp_barrier();
