@@ -183,7 +183,7 @@ static int choose_device(Run *run) {
 }
 
 static int missing_transport(const Run *run, const char *name) {
-    static const char *const others[] = {"mpi", "nccl"};
+    static const char *const others[] = {"mpi", "nccl", "tcp"};
     const Launch *l = &run->launch;
     char known[64] = "local";
     for (size_t i = 0, n = 5; i < ARRAY_LEN(others); i++)
@@ -205,21 +205,19 @@ static int missing_transport(const Run *run, const char *name) {
 /* What does not go together, said before any rank waits for another. */
 static int check_transport(const Run *run, const char *name, bool many) {
     const Launch *l = &run->launch;
-    bool torchrun = !strcmp(l->launcher, "torchrun"), cpu = run->device->kind == DEVICE_CPU;
-    if (many && torchrun && cpu && !run->options->transport) {
-        fprintf(stderr,
-                "error: torchrun (RANK, WORLD_SIZE) started %d processes, which need transport "
-                "nccl and so device cuda, not %s\n"
-                "help: --device cuda; or, without torchrun, fsdp-run -n %d, or mpirun -n %d "
-                "fsdp-run\n",
-                l->ranks, run->device->name, l->ranks, l->ranks);
-        return EXIT_USER;
-    }
+    bool cpu = run->device->kind == DEVICE_CPU;
     if (strcmp(name, "local") && !transport_known(name)) return missing_transport(run, name);
     if (!strcmp(name, "nccl") && cpu) {
         fprintf(stderr,
                 "error: transport nccl works with device cuda, not %s\n"
                 "help: --device cuda; on CPUs --transport mpi, or local\n",
+                run->device->name);
+        return EXIT_USER;
+    }
+    if (!strcmp(name, "tcp") && !cpu) {
+        fprintf(stderr,
+                "error: transport tcp works with device cpu, not %s\n"
+                "help: on GPUs --transport nccl\n",
                 run->device->name);
         return EXIT_USER;
     }

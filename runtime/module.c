@@ -81,7 +81,8 @@ const char *transport_choice(const Run *run) {
     if (run->options->hosts) return "mpi";
     if (l->ranks == 1) return "local";
     int32_t gpus = count_gpus(run->options->device);
-    if (launch_is_of_processes(l)) return gpus ? "nccl" : "mpi";
+    bool by_mpi = strcmp(l->launcher, "torchrun") && strcmp(l->launcher, "fsdp-run");
+    if (launch_is_of_processes(l)) return gpus ? "nccl" : by_mpi ? "mpi" : "tcp";
     return gpus >= l->ranks && transport_known("nccl") ? "nccl" : "local";
 }
 

@@ -237,7 +237,7 @@ static int complete(Options *o) {
 
 static int apply(Options *o, OptionId id, const char *value) {
     static const char *const devices[] = {"cpu", "cuda", "auto"};
-    static const char *const transports[] = {"local", "nccl", "mpi"};
+    static const char *const transports[] = {"local", "nccl", "mpi", "tcp"};
     static const char *const overlaps[] = {"auto", "on", "off"};
     int64_t x = 0;
     int code = -1;

@@ -28,8 +28,8 @@ static bool has_other_streams(const Plan *p) {
 }
 
 static bool one_thread_issues(const Run *run) {
-    return !run->device->beside || run->test.memory || run->test.streams ||
-           !has_other_streams(run->plan);
+    return run->transport->one_at_a_time || !run->device->beside || run->test.memory ||
+           run->test.streams || !has_other_streams(run->plan);
 }
 
 int overlap_check(const Run *run) {
@@ -40,6 +40,11 @@ int overlap_check(const Run *run) {
                 "error: --overlap on: device %s runs the plan's streams itself, always\n"
                 "help: the option is for device cpu\n",
                 run->device->name);
+    else if (run->transport->one_at_a_time)
+        fprintf(stderr,
+                "error: --overlap on: transport %s has one collective under way at a time\n"
+                "help: --transport mpi, or local\n",
+                run->transport->name);
     else if (run->test.memory || run->test.streams)
         fprintf(stderr, "error: --overlap on and %s: one at a time\n", other);
     else if (!has_other_streams(run->plan))

@@ -84,6 +84,7 @@ typedef struct TransportOptions {
 
 typedef struct Transport {
     const char *name;
+    bool one_at_a_time; /* one collective of a rank under way: --overlap has no use for it */
     int (*open)(const TransportOptions *options, TransportContext **out, char *error);
     void (*close)(TransportContext *c);
     int (*all_gather)(TransportContext *c, const Collective *call, char *error);

@@ -13,7 +13,7 @@ enum { PATIENCE = 10 };
 
 static bool is_group(const World *w, int32_t rank, const Call *c) {
     const MeshGroup *g = &c->group;
-    if (c->kind < CALL_COMPARE || c->kind > CALL_AGREE || c->bytes > SHARE_LIMIT) return false;
+    if (c->kind < CALL_COMPARE || c->kind > CALL_GATHER || c->bytes > SHARE_LIMIT) return false;
     if (g->base < 0 || g->size < 1 || g->size > w->ranks || g->inner < 1 || g->inner > g->size ||
         g->size % g->inner || g->stride < 1 || g->stride > w->ranks || g->outer < 0 ||
         g->outer > w->ranks || g->index < 0 || g->index >= g->size)
@@ -24,10 +24,18 @@ static bool is_group(const World *w, int32_t rank, const Call *c) {
            c->root < w->ranks;
 }
 
+static bool same_group(const MeshGroup *g, const MeshGroup *h) {
+    return g->base == h->base && g->size == h->size && g->inner == h->inner &&
+           g->stride == h->stride && g->outer == h->outer;
+}
+
 static bool same_call(const Call *a, const Call *b) {
-    const MeshGroup *g = &a->group, *h = &b->group;
-    return a->kind == b->kind && a->root == b->root && g->base == h->base && g->size == h->size &&
-           g->inner == h->inner && g->stride == h->stride && g->outer == h->outer;
+    return a->kind == b->kind && a->root == b->root && same_group(&a->group, &b->group);
+}
+
+/* One that is still in a call of another group will come. */
+static bool has_come(const PendingCall *p, const MeshGroup *g) {
+    return p->there && same_group(&p->call.group, g);
 }
 
 static void answer(World *w, const Call *c, const void *bytes, uint32_t n) {
@@ -72,9 +80,9 @@ static void complete(World *w, const Call *call) {
         break;
     }
     case CALL_COMPARE:
-        for (int32_t r = 0; r < c.group.size; r++, n += (uint32_t)sizeof(StartReport))
-            memcpy(w->answer + n, w->pending[mesh_member(&c.group, r)].payload,
-                   sizeof(StartReport));
+    case CALL_GATHER:
+        for (int32_t r = 0; r < c.group.size; r++, n += c.bytes)
+            memcpy(w->answer + n, w->pending[mesh_member(&c.group, r)].payload, c.bytes);
         break;
     }
     answer(w, &c, w->answer, n);
@@ -87,6 +95,9 @@ static bool sizes_agree(const World *w, const Call *c, int32_t rank) {
     if (c->kind == CALL_SHARE)
         return c->group.size == w->ranks && its->value == c->value &&
                its->bytes == (rank == c->root ? its->value : 0);
+    if (c->kind == CALL_GATHER)
+        return its->bytes > 0 && its->bytes == c->bytes &&
+               (uint64_t)c->bytes * (uint64_t)c->group.size <= SHARE_LIMIT;
     return its->bytes == 0;
 }
 
@@ -107,7 +118,7 @@ void calls_take(World *w, int32_t rank, const Call *call, const char *payload) {
         memcpy(p->payload, payload, call->bytes);
     }
     for (int32_t k = 0; k < call->group.size; k++)
-        if (!w->pending[mesh_member(&call->group, k)].there) return;
+        if (!has_come(&w->pending[mesh_member(&call->group, k)], &call->group)) return;
     int32_t first = mesh_member(&call->group, 0);
     const Call *wanted = &w->pending[first].call;
     for (int32_t k = 0; k < call->group.size; k++) {
@@ -183,7 +194,7 @@ void calls_tick(World *w) {
     for (int32_t r = 0; r < w->ranks && w->rank == 0 && !w->over; r++) {
         PendingCall *p = &w->pending[r];
         if (!p->there) continue;
-        int64_t most = (int64_t)limit * (p->call.kind == CALL_AGREE ? PATIENCE : 1);
+        int64_t most = (int64_t)limit * (p->call.kind < CALL_AGREE ? 1 : PATIENCE);
         if (++p->slices >= most) too_late(w, r);
     }
 }

@@ -24,7 +24,7 @@ enum {
     HOST_NAME = 64,
     END_TEXT = 1024,
     CALL_LABEL = 128,
-    SHARE_LIMIT = 1 << 20,
+    SHARE_LIMIT = TCP_GATHER_BYTES,
     RANKS_LIMIT = 1 << 16,
     STRANGERS = 32,
     SECRET_NUMBER = 32, /* bytes of a random number, and of a hash */
@@ -101,7 +101,7 @@ typedef struct Stand { /* where a rank is, and since when */
     int32_t slices, pad;
 } Stand;
 
-typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE } CallKind;
+typedef enum CallKind { CALL_COMPARE, CALL_SHARE, CALL_AGREE, CALL_GATHER } CallKind;
 typedef struct Call { /* followed by `bytes` of payload from those who give some */
     int32_t kind, root;
     MeshGroup group; /* index: of who sends it */

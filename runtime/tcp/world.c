@@ -97,6 +97,12 @@ int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char
     return call(w, &c, bytes, bytes, (uint32_t)n, label, error);
 }
 
+int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, size_t n, void *out,
+               const char *label, char *error) {
+    Call c = {.kind = CALL_GATHER, .group = *group, .value = n, .bytes = (uint32_t)n};
+    return call(w, &c, bytes, out, (uint32_t)(n * (size_t)group->size), label, error);
+}
+
 /* A rank that ends because of what it learns must not be gone before the others know the same: a
  * second round shows that all have the answer, and the chief stays until the others are gone. */
 int tcp_compare(TransportWorld *w, const StartReport *mine, StartReport *all, char *error) {

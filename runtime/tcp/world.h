@@ -52,6 +52,11 @@ void tcp_watch(TransportWorld *w, const WorldEvents *events);
 /* `bytes` of member `root` of the whole world, on all ranks. */
 int tcp_share(TransportWorld *w, int32_t root, void *bytes, size_t n, const char *label,
               char *error);
+/* `n` bytes of each member of the group, on all of them in the members' order; n times the members
+ * may be TCP_GATHER_BYTES. */
+enum { TCP_GATHER_BYTES = 1 << 20 };
+int tcp_gather(TransportWorld *w, const MeshGroup *group, const void *bytes, size_t n, void *out,
+               const char *label, char *error);
 /* *out = the largest `mine` among the members of the group. */
 int tcp_agree(TransportWorld *w, const MeshGroup *group, uint64_t mine, uint64_t *out,
               const char *label, char *error);

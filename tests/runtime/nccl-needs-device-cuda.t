@@ -19,5 +19,5 @@ error: transport nccl works with device cuda, not cpu
 help: --device cuda; on CPUs --transport mpi, or local
 error: transport nccl works with device cuda, not cpu
 help: --device cuda; on CPUs --transport mpi, or local
-error: torchrun (RANK, WORLD_SIZE) started 2 processes, which need transport nccl and so device cuda, not cpu
-help: --device cuda; or, without torchrun, fsdp-run -n 2, or mpirun -n 2 fsdp-run
+error: torchrun says rank 1 of 2, but LOCAL_RANK is not set
+help: LOCAL_RANK is the number of this process on its host, from 0; it chooses the GPU

@@ -14,8 +14,9 @@ train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; opti
 ==== err
 error: transport nccl is not in this build of fsdp-run, which has local
 help: --transport local runs all ranks as threads of one process: fsdp-run -n 2
-error: torchrun (RANK, WORLD_SIZE) started 2 processes, which need transport nccl and so device cuda, not cpu
-help: --device cuda; or, without torchrun, fsdp-run -n 2, or mpirun -n 2 fsdp-run
+error: transport tcp is not in this build of fsdp-run, which has local
+note: torchrun and device cpu go with transport tcp
+help: --transport local runs all ranks as threads of one process: fsdp-run -n 2
 error: transport mpi is not in this build of fsdp-run, which has local
 help: --transport local runs all ranks as threads of one process: fsdp-run -n 2
 ==== exit 2

@@ -1,0 +1,207 @@
+/* Transport `tcp`: the collectives of a plan on CPUs, between processes that meet over TCP. It is
+ * for launchers that MPI does not know, such as torchrun: a cluster's command can be rehearsed
+ * without GPUs.
+ *
+ * All data goes through rank 0, a piece at a time, as host collectives (calls.c): no fast way, and
+ * no memory beside one piece. Sums are those of the device in rank order, so the bits are those of
+ * transport local. A rank has one host collective under way, so a collective begins when the one
+ * before it is over.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interface.h"
+#include "world.h"
+
+struct TransportContext {
+    TransportOptions o;
+    TransportWorld *world;
+    char *piece;          /* [members][bytes of a piece] */
+    pthread_mutex_t look; /* over what the world's thread reads; held for a moment */
+    uint64_t finished, begun;
+    Collective now;
+};
+
+static void state(void *user, RankState *out) {
+    TransportContext *c = user;
+    pthread_mutex_lock(&c->look);
+    *out = (RankState){.finished = c->finished,
+                       .waits = c->begun > c->finished,
+                       .axes = c->now.axes,
+                       .purpose = c->now.purpose,
+                       .sequence = c->now.sequence};
+    snprintf(out->label, sizeof out->label, "%s", collective_label(&c->now));
+    pthread_mutex_unlock(&c->look);
+    if (!c->o.pulse) return;
+    out->beats = atomic_load(&c->o.pulse->beats);
+    out->writing = atomic_load(&c->o.pulse->writing) > 0;
+}
+
+static void ended(void *user) { (void)user; }
+
+static int open_context(const TransportOptions *o, TransportContext **out, char *error) {
+    TransportContext *c = calloc(1, sizeof *c);
+    if (c) c->piece = malloc(TCP_GATHER_BYTES);
+    if (!c || !c->piece) {
+        free(c);
+        snprintf(error, ERROR_BYTES, "no memory for the transport");
+        return EXIT_ENVIRONMENT;
+    }
+    c->o = *o;
+    c->world = o->shared;
+    pthread_mutex_init(&c->look, NULL);
+    WorldEvents events = {.state = state, .ended = ended, .user = c};
+    tcp_watch(c->world, &events);
+    *out = c;
+    return 0;
+}
+
+static void close_context(TransportContext *c) {
+    tcp_watch(c->world, NULL);
+    pthread_mutex_destroy(&c->look);
+    free(c->piece);
+    free(c);
+}
+
+static void begin(TransportContext *c, const Collective *call) {
+    pthread_mutex_lock(&c->look);
+    c->now = *call;
+    c->begun++;
+    pthread_mutex_unlock(&c->look);
+}
+
+static void end(TransportContext *c) {
+    pthread_mutex_lock(&c->look);
+    c->finished++;
+    c->now.label = NULL;
+    pthread_mutex_unlock(&c->look);
+}
+
+/* One collective of one buffer, cut into pieces of its elements. */
+typedef struct Step {
+    TransportContext *c;
+    const Collective *call;
+    const CommBuffer *buffer;
+    MeshGroup group;
+    int64_t width, most; /* bytes of an element; elements of a piece */
+    char *error;
+} Step;
+
+/* n elements of every member from `first` on, into the pieces. */
+static int gather(const Step *s, int64_t first, int64_t n) {
+    const char *from = (const char *)s->buffer->in + first * s->width;
+    return tcp_gather(s->c->world, &s->group, from, (size_t)(n * s->width), s->c->piece,
+                      collective_label(s->call), s->error);
+}
+
+static void keep(const Step *s, int32_t member, int64_t at, int64_t n) {
+    memcpy((char *)s->buffer->out + at * s->width, s->c->piece + member * n * s->width,
+           (size_t)(n * s->width));
+}
+
+static int sum(const Step *s, int64_t at, int64_t n) {
+    const void *from[s->group.size];
+    for (int32_t k = 0; k < s->group.size; k++) from[k] = s->c->piece + k * n * s->width;
+    return s->c->o.device->reduce(s->c->o.context, s->call->stream, s->buffer->dtype,
+                                  (char *)s->buffer->out + at * s->width, from, s->group.size, n,
+                                  s->error);
+}
+
+static int gather_step(const Step *s, int64_t at, int64_t n) {
+    int code = gather(s, at, n);
+    for (int32_t k = 0; k < s->group.size && !code; k++)
+        keep(s, k, k * s->buffer->elements + at, n);
+    return code;
+}
+
+static int scatter_step(const Step *s, int64_t at, int64_t n) {
+    int code = 0;
+    for (int32_t k = 0; k < s->group.size && !code; k++) {
+        code = gather(s, k * s->buffer->elements + at, n);
+        if (!code && k == s->group.index) code = sum(s, at, n);
+    }
+    return code;
+}
+
+static int reduce_step(const Step *s, int64_t at, int64_t n) {
+    int code = gather(s, at, n);
+    return code ? code : sum(s, at, n);
+}
+
+static int broadcast_step(const Step *s, int64_t at, int64_t n) {
+    int code = gather(s, at, n);
+    if (!code) keep(s, s->call->root, at, n);
+    return code;
+}
+
+static int each(TransportContext *c, const Collective *call,
+                int (*step)(const Step *s, int64_t at, int64_t n), char *error) {
+    Step s = {.c = c,
+              .call = call,
+              .group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank),
+              .error = error};
+    int code = 0;
+    begin(c, call);
+    for (uint32_t i = 0; i < call->n; i++) {
+        s.buffer = &call->buffer[i];
+        s.width = (int64_t)dtype_bytes(s.buffer->dtype);
+        s.most = TCP_GATHER_BYTES / s.group.size / s.width;
+        for (int64_t at = 0; at < s.buffer->elements && !code; at += s.most)
+            code = step(&s, at, MIN(s.most, s.buffer->elements - at));
+    }
+    end(c);
+    return code;
+}
+
+static int all_gather(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, gather_step, error);
+}
+static int reduce_scatter(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, scatter_step, error);
+}
+static int all_reduce(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, reduce_step, error);
+}
+static int broadcast(TransportContext *c, const Collective *call, char *error) {
+    return each(c, call, broadcast_step, error);
+}
+
+static int agree(TransportContext *c, const Collective *call, uint64_t mine, uint64_t *out,
+                 char *error) {
+    MeshGroup group = comm_group(c->o.plan, c->o.ranks, call->axes, c->o.rank);
+    return tcp_agree(c->world, &group, mine, out, collective_label(call), error);
+}
+
+static int barrier(TransportContext *c, const Collective *call, char *error) {
+    uint64_t none;
+    return agree(c, call, 0, &none, error);
+}
+
+/* Nobody waits in a way that tcp_fail does not end. */
+static void abort_context(TransportContext *c) { (void)c; }
+
+static const Transport transport = {.name = "tcp",
+                                    .one_at_a_time = true,
+                                    .open = open_context,
+                                    .close = close_context,
+                                    .all_gather = all_gather,
+                                    .reduce_scatter = reduce_scatter,
+                                    .all_reduce = all_reduce,
+                                    .broadcast = broadcast,
+                                    .barrier = barrier,
+                                    .agree = agree,
+                                    .abort = abort_context};
+
+static const TransportModule module = {.abi = MODULE_INTERFACE,
+                                       .transport = &transport,
+                                       .join = tcp_join,
+                                       .compare = tcp_compare,
+                                       .describe = tcp_describe,
+                                       .local_ranks = tcp_local_ranks,
+                                       .fail = tcp_fail,
+                                       .leave = tcp_leave};
+
+__attribute__((visibility("default"))) const TransportModule *fsdp_transport(void);
+const TransportModule *fsdp_transport(void) { return &module; }
