@@ -169,7 +169,9 @@ static void schedules_are_those_of_the_fixtures(void **state) {
     s.beta2 = 0.8;
     s.beta2_decay = -0.5;
     s.seed = (uint64_t)5 << 32 | 6;
+    memset(step, 0x55, sizeof step);
     step_state_fill(&s, 10, 1, 2, 77, 1, step);
+    assert_true(step[STEP_LOSS_SCALE] == 0 && step[STEP_SLOTS - 1] == 0);
     assert_true(step[STEP_BIAS1] == 1 - pow(0.9, 2) && step[STEP_MICRO] == 2);
     assert_true(step[STEP_SEED_LOW] == 6 && step[STEP_SEED_HIGH] == 5 && step[STEP_SLOT] == 1);
     assert_true(step[STEP_FIRST_SAMPLE] == 77 && step[STEP_INDEX] == 1);
