@@ -40,4 +40,4 @@ disk full 2
     note: this is rank 1 (process); 1 of 2 ranks could start
     error: cannot open data file none.txt: No such file or directory
     help: paths of data are looked up from the working folder; --data train=PATH names another file
-    error: rank 0 (process): cannot write /dev/full: No space left on device
+    error: rank 0 (process): cannot write the log /dev/full: No space left on device

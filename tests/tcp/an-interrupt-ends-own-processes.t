@@ -20,6 +20,8 @@ begin; kill -KILL $pid; wait $pid 2>wait; echo "killed: $?, left $(left $1)"
 interrupted: 130, summaries 1, weights, left 0
 device cuda, transport nccl, 3 ranks of 1 thread
 launcher fsdp-run: rank 0 of 3, local rank 0 of 3
+interrupted: finishing this step, then saving the weights; a second Ctrl-C ends the run at once
 interrupted after a whole step; the weights are in weights
 twice: 130, summaries 0, left 0
+interrupted: finishing this step, then saving the weights; a second Ctrl-C ends the run at once
 killed: 137, left 0

@@ -28,7 +28,7 @@ error: cannot open data file none.txt: No such file or directory
 help: paths of data are looked up from the working folder; --data train=PATH names another file
     2
 disk full
-error: rank 0 (process): cannot write /dev/full: No space left on device
+error: rank 0 (process): cannot write the log /dev/full: No space left on device
     2
 another count
 error: p was compiled for 3 ranks, and -n asks for 2
