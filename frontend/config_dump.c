@@ -12,7 +12,7 @@ static const char *setting_text(Model *m, const Setting *s) {
         if (!s->expression) return NULL;
         return node_text(m->arena, s->expression);
     }
-    if (!s->expression && !s->key->standard) return NULL;
+    if (!s->expression && !s->key->standard && s->value.kind == VALUE_NONE) return NULL;
     return value_text(m->arena, &s->value);
 }
 

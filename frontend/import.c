@@ -268,6 +268,28 @@ static void unknown(Importer *i, const ImportEntry *e, bool known) {
     diag_emit(&d);
 }
 
+static bool gives(const Importer *i, const char *key) {
+    const char *value = value_at(i->in, key);
+    return value && is_number(value);
+}
+
+/* What it is together with is known when the ranks are: policy.c. */
+static void set_micro_batch(Importer *i, const ImportEntry *e) {
+    double samples = strtod(e->text, NULL);
+    if (!(samples >= 1 && samples <= MOST_COUNT && samples == (double)(int64_t)samples)) {
+        Diag d = diag_at(i->m->ds, E_import_value, e->span, "%s cannot be `%s`", e->key, e->text);
+        diag_help(&d, "it is a whole number of samples, at least 1");
+        diag_emit(&d);
+        return;
+    }
+    i->m->micro_batch = (MicroBatch){.samples = (int64_t)samples,
+                                     .with_batch = gives(i, "train_batch_size"),
+                                     .with_accumulate = gives(i, "gradient_accumulation_steps"),
+                                     .key = e->key,
+                                     .from = model_place(i->m, e->span),
+                                     .span = e->span};
+}
+
 static void import_one(Importer *i, ImportEntry *e) {
     bool known;
     const ImportRow *row = find_row(i, e, &known);
@@ -275,13 +297,14 @@ static void import_one(Importer *i, ImportEntry *e) {
         unknown(i, e, known);
         return;
     }
-    e->became = row->action == IMPORT_SETS ? fill_in(i, e, row->text) : row->text;
+    e->became = fill_in(i, e, row->text);
     e->idle = row->action == IMPORT_IDLE;
     if (row->action == IMPORT_SETS) set_all(i, e, row->text);
+    if (row->action == IMPORT_MICRO) set_micro_batch(i, e);
     if (row->action != IMPORT_REFUSES) return;
     Diag d =
         diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key, e->text);
-    diag_help(&d, "%s", row->text);
+    diag_help(&d, "%s", e->became);
     diag_emit(&d);
 }
 

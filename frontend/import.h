@@ -7,7 +7,7 @@
 typedef struct ImportRow {
     ImportFormat format;
     const char *key, *when, *values;
-    enum { IMPORT_SETS, IMPORT_PART, IMPORT_IDLE, IMPORT_REFUSES } action;
+    enum { IMPORT_SETS, IMPORT_MICRO, IMPORT_PART, IMPORT_IDLE, IMPORT_REFUSES } action;
     const char *text;
 } ImportRow;
 extern const ImportRow import_table[];

@@ -94,6 +94,15 @@ typedef struct Import {
     VEC(ImportEntry) entries;
 } Import;
 
+/* The samples of a rank and micro-batch, as DeepSpeed has them: train.batch or train.accumulate
+ * follows, or all three agree. */
+typedef struct MicroBatch {
+    int64_t samples;                  /* 0: not given */
+    bool with_batch, with_accumulate; /* the file gives these too */
+    const char *key, *from;
+    Span span;
+} MicroBatch;
+
 enum { MAX_EVALUATION_DEPTH = 500 };
 
 /* The default of an argument, evaluated. */
@@ -114,6 +123,7 @@ typedef struct Model {
     VEC(Requirement) requirements;
     VEC(Directive) directives;
     VEC(Import) imports;
+    MicroBatch micro_batch;
     const Node *hf_config;  /* the section `config hf`, or NULL */
     const Node *root_class; /* right side of `model =` */
     uint32_t main_file, next_order;

@@ -590,9 +590,50 @@ static void resolve_length(Model *m, Settings *s) {
     diag_emit(&d);
 }
 
+static bool is_given(const Setting *s, bool in_file) {
+    return in_file || (s->expression && !strcmp(s->from, "-s"));
+}
+
+static void follow(Setting *s, const MicroBatch *from, int64_t value) {
+    s->value = value_int(from->span, value);
+    s->from = from->from;
+    s->span = from->span;
+}
+
+/* batch = the samples of a rank and micro-batch x accumulate x ranks: what is not given follows. */
+static bool resolve_micro_batch(Model *m, int64_t ranks) {
+    const MicroBatch *micro = &m->micro_batch;
+    Setting *batch = model_setting(m, "train", "batch");
+    Setting *accumulate = model_setting(m, "train", "accumulate");
+    bool with_batch = is_given(batch, micro->with_batch);
+    int64_t in_call, times = MAX(integer(m, "train", "accumulate"), 1);
+    int64_t samples = integer(m, "train", "batch");
+    if (!micro->samples || batch->value.kind == VALUE_ERROR ||
+        accumulate->value.kind == VALUE_ERROR)
+        return true;
+    if (__builtin_mul_overflow(micro->samples, ranks, &in_call)) in_call = INT64_MAX;
+    if (!with_batch) {
+        if (__builtin_mul_overflow(in_call, times, &samples)) samples = INT64_MAX;
+        follow(batch, micro, samples);
+    } else if (!is_given(accumulate, micro->with_accumulate) && samples % in_call == 0) {
+        follow(accumulate, micro, samples / in_call);
+    } else if (samples / in_call != times || samples % in_call) {
+        Diag d = diag_at(m->ds, E_batch_divides, micro->span,
+                         "%s = %lld does not fit batch = %lld, accumulate = %lld and %lld rank%s",
+                         micro->key, (long long)micro->samples, (long long)samples,
+                         (long long)times, (long long)ranks, ranks == 1 ? "" : "s");
+        diag_help(&d, "batch = %s x accumulate x ranks; -n says how many ranks there are",
+                  micro->key);
+        diag_emit(&d);
+        return false;
+    }
+    return true;
+}
+
 static void resolve_batch(Model *m, Policy *p, Settings *s) {
     const Setting *batch = model_setting(m, "train", "batch");
     s->ranks = mesh_extent(&p->mesh, mesh_sample_axes(&p->mesh));
+    bool fits = resolve_micro_batch(m, s->ranks);
     s->micro_batches = p->micro_batches = MAX(integer(m, "train", "accumulate"), 1);
     s->batch = count(m, "train", "batch");
     int64_t share = s->ranks * s->micro_batches;
@@ -608,11 +649,12 @@ static void resolve_batch(Model *m, Policy *p, Settings *s) {
         diag_emit(&d);
     }
     if (!s->batch) s->batch = share;
-    if (s->batch % share) {
+    if (fits && s->batch % share) {
         int64_t below = s->batch / share * share;
         Diag d = diag_at(m->ds, E_batch_divides, batch->span.file ? batch->span : batch->value.span,
-                         "batch = %lld does not divide by %lld ranks x %lld micro-batches",
-                         (long long)s->batch, (long long)s->ranks, (long long)s->micro_batches);
+                         "batch = %lld is not divisible by %lld rank%s x %lld micro-batch%s",
+                         (long long)s->batch, (long long)s->ranks, s->ranks == 1 ? "" : "s",
+                         (long long)s->micro_batches, s->micro_batches == 1 ? "" : "es");
         if (below)
             diag_help(&d, "sizes that do: %lld, %lld, %lld", (long long)below,
                       (long long)(below + share), (long long)(below + 2 * share));

@@ -4,7 +4,7 @@
 shard { mesh = (dp = 3) }
 train { batch = 16; accumulate = 2 }
 ==== err
-error[E0319]: batch = 16 does not divide by 3 ranks x 2 micro-batches
+error[E0319]: batch = 16 is not divisible by 3 ranks x 2 micro-batches
  --> m.fsd:2:9
   |
 2 | train { batch = 16; accumulate = 2 }

@@ -9,6 +9,7 @@ tests/frontend/imports.txt; where a row changes on purpose it is copied there.
 """
 import ast
 import json
+import re
 import subprocess
 import sys
 
@@ -18,7 +19,7 @@ ZERO = "zero_optimization."
 BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
            {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
            {ZERO + "stage": "3", ZERO + "offload_param.device": "cpu"},
-           {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"}]
+           {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"}, {"scheduler.type": "auto"}]
 
 # What a value needs to be one at all.
 WITH = {"optimizer.params.nesterov": {"optimizer.params.momentum": "0.9"}}
@@ -82,6 +83,11 @@ def file_for(rows, row, names, word, condition):
     return None
 
 
+def filled(text, key, keys):
+    text = re.sub(r"\$\{([^:]*):([^}]*)\}", lambda m: keys.get(m[1], m[2]), text)
+    return text.replace("$", keys[key])
+
+
 def nested(keys):
     out = {}
     for key, value in keys.items():
@@ -101,8 +107,8 @@ def right(fsdpc, row, key, keys):
     command += ["--mesh", "dp=6"] if "shard.reshard = $" in row[5] else []  # 3 divides it
     done = subprocess.run(command, capture_output=True, text=True)
     if row[4] == "REFUSES":
-        said = f"{key} = {keys[key]} cannot be had here" in done.stderr and row[5] in done.stderr
-        return done.returncode == 1 and said
+        said = [f"{key} = {keys[key]} cannot be had here", filled(row[5], key, keys)]
+        return done.returncode == 1 and all(text in done.stderr for text in said)
     if done.returncode:
         return False
     config = json.loads(done.stdout)
@@ -111,6 +117,9 @@ def right(fsdpc, row, key, keys):
         return entry.get("idle") in (row[5], "it is empty")
     if row[4] == "PART":
         return entry.get("became") == row[5]
+    if row[4] == "MICRO":
+        return (entry.get("became") == filled(row[5], key, keys)
+                and config["train"]["batch"]["from"].startswith("f:"))
     if "${" not in row[5] and entry["became"] != row[5].replace("$", keys[key]):
         return False
     for setting in entry["became"].split("; "):
@@ -122,7 +131,7 @@ def right(fsdpc, row, key, keys):
 
 def line_of(row, key, keys, condition):
     with_it = f" where {condition} is {keys[condition]}" if keys.get(condition) else ""
-    became = {"SETS": row[5], "PART": "is part of another key", "IDLE": "means nothing",
+    became = {"SETS": row[5], "MICRO": row[5], "PART": "is part of another key", "IDLE": "means nothing",
               "REFUSES": "is refused"}[row[4]]
     return f"{row[0].lower()} {key} {keys[key]}{with_it}: {became}"
 
