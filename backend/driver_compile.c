@@ -39,8 +39,11 @@ Frontend *driver_load(Driver *d, const char *file, const PassInfo *last, bool wh
                               .to_plan = whole};
     *status = EXIT_USER;
     if (!known_pass(d, o->print_after)) return NULL;
+    diag_hold(&d->diags);
     Frontend *f = frontend_open(&d->diags, file, &compile);
-    if (!frontend_elaborate(f)) {
+    bool right = frontend_elaborate(f);
+    diag_release(&d->diags);
+    if (!right) {
         *status = f->exit_code;
         return NULL;
     }

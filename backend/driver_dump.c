@@ -54,7 +54,10 @@ static Frontend *open_model(Driver *d, const char *file) {
                               .n_set = (int)o->sets.n,
                               .ranks = o->ranks,
                               .mesh = o->mesh};
-    return frontend_open(&d->diags, file, &compile);
+    diag_hold(&d->diags);
+    Frontend *f = frontend_open(&d->diags, file, &compile);
+    diag_release(&d->diags);
+    return f;
 }
 
 int driver_names_help(Driver *d) {

@@ -156,6 +156,33 @@ void diag_emit(Diag *d) {
         render_json(d, &out);
     else
         diag_render_text(d, severity, &out);
-    ds->write(ds->write_context, out.at, out.n);
+    if (ds->holding) {
+        HeldDiag held = {d->span, ds->held.n, arena_strndup(ds->arena, out.at, out.n)};
+        vec_push(ds->arena, &ds->held, held);
+    } else {
+        ds->write(ds->write_context, out.at, out.n);
+    }
     buf_free(&out);
+}
+
+void diag_hold(DiagSet *ds) { ds->holding = true; }
+
+static int by_place(const void *left, const void *right) {
+    const HeldDiag *a = left, *b = right;
+    uint32_t places[][2] = {{a->at.file - 1, b->at.file - 1}, /* no place is the largest */
+                            {a->at.line, b->at.line},
+                            {a->at.col, b->at.col},
+                            {a->order, b->order}};
+    for (size_t i = 0; i < ARRAY_LEN(places); i++)
+        if (places[i][0] != places[i][1]) return places[i][0] < places[i][1] ? -1 : 1;
+    return 0;
+}
+
+void diag_release(DiagSet *ds) {
+    ds->holding = false;
+    if (ds->held.n) qsort(ds->held.at, ds->held.n, sizeof *ds->held.at, by_place);
+    for (uint32_t i = 0; i < ds->held.n; i++)
+        if (!i || strcmp(ds->held.at[i].text, ds->held.at[i - 1].text))
+            ds->write(ds->write_context, ds->held.at[i].text, strlen(ds->held.at[i].text));
+    ds->held.n = 0;
 }

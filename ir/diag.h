@@ -49,6 +49,13 @@ typedef struct DiagInfo {
 
 extern const DiagInfo diag_info[DIAG_COUNT];
 
+/* A rendered message that waits, and its place. */
+typedef struct HeldDiag {
+    Span at;
+    uint32_t order;
+    const char *text;
+} HeldDiag;
+
 typedef struct DiagSet {
     Arena *arena;
     VEC(SourceFile) files; /* [0] is the empty "no place" file */
@@ -61,6 +68,8 @@ typedef struct DiagSet {
     int errors, warnings;
     int raised;                       /* of the errors those that are warnings by nature */
     bool ends_with[EXIT_CORRUPT + 1]; /* an error with this exit code was reported */
+    bool holding;                     /* messages wait in `held` for diag_release */
+    VEC(HeldDiag) held;
     /* Where rendered text goes; default writes to stderr. */
     void (*write)(void *context, const char *text, size_t n);
     void *write_context;
@@ -92,6 +101,10 @@ void diag_more(Diag *d, const char *format, ...) __attribute__((format(printf, 2
 void diag_note(Diag *d, Span at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void diag_help(Diag *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void diag_emit(Diag *d); /* renders now and counts */
+/* Between these messages wait. They are then written in the order of their places, those without a
+ * place last, and equal ones once. */
+void diag_hold(DiagSet *ds);
+void diag_release(DiagSet *ds);
 /* What a code is under the set's choices. */
 DiagSeverity diag_severity(const DiagSet *ds, DiagCode code);
 /* -W: `no-NAME`, `NAME`, `error`, `error=NAME`, where NAME is that of a warning or its code. false:

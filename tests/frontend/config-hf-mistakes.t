@@ -11,25 +11,6 @@ module Net {
 }
 model = Net
 ==== err
-error[E0304]: section `config hf` is given twice
- --> net.fsd:3:1
-  |
-3 | config hf { n = 1 }
-  | ^^^^^^
-note: it is given here too
- --> net.fsd:2:1
-  |
-2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
-  | ^^^^^^
-
-error[E0302]: there is no section `config gpt`
- --> net.fsd:4:1
-  |
-4 | config gpt { n = 1 }
-  | ^^^^^^^^^^
-  |
-  = help: `config hf` holds what config.json says; `config` without a name, constants
-
 error[E0304]: key `n` is given twice
  --> net.fsd:2:20
   |
@@ -68,5 +49,24 @@ error[E0208]: `normal` needs `std`
   |                                                                              ^^^^^^
   |
   = help: normal(mean: real = 0, std: real)
+
+error[E0304]: section `config hf` is given twice
+ --> net.fsd:3:1
+  |
+3 | config hf { n = 1 }
+  | ^^^^^^
+note: it is given here too
+ --> net.fsd:2:1
+  |
+2 | config hf { n = D; n = 2; require D > 1; w = widht; f = adamw(1); deep { b = normal } }
+  | ^^^^^^
+
+error[E0302]: there is no section `config gpt`
+ --> net.fsd:4:1
+  |
+4 | config gpt { n = 1 }
+  | ^^^^^^^^^^
+  |
+  = help: `config hf` holds what config.json says; `config` without a name, constants
 
 ==== exit 1

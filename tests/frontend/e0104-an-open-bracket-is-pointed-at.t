@@ -17,20 +17,20 @@ error[E0101]: unexpected `@`, expected `(` or `[` or `,` or `]`
  --> m.fsd:2:18
 note: `[` opened here is not closed yet
  --> m.fsd:2:12
-error[E0104]: `]` closes nothing
- --> m.fsd:9:18
 error[E0104]: `{` is not closed
   --> m.fsd:8:10
 note: `}` is missing before `model`
   --> m.fsd:10:1
 error[E0104]: `]` closes nothing
-  --> m.fsd:11:23
-error[E0104]: `(` is not closed
-  --> m.fsd:11:21
-note: `)` is missing before this `}`
-  --> m.fsd:11:25
+ --> m.fsd:9:18
 error[E0104]: `(` is not closed
   --> m.fsd:11:17
 note: `)` is missing before this `}`
   --> m.fsd:11:25
+error[E0104]: `(` is not closed
+  --> m.fsd:11:21
+note: `)` is missing before this `}`
+  --> m.fsd:11:25
+error[E0104]: `]` closes nothing
+  --> m.fsd:11:23
 ==== exit 1

@@ -21,17 +21,6 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4 }
 ==== err
-error[E0204]: a parameter of experts can only be the weight or bias of `linear`
-  --> m.fsd:5:29
-   |
- 5 |   forward(x) = down(dropout(up(x) * scale, 0.1))
-   |                             ^^^^^^^^^^^^^
-note: in Expert.forward, called here
-  --> m.fsd:14:27
-   |
-14 |     return linear(combine(experts(dispatch(x, idx)), idx, p), head.weight)
-   |                           ^^^^^^^^^^^^^^^^^^^^^^^^^
-
 error[E0208]: `dropout` inside of experts would depend on the order of their rows
   --> m.fsd:5:21
    |
@@ -39,6 +28,17 @@ error[E0208]: `dropout` inside of experts would depend on the order of their row
    |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^
    |
    = help: apply it before `dispatch` or after `combine`
+note: in Expert.forward, called here
+  --> m.fsd:14:27
+   |
+14 |     return linear(combine(experts(dispatch(x, idx)), idx, p), head.weight)
+   |                           ^^^^^^^^^^^^^^^^^^^^^^^^^
+
+error[E0204]: a parameter of experts can only be the weight or bias of `linear`
+  --> m.fsd:5:29
+   |
+ 5 |   forward(x) = down(dropout(up(x) * scale, 0.1))
+   |                             ^^^^^^^^^^^^^
 note: in Expert.forward, called here
   --> m.fsd:14:27
    |

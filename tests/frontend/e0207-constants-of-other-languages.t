@@ -21,6 +21,12 @@ error[E0207]: there is no name `None` here
 error[E0207]: there is no name `math` here
  --> m.fsd:1:48
   = help: functions have no prefix: sqrt(..)
+error[E0207]: there is no name `True` here
+ --> m.fsd:4:30
+  = help: write true
+error[E0207]: there is no function or module `uniform` here
+ --> m.fsd:5:18
+  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
 error[E0209]: a name has no field `txt`
  --> m.fsd:9:21
   = help: the name of a file stands in double quotes
@@ -30,10 +36,4 @@ error[E0310]: train.clip takes a number or none, this is a name
 error[E0313]: train.on_nan cannot be `Stop`
   --> m.fsd:10:99
    = help: did you mean `stop`?
-error[E0207]: there is no name `True` here
- --> m.fsd:4:30
-  = help: write true
-error[E0207]: there is no function or module `uniform` here
- --> m.fsd:5:18
-  = help: initial values are zeros, ones, normal(std) and normal(mean, std)
 ==== exit 1

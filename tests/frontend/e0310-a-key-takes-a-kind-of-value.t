@@ -15,6 +15,12 @@ error[E0310]: train.steps takes an integer or none, this is a number
 1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
   |                                  ^^^
 
+error[E0310]: train.clip takes a number or none, this is a truth value
+ --> m.fsd:1:46
+  |
+1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
+  |                                              ^^^^
+
 error[E0310]: train.optimizer takes a call, this is an integer
  --> m.fsd:1:64
   |
@@ -22,11 +28,5 @@ error[E0310]: train.optimizer takes a call, this is an integer
   |                                                                ^
   |
   = help: `fsdpc help train.optimizer` has an example
-
-error[E0310]: train.clip takes a number or none, this is a truth value
- --> m.fsd:1:46
-  |
-1 | train { batch = "eight"; steps = 1.5; clip = true; optimizer = 3 }
-  |                                              ^^^^
 
 ==== exit 1

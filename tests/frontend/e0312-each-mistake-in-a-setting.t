@@ -22,8 +22,8 @@ error[E0390]: `master` of `bf16` = bf16 is known but not in this version
 error[E0310]: `reduce` of `f32` takes f32 or bf16, this is an integer
 error[E0313]: train.precision cannot be `bf17`
   = help: did you mean `bf16`?
-error[E0310]: data.order takes a name, this is a call
-error[E0207]: `gelu` is a function of tensors: it is called in methods
 error[E0312]: `size` needs `elements`
   = help: size(elements: int, leaf: list of names = [])
 error[E0310]: each element of `leaf` of `size` takes a name, this is a string
+error[E0310]: data.order takes a name, this is a call
+error[E0207]: `gelu` is a function of tensors: it is called in methods

@@ -5,14 +5,6 @@ train { optimizer = admw(lr = 1e-3); on_nan = halt }
 shard { strategy = ful }
 data { order = suffle }
 ==== err
-error[E0313]: data.order cannot be `suffle`
- --> m.fsd:3:16
-  |
-3 | data { order = suffle }
-  |                ^^^^^^
-  |
-  = help: did you mean `shuffle`?
-
 error[E0313]: train.optimizer cannot be `admw`
  --> m.fsd:1:21
   |
@@ -36,5 +28,13 @@ error[E0313]: shard.strategy cannot be `ful`
   |                    ^^^
   |
   = help: did you mean `full`?
+
+error[E0313]: data.order cannot be `suffle`
+ --> m.fsd:3:16
+  |
+3 | data { order = suffle }
+  |                ^^^^^^
+  |
+  = help: did you mean `shuffle`?
 
 ==== exit 1

@@ -11,9 +11,6 @@ model = Net
 data { train = synthetic_tokens(vocab = V); length = 4 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = 2; optimizer = AdamW(lr = 1) }
 ==== out
-error[E0313]: train.optimizer cannot be `AdamW`
- --> m.fsd:9:89
-  = help: did you mean `adamw`?
 error[E0217]: there is no module `embedding`
  --> m.fsd:3:9
   = help: did you mean `Embedding`?
@@ -24,4 +21,7 @@ error[E0208]: module Linear takes no argument `Bias`
 error[E0207]: there is no name `q` here
  --> m.fsd:5:38
   = help: there is: ids, B, T, wte, head, D, V
+error[E0313]: train.optimizer cannot be `AdamW`
+ --> m.fsd:9:89
+  = help: did you mean `adamw`?
 ==== exit 1

@@ -15,6 +15,8 @@ names hf { "wte.wieght" = "a"; "n.*" = "n.*^T"; "head.*" = "x"; "wte.*" = "x" }
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets) }
 ==== out
+error[E0317]: `wte.weight` and `head.weight` have the same checkpoint name x
+  --> m.fsd:11:1
 error[E0317]: "wte.wieght" matches no parameter
   --> m.fsd:11:12
    = help: did you mean `wte.weight`?
@@ -22,6 +24,4 @@ error[E0317]: `n.weight` is stored transposed (^T), but has 1 axis
   --> m.fsd:11:32
 error[E0317]: `n.bias` is stored transposed (^T), but has 1 axis
   --> m.fsd:11:32
-error[E0317]: `wte.weight` and `head.weight` have the same checkpoint name x
-  --> m.fsd:11:1
 ==== exit 1

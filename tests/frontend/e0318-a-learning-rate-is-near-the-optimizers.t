@@ -14,7 +14,7 @@ train {
 }
 ==== out
 error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
-error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
   --> m.fsd:10:24
+error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
 error[E0318]: a learning rate is at most 1e+30 times the optimizer's, 1e-30
   --> m.fsd:10:24

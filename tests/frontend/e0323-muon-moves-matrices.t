@@ -16,8 +16,8 @@ error[E0323]: Muon moves matrices, and `norm.weight` is f32[4]
    = help: name matrices alone, or give the others a group with muon = false before it
 error[E0323]: Muon moves matrices, and `norm.bias` is f32[4]
    = help: name matrices alone, or give the others a group with muon = false before it
-error[E0318]: adamw_lr needs an lr above 0
 error[E0323]: Muon moves matrices, and `norm.weight` is f32[4]
    = help: name matrices alone, or give the others a group with muon = false before it
 error[E0323]: Muon moves matrices, and `norm.bias` is f32[4]
    = help: name matrices alone, or give the others a group with muon = false before it
+error[E0318]: adamw_lr needs an lr above 0

@@ -11,12 +11,13 @@ train { loss = cross_entropy(model(x), y); batch = 2; optimizer = sgd(lr = 0)
   "a.*" = frozen; "a.weight" = group(weight_decay = 0); "c.weight" = frozen
   "b.*" = group(lr = 0.1); "b.weight" = grup(lr = 1); "*" = 3; "a.*" = frozen }
 ==== out
-error[E0304]: path `a.*` is given twice
- --> m.fsd:9:64
-note: it is given here too
- --> m.fsd:8:3
 warning[W0305]: lr = 0: the weights never change
  --> m.fsd:7:67
+error[E0323]: "a.weight" matches only parameters that directives before it match
+ --> m.fsd:8:19
+error[E0323]: "c.weight" matches no parameter
+ --> m.fsd:8:57
+  = help: did you mean `a.weight`?
 error[E0318]: a group has a learning rate, and the optimizer's is 0
  --> m.fsd:9:22
   = help: give the optimizer the lr that the other parameters have
@@ -25,9 +26,8 @@ error[E0313]: a path in section train is `frozen` or a group(..)
   = help: did you mean `group`?
 error[E0313]: a path in section train is `frozen` or a group(..)
  --> m.fsd:9:61
-error[E0323]: "a.weight" matches only parameters that directives before it match
- --> m.fsd:8:19
-error[E0323]: "c.weight" matches no parameter
- --> m.fsd:8:57
-  = help: did you mean `a.weight`?
+error[E0304]: path `a.*` is given twice
+ --> m.fsd:9:64
+note: it is given here too
+ --> m.fsd:8:3
 ==== exit 1

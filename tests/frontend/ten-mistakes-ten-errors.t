@@ -20,18 +20,18 @@ data { train = synthetic_tokens(vocab = V); lenght = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 4; steps = "ten"; optimizer = adamw(betta = 0.9) }
 shard { mesh = (dp = 2); strategy = ful; prefetch = -1 }
 ==== out
-error[E0301]: section data has no key `lenght`
-   = help: did you mean `length`?
 error[E0303]: there is no config name `Dim`
-error[E0310]: train.steps takes an integer or none, this is a string
-error[E0312]: `adamw` has no argument `betta`
-error[E0313]: shard.strategy cannot be `ful`
-   = help: did you mean `full`?
-error[E0311]: shard.prefetch is at least 0, this is -1
 error[E0207]: there is no name `yes` here
 error[E0217]: there is no module `Linaer`
   = help: did you mean `Linear`?
 error[E0207]: there is no function or module `normaal` here
   = help: did you mean `normal`?
 error[E0214]: module Block has two fields `fc`
+error[E0301]: section data has no key `lenght`
+   = help: did you mean `length`?
+error[E0310]: train.steps takes an integer or none, this is a string
+error[E0312]: `adamw` has no argument `betta`
+error[E0313]: shard.strategy cannot be `ful`
+   = help: did you mean `full`?
+error[E0311]: shard.prefetch is at least 0, this is -1
 ==== exit 1

@@ -17,13 +17,13 @@ warning[W0305]: lr = 0: the weights never change
 no-W0301:
 warning[W0305]: lr = 0: the weights never change
 error:
-error[W0305]: lr = 0: the weights never change
 error[W0301]: config name `unused` is never used
+error[W0305]: lr = 0: the weights never change
 no-unused-config,error:
 error[W0305]: lr = 0: the weights never change
 error=zero-lr:
-error[W0305]: lr = 0: the weights never change
 warning[W0301]: config name `unused` is never used
+error[W0305]: lr = 0: the weights never change
 ==== err
 error[E0503]: `-W` knows no warning `no-such`
   = help: `fsdpc help warnings` lists them

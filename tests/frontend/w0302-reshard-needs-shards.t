@@ -12,13 +12,13 @@ shard { strategy = none; unit = Linear; reshard = true; prefetch = 2; gather = b
         "fc.0" = reshard(false); "fc.0.*" = replicate; "fc.1.*" = gather(bf16) }
 ==== out
 warning[W0302]: strategy = none: reshard has no effect
-warning[W0302]: strategy = none: reshard_root has no effect
-warning[W0302]: strategy = none: gather has no effect
 warning[W0302]: strategy = none: prefetch has no effect
+warning[W0302]: strategy = none: gather has no effect
 warning[W0302]: strategy = none: replicate_below has no effect
 warning[W0302]: strategy = none: reshard has no effect
 warning[W0302]: strategy = none: replicate has no effect
 warning[W0302]: strategy = none: gather has no effect
+warning[W0302]: strategy = none: reshard_root has no effect
 warning[W0302]: strategy = none: hold has no effect
 1 | shard.hold=true
 warning[W0302]: strategy = states: hold has no effect

@@ -80,10 +80,10 @@ error[E0207]: there is no function or module `pow` here
   = help: write x ** 2
 error[E0207]: there is no function or module `softcap` here
   = help: write c * tanh(x / c)
-error[E0207]: there is no name `inf` here
-  = help: a number large enough, such as 1e30, does the same in a softmax
 error[E0207]: there is no function or module `masked_fill` here
   = help: write where(seen, x, -1e30)
+error[E0207]: there is no name `inf` here
+  = help: a number large enough, such as 1e30, does the same in a softmax
 error[E0204]: `as` needs a tensor, this is an integer
   = help: `as` binds closer than `*` and `+`: (x * y) as [..]
 error[E0204]: `as` needs a tensor, this is an integer
