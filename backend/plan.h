@@ -446,6 +446,9 @@ static inline bool plan_is_whole(const Plan *p, const PlanGroup *g) {
     return whole;
 }
 
+/* dump_advice.c: what makes its arena smaller, by what leads the peak on that device. */
+const char *plan_advice(const Plan *p, DeviceKind device, Arena *a);
+
 /* How many of a unit's groups are split, and so gathered; the others are whole on every rank. */
 static inline uint32_t plan_split_groups(const Plan *p, const PlanUnit *u) {
     uint32_t n = 0;

@@ -602,6 +602,15 @@ static int summarise(const Run *run, int code) {
     return code ? code : written;
 }
 
+/* remedy NULL: a smaller arena. */
+static int report_shortage(const Run *run, int code, const char *what, const char *remedy) {
+    Arena *a = arena_new();
+    if (!remedy) remedy = plan_advice(run->plan, (DeviceKind)run->device->kind, a);
+    fprintf(stderr, "error: %s\nhelp: %s\n", what, remedy);
+    arena_free(a);
+    return code;
+}
+
 /* A device that is too small is said before the ranks meet. */
 static int check_device_room(const Run *run) {
     const PlanSettings *s = run->plan->settings;
@@ -611,12 +620,7 @@ static int check_device_room(const Run *run) {
     if (!run->device->fits) return 0;
     int code = run->device->fits(&device, s->workspace_bytes[run->device->kind], error);
     if (!code) return 0;
-    fprintf(stderr,
-            "error: %s\n"
-            "help: a smaller train.batch, more train.accumulate, more ranks or smaller units need "
-            "less; so does a smaller preset\n",
-            error);
-    return code;
+    return report_shortage(run, code, error, NULL);
 }
 
 /* The memory of this machine, before any rank takes of it. On several hosts, what a lost one means
@@ -627,7 +631,7 @@ static int check_host_room(const Run *run) {
     HostRoom room = room_of(run);
     uint64_t available = machine_available_bytes("");
     int code = room_check(&room, available, text);
-    if (code) return report(code, text);
+    if (code) return report_shortage(run, code, text, room_remedy(&room, available));
     bool takes = room.arena || room.offloaded || room.copy;
     if (!speaks(run) || !run->saver || l->local_ranks == l->ranks || !takes || !available) return 0;
     room_for_twice(&room, l->ranks, available, text, sizeof text);

@@ -36,15 +36,14 @@ static uint64_t needed(const HostRoom *r, int32_t ranks) {
     return times(one, ranks);
 }
 
-/* What makes them fit. */
-static const char *remedy(const HostRoom *r, uint64_t available) {
+const char *room_remedy(const HostRoom *r, uint64_t available) {
     HostRoom direct = *r, filed = *r;
     direct.copy = filed.offloaded = 0;
     if (r->copy && needed(&direct, r->ranks) <= available)
         return "compile with -s checkpoint.snapshot=direct, which takes no copy";
     if (r->arena && r->offloaded && needed(&filed, r->ranks) <= available)
         return "path = \"folder\" in shard.offload keeps what is offloaded in a file there";
-    return "a smaller train.batch, more train.accumulate, more ranks or smaller units need less";
+    return r->arena ? NULL : "shard.offload may name less, more machines share what is offloaded";
 }
 
 /* As people compare sizes, and to the byte; small ones to the byte alone. */
@@ -77,10 +76,9 @@ int room_check(const HostRoom *r, uint64_t available, char *error) {
     if (r->ranks > 1)
         snprintf(ranks, sizeof ranks, ", %s for the %d ranks on this machine", amount(all).text,
                  r->ranks);
-    snprintf(error, ERROR_BYTES,
-             "the plan needs an arena of %s%s%s%s%s; %s are available\nhelp: %s",
+    snprintf(error, ERROR_BYTES, "the plan needs an arena of %s%s%s%s%s; %s are available",
              amount(r->arena).text, r->ranks > 1 ? " a rank" : "", away, beside, ranks,
-             amount(available).text, remedy(r, available));
+             amount(available).text);
     return EXIT_ENVIRONMENT;
 }
 

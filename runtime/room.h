@@ -17,6 +17,8 @@ typedef struct HostRoom { /* bytes a rank */
 HostRoom room_of(const Run *run);
 /* EXIT_ENVIRONMENT where they do not fit. available: machine_available_bytes, 0 = not known. */
 int room_check(const HostRoom *r, uint64_t available, char *error);
+/* What makes them fit; NULL: a smaller arena. */
+const char *room_remedy(const HostRoom *r, uint64_t available);
 /* Do the ranks of a lost host fit beside those of this one? `all`: of the run. The text says so,
  * with both numbers. */
 bool room_for_twice(const HostRoom *r, int32_t all, uint64_t available, char *text, size_t size);

@@ -12,7 +12,7 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 4; optimizer = adamw(lr = 0.01); eval_every = none }
 ==== out
 error: GPU 0 is too small: the plan's arena takes 33632000 bytes (0.03 GiB) for each of the 2 ranks that share it, libraries about 0.00 GiB more; 60000000 bytes (0.06 GiB) of its 0.06 GiB are free
-help: a smaller train.batch, more train.accumulate, more ranks or smaller units need less; so does a smaller preset
+help: workspaces of kernels are 100 % of the peak: more train.accumulate or a smaller train.batch
 exit 2
 error: cannot open data file t.txt: No such file or directory
 help: paths of data are looked up from the working folder; --data train=PATH names another file

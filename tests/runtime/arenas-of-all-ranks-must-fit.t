@@ -15,4 +15,4 @@ train { loss = cross_entropy(model(inputs), targets); batch = 8; steps = 1; opti
 shard { strategy = none }
 ==== out
 error: the plan needs an arena of N GiB (N bytes) a rank, N GiB (N bytes) for the 8 ranks on this machine; N GiB (N bytes) are available
-help: a smaller train.batch, more train.accumulate, more ranks or smaller units need less
+help: gradients are 50 % of the peak: shard.strategy = grads or full splits them, smaller units (shard.unit) reduce them in smaller parts; parameters are 50 % of the peak: shard.strategy = full and more ranks split them, shard.offload = (params = cpu) keeps them in host memory
