@@ -35,16 +35,16 @@ note[W0311]: a.yaml: these keys mean nothing here: fsdp_config.fsdp_offload_para
   seed = 6000000000.0
     train.seed = 6000000000
 ==== err
-error[E0311]: train.clip is at least 0, this is -1
- --> b.json: gradient_clipping:1:14
-  |
-1 | train.clip = -1
-  |              ^^
-
 error[E0311]: shard.bucket is at least 1, this is -1
  --> b.json: zero_optimization.reduce_bucket_size:1:16
   |
 1 | shard.bucket = -1
   |                ^^
+
+error[E0311]: train.clip is at least 0, this is -1
+ --> b.json: gradient_clipping:1:14
+  |
+1 | train.clip = -1
+  |              ^^
 
 ==== exit 1

@@ -19,7 +19,8 @@ ZERO = "zero_optimization."
 BESIDES = [{}, {CLASSES: "Block", "fsdp_config.fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP"},
            {"fsdp_config.fsdp_min_num_params": "5"}, {"fp16.enabled": "true"},
            {ZERO + "stage": "3", ZERO + "offload_param.device": "cpu"},
-           {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"}, {"scheduler.type": "auto"}]
+           {ZERO + "offload_optimizer.device": "cpu"}, {"optimizer.params.weight_decay": "0.1"},
+           {"scheduler.type": "auto"}]
 
 # What a value needs to be one at all.
 WITH = {"optimizer.params.nesterov": {"optimizer.params.momentum": "0.9"}}
@@ -131,7 +132,8 @@ def right(fsdpc, row, key, keys):
 
 def line_of(row, key, keys, condition):
     with_it = f" where {condition} is {keys[condition]}" if keys.get(condition) else ""
-    became = {"SETS": row[5], "MICRO": row[5], "PART": "is part of another key", "IDLE": "means nothing",
+    became = {"SETS": row[5], "MICRO": row[5], "PART": "is part of another key",
+              "IDLE": "means nothing",
               "REFUSES": "is refused"}[row[4]]
     return f"{row[0].lower()} {key} {keys[key]}{with_it}: {became}"
 
