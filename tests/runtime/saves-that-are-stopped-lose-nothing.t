@@ -15,9 +15,9 @@ data { train = text("t.txt"); length = 5 }
 train { loss = cross_entropy(model(inputs), targets); batch = 6; steps = 4; optimizer = sgd(lr = 0.1) }
 ==== out
 nothing to file, killed: killed refused
-nothing to file, disk full: done w2, kept w2
+nothing to file, disk full: kept w2
 file to file, killed: killed w1
-file to file, disk full: done w2, kept w2
+file to file, disk full: kept w2
 nothing to parts, killed: killed refused, killed w2
 nothing to parts, disk full: done w2, kept w2
 one to parts, killed: killed w1, killed w2
