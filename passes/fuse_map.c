@@ -6,13 +6,14 @@
  * formula.
  *
  * One walk gathers clusters: an op that computes a function of scalar.def joins the clusters of its
- * operands, which become one by that, or else the last cluster that reads an operand of its shape.
- * A cluster has one shape, unit and phase, and is as large as formula.h allows. Where rows of the
- * last axis are neither short nor long, their sums, means and extremes belong to it, and what is
- * computed of these: values of its shape with a last axis of one entry; then it ends with the
- * module that they are in. It stands where its last op stood, so that all its operands are there;
- * nothing outside of it may read one of its values before that place, nor may anything take an
- * operand's memory. No circle of clusters can arise: what reads a cluster stands after it.
+ * operands, which become one by that, or else the last cluster that reads an operand of its shape,
+ * of MOST_READS_BACK reads before it: the walk is linear in the uses of a value. A cluster has one
+ * shape, unit and phase, and is as large as formula.h allows. Where rows of the last axis are
+ * neither short nor long, their sums, means and extremes belong to it, and what is computed of
+ * these: values of its shape with a last axis of one entry; then it ends with the module that they
+ * are in. It stands where its last op stood, so that all its operands are there; nothing outside of
+ * it may read one of its values before that place, nor may anything take an operand's memory. No
+ * circle of clusters can arise: what reads a cluster stands after it.
  *
  * What takes an axis apart or puts parts of it together (the moves of scalar.def) belongs to a
  * cluster as well, if that can be computed as pieces of one axis (pieces.h): then its values have
@@ -42,6 +43,8 @@
 #include "passes.h"
 #include "rewrite.h"
 
+enum { MOST_READS_BACK = 8 };
+
 typedef struct Cluster {
     uint32_t n;
     uint32_t place;         /* in the program: of one of its ops */
@@ -53,7 +56,11 @@ typedef struct Map {
     Rewrite r;
     Graph *g;
     uint32_t *first_read,
-        *read;          /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
+        *read,          /* read[first_read[v] .. first_read[v + 1]): places of v's readers */
+        *walked,        /* by value: how many of these the walk has passed */
+        *late,          /* by value: how many of these are not of forward */
+        *taken;         /* by value: the first of these that takes its memory */
+    bool *early;        /* by value: a cluster may read it that stands before its op that does */
     uint32_t *member;   /* by op: row of clusters + 1 */
     uint32_t *borrower; /* by op: row of the cluster that computes it again + 1 */
     VEC(Cluster) clusters;
@@ -219,7 +226,10 @@ static uint32_t first_reader(const Map *m, const Cluster *c, ValueId v) {
     const OpId *list = m->g->programs.at[m->r.program].ops.at;
     uint32_t first = UINT32_MAX;
     for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++)
-        if (reads_outside(m, c, id, m->read[i])) first = MIN(first, place_of(m, list[m->read[i]]));
+        if (reads_outside(m, c, id, m->read[i])) {
+            first = MIN(first, place_of(m, list[m->read[i]]));
+            if (!m->early[v]) break;
+        }
     return first;
 }
 
@@ -264,19 +274,6 @@ static bool find_place(const Map *m, Cluster *c) {
     for (uint32_t k = c->n; k-- > 0;) {
         c->place = m->r.position[c->op[k]];
         if (c->place < before) return k + 1 == c->n || may_be_early(m, c, c->place);
-    }
-    return false;
-}
-
-/* Does an op before `place` take the memory of v? */
-static bool is_taken(const Map *m, ValueId v, uint32_t place) {
-    const OpId *list = m->g->programs.at[m->r.program].ops.at;
-    for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++) {
-        const Op *op = op_of(m, list[m->read[i]]);
-        for (uint32_t j = 0; m->read[i] < place && j < op->n_out; j++) {
-            int k = op_alias_must(op, j);
-            if (k >= 0 && op_info[op->kind].alias != ALIAS_VIEW && op->in[k] == v) return true;
-        }
     }
     return false;
 }
@@ -358,7 +355,7 @@ static bool draft(const Map *m, const Cluster *c, Draft *d) {
             if (!take_operand(m, c, d, op->in[a])) return false;
     }
     for (uint32_t i = 0; i < d->formula.n_in; i++)
-        if (is_taken(m, d->in[i], c->place)) return false;
+        if (m->taken[d->in[i]] < c->place) return false;
     return draft_steps(m, c, d) && moves_fit(m, c, d);
 }
 
@@ -405,12 +402,12 @@ static bool join(Map *m, Cluster *own, uint32_t to) {
     return true;
 }
 
-/* Clusters that read v and are not far back are candidates for an op that reads it too. */
-static bool join_reader(Map *m, Cluster *own, ValueId v, uint32_t before) {
+/* The clusters that read v last are candidates for an op that reads it too. */
+static bool join_reader(Map *m, Cluster *own, ValueId v) {
     const OpId *list = m->g->programs.at[m->r.program].ops.at;
-    for (uint32_t i = m->first_read[v + 1]; i-- > m->first_read[v];) {
-        uint32_t other = m->member[list[m->read[i]]];
-        if (m->read[i] < before && other && join(m, own, other - 1)) return true;
+    for (uint32_t k = 0; k < MIN(m->walked[v], MOST_READS_BACK); k++) {
+        uint32_t other = m->member[list[m->read[m->first_read[v] + m->walked[v] - 1 - k]]];
+        if (other && join(m, own, other - 1)) return true;
     }
     return false;
 }
@@ -424,10 +421,20 @@ static void gather(Map *m, OpId id) {
         if (other && !holds(&own, m->g->values.at[op->in[a]].def)) join(m, &own, other - 1);
     }
     for (uint32_t a = 0; own.n == 1 && a < op->n_in; a++)
-        if (type_same_dims(type_at(m, op->in[a]), shape_of(m, op)))
-            join_reader(m, &own, op->in[a], m->r.position[id]);
+        if (type_same_dims(type_at(m, op->in[a]), shape_of(m, op))) join_reader(m, &own, op->in[a]);
     vec_push(m->g->scratch, &m->clusters, own);
-    for (uint32_t k = 0; k < own.n; k++) m->member[own.op[k]] = m->clusters.n;
+    for (uint32_t k = 0; k < own.n; k++) {
+        const Op *one = op_of(m, own.op[k]);
+        m->member[own.op[k]] = m->clusters.n;
+        for (uint32_t a = 0; own.place < m->r.position[own.op[k]] && a < one->n_in; a++)
+            m->early[one->in[a]] = true;
+    }
+}
+
+static void walk(Map *m, OpId id) {
+    const Op *op = op_of(m, id);
+    gather(m, id);
+    for (uint32_t a = 0; a < op->n_in; a++) m->walked[op->in[a]]++;
 }
 
 /* Is every axis of the cluster's shape an axis of an operand? */
@@ -484,13 +491,21 @@ static bool can_keep(const Map *m, const Cluster *c, ValueId v) {
            dtype_bytes(t->dtype) <= dtype_bytes(one->dtype);
 }
 
+/* Does an op that is not of forward read v outside of the cluster? */
+static bool is_kept_elsewhere(const Map *m, const Cluster *c, ValueId v) {
+    uint32_t own = 0;
+    for (uint32_t k = 0; k < c->n; k++) {
+        const Op *op = op_of(m, c->op[k]);
+        for (uint32_t a = 0; a < op->n_in; a++) own += op->phase != PHASE_FORWARD && op->in[a] == v;
+    }
+    return m->late[v] > own;
+}
+
 /* Is v, which the cluster reads, an op of forward that costs little to compute again, and saves
  * memory? */
 static bool can_borrow(const Map *m, const Cluster *c, const Draft *d, ValueId v) {
     const Op *op = maker(m, v), *own = op_of(m, c->op[c->n - 1]);
-    const OpId *list = m->g->programs.at[m->r.program].ops.at;
     const Type *shape = shape_of_all(m, c);
-    bool kept = false, forward = false;
     if (!is_computed_again(op->kind) || !can_join(m, op) || op->phase != PHASE_FORWARD ||
         own->phase != PHASE_BACKWARD || op->unit != own->unit)
         return false;
@@ -506,14 +521,7 @@ static bool can_borrow(const Map *m, const Cluster *c, const Draft *d, ValueId v
         kept_instead += !is_row_of(type_at(m, op->in[a]), shape);
     }
     if (kept_instead > !is_row_of(type_at(m, v), shape)) return false;
-    for (uint32_t i = m->first_read[v]; i < m->first_read[v + 1]; i++) {
-        OpId reader = list[m->read[i]];
-        if (op_of(m, reader)->phase == PHASE_FORWARD)
-            forward = true;
-        else
-            kept |= !holds(c, reader);
-    }
-    return forward && !kept;
+    return m->late[v] < m->first_read[v + 1] - m->first_read[v] && !is_kept_elsewhere(m, c, v);
 }
 
 /* Takes operand i of d into the cluster, if that can be. */
@@ -545,15 +553,12 @@ static bool borrow_one(Map *m, uint32_t cluster, Draft *d, const Draft *but) {
 
 /* Bytes of forward that the cluster reads, and nothing else of backward. */
 static int64_t kept_bytes(const Map *m, const Cluster *c, const Draft *d) {
-    const OpId *list = m->g->programs.at[m->r.program].ops.at;
     int64_t sum = 0;
     for (uint32_t i = 0; i < d->formula.n_in; i++) {
         ValueId v = d->in[i];
         const Op *op = maker(m, v);
-        bool elsewhere = op->phase != PHASE_FORWARD || !op_info[op->kind].launched;
-        for (uint32_t k = m->first_read[v]; k < m->first_read[v + 1]; k++)
-            elsewhere |=
-                op_of(m, list[m->read[k]])->phase != PHASE_FORWARD && !holds(c, list[m->read[k]]);
+        bool elsewhere =
+            op->phase != PHASE_FORWARD || !op_info[op->kind].launched || is_kept_elsewhere(m, c, v);
         if (!elsewhere) sum += type_elements(type_at(m, v)) * dtype_bytes(type_at(m, v)->dtype);
     }
     return sum;
@@ -624,20 +629,35 @@ static void drop_constants(Map *m) {
     }
 }
 
+/* Notes the reader at `position` of operand k. */
+static void note_reader(Map *m, const Op *op, uint32_t k, uint32_t position) {
+    ValueId v = op->in[k];
+    m->read[m->first_read[v] + --m->r.readers[v]] = position;
+    m->late[v] += op->phase != PHASE_FORWARD;
+    for (uint32_t j = 0; j < op->n_out; j++) {
+        int taken = op_alias_must(op, j);
+        if (taken >= 0 && op_info[op->kind].alias != ALIAS_VIEW && op->in[taken] == v)
+            m->taken[v] = position;
+    }
+}
+
 static void list_readers(Map *m) {
     const Program *p = &m->g->programs.at[m->r.program];
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->ops.n; i++) n += op_of(m, p->ops.at[i])->n_in;
     m->first_read = arena_array(m->g->scratch, uint32_t, m->g->values.n + 2);
     m->read = arena_array(m->g->scratch, uint32_t, n + 1);
-    for (uint32_t v = 0; v < m->g->values.n; v++)
+    m->walked = arena_array(m->g->scratch, uint32_t, m->g->values.n + 1);
+    m->early = arena_array(m->g->scratch, bool, m->g->values.n + 1);
+    m->late = arena_array(m->g->scratch, uint32_t, m->g->values.n + 1);
+    m->taken = arena_array(m->g->scratch, uint32_t, m->g->values.n + 1);
+    for (uint32_t v = 0; v < m->g->values.n; v++) {
         m->first_read[v + 1] = m->first_read[v] + m->r.readers[v];
+        m->taken[v] = UINT32_MAX;
+    }
     for (uint32_t i = p->ops.n; i-- > 0;) {
         const Op *op = op_of(m, p->ops.at[i]);
-        for (uint32_t k = op->n_in; k-- > 0;) {
-            ValueId v = op->in[k];
-            m->read[m->first_read[v] + --m->r.readers[v]] = i;
-        }
+        for (uint32_t k = op->n_in; k-- > 0;) note_reader(m, op, k, i);
     }
 }
 
@@ -648,7 +668,7 @@ bool pass_fuse_map(Graph *g) {
         m.borrower = arena_array(g->scratch, uint32_t, g->ops.n + 1);
         list_readers(&m);
         for (uint32_t i = 0; i < g->programs.at[k].ops.n; i++)
-            gather(&m, g->programs.at[k].ops.at[i]);
+            walk(&m, g->programs.at[k].ops.at[i]);
         for (uint32_t i = 0; i < m.clusters.n; i++) borrow(&m, i);
         for (uint32_t i = 0; i < m.clusters.n; i++) replace(&m, &m.clusters.at[i]);
         drop_constants(&m);
