@@ -15,6 +15,6 @@ cross_entropy: sum and count of -log softmax(logits)[target] + z lse^2 over targ
 
 levels: model train shard comm sched
 attributes:
-  ignore        integer: the target that does not count
+  ignore        integer from -2147483648 to 2147483647: the target that does not count
   z             real, at least 0: weight of the squared log-sum-exp in the loss
 linear                   x[..., D] w[O, D] b[O]? -> y[..., O:]
