@@ -26,7 +26,7 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 400; o
 shard { unit = Linear }
 ==== out
 restart 1 of 5: the run failed in the middle
-error: mpirun ended with exit code 1,
-help: mpirun -n 2 fsdp-run ... shows what mpirun says
+error: mpirun ended the run with exit code 1: a host or its ranks are gone,
+help: see whether the hosts answer, then start the run again
 restart 2 of 5: the run failed before its first step
 3

@@ -24,7 +24,8 @@ PASSES = ["fuse", "fuse_gelu", "fuse_backward", "pad", "fuse_norm", "fuse_loss",
 FEW = [("f32", "none", 1, 1), ("bf16(master = f32)", "0.01", 3, 1), ("f32", "0.01", 3, 2),
        ("bf16(master = f32)", "none", 1, 2)]
 ALL = list(itertools.product(("f32", "bf16(master = f32)"), ("none", "0.01"), (1, 3), (1, 2)))
-NPY = ["train.batch=12", 'data.train=npy(x="x.npy",y="y.npy")', 'data.val=none']
+NPY = ["train.batch=12", 'data.train=npy(x="x.npy",y="y.npy")', 'data.val=none',
+       'train.metric=none']
 # Widths that end in the middle of vectors; a vocabulary that bf16 pads.
 MODELS = {
     "gpt-text": ["L=2", "D=24", "H=3", "seq=10", "vocab=257", "train.batch=12",
