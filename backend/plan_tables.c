@@ -272,7 +272,7 @@ static int read_names(Reading *r) {
                 plan_string(p, p->params[row].name));
         FAIL_IF(n->flags & PARAM_IN_PARTS &&
                     (n->flags & PARAM_TRANSPOSED || row >= p->n_params || p->params[row].n_alias),
-                "name %llu of the further names tables is one of no tensor", (Llu)i);
+                "name %llu of the further names names no tensor", (Llu)i);
     }
     return read_stored(r);
 }

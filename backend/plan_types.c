@@ -425,7 +425,7 @@ static const char *check(const Instr *s, BoundSignature *b) {
     if (!signature_fits(b, op, s->n_in, s->x, s->n_out, s->y)) return b->fault;
     const char *fault = rules[op].rule ? rules[op].rule(s) : NULL;
     if (!fault && op_flops(op, &s->in->attr, (int)s->n_in, s->x, (int)s->n_out, s->y) > MOST_FLOPS)
-        return "nobody can do that much work";
+        return "exceeds the limit of 2^54 FLOPs";
     return fault;
 }
 

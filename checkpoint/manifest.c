@@ -453,7 +453,7 @@ int ck_manifest_parse(CkContents *c, Arena *a, const char *path, const char *tex
     if (bytes >= FIRST_BYTES)
         first_line(first, hash_bytes(text + FIRST_BYTES, bytes - FIRST_BYTES, 0));
     if (bytes < FIRST_BYTES || memcmp(text, first, FIRST_BYTES))
-        return corrupt(&p, "it is damaged: its hash is another one");
+        return corrupt(&p, "checksum mismatch");
     json_error_t fault;
     json_t *o = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &fault);
     int code = json_is_object(o) ? read_contents(&p, o) : corrupt(&p, "it is no JSON object");

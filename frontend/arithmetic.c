@@ -140,7 +140,9 @@ ConstValue arithmetic_binary(DiagSet *ds, const Node *e, const ConstValue *l, co
     if ((op[0] == '=' || op[0] == '!') && truth && (value_is_number(l) || value_is_number(r))) {
         Diag d =
             diag_at(ds, E_not_a_number, e->span, "`%s` compares true or false with a number", op);
-        diag_help(&d, "a truth value stands alone, or with `not`: if wide { .. }");
+        diag_help(
+            &d,
+            "a boolean cannot be used in arithmetic; use it alone or with `not`: if wide { .. }");
         diag_emit(&d);
         return value_error(e->span);
     }

@@ -17,8 +17,8 @@ static bool read_text(Elaboration *e, const Setting *s, const ConstValue *v, Dat
     out->from = value_number(call_argument(v, "from"));
     out->to = value_number(call_argument(v, "to"));
     if (out->from < out->to) return true;
-    setting_error(e->model, s, "from = %g and to = %g are no share of a file: 0 <= from < to <= 1",
-                  out->from, out->to);
+    setting_error(e->model, s, "from = %g and to = %g must satisfy 0 <= from < to <= 1", out->from,
+                  out->to);
     return false;
 }
 

@@ -126,8 +126,8 @@ static bool refuse_other_places(Scope *s, const char *name, Span at, const Const
         diag_help(&d, "the samples stay the first axis: write it as [%s]",
                   with_ones(s, wrong, rank - wrong->type.rank));
     else
-        diag_help(&d, "samples have no numbers: the first axis of what they are combined with has "
-                      "size 1, or is left out");
+        diag_help(&d, "the batch axis cannot be indexed: give the first axis of what it is "
+                      "combined with size 1, or omit that axis");
     method_emit(s, &d);
     return true;
 }

@@ -64,7 +64,7 @@ static void print_imports(Model *m, Buf *out) {
         for (uint32_t k = 0; k < m->imports.at[i].entries.n; k++) {
             const ImportEntry *e = &m->imports.at[i].entries.at[k];
             buf_printf(out, "  %s = %s\n    %s%s\n", e->key, e->text,
-                       e->idle ? "means nothing here: " : "", e->became);
+                       e->idle ? "has no effect: " : "", e->became);
         }
     }
 }

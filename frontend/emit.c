@@ -147,9 +147,9 @@ bool refuse_mixed_samples(Scope *s, const char *name, Span at, OpId id) {
     for (uint32_t i = 0; i < op->n_in; i++) {
         if (!is_mixed(op_signature(op->kind), op->n_in, types, i, rank)) continue;
         if (!has_samples(e, op->in[i])) continue;
-        Diag d =
-            method_error(s, E_arguments, at,
-                         "`%s` of the samples of a batch together would depend on the ranks", name);
+        Diag d = method_error(
+            s, E_arguments, at,
+            "`%s` would mix samples, so its result would depend on the number of ranks", name);
         diag_help(&d, "%s %s has the samples along its first axis",
                   signature_operand(op_signature(op->kind), op->n_in, types, i)->name,
                   type_text(s->model->arena, &types[i]));

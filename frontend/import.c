@@ -1,8 +1,8 @@
 /* Configuration files of other systems: each key becomes settings, or is named with the reason why
- * it means nothing here, or is refused with the remedy. imports.def says which.
+ * it has no effect, or is refused with the remedy. imports.def says which.
  *
  * In: the files of --accelerate and --deepspeed. Out: settings of the model, as if `-s` came before
- * those of the command line; a note that names the keys that mean nothing; what became of each key,
+ * those of the command line; a note that names the keys without effect; what became of each key,
  * for `dump --stage=config`. A key that Accelerate or DeepSpeed would set by default is not set
  * where the file has it not: the model file's setting holds.
  */
@@ -189,8 +189,8 @@ static int part_of(const char *one, const char **value) {
 
 static void set_part(Importer *i, ImportEntry *e, int part, const char *value) {
     if (i->part[part] && strcmp(i->part[part], value)) {
-        Diag d = diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key,
-                         e->text);
+        Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s",
+                         e->key, e->text);
         diag_help(&d, "%s has one %s, and %s says %s", parts[part].setting, parts[part].item,
                   i->by[part]->key, i->part[part]);
         diag_emit(&d);
@@ -302,13 +302,13 @@ static void import_one(Importer *i, ImportEntry *e) {
     if (row->action == IMPORT_SETS) set_all(i, e, row->text);
     if (row->action == IMPORT_MICRO) set_micro_batch(i, e);
     if (row->action != IMPORT_REFUSES) return;
-    Diag d =
-        diag_at(i->m->ds, E_import_refused, e->span, "%s = %s cannot be had here", e->key, e->text);
+    Diag d = diag_at(i->m->ds, E_import_refused, e->span, "fsdpc does not support %s = %s", e->key,
+                     e->text);
     diag_help(&d, "%s", e->became);
     diag_emit(&d);
 }
 
-/* Names what means nothing, so that nothing goes in silence. */
+/* Names what has no effect, so that nothing is dropped silently. */
 static void tell_idle(const Importer *i) {
     Buf keys = {0};
     uint32_t n = 0;
@@ -316,8 +316,8 @@ static void tell_idle(const Importer *i) {
         if (i->in->entries.at[k].idle)
             buf_printf(&keys, "%s%s", n++ ? ", " : "", i->in->entries.at[k].key);
     if (n) {
-        Diag d = diag_at(i->m->ds, W_import_idle, (Span){0}, "%s: %s nothing here: %s", i->in->path,
-                         n == 1 ? "this key means" : "these keys mean", keys.at);
+        Diag d = diag_at(i->m->ds, W_import_idle, (Span){0}, "%s: %s no effect: %s", i->in->path,
+                         n == 1 ? "this key has" : "these keys have", keys.at);
         diag_help(&d, "fsdpc dump --stage=config --%s %s says why", options[i->in->format],
                   i->in->path);
         diag_emit(&d);

@@ -67,7 +67,7 @@ ConstValue tensor_index(Scope *s, const Node *e, ConstValue x) {
         if (!range && axis == 0 && of_samples(s, &x))
             return shape_misuse(s, E_arguments, index->span,
                                 "write `:` for the first axis, as in x[:, 1:]",
-                                "one of the samples of a batch would depend on the ranks");
+                                "one sample of the batch would depend on the number of ranks");
         x = take_part(s, e->span, "[]", x, axis, from, end - from);
         if (x.kind == VALUE_ERROR) return x;
         if (range && !first && last && end < size) x.dims[axis] = evaluate(s, last).symbol;

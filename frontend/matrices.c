@@ -76,7 +76,7 @@ static void not_a_matrix(Elaboration *e, const Directive *d, const Param *p) {
     Diag report = diag_at(e->model->ds, E_directive, d->span, "Muon moves matrices, and `%s` is %s",
                           p->name.path, type_text(e->graph->arena, &p->type));
     diag_help(&report,
-              "name matrices alone, or give the others a group with muon = false before it");
+              "match only matrices, or put the others in a group with muon = false before it");
     diag_emit(&report);
 }
 

@@ -55,7 +55,7 @@ Diag model_lacks(Model *m, Span at, const char *format, ...) {
     va_start(args, format);
     Diag d = diag_vat(m->ds, E_lacking, at, format, args);
     va_end(args);
-    diag_more(&d, " is known but not in this version");
+    diag_more(&d, " is not supported yet");
     return d;
 }
 

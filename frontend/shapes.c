@@ -117,7 +117,7 @@ ConstValue take_part(Scope *s, Span at, const char *name, ConstValue x, int axis
     ConstValue operand = x;
     if (axis == 0 && of_samples(s, &x))
         return shape_misuse(s, E_arguments, at, "write `:` for the first axis, as in x[:, 1:]",
-                            "a part of the samples of a batch would depend on the ranks");
+                            "a part of the batch would depend on the number of ranks");
     if (!emit_op(s, OP_slice, &a, name, at, &operand, 1, &op)) return value_error(at);
     ConstValue v = tensor_of(s->elaboration, s->elaboration->graph->ops.at[op].out, at);
     for (int i = 0; i < x.type.rank; i++) v.dims[i] = i == axis ? NULL : x.dims[i];

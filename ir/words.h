@@ -143,7 +143,7 @@
     W(RESHARD_POLICY, "policy", "given back after forward as the policy says")                     \
     W(RESHARD_NEVER, "kept", "stays gathered from forward to backward")                            \
     W(RESHARD_ALWAYS, "given", "given back after forward, all of it")                              \
-    W(RESHARD_PART, "part", "given back but for this rank's part of it, among K neighbours")
+    W(RESHARD_PART, "part", "given back except this rank's part of it, among K neighbours")
 
 #define WORDS_OptimizerKind(W)                                                                     \
     W(OPTIMIZER_SGD, "sgd", "stochastic gradient descent")                                         \

@@ -150,7 +150,7 @@ static int compare_settings(const Run *run, Resume *s, Change change) {
                     c.old->step);
         }
     }
-    return conclude(&c, EXIT_USER, "the run was another one",
+    return conclude(&c, EXIT_USER, "settings differ from the checkpoint",
                     "use what it had; or, to start anew from its weights alone: --load ");
 }
 

@@ -12,10 +12,10 @@ error: rank 1: ck/step-00000008/rank-00001-of-00002.safetensors: tensor fc.weigh
 help: the newest one before it that is whole is ck/step-00000006
 error: rank 1: ck/step-00000008/rank-00001-of-00002.safetensors: tensor fc.weight: bytes 0 to 30207 are damaged: their hash is another one
 help: the newest one before it that is whole is ck/step-00000006
-error: ck/step-00000008/manifest.json: it is damaged: its hash is another one
+error: ck/step-00000008/manifest.json: checksum mismatch
 help: the newest one before it that is whole is ck/step-00000004
 error: rank 0: ck/step-00000004/rank-00000-of-00002.safetensors: tensor fc.weight: the file is missing
 help: the newest one before it that is whole is ck/step-00000002
-error: ck/step-00000006/manifest.json: it is damaged: its hash is another one
+error: ck/step-00000006/manifest.json: checksum mismatch
 help: there is no whole checkpoint before it
 ==== exit 3

@@ -22,7 +22,7 @@ error: cannot open data file none: No such file or directory
 help: paths of data are looked up from the working folder; --data train=PATH names another file
 error: step 1: loss nan, gradient norm nan: not finite; the weights are those before this step
 help: train.on_nan = skip goes on without such steps
-error: ck/step-00000006/manifest.json: it is damaged: its hash is another one
+error: ck/step-00000006/manifest.json: checksum mismatch
 help: there is no whole checkpoint before it
 error: --eval-only and --restarts: nothing is trained
 help: fsdp-run --help lists the options

@@ -9,7 +9,7 @@ exit 2
 exit 1
 exit 1
 exit 1
-error: ck/step-00000004: the run was another one
+error: ck/step-00000004: settings differ from the checkpoint
   data.train: text, 218 samples, 1092 bytes, hash now
 help: use what it had; or, to start anew from its weights alone: --load ck/step-00000004
 exit 3
@@ -20,7 +20,7 @@ error: ck/step-00000004 was made after 4 steps, and this run has 3
 help: --steps, or compile with more train.steps
 error: --checkpoint ck: it has step 4 of another run
 help: --resume-or-start ck goes on from it; or name another folder
-error: ck/step-00000004: the run was another one
+error: ck/step-00000004: settings differ from the checkpoint
   train.batch: 12 in the checkpoint, 6 now
   train.seed: 0 in the checkpoint, 4 now
   train.optimizer: adamw in the checkpoint, lion now

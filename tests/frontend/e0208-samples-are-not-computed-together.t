@@ -29,24 +29,24 @@ model = Net
 data { train = tokens("t.bin"); length = 8 }
 train { loss = cross_entropy(model(inputs), targets); batch = 8 }
 ==== out
-error[E0208]: `softmax` of the samples of a batch together would depend on the ranks
+error[E0208]: `softmax` would mix samples, so its result would depend on the number of ranks
   = help: x f32[256] has the samples along its first axis
-error[E0208]: `topk` of the samples of a batch together would depend on the ranks
+error[E0208]: `topk` would mix samples, so its result would depend on the number of ranks
   = help: x f32[256] has the samples along its first axis
-error[E0208]: `linear` of the samples of a batch together would depend on the ranks
+error[E0208]: `linear` would mix samples, so its result would depend on the number of ranks
   = help: w f32[8, 32] has the samples along its first axis
-error[E0208]: `rms_norm` of the samples of a batch together would depend on the ranks
+error[E0208]: `rms_norm` would mix samples, so its result would depend on the number of ranks
   = help: x f32[8] has the samples along its first axis
 error[E0208]: `gather` of rows of samples would depend on the ranks
   = help: the table is made of parameters alone
-error[E0208]: `relative_bias` of the samples of a batch together would depend on the ranks
+error[E0208]: `relative_bias` would mix samples, so its result would depend on the number of ranks
   = help: w f32[8, 4] has the samples along its first axis
 error[E0208]: `+` would take the samples of [B, D] for another axis
   = help: the samples stay the first axis: write it as [B, 1, D]
 error[E0208]: `*` would take the samples of [B, T] for another axis
   = help: the samples stay the first axis: write it as [B, 1, T]
 error[E0208]: `+` would give each sample of a rank a row of its own of [8, 8, D]
-  = help: samples have no numbers: the first axis of what they are combined with has size 1, or is left out
+  = help: the batch axis cannot be indexed: give the first axis of what it is combined with size 1, or omit that axis
 error[E0208]: `concat` would combine the samples of a rank with rows that have no samples
   = help: [B, T, D] has the samples along its first axis, [8, 8, D] has not: expand(x, [B, ..]) repeats x for each sample
 error[E0208]: the samples of a batch stay the first axis

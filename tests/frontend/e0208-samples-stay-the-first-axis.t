@@ -31,7 +31,7 @@ warning[W0301]: config name `h` is never used
 1 | config { D = 6; V = 11; H = 2; h = 3 }
   |                                ^
 
-error[E0208]: one of the samples of a batch would depend on the ranks
+error[E0208]: one sample of the batch would depend on the number of ranks
  --> m.fsd:7:11
   |
 7 |     a = x[0]
@@ -39,7 +39,7 @@ error[E0208]: one of the samples of a batch would depend on the ranks
   |
   = help: write `:` for the first axis, as in x[:, 1:]
 
-error[E0208]: a part of the samples of a batch would depend on the ranks
+error[E0208]: a part of the batch would depend on the number of ranks
  --> m.fsd:8:9
   |
 8 |     b = x[1:]

@@ -29,7 +29,7 @@ error[E0208]: `sum` over the samples of the batch would depend on the ranks
   = help: name an axis other than the first; only sum(x) and mean(x) of everything, for aux(..), are over the whole batch
 error[E0208]: `+` cannot combine a number of the whole batch, of which each rank has a part, with a tensor
   = help: compute first and take the mean last: mean(x * x), not mean(x) * x; means of the batch can be added up, and multiplied by numbers
-error[E0208]: one of the samples of a batch would depend on the ranks
+error[E0208]: one sample of the batch would depend on the number of ranks
   = help: write `:` for the first axis, as in x[:, 1:]
 error[E0208]: the samples of a batch stay the first axis
   = help: give an axis of that size the first place

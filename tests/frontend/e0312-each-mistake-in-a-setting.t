@@ -18,7 +18,7 @@ error[E0312]: `sgd` takes at most 4 arguments, 5 are given
   = help: sgd(lr: real = 1e-3, momentum: real = 0.0, nesterov: bool = false, weight_decay: real = 0.0)
 error[E0313]: `reduce` of `bf16` cannot be `f16`
   = help: did you mean `bf16`?
-error[E0390]: `master` of `bf16` = bf16 is known but not in this version
+error[E0390]: `master` of `bf16` = bf16 is not supported yet
 error[E0310]: `reduce` of `f32` takes f32 or bf16, this is an integer
 error[E0313]: train.precision cannot be `bf17`
   = help: did you mean `bf16`?

@@ -14,7 +14,7 @@ error[E0331]: --deepspeed knows no key `zero_optimization.offload_optimizer.pin_
   |
   = help: did you mean `zero_optimization.offload_optimizer.pin_memory`?
 
-note[W0311]: c.json: these keys mean nothing here: zero_optimization.offload_param.device, zero_optimization.offload_param.pin_memry
+note[W0311]: c.json: these keys have no effect: zero_optimization.offload_param.device, zero_optimization.offload_param.pin_memry
   = help: fsdpc dump --stage=config --deepspeed c.json says why
 
 ==== exit 1

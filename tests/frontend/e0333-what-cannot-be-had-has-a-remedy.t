@@ -6,7 +6,7 @@ shard { }
 {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.5},
   "zero_quantized_gradients": true}}
 ==== err
-error[E0333]: zero_optimization.offload_optimizer.ratio = 0.5 cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.ratio = 0.5
  --> c.json:1:75
   |
 1 | {"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "ratio": 0.5},
@@ -14,7 +14,7 @@ error[E0333]: zero_optimization.offload_optimizer.ratio = 0.5 cannot be had here
   |
   = help: all of it is offloaded, or none: write 1.0
 
-error[E0333]: zero_optimization.zero_quantized_gradients = true cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.zero_quantized_gradients = true
  --> c.json:2:3
   |
 2 |   "zero_quantized_gradients": true}}

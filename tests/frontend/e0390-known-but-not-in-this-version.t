@@ -4,7 +4,7 @@
 shard { layout = param; mesh = (dp = 8, tp = 2) }
 data { train = text("a.bin") }
 ==== out
-error[E0390]: mesh axis tp = 2 is known but not in this version
+error[E0390]: mesh axis tp = 2 is not supported yet
  --> m.fsd:1:46
   = help: this version has rep, dp
 ==== exit 2

@@ -43,19 +43,19 @@ tp_config: {tp_size: 2}
   strategy         = full                     # old.yaml:6
   reshard          = true                     # old.yaml:6
   offload          = (states = cpu, params = cpu, grads = cpu) # old.yaml:6
-error[E0333]: parallelism_config.parallelism_config_cp_comm_strategy = allgather cannot be had here
+error[E0333]: fsdpc does not support parallelism_config.parallelism_config_cp_comm_strategy = allgather
  --> cp.yaml:2:22
   = help: a mesh has the axes of dp_replicate_size and dp_shard_size
 
-error[E0333]: parallelism_config.parallelism_config_cp_size = 2 cannot be had here
+error[E0333]: fsdpc does not support parallelism_config.parallelism_config_cp_size = 2
  --> cp.yaml:2:70
   = help: a mesh has the axes of dp_replicate_size and dp_shard_size
 
-error[E0333]: tp_config.tp_size = 2 cannot be had here
+error[E0333]: fsdpc does not support tp_config.tp_size = 2
  --> cp.yaml:3:13
   = help: parameters are split by FSDP only
 
-note[W0311]: cp.yaml: this key means nothing here: distributed_type
+note[W0311]: cp.yaml: this key has no effect: distributed_type
   = help: fsdpc dump --stage=config --accelerate cp.yaml says why
 error[E0406]: axis dp has size 3.5, which is no whole number
  --> odd.yaml: num_processes:1:29

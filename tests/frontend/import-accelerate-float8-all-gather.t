@@ -17,7 +17,7 @@ num_processes: 2
 ==== out
 config.yaml
   fp8_config.backend = AO
-    means nothing here: mixed_precision is not fp8
+    has no effect: mixed_precision is not fp8
   fp8_config.enable_fsdp_float8_all_gather = true
     shard.gather = f8e4m3
   mixed_precision = bf16

@@ -6,9 +6,9 @@
   form             = sharded                  # c.yaml:3
     checkpoint.form = sharded
 ==== err
-note[W0311]: c.yaml: this key means nothing here: distributed_type
+note[W0311]: c.yaml: this key has no effect: distributed_type
   = help: fsdpc dump --stage=config --accelerate c.yaml says why
 
-note[W0311]: c.yaml: this key means nothing here: distributed_type
+note[W0311]: c.yaml: this key has no effect: distributed_type
   = help: fsdpc dump --stage=config --accelerate c.yaml says why
 

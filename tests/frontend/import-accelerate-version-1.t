@@ -18,7 +18,7 @@ mixed_precision: bf16
 num_machines: 2
 num_processes: 16
 ==== out
-note[W0311]: config.yaml: these keys mean nothing here: compute_environment, distributed_type, fsdp_config.fsdp_auto_wrap_policy, fsdp_config.fsdp_cpu_ram_efficient_loading, fsdp_config.fsdp_offload_params, fsdp_config.fsdp_sync_module_states, fsdp_config.fsdp_use_orig_params, num_machines
+note[W0311]: config.yaml: these keys have no effect: compute_environment, distributed_type, fsdp_config.fsdp_auto_wrap_policy, fsdp_config.fsdp_cpu_ram_efficient_loading, fsdp_config.fsdp_offload_params, fsdp_config.fsdp_sync_module_states, fsdp_config.fsdp_use_orig_params, num_machines
   = help: fsdpc dump --stage=config --accelerate config.yaml says why
   precision        = bf16(master = f32, reduce = bf16) # config.yaml:14
   mesh             = (rep = 2, dp = 8)        # config.yaml:16

@@ -14,15 +14,15 @@ num_processes: 8
 ==== out
 config.yaml
   distributed_type = FSDP
-    means nothing here: section fsdp_config says how
+    has no effect: section fsdp_config says how
   fsdp_config.fsdp_version = 2
     shard.layout = param
   fsdp_config.fsdp_activation_checkpointing = true
     shard.recompute = [Block]
   fsdp_config.fsdp_auto_wrap_policy = TRANSFORMER_BASED_WRAP
-    means nothing here: fsdp_transformer_layer_cls_to_wrap says the units
+    has no effect: fsdp_transformer_layer_cls_to_wrap says the units
   fsdp_config.fsdp_backward_prefetch = BACKWARD_PRE
-    means nothing here: version 2 does not read it either; shard.prefetch is what says it
+    has no effect: version 2 does not read it either; shard.prefetch is what says it
   fsdp_config.fsdp_reshard_after_forward = false
     shard.strategy = full; shard.reshard = false
   fsdp_config.fsdp_transformer_layer_cls_to_wrap = Block

@@ -14,20 +14,20 @@ train { loss = cross_entropy(model(inputs), targets); batch = 24; steps = 2; opt
 ==== out
 ds.json
   activation_checkpointing.partition_activations = true
-    means nothing here: no two ranks have the same activations, so none are split
+    has no effect: no two ranks have the same activations, so none are split
   activation_checkpointing.number_checkpoints = 4
-    means nothing here: shard.recompute says what is computed again
+    has no effect: shard.recompute says what is computed again
   activation_checkpointing.contiguous_memory_optimization = true
-    means nothing here: the plan has an address for everything
+    has no effect: the plan has an address for everything
   activation_checkpointing.synchronize_checkpoint_boundary = true
-    means nothing here: the plan has the edges that are needed
+    has no effect: the plan has the edges that are needed
   activation_checkpointing.profile = true
-    means nothing here: fsdpc dump shows the work that is done again
+    has no effect: fsdpc dump shows the work that is done again
 ==== err
-note[W0311]: ds.json: these keys mean nothing here: activation_checkpointing.partition_activations, activation_checkpointing.number_checkpoints, activation_checkpointing.contiguous_memory_optimization, activation_checkpointing.synchronize_checkpoint_boundary, activation_checkpointing.profile
+note[W0311]: ds.json: these keys have no effect: activation_checkpointing.partition_activations, activation_checkpointing.number_checkpoints, activation_checkpointing.contiguous_memory_optimization, activation_checkpointing.synchronize_checkpoint_boundary, activation_checkpointing.profile
   = help: fsdpc dump --stage=config --deepspeed ds.json says why
 
-error[E0333]: activation_checkpointing.cpu_checkpointing = true cannot be had here
+error[E0333]: fsdpc does not support activation_checkpointing.cpu_checkpointing = true
  --> cpu.json:1:31
   |
 1 | {"activation_checkpointing": {"cpu_checkpointing": true}}

@@ -29,17 +29,16 @@ train { optimizer = adamw(lr = 6e-4); precision = bf16 }
   precision        = f16(master = f32, reduce = f32, scale = none) # numbers.json:2
   loss_scale       = (32768, 2, 0.5, 500)     # numbers.json:2
   strategy         = grads                    # numbers.json:4
-error[E0333]: optimizer.params.betas = 0.8, 0.999 cannot be had here
+error[E0333]: fsdpc does not support optimizer.params.betas = 0.8, 0.999
  --> bad.json:3:63
 --
-error[E0333]: optimizer.params.weight_decay = 3e-7 cannot be had here
+error[E0333]: fsdpc does not support optimizer.params.weight_decay = 3e-7
  --> bad.json:3:101
 2
-error[E0333]: optimizer.params.torch_adam = true cannot be had here
+error[E0333]: fsdpc does not support optimizer.params.torch_adam = true
  --> torch.json:1:56
   |
 1 | {"optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": true}}}
   |                                                        ^^^^^^^^^^^^
   |
-note[W0311]: given.json: this key means nothing here: optimizer.params.torch_adam
   optimizer        = adamw(lr = 0.0001, betas = (0.9, 0.999), eps = 1e-08, weight_decay = 0.1) # given.json:1

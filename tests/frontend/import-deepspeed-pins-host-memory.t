@@ -13,9 +13,9 @@ shard { }
   zero_optimization.offload_optimizer.pin_memory = true
     shard.offload.pin = true
   zero_optimization.offload_param.pin_memory = true
-    means nothing here: pages of a file are never pinned
+    has no effect: pages of a file are never pinned
 --
   zero_optimization.offload_optimizer.pin_memory = true
-    means nothing here: pages of a file are never pinned
-error[E0333]: zero_optimization.offload_optimizer.pin_memory = true cannot be had here
+    has no effect: pages of a file are never pinned
+error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.pin_memory = true
   = help: shard.offload has one pin, and zero_optimization.offload_param.pin_memory says false

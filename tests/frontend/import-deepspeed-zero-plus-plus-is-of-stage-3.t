@@ -6,9 +6,9 @@ shard { }
 {"zero_optimization": {"stage": 1, "zero_hpz_partition_size": 2, "zero_quantized_weights": true,
   "zero_quantized_nontrainable_weights": true}}
 ==== out
-error[E0333]: zero_optimization.zero_hpz_partition_size = 2 cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.zero_hpz_partition_size = 2
   = help: it is of stage 3: write 1 or leave it out
-error[E0333]: zero_optimization.zero_quantized_weights = true cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.zero_quantized_weights = true
   = help: it is of stage 3: write false or leave it out
-error[E0333]: zero_optimization.zero_quantized_nontrainable_weights = true cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.zero_quantized_nontrainable_weights = true
   = help: weights are kept as the master has them; shard.gather = i8, or "path.glob" = gather(i8), sends them as bytes

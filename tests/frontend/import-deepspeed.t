@@ -14,7 +14,7 @@ ds.json
   train_batch_size = 32
     train.batch = 32
   train_micro_batch_size_per_gpu = auto
-    means nothing here: Transformers fills it in; here the model file does
+    has no effect: Transformers fills it in; here the model file does
   gradient_accumulation_steps = 2
     train.accumulate = 2
   gradient_clipping = 1.0
@@ -24,10 +24,10 @@ ds.json
   zero_optimization.stage = 3
     shard.strategy = full
   zero_optimization.overlap_comm = true
-    means nothing here: collectives always run on streams of their own
+    has no effect: collectives always run on streams of their own
   zero_optimization.reduce_bucket_size = 5e8
-    means nothing here: a unit's gradients are reduced at once, so that few of them are unsharded; shard.bucket puts units together
+    has no effect: a unit's gradients are reduced at once, so that few of them are unsharded; shard.bucket puts units together
   zero_optimization.stage3_param_persistence_threshold = 1e4
     shard.replicate_below = 10000
   zero_optimization.offload_param.device = none
-    means nothing here: nothing is offloaded
+    has no effect: nothing is offloaded

@@ -15,7 +15,7 @@ one.json
   zero_optimization.offload_optimizer.nvme_path = /a;b
     shard.offload.path = "/a;b"
 ==== err
-error[E0333]: zero_optimization.offload_optimizer.device = nvme cannot be had here
+error[E0333]: fsdpc does not support zero_optimization.offload_optimizer.device = nvme
  --> two.json:2:25
   |
 2 |   "offload_optimizer": {"device": "nvme", "nvme_path": "/b"}}}

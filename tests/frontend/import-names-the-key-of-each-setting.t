@@ -21,7 +21,7 @@ mixed_precision: fp16
 {"zero_optimization": {"stage": 1, "reduce_bucket_size": -1},
  "gradient_clipping": -1}
 ==== out
-note[W0311]: a.yaml: these keys mean nothing here: fsdp_config.fsdp_offload_params, fsdp_config.fsdp_auto_wrap_policy
+note[W0311]: a.yaml: these keys have no effect: fsdp_config.fsdp_offload_params, fsdp_config.fsdp_auto_wrap_policy
   precision        = f16(master = f32, reduce = f16, scale = none) # a.yaml:8
   unit             = size(elements = 3000000000, leaf = []) # a.yaml:5
   strategy         = full                     # a.yaml:6

@@ -108,7 +108,7 @@ def right(fsdpc, row, key, keys):
     command += ["--mesh", "dp=6"] if "shard.reshard = $" in row[5] else []  # 3 divides it
     done = subprocess.run(command, capture_output=True, text=True)
     if row[4] == "REFUSES":
-        said = [f"{key} = {keys[key]} cannot be had here", filled(row[5], key, keys)]
+        said = [f"fsdpc does not support {key} = {keys[key]}", filled(row[5], key, keys)]
         return done.returncode == 1 and all(text in done.stderr for text in said)
     if done.returncode:
         return False

@@ -6,8 +6,8 @@ shard { }
 {"steps_per_print": 10}
 ==== out
   steps_per_print = 10
-    means nothing here: fsdp-run shows the progress
+    has no effect: fsdp-run shows the progress
 ==== err
-note[W0311]: c.json: this key means nothing here: steps_per_print
+note[W0311]: c.json: this key has no effect: steps_per_print
   = help: fsdpc dump --stage=config --deepspeed c.json says why
 

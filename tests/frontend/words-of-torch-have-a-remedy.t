@@ -73,7 +73,7 @@ error[E0204]: `expand` cannot take [B, T, D]
 error[E0204]: `concat` cannot take [B, T, D] and [B, 1, D]: T = 8
   = help: f32[4, 8, 4] and f32[4, 1, 4] differ in more than axis 2; expand(x, shape) repeats an axis of size 1
 error[E0202]: `==` compares true or false with a number
-  = help: a truth value stands alone, or with `not`: if wide { .. }
+  = help: a boolean cannot be used in arithmetic; use it alone or with `not`: if wide { .. }
 error[E0207]: there is no function or module `einsum` here
   = help: name the axes by `as` and use matmul(a, b), or a * b and sum(.., axis = ..)
 error[E0207]: there is no function or module `pow` here
