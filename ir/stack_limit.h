@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LEAST_STACK_BYTES (256u << 10) /* four times what any thread of a run was seen to use */
+#define LEAST_STACK_BYTES (256u << 10)
 
 /* False after a message on stderr, which is written without a buffer on the stack: the rest of the
  * program would end by a signal and say nothing. */
