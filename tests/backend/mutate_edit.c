@@ -107,7 +107,7 @@ void edit_remove(Edit *e, uint32_t program, uint32_t at) {
 void edit_add_edge(Edit *e, uint32_t instr, uint32_t from) {
     EditInstr *at = &e->instr[instr];
     uint32_t *edge = arena_array(e->arena, uint32_t, at->n_edge + 1);
-    memcpy(edge, at->edge, at->n_edge * sizeof *edge);
+    if (at->n_edge) memcpy(edge, at->edge, at->n_edge * sizeof *edge);
     edge[at->n_edge++] = from;
     at->edge = edge;
 }

@@ -25,13 +25,13 @@ module Block {
   w : param[4, 3] = normal(0.5)
   b : param[3, 1] = normal(0.5)
   c : param[2, 6] = normal(0.5)
-  forward(x) = x + linear(silu(linear(x, w as [3, 4]) + (b as [3])), c as [2, 2, 3] as [4, 3])
+  forward(x) = x + linear(silu(linear(x, w as [12] as [3, 4]) + (b as [3])), c as [2, 2, 3] as [4, 3])
 }
 module Net {
   first, second : Block
   head : param[4, 2] = normal(0.5)
   free : param[2] = normal(0.5)
-  forward(x) = linear(second(first(x)) * 2, head as [2, 4]) + (free as [2])
+  forward(x) = linear(second(first(x)) * 2, head as [8] as [2, 4]) + (free as [2])
 }
 model = Net
 data  { train = npy(x = "x.npy", y = "y.npy") }
