@@ -25,7 +25,10 @@ module Block {
   w : param[4, 3] = normal(0.5)
   b : param[3, 1] = normal(0.5)
   c : param[2, 6] = normal(0.5)
-  forward(x) = x + linear(silu(linear(x, w as [12] as [3, 4]) + (b as [3])), c as [2, 2, 3] as [4, 3])
+  forward(x) {
+    y = silu(linear(x, w as [12] as [3, 4]) + (b as [3]))
+    return x + linear(y, c as [2, 2, 3] as [4, 3])
+  }
 }
 module Net {
   first, second : Block
