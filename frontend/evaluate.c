@@ -174,7 +174,7 @@ static NOINLINE ConstValue evaluate_index(Scope *s, const Node *e) {
     return (ConstValue){.kind = VALUE_MODULE, .span = e->span, .module = what.array->at[i]};
 }
 
-/* The first name of a.b.c if nothing has that name, and it is no word of a section either. */
+/* The first name of a.b.c if nothing has that name, and the section does not know it as a word. */
 static const Node *unknown_owner(const Scope *s, const Node *e) {
     while (e->kind == NODE_MEMBER) e = e->kids[0];
     if (e->kind != NODE_REF || scope_knows(s, e->text)) return NULL;

@@ -22,7 +22,7 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Ids in a sample of the plan's data: 1 where a sample is no row of ids. Of arrays, only a field
+/* Ids in a sample of the plan's data: 1 where a sample has no ids. Of arrays, only a field
  * that the model takes as ids counts: pixels are integers too. */
 static int64_t sample_tokens(const Plan *p) {
     if (p->settings->length > 0) return p->settings->length;

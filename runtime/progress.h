@@ -25,7 +25,7 @@ typedef struct Progress {
     double loss;
     double work, peak; /* model FLOPs a step; FLOP/s of the devices, 0 = not known */
     History history;
-    int64_t tokens;        /* a step; samples where a sample is no row of ids */
+    int64_t tokens;        /* a step; samples where the fields are not ids */
     const char *rate_unit; /* "tokens/s", "samples/s" */
     int n_metric;          /* of the last evaluation */
     const char *metric[SHOWN_METRICS];
