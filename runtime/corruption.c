@@ -47,7 +47,8 @@ static int open_field(Dataset *d, uint64_t k, char *error) {
                     : which      ? s->noise + s->spans + 1
                                  : s->raw - s->noise + s->spans + 1;
     if (which == n || f->type.dtype != DT_I32 || d->width[k] != width) {
-        snprintf(error, ERROR_BYTES, "the plan's batch field %s is none of data.%s", name, d->name);
+        snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s", name,
+                 d->name);
         return EXIT_CORRUPT;
     }
     d->of_field[k] = which;

@@ -130,7 +130,8 @@ static int open_token_source(Dataset *d, const char *path, char *error) {
         const char *name = plan_string(p, p->fields[k].name);
         d->of_field[k] = !strcmp(name, "targets");
         if ((d->of_field[k] || !strcmp(name, "inputs")) && d->width[k] == d->length) continue;
-        snprintf(error, ERROR_BYTES, "the plan's batch field %s is none of data.%s", name, d->name);
+        snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s", name,
+                 d->name);
         return EXIT_CORRUPT;
     }
     return count_samples(d, error);

@@ -64,7 +64,7 @@ static const char *read_dictionary(const char *text, NpyHeader *h) {
             at[4] == *at)
             h->type = descriptions[i].type;
     if (h->type == FT_COUNT)
-        return "its element type is none of little-endian f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 bool";
+        return "its element type is not one of little-endian f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 bool";
     at = entry(text, "fortran_order");
     if (!at) return "`fortran_order` is missing";
     if (strncmp(at, "False", 5)) return "it is in Fortran order (save numpy.ascontiguousarray(a))";

@@ -78,8 +78,8 @@ int synthetic_open(Dataset *d, char *error) {
                          : f != NULL;
         int want = ids ? DT_I32 : DT_F32;
         if (!known || p->fields[k].type.dtype != want) {
-            snprintf(error, ERROR_BYTES, "the plan's batch field %s is none of data.%s", name,
-                     d->name);
+            snprintf(error, ERROR_BYTES, "the plan's batch field %s is not a field of data.%s",
+                     name, d->name);
             return EXIT_CORRUPT;
         }
         int code = check_ids(d, k, ids, error);

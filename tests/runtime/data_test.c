@@ -299,9 +299,12 @@ static void headers_say_what_is_wrong(void **state) {
     static const struct {
         const char *text, *says;
     } row[] = {
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
-        {"{'descr': '<i', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
-        {"{'descr': '<i8x', 'fortran_order': False, 'shape': (2,)}", "its element type is none of"},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}",
+         "its element type is not one of"},
+        {"{'descr': '<i', 'fortran_order': False, 'shape': (2,)}",
+         "its element type is not one of"},
+        {"{'descr': '<i8x', 'fortran_order': False, 'shape': (2,)}",
+         "its element type is not one of"},
         {"{'fortran_order': False, 'shape': (2,)}", "`descr` is missing"},
         {"{'descr': '<i8', 'shape': (2,)}", "`fortran_order` is missing"},
         {"{'descr': '<i8', 'fortran_order': True, 'shape': (2,)}", "Fortran order"},
