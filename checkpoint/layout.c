@@ -2,7 +2,7 @@
  * into, the files, and their headers. All of it is a formula of the contents: the writer and the
  * reader, whatever number of ranks it has, compute the same.
  *
- * What a rank writes of a vector is one range of it (layout_written of ir/shards.h).
+ * What a rank writes of a vector is one range of it (layout_written of ir/graph/shards.h).
  *
  * A range of a tensor is cut at whole rows: rows of the first axis that are complete are one box.
  * The rest before and after is less than a row: within it the same is done with the next axis, and

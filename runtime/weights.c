@@ -1,6 +1,6 @@
 /* Start weights: each rank makes or reads exactly the elements of its shards. Element e of group g
  * belongs to the ranks whose number over the group's axes is e / shard; which one that is of a
- * parameter, ir/shards.h says. Padding stays zero, as the arena was. */
+ * parameter, ir/graph/shards.h says. Padding stays zero, as the arena was. */
 #include <stdlib.h>
 
 #include "op.h"

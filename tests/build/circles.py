@@ -47,7 +47,7 @@ def circles(objects):
 def objects_of(room):
     """Those whose source is there: a build folder keeps what was compiled before a file went."""
     source = ROOT / room if (ROOT / room).is_dir() else ROOT / "runtime" / room
-    stems = {f.name.split(".")[0] for f in source.iterdir()}
+    stems = {f.name.split(".")[0] for f in source.rglob("*.*")}
     objects = (pathlib.Path(sys.argv[1]) / room).glob("**/*.o")
     return sorted(str(o) for o in objects if o.name.split(".")[0] in stems)
 

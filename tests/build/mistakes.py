@@ -29,7 +29,7 @@ def errors(paths):
 goldens = root.glob("tests/frontend/*.t")
 mistakes = {(code, QUOTED.sub("..", text)) for code, text in errors(goldens)}
 shown = {code for code, _ in errors(root.glob("tests/**/*.t"))}
-rows = re.findall(r"^DIAG\((E0[1-4]\d\d)", (root / "ir/diag_codes.def").read_text(), re.M)
+rows = re.findall(r"^DIAG\((E0[1-4]\d\d)", (root / "ir/base/diag_codes.def").read_text(), re.M)
 print(f"at least {least} mistakes" if len(mistakes) >= least else f"{len(mistakes)} mistakes")
 for code in rows:
     if code not in shown:
