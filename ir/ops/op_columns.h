@@ -7,7 +7,7 @@
  * Must be in every row (op.c has an assertion for each):
  *   SIGNATURE(text)   operands and results; the form is described in signature.h
  *   LEVELS(mask)      levels of the graph at which the op may stand
- *   GRAD(rule)        function grad_<rule> of passes/grad_rules.c; none = nothing flows back
+ *   GRAD(rule)        function grad_<rule> of passes/train/grad_rules.c; none = nothing flows back
  *   FLOPS(rule)       function flops_<rule> of cost.c
  *   RUN_BY(who)       DEVICE: function <device>_<op> of each device; EXECUTOR: nothing is launched
  *   HELP(text)        what it computes, in one line
