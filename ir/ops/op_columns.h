@@ -19,7 +19,7 @@
  *   EFFECT(effect)    see OpEffect; default PURE
  *   ROLE(role)        see OpRole; default FORWARD
  *   RULE(rule)        what the signature cannot say: function shape_<rule> of shape.c for graphs,
- *                     rule_<rule> of backend/plan_types.c for plans
+ *                     rule_<rule> of backend/plan/plan_types.c for plans
  *   RESULTS(GIVEN)    result types do not follow from the operands: the op's maker states them
  *   CARRIES(n)        results 0 .. n-1 carry gradients, further ones are by-products; default 1,
  *                     ALL_RESULTS = every result

@@ -326,7 +326,7 @@ static int longest_first(const void *a, const void *b, void *groups) {
 }
 
 /* The long ones first, the longest before the others. The state before them leaves for a checkpoint
- * in the order in which they overwrite it (backend/plan_saves.c), and the last one begins when all
+ * in the order in which they overwrite it (backend/emit/plan_saves.c), and the last one begins when all
  * of it has left: a short one then ends the step. */
 static void emit_all_updates(Shard *s) {
     Graph *g = s->g;
