@@ -1,7 +1,7 @@
 /* fsdpc explain and fsdpc help: the tables of diagnostics, of the language and of the command lines
  * as text.
  *
- * Help is one book (frontend/help.h): the language's chapters, then those of the commands. */
+ * Help is one book (frontend/help/help.h): the language's chapters, then those of the commands. */
 #include <string.h>
 
 #include "driver.h"

@@ -1,4 +1,4 @@
-# RUN: cp %root/tests/backend/textmate.py . && %python words.py %fsdpc %root/frontend/fsd.l
+# RUN: cp %root/tests/backend/textmate.py . && %python words.py %fsdpc %root/frontend/syntax/fsd.l
 # Each keyword, function, module, initial value and attribute has its scope in the grammar, and so has
 # each key and call of a section, there and only there.
 ==== words.py
