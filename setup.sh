@@ -144,7 +144,7 @@ has_header dnnl.h || onednn_flags='' onednn_libs=''
 local_ninja="# Written by setup.sh, read by build.ninja.
 onednn_flags = $onednn_flags
 onednn_libs = $onednn_libs
-mpi_ninja = runtime/mpi/none.ninja"
+mpi_ninja = runtime/transports/mpi/none.ninja"
 # Open MPI's mpicc says its flags so; another MPI's does not, and the module is for Open MPI.
 if mpi_flags=$(mpicc --showme:compile 2>/dev/null) && mpi_libs=$(mpicc --showme:link 2>/dev/null); then
     local_ninja="${local_ninja/none.ninja/mpi.ninja}
@@ -192,7 +192,7 @@ cuda_lines() {
         echo "cudnn_ninja = tests/cuda/cudnn.ninja"
         echo "cudnn_libs = -Wl,-rpath,$(dirname "$dnn")"
     fi
-    echo "cuda_ninja = runtime/cuda/cuda.ninja"
+    echo "cuda_ninja = runtime/devices/cuda/cuda.ninja"
     echo "nvcc = $nvcc"
     echo "cuda_flags = $flags"
     echo "cuda_libs = $libs"
@@ -206,19 +206,19 @@ nccl_lines() {
         return 1
     [ -e "$header" ] || return 1
     library=${library%%$'\n'*}
-    echo "nccl_ninja = runtime/nccl/nccl.ninja"
+    echo "nccl_ninja = runtime/transports/nccl/nccl.ninja"
     echo "nccl_flags = -isystem $(dirname "$header")"
     echo "nccl_libs = $library -Wl,-rpath,$(dirname "$library")"
 }
 # Its module counts on the device, so it needs nvcc too.
-no_nccl="nccl_ninja = runtime/nccl/none.ninja"
+no_nccl="nccl_ninja = runtime/transports/nccl/none.ninja"
 if cuda=$(cuda_lines); then
     local_ninja+="
 $cuda
 $(nccl_lines || echo "$no_nccl")"
 else
     local_ninja+="
-cuda_ninja = runtime/cuda/none.ninja
+cuda_ninja = runtime/devices/cuda/none.ninja
 $no_nccl"
 fi
 

@@ -6,8 +6,8 @@
  * or, of form `full` (whole.c):
  *   CK/step-00000400/model.safetensors, optimizer.safetensors
  *
- * The state is a list of vectors, each one laid over the ranks as ir/graph/shards.h says, and each with
- * tensors at places in it. Ranks that hold the same shard write a part of it each, so every
+ * The state is a list of vectors, each one laid over the ranks as ir/graph/shards.h says, and each
+ * with tensors at places in it. Ranks that hold the same shard write a part of it each, so every
  * element is written once, and what a rank writes of a vector is one range. Where that range cuts
  * a tensor, the whole rows of it are in the main file, and what is left of the first and the last
  * row in .head and .tail (.head2, .tail2 for further axes): each piece is a box, as other readers

@@ -10,8 +10,8 @@
  *   9c  all ranks together write each element once, and none more than the plan says
  *   9d  a copy has room for each save that is made out of it at a place of its own, and not more
  * In a copy, a place is used again by the same save of the next checkpoint alone, which begins when
- * this one is written. The order in which ranks share out elements is that of ir/graph/shards.h, which
- * has one formula for both programs; it is added up here over every rank.
+ * this one is written. The order in which ranks share out elements is that of ir/graph/shards.h,
+ * which has one formula for both programs; it is added up here over every rank.
  */
 #include "check.h"
 

@@ -234,7 +234,7 @@ static int64_t ws_cuda_matmul_sum(const Work *w) {
 }
 
 /* Partial sums of dw (and db) for each part of the rows, or of one of them as in a reduction.
- * Parts: runtime/cuda/norm_grad.cu. */
+ * Parts: runtime/devices/cuda/norms/norm_grad.cu. */
 static int64_t ws_cuda_norm_grad(const Work *w) {
     int64_t width = type_elements(&w->in[2]), parts = width <= 2048   ? 528
                                                       : width <= 4096 ? 264

@@ -326,8 +326,8 @@ static int longest_first(const void *a, const void *b, void *groups) {
 }
 
 /* The long ones first, the longest before the others. The state before them leaves for a checkpoint
- * in the order in which they overwrite it (backend/emit/plan_saves.c), and the last one begins when all
- * of it has left: a short one then ends the step. */
+ * in the order in which they overwrite it (backend/emit/plan_saves.c), and the last one begins when
+ * all of it has left: a short one then ends the step. */
 static void emit_all_updates(Shard *s) {
     Graph *g = s->g;
     uint32_t *order = arena_array(g->scratch, uint32_t, g->groups.n + 1), n = 0;

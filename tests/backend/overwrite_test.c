@@ -2,9 +2,9 @@
  * bytes that nothing reads later, and the proof must accept those places, and only those, at which
  * an array of bytes says that a kernel may work in place.
  *
- * The array: a kernel makes its results place by place (backend/check/check_overwrite.c). Each place, an
- * element or a row of the formula's shape, marks the elements of the operand that it reads; no
- * other place may write one of them. */
+ * The array: a kernel makes its results place by place (backend/check/check_overwrite.c). Each
+ * place, an element or a row of the formula's shape, marks the elements of the operand that it
+ * reads; no other place may write one of them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

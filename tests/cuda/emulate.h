@@ -1,5 +1,5 @@
-/* Included in front of the .cu files of runtime/cuda to compile them for the CPU: what a GPU gives
- * its threads.
+/* Included in front of the .cu files of runtime/devices/cuda to compile them for the CPU: what a
+ * GPU gives its threads.
  *
  * A block's threads are fibers of one system thread, and a fiber runs until it meets a barrier, so
  * __shared__ variables may be static. emulate.cu has the fibers and stands in for the CUDA runtime
@@ -130,7 +130,8 @@ inline double __dmul_rn(double a, double b) { return a * b; }
 inline double __dadd_rn(double a, double b) { return a + b; }
 inline double __dsub_rn(double a, double b) { return a - b; }
 
-/* ---- what runtime/cuda/intrinsics.h has as PTX, from the layouts in the PTX manual */
+/* ---- what runtime/devices/cuda/numbers/intrinsics.h has as PTX, from the layouts in the PTX
+ * manual */
 
 /* A warp reads as one: each lane the pieces that it gets. */
 EMULATED inline void matrix_load(uint32_t out[4], const void *row) {

@@ -1,5 +1,5 @@
-/* cuBLASLt as far as runtime/cuda/products.c uses it, from its manual: descriptions are kept as
- * they are set, and a product is three loops over column-major operands.
+/* cuBLASLt as far as runtime/devices/cuda/products/products.c uses it, from its manual:
+ * descriptions are kept as they are set, and a product is three loops over column-major operands.
  *
  * What the manual does not allow is refused, also where a real library may be lucky: types that are
  * not in its table, sizes that do not match, an epilogue without its operands or with aux out of

@@ -1,4 +1,5 @@
-/* What runtime/cuda/warpgroup.h has as PTX, for the CPU, and what it tells who looks for races. */
+/* What runtime/devices/cuda/attention/warpgroup.h has as PTX, for the CPU, and what it tells who
+ * looks for races. */
 #ifndef FSDPC_TESTS_CUDA_EMULATE_WARPGROUP_H
 #define FSDPC_TESTS_CUDA_EMULATE_WARPGROUP_H
 

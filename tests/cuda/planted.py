@@ -1,5 +1,7 @@
-"""Copies runtime/cuda with a fault in each of seven places: planted.py FROM TO. A place that is not
-there any more ends the build: another has to be chosen."""
+"""Copies the sources below runtime/devices/cuda into one folder, with a fault in each of seven
+places: planted.py FROM TO. A place that is not there any more ends the build: another has to be
+chosen."""
+import glob
 import os
 import re
 import sys
@@ -22,10 +24,11 @@ FAULTS = [
 
 source, target = sys.argv[1:]
 os.makedirs(target, exist_ok=True)
-for name in sorted(os.listdir(source)):
+for path in sorted(glob.glob(os.path.join(source, "**", "*.*"), recursive=True)):
+    name = os.path.basename(path)
     if not name.endswith((".cu", ".h")):
         continue
-    with open(os.path.join(source, name), encoding="utf-8") as f:
+    with open(path, encoding="utf-8") as f:
         text = f.read()
     for place, old, new in FAULTS:
         if place != name:

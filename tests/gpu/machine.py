@@ -214,9 +214,10 @@ def build(pack):
         text += local
         if done.returncode:
             return "setup.sh --local-ninja failed, see gpu-build.log", ""
-        if "runtime/cuda/cuda.ninja" not in local:
+        if "runtime/devices/cuda/cuda.ninja" not in local:
             return "setup.sh found no CUDA toolkit", ""
-        targets = [*TARGETS, *([NCCL_TARGET] if "runtime/nccl/nccl.ninja" in local else [])]
+        nccl = "runtime/transports/nccl/nccl.ninja" in local
+        targets = [*TARGETS, *([NCCL_TARGET] if nccl else [])]
         file = BUILD / "gpu.ninja"
         file.write_text(NINJA)
         done = run_group(["ninja", "-f", file, *(f"build/{t}" for t in targets)],

@@ -1,4 +1,5 @@
-"""A second reader of the signatures in ir/ops/ops.def: signatures.py build/tests/modules/signatures.
+"""A second reader of the signatures in ir/ops/ops.def:
+signatures.py build/tests/modules/signatures.
 
 It was written from the description in ir/ops/signature.h alone and works another way than the
 compiler's: types fit when some choice of sizes and runs of axes makes every operand and result

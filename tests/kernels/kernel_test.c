@@ -228,7 +228,8 @@ static bool is_one_of(int op, size_t n, const int *ops) {
 
 /* By whom the bits were kept that a run must have again; NULL: it may have others. Attention rounds
  * its products once where the instruction set has a fused multiply-add. Products of f32 by oneDNN
- * are cut for the threads, those with a bf16 matrix are not (runtime/cpu/tiles.c). */
+ * are cut for the threads, those with a bf16 matrix are not (runtime/devices/cpu/products/tiles.c).
+ */
 static void **kept_by(const Trial *t, const Setup *setup, Kept *all) {
     static const int attention[] = {OP_attention,        OP_attention_grad,
                                     OP_attention_biased, OP_attention_biased_grad,
@@ -299,7 +300,7 @@ static void kernels_agree_with_references(void **state) {
 
 /* ---- in place */
 
-/* Elements that the threads of the cpu device share (runtime/cpu/kernel.h). */
+/* Elements that the threads of the cpu device share (runtime/devices/cpu/device/kernel.h). */
 enum { SHARED_BY_THREADS = 16384 };
 /* By op and operand: the most elements that a result had which took the operand's memory; one more.
  */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/simplify.h"
+#include "simplify.h"
 
 enum { OPERANDS = 4 };
 #define STEP(kind, is, ...)                                                                        \

@@ -1,4 +1,5 @@
-/* runtime/nccl/count.cu for the emulated GPU: the same kernel, launched as the emulation does.
+/* runtime/transports/nccl/count.cu for the emulated GPU: the same kernel, launched as the emulation
+ * does.
  */
 #include "count.h"
 

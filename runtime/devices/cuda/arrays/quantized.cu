@@ -1,0 +1,251 @@
+/* amax, quantize, dequantize: parameters that are gathered in f8e4m3 or i8. What they compute is
+ * that of runtime/devices/cpu/arrays/quantized.c; the arithmetic is quantized.h's. The largest
+ * weights are integers, which blocks combine atomically. The group's table of starts is in device
+ * memory.
+ */
+#include "largest.h"
+
+#define QUANTIZED_FUNCTION DEVICE
+#include "quantized.h"
+#include "quantized_call.h"
+
+enum { QUANTIZED_THREADS = 256, MOST_BLOCKS_EACH = 528 };
+
+/* A rank's shard of n elements, and where the group's parameters are in it. */
+struct Shard {
+    const SegmentStart *s;
+    int n_segment;
+    int64_t start, n, number, shards;
+};
+
+static Shard shard_of(const Launch *l, const PlanGroup *g) {
+    Layout layout = plan_layout(g);
+    return {l->segment + g->first_param,   (int)g->n_param,
+            rank_start(l->call->rank, g),  g->shard,
+            rank_number(l->call->rank, g), layout_shards(&layout)};
+}
+
+/* The numbers of the shard that belong to parameter k: up to the next one's. */
+DEVICE int64_t starts_at(const Shard &p, int k) {
+    int64_t at = k < p.n_segment ? p.s[k].offset - p.start : p.n;
+    return at < 0 ? 0 : at > p.n ? p.n : at;
+}
+
+/* The last parameter that starts at or before element `i` of the shard. */
+DEVICE int parameter_at(const Shard &p, int64_t i) {
+    int low = 0, high = p.n_segment - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (p.s[middle].offset <= p.start + i)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* i8: the block of the group that element i of the shard is in, which belongs to parameter k;
+ * padding is in the last one of the parameter. */
+DEVICE int64_t block_at(const Shard &p, int k, int64_t i) {
+    const SegmentStart &s = p.s[k];
+    int64_t e = p.start + i - s.offset;
+    if (s.chunk) e = (e / s.chunk * p.shards + p.number) * s.chunk + e % s.chunk;
+    return s.blocks + (e < s.elements ? e : s.elements - 1) / QUANTIZED_BLOCK;
+}
+
+/* The blocks of the eight elements of a shard from i on, of which so many are there. They are
+ * mostly one. */
+struct EightBlocks {
+    int64_t at[EIGHT];
+};
+DEVICE EightBlocks blocks_at(const Shard &p, int64_t i) {
+    EightBlocks r;
+    int k = parameter_at(p, i);
+    int64_t end = starts_at(p, k + 1);
+    EACH(j) {
+        while (i + j >= end && k + 1 < p.n_segment) end = starts_at(p, ++k + 1);
+        r.at[j] = i + j < p.n ? block_at(p, k, i + j) : r.at[j ? j - 1 : 0];
+    }
+    return r;
+}
+
+/* f8e4m3: `each` blocks of threads for each parameter. */
+__global__ void __launch_bounds__(QUANTIZED_THREADS)
+    largest_of(int32_t *largest, const void *x, int dtype, Shard p, int each) {
+    begin_kernel();
+    int k = (int)(blockIdx.x / each);
+    int64_t first = (blockIdx.x % each * (int64_t)QUANTIZED_THREADS + threadIdx.x) * EIGHT;
+    raise_to_largest(&largest[k], x, dtype, starts_at(p, k) + first, starts_at(p, k + 1),
+                     (int64_t)each * QUANTIZED_THREADS * EIGHT);
+}
+
+/* i8: a warp takes 256 elements at a time, mostly of one block. */
+__global__ void __launch_bounds__(QUANTIZED_THREADS)
+    largest_of_blocks(int32_t *largest, const void *x, int dtype, Shard p) {
+    begin_kernel();
+    int64_t step = (int64_t)gridDim.x * QUANTIZED_THREADS * EIGHT;
+    int lane = (int)threadIdx.x % WARP;
+    int64_t warp = (int64_t)blockIdx.x * QUANTIZED_THREADS + threadIdx.x - lane;
+    for (int64_t first = warp * EIGHT; first < p.n; first += step) {
+        int64_t i = first + lane * EIGHT;
+        bool any = i < p.n;
+        EightBlocks of = blocks_at(p, any ? i : first);
+        Eight v = load8(x, dtype, any ? i : first, any ? p.n - i : 0);
+        int top = 0;
+        EACH(j) top = MAX(top, (int)(__float_as_uint(v.x[j]) & 0x7fffffffu));
+        int low = (int)of.at[0], high = (int)of.at[EIGHT - 1]; /* blocks ascend */
+        bool together = warp_max_int(high) == -warp_max_int(-low);
+        if (together) {
+            top = warp_max_int(top);
+            if (lane == 0 && top > 0) atomicMax(&largest[low], top);
+        } else {
+            EACH(j) {
+                int size = (int)(__float_as_uint(v.x[j]) & 0x7fffffffu);
+                if (size > 0) atomicMax(&largest[of.at[j]], size);
+            }
+        }
+    }
+}
+
+KERNEL(amax) {
+    Operand x = input(l, 0);
+    Result out = output(l, 0);
+    bool bad;
+    const PlanGroup *g = group_of(l, &bad);
+    if (bad || !g || !amax_fits(l->call, g)) return bad_operands(l);
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int32_t)));
+    if (code) return code;
+    unsigned blocks = blocks_for(x.n / g->n_param, QUANTIZED_THREADS * EIGHT);
+    int each = (int)MIN(blocks, (unsigned)MOST_BLOCKS_EACH);
+    if (g->wire_dtype == DT_I8)
+        return LAUNCH(l, largest_of_blocks, blocks_for(x.n, QUANTIZED_THREADS * EIGHT),
+                      QUANTIZED_THREADS, 0, (int32_t *)out.at, x.at, x.dtype, shard_of(l, g));
+    return LAUNCH(l, largest_of, (unsigned)each * g->n_param, QUANTIZED_THREADS, 0,
+                  (int32_t *)out.at, x.at, x.dtype, shard_of(l, g), each);
+}
+
+/* Eight codes to element i of the shard. */
+DEVICE void store_codes(uint8_t *to, int64_t i, int64_t n, uint64_t codes) {
+    if (n - i >= EIGHT && ((uintptr_t)(to + i) & 7) == 0)
+        *(uint64_t *)(to + i) = codes;
+    else
+        EACH(j) if (i + j < n) to[i + j] = (uint8_t)(codes >> 8 * j);
+}
+
+/* Eight numbers at a time, mostly of one parameter. */
+__global__ void __launch_bounds__(QUANTIZED_THREADS)
+    quantize_float8(uint8_t *to, const void *x, int dtype, const int32_t *largest, Shard p) {
+    begin_kernel();
+    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
+         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+        int k = parameter_at(p, i);
+        int64_t end = starts_at(p, k + 1);
+        float scale = quantized_scale(FLOAT8_TOP, largest[k]);
+        Eight v = load8(x, dtype, i, p.n - i);
+        uint64_t codes = 0;
+        EACH(j) {
+            while (i + j >= end && k + 1 < p.n_segment) {
+                end = starts_at(p, ++k + 1);
+                scale = quantized_scale(FLOAT8_TOP, largest[k]);
+            }
+            codes |= (uint64_t)float8_of(v.x[j] * scale) << 8 * j;
+        }
+        store_codes(to, i, p.n, codes);
+    }
+}
+
+__global__ void __launch_bounds__(QUANTIZED_THREADS)
+    quantize_int8(uint8_t *to, const void *x, int dtype, const int32_t *largest, Shard p) {
+    begin_kernel();
+    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
+         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+        EightBlocks of = blocks_at(p, i);
+        Eight v = load8(x, dtype, i, p.n - i);
+        float scale = quantized_scale(INT8_TOP, largest[of.at[0]]);
+        uint64_t codes = 0;
+        EACH(j) {
+            if (j && of.at[j] != of.at[j - 1]) scale = quantized_scale(INT8_TOP, largest[of.at[j]]);
+            codes |= (uint64_t)int8_of(v.x[j] * scale) << 8 * j;
+        }
+        store_codes(to, i, p.n, codes);
+    }
+}
+
+KERNEL(quantize) {
+    Operand x = input(l, 0), largest = input(l, 1);
+    Result out = output(l, 0);
+    bool bad;
+    const PlanGroup *g = group_of(l, &bad);
+    if (bad || !g || !quantize_fits(l->call, g)) return bad_operands(l);
+    unsigned blocks = blocks_for(x.n, QUANTIZED_THREADS * EIGHT);
+    const int32_t *sizes = (const int32_t *)largest.at;
+    if (out.dtype == DT_I8)
+        return LAUNCH(l, quantize_int8, blocks, QUANTIZED_THREADS, 0, (uint8_t *)out.at, x.at,
+                      x.dtype, sizes, shard_of(l, g));
+    return LAUNCH(l, quantize_float8, blocks, QUANTIZED_THREADS, 0, (uint8_t *)out.at, x.at,
+                  x.dtype, sizes, shard_of(l, g));
+}
+
+/* ---- back */
+
+/* Where the numbers of one parameter are in the flat vector; chunk 0: side by side. */
+struct Numbers {
+    int64_t n, offset, chunk, shard, shards;
+};
+DEVICE int64_t number_at(const Numbers &p, int64_t i) {
+    if (!p.chunk) return p.offset + i;
+    int64_t k = i / p.chunk;
+    return k % p.shards * p.shard + p.offset + k / p.shards * p.chunk + i % p.chunk;
+}
+
+template <int wire> DEVICE float value_of(uint8_t code) {
+    return wire == DT_I8 ? int8_value(code) : float8_value(code);
+}
+
+/* Eight numbers from a multiple of eight on are in one block. */
+template <int wire>
+__global__ void __launch_bounds__(QUANTIZED_THREADS)
+    dequantize_numbers(void *to, int dtype, const uint8_t *flat, const int32_t *largest,
+                       Numbers p) {
+    begin_kernel();
+    float top = wire == DT_I8 ? INT8_TOP : FLOAT8_TOP;
+    for (int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT; i < p.n;
+         i += (int64_t)gridDim.x * blockDim.x * EIGHT) {
+        int64_t block = wire == DT_I8 ? i / QUANTIZED_BLOCK : 0;
+        float inverse = 1.0f / quantized_scale(top, largest[block]);
+        const uint8_t *from = flat + number_at(p, i);
+        bool together = i + EIGHT <= p.n && (!p.chunk || i % p.chunk + EIGHT <= p.chunk);
+        Eight v;
+        if (together && ((uintptr_t)from & 7) == 0) {
+            uint64_t codes = *(const uint64_t *)from;
+            EACH(j) v.x[j] = value_of<wire>((uint8_t)(codes >> 8 * j)) * inverse;
+        } else {
+            EACH(j)
+            v.x[j] = i + j < p.n ? value_of<wire>(flat[number_at(p, i + j)]) * inverse : 0.0f;
+        }
+        store8(to, dtype, i, p.n - i, v);
+    }
+}
+
+KERNEL(dequantize) {
+    Operand flat = input(l, 0), largest = input(l, 1);
+    Result out = output(l, 0);
+    const Plan *plan = l->call->rank->plan;
+    const PlanGroup *g = NULL;
+    uint64_t k = plan_find_place(plan, (uint64_t)l->call->attr->index, &g);
+    if (k == plan->n_group_params)
+        return launch_error(l, EXIT_CORRUPT, "no parameter %lld", (long long)l->call->attr->index);
+    LayoutPlace place = plan_place(plan, k);
+    if (!dequantize_fits(l->call, g, place.n)) return bad_operands(l);
+    Layout layout = plan_layout(g);
+    Numbers p = {place.n, place.offset, place.chunk, g->shard, layout_shards(&layout)};
+    unsigned blocks = blocks_for(out.n, QUANTIZED_THREADS * EIGHT);
+    const int32_t *sizes =
+        (const int32_t *)largest.at + plan_blocks(plan, g, (uint32_t)(k - g->first_param));
+    const uint8_t *from = (const uint8_t *)flat.at;
+    if (flat.dtype == DT_I8)
+        return LAUNCH(l, dequantize_numbers<DT_I8>, blocks, QUANTIZED_THREADS, 0, out.at, out.dtype,
+                      from, sizes, p);
+    return LAUNCH(l, dequantize_numbers<DT_F8E4M3>, blocks, QUANTIZED_THREADS, 0, out.at, out.dtype,
+                  from, sizes, p);
+}

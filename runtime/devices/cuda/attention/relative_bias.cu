@@ -1,0 +1,76 @@
+/* relative_bias (w [N, H]) -> bias [H, T, S], and its gradient; buckets are described in
+ * runtime/devices/shared/buckets.h. Forward: a thread a pair (t, s), all heads. Backward: a block
+ * an element of dw; in each row t of dbias the keys of its bucket are neighbours, a warp adds them
+ * in f64.
+ */
+#include "intrinsics.h"
+
+#include "buckets.h"
+
+enum { BIAS_THREADS = 256, WARPS = BIAS_THREADS / WARP };
+
+typedef struct BiasTable {
+    int64_t rows, heads, t, s;
+    Distances at[MOST_BUCKETS];
+} BiasTable;
+
+static bool table_of(const Launch *l, const Type *w, const Type *bias, BiasTable *z) {
+    if (w->rank != 2 || bias->rank != 3 || w->dim[0] > MOST_BUCKETS || w->dim[1] != bias->dim[0] ||
+        !type_is_float(w) || !type_is_float(bias))
+        return false;
+    *z = BiasTable();
+    z->rows = w->dim[0];
+    z->heads = w->dim[1];
+    z->t = bias->dim[1];
+    z->s = bias->dim[2];
+    for (int64_t k = 0; k < z->rows; k++) z->at[k] = bucket_distances(l->call->attr, k, z->rows);
+    return true;
+}
+
+__global__ void __launch_bounds__(BIAS_THREADS)
+    bias_of_pairs(const BiasTable z, void *bias, int bias_dtype, const void *w, int w_dtype) {
+    begin_kernel();
+    for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < z.t * z.s;
+         i += (int64_t)gridDim.x * blockDim.x) {
+        int64_t distance = i % z.s - i / z.s, k = 0;
+        while (k + 1 < z.rows && (distance < z.at[k].from || distance > z.at[k].to)) k++;
+        for (int64_t head = 0; head < z.heads; head++)
+            element_store(bias, bias_dtype, head * z.t * z.s + i,
+                          element_load(w, w_dtype, k * z.heads + head));
+    }
+}
+
+__global__ void __launch_bounds__(BIAS_THREADS)
+    sum_of_bucket(const BiasTable z, void *dw, int dw_dtype, const void *dbias, int dbias_dtype) {
+    begin_kernel();
+    __shared__ double scratch[WARPS];
+    int64_t k = blockIdx.x / z.heads, head = blockIdx.x % z.heads;
+    double sum = 0.0;
+    for (int64_t t = threadIdx.x / WARP; t < z.t; t += WARPS) {
+        int64_t from = t + z.at[k].from, to = t + z.at[k].to;
+        if (from < 0) from = 0;
+        if (to > z.s - 1) to = z.s - 1;
+        for (int64_t s = from + threadIdx.x % WARP; s <= to; s += WARP)
+            sum += (double)element_load(dbias, dbias_dtype, (head * z.t + t) * z.s + s);
+    }
+    sum = block_sum_f64(sum, scratch);
+    if (threadIdx.x == 0) element_store(dw, dw_dtype, blockIdx.x, (float)sum);
+}
+
+KERNEL(relative_bias) {
+    Operand w = input(l, 0);
+    Result bias = output(l, 0);
+    BiasTable z;
+    if (!table_of(l, w.type, bias.type, &z)) return bad_operands(l);
+    return LAUNCH(l, bias_of_pairs, blocks_for(z.t * z.s, BIAS_THREADS), BIAS_THREADS, 0, z,
+                  bias.at, bias.dtype, w.at, w.dtype);
+}
+
+KERNEL(relative_bias_grad) {
+    Operand dbias = input(l, 0);
+    Result dw = output(l, 0);
+    BiasTable z;
+    if (!table_of(l, dw.type, dbias.type, &z)) return bad_operands(l);
+    return LAUNCH(l, sum_of_bucket, (unsigned)(z.rows * z.heads), BIAS_THREADS, 0, z, dw.at,
+                  dw.dtype, dbias.at, dbias.dtype);
+}

@@ -1,0 +1,96 @@
+/* dropout: (x [B, ...], step) -> zero with probability p, else x / (1 - p). Its own gradient.
+ *
+ * Philox4x32-10 with the key and the counters of runtime/devices/cpu/elements/dropout.c, so the
+ * mask has the same bits on both devices, for every number of ranks and micro-batches. A thread
+ * takes the four elements that share a counter, with one load where they lie together.
+ */
+#include "intrinsics.h"
+
+enum { DROPOUT_THREADS = 256, WORDS = 4 };
+
+DEVICE void philox(uint32_t c[WORDS], uint32_t key0, uint32_t key1) {
+    for (int round = 0; round < 10; round++) {
+        uint64_t a = (uint64_t)c[0] * 0xD2511F53u, b = (uint64_t)c[2] * 0xCD9E8D57u;
+        c[0] = (uint32_t)(b >> 32) ^ c[1] ^ key0;
+        c[2] = (uint32_t)(a >> 32) ^ c[3] ^ key1;
+        c[1] = (uint32_t)b;
+        c[3] = (uint32_t)a;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+}
+
+/* Four elements at a multiple of their size together. */
+DEVICE void load_words(float v[WORDS], const void *p, int dtype, int64_t at) {
+    if (dtype == DT_F32) {
+        uint4 a = *(const uint4 *)((const float *)p + at);
+        v[0] = __uint_as_float(a.x), v[1] = __uint_as_float(a.y);
+        v[2] = __uint_as_float(a.z), v[3] = __uint_as_float(a.w);
+    } else {
+        uint2 a = *(const uint2 *)((const uint16_t *)p + at);
+        v[0] = half_low(a.x, dtype), v[1] = half_high(a.x, dtype);
+        v[2] = half_low(a.y, dtype), v[3] = half_high(a.y, dtype);
+    }
+}
+DEVICE void store_words(void *p, int dtype, int64_t at, const float v[WORDS]) {
+    if (dtype == DT_F32)
+        *(uint4 *)((float *)p + at) = make_uint4(__float_as_uint(v[0]), __float_as_uint(v[1]),
+                                                 __float_as_uint(v[2]), __float_as_uint(v[3]));
+    else
+        *(uint2 *)((uint16_t *)p + at) =
+            make_uint2(pack_halves(v[0], v[1], dtype), pack_halves(v[2], v[3], dtype));
+}
+DEVICE bool words_fit(const void *p, int dtype) {
+    return (uintptr_t)p % (dtype == DT_F32 ? 16 : 8) == 0;
+}
+
+__global__ void __launch_bounds__(DROPOUT_THREADS)
+    drop(void *to, int to_dtype, const void *x, int dtype, const double *step, uint32_t salt,
+         uint64_t limit, float keep, int64_t sample, int64_t n) {
+    begin_kernel();
+    uint64_t base = (uint64_t)step[STEP_FIRST_SAMPLE] * (uint64_t)sample;
+    uint32_t number = (uint32_t)(uint64_t)step[STEP_INDEX];
+    uint32_t key0 = (uint32_t)step[STEP_SEED_LOW], key1 = (uint32_t)step[STEP_SEED_HIGH];
+    uint64_t first = base / WORDS, last = (base + (uint64_t)n + WORDS - 1) / WORDS;
+    bool together = base % WORDS == 0 && words_fit(x, dtype) && words_fit(to, to_dtype);
+    for (uint64_t counter = first + (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; counter < last;
+         counter += (uint64_t)gridDim.x * blockDim.x) {
+        int64_t at = (int64_t)(counter * WORDS - base);
+        bool whole = together && at + WORDS <= n;
+        float v[WORDS] = {};
+        if (whole) {
+            load_words(v, x, dtype, at);
+        } else {
+            for (int j = 0; j < WORDS; j++)
+                if (at + j >= 0 && at + j < n) v[j] = element_load(x, dtype, at + j);
+        }
+        uint32_t c[WORDS] = {(uint32_t)counter, (uint32_t)(counter >> 32), salt, number};
+        philox(c, key0, key1);
+        for (int j = 0; j < WORDS; j++) {
+            float kept = c[j] < limit ? 0.0f : keep;
+            v[j] = kept == 0.0f ? 0.0f : v[j] * kept;
+        }
+        if (whole) {
+            store_words(to, to_dtype, at, v);
+        } else {
+            for (int j = 0; j < WORDS; j++)
+                if (at + j >= 0 && at + j < n) element_store(to, to_dtype, at + j, v[j]);
+        }
+    }
+}
+
+KERNEL(dropout) {
+    Operand x = input(l, 0), step = input(l, 1);
+    Result y = output(l, 0);
+    double p = l->call->attr->p;
+    if (!is_real(x.dtype) || !is_real(y.dtype) || y.n != x.n || step.n < STEP_SLOTS || p < 0.0 ||
+        p > 1.0)
+        return bad_operands(l);
+    if (x.n == 0) return 0;
+    uint64_t limit = (uint64_t)(p * 4294967296.0);
+    float keep = p < 1.0 ? (float)(1.0 / (1.0 - p)) : 0.0f;
+    int64_t sample = x.type->rank && x.type->dim[0] ? x.n / x.type->dim[0] : x.n;
+    return LAUNCH(l, drop, blocks_for(x.n / WORDS + 2, DROPOUT_THREADS), DROPOUT_THREADS, 0, y.at,
+                  y.dtype, x.at, x.dtype, (const double *)step.at, (uint32_t)l->call->attr->salt,
+                  limit, keep, sample, x.n);
+}

@@ -1,0 +1,251 @@
+/* Terms that are added to a loss: the balance of a router, where a warp owns a row of E logits, and
+ * means over the batch. runtime/devices/cpu/experts/balance.c has the formulas.
+ * Statistics are integers, added atomically.
+ */
+#include "exact.h"
+#include "norm.h"
+
+enum { BALANCE_WARPS = 4, BALANCE_THREADS = BALANCE_WARPS * WARP };
+
+/* Largest logit and sum of exponentials of a row. */
+DEVICE void row_statistics(Real x, int64_t row, int64_t experts, float &top, float &sum) {
+    int lane = threadIdx.x % WARP;
+    top = -INFINITY;
+    sum = 0.0f;
+    for (int64_t e = lane; e < experts; e += WARP)
+        top = fmaxf(top, element_load(x.at, x.dtype, row * experts + e));
+    top = warp_max(top);
+    for (int64_t e = lane; e < experts; e += WARP)
+        sum += expf(element_load(x.at, x.dtype, row * experts + e) - top);
+    sum = warp_sum(sum);
+}
+
+__global__ void __launch_bounds__(BALANCE_THREADS)
+    add_probabilities(int64_t *stats, Real x, int64_t rows, int64_t experts) {
+    begin_kernel();
+    __shared__ int64_t sums[MOST_EXPERTS];
+    for (int64_t e = threadIdx.x; e < experts; e += BALANCE_THREADS) sums[e] = 0;
+    __syncthreads();
+    int64_t row = (int64_t)blockIdx.x * BALANCE_WARPS + threadIdx.x / WARP;
+    for (; row < rows; row += (int64_t)gridDim.x * BALANCE_WARPS) {
+        float top, sum;
+        row_statistics(x, row, experts, top, sum);
+        float part = reciprocal(sum);
+#pragma unroll 1 /* unrolled, it needs local memory */
+        for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP) {
+            float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) * part;
+            double units = (double)p * (double)((int64_t)1 << BALANCE_BITS) + 0.5;
+            if (p == p) add_word(&sums[e], (int64_t)units);
+        }
+    }
+    __syncthreads();
+    for (int64_t e = threadIdx.x; e < experts; e += BALANCE_THREADS)
+        if (sums[e]) add_word(&stats[experts + e], sums[e]);
+}
+
+struct Counted {
+    const int32_t *index, *targets; /* targets: NULL = all count */
+    int64_t n_index, n_targets, ignore, tokens, experts;
+    int op;
+    DeviceFault *fault;
+};
+__global__ void __launch_bounds__(BALANCE_THREADS)
+    count_choices_and_targets(int64_t *stats, Counted c) {
+    begin_kernel();
+    int64_t step = (int64_t)gridDim.x * blockDim.x;
+    int64_t first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t i = first; i < c.n_index; i += step) {
+        int32_t e = c.index[i];
+        if (e >= 0 && e < c.experts)
+            add_word(&stats[e], 1);
+        else
+            report_fault(c.fault, c.op, FAULT_ID, i, e, c.experts);
+    }
+    int64_t ignored = 0;
+    for (int64_t i = first; c.targets && i < c.n_targets; i += step)
+        ignored += c.targets[i] == c.ignore;
+    if (ignored) add_word(&stats[2 * c.experts + 1], -ignored);
+    if (first != 0) return;
+    add_word(&stats[2 * c.experts], c.tokens);
+    add_word(&stats[2 * c.experts + 1], c.n_targets);
+}
+
+KERNEL(balance) {
+    Operand x = input(l, 0), index = input(l, 1), targets = input(l, 2);
+    Result out = output(l, 0);
+    Shape s = shape_of(&x);
+    int64_t *stats = (int64_t *)out.at;
+    if (!is_real(x.dtype) || index.dtype != DT_I32 || out.dtype != DT_I64 || s.width < 1 ||
+        s.width > MOST_EXPERTS || out.n != balance_words(s.width))
+        return bad_operands(l);
+    Counted c = {};
+    c.index = (const int32_t *)index.at;
+    if (targets.dtype == DT_I32) c.targets = (const int32_t *)targets.at;
+    c.n_index = index.n, c.n_targets = targets.n, c.ignore = l->call->attr->ignore;
+    c.tokens = s.rows, c.experts = s.width;
+    c.op = (int)l->call->op;
+    c.fault = l->fault;
+    int code = launch_result(l, launch_set(l, stats, 0, (size_t)out.n * 8));
+    unsigned blocks = MIN(blocks_for(s.rows, BALANCE_WARPS), 1024u);
+    if (!code && s.rows)
+        code = LAUNCH(l, add_probabilities, blocks, BALANCE_THREADS, 0, stats, real_of(x), s.rows,
+                      s.width);
+    blocks = MIN(blocks_for(MAX(c.n_index, c.n_targets), BALANCE_THREADS), 1024u);
+    if (!code) code = LAUNCH(l, count_choices_and_targets, blocks, BALANCE_THREADS, 0, stats, c);
+    return code;
+}
+
+DEVICE double balance_term(const int64_t *stats, int64_t experts, double alpha) {
+    double sum = 0.0, tokens = (double)stats[2 * experts];
+    for (int64_t e = 0; e < experts; e++)
+        sum += (double)stats[e] / tokens * ((double)stats[experts + e] / tokens);
+    return sum * (alpha * (double)experts / (double)((int64_t)1 << BALANCE_BITS));
+}
+
+DEVICE double average_term(const int64_t *stats, double alpha) {
+    if (stats[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
+    return alpha * (exact_value(stats) / (double)stats[EXACT_COUNT]);
+}
+
+/* One warp. A term for each target of this rank, in three parts, which together hold a double.
+ * experts: 0 for a mean. */
+__global__ void __launch_bounds__(WARP)
+    add_term(int64_t *words, const int64_t *loss, const int64_t *stats, int64_t experts,
+             double alpha) {
+    begin_kernel();
+    int lane = threadIdx.x;
+    if (lane < EXACT_WORDS) words[lane] = loss[lane];
+    __syncwarp();
+    float parts[3] = {};
+    if (lane == 0) {
+        double term = experts ? balance_term(stats, experts, alpha) : average_term(stats, alpha);
+        double rest = term * (double)words[EXACT_COUNT];
+        for (int k = 0; k < 3; k++) {
+            parts[k] = (float)rest;
+            rest -= (double)parts[k];
+        }
+    }
+    exact_add<3>(words, parts, false);
+}
+
+KERNEL(balance_loss) {
+    Operand loss = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    int64_t experts = (in.n - 2) / 2;
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || experts < 1 || in.n != balance_words(experts))
+        return bad_operands(l);
+    return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
+                  (const int64_t *)in.at, experts, l->call->attr->alpha);
+}
+
+__global__ void __launch_bounds__(BALANCE_THREADS)
+    balance_slopes(void *out, int dtype, Real x, const int64_t *stats, int64_t rows,
+                   int64_t experts, double factor, const double *step) {
+    begin_kernel();
+    int64_t row = (int64_t)blockIdx.x * BALANCE_WARPS + threadIdx.x / WARP;
+    if (row >= rows) return;
+    double all = (double)stats[2 * experts], targets = (double)stats[2 * experts + 1];
+    double scale = factor * (double)loss_scale(step) * (double)experts / (all * all) * targets;
+    float top, sum, mean = 0.0f;
+    row_statistics(x, row, experts, top, sum);
+    float part = reciprocal(sum);
+    for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP)
+        mean += expf(element_load(x.at, x.dtype, row * experts + e) - top) * part * (float)stats[e];
+    mean = warp_sum(mean);
+    for (int64_t e = threadIdx.x % WARP; e < experts; e += WARP) {
+        float p = expf(element_load(x.at, x.dtype, row * experts + e) - top) * part;
+        float slope = (float)(scale * ((double)stats[e] - (double)mean) * (double)p);
+        element_store(out, dtype, row * experts + e, slope);
+    }
+}
+
+KERNEL(balance_grad) {
+    Operand x = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    Shape s = shape_of(&x);
+    if (!is_real(x.dtype) || in.dtype != DT_I64 || !is_real(out.dtype) || out.n != x.n ||
+        s.width < 1 || s.width > MOST_EXPERTS || in.n != balance_words(s.width))
+        return bad_operands(l);
+    if (x.n == 0) return 0;
+    double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
+    unsigned blocks = (unsigned)((s.rows + BALANCE_WARPS - 1) / BALANCE_WARPS);
+    return LAUNCH(l, balance_slopes, blocks, BALANCE_THREADS, 0, out.at, out.dtype, real_of(x),
+                  (const int64_t *)in.at, s.rows, s.width, factor, step_operand(l, 2));
+}
+
+/* ---- means over the batch */
+
+enum { AVERAGE_THREADS = 256, AVERAGE_BLOCKS = 1024 };
+
+__global__ void __launch_bounds__(AVERAGE_THREADS)
+    sum_elements(int64_t *stats, const void *x, int dtype, int64_t n, Counted c) {
+    begin_kernel();
+    __shared__ int64_t words[AVERAGE_WORDS];
+    begin_words(words);
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        words[EXACT_COUNT] = n;
+        words[AVERAGE_TARGETS] = c.n_targets;
+    }
+    __syncthreads();
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t stride = (int64_t)gridDim.x * blockDim.x * EIGHT;
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * EIGHT;
+    for (int64_t at = warp; at < n; at += stride) {
+        int64_t i = at + threadIdx.x % WARP * EIGHT;
+        exact_add<EIGHT>(words, load8(x, dtype, i < n ? i : n, i < n ? n - i : 0).x, false);
+    }
+    int64_t ignored = 0, first = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (int64_t i = first; c.targets && i < c.n_targets; i += (int64_t)gridDim.x * blockDim.x)
+        ignored += c.targets[i] == c.ignore;
+    if (ignored) add_word(&words[AVERAGE_TARGETS], -ignored);
+    end_words(stats, words);
+}
+
+KERNEL(average) {
+    Operand x = input(l, 0), targets = input(l, 1);
+    Result out = output(l, 0);
+    if (!is_real(x.dtype) || out.dtype != DT_I64 || out.n != AVERAGE_WORDS) return bad_operands(l);
+    Counted c = {};
+    if (targets.dtype == DT_I32) c.targets = (const int32_t *)targets.at;
+    c.n_targets = targets.n, c.ignore = l->call->attr->ignore;
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * 8));
+    unsigned blocks =
+        MIN(blocks_for(MAX(x.n, c.n_targets), AVERAGE_THREADS * EIGHT), (unsigned)AVERAGE_BLOCKS);
+    if (code) return code;
+    return LAUNCH(l, sum_elements, MAX(blocks, 1u), AVERAGE_THREADS, 0, (int64_t *)out.at, x.at,
+                  x.dtype, x.n, c);
+}
+
+KERNEL(average_loss) {
+    Operand loss = input(l, 0), in = input(l, 1);
+    Result out = output(l, 0);
+    if (loss.dtype != DT_I64 || loss.n != EXACT_WORDS || out.dtype != DT_I64 || out.n != loss.n ||
+        in.dtype != DT_I64 || in.n != AVERAGE_WORDS)
+        return bad_operands(l);
+    return LAUNCH(l, add_term, 1, WARP, 0, (int64_t *)out.at, (const int64_t *)loss.at,
+                  (const int64_t *)in.at, (int64_t)0, l->call->attr->alpha);
+}
+
+__global__ void __launch_bounds__(AVERAGE_THREADS)
+    spread_slope(void *out, int dtype, const int64_t *stats, int64_t n, double factor,
+                 const double *step) {
+    begin_kernel();
+    double targets = (double)stats[AVERAGE_TARGETS], seed = factor * (double)loss_scale(step);
+    float slope = (float)(seed / (double)stats[EXACT_COUNT] * targets);
+    EACH_EIGHT(i, n) {
+        Eight v;
+        EACH(j) v.x[j] = slope;
+        store8(out, dtype, i, n - i, v);
+    }
+}
+
+KERNEL(average_grad) {
+    Operand in = input(l, 0);
+    Result out = output(l, 0);
+    if (in.dtype != DT_I64 || in.n != AVERAGE_WORDS || !is_real(out.dtype)) return bad_operands(l);
+    if (out.n == 0) return 0;
+    double factor = l->call->attr->alpha * __builtin_ldexp(1.0, (int)l->call->attr->exponent);
+    return LAUNCH(l, spread_slope, blocks_for(out.n, AVERAGE_THREADS * EIGHT), AVERAGE_THREADS, 0,
+                  out.at, out.dtype, (const int64_t *)in.at, out.n, factor, step_operand(l, 1));
+}

@@ -1,0 +1,228 @@
+/* Tokens to experts and back; runtime/devices/cpu/experts/routing.c says what rows and choices are.
+ *
+ * route is a stable counting sort. Choices are cut into chunks of a block's threads: each chunk
+ * counts its experts, one block turns the counts into the first row of each expert in each chunk,
+ * then every choice takes its place behind the earlier ones of its chunk. No sum depends on which
+ * block comes first. An index out of range is left in the fault and read as 0.
+ */
+#include "norm.h"
+
+enum { CHUNK = 256, MOVE_THREADS = 256 };
+
+DEVICE int32_t checked(int32_t index, int64_t at, int64_t limit, int op, DeviceFault *fault) {
+    if (index >= 0 && index < limit) return index;
+    report_fault(fault, op, FAULT_ID, at, index, limit);
+    return 0;
+}
+
+struct Choices {
+    const int32_t *expert;
+    int64_t n, experts, chunks;
+    int32_t *counts; /* [chunks, experts]: choices; then the first row */
+    int op;
+    DeviceFault *fault;
+};
+
+DEVICE void load_chunk(const Choices &c, int32_t *mine) {
+    int64_t at = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
+    mine[threadIdx.x] = at < c.n ? checked(c.expert[at], at, c.experts, c.op, c.fault) : -1;
+    __syncthreads();
+}
+
+__global__ void __launch_bounds__(CHUNK) count_choices(Choices c) {
+    begin_kernel();
+    __shared__ int32_t mine[CHUNK];
+    load_chunk(c, mine);
+    for (int64_t e = threadIdx.x; e < c.experts; e += CHUNK) {
+        int32_t count = 0;
+        for (int i = 0; i < CHUNK; i++) count += mine[i] == e;
+        c.counts[blockIdx.x * c.experts + e] = count;
+    }
+}
+
+/* One block. A thread owns an expert, or a few. */
+__global__ void __launch_bounds__(CHUNK) place_experts(Choices c, int32_t *starts) {
+    begin_kernel();
+    __shared__ int32_t total[MOST_EXPERTS];
+    for (int64_t e = threadIdx.x; e < c.experts; e += CHUNK) {
+        int32_t sum = 0;
+        for (int64_t k = 0; k < c.chunks; k++) {
+            int32_t count = c.counts[k * c.experts + e];
+            c.counts[k * c.experts + e] = sum;
+            sum += count;
+        }
+        total[e] = sum;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        int32_t sum = 0;
+        for (int64_t e = 0; e < c.experts; e++) {
+            starts[e] = sum;
+            sum += total[e];
+        }
+        starts[c.experts] = sum;
+    }
+}
+
+__global__ void __launch_bounds__(CHUNK)
+    place_choices(Choices c, const int32_t *starts, int32_t *order, int32_t *place) {
+    begin_kernel();
+    __shared__ int32_t mine[CHUNK];
+    load_chunk(c, mine);
+    int64_t at = (int64_t)blockIdx.x * CHUNK + threadIdx.x;
+    if (at >= c.n) return;
+    int32_t e = mine[threadIdx.x], row = starts[e] + c.counts[blockIdx.x * c.experts + e];
+    for (unsigned i = 0; i < threadIdx.x; i++) row += mine[i] == e;
+    order[row] = (int32_t)at;
+    place[at] = row;
+}
+
+KERNEL(route) {
+    Operand index = input(l, 0);
+    Result order = output(l, 0), place = output(l, 1), starts = output(l, 2);
+    Choices c = {};
+    c.expert = (const int32_t *)index.at;
+    c.n = index.n;
+    c.experts = starts.n - 1;
+    c.chunks = (index.n + CHUNK - 1) / CHUNK;
+    c.counts = (int32_t *)l->call->workspace;
+    c.op = (int)l->call->op;
+    c.fault = l->fault;
+    if (index.dtype != DT_I32 || order.dtype != DT_I32 || place.dtype != DT_I32 ||
+        starts.dtype != DT_I32 || order.n != index.n || place.n != index.n || c.experts < 1 ||
+        c.experts > MOST_EXPERTS)
+        return bad_operands(l);
+    if (l->call->workspace_bytes < (uint64_t)(c.chunks * c.experts) * sizeof(int32_t))
+        return launch_error(l, EXIT_CORRUPT, "the workspace is too small");
+    if (index.n == 0) return 0;
+    int32_t *first = (int32_t *)starts.at;
+    int code = LAUNCH(l, count_choices, (unsigned)c.chunks, CHUNK, 0, c);
+    if (!code) code = LAUNCH(l, place_experts, 1, CHUNK, 0, c, first);
+    if (!code)
+        code = LAUNCH(l, place_choices, (unsigned)c.chunks, CHUNK, 0, c, (const int32_t *)first,
+                      (int32_t *)order.at, (int32_t *)place.at);
+    return code;
+}
+
+/* ---- moving rows: a thread has an eight of a row or a token */
+
+struct Moves {
+    Real from, weight; /* weight.at == NULL: 1 */
+    const int32_t *index;
+    void *to;
+    int dtype, op;
+    int64_t n, width, count, rows; /* n: rows or tokens that are written */
+    DeviceFault *fault;
+};
+
+#define EACH_EIGHT_OF(row, i, r)                                                                   \
+    for (int64_t t_ = (int64_t)blockIdx.x * blockDim.x + threadIdx.x,                              \
+                 eights_ = ((r).width + EIGHT - 1) / EIGHT, row = t_ / eights_,                    \
+                 i = t_ % eights_ * EIGHT;                                                         \
+         row < (r).n;                                                                              \
+         t_ += (int64_t)gridDim.x * blockDim.x, row = t_ / eights_, i = t_ % eights_ * EIGHT)
+
+/* Row r = the token of choice index[r], times that choice's weight. */
+__global__ void __launch_bounds__(MOVE_THREADS) tokens_to_rows(Moves m) {
+    begin_kernel();
+    EACH_EIGHT_OF(row, i, m) {
+        int32_t choice = checked(m.index[row], row, m.rows, m.op, m.fault);
+        Eight v = load8(m.from.at, m.from.dtype, choice / m.count * m.width + i, m.width - i);
+        if (m.weight.at) {
+            float weight = element_load(m.weight.at, m.weight.dtype, choice);
+            EACH(j) v.x[j] *= weight;
+        }
+        store8(m.to, m.dtype, row * m.width + i, m.width - i, v);
+    }
+}
+
+/* A token = the sum of the rows of its choices, times their weights. */
+__global__ void __launch_bounds__(MOVE_THREADS) rows_to_tokens(Moves m) {
+    begin_kernel();
+    EACH_EIGHT_OF(token, i, m) {
+        Eight sum = {};
+        for (int64_t c = token * m.count; c < (token + 1) * m.count; c++) {
+            int32_t row = checked(m.index[c], c, m.rows, m.op, m.fault);
+            float weight = m.weight.at ? element_load(m.weight.at, m.weight.dtype, c) : 1.0f;
+            Eight v = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
+            EACH(j) sum.x[j] += v.x[j] * weight;
+        }
+        store8(m.to, m.dtype, token * m.width + i, m.width - i, sum);
+    }
+}
+
+/* `rows` and `tokens`: elements. */
+static bool get_moves(const Launch *l, Moves *m, int64_t rows, int64_t tokens, int64_t width,
+                      Operand index) {
+    m->width = width;
+    m->rows = width ? rows / width : 0;
+    int64_t n = width ? tokens / width : 0;
+    m->count = n ? m->rows / n : 0;
+    m->index = (const int32_t *)index.at;
+    m->op = (int)l->call->op;
+    m->fault = l->fault;
+    return index.dtype == DT_I32 && index.n == m->rows && m->rows == n * m->count &&
+           rows == m->rows * width && tokens == n * width;
+}
+
+static int move(const Launch *l, bool to_rows, Operand from, const Operand *weight, Operand index,
+                Result to) {
+    Moves m = {};
+    int64_t rows = to_rows ? to.n : from.n, tokens = to_rows ? from.n : to.n;
+    if (!get_moves(l, &m, rows, tokens, last_dim(to.type), index) || !is_real(from.dtype) ||
+        !is_real(to.dtype) || (weight && (!is_real(weight->dtype) || weight->n != m.rows)))
+        return bad_operands(l);
+    if (to.n == 0) return 0;
+    m.from = real_of(from);
+    if (weight) m.weight = real_of(*weight);
+    m.to = to.at;
+    m.dtype = to.dtype;
+    m.n = to.n / m.width;
+    unsigned blocks = blocks_for(m.n * ((m.width + EIGHT - 1) / EIGHT), MOVE_THREADS);
+    if (to_rows) return LAUNCH(l, tokens_to_rows, blocks, MOVE_THREADS, 0, m);
+    return LAUNCH(l, rows_to_tokens, blocks, MOVE_THREADS, 0, m);
+}
+
+KERNEL(dispatch) { return move(l, true, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+KERNEL(dispatch_grad) { return move(l, false, input(l, 0), NULL, input(l, 1), output(l, 0)); }
+KERNEL(combine) {
+    Operand p = input(l, 1);
+    return move(l, false, input(l, 0), &p, input(l, 3), output(l, 0));
+}
+KERNEL(combine_grad_rows) {
+    Operand p = input(l, 1);
+    return move(l, true, input(l, 0), &p, input(l, 2), output(l, 0));
+}
+
+/* A warp owns a choice. */
+__global__ void __launch_bounds__(MOVE_THREADS) choice_products(Moves m, Real tokens) {
+    begin_kernel();
+    int64_t choice = (int64_t)blockIdx.x * (MOVE_THREADS / WARP) + threadIdx.x / WARP;
+    if (choice >= m.rows) return;
+    int lane = threadIdx.x % WARP;
+    int32_t row = checked(m.index[choice], choice, m.rows, m.op, m.fault);
+    float sum = 0.0f;
+    for (int64_t i = (int64_t)lane * EIGHT; i < m.width; i += WARP * EIGHT) {
+        Eight a = load8(tokens.at, tokens.dtype, choice / m.count * m.width + i, m.width - i);
+        Eight b = load8(m.from.at, m.from.dtype, row * m.width + i, m.width - i);
+        EACH(j) sum += a.x[j] * b.x[j];
+    }
+    sum = warp_sum(sum);
+    if (lane == 0) element_store(m.to, m.dtype, choice, sum);
+}
+
+KERNEL(combine_grad_weights) {
+    Operand dx = input(l, 0), y = input(l, 1), place = input(l, 2);
+    Result dp = output(l, 0);
+    Moves m = {};
+    if (!get_moves(l, &m, y.n, dx.n, last_dim(y.type), place) || !is_real(dx.dtype) ||
+        !is_real(y.dtype) || !is_real(dp.dtype) || dp.n != m.rows)
+        return bad_operands(l);
+    if (dp.n == 0) return 0;
+    m.from = real_of(y);
+    m.to = dp.at;
+    m.dtype = dp.dtype;
+    int64_t warps = MOVE_THREADS / WARP;
+    return LAUNCH(l, choice_products, (unsigned)((dp.n + warps - 1) / warps), MOVE_THREADS, 0, m,
+                  real_of(dx));
+}

@@ -1,0 +1,181 @@
+/* LayerNorm and RMSNorm forward, with or without an addition before it. R rows of width D;
+ * statistics f32[R]. The formulas are those of runtime/devices/cpu/norms/norm.c.
+ *
+ * A block owns a row. Up to a width of IN_REGISTERS (operands of one dtype and whole eights; others
+ * up to NARROW) each thread has one, two or four eights of it in registers, as they came from
+ * memory, so that a row is read once and several blocks have room on a multiprocessor; wider rows
+ * are read three times, the second and third time from the caches.
+ */
+#include "norm.h"
+
+/* With `addend`, x + addend is stored in `sum` and is the row that is normalized. */
+struct Normalize {
+    Real x, addend, w, b; /* at == NULL: not there, but for x and w */
+    void *sum, *y;
+    int sum_dtype, y_dtype;
+    float *mean, *rstd; /* mean is NULL for rms_norm */
+    int64_t width;
+    float eps;
+};
+
+DEVICE void keep_statistics(const Normalize &r, int64_t row, float mean, float rstd) {
+    if (threadIdx.x != 0) return;
+    if (r.mean) r.mean[row] = mean;
+    r.rstd[row] = rstd;
+}
+
+/* Eight k of a thread begins at column (k blockDim + thread) * EIGHT; zeros past the end. */
+template <int form, bool adds, int eights>
+__global__ void __launch_bounds__(form == FORM_ANY ? MAX_THREADS : NORM_THREADS)
+    normalize_narrow(Normalize r) {
+    begin_kernel();
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, start = row * r.width;
+    int width = (int)r.width, first = (int)threadIdx.x * EIGHT, step = (int)blockDim.x * EIGHT;
+    Loaded<form> x[eights] = {}, w[eights] = {}, b[eights] = {};
+    auto load_weights = [&](int k) {
+        int i = first + k * step, n = width - i;
+        if (n > 0) w[k] = fetch8<form>(r.w.at, r.w.dtype, i, n);
+        if (n > 0 && r.b.at) b[k] = fetch8<form>(r.b.at, r.b.dtype, i, n);
+    };
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n > 0) x[k] = fetch8<form>(r.x.at, r.x.dtype, start + i, n);
+    }
+    if (eights == 1) load_weights(0); /* of more, registers are better used for rows */
+#pragma unroll
+    for (int k = 0; adds && k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n <= 0) continue;
+        Eight u = numbers(x[k]);
+        Eight v = numbers(fetch8<form>(r.addend.at, r.addend.dtype, start + i, n));
+        EACH(j) u.x[j] = as_stored(u.x[j] + v.x[j], r.sum_dtype);
+        put8<form>(r.sum, r.sum_dtype, start + i, n, u);
+        x[k] = loaded_from<form>(u);
+    }
+    float mean = 0.0f, square = 0.0f;
+    if (r.mean) {
+#pragma unroll
+        for (int k = 0; k < eights; k++) {
+            Eight v = numbers(x[k]);
+            EACH(j) mean += v.x[j];
+        }
+        mean = block_sum(mean, scratch) / (float)width;
+    }
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        Eight v = numbers(x[k]);
+        EACH(j) if (first + k * step + j < width) square += (v.x[j] - mean) * (v.x[j] - mean);
+    }
+    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + r.eps);
+    keep_statistics(r, row, mean, rstd);
+#pragma unroll
+    for (int k = 0; k < eights; k++) {
+        int i = first + k * step, n = width - i;
+        if (n <= 0) continue;
+        if (eights > 1) load_weights(k);
+        Eight v = numbers(x[k]), u = numbers(w[k]), c = numbers(b[k]);
+        EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
+        put8<form>(r.y, r.y_dtype, start + i, n, v);
+    }
+}
+
+__global__ void __launch_bounds__(MAX_THREADS) normalize_wide(Normalize r) {
+    begin_kernel();
+    __shared__ float scratch[WARP];
+    int64_t row = blockIdx.x, start = row * r.width, width = r.width;
+    float mean = 0.0f, square = 0.0f;
+    Real x = r.x;
+    if (r.addend.at) { /* a thread reads back only what it wrote itself */
+        EACH_EIGHT_OF_ROW(i, width) {
+            Eight v = load8(x.at, x.dtype, start + i, width - i);
+            Eight u = load8(r.addend.at, r.addend.dtype, start + i, width - i);
+            EACH(j) v.x[j] += u.x[j];
+            store8(r.sum, r.sum_dtype, start + i, width - i, v);
+        }
+        x.at = r.sum;
+        x.dtype = r.sum_dtype;
+    }
+    if (r.mean) {
+        EACH_EIGHT_OF_ROW(i, width) {
+            Eight v = load8(x.at, x.dtype, start + i, width - i);
+            EACH(j) mean += v.x[j];
+        }
+        mean = block_sum(mean, scratch) / (float)width;
+    }
+    EACH_EIGHT_OF_ROW(i, width) {
+        Eight v = load8(x.at, x.dtype, start + i, width - i, mean);
+        EACH(j) square += (v.x[j] - mean) * (v.x[j] - mean);
+    }
+    float rstd = 1.0f / sqrtf(block_sum(square, scratch) / (float)width + r.eps);
+    keep_statistics(r, row, mean, rstd);
+    EACH_EIGHT_OF_ROW(i, width) {
+        Eight v = load8(x.at, x.dtype, start + i, width - i);
+        Eight u = load8(r.w.at, r.w.dtype, i, width - i), c = {};
+        if (r.b.at) c = load8(r.b.at, r.b.dtype, i, width - i);
+        EACH(j) v.x[j] = (v.x[j] - mean) * rstd * u.x[j] + c.x[j];
+        store8(r.y, r.y_dtype, start + i, width - i, v);
+    }
+}
+
+template <int form, int eights>
+static int launch_narrow(const Launch *l, const Normalize &r, unsigned rows) {
+    auto adding = normalize_narrow<form, true, eights>;
+    auto alone = normalize_narrow<form, false, eights>;
+    int threads = row_threads((r.width + eights - 1) / eights);
+    if (r.addend.at) return LAUNCH(l, adding, rows, threads, 0, r);
+    return LAUNCH(l, alone, rows, threads, 0, r);
+}
+template <int form> static int launch_form(const Launch *l, const Normalize &r, unsigned rows) {
+    if (r.width <= NORM_THREADS * EIGHT) return launch_narrow<form, 1>(l, r, rows);
+    if (r.width <= 2 * NORM_THREADS * EIGHT) return launch_narrow<form, 2>(l, r, rows);
+    return launch_narrow<form, 4>(l, r, rows);
+}
+
+/* Operands: x, addend?, w, b?; results: sum?, y, mean?, rstd. */
+static int norm(const Launch *l, bool adds, bool centered) {
+    uint32_t of_w = adds ? 2 : 1, of_y = adds ? 1 : 0;
+    Operand x = input(l, 0), w = input(l, of_w);
+    Result y = output(l, of_y), sum = output(l, 0);
+    Shape d = shape_of(&x);
+    Normalize r = {};
+    bool fits = y.n == x.n && w.n == d.width && is_real(x.dtype) && is_real(w.dtype) &&
+                is_real(y.dtype) &&
+                (!adds || (input(l, 1).n == x.n && sum.n == x.n && is_real(input(l, 1).dtype) &&
+                           is_real(sum.dtype)));
+    for (uint32_t i = of_y + 1; i < l->call->n_out; i++)
+        fits &= output(l, i).n == d.rows && output(l, i).dtype == DT_F32;
+    if (l->call->n_in > of_w + 1) {
+        r.b = real_of(input(l, of_w + 1));
+        fits &= input(l, of_w + 1).n == d.width && is_real(r.b.dtype);
+    }
+    if (!fits) return bad_operands(l);
+    if (x.n == 0) return 0;
+    r.x = real_of(x);
+    r.w = real_of(w);
+    if (adds) r.addend = real_of(input(l, 1));
+    r.sum = sum.at;
+    r.sum_dtype = sum.dtype;
+    r.y = y.at;
+    r.y_dtype = y.dtype;
+    if (centered) r.mean = (float *)output(l, of_y + 1).at;
+    r.rstd = (float *)output(l, l->call->n_out - 1).at;
+    r.width = d.width;
+    r.eps = (float)l->call->attr->eps;
+    unsigned rows = (unsigned)d.rows;
+    int form = form_with(FORM_NONE, r.x.at, r.x.dtype, d.width);
+    form = form_with(form, r.w.at, r.w.dtype, d.width);
+    form = form_with(form, r.y, r.y_dtype, d.width);
+    if (r.b.at) form = form_with(form, r.b.at, r.b.dtype, d.width);
+    if (adds) form = form_with(form, r.addend.at, r.addend.dtype, d.width);
+    if (adds) form = form_with(form, r.sum, r.sum_dtype, d.width);
+    if (d.width <= IN_REGISTERS && form == FORM_BF16) return launch_form<FORM_BF16>(l, r, rows);
+    if (d.width <= IN_REGISTERS && form == FORM_F32) return launch_form<FORM_F32>(l, r, rows);
+    if (d.width <= NARROW) return launch_narrow<FORM_ANY, 1>(l, r, rows);
+    return LAUNCH(l, normalize_wide, rows, row_threads(d.width), 0, r);
+}
+KERNEL(layer_norm) { return norm(l, false, true); }
+KERNEL(rms_norm) { return norm(l, false, false); }
+KERNEL(add_layer_norm) { return norm(l, true, true); }
+KERNEL(add_rms_norm) { return norm(l, true, false); }

@@ -1,0 +1,375 @@
+/* Adafactor: factored_sums, factored_means, factored_rms, adafactor. What they compute, and why the
+ * sums depend on no order, is said in runtime/devices/cpu/optimizers/factored.c.
+ *
+ * `across` blocks work on each parameter of the group, whose shape and places are in the table of
+ * segments. They share it; of one that is cut along another axis than the first each takes some of
+ * its pieces.
+ */
+#include "exact.h"
+
+enum { THREADS = 256, MOST_BLOCKS = 132 * 4, HIGH_BITS = 62 };
+
+struct Factored {
+    const SegmentStart *segment; /* of the group's first parameter */
+    const double *scale, *step;
+    int64_t start;    /* where a flat parameter at offset 0 would be: this much before element 0 */
+    int64_t number;   /* of the shard, .. */
+    int64_t shards;   /* .. of so many */
+    int64_t from, to; /* elements of the operands that this rank answers for */
+    unsigned across;  /* blocks a parameter */
+    float clip_value, eps;
+    const void *w, *g;
+    int w_dtype, g_dtype;
+};
+
+DEVICE unsigned param_row(const Factored &f) { return blockIdx.x / f.across; }
+DEVICE int64_t block_of(const Factored &f) { return blockIdx.x % f.across; }
+
+/* A part of the block's parameter: elements [from, to) of it, element 0 at `at`. */
+struct Part {
+    const SegmentStart *s;
+    int64_t at, from, to;
+    /* The block is number `block` of those that share it. */
+    int64_t block, blocks;
+    int64_t piece, step, pieces; /* the next one is piece + step; how many there are */
+};
+
+/* Where it is in chunks, piece j is chunk j * shards + number. */
+DEVICE void take_piece(const Factored &f, Part &p) {
+    int64_t chunk = p.s->chunk, first = (p.piece * f.shards + f.number) * chunk;
+    int64_t end = chunk && first + chunk < p.s->elements ? first + chunk : p.s->elements;
+    p.at = p.s->offset - f.start + p.piece * chunk - first;
+    p.from = f.from - p.at > first ? f.from - p.at : first;
+    p.to = f.to - p.at < end ? f.to - p.at : end;
+}
+
+/* The first part of the block's; then the next one, as long as there is one. */
+DEVICE Part part_of(const Factored &f) {
+    Part p;
+    p.s = f.segment + param_row(f);
+    int64_t chunks = p.s->chunk ? (p.s->elements - 1) / p.s->chunk + 1 : 1;
+    p.pieces = p.s->chunk ? (chunks - f.number + f.shards - 1) / f.shards : 1;
+    bool several = p.pieces > 1;
+    p.block = several ? 0 : block_of(f);
+    p.blocks = several ? 1 : f.across;
+    p.piece = several ? block_of(f) : 0;
+    p.step = several ? f.across : 1;
+    take_piece(f, p);
+    return p;
+}
+DEVICE bool is_part(const Part &p) { return p.piece < p.pieces; }
+DEVICE void next_part(const Factored &f, Part &p) {
+    p.piece += p.step;
+    take_piece(f, p);
+}
+
+/* The gradients of elements e .. e + 7 that the update uses; 0 past `to`. */
+DEVICE Eight gradients(const Factored &f, const Part &p, int64_t e) {
+    Eight x = load8(f.g, f.g_dtype, e < p.to ? p.at + e : p.at + p.from, e < p.to ? p.to - e : 0);
+    float factor = (float)f.scale[SCALE_GRADIENT];
+    EACH(j) {
+        x.x[j] *= factor;
+        if (f.clip_value > 0.0f) {
+            x.x[j] = x.x[j] > f.clip_value ? f.clip_value : x.x[j];
+            x.x[j] = x.x[j] < -f.clip_value ? -f.clip_value : x.x[j];
+        }
+    }
+    return x;
+}
+
+DEVICE int top_exponent(const double *scale) {
+    double clipped =
+        scale[SCALE_UNCLIPPED] != 0.0 ? scale[SCALE_GRADIENT] / scale[SCALE_UNCLIPPED] : 1.0;
+    int exponent = 0;
+    frexp(scale[SCALE_NORM] * clipped, &exponent);
+    int top = 2 * exponent + 1;
+    return top > 900 ? 900 : top < -900 ? -900 : top;
+}
+
+/* ---- factored_sums */
+
+DEVICE void add_two(int64_t *words, int64_t high, int64_t low) {
+    if (high) add_word(&words[0], high);
+    if (low) add_word(&words[1], low);
+}
+
+DEVICE void sum_squares(const Factored &f, const Part &p, int64_t e, double unit, int64_t *rows) {
+    const FactorShape &s = p.s->shape;
+    int64_t *columns = rows + 2 * s.matrices * s.rows, length = s.columns ? s.columns : 1;
+    int64_t high = 0, low = 0, row = e / length, column = e % length;
+    Eight x = gradients(f, p, e);
+    for (int j = 0; j < EIGHT && e + j < p.to; j++) {
+        double square = (double)x.x[j] * (double)x.x[j] * unit;
+        int64_t above = (int64_t)square;
+        int64_t below = (int64_t)((square - (double)above) * 4294967296.0);
+        high += above;
+        low += below;
+        if (s.columns) add_two(columns + 2 * (row / s.rows * s.columns + column), above, below);
+        if (++column < length) continue;
+        add_two(rows + 2 * row, high, low);
+        high = low = column = 0;
+        row++;
+    }
+    if (column) add_two(rows + 2 * row, high, low);
+}
+
+__global__ void __launch_bounds__(THREADS) sum_parts(Factored f, int64_t *sums) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    Part p = part_of(f);
+    begin_words(words);
+    double norm = f.scale[SCALE_NORM];
+    bool squares = norm > 0.0 && norm < 1e300;
+    double unit = squares ? power_of_two(HIGH_BITS - top_exponent(f.scale)) : 0.0;
+    int64_t *own = sums + p.s->words, stride = p.blocks * THREADS * EIGHT;
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t at = p.from + warp; at < p.to; at += stride) {
+            int64_t e = at + threadIdx.x % WARP * EIGHT;
+            if (squares && e < p.to) sum_squares(f, p, e, unit, own);
+            Eight w =
+                load8(f.w, f.w_dtype, p.at + (e < p.to ? e : p.from), e < p.to ? p.to - e : 0);
+            exact_add<EIGHT>(words, w.x, true);
+        }
+    }
+    int64_t *total = own + 2 * p.s->shape.matrices * (p.s->shape.rows + p.s->shape.columns);
+    end_words(total, words);
+}
+
+/* ---- factored_means */
+
+__global__ void __launch_bounds__(THREADS)
+    move_means(Factored f, float *m, const float *old, const int64_t *sums) {
+    begin_kernel();
+    const SegmentStart *s = f.segment + param_row(f);
+    int64_t rows = s->shape.matrices * s->shape.rows;
+    int64_t n = rows + s->shape.matrices * s->shape.columns;
+    bool apply = f.scale[SCALE_APPLY] != 0.0, finite = f.scale[SCALE_FINITE] != 0.0;
+    double unit = power_of_two(top_exponent(f.scale) - HIGH_BITS);
+    float weight = (float)f.step[STEP_FACTORED];
+    for (int64_t i = block_of(f) * THREADS + threadIdx.x; i < n; i += (int64_t)f.across * THREADS) {
+        float from = old[s->numbers + i];
+        if (apply) {
+            const int64_t *words = sums + s->words + 2 * i;
+            int64_t count = i >= rows ? s->shape.rows : s->shape.columns ? s->shape.columns : 1;
+            double sum = ((double)words[0] + (double)words[1] / 4294967296.0) * unit;
+            float mean = finite ? (float)(sum / (double)count) : __uint_as_float(0x7fc00000u);
+            from = weight < 0.5f ? from + weight * (mean - from)
+                                 : mean - (mean - from) * (1.0f - weight);
+        }
+        m[s->numbers + i] = from;
+    }
+}
+
+__global__ void __launch_bounds__(THREADS) mean_of_rows(Factored f, float *m, const float *old) {
+    begin_kernel();
+    __shared__ double scratch[WARP];
+    const SegmentStart *s = f.segment + param_row(f);
+    if (!s->shape.columns) return;
+    for (int64_t matrix = block_of(f); matrix < s->shape.matrices; matrix += f.across) {
+        const float *row = m + s->numbers + matrix * s->shape.rows;
+        int64_t at = s->numbers + s->shape.matrices * (s->shape.rows + s->shape.columns) + matrix;
+        double sum = 0.0;
+        for (int64_t r = threadIdx.x; r < s->shape.rows; r += THREADS) sum += row[r];
+        sum = block_sum_f64(sum, scratch);
+        if (threadIdx.x == 0)
+            m[at] = f.scale[SCALE_APPLY] != 0.0 ? (float)(sum / (double)s->shape.rows) : old[at];
+        __syncthreads();
+    }
+}
+
+/* ---- factored_rms and adafactor */
+
+DEVICE Eight steps_of(const Factored &f, const Part &p, const float *own, int64_t e) {
+    const FactorShape &s = p.s->shape;
+    Eight x = gradients(f, p, e);
+    int64_t row = s.columns ? e / s.columns : e, column = s.columns ? e % s.columns : 0;
+    const float *columns = own + s.matrices * s.rows, *means = columns + s.matrices * s.columns;
+    for (int j = 0; j < EIGHT && e + j < p.to; j++) {
+        float moment = own[row];
+        if (s.columns) {
+            int64_t matrix = row / s.rows;
+            float mean = means[matrix] < f.eps ? f.eps : means[matrix];
+            moment = columns[matrix * s.columns + column] * moment / mean;
+        }
+        if (moment < f.eps * f.eps) moment = f.eps * f.eps;
+        x.x[j] = x.x[j] / sqrtf(moment);
+        if (++column < s.columns) continue;
+        column = 0;
+        row++;
+    }
+    return x;
+}
+
+__global__ void __launch_bounds__(THREADS) sum_steps(Factored f, const float *m, int64_t *rms) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    Part p = part_of(f);
+    begin_words(words);
+    int64_t stride = p.blocks * THREADS * EIGHT;
+    int64_t warp = (p.block * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t at = p.from + warp; at < p.to; at += stride) {
+            int64_t e = at + threadIdx.x % WARP * EIGHT;
+            Eight u = {};
+            if (e < p.to) u = steps_of(f, p, m + p.s->numbers, e);
+            exact_add<EIGHT>(words, u.x, true);
+        }
+    }
+    int64_t *total = rms + (int64_t)param_row(f) * EXACT_WORDS;
+    end_words(total, words);
+}
+
+struct Limits {
+    double eps2, limit, weight_decay;
+};
+
+DEVICE double exact_rms(const int64_t *words, int64_t n) {
+    if (words[EXACT_NONFINITE]) return __longlong_as_double(0x7ff8000000000000ll);
+    return sqrt(exact_value(words) / (double)n);
+}
+
+__global__ void __launch_bounds__(THREADS)
+    update_weights(Factored f, Limits a, void *to, const float *m, const int64_t *sums,
+                   const int64_t *rms) {
+    begin_kernel();
+    Part p = part_of(f);
+    if (!is_part(p)) return;
+    bool apply = f.scale[SCALE_APPLY] != 0.0;
+    const SegmentStart *s = p.s;
+    double lr = f.step[STEP_LR] * s->lr_factor, most = 1.0 / sqrt(f.step[STEP_INDEX] + 1.0);
+    double decay = s->weight_decay == STANDARD_DECAY ? a.weight_decay : s->weight_decay;
+    double weight = exact_rms(
+        sums + s->words + 2 * s->shape.matrices * (s->shape.rows + s->shape.columns), s->elements);
+    double size = exact_rms(rms + (int64_t)param_row(f) * EXACT_WORDS, s->elements) / a.limit;
+    double alpha = (weight < a.eps2 ? a.eps2 : weight) * (lr < most ? lr : most);
+    float keep = (float)(1.0 - lr * decay), step = (float)(alpha / (size < 1.0 ? 1.0 : size));
+    for (; is_part(p); next_part(f, p)) {
+        for (int64_t e = p.from + (p.block * THREADS + threadIdx.x) * EIGHT; e < p.to;
+             e += p.blocks * THREADS * EIGHT) {
+            Eight w = load8(f.w, f.w_dtype, p.at + e, p.to - e);
+            if (apply) {
+                Eight u = steps_of(f, p, m + s->numbers, e);
+                EACH(j) w.x[j] = w.x[j] * keep - step * u.x[j];
+            }
+            store8(to, f.w_dtype, p.at + e, p.to - e, w);
+        }
+    }
+}
+
+/* ---- the host */
+
+/* all: every element that is held, not only those that no other rank counts. */
+static const PlanGroup *open_factored(const Launch *l, int scale, int64_t n, bool all,
+                                      Factored *f) {
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    Operand factors = input(l, scale);
+    if (bad || !group || !group->n_param || group->n_param > 65535 || !l->segment ||
+        factors.n < SCALE_SLOTS)
+        return NULL;
+    *f = {};
+    f->segment = l->segment + group->first_param;
+    f->scale = (const double *)factors.at;
+    f->start = rank_start(l->call->rank, group);
+    f->number = rank_number(l->call->rank, group);
+    Layout layout = plan_layout(group);
+    f->shards = layout_shards(&layout);
+    f->to = n;
+    f->clip_value = (float)l->call->attr->clip_value;
+    f->eps = (float)l->call->attr->eps;
+    if (!all) rank_own_part(l->call->rank, group, n, &f->from, &f->to);
+    return group;
+}
+
+/* The lengths of the group's m and sums. */
+static bool fits(const Launch *l, const PlanGroup *group, int64_t m, int64_t sums) {
+    const Plan *plan = l->call->rank->plan;
+    int64_t numbers = 0, words = 0;
+    for (uint32_t k = 0; k < group->n_param; k++) {
+        const Type *t = &plan->params[plan->group_params[group->first_param + k].param].type;
+        numbers += factor_numbers(t);
+        words += factor_words(t);
+    }
+    return (m < 0 || m == numbers) && (sums < 0 || sums == words);
+}
+
+/* Blocks for the group, of which `n` numbers are at hand in all. */
+static unsigned blocks_of(const PlanGroup *group, int64_t n, Factored *f) {
+    f->across = MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
+    return f->across * group->n_param;
+}
+
+static void set_operand(const void **at, int *dtype, const Operand &o) {
+    *at = o.at;
+    *dtype = o.dtype;
+}
+
+KERNEL(factored_sums) {
+    Operand w = input(l, 0), g = input(l, 1);
+    Result out = output(l, 0);
+    Factored f;
+    const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
+    if (!group || w.n != g.n || !fits(l, group, -1, out.n)) return bad_operands(l);
+    set_operand(&f.w, &f.w_dtype, w);
+    set_operand(&f.g, &f.g_dtype, g);
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
+    if (code) return code;
+    unsigned blocks = blocks_of(group, g.n, &f);
+    return LAUNCH(l, sum_parts, blocks, THREADS, 0, f, (int64_t *)out.at);
+}
+
+KERNEL(factored_means) {
+    Operand old = input(l, 0), sums = input(l, 1), step = input(l, 3);
+    Result out = output(l, 0);
+    Factored f;
+    const PlanGroup *group = open_factored(l, 2, 0, true, &f);
+    if (!group || out.n != old.n || step.n < STEP_SLOTS || !fits(l, group, old.n, sums.n))
+        return bad_operands(l);
+    f.step = (const double *)step.at;
+    unsigned blocks = blocks_of(group, old.n, &f);
+    int code = LAUNCH(l, move_means, blocks, THREADS, 0, f, (float *)out.at, (const float *)old.at,
+                      (const int64_t *)sums.at);
+    if (code) return code;
+    return LAUNCH(l, mean_of_rows, blocks, THREADS, 0, f, (float *)out.at, (const float *)old.at);
+}
+
+KERNEL(factored_rms) {
+    Operand m = input(l, 0), g = input(l, 1);
+    Result out = output(l, 0);
+    Factored f;
+    const PlanGroup *group = open_factored(l, 2, g.n, false, &f);
+    if (!group || out.n != (int64_t)group->n_param * EXACT_WORDS || !fits(l, group, m.n, -1))
+        return bad_operands(l);
+    set_operand(&f.g, &f.g_dtype, g);
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)out.n * sizeof(int64_t)));
+    if (code) return code;
+    unsigned blocks = blocks_of(group, g.n, &f);
+    return LAUNCH(l, sum_steps, blocks, THREADS, 0, f, (const float *)m.at, (int64_t *)out.at);
+}
+
+KERNEL(adafactor) {
+    Operand w = input(l, 0), g = input(l, 1), step = input(l, 3), m = input(l, 4);
+    Operand sums = input(l, 5), rms = input(l, 6);
+    Result out = output(l, 0);
+    Factored f;
+    const PlanGroup *group = open_factored(l, 2, g.n, true, &f);
+    if (!group || w.n != g.n || out.n != g.n || step.n < STEP_SLOTS || out.dtype != w.dtype ||
+        rms.n != (int64_t)group->n_param * EXACT_WORDS || !fits(l, group, m.n, sums.n))
+        return bad_operands(l);
+    set_operand(&f.w, &f.w_dtype, w);
+    set_operand(&f.g, &f.g_dtype, g);
+    f.step = (const double *)step.at;
+    const Attrs *a = l->call->attr;
+    Limits limits = {a->eps2, a->limit, a->weight_decay};
+    int code = 0;
+    if (out.at != w.at) /* padding too */
+        code =
+            launch_result(l, launch_copy(l, out.at, w.at, (size_t)type_bytes(l->call->out_type[0]),
+                                         cudaMemcpyDeviceToDevice));
+    if (code) return code;
+    unsigned blocks = blocks_of(group, g.n, &f);
+    return LAUNCH(l, update_weights, blocks, THREADS, 0, f, limits, out.at, (const float *)m.at,
+                  (const int64_t *)sums.at, (const int64_t *)rms.at);
+}

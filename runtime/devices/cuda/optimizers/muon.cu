@@ -1,0 +1,287 @@
+/* Muon: muon_momentum and muon. What they compute is said in runtime/devices/cpu/optimizers/muon.c.
+ * The products are cuBLASLt's, in f32; like all that is launched they run whatever the step's scale
+ * says, and only the last kernel asks whether the step counts.
+ */
+#include "exact.h"
+#include "muon.h"
+
+extern "C" {
+#include "products.h"
+}
+
+enum { THREADS = 256, MOST_BLOCKS = 132 * 8 };
+
+static unsigned some_blocks(int64_t n) {
+    return MIN(blocks_for(n, THREADS * EIGHT), (unsigned)MOST_BLOCKS);
+}
+
+/* Element i of those of a matrix that this rank holds. */
+DEVICE int64_t element_of(const MuonElements &of, int64_t i) {
+    return of.first + i / of.run * of.cycle + i % of.run;
+}
+/* Are n elements from number i on, eight at most, one after the other in the matrix? */
+DEVICE bool is_run(const MuonElements &of, int64_t i, int64_t n) {
+    return i % of.run + (n < EIGHT ? n : EIGHT) <= of.run;
+}
+
+/* ---- muon_momentum */
+
+struct Momentum {
+    void *out;
+    const void *m, *g;
+    float *u; /* of the matrix */
+    const double *scale;
+    MuonElements of;
+    int64_t first, to; /* elements of the operands */
+    int64_t from, end; /* of these, u is written for [from, end) */
+    float clip_value, momentum;
+    int dtype, g_dtype;
+    bool nesterov;
+};
+
+/* torch.lerp */
+DEVICE float lerp(float a, float b, float weight) {
+    return weight < 0.5f ? a + weight * (b - a) : b - (b - a) * (1.0f - weight);
+}
+
+__global__ void __launch_bounds__(THREADS) move_momentum(Momentum s) {
+    begin_kernel();
+    bool applies = s.scale[SCALE_APPLY] != 0.0;
+    float factor = (float)s.scale[SCALE_GRADIENT];
+    EACH_EIGHT(e, s.to - s.first) {
+        int64_t at = s.first + e, n = s.to - at;
+        int64_t element = element_of(s.of, e);
+        bool run = is_run(s.of, e, n);
+        Eight m = load8(s.m, s.dtype, at, n), g = load8(s.g, s.g_dtype, at, n);
+        EACH(j) {
+            float x = g.x[j] * factor;
+            if (s.clip_value > 0.0f) {
+                x = x > s.clip_value ? s.clip_value : x;
+                x = x < -s.clip_value ? -s.clip_value : x;
+            }
+            if (applies) m.x[j] = lerp(m.x[j], x, 1.0f - s.momentum);
+            float u = s.nesterov ? lerp(x, m.x[j], s.momentum) : m.x[j];
+            bool mine = j < n && at + j >= s.from && at + j < s.end;
+            if (mine && applies) s.u[run ? element + j : element_of(s.of, e + j)] = u + 0.0f;
+        }
+        store8(s.out, s.dtype, at, n, m);
+    }
+}
+
+/* (m, g, scale) -> m, u */
+KERNEL(muon_momentum) {
+    Operand m = input(l, 0), g = input(l, 1), scale = input(l, 2);
+    Result to = output(l, 0), u = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(m.dtype) || !is_real(g.dtype) || to.dtype != m.dtype || to.n != m.n ||
+        g.n != m.n || u.dtype != DT_F32 || scale.n < SCALE_SLOTS)
+        return bad_operands(l);
+    int64_t from = 0, end = m.n;
+    if (group && group->split) rank_own_part(l->call->rank, group, m.n, &from, &end);
+    const Attrs *a = l->call->attr;
+    int code = launch_result(l, launch_set(l, u.at, 0, (size_t)u.n * sizeof(float)));
+    if (!code && to.at != m.at) /* padding too */
+        code = launch_result(
+            l, launch_copy(l, to.at, m.at, (size_t)type_bytes(m.type), cudaMemcpyDeviceToDevice));
+    MuonPart q = {};
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, m.n, &q); k++) {
+        if (q.n <= 0) continue;
+        if (q.in_u + type_elements(q.type) > u.n) return bad_operands(l);
+        Momentum s = {};
+        s.out = to.at;
+        s.m = m.at;
+        s.g = g.at;
+        s.u = (float *)u.at + q.in_u;
+        s.of = q.of;
+        s.scale = (const double *)scale.at;
+        s.first = q.at;
+        s.to = q.at + q.n;
+        s.from = from;
+        s.end = end;
+        s.clip_value = (float)a->clip_value;
+        s.momentum = (float)a->momentum;
+        s.dtype = m.dtype;
+        s.g_dtype = g.dtype;
+        s.nesterov = a->nesterov != 0;
+        code = LAUNCH(l, move_momentum, some_blocks(s.to - s.first), THREADS, 0, s);
+    }
+    return code;
+}
+
+/* ---- muon */
+
+__global__ void __launch_bounds__(THREADS) square_sum(int64_t *result, const float *u, int64_t n) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    int64_t stride = (int64_t)gridDim.x * THREADS * EIGHT;
+    /* whole warps stay together: the loop's bound is that of the warp's first lane */
+    int64_t warp = ((int64_t)blockIdx.x * THREADS + threadIdx.x / WARP * WARP) * EIGHT;
+    for (int64_t at = warp; at < n; at += stride) {
+        int64_t i = at + threadIdx.x % WARP * EIGHT;
+        Eight x = load8(u, DT_F32, i < n ? i : 0, i < n ? n - i : 0);
+        exact_add<EIGHT>(words, x.x, true);
+    }
+    end_words(result, words);
+}
+
+/* x = u / max(|u|, 1e-7) */
+__global__ void __launch_bounds__(THREADS)
+    normalize(float *x, const float *u, const int64_t *words, int64_t n) {
+    begin_kernel();
+    double norm = words[EXACT_NONFINITE] ? __longlong_as_double(0x7ff8000000000000ll)
+                                         : sqrt(exact_value(words));
+    float over = (float)(norm < MUON_LEAST_NORM ? MUON_LEAST_NORM : norm);
+    EACH_EIGHT(at, n) {
+        Eight v = load8(u, DT_F32, at, n - at);
+        EACH(j) v.x[j] = v.x[j] / over;
+        store8(x, DT_F32, at, n - at, v);
+    }
+}
+
+/* to = f x + h y; to may be y */
+__global__ void __launch_bounds__(THREADS)
+    combine(float *to, float f, const float *x, float h, const float *y, int64_t n) {
+    begin_kernel();
+    EACH_EIGHT(at, n) {
+        Eight a = load8(x, DT_F32, at, n - at), b = load8(y, DT_F32, at, n - at);
+        EACH(j) b.x[j] = f * a.x[j] + h * b.x[j];
+        store8(to, DT_F32, at, n - at, b);
+    }
+}
+
+/* Elements of the matrix x that are elements [at, end) of the operands. */
+struct Moved {
+    void *to;
+    const void *p;
+    const float *x;
+    const double *scale, *step;
+    MuonElements of;
+    int64_t at, end;
+    double lr_factor, decay, ratio;
+    int dtype;
+};
+
+__global__ void __launch_bounds__(THREADS) move_matrix(Moved q) {
+    begin_kernel();
+    if (q.scale[SCALE_APPLY] == 0.0) return;
+    double lr = q.step[STEP_LR] * q.lr_factor;
+    float keep = (float)(1.0 - lr * q.decay), by = (float)(lr * q.ratio);
+    EACH_EIGHT(i, q.end - q.at) {
+        int64_t at = q.at + i, n = q.end - at;
+        Eight p = load8(q.p, q.dtype, at, n), x;
+        if (is_run(q.of, i, n))
+            x = load8(q.x, DT_F32, element_of(q.of, i), n);
+        else
+            EACH(j) x.x[j] = j < n ? q.x[element_of(q.of, i + j)] : 0.0f;
+        EACH(j) p.x[j] = p.x[j] * keep - by * x.x[j];
+        store8(q.to, q.dtype, at, n, p);
+    }
+}
+
+struct Matrix {
+    int64_t rows, columns, least;
+    float *x, *next;    /* [rows, columns] */
+    float *gram, *poly; /* [least, least] */
+};
+
+static int multiply(const Launch *l, ProductShape s, const float *a, const float *b, float *d) {
+    ProductOperands o = {};
+    s.dtype = s.out_dtype = DT_F32;
+    o.a = a;
+    o.b = b;
+    o.d = d;
+    return product_run(l, &s, &o, l->call->workspace, l->call->workspace_bytes);
+}
+
+static ProductShape shape_of(int64_t m, int64_t n, int64_t k, int a_turned, int b_turned,
+                             int64_t lda, int64_t ldb, int64_t ldc) {
+    ProductShape s = product_shape(m, n, k, a_turned, b_turned);
+    s.lda = lda, s.ldb = ldb, s.ldc = ldc;
+    return s;
+}
+
+/* One step of the iteration; X is then in a.x again. Counted by columns, X is [columns, rows]. */
+static int iterate(const Launch *l, Matrix &a) {
+    int64_t r = a.rows, c = a.columns, n = a.least;
+    bool wide = r <= c;
+    ProductShape gram = wide ? shape_of(r, r, c, 1, 0, c, c, r) : shape_of(c, c, r, 0, 1, c, c, c);
+    ProductShape last = wide ? shape_of(c, r, r, 0, 0, c, r, c) : shape_of(c, r, c, 0, 0, c, c, c);
+    int code = multiply(l, gram, a.x, a.x, a.gram);
+    if (!code) code = multiply(l, shape_of(n, n, n, 0, 0, n, n, n), a.gram, a.gram, a.poly);
+    if (!code)
+        code = LAUNCH(l, combine, some_blocks(n * n), THREADS, 0, a.poly, MUON_B, a.gram, MUON_C,
+                      a.poly, n * n);
+    if (!code) code = multiply(l, last, wide ? a.x : a.poly, wide ? a.poly : a.x, a.next);
+    if (!code)
+        code = LAUNCH(l, combine, some_blocks(r * c), THREADS, 0, a.next, MUON_A, a.x, 1.0f, a.next,
+                      r * c);
+    float *x = a.x;
+    a.x = a.next;
+    a.next = x;
+    return code;
+}
+
+/* a.x: u made orthogonal; work: muon_work words. */
+static int orthogonalize(const Launch *l, Matrix &a, const float *u, float *work) {
+    int64_t n = a.rows * a.columns;
+    int64_t *words = (int64_t *)work;
+    a.least = MIN(a.rows, a.columns);
+    a.x = work + muon_part(2 * EXACT_WORDS);
+    a.next = a.x + muon_part(n);
+    a.gram = a.next + muon_part(n);
+    a.poly = a.gram + muon_part(a.least * a.least);
+    int code = launch_result(l, launch_set(l, words, 0, EXACT_WORDS * sizeof(int64_t)));
+    if (!code) code = LAUNCH(l, square_sum, some_blocks(n), THREADS, 0, words, u, n);
+    if (!code) code = LAUNCH(l, normalize, some_blocks(n), THREADS, 0, a.x, u, words, n);
+    for (int64_t k = 0; !code && k < l->call->attr->steps; k++) code = iterate(l, a);
+    return code;
+}
+
+static int move(const Launch *l, const MuonPart &part) {
+    Operand w = input(l, 0), u = input(l, 1);
+    Result out = output(l, 0), work = output(l, 1);
+    const Type *t = part.type;
+    if (part.n <= 0) return 0;
+    if (t->rank != 2 || part.in_u + type_elements(t) > u.n || work.n < muon_work(t))
+        return bad_operands(l);
+    Matrix a = {};
+    a.rows = t->dim[0];
+    a.columns = t->dim[1];
+    int code = orthogonalize(l, a, (const float *)u.at + part.in_u, (float *)work.at);
+    if (code) return code;
+    Moved q = {};
+    q.to = out.at;
+    q.p = w.at;
+    q.x = a.x;
+    q.scale = (const double *)input(l, 2).at;
+    q.step = (const double *)input(l, 3).at;
+    q.of = part.of;
+    q.at = part.at;
+    q.end = part.at + part.n;
+    q.lr_factor = part.lr_factor;
+    q.decay = part.decay;
+    q.ratio = muon_rate(l->call->attr->rate, a.rows, a.columns);
+    q.dtype = w.dtype;
+    return LAUNCH(l, move_matrix, some_blocks(part.n), THREADS, 0, q);
+}
+
+/* (p, u, scale, step) -> p, work */
+KERNEL(muon) {
+    Operand w = input(l, 0), u = input(l, 1);
+    Result out = output(l, 0), work = output(l, 1);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    if (bad || !is_real(w.dtype) || out.dtype != w.dtype || out.n != w.n || u.dtype != DT_F32 ||
+        work.dtype != DT_I64 || input(l, 2).n < SCALE_SLOTS || input(l, 3).n < STEP_SLOTS)
+        return bad_operands(l);
+    int code = 0;
+    if (out.at != w.at)
+        code = launch_result(
+            l, launch_copy(l, out.at, w.at, (size_t)type_bytes(w.type), cudaMemcpyDeviceToDevice));
+    MuonPart q = {};
+    for (uint32_t k = 0; !code && muon_next_part(l->call, group, k, w.n, &q); k++)
+        code = move(l, q);
+    return code;
+}

@@ -1,0 +1,421 @@
+/* The optimizer step: grad_norm, step_scale, sgd, sgd_momentum, adam (also AdamW), lion. Arithmetic
+ * and order are those of runtime/devices/cpu/optimizers/update.c; the scalars that a step changes
+ * are computed by each thread in f64 from the states scale and step, so that a captured launch
+ * stays right.
+ *
+ * A flat group has a table of its parameters' starts in device memory; a thread looks up the
+ * parameter of its eight once. Only an eight that reaches into the next parameter is walked through
+ * one by one. The grid has a few blocks per multiprocessor, so that the scalars, which take
+ * divisions in f64, are computed once for many eights.
+ */
+#include "integer_sum.h"
+#include "largest.h"
+
+enum {
+    UPDATE_THREADS = 256,
+    UPDATE_BLOCKS = MULTIPROCESSORS * 8,
+    NORM_NUMBERS = 16,
+    NORM_BLOCKS = MULTIPROCESSORS * 4 /* as many as run at once, so that a warp's window lasts */
+};
+
+/* ---- grad_norm */
+
+/* A warp's numbers lie together: eights of its lanes side by side, NORM_NUMBERS / EIGHT times.
+ * Whole warps stay together; past the end they have zeros. */
+template <int form>
+DEVICE void norm_numbers(float *x, const void *g, int dtype, int64_t first, int64_t to) {
+    constexpr int PIECES = NORM_NUMBERS / EIGHT;
+    Eight v[PIECES];
+    int64_t at = first + threadIdx.x % WARP * EIGHT;
+    if (to - first >= NORM_NUMBERS * WARP) {
+        Loaded<form> loaded[PIECES];
+#pragma unroll
+        for (int k = 0; k < PIECES; k++)
+            loaded[k] = fetch8<form>(g, dtype, at + k * WARP * EIGHT, EIGHT);
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) v[k] = numbers(loaded[k]);
+    } else {
+#pragma unroll
+        for (int k = 0; k < PIECES; k++) {
+            int64_t i = at + k * WARP * EIGHT;
+            v[k] = load8(g, dtype, i < to ? i : to, i < to ? to - i : 0);
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < PIECES; k++) EACH(j) x[k * EIGHT + j] = v[k].x[j];
+}
+
+/* Calls add(x) for each NORM_NUMBERS numbers of a lane. */
+template <int form, class Add>
+DEVICE void each_norm_numbers(const void *g, int dtype, int64_t from, int64_t to, Add add) {
+    int64_t step = (int64_t)gridDim.x * blockDim.x * NORM_NUMBERS;
+    int64_t warp = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x / WARP * WARP) * NORM_NUMBERS;
+    for (int64_t first = from + warp; first < to; first += step) {
+        float x[NORM_NUMBERS];
+        norm_numbers<form>(x, g, dtype, first, to);
+        add(x);
+    }
+}
+
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    largest_number(int32_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    begin_kernel();
+    int64_t first = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * EIGHT;
+    raise_to_largest(result, g, dtype, from + first, to, (int64_t)gridDim.x * blockDim.x * EIGHT);
+}
+
+template <int form, int power>
+DEVICE void sum_integers(int64_t *words, const void *g, int dtype, int64_t from, int64_t to) {
+    Window w = {};
+    w.top = LEAST_TOP;
+    each_norm_numbers<form>(g, dtype, from, to, [&](const float *x) {
+        add_numbers<NORM_NUMBERS, power, form == FORM_BF16>(words, w, x);
+    });
+    put_window<power>(words, w);
+}
+
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_sizes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    sum_integers<form, 1>(words, g, dtype, from, to);
+    end_words(result, words);
+}
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_squares(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    sum_integers<form, 2>(words, g, dtype, from, to);
+    end_words(result, words);
+}
+/* A cube is rounded to f64, as on the cpu, so it is cut in f64. */
+template <int form>
+__global__ void __launch_bounds__(UPDATE_THREADS)
+    sum_cubes(int64_t *result, const void *g, int dtype, int64_t from, int64_t to) {
+    begin_kernel();
+    __shared__ int64_t words[EXACT_WORDS];
+    begin_words(words);
+    each_norm_numbers<form>(g, dtype, from, to,
+                            [&](const float *x) { exact_add_cubes<NORM_NUMBERS>(words, x); });
+    end_words(result, words);
+}
+
+KERNEL(grad_norm) {
+    Operand g = input(l, 0);
+    Result out = output(l, 0);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    int64_t power = l->call->attr->clip_norm; /* 0: 2 */
+    if (bad || !is_real(g.dtype) || !type_is_norm(out.type, power)) return bad_operands(l);
+    int64_t from = 0, to = g.n;
+    if (group) rank_own_part(l->call->rank, group, g.n, &from, &to);
+    int code = launch_result(l, launch_set(l, out.at, 0, (size_t)type_bytes(out.type)));
+    if (code || from == to) return code;
+    unsigned blocks =
+        MIN(blocks_for(to - from, UPDATE_THREADS * NORM_NUMBERS), (unsigned)NORM_BLOCKS);
+    if (power == NORM_INF)
+        return LAUNCH(l, largest_number, blocks, UPDATE_THREADS, 0, (int32_t *)out.at, g.at,
+                      g.dtype, from, to);
+    int64_t *sum = (int64_t *)out.at;
+    const int threads = UPDATE_THREADS;
+    const char *first = (const char *)g.at + from * dtype_bytes(g.dtype);
+    int form = form_with(FORM_NONE, first, g.dtype, EIGHT);
+    if (power == 1)
+        return LAUNCH_FORM(l, form, sum_sizes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+    if (power == 3)
+        return LAUNCH_FORM(l, form, sum_cubes, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+    return LAUNCH_FORM(l, form, sum_squares, blocks, threads, 0, sum, g.at, g.dtype, from, to);
+}
+
+/* ---- step_scale: one thread */
+
+/* The norm of what `at` accumulates; false: not finite. */
+DEVICE bool norm_of(const void *at, int power, double *norm) {
+    if (power == NORM_INF) {
+        int bits = *(const int32_t *)at;
+        *norm = (double)__uint_as_float((uint32_t)bits);
+        return bits < 0x7f800000;
+    }
+    const int64_t *words = (const int64_t *)at;
+    double sum = exact_value(words);
+    *norm = power == 1 ? sum : power == 3 ? cbrt(sum) : sqrt(sum);
+    return words[EXACT_NONFINITE] == 0;
+}
+
+__global__ void __launch_bounds__(1)
+    scale_of_step(double *scale, int64_t n, const int64_t *loss, const void *norm,
+                  const double *step, int exponent, double clip, int power, double gain,
+                  bool always) {
+    begin_kernel();
+    double loss_scale = step[STEP_LOSS_SCALE];
+    bool scaled = loss_scale > 0.0;
+    double count = (double)loss[EXACT_COUNT],
+           not_a_number = __longlong_as_double(0x7ff8000000000000ll);
+    bool loss_finite = loss[EXACT_NONFINITE] == 0 && count > 0.0;
+    double root;
+    bool norm_finite = norm_of(norm, power, &root);
+    double seed = power_of_two(exponent) * (scaled ? loss_scale : 1.0);
+    double unclipped = count > 0.0 ? gain / (seed * count) : not_a_number;
+    double length = norm_finite ? root * unclipped : not_a_number;
+    double factor = 1.0;
+    if (clip > 0.0) {
+        factor = clip / (length + 1e-6);
+        if (factor > 1.0) factor = 1.0;
+    }
+    bool finite = loss_finite && norm_finite;
+    for (int64_t i = 0; i < n; i++) scale[i] = 0.0;
+    scale[SCALE_GRADIENT] = unclipped * factor;
+    scale[SCALE_UNCLIPPED] = unclipped;
+    scale[SCALE_APPLY] = finite || (always && !scaled);
+    scale[SCALE_LOSS] = loss_finite ? exact_value(loss) / count : not_a_number;
+    scale[SCALE_NORM] = length;
+    scale[SCALE_COUNT] = count;
+    scale[SCALE_FINITE] = finite;
+}
+
+KERNEL(step_scale) {
+    Operand loss = input(l, 0), norm = input(l, 1);
+    Result out = output(l, 0);
+    const Attrs *attr = l->call->attr;
+    if (loss.n != EXACT_WORDS || !type_is_norm(norm.type, attr->clip_norm) || out.n < SCALE_SLOTS ||
+        input(l, 2).n < STEP_SLOTS || out.dtype != DT_F64 || attr->exponent < -1000 ||
+        attr->exponent > 1000)
+        return bad_operands(l);
+    return LAUNCH(l, scale_of_step, 1, 1, 0, (double *)out.at, out.n, (const int64_t *)loss.at,
+                  norm.at, (const double *)input(l, 2).at, (int)attr->exponent, attr->clip,
+                  (int)attr->clip_norm, attr->gain > 0.0 ? attr->gain : 1.0,
+                  attr->on_nan == ON_NAN_CONTINUE);
+}
+
+/* ---- updates */
+
+enum Rule { RULE_SGD, RULE_MOMENTUM, RULE_ADAM, RULE_LION };
+
+/* Tensors that a rule updates: the parameter and its moments. */
+template <int rule> constexpr int TENSORS = rule == RULE_SGD ? 1 : rule == RULE_ADAM ? 3 : 2;
+
+struct Update {
+    void *to[3], *copy;      /* copy: of the parameter, or NULL */
+    const void *from[3], *g; /* p, then one or two moments */
+    int dtype[3], g_dtype, copy_dtype;
+    const double *scale, *step;
+    int64_t n, start;            /* start: how far before its offset a segment begins */
+    const SegmentStart *segment; /* NULL: one parameter */
+    int n_segment;
+    double weight_decay, beta1, beta2;
+    float clip_value, momentum, eps;
+    bool nesterov, decoupled;
+};
+
+struct Scalars {
+    float gradient, beta1, beta1_rest, beta2, beta2_rest, root_bias2_inverse;
+    double lr, step_size; /* of parameters without a rate of their own */
+    bool first_step;
+};
+
+/* What a parameter may have of its own. */
+struct Rate {
+    float lr, step_size;
+    float keep, decay; /* factor of a decoupled decay, and what is added to the gradient */
+};
+
+DEVICE Scalars scalars_of(const Update &u) {
+    Scalars s = {};
+    s.gradient = (float)u.scale[SCALE_GRADIENT];
+    s.lr = u.step[STEP_LR];
+    s.first_step = u.step[STEP_INDEX] == 0.0;
+    s.beta1 = (float)u.beta1;
+    s.beta1_rest = (float)(1.0 - u.beta1);
+    s.beta2 = (float)u.beta2;
+    s.beta2_rest = (float)(1.0 - u.beta2);
+    s.step_size = s.lr / u.step[STEP_BIAS1];
+    s.root_bias2_inverse = (float)(1.0 / sqrt(u.step[STEP_BIAS2]));
+    return s;
+}
+
+DEVICE Rate rate_of(const Update &u, const Scalars &s, double factor, double decay) {
+    if (decay == STANDARD_DECAY) decay = u.weight_decay;
+    double lr = s.lr * factor;
+    return {(float)lr, (float)(s.step_size * factor),
+            u.decoupled ? (float)(1.0 - lr * decay) : 1.0f, u.decoupled ? 0.0f : (float)decay};
+}
+
+DEVICE Rate segment_rate(const Update &u, const Scalars &s, int segment) {
+    return rate_of(u, s, u.segment[segment].lr_factor, u.segment[segment].weight_decay);
+}
+
+/* The last segment that starts at or before `at`; the first one for everything before it. */
+DEVICE int segment_at(const Update &u, int64_t at) {
+    int low = 0, high = u.n_segment - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (u.segment[middle].offset <= at)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+template <int rule>
+DEVICE void update_one(const Update &u, const Scalars &s, const Rate &r, float g, float &p,
+                       float &m, float &v) {
+    g *= s.gradient;
+    if (u.clip_value > 0.0f) {
+        g = g > u.clip_value ? u.clip_value : g;
+        g = g < -u.clip_value ? -u.clip_value : g;
+    }
+    g = g + r.decay * p;
+    if (rule == RULE_SGD) {
+        p = p - r.lr * g;
+    } else if (rule == RULE_MOMENTUM) {
+        m = s.first_step ? g : u.momentum * m + g;
+        p = p - r.lr * (u.nesterov ? g + u.momentum * m : m);
+    } else if (rule == RULE_LION) {
+        /* not contracted, so that the sign is that of the CPU */
+        float toward = __fadd_rn(s.beta1 * m, s.beta1_rest * g);
+        float by = toward > 0.0f ? r.lr : toward < 0.0f ? -r.lr : toward == 0.0f ? 0.0f : toward;
+        p = p * r.keep - by;
+        m = m * s.beta2 + s.beta2_rest * g;
+    } else {
+        m = m + s.beta1_rest * (g - m);
+        /* never contracted: a compiler may choose either product, in each of the forms another */
+        v = __fadd_rn(v * s.beta2, s.beta2_rest * g * g);
+        float denominator = sqrtf(v) * s.root_bias2_inverse + u.eps;
+        p = p * r.keep - r.step_size * m / denominator;
+    }
+}
+
+/* state and of_g: forms of parameter and moments, and of the gradient. */
+template <int rule, int state, int of_g>
+DEVICE void update_eight(const Update &u, const Scalars &s, int64_t at) {
+    int64_t n = u.n - at, end = INT64_MAX;
+    Loaded<state> loaded[3];
+    Loaded<of_g> loaded_g = fetch8<of_g>(u.g, u.g_dtype, at, n);
+#pragma unroll
+    for (int k = 0; k < TENSORS<rule>; k++) loaded[k] = fetch8<state>(u.from[k], u.dtype[k], at, n);
+    int segment = 0;
+    Rate rate;
+    if (u.segment) {
+        segment = segment_at(u, u.start + at);
+        rate = segment_rate(u, s, segment);
+        if (segment + 1 < u.n_segment) end = u.segment[segment + 1].offset - u.start - at;
+    } else {
+        rate = rate_of(u, s, 1.0, STANDARD_DECAY);
+    }
+    Eight part[3] = {}, g = numbers(loaded_g);
+#pragma unroll
+    for (int k = 0; k < TENSORS<rule>; k++) part[k] = numbers(loaded[k]);
+    EACH(j) {
+        while (j >= end) { /* elements from here on belong to the next parameter */
+            rate = segment_rate(u, s, ++segment);
+            bool more = segment + 1 < u.n_segment;
+            end = more ? u.segment[segment + 1].offset - u.start - at : INT64_MAX;
+        }
+        update_one<rule>(u, s, rate, g.x[j], part[0].x[j], part[1].x[j], part[2].x[j]);
+    }
+#pragma unroll
+    for (int k = 0; k < TENSORS<rule>; k++) put8<state>(u.to[k], u.dtype[k], at, n, part[k]);
+}
+
+template <int rule, int state, int of_g>
+__global__ void __launch_bounds__(UPDATE_THREADS) update_all(Update u) {
+    begin_kernel();
+    if (u.scale[SCALE_APPLY] == 0.0) {
+        EACH_EIGHT(at, u.n) {
+#pragma unroll
+            for (int k = 0; k < TENSORS<rule>; k++)
+                if (u.to[k] != u.from[k])
+                    store8(u.to[k], u.dtype[k], at, u.n - at,
+                           load8(u.from[k], u.dtype[k], at, u.n - at));
+            if (u.copy)
+                store8(u.copy, u.copy_dtype, at, u.n - at,
+                       load8(u.from[0], u.dtype[0], at, u.n - at));
+        }
+        return;
+    }
+    Scalars s = scalars_of(u);
+    EACH_EIGHT(at, u.n) {
+        if (u.n - at >= EIGHT)
+            update_eight<rule, state, of_g>(u, s, at);
+        else
+            update_eight<rule, FORM_ANY, FORM_ANY>(u, s, at);
+        /* read back from the cache: kept in registers, the numbers would spill others */
+        if (u.copy)
+            store8(u.copy, u.copy_dtype, at, u.n - at, load8(u.to[0], u.dtype[0], at, u.n - at));
+    }
+}
+
+template <int rule, int state, int of_g>
+static int launch_update(const Launch *l, const Update &u) {
+    unsigned blocks = MIN(blocks_for(u.n, UPDATE_THREADS * EIGHT), (unsigned)UPDATE_BLOCKS);
+    auto update = update_all<rule, state, of_g>;
+    return LAUNCH(l, update, blocks, UPDATE_THREADS, 0, u);
+}
+
+template <int rule> static int run_update(const Launch *l) {
+    const Attrs *a = l->call->attr;
+    Operand g = input(l, TENSORS<rule>), scale = input(l, TENSORS<rule> + 1),
+            step = input(l, TENSORS<rule> + 2);
+    bool bad;
+    const PlanGroup *group = group_of(l, &bad);
+    Update u = {};
+    u.n = input(l, 0).n;
+    if (bad || scale.n < SCALE_SLOTS || step.n < STEP_SLOTS || g.n != u.n || !is_real(g.dtype) ||
+        l->call->n_out != TENSORS<rule> + (a->copy != DT_NONE) || (group && group->n_param == 0))
+        return bad_operands(l);
+    if (a->copy != DT_NONE) {
+        Result copy = output(l, TENSORS<rule>);
+        if (copy.n != u.n || !is_real(copy.dtype) || input(l, 0).dtype != DT_F32)
+            return bad_operands(l);
+        u.copy = copy.at;
+        u.copy_dtype = copy.dtype;
+    }
+    for (uint32_t k = 0; k < (uint32_t)TENSORS<rule>; k++) {
+        Operand from = input(l, k);
+        Result to = output(l, k);
+        if (to.n != u.n || from.n != u.n || !is_real(to.dtype) || from.dtype != to.dtype)
+            return bad_operands(l);
+        u.from[k] = from.at;
+        u.to[k] = to.at;
+        u.dtype[k] = to.dtype;
+    }
+    u.g = g.at;
+    u.g_dtype = g.dtype;
+    u.scale = (const double *)scale.at;
+    u.step = (const double *)step.at;
+    u.weight_decay = a->weight_decay;
+    u.beta1 = a->beta1;
+    u.beta2 = a->beta2;
+    u.clip_value = (float)a->clip_value;
+    u.momentum = (float)a->momentum;
+    u.eps = (float)a->eps;
+    u.nesterov = a->nesterov != 0;
+    u.decoupled = rule == RULE_LION || a->decoupled != 0;
+    if (group) {
+        if (!l->segment) return launch_error(l, EXIT_CORRUPT, "the group has no table");
+        u.start = rank_start(l->call->rank, group);
+        u.segment = l->segment + group->first_param;
+        u.n_segment = (int)group->n_param;
+    }
+    if (u.n == 0) return 0;
+    int state = FORM_NONE, of_g = form_with(FORM_NONE, u.g, u.g_dtype, EIGHT);
+    for (int k = 0; k < TENSORS<rule>; k++) {
+        state = form_with(state, u.from[k], u.dtype[k], EIGHT);
+        state = form_with(state, u.to[k], u.dtype[k], EIGHT);
+    }
+    if (u.copy && form_with(FORM_NONE, u.copy, u.copy_dtype, EIGHT) != FORM_BF16) state = FORM_ANY;
+    if (state == FORM_F32 && of_g == FORM_F32) return launch_update<rule, FORM_F32, FORM_F32>(l, u);
+    if (state == FORM_F32 && of_g == FORM_BF16)
+        return launch_update<rule, FORM_F32, FORM_BF16>(l, u);
+    return launch_update<rule, FORM_ANY, FORM_ANY>(l, u);
+}
+
+KERNEL(sgd) { return run_update<RULE_SGD>(l); }
+KERNEL(sgd_momentum) { return run_update<RULE_MOMENTUM>(l); }
+KERNEL(adam) { return run_update<RULE_ADAM>(l); }
+KERNEL(lion) { return run_update<RULE_LION>(l); }
