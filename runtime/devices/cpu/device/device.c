@@ -6,7 +6,8 @@
  *
  * FSDP_CPU_ISA=plain|avx2|avx512 forces an instruction set, FSDP_CPU_MATMUL=plain|onednn the matrix
  * products; otherwise the widest set that the processor and the system offer, and oneDNN where this
- * build has it. ONEDNN_MAX_CPU_ISA is oneDNN's own: AVX512_CORE keeps it from multiplying bf16.
+ * build has it and it gives the same bits on any number of threads (onednn.c). ONEDNN_MAX_CPU_ISA
+ * is oneDNN's own: AVX512_CORE keeps it from multiplying bf16, AVX2 selects our own product.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -76,7 +77,7 @@ static int choose_isa(const IsaTable **out, char *error) {
 
 static int choose_product(bool *use_onednn, char *error) {
     const char *wanted = getenv("FSDP_CPU_MATMUL");
-    *use_onednn = have_onednn();
+    *use_onednn = have_onednn() && onednn_ignores_cuts();
     if (!wanted) return 0;
     if (strcmp(wanted, "plain") == 0) {
         *use_onednn = false;
@@ -88,6 +89,7 @@ static int choose_product(bool *use_onednn, char *error) {
     if (!have_onednn())
         return fail(error, EXIT_ENVIRONMENT,
                     "FSDP_CPU_MATMUL=onednn: this build has no oneDNN; run setup.sh and ninja");
+    *use_onednn = true;
     return 0;
 }
 

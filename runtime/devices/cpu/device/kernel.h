@@ -79,6 +79,8 @@ void CPU_NAME(reduce)(const DeviceContext *cpu, int dtype, void *to, const void 
 bool product_onednn(const DeviceContext *cpu, const Product *p);
 bool product_onednn_here(const Product *p); /* on the calling thread alone */
 bool have_onednn(void);
+/* The library gives an element the same bits however its matrix is cut. */
+bool onednn_ignores_cuts(void);
 
 /* common/launch.c: writes the message, which begins with the op's name; returns the code. */
 int launch_error(const Launch *l, int code, const char *format, ...)
