@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "driver.h"
-#include "dump.h"
+#include "emit.h"
+#include "report.h"
 
 static void print_graph(void *context, const char *pass, const char *text, size_t n) {
     (void)context;
@@ -116,44 +117,6 @@ static void check_emitted(const Buf *bytes, Plan *plan) {
     BUG("the emitted plan is wrong: %s: %s: %s", fault.rule, where, fault.message);
 }
 
-static void print_offloaded(const Plan *plan, Arena *a) {
-    uint64_t bytes[CATEGORY_COUNT] = {0};
-    const char *path = plan_string(plan, plan->settings->host_path), *between = ": ";
-    if (!plan->settings->host_bytes) return;
-    lives_in_host(plan, bytes);
-    fprintf(stderr, "kept in %s%s%s", *path ? "a file in " : "host memory", path,
-            plan->settings->host_pageable ? ", not pinned" : "");
-    for (int c = 0; c < CATEGORY_COUNT; c++) {
-        if (!bytes[c]) continue;
-        fprintf(stderr, "%s%s %s", between, category_info[c].words, amount_bytes(a, bytes[c]));
-        between = ", ";
-    }
-    fprintf(stderr, "\n");
-}
-
-static void print_summary(const Driver *d, const Plan *plan) {
-    const PlanSettings *s = plan->settings;
-    Arena *a = d->arena;
-    Lives lives = lives_of(plan, a);
-    LivesPart parts[LIVES_PARTS];
-    lives_parts(&lives, parts);
-    fprintf(stderr, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
-            amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
-            (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
-    fprintf(stderr, "a rank: peak");
-    for (int k = 0; k < DEVICE_KINDS; k++)
-        fprintf(stderr, "%s %s on %s (%s workspace)", k ? "," : "",
-                amount_bytes(a, s->workspace_bytes[k]), word_of(&words_DeviceKind, k),
-                amount_bytes(a, s->workspace_bytes[k] - s->arena_bytes));
-    fprintf(stderr, "; sends %s a step\n", amount_bytes(a, s->sent_bytes));
-    for (int i = 0; i < LIVES_PARTS && parts[i].bytes; i++)
-        fprintf(stderr, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
-                amount_bytes(a, parts[i].bytes));
-    fprintf(stderr, "\n");
-    print_offloaded(plan, a);
-    if (s->checkpoint) fprintf(stderr, "checkpoints: %s\n", saves_text(plan, a));
-}
-
 int driver_compile(Driver *d) {
     const char *output = d->options.output;
     int status;
@@ -174,7 +137,12 @@ int driver_compile(Driver *d) {
         driver_print(bytes.at, bytes.n);
     else if (write_file_atomic(output, bytes.at, bytes.n))
         fail_environment("cannot write %s: %s", output, strerror(errno));
-    if (!(d->options.given & OPTION_QUIET)) print_summary(d, &plan);
+    if (!(d->options.given & OPTION_QUIET)) {
+        Buf summary = {0};
+        dump_summary(&plan, d->arena, &summary);
+        fwrite(summary.at, 1, summary.n, stderr);
+        buf_free(&summary);
+    }
     plan_close(&plan);
     buf_free(&bytes);
     return EXIT_DONE;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "driver.h"
+#include "report.h"
 
 static bool is_plan(const char *text, size_t n) {
     return n >= strlen(PLAN_MAGIC) && !memcmp(text, PLAN_MAGIC, strlen(PLAN_MAGIC));

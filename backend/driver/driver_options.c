@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "driver.h"
+#include "report.h"
 
 const OptionInfo option_table[] = {
     {OPTION_OUTPUT, 'o', "output", "FILE", "write the result to FILE; `-` is standard output",

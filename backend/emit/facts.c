@@ -1,7 +1,7 @@
 /* The facts of a model (facts.h), from the frontend's settings and from the statement that it made
  * before any pass. The same order as in check_facts.c.
  */
-#include "backend.h"
+#include "emit.h"
 #include "residency.h"
 #include "statement.h"
 #include "text.h"

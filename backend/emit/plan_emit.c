@@ -6,10 +6,11 @@
  */
 #include <string.h>
 
-#include "backend.h"
+#include "emit.h"
 #include "passes.h"
 #include "residency.h"
 #include "statement.h"
+#include "traffic.h"
 
 enum {
 #define SECTION(field, type, name) S_##field,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "emit.h"
 
 typedef struct Saving {
     const Graph *g;

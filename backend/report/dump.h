@@ -7,7 +7,9 @@
 #ifndef FSDPC_DUMP_H
 #define FSDPC_DUMP_H
 
-#include "backend.h"
+#include "ir.h"
+#include "report.h"
+#include "traffic.h"
 
 /* ---- dump_lives.c: what holds memory, and when */
 
@@ -67,6 +69,19 @@ const char *amount_short(Arena *a, uint64_t bytes); /* "6.02 GiB": three digits 
 const char *amount_commas(Arena *a, int64_t n);     /* "1,234,567" */
 const char *amount_count(Arena *a, int64_t n);      /* "1.23M" */
 const char *amount_flops(Arena *a, uint64_t flops); /* "1.2 TFLOP" */
+
+/* ---- saves_stall.c: how long a step waits for the saves that run beside it. */
+typedef struct SaveSpeed {
+    double flops, written,
+        copied; /* by a rank, a second: operations, bytes to the disk, to a copy */
+} SaveSpeed;
+double saves_stall(const Plan *p, const SaveSpeed *speed);
+uint64_t saves_bytes(const Plan *p); /* that a rank writes at most */
+/* "written beside the next step ..": what saves cost, for people. */
+const char *saves_text(const Plan *p, Arena *a);
+
+/* dump_peak.c: the object predicted_peak_bytes of the JSON. */
+struct json_t *dump_peak_json(const Plan *p);
 
 /* ---- the human view */
 

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "diag.h"
+#include "dump.h"
 
 enum { SHORT = 32 };
 

@@ -7,7 +7,8 @@
  */
 #include <string.h>
 
-#include "backend.h"
+#include "facts.h"
+#include "report.h"
 #include "text.h"
 
 typedef unsigned long long Llu;

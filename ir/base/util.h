@@ -95,6 +95,13 @@ char *read_file(const char *path, size_t *size);
 /* Writes path atomically: temporary file beside it, fsync, rename. 0, or -1 with errno. */
 int write_file_atomic(const char *path, const void *bytes, size_t n);
 
+/* One more word of a hash, for tables in memory: it is not proof against a chosen input. */
+static inline uint64_t hash_word(uint64_t h, uint64_t word) {
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return h ^ h >> 29;
+}
+
 /* util.c: the two kinds of failure that have no place in a model file. User mistakes that do have
  * one go through diag.h. */
 _Noreturn void fail_environment(const char *format, ...) __attribute__((format(printf, 1, 2)));

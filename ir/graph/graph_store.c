@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "verify.h"
+#include "ir.h"
 
 typedef struct GraphStore {
     Arena *ops, *values;

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ir.h"
+#include "op.h"
+#include "type.h"
+#include "util.h"
 
 Type type_of(int dtype, int rank, const int64_t *dim) {
     CHECK(dtype > DT_NONE && dtype < DT_COUNT && rank >= 0 && rank <= MAX_RANK);

@@ -39,13 +39,6 @@ typedef struct Verify {
 /* verify_report.c */
 /* Adds a number to a set in the arena, or says that it is there. */
 bool number_is_new(Arena *a, NumberSet *set, uint64_t number);
-/* One more word of a hash. */
-static inline uint64_t hash_word(uint64_t h, uint64_t word) {
-    h = (h ^ word) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    return h ^ h >> 29;
-}
-
 /* Reports op (NULL: the graph) breaking the rule, the first few times. verify_report.c */
 void verify_broken(Verify *v, Rule rule, const Op *op, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "emit.h"
 #include "frontend.h"
 #include "mutate.h"
 #include "passes.h"

@@ -14,9 +14,10 @@
 
 #include <cmocka.h>
 
-#include "backend.h"
 #include "check.h"
+#include "emit.h"
 #include "passes.h"
+#include "report.h"
 
 /* AddressSanitizer makes each reading take four times as long. */
 #ifdef __SANITIZE_ADDRESS__

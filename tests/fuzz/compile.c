@@ -2,8 +2,8 @@
  * accepts and the checker proves. Files that name other files (use, npy) are left out. */
 #include <string.h>
 
-#include "backend.h"
 #include "check.h"
+#include "emit.h"
 #include "passes.h"
 
 #include "fuzz.h"

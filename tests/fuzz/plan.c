@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "check.h"
+#include "report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "emit.h"
 #include "passes.h"
 
 static bool is_named(const char *list, const char *name) {

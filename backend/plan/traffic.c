@@ -1,6 +1,6 @@
 /* What a rank sends for a collective, on a ring of N ranks: an all-gather and a reduce-scatter of S
  * bytes on the full side send (N - 1) / N * S each, an all-reduce is the two in turn. */
-#include "backend.h"
+#include "traffic.h"
 
 uint64_t traffic_sent(OpKind op, int64_t ranks, int n_in, const Type *in, int n_out,
                       const Type *out) {

@@ -1,0 +1,30 @@
+/* The emitter: from a scheduled graph and its model to the bytes of a plan (plan.h). */
+#ifndef FSDPC_EMIT_H
+#define FSDPC_EMIT_H
+
+#include "facts.h"
+#include "frontend.h"
+#include "ir.h"
+#include "plan.h"
+
+/* facts.c: calls put for each fact of the model, in their order. */
+void facts_of_model(const Frontend *f,
+                    void (*put)(void *context, const char *name, FactKind kind, uint64_t value),
+                    void *context);
+/* plan_emit.c */
+/* The plan file of f->graph, which is at level sched. Appends to out. Deterministic: depends on
+ * nothing but the arguments. */
+void plan_emit(const Frontend *f, const char *compiler, const char *command, Buf *out);
+
+/* plan_saves.c: the saves of a scheduled graph, and who waits for them. */
+typedef struct Saves {
+    Snapshot snapshot;
+    uint64_t most_copied; /* bytes, of snapshot = copy */
+    PlanSave *row;
+    uint32_t n;
+    uint32_t *hold; /* by op: PlanInstr.saves */
+    uint64_t copy_bytes;
+} Saves;
+Saves saves_of(const Graph *g, Snapshot snapshot, uint64_t most_copied);
+
+#endif

@@ -1,0 +1,40 @@
+/* What `fsdpc compile` says of the plan that it wrote: its size, the memory at the peak by what it
+ * holds, and what a rank sends. */
+#include "dump.h"
+
+static void put_offloaded(const Plan *plan, Arena *a, Buf *out) {
+    uint64_t bytes[CATEGORY_COUNT] = {0};
+    const char *path = plan_string(plan, plan->settings->host_path), *between = ": ";
+    if (!plan->settings->host_bytes) return;
+    lives_in_host(plan, bytes);
+    buf_printf(out, "kept in %s%s%s", *path ? "a file in " : "host memory", path,
+               plan->settings->host_pageable ? ", not pinned" : "");
+    for (int c = 0; c < CATEGORY_COUNT; c++) {
+        if (!bytes[c]) continue;
+        buf_printf(out, "%s%s %s", between, category_info[c].words, amount_bytes(a, bytes[c]));
+        between = ", ";
+    }
+    buf_printf(out, "\n");
+}
+
+void dump_summary(const Plan *plan, Arena *a, Buf *out) {
+    const PlanSettings *s = plan->settings;
+    Lives lives = lives_of(plan, a);
+    LivesPart parts[LIVES_PARTS];
+    lives_parts(&lives, parts);
+    buf_printf(out, "%s: %s parameters, %u rank%s, %llu unit%s\n", plan_string(plan, s->model),
+               amount_commas(a, s->parameters), s->ranks, s->ranks == 1 ? "" : "s",
+               (unsigned long long)plan->n_units, plan->n_units == 1 ? "" : "s");
+    buf_printf(out, "a rank: peak");
+    for (int k = 0; k < DEVICE_KINDS; k++)
+        buf_printf(out, "%s %s on %s (%s workspace)", k ? "," : "",
+                   amount_bytes(a, s->workspace_bytes[k]), word_of(&words_DeviceKind, k),
+                   amount_bytes(a, s->workspace_bytes[k] - s->arena_bytes));
+    buf_printf(out, "; sends %s a step\n", amount_bytes(a, s->sent_bytes));
+    for (int i = 0; i < LIVES_PARTS && parts[i].bytes; i++)
+        buf_printf(out, "%s%s %s", i ? ", " : "at the peak: ", parts[i].words,
+                   amount_bytes(a, parts[i].bytes));
+    buf_printf(out, "\n");
+    put_offloaded(plan, a, out);
+    if (s->checkpoint) buf_printf(out, "checkpoints: %s\n", saves_text(plan, a));
+}
