@@ -23,7 +23,8 @@ def rooms_of(pattern):
 
 
 files = ["build.ninja"] + sorted(glob.glob("[a-z]*/**/*.ninja", recursive=True))
-text = "".join(re.sub(r"\$\n\s*", "", read(f)) for f in files if not f.startswith(("tests", "build/")))
+text = "".join(re.sub(r"\$\n\s*", "", read(f)) for f in files
+               if not f.startswith(("tests", "build/")))
 variables = dict(re.findall(r"^(\w+) = (.*)$", text, re.M))
 commands = dict(re.findall(r"^rule (\S+)\n  command = (.*)$", text, re.M))
 TOP = ("ir", "frontend", "passes", "backend", "checkpoint", "tensors", "runtime")
@@ -110,7 +111,7 @@ def reaches(start, goal):
     return False
 
 
-circles = sorted({tuple(sorted(r for r in arrows if r == one or (reaches(one, r) and reaches(r, one))))
-                  for one in arrows})
-complaints += ["circle: " + " ".join(c) for c in circles if len(c) > 1]
+circles = {tuple(sorted(r for r in arrows if r == one or reaches(one, r) and reaches(r, one)))
+           for one in arrows}
+complaints += ["circle: " + " ".join(c) for c in sorted(circles) if len(c) > 1]
 print("\n".join(complaints))

@@ -11,11 +11,11 @@
  * wants no others.
  *
  * Where a rectangle ends must not change a bit. That holds for the library's kernels for AVX-512,
- * whose sums over k are the same in whole and in partial blocks. Its kernels for AVX2 add in another
- * order at the edge of a rectangle (version 2.6), so with these the number of threads would show.
- * There, as without oneDNN (HAVE_ONEDNN not set), the device uses product.c, which is no slower on
- * AVX2 (`tests/bench/kernels`, one step of GPT-2, two threads of a Zen 3: 1.36 s of products, the
- * library 1.42 s).
+ * whose sums over k are the same in whole and in partial blocks. Its kernels for AVX2 add in
+ * another order at the edge of a rectangle (version 2.6), so with these the number of threads would
+ * show. There, as without oneDNN (HAVE_ONEDNN not set), the device uses product.c, which is no
+ * slower on AVX2 (`tests/bench/kernels`, products of one step of GPT-2, two threads of a Zen 3:
+ * 1.36 s, the library 1.42 s).
  */
 #include "kernel.h"
 
